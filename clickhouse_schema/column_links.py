@@ -13,7 +13,7 @@ from typing import Annotated, Literal
 from pydantic import AfterValidator, model_validator
 from pydantic import Field as Key
 
-from clickhouse_schema.datatypes import FELIS, INTEGERS, NUMBERS, TEXT, ColumnType
+from clickhouse_schema.datatypes import FELIS, INTEGERS, NUMBERS, TEXT, ColumnType, complete_arraysize
 from clickhouse_schema.strict_model import Arraysize, Datatype, Name, StrictModel, Text, felis_key
 
 #: A column's value in an href (VOTable 1.5, appendix A.1).
@@ -145,7 +145,7 @@ class InputParam(StrictModel):
         if datatype in TEXT and not (self.value + "".join(self.options)).isascii():
             datatype = "unicodeChar"
         xtype = "timestamp" if self.datatype == "timestamp" else self.xtype
-        return ColumnType(datatype, self.arraysize or ("*" if datatype in TEXT else ""), xtype)
+        return ColumnType(datatype, complete_arraysize(self.datatype, datatype, self.arraysize), xtype)
 
 
 class Service(StrictModel):

@@ -60,6 +60,7 @@ FELIS = {
     "string": "char",
     "unicode": "unicodeChar",
     "text": "unicodeChar",
+    "binary": "unsignedByte",
     "timestamp": "char",
 }
 
@@ -215,6 +216,16 @@ class ColumnType:
         if self.xtype in XTYPES or self.is_timestamp:
             return self.xtype.removeprefix("adql:").upper()
         return self.scalar.adql + ("[]" if self.arraysize and self.datatype not in TEXT else "")
+
+
+def complete_arraysize(felis: str, datatype: str, arraysize: str, length: int | None = None) -> str:
+    """Return the arraysize of a column of the Felis datatype ``felis`` and VOTable's ``datatype``.
+
+    Texts and binary values, which are arrays of bytes, vary up to their length.
+    """
+    if arraysize or (datatype not in TEXT and felis != "binary"):
+        return arraysize
+    return f"{length}*" if length else "*"
 
 
 def count_characters(text: str, kind: ColumnType) -> int:

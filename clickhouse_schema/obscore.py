@@ -25,6 +25,29 @@ MANDATORY = (
 )
 
 
+_DOUBLES = (
+    *("s_ra", "s_dec", "s_fov", "s_resolution", "s_resolution_min", "s_resolution_max", "s_stat_error"),
+    *("s_pixel_scale", "t_min", "t_max", "t_exptime", "t_resolution", "t_stat_error"),
+    *("em_min", "em_max", "em_res_power", "em_res_power_min", "em_res_power_max", "em_resolution", "em_stat_error"),
+    "o_stat_error",
+)
+_TEXTS = (
+    *("dataproduct_type", "dataproduct_subtype", "obs_collection", "obs_id", "obs_title", "obs_creator_did"),
+    *("obs_creator_name", "obs_publisher_did", "publisher_id", "bib_reference", "data_rights", "access_url"),
+    *("access_format", "target_name", "target_class", "s_region", "s_ucd", "s_unit", "s_calib_status"),
+    *("t_calib_status", "em_ucd", "em_unit", "em_calib_status", "o_ucd", "o_unit", "o_calib_status", "pol_states"),
+    *("facility_name", "instrument_name", "proposal_id"),
+)
+
+#: Column -> Felis datatype, of the columns of the standard (appendix C, tables 6 and 7).
+DATATYPES = {
+    "calib_level": "int",
+    **dict.fromkeys(("access_estsize", "s_xel1", "s_xel2", "t_xel", "em_xel", "pol_xel"), "long"),
+    **dict.fromkeys(("obs_creation_date", "obs_release_date"), "timestamp"),
+    **dict.fromkeys(_DOUBLES, "double"),
+    **dict.fromkeys(_TEXTS, "string"),
+}
+
 #: The columns of the extension for radio data (IVOA PEN 2025-09-15, section 5): its table has all.
 RADIO_COLUMNS = (
     *("obs_publisher_did", "s_resolution_min", "s_resolution_max", "s_fov_min", "s_fov_max", "f_resolution"),
@@ -33,6 +56,11 @@ RADIO_COLUMNS = (
     *("instr_tel_number", "instr_tel_min_dist", "instr_tel_max_dist", "instr_tel_diameter", "instr_feed"),
     *("scan_mode", "tracking_type"),
 )
+
+
+def is_obscore_name(schema: object, table: object) -> bool:
+    """Whether the standard gives the table of this name its columns."""
+    return (str(schema).lower(), str(table).lower()) == (_SCHEMA, _TABLE)
 
 
 def find_data_models(catalogue: Catalogue) -> tuple[tuple[str, str], ...]:

@@ -23,6 +23,7 @@ from clickhouse_schema.datatypes import (
     XTYPES,
     ColumnType,
     Field,
+    complete_arraysize,
     is_integer_in_range,
 )
 from clickhouse_schema.file_form import FileForm, NullTokens
@@ -52,7 +53,7 @@ class Column(StrictModel):
     Attributes
     ----------
     length
-        Maximal length of a text.
+        Maximal length of a text, or of a binary value in bytes.
     unit
         VOUnit; '' for none.
     ucd
@@ -112,7 +113,7 @@ class Column(StrictModel):
             raise ValueError(
                 f"votable:datatype {self.votable_datatype!r} contradicts datatype {self.datatype!r}: drop it"
             )
-        if self.length is not None and own not in TEXT:
+        if self.length is not None and own not in TEXT and self.datatype != "binary":
             raise ValueError(f"length is for text: a {self.datatype!r} has none (arrays have votable:arraysize)")
         if self.xtype == "timestamp" and own != "char":
             raise ValueError("votable:xtype 'timestamp' is for datatype 'timestamp'")
@@ -152,9 +153,7 @@ class Column(StrictModel):
         if self.datatype == "timestamp" or self.xtype == "timestamp":
             return TIMESTAMP
         datatype = self.votable_datatype or FELIS[self.datatype]
-        arraysize = self.arraysize
-        if datatype in TEXT and not arraysize:
-            arraysize = f"{self.length}*" if self.length else "*"
+        arraysize = complete_arraysize(self.datatype, datatype, self.arraysize, self.length)
         return ColumnType(datatype, arraysize, self.xtype, self.null)
 
     @property

@@ -44,8 +44,6 @@ def _check_text(value: str) -> str:
 
 
 def check_datatype(value: str) -> str:
-    if value == "binary":
-        raise ValueError("'binary' cannot be used in ADQL: leave the column out, or keep it as hexadecimal 'string'")
     if value not in FELIS:
         raise ValueError(f"{value!r} is not a datatype: use one of {', '.join(FELIS)}")
     return value

@@ -1,15 +1,19 @@
 """Felis' references to columns by ``@id``, replaced by names; a column without ``@id`` has ``#table.column``.
 
+Constraints other than foreign keys, groups of columns and indexes are left out, after their references are checked.
 Works on the raw document, before its keys and types are checked; anything malformed is left for that check.
 """
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
+from clickhouse_schema.schema_files.close_words import suggest_word
 from clickhouse_schema.schema_problem import Problem, YamlPath
+
+_FOREIGN_KEY = "ForeignKey"
+_CONSTRAINTS = (_FOREIGN_KEY, "Unique", "Check")
 
 
 class ColumnTarget(NamedTuple):
@@ -21,11 +25,33 @@ def default_id(table: str, column: str) -> str:
     return f"#{table}.{column}"
 
 
-def resolve_references(data: dict[str, Any]) -> tuple[dict[str, Any], list[Problem]]:
-    """Return the document with names for ids and ``ivoa:unit`` for ``fits:tunit``, and the problems found."""
+#: Lists of a table that name columns and have no effect, and why.
+_UNUSED_LISTS = {
+    "indexes": "skyhouse:layout determines the indexes",
+    "columnGroups": "TAP does not publish groups of columns",
+}
+
+
+class Resolved(NamedTuple):
+    """A document with names for ids. ``moved``: where a constraint was before others were left out."""
+
+    data: dict[str, Any]
+    problems: list[Problem]
+    notes: list[Problem]
+    moved: dict[YamlPath, YamlPath]
+
+    def restore_path(self, problem: Problem) -> Problem:
+        """Return a problem of the new data with its path in the document."""
+        old = self.moved.get(problem.path[:4])
+        return problem if old is None else Problem(old + problem.path[4:], problem.message)
+
+
+def resolve_references(data: dict[str, Any]) -> Resolved:
+    """Replace ids by names, and leave out what is not used."""
     resolver = _Resolver(data)
     tables = tuple(resolver.resolve_table(table, path) for table, path in _iterate_entries(data, "tables", ()))
-    return (data | {"tables": tables} if isinstance(data.get("tables"), tuple) else data), resolver.problems
+    made = data | {"tables": tables} if isinstance(data.get("tables"), tuple) else data
+    return Resolved(made, resolver.problems, resolver.notes, resolver.moved)
 
 
 def _iterate_entries(data: Any, key: str, path: YamlPath) -> Iterator[tuple[Any, YamlPath]]:
@@ -37,6 +63,8 @@ def _iterate_entries(data: Any, key: str, path: YamlPath) -> Iterator[tuple[Any,
 class _Resolver:
     def __init__(self, data: dict[str, Any]) -> None:
         self.problems: list[Problem] = []
+        self.notes: list[Problem] = []
+        self.moved: dict[YamlPath, YamlPath] = {}
         self._schema = data.get("name")
         self._ids: dict[str, ColumnTarget] = {}
         self._collect_ids(data)
@@ -60,36 +88,44 @@ class _Resolver:
     def resolve_table(self, table: Any, path: YamlPath) -> Any:
         if not isinstance(table, dict):
             return table
-        made = dict(table)
-        if isinstance(table.get("columns"), tuple):
-            made["columns"] = tuple(self._resolve_column(*entry) for entry in _iterate_entries(table, "columns", path))
+        made = {key: value for key, value in table.items() if key not in _UNUSED_LISTS}
+        for key, reason in _UNUSED_LISTS.items():
+            for entry, at in _iterate_entries(table, key, path):
+                self.notes.append(Problem(at, f"{key} is ignored: {reason}"))
+                self._check_own_columns(entry, table, at)
         if "primaryKey" in table:
             made["primaryKey"] = self._resolve_own_columns(table["primaryKey"], table, (*path, "primaryKey"))
         if isinstance(table.get("constraints"), tuple):
-            made["constraints"] = tuple(
-                self._resolve_constraint(entry, table, at) for entry, at in _iterate_entries(table, "constraints", path)
-            )
+            made["constraints"] = tuple(self._resolve_constraints(table, path))
         return made
 
-    def _resolve_column(self, column: Any, path: YamlPath) -> Any:
-        """Replace ``fits:tunit``, Felis' other key for the unit."""
-        if not isinstance(column, dict) or "fits:tunit" not in column:
-            return column
-        if "ivoa:unit" in column:
-            self.problems.append(
-                Problem((*path, "fits:tunit"), "fits:tunit and ivoa:unit mean the same: keep one of them")
-            )
-        made = {"ivoa:unit": column["fits:tunit"]} | column
-        del made["fits:tunit"]
-        return made
+    def _resolve_constraints(self, table: dict[str, Any], path: YamlPath) -> Iterator[Any]:
+        """Yield the foreign keys."""
+        count = 0
+        for entry, at in _iterate_entries(table, "constraints", path):
+            kind = entry.get("@type") if isinstance(entry, dict) else _FOREIGN_KEY
+            if kind == _FOREIGN_KEY or not self._is_left_out(kind, at):
+                self.moved[(*path, "constraints", count)] = at
+                count += 1
+                yield self._resolve_foreign_key(entry, table, at)
+            else:
+                self._check_own_columns(entry, table, at)
 
-    def _resolve_constraint(self, constraint: Any, table: dict[str, Any], path: YamlPath) -> Any:
+    def _is_left_out(self, kind: Any, path: YamlPath) -> bool:
+        """Whether a constraint is of another kind than a foreign key, and not misspelt."""
+        if not isinstance(kind, str) or not kind:
+            self.problems.append(Problem(path, f"a constraint needs '@type': {', '.join(_CONSTRAINTS)}"))
+            return False
+        if kind not in _CONSTRAINTS and (hint := suggest_word(kind, _CONSTRAINTS)):
+            self.problems.append(Problem((*path, "@type"), f"@type {kind!r} is unknown{hint}"))
+            return False
+        self.notes.append(Problem((*path, "@type"), f"{kind} constraints are ignored: they are not enforced"))
+        return True
+
+    def _resolve_foreign_key(self, constraint: Any, table: dict[str, Any], path: YamlPath) -> Any:
         if not isinstance(constraint, dict):
             return constraint
         made = {key: value for key, value in constraint.items() if key != "@type"}
-        if constraint.get("@type") != "ForeignKey":
-            message = "a constraint must have '@type: ForeignKey': remove others, Skyhouse does not enforce them"
-            self.problems.append(Problem((*path, "@type"), message))
         if "columns" in constraint:
             made["columns"] = self._resolve_own_columns(constraint["columns"], table, (*path, "columns"))
         made["referencedTable"] = ""
@@ -104,16 +140,29 @@ class _Resolver:
                 self.problems.append(Problem((*path, "referencedColumns"), message))
         return made
 
+    def _check_own_columns(self, entry: Any, table: dict[str, Any], path: YamlPath) -> None:
+        """Note the references of an ignored entry to columns that the table does not have."""
+        columns = entry.get("columns") if isinstance(entry, dict) else None
+        texts = tuple(column for column in columns if isinstance(column, str)) if isinstance(columns, tuple) else ()
+        self.notes += self._find_own_columns(texts, table, (*path, "columns"))[1]
+
     def _resolve_own_columns(self, value: Any, table: dict[str, Any], path: YamlPath) -> Any:
         """Return the names of the table's own columns for their ids or names; a single one needs no brackets."""
         refs = (value,) if isinstance(value, str) else value
         if not isinstance(refs, tuple):
             return value
+        made, problems = self._find_own_columns(refs, table, path)
+        self.problems += problems
+        return made
+
+    def _find_own_columns(
+        self, refs: tuple[Any, ...], table: dict[str, Any], path: YamlPath
+    ) -> tuple[tuple[Any, ...], list[Problem]]:
         name = table.get("name")
-        columns = [
-            column.get("name") for column, _ in _iterate_entries(table, "columns", ()) if isinstance(column, dict)
-        ]
-        made = []
+        columns = {
+            str(column.get("name")) for column, _ in _iterate_entries(table, "columns", ()) if isinstance(column, dict)
+        }
+        made, problems = [], []
         for ref in refs:
             target = self._ids.get(ref) if isinstance(ref, str) else None
             if target and target.table == name:
@@ -122,8 +171,8 @@ class _Resolver:
                 made.append(ref)
                 if isinstance(ref, str) and ref not in columns:
                     own = [key for key, value in self._ids.items() if value.table == name]
-                    self.problems.append(Problem(path, f"{ref!r} is not a column of this table{_suggest_id(ref, own)}"))
-        return tuple(made)
+                    problems.append(Problem(path, f"{ref!r} is not a column of this table{suggest_word(ref, own)}"))
+        return tuple(made), problems
 
     def _resolve_target(self, ref: Any, path: YamlPath) -> ColumnTarget:
         """Return the referenced ``schema.table`` and column; tables of other files need ``schema.table.column``."""
@@ -133,11 +182,6 @@ class _Resolver:
         if isinstance(ref, str) and not ref.startswith("#") and ref.count(".") >= 2:
             schema, table, column = ref.split(".", 2)
             return ColumnTarget(f"{schema}.{table}", column)
-        message = f"no column has the @id {ref!r}{_suggest_id(str(ref), list(self._ids))}"
+        message = f"no column has the @id {ref!r}{suggest_word(str(ref), self._ids)}"
         self.problems.append(Problem(path, f"{message} (a column of a table in another file is schema.table.column)"))
         return ColumnTarget("", "")
-
-
-def _suggest_id(word: str, known: list[str]) -> str:
-    close = difflib.get_close_matches(word, known, 1)
-    return f": did you mean {close[0]!r}?" if close else ""

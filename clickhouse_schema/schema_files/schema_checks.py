@@ -59,6 +59,16 @@ def find_problems(schema: Schema) -> list[Problem]:
     return problems
 
 
+def find_doubts(schema: Schema) -> Iterator[Problem]:
+    """Find what may be meant, but is said in two ways; paths are those of the YAML."""
+    for i, table in enumerate(schema.tables):
+        primary, own = {*table.primary_key}, {*table.layout.id}
+        if primary and own and not (primary <= own or own <= primary):
+            names, others = ", ".join(table.primary_key), ", ".join(table.layout.id)
+            message = f"primaryKey is {names}, but the id of skyhouse:layout {others}: both identify a row"
+            yield Problem(("tables", i, "primaryKey"), message)
+
+
 def find_table_problems(table: Table, path: YamlPath = ()) -> list[Problem]:
     """Find contradictions in the names and the layout of one table."""
     return [

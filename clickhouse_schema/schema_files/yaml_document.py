@@ -5,12 +5,13 @@ A few aliases can make a file of kilobytes fill the memory.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import yaml
 
-from clickhouse_schema.schema_problem import SchemaError, YamlPath
+from clickhouse_schema.schema_problem import Problem, SchemaError, YamlPath
 
 #: PyYAML's wheels have the reader in C (ten times faster), other builds may not.
 _Loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
@@ -20,26 +21,63 @@ _TEXT = frozenset({"tag:yaml.org,2002:str", "tag:yaml.org,2002:timestamp"})
 _PLAIN = frozenset(f"tag:yaml.org,2002:{name}" for name in ("int", "float", "bool", "null"))
 
 
-@dataclass(frozen=True)
+class Place(NamedTuple):
+    """A line of a file; lines count from 1."""
+
+    source: str
+    line: int
+
+
+@dataclass(frozen=True, eq=False)
 class Document:
     """``data`` consists of dict, list, str, int, float, bool and None; ``source`` names it in messages."""
 
     source: str
     data: Any
     _lines: dict[YamlPath, int] = field(repr=False)
+    _origins: dict[YamlPath, tuple[Document, YamlPath]] = field(default_factory=dict, repr=False)
+
+    def record_origin(self, path: YamlPath, document: Document, origin: YamlPath) -> None:
+        """Note that what is at ``path`` after changes of the data was written at ``origin`` of ``document``."""
+        self._origins[path] = (document, origin)
 
     def has_path(self, path: YamlPath) -> bool:
-        return path in self._lines
+        document, written = self._trace_path(path)
+        return written in document._lines
 
-    def find_line(self, path: YamlPath) -> int:
-        """Return the 1-based line of ``path``, or of the nearest enclosing element."""
-        while path not in self._lines:
-            path = path[:-1]
-        return self._lines[path]
+    def find_place(self, path: YamlPath) -> Place:
+        """Return the place of ``path``, or of the nearest enclosing element."""
+        document, written = self._trace_path(path)
+        while written not in document._lines:
+            written = written[:-1]
+        return Place(document.source, document._lines[written])
+
+    def _trace_path(self, path: YamlPath) -> tuple[Document, YamlPath]:
+        """Return the document in which ``path`` was written, and its path there."""
+        for end in range(len(path), 0, -1):
+            if path[:end] in self._origins:
+                document, origin = self._origins[path[:end]]
+                origin += path[end:]
+                return (self, origin) if document is self else document._trace_path(origin)
+        return self, path
 
     def format_location(self, path: YamlPath) -> str:
         """Return ``FILE:LINE`` of ``path``."""
-        return f"{self.source}:{self.find_line(path)}"
+        source, line = self.find_place(path)
+        return f"{source}:{line}"
+
+    def format_problem(self, problem: Problem) -> str:
+        """Return ``FILE:LINE: message``."""
+        return f"{self.format_location(problem.path)}: {problem.message}"
+
+    def sort_problems(self, problems: Iterable[Problem]) -> list[Problem]:
+        """Return the problems by lines, those in other files last."""
+
+        def key(problem: Problem) -> tuple[bool, Place]:
+            place = self.find_place(problem.path)
+            return place.source != self.source, place
+
+        return sorted(problems, key=key)
 
 
 def read_document(text: str, source: str) -> Document:

@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
-FORMAT_NAMES = "Parquet, Arrow, ECSV, TSV, CSV, VOTable, FITS"
+FORMAT_NAMES = "Parquet, Arrow, ECSV, TSV, CSV, VOTable, FITS, IPAC, CDS, VizieR"
 
 Format = Annotated[str, typer.Option("--format", metavar="NAME", help=f"Format of the files: {FORMAT_NAMES}.")]
 Hdu = Annotated[str, typer.Option("--hdu", metavar="N|NAME", help="HDU of FITS files, by number from 0 or EXTNAME.")]
@@ -25,17 +25,17 @@ Header = Annotated[
 Comment = Annotated[str, typer.Option(metavar="CHARACTER", help="Begins a comment line of a text.")]
 Null = Annotated[list[str] | None, typer.Option("--null", metavar="TOKEN", help="A text that means NULL; repeatable.")]
 
-_DELIMITERS = {"tab": "\t", "\\t": "\t", "blanks": " ", "space": " "}
-
 
 def describe_options(
     format_: str, hdu: str, table: str, delimiter: str, header: bool | None, comment: str, nulls: list[str] | None
 ) -> dict[str, Any]:
-    """Return the options as the keys of ``tap_service.readers.read_options``. Raises ``BadParameter``."""
-    delimiter = _DELIMITERS.get(delimiter, delimiter)
-    for name, value in (("--delimiter", delimiter), ("--comment", comment)):
-        if len(value) > 1 or (value and (not value.isascii() or value in '"\r\n')):
-            raise typer.BadParameter(f"{name} takes one ASCII character, not {value!r}")
+    """Return the options as the keys of ``tap_service.models.read_options``. Raises ``BadParameter``."""
+    from clickhouse_schema.file_form import read_character, read_delimiter
+
+    try:
+        delimiter, comment = read_delimiter(delimiter), read_character(comment)
+    except ValueError as error:
+        raise typer.BadParameter(f"--delimiter or --comment: {error}") from error
     return {
         "format": format_,
         "hdu": hdu,

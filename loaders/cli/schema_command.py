@@ -33,6 +33,24 @@ def show_schema(
             raise typer.Exit(EXIT_FAILED) from error
 
 
+@app.command("check")
+def check_schema(file: SchemaFile) -> None:
+    """Report everything that load, plan and apply would ignore, change or refuse; exit code 1 if there is anything."""
+    from clickhouse_schema.schema_files.yaml_reader import check_schema
+    from clickhouse_schema.schema_problem import SchemaError
+
+    with ConsoleReporter() as reporter:
+        try:
+            _, errors, warnings = check_schema(file)
+        except SchemaError as error:
+            errors, warnings = [*error.errors], []
+        for line in (*(f"error: {error}" for error in errors), *(f"warning: {warning}" for warning in warnings)):
+            reporter.output(line)
+        if errors or warnings:
+            raise typer.Exit(EXIT_FAILED)
+        reporter.output(f"{file}: nothing to report")
+
+
 @app.command("diff")
 def show_differences(file: SchemaFile, data: Data) -> None:
     """List tables, columns, indexes and comments that differ from the file; exit code 1 if there are any."""

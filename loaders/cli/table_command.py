@@ -15,6 +15,7 @@ from tap_service.hats.reading.catalogue_folder import is_folder_address
 TableName = Annotated[str, typer.Argument(metavar="SCHEMA.TABLE", help="The table's name.")]
 MaxErrors = Annotated[int, typer.Option(help="Bad rows that are rejected before the command stops.", min=0)]
 Rejects = Annotated[Path | None, typer.Option(help="File for bad rows; default: SCHEMA.TABLE.rejects.csv.")]
+Strict = Annotated[bool, typer.Option("--strict", help="Treat warnings as errors (see skyhouse schema check).")]
 Again = Annotated[bool, typer.Option("--again", help="Apply files that were applied before.")]
 
 
@@ -23,7 +24,8 @@ def load_table(
         list[str],
         typer.Argument(
             metavar="FILE...",
-            help="FITS, VOTable, CSV, TSV, ECSV or Parquet; or a HATS catalogue: its folder or URL (hats, https, s3).",
+            help="FITS, VOTable, CSV, TSV, ECSV, Parquet, IPAC, CDS, MRT, VizieR's; "
+            "or a HATS catalogue: its folder or URL (hats, https, s3).",
         ),
     ],
     table: Annotated[str, typer.Option(metavar="SCHEMA.TABLE", help="Table for the rows.")],
@@ -36,7 +38,7 @@ def load_table(
             f"{', '.join(list_schema_names())}.",
         ),
     ] = None,
-    strict: Annotated[bool, typer.Option("--strict", help="Treat bad units and UCDs as errors.")] = False,
+    strict: Strict = False,
     format_: Format = "",
     hdu: Hdu = "",
     table_index: TableIndex = "",
@@ -74,7 +76,7 @@ def attach_catalogue(
     schema: Annotated[
         Path | None, typer.Option(metavar="FILE", help="YAML that describes the table (see skyhouse describe).")
     ] = None,
-    strict: Annotated[bool, typer.Option("--strict", help="Treat bad units and UCDs as errors.")] = False,
+    strict: Strict = False,
     refresh: Annotated[
         bool, typer.Option("--refresh", help="Read the files of an attached table again, which have changed.")
     ] = False,

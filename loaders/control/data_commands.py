@@ -26,7 +26,7 @@ Command = Callable[[Engine, Arguments, Reporter], None]
 def _load_files(engine: Engine, arguments: Arguments, reporter: Reporter) -> None:
     from loaders.pipeline.load_request import LoadRequest
     from loaders.pipeline.load_table import load_files
-    from tap_service.readers.read_options import build_options
+    from tap_service.models.read_options import build_options
 
     schema_file = arguments.pop("schema_file")
     request = LoadRequest(

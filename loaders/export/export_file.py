@@ -13,7 +13,7 @@ from loaders.progress_reporter import Reporter
 from tap_service.constants import PRODUCT
 from tap_service.scratch_files import Budget, NoRoom, ScratchSpace
 from tap_service.serializers import OK, ResultInfo, SerializationError
-from tap_service.serializers.output_formats import FORMATS, Format, UnknownFormatError, find_format
+from tap_service.serializers.output_formats import FORMATS, Format, TooManyColumnsError, UnknownFormatError, find_format
 from tap_service.storage.engine.engine import Engine
 
 #: Disk for the rows of formats that say how many rows they have before them, such as FITS
@@ -34,6 +34,10 @@ def export_file(engine: Engine, request: ExportRequest, reporter: Reporter) -> N
     if not request.replaces_file and target.has_file(name):
         raise LoadError(f"{request.target} exists: name another file, or replace it with --overwrite")
     translation = translate_source(engine, request.source)
+    try:
+        written_format.check_columns(len(translation.fields))
+    except TooManyColumnsError as error:
+        raise LoadError(f"{request.source} cannot be written as {request.format}: {error}") from error
     citations, rights = list_sources(translation)
     info = ResultInfo(request.source, citations=citations, rights=rights, software=PRODUCT, links=translation.links)
     scratch = ScratchSpace(Path(tempfile.gettempdir()), Budget(_SCRATCH_BYTES))

@@ -9,7 +9,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from clickhouse_schema.schema_files.yaml_reader import MAX_BYTES, read_schema
+from clickhouse_schema.schema_files.schema_document import MAX_BYTES
+from clickhouse_schema.schema_files.yaml_reader import read_schema
 from clickhouse_schema.schema_files.yaml_writer import document_to_yaml
 from clickhouse_schema.schema_model import Schema, Table
 from clickhouse_schema.schema_problem import SchemaError

@@ -16,7 +16,7 @@ class CorrectionRequest:
     kind
         "update": the files have ids and new values; "delete": ids.
     files
-        FITS, VOTable, CSV, TSV, ECSV or Parquet files.
+        Table files (``tap_service.readers.file_formats``).
     table
         ``schema.table``.
     rejects

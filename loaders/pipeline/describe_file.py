@@ -10,12 +10,11 @@ from clickhouse_schema.datatypes import Field
 from clickhouse_schema.file_form import FileForm
 from clickhouse_schema.table_index import is_searchable
 from loaders.load_error import LoadError
+from tap_service.models.read_options import AS_DETECTED
 from tap_service.readers.csv_reader import CsvSource
 from tap_service.readers.file_columns import field_to_felis
 from tap_service.readers.position_columns import find_hour_angles, find_position_columns, split_ucd
-from tap_service.readers.read_options import AS_DETECTED
 from tap_service.readers.table_source import TableHeader
-from tap_service.readers.votable_link_reader import read_declared_links
 from tap_service.readers.votable_reader import VotableSource
 
 #: UCDs and names of texts that are searched by words, besides identifiers of anything but the row
@@ -78,8 +77,8 @@ def find_doubts(source: TableHeader) -> Iterator[str]:
     for name in find_hour_angles(source.fields):
         yield f"{source.path}: column {name} is in hours, so it is no position: multiply it by 15 to have degrees"
     if isinstance(source, CsvSource):
-        for doubt in source.list_misguessed():
-            yield f"{source.path}: {doubt}: to reject such rows, give the column's datatype in a --schema file"
+        for doubt in source.list_doubts():
+            yield f"{source.path}: {doubt}"
 
 
 def _describe_layout_and_services(source: TableHeader, columns: list[dict[str, Any]]) -> dict[str, Any]:
@@ -89,7 +88,7 @@ def _describe_layout_and_services(source: TableHeader, columns: list[dict[str, A
     if layout:
         keys["skyhouse:layout"] = layout
     if isinstance(source, VotableSource):
-        links = read_declared_links(source.path, source.fields)
+        links = source.read_links()
         for column in columns:
             if column["name"] in links.columns:
                 column["skyhouse:links"] = links.columns[column["name"]]

@@ -12,14 +12,16 @@ from loaders.pipeline.append_rows import TableAppends
 from loaders.pipeline.load_request import Mode
 from loaders.pipeline.named_input import NamedInput
 from loaders.storage.load_state import FinishedLoad
+from tap_service.models.read_options import AS_DETECTED, ReadOptions
 
 
 @dataclass(frozen=True, slots=True)
 class LoadInput:
-    """The files and the model of the table into which they go."""
+    """The files, the model of the table into which they go, and how they are read."""
 
     inputs: Sequence[NamedInput]
     table: Table
+    options: ReadOptions = AS_DETECTED
 
     @property
     def digests(self) -> tuple[str, ...]:
@@ -31,6 +33,7 @@ class LoadInput:
             *self.digests,
             self.table.model_dump_json(by_alias=True, exclude_defaults=True),
             *(load.fingerprint for load in loads),
+            *([] if self.options == AS_DETECTED else [str(self.options)]),
         ]
         return hashlib.sha256("\n".join(parts).encode()).hexdigest()
 

@@ -14,9 +14,9 @@ from loaders.load_error import LoadError
 from loaders.pipeline.describe_file import describe_source, find_doubts
 from loaders.pipeline.table_name import split_name
 from loaders.progress_reporter import Reporter
+from tap_service.models.read_options import ReadOptions, build_options
 from tap_service.readers.conform_rows import find_matching_name
 from tap_service.readers.csv_reader import CsvSource
-from tap_service.readers.read_options import ReadOptions, build_options
 from tap_service.readers.table_source import TableHeader
 
 #: Column keys that a YAML file may leave to the data file.

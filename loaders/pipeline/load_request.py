@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from tap_service.readers.read_options import AS_DETECTED, ReadOptions
+from tap_service.models.read_options import AS_DETECTED, ReadOptions
 
 Mode = Literal["create", "replace", "append"]
 
@@ -18,7 +18,7 @@ class LoadRequest:
     Attributes
     ----------
     files
-        FITS, VOTable, CSV, TSV, ECSV or Parquet files; folders of HATS catalogues, or their URLs as text.
+        Table files (``tap_service.readers.file_formats``); folders of HATS catalogues, or their URLs as text.
     table
         ``schema.table``.
     rejects

@@ -13,6 +13,7 @@ from loaders.pipeline.load_input import LoadInput
 from loaders.pipeline.load_job import LoadJob, is_loaded, load_rows, open_load, report_load
 from loaders.pipeline.load_plan import choose_options, complete_schema, describe_schema, read_wanted_schema
 from loaders.pipeline.load_request import LoadRequest
+from loaders.pipeline.missing_columns import refuse_missing_columns
 from loaders.pipeline.named_input import NamedInput, open_inputs
 from loaders.pipeline.rejects_file import RejectsFile
 from loaders.pipeline.storage_choice import read_live_state
@@ -40,6 +41,7 @@ def load_files(engine: Engine, request: LoadRequest, reporter: Reporter) -> None
     if is_loaded(job, catalogue):
         return
     for found in job.load_input.inputs:
+        refuse_missing_columns(job.table, found.sources[0], request.schema_file)
         Conformer(job.table, found.sources[0])  # raises if a file lacks columns, before anything is created
     sources = [source for found in job.load_input.inputs for source in found.sources]
     load = load_rows(job, lambda fill: fill.insert_sources(sources), lambda: append_few_rows(job, sources))
@@ -59,7 +61,7 @@ def _prepare_load(engine: Engine, catalogue: Catalogue, request: LoadRequest, re
     else:
         schema = wanted
     _report_form(inputs, reporter)
-    return open_load(engine, catalogue, request, LoadInput(inputs, schema.tables[0]), schema, reporter)
+    return open_load(engine, catalogue, request, LoadInput(inputs, schema.tables[0], request.options), schema, reporter)
 
 
 def _report_form(inputs: list[NamedInput], reporter: Reporter) -> None:

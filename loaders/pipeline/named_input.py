@@ -15,9 +15,10 @@ from tap_service.hats.reading.catalogue_folder import is_folder_address, open_fo
 from tap_service.hats.reading.hats_catalogue import open_catalogue
 from tap_service.hats.reading.partition_file import PartitionFile
 from tap_service.hats.reading.partition_source import PartitionSource
+from tap_service.models.read_options import AS_DETECTED, ReadOptions
+from tap_service.readers.cds_reader import CdsSource
 from tap_service.readers.file_formats import describe_form, open_source
 from tap_service.readers.read_error import ReadError
-from tap_service.readers.read_options import AS_DETECTED, ReadOptions
 from tap_service.readers.table_source import Source, TableHeader
 
 
@@ -83,7 +84,7 @@ def open_input(
         source = open_source(
             path, replace(options, nulls=nulls)
         )  # says what is wrong with a file that cannot be hashed either
-        return NamedInput(str(path), _hash_choice(path, options), (source,), describe_form(path, source))
+        return NamedInput(str(path), _hash_choice(path, options, source), (source,), describe_form(path, source))
 
     def report(done: int, partitions: int) -> None:
         reporter.check()
@@ -112,12 +113,14 @@ def describe_input(file: Path | str, options: ReadOptions = AS_DETECTED) -> Tabl
         raise ReadError(str(error)) from error
 
 
-def _hash_choice(path: Path, options: ReadOptions) -> str:
-    """Return a hash of what is read: another table of the same file is other input."""
+def _hash_choice(path: Path, options: ReadOptions, source: Source) -> str:
+    """Return a hash of what is read: another table of the same file, or another ReadMe beside it, is other input."""
     digest = hash_file(path)
-    if options == AS_DETECTED:
+    if isinstance(source, CdsSource) and source.readme:
+        return hashlib.sha256(f"{digest}\n{hash_file(source.readme)}".encode()).hexdigest()
+    if not (options.hdu or options.table):
         return digest
-    return hashlib.sha256(f"{digest}\n{options}".encode()).hexdigest()
+    return hashlib.sha256(f"{digest}\n{options.hdu}\n{options.table}".encode()).hexdigest()
 
 
 def hash_file(path: Path) -> str:

@@ -10,6 +10,7 @@ from typing import BinaryIO, Protocol
 from urllib.parse import urlsplit
 
 from tap_service.constants import MAX_UPLOADS
+from tap_service.models.read_options import AS_DETECTED, ReadOptions, parse_options
 from tap_service.models.request_parameters import shorten_value
 from tap_service.service_errors import ParameterFault
 
@@ -56,11 +57,12 @@ class TextPart:
 
 @dataclass(frozen=True, slots=True)
 class Upload:
-    """The upload ``name`` of a query, from a part of the request or from an ``address``."""
+    """The upload ``name`` of a query, from a part of the request or from an ``address``; how its file is read."""
 
     name: str
     part: Part | None = None
     address: str = ""
+    options: ReadOptions = AS_DETECTED
 
 
 def read_uploads(values: Iterable[str], parts: Mapping[str, Part]) -> tuple[Upload, ...]:
@@ -69,7 +71,8 @@ def read_uploads(values: Iterable[str], parts: Mapping[str, Part]) -> tuple[Uplo
     Parameters
     ----------
     values
-        Each is ``name,address``; several of them may be separated by ``;``.
+        Each is ``name,address``; several of them may be separated by ``;``. Behind ``#`` in the address the sender
+        says how to read the file (``read_options.parse_options``).
     parts
         The files of the request, to which ``param:...`` refers.
 
@@ -105,6 +108,8 @@ def _read_upload(pair: str, parts: Mapping[str, Part]) -> Upload:
             f"UPLOAD: {shorten_value(name)} is not a valid table name: "
             "use up to 64 letters, digits and _, beginning with a letter"
         )
+    address, _, fragment = address.partition("#")
+    options = _read_options(name, fragment)
     scheme, _, rest = address.partition(":")
     if scheme.lower() == "param":
         if rest not in parts:
@@ -113,13 +118,24 @@ def _read_upload(pair: str, parts: Mapping[str, Part]) -> Upload:
                 f"UPLOAD: the request has no part {shorten_value(rest)} for table {name} (its parts: {has}); "
                 "send the file as a part of multipart/form-data with this name"
             )
-        return Upload(name, part=parts[rest])
+        return Upload(name, part=parts[rest], options=options)
     if not is_fetchable(address):
         raise ParameterFault(
             f"UPLOAD: table {name} cannot be fetched from {shorten_value(address)}: "
             "give param:... or an http or https address"
         )
-    return Upload(name, address=address)
+    return Upload(name, address=address, options=options)
+
+
+def _read_options(name: str, fragment: str) -> ReadOptions:
+    """Return the choices behind ``#`` in the location of an upload."""
+    try:
+        return parse_options(fragment) if fragment else AS_DETECTED
+    except ValueError as error:
+        raise ParameterFault(
+            f"UPLOAD: table {name} has {shorten_value('#' + fragment)} behind its location: {error}; "
+            "write it such as param:file#hdu=2 or param:file#delimiter=blanks&null=-999"
+        ) from error
 
 
 def is_fetchable(address: str) -> bool:

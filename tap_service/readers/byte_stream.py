@@ -11,6 +11,8 @@ from typing import BinaryIO, ClassVar, Self
 from tap_service.readers.compression import DECOMPRESSION_ERRORS, find_compression, strip_compression
 from tap_service.readers.read_error import ReadError
 
+_PIECE_BYTES = 1 << 20
+
 
 class ByteStream:
     """Read ``path`` once. Raises ``ReadError`` if the file cannot be read or its compressed data are broken.
@@ -58,6 +60,16 @@ class ByteStream:
             return self._count_bytes(self._file.read(size))
         except DECOMPRESSION_ERRORS as error:
             raise self._build_error(error) from error
+
+    def skip(self, size: int) -> bool:
+        """Skip ``size`` bytes; return whether the file has as many."""
+        if self.compression is None:
+            end = self._raw.tell() + size
+            self._raw.seek(min(end, self._size))
+            return end <= self._size
+        while size > 0 and (block := self.read(min(size, _PIECE_BYTES))):
+            size -= len(block)
+        return size <= 0
 
     def readline(self, max_bytes: int = -1) -> bytes:
         """Read the rest of the line, at most ``max_bytes``."""

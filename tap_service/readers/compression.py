@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, BinaryIO, Protocol, cast
 
 import pyarrow as pa
 
+from tap_service.readers.parallel_bzip2 import ParallelStreams, has_short_streams
+
 if TYPE_CHECKING:
     from _typeshed import WriteableBuffer
 
@@ -114,6 +116,13 @@ def _begin_xz_stream() -> _Member:
     return lzma.LZMADecompressor(lzma.FORMAT_XZ, memlimit=_MAX_XZ_MEMORY)
 
 
+def _open_bzip2(file: BinaryIO) -> BinaryIO:
+    is_parallel = has_short_streams(file)
+    return io.BufferedReader(
+        ParallelStreams(file) if is_parallel else _Members(file, bz2.BZ2Decompressor), _PIECE_BYTES
+    )
+
+
 def _open_zstd(file: BinaryIO) -> BinaryIO:
     return io.BufferedReader(pa.CompressedInputStream(pa.PythonFile(file, "r"), "zstd"), _PIECE_BYTES)
 
@@ -136,7 +145,7 @@ def _is_hidden(name: str) -> bool:
 
 COMPRESSIONS = (
     Compression("gzip", ".gz", b"\x1f\x8b", _build_opener(_GzipMember)),
-    Compression("bzip2", ".bz2", b"BZh", _build_opener(bz2.BZ2Decompressor)),
+    Compression("bzip2", ".bz2", b"BZh", _open_bzip2),
     Compression("xz", ".xz", b"\xfd7zXZ\0", _build_opener(_begin_xz_stream)),
     Compression("zstd", ".zst", b"\x28\xb5\x2f\xfd", _open_zstd),
     Compression("zip", ".zip", b"PK\x03\x04", _open_zip),

@@ -19,9 +19,9 @@ import pyarrow.compute as pc
 import pyarrow.csv as pacsv
 
 from clickhouse_schema.datatypes import DOUBLE, UNICODE, ColumnType, Field
+from tap_service.models.read_options import AS_DETECTED, ReadOptions
 from tap_service.readers.byte_stream import ByteStream
 from tap_service.readers.read_error import ReadError
-from tap_service.readers.read_options import AS_DETECTED, ReadOptions
 from tap_service.readers.table_source import MAX_ROW_BYTES, Fault, RowBlock
 from tap_service.readers.text_dialect import BLANKS, DELIMITER_NAMES, Dialect, detect_dialect
 from tap_service.readers.type_guess import NULL_WORDS, find_rounded_integer, find_wide_integer, guess_fields
@@ -31,6 +31,8 @@ _BLOCK_BYTES = 4 << 20
 _MAX_SHOWN = 200
 
 _NUMBER = r"^ *[-+]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][-+]?[0-9]+)? *$"
+
+_REJECT_HINT = "to reject such rows, give the column's datatype in a --schema file"
 
 #: The fraction of numbers among the values of a text column above which it probably should be numeric
 _MIN_NUMBER_SHARE = 0.5
@@ -65,14 +67,16 @@ class CsvSource:
         self._dialect = dialect or detect_dialect(path, self.delimiters, options)
         self.notes = self._dialect.notes
         self._is_guessed = not fields
+        self._doubts: tuple[str, ...] = ()
         self.fields = fields or self._guess_fields()
 
     @property
     def form(self) -> str:
-        """Delimiter and header, for messages."""
+        """Delimiter, header and quotation marks, for messages."""
         mark = self._dialect.delimiter
         header = f"names in line {self._dialect.header_line}" if self._dialect.header_line else "no header"
-        return f"delimiter {DELIMITER_NAMES.get(mark, mark)}, {header}"
+        escapes = ', quotation marks inside fields as \\"' if self._dialect.has_escapes else ""
+        return f"delimiter {DELIMITER_NAMES.get(mark, mark)}, {header}{escapes}"
 
     def read_blocks(self, columns: tuple[str, ...]) -> Iterator[RowBlock]:
         for block in self._read_text_blocks():
@@ -129,8 +133,9 @@ class CsvSource:
                 break
         return found
 
-    def list_misguessed(self) -> Iterator[str]:
-        """Describe the columns that a few of the first values make text although most values are numbers."""
+    def list_doubts(self) -> Iterator[str]:
+        """Describe what may be guessed wrong: longitudes in hours, and numbers that a few of the values make text."""
+        yield from self._doubts
         texts = tuple(field.name for field in self.fields if field.type == UNICODE) if self._is_guessed else ()
         block = next(self._read_text_blocks(), None) if texts else None
         if block is None:
@@ -150,7 +155,7 @@ class CsvSource:
                 value = table[name][row].as_py().decode(errors="replace")[:_MAX_SHOWN]
                 line = _LineNumbers(block, tuple(broken)).find_good_row_line(row)
                 why = f"because of values such as {value!r} in line {line}; most of its values are numbers"
-                yield f"column {name} is read as text {why}"
+                yield f"column {name} is read as text {why}: {_REJECT_HINT}"
 
     def _guess_fields(self) -> tuple[Field, ...]:
         block = next(self._read_text_blocks(), None)
@@ -161,6 +166,7 @@ class CsvSource:
         guess = guess_fields(texts, types)
         self.options = replace(self.options, nulls=tuple(dict.fromkeys((*self.options.nulls, *guess.nulls))))
         self.notes += guess.notes
+        self._doubts = guess.doubts
         return guess.fields
 
     @property
@@ -301,7 +307,21 @@ _ESCAPED = re.compile(rb"\\\\.", re.DOTALL)
 
 def _join_blanks(text: bytes) -> bytes:
     """Return the text with one blank for several outside quotation marks, and none at the ends of lines."""
-    parts = text.split(b'"')
-    for place in range(0, len(parts), 2):
-        parts[place] = re.sub(rb"[ \t]+", b" ", parts[place])
-    return re.sub(rb"(?m)^ | (?=\r?$)", b"", b'"'.join(parts))
+    if b'"' in text:
+        return _join_unquoted_blanks(text)
+    text = text.replace(b"\t", b" ")
+    while b"  " in text:
+        text = text.replace(b"  ", b" ")
+    return text.replace(b"\n ", b"\n").replace(b" \n", b"\n").replace(b" \r\n", b"\r\n").strip(b" ")
+
+
+def _join_unquoted_blanks(text: bytes) -> bytes:
+    characters = np.frombuffer(text, np.uint8)
+    is_quoted = (np.cumsum(characters == ord('"'), dtype=np.uint8) & 1).astype(bool)
+    is_blank = ((characters == ord(" ")) | (characters == ord("\t"))) & ~is_quoted
+    is_end = (characters == ord("\n")) | (characters == ord("\r"))
+    is_superfluous = is_blank & np.r_[True, (is_blank | is_end)[:-1]]  # behind a blank, or at the start of a line
+    is_kept = ~is_superfluous
+    ends_line = is_blank[is_kept] & np.r_[is_end[is_kept][1:], True]
+    joined: bytes = np.where(is_blank, np.uint8(ord(" ")), characters)[is_kept][~ends_line].tobytes()
+    return joined

@@ -10,15 +10,20 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+from tap_service.models.read_options import AS_DETECTED, ReadOptions
 from tap_service.readers.arrow_reader import ArrowSource
 from tap_service.readers.byte_stream import ByteStream
+from tap_service.readers.cds_reader import CdsSource, is_described_beside, is_mrt_start
 from tap_service.readers.csv_reader import CsvSource, TsvSource
 from tap_service.readers.ecsv_reader import EcsvSource
 from tap_service.readers.fits_reader import FitsSource
+from tap_service.readers.ipac_header import is_ipac_start
+from tap_service.readers.ipac_reader import IpacSource
 from tap_service.readers.parquet_reader import ParquetSource
 from tap_service.readers.read_error import ReadError
-from tap_service.readers.read_options import AS_DETECTED, ReadOptions
 from tap_service.readers.table_source import Source
+from tap_service.readers.vizier_header import is_vizier_start
+from tap_service.readers.vizier_reader import VizierSource
 from tap_service.readers.votable_reader import VotableSource
 
 #: The choices of ``ReadOptions`` that every format takes
@@ -49,6 +54,8 @@ class Format:
         The choices of ``ReadOptions`` that it takes besides those of all formats.
     may_be_compressed : bool
         Whether a compressed file is read; others are compressed inside.
+    is_start : callable or None
+        Whether the first ``_START_BYTES`` are of this format, where ``starts`` do not tell.
     """
 
     name: str
@@ -58,10 +65,20 @@ class Format:
     open: Callable[[Path, ReadOptions], Source]
     choices: frozenset[str] = frozenset()
     may_be_compressed: bool = True
+    is_start: Callable[[bytes], bool] | None = None
 
 
 ECSV = Format("ECSV", (".ecsv",), ("application/x-ecsv", "text/x-ecsv"), (b"# %ECSV",), EcsvSource)
 CSV = Format("CSV", (".csv", ".psv"), ("text/csv",), (), CsvSource, _TEXT_CHOICES)
+IPAC = Format("IPAC", (".tbl",), (), (), IpacSource, is_start=is_ipac_start)
+CDS = Format("CDS", (".mrt",), (), (), CdsSource, is_start=is_mrt_start)
+VIZIER = Format("VizieR", (), (), (), VizierSource, frozenset({"table"}), is_start=is_vizier_start)
+
+#: The texts that servers also send as CSV or TSV
+_DESCRIBED_TEXTS = (ECSV, IPAC, CDS, VIZIER)
+
+#: The bytes by which a format is detected: VizieR describes columns above their names
+_START_BYTES = 1 << 16
 
 FORMATS = (
     Format(
@@ -99,6 +116,9 @@ FORMATS = (
         FitsSource,
         frozenset({"hdu"}),
     ),
+    IPAC,
+    CDS,
+    VIZIER,
 )
 
 
@@ -164,7 +184,7 @@ def open_upload(path: Path, content_type: str, options: ReadOptions = AS_DETECTE
     declared = next((format for format in FORMATS if kind in format.types), None)
     start, _ = read_first_bytes(path)
     found = _find_format_by_start(start)
-    if declared is not None and found is not declared and (found not in (None, ECSV) or declared.starts):
+    if declared is not None and found is not declared and (found not in (None, *_DESCRIBED_TEXTS) or declared.starts):
         actual = f"is a {found.name} file" if found else f"does not start like a {declared.name} file"
         raise ReadError(f"{path} {actual}, but its Content-Type is for {declared.name}: correct one of them")
     if found is None and declared is None and b"\0" in start:
@@ -186,12 +206,14 @@ def _open_file(format_: Format, path: Path, options: ReadOptions) -> Source:
 def _find_format(path: Path, options: ReadOptions) -> Format:
     start, name = read_first_bytes(path)
     found = _find_named_format(path, options.format) if options.format else _find_format_by_start(start)
+    if found is None and is_described_beside(path):
+        found = CDS
     if found is None:
         found = next((format for format in FORMATS if name.endswith(format.extensions)), None)
     if found is None and options.list_given() & _TEXT_CHOICES:
         found = CSV
     if found is None:
-        known = ", ".join(f"{format.name} ({' '.join(format.extensions)})" for format in FORMATS)
+        known = ", ".join(f"{format.name} ({' '.join(format.extensions) or 'by content'})" for format in FORMATS)
         raise ReadError(f"{path} has an unknown format; supported formats are {known}: say which with --format")
     if not found.may_be_compressed:
         with ByteStream(path) as stream:
@@ -210,7 +232,13 @@ def _find_named_format(path: Path, name: str) -> Format:
 
 
 def _find_format_by_start(start: bytes) -> Format | None:
-    return next((format for format in FORMATS if format.starts and start.startswith(format.starts)), None)
+    return next((format for format in FORMATS if _matches_start(format, start)), None)
+
+
+def _matches_start(format: Format, start: bytes) -> bool:
+    if format.is_start is not None:
+        return format.is_start(start)
+    return bool(format.starts) and start.startswith(format.starts)
 
 
 def read_first_bytes(path: Path) -> tuple[bytes, str]:
@@ -218,7 +246,7 @@ def read_first_bytes(path: Path) -> tuple[bytes, str]:
     name of what is inside, in lower case.
     """
     with ByteStream(path) as stream:
-        start, name = stream.read(64), stream.name.lower()
+        start, name = stream.read(_START_BYTES), stream.name.lower()
     if not start:
         raise ReadError(f"{path} is empty")
     return start.removeprefix(b"\xef\xbb\xbf").lstrip(), name

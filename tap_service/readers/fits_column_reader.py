@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import os
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
@@ -15,7 +15,10 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from clickhouse_schema.datatypes import ColumnType, Field
+from tap_service.readers.fits_hdus import Header, read_text
+from tap_service.readers.fits_scaling import Scaling, read_scale_and_zero
 from tap_service.readers.read_error import ReadError
+from tap_service.readers.table_source import MAX_FILE_COLUMNS
 
 #: TFORM letter -> VOTable datatype and stored dtype, for complex numbers the dtype of each part
 _LETTERS = {
@@ -32,16 +35,12 @@ _LETTERS = {
     "M": ("doubleComplex", ">f8"),
 }
 
-#: TFORM letter and TZERO of integers without a FITS type -> numpy and VOTable types
-_UNSIGNED = {
-    ("B", -128): ("i1", "short"),
-    ("I", 1 << 15): ("u2", "int"),
-    ("J", 1 << 31): ("u4", "long"),
-    ("K", 1 << 63): ("u8", "long"),
-}
+#: STIL's convention for more than 999 columns: the last column holds the others, which have keywords of their own
+_CONTAINER = "XT_MORECOLS"
+_WIDE_PREFIX = "XT "
 
-#: Keywords and values; the first value of a repeated keyword
-Header = Mapping[str, Any]
+#: Bytes by which the container may be longer than its columns, as its TFORM has larger items
+_MAX_PADDING = 8
 
 _FORM = re.compile(r"\s*(\d*)([A-Z])([A-Z]?)")
 
@@ -98,9 +97,7 @@ class FitsColumn:
     offset: int
     stored: Any
     is_variable: bool
-    scale: float
-    zero: float
-    null: int | None
+    scaling: Scaling
     unusable: str = ""
 
     def read_values(self, stored: NDArray[Any], heap: Heap | None) -> pa.Array:
@@ -109,7 +106,7 @@ class FitsColumn:
             return self._read_variable(stored, heap)
         if self.letter == "A":
             length = self.field.type.string_length
-            return _split_strings(stored, length) if length else _read_fixed_text(stored.reshape(len(stored), -1))
+            return _split_strings(stored, length) if length else read_fixed_text(stored.reshape(len(stored), -1))
         if self.letter == "X":
             padded = np.unpackbits(stored.reshape(len(stored), -1), axis=1)
             bits = padded[:, : self.repeat].astype(bool)
@@ -138,36 +135,43 @@ class FitsColumn:
         return pa.ListArray.from_arrays(pa.array(offsets), self._convert_scalars(np.frombuffer(data, item)))
 
     def _convert_scalars(self, raw: NDArray[Any]) -> pa.Array:
-        """Convert scalars: booleans, TNULL, TSCAL and TZERO."""
+        """Convert scalars: booleans, and numbers with TNULL, TSCAL and TZERO."""
         if self.letter == "L":
             is_true, is_false = raw == ord("T"), raw == ord("F")
             return pa.array(is_true, mask=~(is_true | is_false))
-        mask = None if self.null is None else raw == self.null
-        native = raw.astype(raw.dtype.newbyteorder("="))
-        unsigned = _UNSIGNED.get((self.letter, int(self.zero))) if self.scale == 1 else None
-        if unsigned:
-            target = np.dtype(unsigned[0])
-            raw_type = f"u{target.itemsize}"
-            first_bit = np.array(1 << (8 * target.itemsize - 1), raw_type)
-            native = (native.view(raw_type) ^ first_bit).view(target)  # adding TZERO flips the first bit
-        elif (self.scale, self.zero) != (1, 0):
-            native = native * self.scale + self.zero
-        return pa.array(native, mask=mask)
+        return self.scaling.convert(raw)
 
 
 def parse_fits_columns(header: Header) -> Iterator[FitsColumn]:
     """Parse the columns of a BINTABLE. Raises ``ValueError`` if its header is inconsistent."""
     offset = 0
-    for number in range(1, int(header["TFIELDS"]) + 1):
-        column, width = _parse_column(header, number, offset)
+    for prefix, number in _list_columns(header):
+        column, width = _parse_column(header, prefix, number, offset)
         yield column
         offset += width
-    if offset != int(header["NAXIS1"]):
+    padding = int(header["NAXIS1"]) - offset
+    if padding and not (_is_wide(header) and 0 < padding < _MAX_PADDING):
         raise ValueError(f"the columns take {offset} bytes of a row, but NAXIS1 is {header['NAXIS1']}")
 
 
-def _parse_column(header: Header, number: int, offset: int) -> tuple[FitsColumn, int]:
-    form = str(header.get(f"TFORM{number}", ""))
+def _list_columns(header: Header) -> list[tuple[str, int]]:
+    """Return the numbers of the columns, each with the prefix of its keywords."""
+    count = int(header["TFIELDS"])
+    if not _is_wide(header):
+        return [("", number) for number in range(1, count + 1)]
+    first, total = int(header.get("XT_ICOL", 0)), int(header.get("XT_NCOL", 0))
+    if first != count or not first <= total <= MAX_FILE_COLUMNS or f"{_WIDE_PREFIX}TFORM{first}" not in header:
+        raise ValueError(f"its column {count} ({_CONTAINER}) holds others in a form that is not known")
+    plain = [("", number) for number in range(1, first)]
+    return plain + [(_WIDE_PREFIX, number) for number in range(first, total + 1)]
+
+
+def _is_wide(header: Header) -> bool:
+    return read_text(header, f"TTYPE{header['TFIELDS']}") == _CONTAINER
+
+
+def _parse_column(header: Header, prefix: str, number: int, offset: int) -> tuple[FitsColumn, int]:
+    form = str(header.get(f"{prefix}TFORM{number}", ""))
     match = _FORM.match(form)
     if match is None:
         raise ValueError(f"TFORM{number} is invalid: {form!r}")
@@ -179,22 +183,30 @@ def _parse_column(header: Header, number: int, offset: int) -> tuple[FitsColumn,
         letter = element
     else:
         width, stored = _find_stored_dtype(letter, repeat)
-    name = str(header.get(f"TTYPE{number}", f"col{number}")).strip()
-    scale, zero = float(header.get(f"TSCAL{number}", 1)), float(header.get(f"TZERO{number}", 0))
-    type_, unusable = _find_type(letter, repeat, is_variable, scale, zero, header.get(f"TDIM{number}"))
+    scaling = _read_scaling(header, prefix, number, letter)
+    type_, unusable = _find_type(letter, repeat, is_variable, scaling, header.get(f"{prefix}TDIM{number}"))
     if unusable and width == 0:
         unusable = "it has no values"
-    field = Field(
-        name,
+    field = describe_field(header, prefix, number, type_)
+    return FitsColumn(field.name, field, letter, repeat, offset, stored, is_variable, scaling, unusable), width
+
+
+def _read_scaling(header: Header, prefix: str, number: int, letter: str) -> Scaling:
+    null = header.get(f"{prefix}TNULL{number}") if letter in "BIJK" else None
+    scale, zero = read_scale_and_zero(header, prefix, number)
+    return Scaling(letter, scale, zero, null if type(null) is int else None)
+
+
+def describe_field(header: Header, prefix: str, number: int, type_: ColumnType) -> Field:
+    """Return the column of a type with its metadata: the standard's keywords and TOPCAT's."""
+    return Field(
+        str(header.get(f"{prefix}TTYPE{number}", "")).strip(),
         type_,
-        unit=str(header.get(f"TUNIT{number}", "")).strip(),
-        ucd=str(header.get(f"TUCD{number}", "")).strip(),
-        utype=str(header.get(f"TUTYP{number}", "")).strip(),
-        description=str(header.get(f"TCOMM{number}", "")).strip(),
+        unit=str(header.get(f"{prefix}TUNIT{number}", "")).strip(),
+        ucd=str(header.get(f"{prefix}TUCD{number}", "")).strip(),
+        utype=str(header.get(f"{prefix}TUTYP{number}", "")).strip(),
+        description=str(header.get(f"{prefix}TCOMM{number}", "")).strip(),
     )
-    null = header.get(f"TNULL{number}") if letter in "BIJK" else None
-    null = null if type(null) is int else None
-    return FitsColumn(name, field, letter, repeat, offset, stored, is_variable, scale, zero, null, unusable), width
 
 
 def _find_stored_dtype(letter: str, repeat: int) -> tuple[int, Any]:
@@ -207,7 +219,7 @@ def _find_stored_dtype(letter: str, repeat: int) -> tuple[int, Any]:
 
 
 def _find_type(
-    letter: str, repeat: int, is_variable: bool, scale: float, zero: float, dimensions: str | None
+    letter: str, repeat: int, is_variable: bool, scaling: Scaling, dimensions: str | None
 ) -> tuple[ColumnType, str]:
     """Return the type of the column, and the reason if it cannot be read."""
     if letter not in _LETTERS:
@@ -216,22 +228,26 @@ def _find_type(
         return ColumnType("char", "*"), "it has no values"
     if letter == "X" and is_variable:
         return ColumnType("char", "*"), "variable arrays of bits are not supported"
-    datatype = _LETTERS[letter][0]
+    shape = "" if is_variable else _read_shape(dimensions, repeat)
     if letter == "A":
-        sizes = _SIZES.fullmatch(dimensions or "")
-        if sizes and not is_variable and math.prod(map(int, sizes[1].split(","))) == repeat:
-            return ColumnType("char", sizes[1].replace(",", "x").replace(" ", "")), ""
-        return ColumnType("char", "*" if is_variable else f"{repeat}*"), ""
-    if letter in "CM" and (scale, zero) != (1, 0):
+        return ColumnType("char", shape or ("*" if is_variable else f"{repeat}*")), ""
+    if letter in "CM" and not scaling.is_trivial:
         return ColumnType("char", "*"), "complex numbers with TSCAL or TZERO are not supported"
-    if letter not in "LX" and (scale, zero) != (1, 0):
-        unsigned = _UNSIGNED.get((letter, int(zero))) if scale == 1 else None
-        datatype = unsigned[1] if unsigned else "double"
-    arraysize = "*" if is_variable else "" if repeat == 1 else str(repeat)
+    is_scaled = letter not in "LX" and not scaling.is_trivial
+    datatype = scaling.datatype if is_scaled else _LETTERS[letter][0]
+    arraysize = "*" if is_variable else shape or ("" if repeat == 1 else str(repeat))
     return ColumnType(datatype, arraysize), ""
 
 
-def _read_fixed_text(characters: NDArray[np.uint8]) -> pa.Array:
+def _read_shape(dimensions: str | None, repeat: int) -> str:
+    """Return the arraysize of TDIM, such as 3x2; '' if it has one axis, or does not fit TFORM."""
+    sizes = _SIZES.fullmatch(dimensions or "")
+    if not sizes or math.prod(map(int, sizes[1].split(","))) != repeat:
+        return ""
+    return sizes[1].replace(",", "x").replace(" ", "")
+
+
+def read_fixed_text(characters: NDArray[np.uint8]) -> pa.Array:
     """Convert fixed-width strings, without trailing blanks; NUL ends a string."""
     width = characters.shape[1]
     places = np.arange(1, width + 1)

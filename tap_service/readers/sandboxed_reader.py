@@ -27,6 +27,7 @@ from clickhouse_schema.datatypes import CHAR, INTEGERS, UNICODE, ColumnType, Fie
 from clickhouse_schema.schema_files.schema_checks import UNSTORABLE, is_reserved_column
 from clickhouse_schema.schema_model import Column, Layout, Table
 from clickhouse_schema.shape_cover import has_cover
+from tap_service.models.read_options import AS_DETECTED, ReadOptions, build_options
 from tap_service.readers.byte_stream import ByteStream
 from tap_service.readers.column_casts import NULL_INSIDE
 from tap_service.readers.conform_rows import Conformer
@@ -36,7 +37,6 @@ from tap_service.readers.file_columns import field_to_felis
 from tap_service.readers.file_formats import open_upload
 from tap_service.readers.position_columns import find_position_columns
 from tap_service.readers.read_error import ReadError
-from tap_service.readers.read_options import AS_DETECTED, ReadOptions, build_options
 from tap_service.readers.table_source import Fault, Source
 from tap_service.readers.votable_reader import VotableSource
 

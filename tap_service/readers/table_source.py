@@ -10,7 +10,7 @@ from typing import Protocol
 import pyarrow as pa
 
 from clickhouse_schema.datatypes import Field
-from tap_service.readers.read_options import ReadOptions
+from tap_service.models.read_options import ReadOptions
 
 #: The limits of a row block, by rows for narrow tables and by bytes for wide ones: small enough to bound the memory of
 #: the loader, large enough for vectorised work in numpy and Arrow.

@@ -12,9 +12,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from tap_service.models.read_options import ReadOptions
 from tap_service.readers.byte_stream import ByteStream
 from tap_service.readers.read_error import ReadError
-from tap_service.readers.read_options import ReadOptions
 from tap_service.readers.table_source import MAX_FILE_COLUMNS, MAX_HEADER_BYTES
 from tap_service.readers.unique_names import name_columns
 

@@ -34,11 +34,22 @@ _MAX_HOURS = 24
 
 @dataclass(frozen=True, slots=True)
 class Guess:
-    """``fields``: the columns; ``nulls``: the words that mark missing numbers; ``notes``: what a sender should know."""
+    """The columns of a text.
+
+    Attributes
+    ----------
+    fields : tuple of Field
+        The columns.
+    nulls : tuple of str
+        The words that mark missing numbers.
+    notes, doubts : tuple of str
+        What a sender should know, and what may be wrong.
+    """
 
     fields: tuple[Field, ...]
     nulls: tuple[str, ...]
     notes: tuple[str, ...]
+    doubts: tuple[str, ...]
 
 
 def guess_fields(texts: pa.Table, types: pa.Schema) -> Guess:
@@ -70,8 +81,8 @@ def guess_fields(texts: pa.Table, types: pa.Schema) -> Guess:
         (words_in_texts if type_ == UNICODE else words).update(found)
     if words:  # else a text may be one of them by itself
         words |= words_in_texts
-    notes += _find_hours(texts, tuple(fields))
-    return Guess(tuple(fields), tuple(sorted(words)), tuple(notes))
+    doubts = tuple(_find_hours(texts, tuple(fields)))
+    return Guess(tuple(fields), tuple(sorted(words)), tuple(notes), doubts)
 
 
 def _choose_type(arrow: pa.DataType, values: pa.ChunkedArray) -> tuple[ColumnType, str]:

@@ -25,6 +25,9 @@ from tap_service.serializers.serializer import ResultInfo, Serializer, Status
 from tap_service.serializers.spooled_rows import SpooledRows
 from tap_service.serializers.votable_serializer import metadata_document
 
+#: the limit of the standard (section 7.3.1): the number of a column has three digits
+MAX_FITS_COLUMNS = 999
+
 #: the largest heap position that a P descriptor (32 bits) can hold
 _MAX_P_DESCRIPTOR = 2**31 - 1
 

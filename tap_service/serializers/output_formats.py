@@ -10,7 +10,7 @@ from typing import cast
 from tap_service.serializers.arrow_serializer import ArrowFile, ArrowStream
 from tap_service.serializers.csv_serializer import Csv, CsvWithoutHeader, Tsv
 from tap_service.serializers.ecsv_serializer import Ecsv
-from tap_service.serializers.fits_serializer import Fits
+from tap_service.serializers.fits_serializer import MAX_FITS_COLUMNS, Fits
 from tap_service.serializers.html_serializer import Html
 from tap_service.serializers.json_serializer import Json
 from tap_service.serializers.parquet_serializer import Parquet
@@ -22,6 +22,10 @@ from tap_service.serializers.votable_serializer import Binary, Binary2, TableDat
 
 class UnknownFormatError(ValueError):
     """RESPONSEFORMAT names an unknown format; the message lists the known ones."""
+
+
+class TooManyColumnsError(ValueError):
+    """The result has more columns than its format can have; the message has the limit and the way out."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +46,8 @@ class Format:
         Identifier of the format in TAPRegExt, '' if it has none.
     is_collection
         The result is a collection of files, which only jobs write; ``serializer`` is that of its rows.
+    max_columns
+        The columns that the format can have; None for any number.
     """
 
     mime: str
@@ -50,6 +56,15 @@ class Format:
     serializer: SerializerFactory
     ivo_id: str = ""
     is_collection: bool = False
+    max_columns: int | None = None
+
+    def check_columns(self, count: int) -> None:
+        """Raise ``TooManyColumnsError`` if the format cannot have as many columns."""
+        if self.max_columns is not None and count > self.max_columns:
+            raise TooManyColumnsError(
+                f"{self.aliases[0].upper()} has at most {self.max_columns} columns, and the result has {count:,}: "
+                "select fewer columns, or take the format parquet or votable"
+            )
 
     @property
     def is_votable(self) -> bool:
@@ -96,7 +111,7 @@ FORMATS = (
     Format("text/csv;header=present", ("text/csv", "csv"), "csv", Csv),
     Format("text/csv;header=absent", (), "csv", CsvWithoutHeader),
     Format("text/tab-separated-values", ("tsv",), "tsv", Tsv),
-    Format("application/fits", ("fits",), "fits", Fits),
+    Format("application/fits", ("fits",), "fits", Fits, max_columns=MAX_FITS_COLUMNS),
     Format("application/vnd.apache.parquet", ("parquet",), "parquet", Parquet),
     Format("application/vnd.apache.arrow.stream", ("arrow",), "arrows", ArrowStream),
     Format("application/vnd.apache.arrow.file", ("arrow-file", "feather"), "arrow", ArrowFile),

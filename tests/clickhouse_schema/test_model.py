@@ -43,7 +43,7 @@ def test_type(column: dict[str, Any], expected: ColumnType) -> None:
 @pytest.mark.parametrize(
     ("column", "said"),
     [
-        ({"datatype": "binary"}, "leave the column out"),
+        ({"datatype": "binary", "xtype": "uuid"}, "single texts"),
         ({"datatype": "decimal"}, "use one of boolean, byte"),
         ({"datatype": "int", "length": 4}, "length is for text"),
         ({"datatype": "int", "arraysize": "3x"}, "not an array size"),

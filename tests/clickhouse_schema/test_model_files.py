@@ -10,7 +10,8 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from clickhouse_schema.datatypes import FELIS
-from clickhouse_schema.schema_files.yaml_reader import MAX_BYTES, read_schema
+from clickhouse_schema.schema_files.schema_document import MAX_BYTES
+from clickhouse_schema.schema_files.yaml_reader import read_schema
 from clickhouse_schema.schema_files.yaml_writer import schema_to_yaml
 from clickhouse_schema.schema_model import Column, Example, ForeignKey, Layout, Schema, Table
 from clickhouse_schema.schema_problem import SchemaError
@@ -135,12 +136,12 @@ def test_good() -> None:
         ("name: System\n", "1: the schema name System is reserved: choose another"),
         ("name: a.b\n", "1: name 'a.b' has a dot"),
         ("name: s\nversion: 1.0\n", "2: version must be text: put it in quotes"),
-        ("name: s\ndescription:\n", "2: description has no value: give one, or remove the line"),
+        ("name: s\ntables:\n", "2: tables has no value: give one, or remove the line"),
+        ("name: s\nskyhouse:licence:\n", "2: skyhouse:licence has no value: give one, or remove the line"),
         ("name: s\ntables: x\n", "2: tables must be a list: [a, b]"),
         ("name: s\ntables:\n- x\n", "3: tables must be a mapping"),
         ("name: s\ntables:\n- name: t\n  columns: []\n", "4: columns must have at least one entry"),
         (column("name: c, datatype: lon"), "4: datatype 'lon' is not a datatype: use one of boolean"),
-        (column("name: c, datatype: binary"), "4: datatype 'binary' cannot be used in ADQL"),
         (column("name: c"), "4: the key 'datatype' is missing"),
         (column("name: c, datatype: int, ivoa:unt: m"), "4: unknown key 'ivoa:unt': did you mean 'ivoa:unit'?"),
         (column("name: c, datatype: int, ucd: meta.id"), "4: unknown key 'ucd': did you mean 'ivoa:ucd'?"),
@@ -149,13 +150,27 @@ def test_good() -> None:
             column(f"name: c, datatype: int, tap:column_index: {2**31}"),
             "4: tap:column_index must be less than 2147483648",
         ),
-        (column("name: c, datatype: int, length: 4"), "4: length is for text"),
         (column('name: "a\\nb", datatype: int'), "4: name 'a\\nb' has a control character"),
         (column(f"name: {'n' * 65}, datatype: int"), "4: name 'nnnnnnnnnnnnnnnnnnnn...' has 65 characters"),
         (column("name: HPX29, datatype: int"), "4: the column name HPX29 is reserved for the storage"),
         (column("name: __chunk, datatype: int"), "4: the column name __chunk is reserved for the storage"),
         (column("name: c, datatype: int}, {name: C, datatype: int"), "4: the column C occurs twice (as c;"),
-        (column("name: c, datatype: int, ivoa:unit: m, fits:tunit: m"), "4: fits:tunit and ivoa:unit mean the same"),
+        (
+            column("name: c, datatype: int, ivoa:unit: m, fits:tunit: s"),
+            "4: fits:tunit 's' contradicts ivoa:unit 'm': keep one of them",
+        ),
+        (
+            column('name: c, datatype: char, length: 8, votable:arraysize: "9*"'),
+            "4: votable:arraysize '9*' contradicts length 8",
+        ),
+        (column("name: c, datatype: int, iova:unit: m"), "4: unknown key 'iova:unit': did you mean 'ivoa:unit'?"),
+        (column("name: c, datatype: int, vot:arraysize: m"), "4: unknown key 'vot:arraysize': did you mean 'votable:"),
+        (column("name: c, datatype: int, tap:principle: 1"), "4: unknown key 'tap:principle': did you mean 'tap:prin"),
+        (column("name: c, datatype: int, tap:principal: 2"), "4: tap:principal must be true or false"),
+        (column("name: c, datatype: int, skyhouse:nul: 1"), "4: unknown key 'skyhouse:nul': did you mean 'skyhouse:nu"),
+        ("name: s\nversion: {current: 1.0}\n", "2: version must be text: put it in quotes"),
+        ("name: s\nversion: {compatible: []}\n", "2: the key 'current' is missing"),
+        ("name: s\nversion: {current: a, curent: b}\n", "2: unknown key 'curent'"),
         (
             "name: s\ntables:\n- name: t__loading\n  columns: [{name: c, datatype: int}]\n",
             "3: the table name t__loading",
@@ -277,7 +292,8 @@ tables:
     [
         ({"primary": '"#x"'}, "4: '#x' is not a column of this table"),
         ({"ident": "#a"}, "7: @id '#a' belongs to another column"),
-        ({"kind": "Unique"}, "10: a constraint must have '@type: ForeignKey'"),
+        ({"kind": "ForeingKey"}, "10: @type 'ForeingKey' is unknown: did you mean 'ForeignKey'?"),
+        ({"kind": "''"}, "9: a constraint needs '@type': ForeignKey, Unique, Check"),
         ({"columns": '["#c"]'}, "11: '#c' is not a column of this table"),
         ({"columns": "[]"}, "11: columns must have at least one entry"),
         ({"columns": '["#a", "#b"]'}, "11: the key k is uneven: 2 columns refer to 1"),

@@ -9,8 +9,8 @@ from clickhouse_schema.datatypes import Field
 from clickhouse_schema.hats.hats_problem import HatsProblem
 from tap_service.hats.reading.catalogue_columns import CatalogueColumns
 from tap_service.hats.reading.partition_file import PartitionFile
+from tap_service.models.read_options import AS_DETECTED, ReadOptions
 from tap_service.readers.read_error import ReadError
-from tap_service.readers.read_options import AS_DETECTED, ReadOptions
 from tap_service.readers.table_source import MAX_BLOCK_BYTES, MAX_BLOCK_ROWS, RowBlock, number_rows_from
 
 
@@ -55,12 +55,12 @@ class PartitionSource:
 
     def read_blocks(self, columns: tuple[str, ...]) -> Iterator[RowBlock]:
         first = 1
-        needed = self.columns.list_file_columns(columns)
+        needed = self.columns.parts.list_file_columns(columns)
         try:
             for batch in self.file.read_batches(needed, MAX_BLOCK_BYTES, MAX_BLOCK_ROWS):
                 done = first + batch.num_rows
                 yield RowBlock(
-                    self.columns.take_columns(batch, columns), number_rows_from(first), (done - 1) / self.rows
+                    self.columns.parts.take_columns(batch, columns), number_rows_from(first), (done - 1) / self.rows
                 )
                 first = done
         except HatsProblem as error:

@@ -25,6 +25,7 @@ from tap_service.models.uws_job import Job
 from tap_service.models.work_class import Estimate, ResultRows, SmallReading
 from tap_service.scratch_files import Budget, ScratchSpace
 from tap_service.serializers import ResultInfo, Serializer
+from tap_service.serializers.output_formats import TooManyColumnsError
 from tap_service.service_errors import QueryFault, ServiceError, ServiceUnavailable
 from tap_service.services.catalogue.catalogue_cache import CatalogueCache
 from tap_service.services.estimates.cost_estimate import Estimator
@@ -49,11 +50,15 @@ _NAME_CHARACTERS = 8
 
 @dataclass(frozen=True, slots=True)
 class _QueryTables:
-    """What a query may read: the tables of its owner, its uploads, and of one table perhaps an addition alone."""
+    """What a query may read: the tables of its owner, its uploads, and of one table perhaps an addition alone.
+
+    ``notes``: how the uploads were read.
+    """
 
     owner: str | None
     uploads: tuple[TableEntry, ...] = ()
     addition: Addition | None = None
+    notes: tuple[str, ...] = ()
 
 
 class QueryPreparation:
@@ -124,7 +129,7 @@ class QueryPreparation:
         uploads = self._uploads.load_tables(parameters.uploads, query_id)
         read = time.monotonic() - began
         try:
-            tables = _QueryTables(owner, uploads.entries, addition)
+            tables = _QueryTables(owner, uploads.entries, addition, uploads.notes)
             execution = self._build_execution(parameters, tables, query_id, limit, hard_maxrec, is_hasty)
         except BaseException:
             uploads.drop_tables()
@@ -145,6 +150,12 @@ class QueryPreparation:
     ) -> QueryExecution:
         began = time.monotonic()
         translation = self._translate_query(parameters.query, limit, tables)
+        if tables.notes:
+            translation = replace(translation, warnings=(*translation.warnings, *tables.notes))
+        try:
+            parameters.format.check_columns(len(translation.fields))
+        except TooManyColumnsError as error:
+            raise QueryFault(str(error)) from error
         small = self._find_small_reading(translation) if is_hasty else None
         # a region's rows are counted by its cover, which took the time of the translation
         is_slow = is_long(parameters.query) and translation.cells

@@ -28,15 +28,20 @@ _MAX_SECONDS_FACTOR = 2
 
 @dataclass(slots=True)
 class LoadedUploads:
-    """Tables in the engine until ``drop_tables``; the sweep drops those that cannot be dropped then."""
+    """Tables in the engine until ``drop_tables``; the sweep drops those that cannot be dropped then.
+
+    ``notes``: what their sender should know of how the files were read.
+    """
 
     engine: Engine
     entries: tuple[TableEntry, ...] = ()
+    notes: tuple[str, ...] = ()
     _names: list[str] = field(default_factory=list)
 
-    def add_table(self, name: str, entry: TableEntry) -> None:
+    def add_table(self, name: str, entry: TableEntry, notes: tuple[str, ...]) -> None:
         self._names.append(name)
         self.entries = (*self.entries, entry)
+        self.notes += tuple(f"Table {entry.table.name}: {note}." for note in notes)
 
     def drop_tables(self) -> None:
         names, self._names = self._names, []
@@ -76,7 +81,7 @@ class UploadLoader:
                         f"these tables take more than {self._seconds} seconds to read: upload fewer at once"
                     )
                 name = upload_table_name(query_id, number)
-                loaded.add_table(name, self._load_table(upload, name))
+                loaded.add_table(name, *self._load_table(upload, name))
                 self._count("read")
         except UploadFault:
             loaded.drop_tables()
@@ -91,14 +96,16 @@ class UploadLoader:
             raise
         return loaded
 
-    def _load_table(self, upload: Upload, name: str) -> TableEntry:
+    def _load_table(self, upload: Upload, name: str) -> tuple[TableEntry, tuple[str, ...]]:
+        """Return the table and the notes of its reader."""
         with (
             self._open_source(upload) as (file, content_type),
-            self._files.read_table(descriptor_path(file), upload.name, content_type) as read,
+            self._files.read_table(descriptor_path(file), upload.name, content_type, options=upload.options) as read,
         ):
             stored = quote_table(name)
             fill_table(self._engine, name, create_table_sql(read.table, stored), read.read_batches())
-            return TableEntry(Schema(name=UPLOAD_SCHEMA), read.table, read.rows, stored_sql=stored)
+            entry = TableEntry(Schema(name=UPLOAD_SCHEMA), read.table, read.rows, stored_sql=stored)
+            return entry, read.notes
 
     @contextmanager
     def _open_source(self, upload: Upload) -> Iterator[tuple[BinaryIO, str]]:

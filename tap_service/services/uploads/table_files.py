@@ -18,6 +18,7 @@ import pyarrow as pa
 
 from clickhouse_schema.schema_model import Table
 from tap_service.config import Config
+from tap_service.models.read_options import AS_DETECTED, ReadOptions
 from tap_service.readers.sandboxed_reader import Answer, Limits, Request
 from tap_service.service_errors import InternalFault, ServiceUnavailable, UploadFault
 from tap_service.services.uploads.sandbox_client import SandboxClient, SandboxLost, SandboxTimeout
@@ -36,10 +37,14 @@ _MAX_LOGGED = 4000
 
 @dataclass(frozen=True, slots=True)
 class ReadTable:
-    """A table as read: columns have the file's names; the layout has the position columns, if any."""
+    """A table as read: columns have the file's names; the layout has the position columns, if any.
+
+    ``notes``: what its sender should know of how the file was read.
+    """
 
     table: Table
     rows: int
+    notes: tuple[str, ...]
     _file: BinaryIO
 
     def read_batches(self) -> Iterator[pa.RecordBatch]:
@@ -80,8 +85,9 @@ class TableFileReader:
         *,
         table: Table | None = None,
         limits: Limits | None = None,
+        options: ReadOptions = AS_DETECTED,
     ) -> Iterator[ReadTable]:
-        """Read the first table of a file.
+        """Read a table of a file.
 
         Parameters
         ----------
@@ -91,6 +97,8 @@ class TableFileReader:
             The table that the rows must fit, whatever types the file declares.
         limits
             Default: those of uploads.
+        options
+            What the sender says of the file.
 
         Raises
         ------
@@ -103,11 +111,12 @@ class TableFileReader:
         """
         model = "" if table is None else table.model_dump_json(by_alias=True)
         with tempfile.TemporaryFile(dir=self._directory) as file:
-            request = Request(str(path), str(descriptor_path(file)), name, content_type, limits or self._limits, model)
+            rows = str(descriptor_path(file))
+            request = Request(str(path), rows, name, content_type, limits or self._limits, model, options)
             answer = self._ask_sandbox(request)
             if answer.error:
                 raise UploadFault(f"table {name}: {answer.error}")
-            yield ReadTable(Table.model_validate_json(answer.table), answer.rows, file)
+            yield ReadTable(Table.model_validate_json(answer.table), answer.rows, tuple(answer.notes), file)
 
     def _ask_sandbox(self, request: Request) -> Answer:
         seconds = request.limits.seconds

@@ -30,7 +30,7 @@ def test_columns_that_differ_by_case_alone_are_told_apart(
     origin: Origin, schema: Read, describe: Callable[..., str]
 ) -> None:
     origin.publish(document(column("g"), column("G"), column("G_2"), column("_part"), column("__a")))
-    assert [c.name for c in schema("s.t").tables[0].columns] == ["g", "G_3", "G_2", "origin_part", "origin_a"]
+    assert [c.name for c in schema("s.t").tables[0].columns] == ["g", "G_3", "G_2", "part", "a"]
     assert "# 'G' at the origin: reserved, or not a name of its own" in describe("s.t")
 
 
@@ -44,7 +44,7 @@ def test_reserved_schemas_and_tables_get_other_names(
 
 
 def test_names() -> None:
-    assert make_column_names(["", "x" * 80, "a\nb", "hpx29"]) == ["column_1", "x" * 60, "a_b", "origin_hpx29"]
+    assert make_column_names(["", "x" * 80, "a\nb", "hpx29"]) == ("col1", "x" * 64, "a_b", "hpx29_2")
     assert make_schema_name("a.b") == "a_b"
     assert make_table_name("I/239/hip__main") == "I/239/hip__main"
 

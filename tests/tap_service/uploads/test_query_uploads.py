@@ -375,7 +375,7 @@ def test_a_match_with_a_stored_table(service: Served) -> None:
 
 def test_the_documentation_lists_the_formats() -> None:
     text = (ROOT / "docs" / "uploads.md").read_text()
-    table = re.findall(r"^\| (\w+) \| (`[a-z/+., `-]+`) \|", text, re.MULTILINE)
+    table = re.findall(r"^\| (\w+) \| (`[a-z/+., `-]+`|any text, by content) \|", text, re.MULTILINE)
     assert [name for name, _ in table] == [form.name for form in READABLE]
     for (_, types), form in zip(table, READABLE, strict=True):
         assert set(re.findall(r"`([^`]+)`", types)) <= set(form.types)

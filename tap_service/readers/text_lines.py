@@ -1,0 +1,80 @@
+"""Text files in blocks of whole lines, and a header that is read in one piece."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from tap_service.readers.byte_stream import ByteStream
+from tap_service.readers.read_error import ReadError
+from tap_service.readers.table_source import MAX_HEADER_BYTES
+
+_BLOCK_BYTES = 2 << 20
+
+#: The limit of a line; the rows of published catalogues have some thousand bytes
+MAX_LINE_BYTES = 1 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class LineBlock:
+    """Whole lines with their ends, ``\\n``; the first is ``line`` of the file. ``fraction``: the part that is read."""
+
+    text: bytes
+    line: int
+    fraction: float
+
+
+@dataclass(frozen=True, slots=True)
+class Start:
+    """Where the rows of a table begin.
+
+    Attributes
+    ----------
+    offset : int
+        The bytes before the first row.
+    line : int
+        The 1-based number of its line.
+    """
+
+    offset: int
+    line: int
+
+
+def read_line_blocks(stream: ByteStream, start: Start) -> Iterator[LineBlock]:
+    """Yield the lines from ``start`` on, which end with LF or CR LF. Raises ``ReadError`` for too long a line."""
+    skip_bytes(stream, start.offset)
+    line = start.line
+    rest = b""
+    while read := stream.read(_BLOCK_BYTES):
+        rest += read
+        cut = rest.rfind(b"\n") + 1
+        if cut:
+            text = rest[:cut]
+            block = LineBlock(text.replace(b"\r\n", b"\n") if b"\r" in text else text, line, stream.fraction_read)
+            line += text.count(b"\n")
+            rest = rest[cut:]
+            yield block
+        if len(rest) > MAX_LINE_BYTES:
+            hint = "; its lines end with CR alone: convert them to LF" if rest.count(b"\r") > 1 else ""
+            raise ReadError(f"{stream.path}: line {line} has more than {MAX_LINE_BYTES} bytes{hint}")
+    if rest:
+        yield LineBlock(rest.rstrip(b"\r") + b"\n", line, 1.0)
+
+
+def skip_bytes(stream: ByteStream, size: int) -> None:
+    while size > 0 and (read := stream.read(min(size, _BLOCK_BYTES))):
+        size -= len(read)
+
+
+def read_text(stream: ByteStream) -> bytes:
+    """Return the beginning of the stream, up to the limit of a header and to a line end."""
+    text = stream.read(MAX_HEADER_BYTES)
+    return text[: text.rfind(b"\n") + 1] if len(text) == MAX_HEADER_BYTES else text
+
+
+def decode_text(text: bytes) -> str:
+    """Decode UTF-8, or Latin-1 as older headers have it."""
+    try:
+        return text.removeprefix(b"\xef\xbb\xbf").decode()
+    except UnicodeDecodeError:
+        return text.decode("latin-1")

@@ -1,0 +1,123 @@
+"""Catalogues as data centres publish them, loaded by the command: what the files do not show, the operator says."""
+
+from __future__ import annotations
+
+import gzip
+from pathlib import Path
+
+import numpy as np
+import pytest
+from astropy.io import fits
+
+from tests.loaders.test_cli import skyhouse
+
+#: Two rows of the form of 2MASS' psc_*.gz, and its columns
+POINT_SOURCES = "10.5|-5.25|00420000-0515000|12.345|\\N|2000-09-18\n11.5|-6.25|00460000-0615000|\\N|14.1|2000-09-18\n"
+SCHEMA = """\
+name: twomass
+tables:
+- name: psc
+  skyhouse:files: {format: CSV, delimiter: "|", header: false, nulls: ['\\N']}
+  columns:
+  - {name: ra, datatype: double, ivoa:unit: deg}
+  - {name: decl, datatype: double, ivoa:unit: deg}
+  - {name: designation, datatype: string}
+  - {name: j_m, datatype: float, ivoa:unit: mag}
+  - {name: h_m, datatype: float, ivoa:unit: mag}
+  - {name: date, datatype: timestamp}
+  skyhouse:layout: {position: [ra, decl]}
+"""
+
+
+def test_a_schema_file_says_how_the_files_of_a_survey_are_read(tmp_path: Path) -> None:
+    (tmp_path / "psc_aaa.gz").write_bytes(gzip.compress(POINT_SOURCES.encode()))
+    (tmp_path / "psc_aab.gz").write_bytes(gzip.compress(POINT_SOURCES.replace("10.5", "200.5").encode()))
+    (tmp_path / "psc.yaml").write_text(SCHEMA)
+    files = ("psc_aaa.gz", "psc_aab.gz")
+    code, out, err = skyhouse(tmp_path, "load", *files, "--table", "twomass.psc", "--schema", "psc.yaml")
+    assert (code, out) == (0, "loaded 4 rows into twomass.psc\n")
+    assert err.count("note: ") == 1
+    assert "psc_aaa.gz: CSV, gzip, delimiter |, no header, NULL is \\N" in err
+    assert skyhouse(tmp_path, "verify", "twomass.psc")[0] == 0
+    (tmp_path / "psc_aac.gz").write_bytes(gzip.compress(POINT_SOURCES.replace("10.5", "201.5").encode()))
+    code, out, _ = skyhouse(tmp_path, "load", "psc_aac.gz", "--table", "twomass.psc", "--append")
+    assert (code, out) == (0, "loaded 2 rows into twomass.psc\n")
+
+
+def test_describe_writes_the_form_that_it_was_told(tmp_path: Path) -> None:
+    (tmp_path / "psc.txt").write_text(POINT_SOURCES)
+    code, out, err = skyhouse(tmp_path, "describe", "psc.txt", "--no-header", "--delimiter", "|", "--table", "s.t")
+    assert code == 0, err
+    (tmp_path / "t.yaml").write_text(out)
+    code, out, err = skyhouse(tmp_path, "load", "psc.txt", "--table", "s.t", "--schema", "t.yaml")
+    assert (code, out) == (0, "loaded 2 rows into s.t\n"), err
+
+
+def test_a_file_whose_nulls_were_recognised_is_not_appended_twice(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text("id,v\n1,5\n2,NULL\n")
+    (tmp_path / "b.csv").write_text("id,v\n3,6\n" + "4,7\n" * 10 + "5,NULL\n")
+    assert skyhouse(tmp_path, "load", "a.csv", "b.csv", "--table", "s.t")[1] == "loaded 14 rows into s.t\n"
+    code, out, _ = skyhouse(tmp_path, "load", "a.csv", "b.csv", "--table", "s.t", "--append")
+    assert (code, out) == (0, "already loaded: s.t holds these files (14 rows)\n")
+
+
+def test_longitudes_from_minus_180_are_wrapped_if_the_schema_says_so(tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_text("id,ra,dec\n1,-179.5,1\n2,179.5,2\n")
+    code, _, err = skyhouse(tmp_path, "load", "t.csv", "--table", "s.t", "--max-errors", "0")
+    assert code == 1
+    assert "'-179.5' is a longitude outside [0, 360]: skyhouse:wrap of its column in a --schema adds 360" in err
+    _, described, _ = skyhouse(tmp_path, "describe", "t.csv", "--table", "s.t")
+    (tmp_path / "t.yaml").write_text(described.replace("name: ra\n", "name: ra\n    skyhouse:wrap: true\n"))
+    assert skyhouse(tmp_path, "load", "t.csv", "--table", "s.t", "--schema", "t.yaml")[1] == "loaded 2 rows into s.t\n"
+    skyhouse(tmp_path, "export", "s.t", "out.csv", "--format", "csv")
+    assert sorted((tmp_path / "out.csv").read_text().splitlines()[1:]) == ["1,180.5,1", "2,179.5,2"]
+
+
+def test_tokens_of_one_column_leave_the_others_alone(tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_text("id,ra,mag\n-99,10,-99\n1,11,15.5\n")
+    schema = (
+        "name: s\ntables:\n- name: t\n  columns:\n  - {name: id, datatype: long}\n  - {name: ra, datatype: double}\n"
+    )
+    (tmp_path / "t.yaml").write_text(schema + "  - {name: mag, datatype: double, skyhouse:nulls: [-99]}\n")
+    assert skyhouse(tmp_path, "load", "t.csv", "--table", "s.t", "--schema", "t.yaml")[0] == 0
+    skyhouse(tmp_path, "export", "s.t", "out.csv", "--format", "csv")
+    assert sorted((tmp_path / "out.csv").read_text().splitlines()[1:]) == ["-99,10,", "1,11,15.5"]
+
+
+def test_another_load_of_other_tokens_is_another_load(tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_text("id,mag\n1,-99\n2,15.5\n")
+    schema = (
+        "name: s\ntables:\n- name: t\n  columns:\n  - {name: id, datatype: long}\n  - {name: mag, datatype: double}\n"
+    )
+    (tmp_path / "t.yaml").write_text(schema)
+    load = ("load", "t.csv", "--table", "s.t", "--schema", "t.yaml", "--replace")
+    assert skyhouse(tmp_path, *load)[1] == "loaded 2 rows into s.t\n"
+    assert skyhouse(tmp_path, *load)[1].startswith("already loaded")
+    assert skyhouse(tmp_path, *load, "--null", "-99")[1] == "loaded 2 rows into s.t\n"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "reason"),
+    [
+        (("--delimiter", "ab"), "is not one ASCII character"),
+        (("--format", "xlsx"), "there is no format xlsx; the formats are"),
+        (("--hdu", "2"), "--hdu is for files of FITS"),
+    ],
+)
+def test_a_choice_that_cannot_be_is_refused(tmp_path: Path, arguments: tuple[str, ...], reason: str) -> None:
+    (tmp_path / "t.csv").write_text("id\n1\n2\n")
+    code, _, err = skyhouse(tmp_path, "load", "t.csv", "--table", "s.t", *arguments)
+    assert code != 0
+    assert reason in " ".join(err.replace("│", " ").split())
+
+
+def test_fits_marks_by_tokens_are_null(tmp_path: Path) -> None:
+    columns = [
+        fits.Column("id", "K", array=np.array([1, 2])),
+        fits.Column("mag", "E", array=np.array([-99.0, 15.5], "f4")),
+        fits.Column("n", "J", array=np.array([7, -99], "i4")),
+    ]
+    fits.BinTableHDU.from_columns(columns).writeto(tmp_path / "t.fits")
+    assert skyhouse(tmp_path, "load", "t.fits", "--table", "s.t", "--null", "-99")[0] == 0
+    skyhouse(tmp_path, "export", "s.t", "out.csv", "--format", "csv")
+    assert sorted((tmp_path / "out.csv").read_text().splitlines()[1:]) == ["1,,7", "2,15.5,"]

@@ -1,0 +1,36 @@
+"""Reads a file as a load without a schema file does."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from clickhouse_schema.schema_files.yaml_reader import read_schema
+from clickhouse_schema.schema_files.yaml_writer import document_to_yaml
+from loaders.pipeline.describe_file import describe_source
+from tap_service.models.read_options import AS_DETECTED, ReadOptions
+from tap_service.readers.conform_rows import Conformer
+from tap_service.readers.file_formats import open_source
+from tap_service.readers.table_source import Fault, Source
+
+
+def read_rows(path: Path, options: ReadOptions = AS_DETECTED) -> tuple[list[tuple[Any, ...]], list[Fault]]:
+    """Return the good rows as they go into a table made for the file, and the bad ones."""
+    return read_source(open_source(path, options))
+
+
+def read_source(source: Source) -> tuple[list[tuple[Any, ...]], list[Fault]]:
+    schema, _ = read_schema(document_to_yaml(describe_source(source, "tests", "t")), str(source.path))
+    conformer = Conformer(schema.tables[0], source)
+    rows: list[tuple[Any, ...]] = []
+    faults: list[Fault] = []
+    for piece in source.read_blocks(conformer.source_names):
+        batch, bad = conformer.conform_block(piece)
+        rows += [tuple(row.values()) for row in batch.to_pylist()]
+        faults += bad
+    return rows, faults
+
+
+def list_types(source: Source) -> dict[str, str]:
+    """Return the ADQL type of each column."""
+    return {field.name: field.type.adql for field in source.fields}

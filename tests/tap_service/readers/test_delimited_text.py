@@ -1,0 +1,197 @@
+"""Delimited text in the forms in which archives publish it: every row is read, none is taken for a header."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+
+import pytest
+
+from tap_service.models.read_options import ReadOptions
+from tap_service.readers.file_formats import describe_form, open_source
+from tap_service.readers.read_error import ReadError
+from tests.tap_service.readers.reading import list_types, read_rows
+
+TWO_MASS = "10.5|-5.25|00420000-0515000|12.345|\\N|2000-09-18\n11.5|-6.25|00460000-0615000|\\N|14.1|2000-09-18\n"
+TWO_MASS_NAMES = ("ra", "dec", "designation", "j_m", "h_m", "date")
+
+
+def write(tmp_path: Path, text: str, name: str = "t.csv") -> Path:
+    path = tmp_path / name
+    path.write_text(text)
+    return path
+
+
+def test_a_first_row_is_not_taken_for_names(tmp_path: Path) -> None:
+    with pytest.raises(ReadError, match=r"line 1 \(10\.5\|.* looks like a row.*--no-header.*--header"):
+        open_source(write(tmp_path, TWO_MASS))
+
+
+def test_a_first_row_of_texts_that_are_repeated_is_not_taken_for_names(tmp_path: Path) -> None:
+    with pytest.raises(ReadError, match=r"line 1 .* looks like a row"):
+        open_source(write(tmp_path, "NGC 224,galaxy\nNGC 598,galaxy\n"))
+
+
+def test_numbers_are_names_if_the_sender_says_so(tmp_path: Path) -> None:
+    path = write(tmp_path, "id,2020,2021\n1,5,6\n")
+    with pytest.raises(ReadError, match="--header"):
+        open_source(path)
+    assert list_types(open_source(path, ReadOptions(header=True))) == {
+        "id": "BIGINT",
+        "2020": "BIGINT",
+        "2021": "BIGINT",
+    }
+
+
+def test_the_columns_of_a_file_without_a_header_are_named_by_the_sender(tmp_path: Path) -> None:
+    path = write(tmp_path, TWO_MASS, "psc_aaa.psv")
+    rows, faults = read_rows(path, ReadOptions(header=False, columns=TWO_MASS_NAMES))
+    assert faults == []
+    assert [row[:5] for row in rows] == [
+        (10.5, -5.25, "00420000-0515000", 12.345, None),
+        (11.5, -6.25, "00460000-0615000", None, 14.1),
+    ]
+
+
+def test_columns_without_names_are_numbered(tmp_path: Path) -> None:
+    source = open_source(write(tmp_path, "1 a\n2 b\n", "t.dat"), ReadOptions(header=False, delimiter=" "))
+    assert list_types(source) == {"col1": "BIGINT", "col2": "CHAR"}
+
+
+def test_fewer_columns_than_fields_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(ReadError, match="line 1 has 6 fields, but the schema file has 2 columns"):
+        open_source(write(tmp_path, TWO_MASS), ReadOptions(header=False, columns=("a", "b")))
+
+
+def test_names_in_a_comment_line_are_read(tmp_path: Path) -> None:
+    path = write(tmp_path, "# made by hand\n#id,ra,dec\n1,10,20\n2,11,21\n")
+    rows, faults = read_rows(path)
+    assert (rows, faults) == ([(1, 10, 20), (2, 11, 21)], [])
+    assert list_types(open_source(path)) == {"id": "BIGINT", "ra": "BIGINT", "dec": "BIGINT"}
+
+
+def test_a_comment_above_the_names_is_a_comment(tmp_path: Path) -> None:
+    rows, _ = read_rows(write(tmp_path, "#Table1\nobjid,z\n1237648720693755918,0.1\n"))
+    assert rows == [(1237648720693755918, 0.1)]
+
+
+def test_comments_among_rows_are_left_out_if_the_sender_names_their_character(tmp_path: Path) -> None:
+    path = write(tmp_path, "id,ra\n1,10\n! a comment\n2,x\n")
+    rows, faults = read_rows(path, ReadOptions(comment="!"))
+    assert rows == [(1, "10"), (2, "x")]
+    assert faults == []
+
+
+def test_lines_are_numbered_past_comments_and_blank_lines(tmp_path: Path) -> None:
+    _, faults = read_rows(write(tmp_path, "id,ra\n1,10\n# a comment\n\n2,11,3\n"), ReadOptions(comment="#"))
+    assert [(fault.where, fault.reason) for fault in faults] == [(5, "has 3 fields for 2 columns")]
+
+
+def test_several_blanks_are_one_delimiter(tmp_path: Path) -> None:
+    text = '  id   name      mag\n   1  "M  31"   3.4  \n  22  "M  33"\t5.7\n'
+    rows, faults = read_rows(write(tmp_path, text, "t.txt"), ReadOptions(delimiter=" "))
+    assert (rows, faults) == ([(1, "M  31", 3.4), (22, "M  33", 5.7)], [])
+
+
+def test_blanks_are_joined_where_nothing_is_quoted(tmp_path: Path) -> None:
+    path = tmp_path / "t.txt"
+    path.write_bytes(b"  id \t mag\r\n   1      3.4  \r\n  22  \t  5.7\r\n")
+    assert read_rows(path, ReadOptions(delimiter=" ")) == ([(1, 3.4), (22, 5.7)], [])
+
+
+def test_the_delimiter_is_what_divides_all_lines_alike(tmp_path: Path) -> None:
+    source = open_source(write(tmp_path, "id|name, unit|v\n1|a|2.5\n2|b, c, d|3.5\n"))
+    assert list_types(source) == {"id": "BIGINT", "name, unit": "CHAR", "v": "DOUBLE"}
+
+
+def test_quotation_marks_behind_backslashes_are_read(tmp_path: Path) -> None:
+    """As MySQL exports them, with its mark of NULL."""
+    text = 'id,t,v\n1,"a \\"q\\" b",2\n2,"two\n\\"lines\\"",\\N\n3,"c, \\"d, e\\" f",4\n'
+    rows, faults = read_rows(write(tmp_path, text))
+    assert faults == []
+    assert rows == [(1, 'a "q" b', 2), (2, 'two\n"lines"', None), (3, 'c, "d, e" f', 4)]
+    assert (
+        open_source(tmp_path / "t.csv").form == r"delimiter comma, names in line 1, quotation marks inside fields as \""
+    )
+
+
+def test_a_backslash_at_the_end_of_a_field_escapes_nothing(tmp_path: Path) -> None:
+    rows, _ = read_rows(write(tmp_path, 'id,path\n1,"C:\\"\n2,"D:\\"\n'))
+    assert rows == [(1, "C:\\"), (2, "D:\\")]
+
+
+@pytest.mark.parametrize(
+    ("content", "reason"),
+    [
+        ("id,ra\n1,10\n".encode("utf-16"), "is UTF-16: convert it to UTF-8"),
+        (b"id,ra\r1,10\r2,11\r", "its lines end in carriage returns alone"),
+        (b"id,ra\xe9\n1,10\n", "line 1 is not UTF-8"),
+    ],
+)
+def test_an_encoding_that_is_not_read_is_named(tmp_path: Path, content: bytes, reason: str) -> None:
+    path = tmp_path / "t.csv"
+    path.write_bytes(content)
+    with pytest.raises(ReadError, match=reason):
+        open_source(path)
+
+
+def test_an_index_without_a_name_and_equal_names_are_read(tmp_path: Path) -> None:
+    source = open_source(write(tmp_path, ",mag,mag,\n0,10,20,\n"))
+    assert [field.name for field in source.fields] == ["col1", "mag", "mag_2", "col4"]
+    assert source.notes == (
+        "column 1, which has no name, is called col1",
+        "another column mag is called mag_2",
+        "column 4, which has no name, is called col4",
+    )
+
+
+def test_the_words_for_null_are_recognised_where_numbers_are(tmp_path: Path) -> None:
+    text = "id,mag,n,name\n1,12.1,5,a\n2,NULL,NULL,b\n3,nan,,NULL\n4,N/A,7,null\n5,\\N,8,n/a\n"
+    source = open_source(write(tmp_path, text))
+    rows, faults = read_rows(source.path)
+    assert faults == []
+    assert [(row[0], row[2], row[3]) for row in rows] == [
+        (1, 5, "a"),
+        (2, None, "b"),
+        (3, None, None),
+        (4, 7, None),
+        (5, 8, "n/a"),
+    ]
+    assert [row[1] for row in rows if row[0] != 3] == [12.1, None, None, None]
+    assert math.isnan(rows[2][1])
+    assert source.options.nulls == ("N/A", "NULL", "\\N", "null")
+    assert (
+        describe_form(source.path, source)
+        == "CSV, delimiter comma, names in line 1, NULL is N/A or NULL or \\N or null"
+    )
+
+
+def test_a_text_that_says_null_stays_where_no_number_is_missing(tmp_path: Path) -> None:
+    assert read_rows(write(tmp_path, "id,name\n1,null\n2,b\n"))[0] == [(1, "null"), (2, "b")]
+
+
+def test_a_token_of_the_sender_is_null_in_every_column(tmp_path: Path) -> None:
+    path = write(tmp_path, 'id,mag,n,name\n1,-999,-999,x\n2,-999.0,3,"-999"\n')
+    rows, _ = read_rows(path, ReadOptions(nulls=("-999", "-999.0")))
+    assert rows == [(1, None, None, "x"), (2, None, 3, None)]
+
+
+def test_the_extension_does_not_matter_to_a_sender_who_names_the_format(tmp_path: Path) -> None:
+    path = write(tmp_path, "id;v\n1;2\n", "t.dat")
+    with pytest.raises(ReadError, match=r"unknown format.*--format"):
+        open_source(path)
+    assert read_rows(path, ReadOptions(format="csv")) == ([(1, 2)], [])
+    assert read_rows(path, ReadOptions(delimiter=";")) == ([(1, 2)], [])
+
+
+@pytest.mark.parametrize(
+    ("options", "reason"),
+    [
+        (ReadOptions(hdu="2"), "is a CSV file: --hdu is for files of FITS"),
+        (ReadOptions(table="2"), "is a CSV file: --table-index is for files of VOTable"),
+        (ReadOptions(format="exe"), "there is no format exe; the formats are Parquet"),
+    ],
+)
+def test_a_choice_for_another_format_is_refused(tmp_path: Path, options: ReadOptions, reason: str) -> None:
+    with pytest.raises(ReadError, match=reason):
+        open_source(write(tmp_path, "id\n1\n2\n"), options)

@@ -1,0 +1,124 @@
+"""Which table of a FITS file is read, under which names, and the forms of its header."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import subprocess
+from pathlib import Path
+
+import numpy as np
+import pytest
+from astropy.io import fits
+
+from tap_service.models.read_options import ReadOptions
+from tap_service.readers.file_formats import describe_form, open_source
+from tap_service.readers.read_error import ReadError
+from tests.tap_service.readers.reading import list_types, read_rows
+
+
+def build_table(value: int, name: str = "") -> fits.BinTableHDU:
+    return fits.BinTableHDU.from_columns([fits.Column("n", "J", array=np.array([value], "i4"))], name=name or None)
+
+
+def write(path: Path, *hdus: fits.hdu.base.ExtensionHDU) -> Path:
+    file = io.BytesIO()
+    fits.HDUList([fits.PrimaryHDU(np.zeros((3, 1000))), *hdus]).writeto(file)
+    path.write_bytes(gzip.compress(file.getvalue()) if path.suffix == ".gz" else file.getvalue())
+    return path
+
+
+@pytest.mark.parametrize("name", ["t.fits", "t.fits.gz"])
+@pytest.mark.parametrize(("hdu", "value"), [("", 5), ("1", 5), ("3", 6), ("ZCATALOG", 7), ("zcatalog", 7)])
+def test_the_sender_chooses_a_table_by_number_or_name(tmp_path: Path, name: str, hdu: str, value: int) -> None:
+    path = write(
+        tmp_path / name, build_table(5), fits.ImageHDU(np.zeros(9)), build_table(6, "FIRST"), build_table(7, "ZCATALOG")
+    )
+    assert read_rows(path, ReadOptions(hdu=hdu)) == ([(value,)], [])
+
+
+def test_the_other_tables_of_a_file_are_told(tmp_path: Path) -> None:
+    path = write(tmp_path / "t.fits", build_table(5), build_table(6, "SECOND"))
+    source = open_source(path)
+    assert source.notes == ("HDU 1 (1 rows) is read; --hdu reads another table: 2 SECOND (1 rows)",)
+    assert describe_form(path, source) == "FITS, HDU 1"
+
+
+@pytest.mark.parametrize("hdu", ["0", "4", "THIRD", "-1"])
+def test_a_table_that_there_is_not_is_refused_with_those_that_there_are(tmp_path: Path, hdu: str) -> None:
+    path = write(tmp_path / "t.fits", build_table(5), build_table(6, "SECOND"))
+    message = rf"has no table in HDU {hdu}; its tables are in the HDUs 1 \(1 rows\), 2 SECOND \(1 rows\)"
+    with pytest.raises(ReadError, match=message):
+        open_source(path, ReadOptions(hdu=hdu))
+
+
+def test_the_catalogue_of_an_ldac_file_is_its_second_table(tmp_path: Path) -> None:
+    header = fits.BinTableHDU.from_columns([fits.Column("Field Header Card", "80A", array=["SIMPLE  = T"])])
+    header.name = "LDAC_IMHEAD"
+    path = write(tmp_path / "t.fits", header, build_table(18, "LDAC_OBJECTS"))
+    assert read_rows(path) == ([(18,)], [])
+    assert list_types(open_source(path, ReadOptions(hdu="LDAC_IMHEAD"))) == {"Field Header Card": "CHAR"}
+
+
+def test_an_ascii_table_in_front_is_the_first_table(tmp_path: Path) -> None:
+    path = write(tmp_path / "t.fits", fits.TableHDU.from_columns([fits.Column("a", "I3", array=[4])]), build_table(5))
+    assert list_types(open_source(path)) == {"a": "INTEGER"}
+
+
+def test_a_header_with_latin_1_is_read(tmp_path: Path) -> None:
+    hdu = build_table(5)
+    hdu.header["HISTORY"] = "gemaess X"
+    hdu.header["TUNIT1"] = "um X"
+    path = write(tmp_path / "t.fits", hdu)
+    path.write_bytes(path.read_bytes().replace(b"gemaess X", b"gem\xe4\xdf....").replace(b"'um X", b"'\xb5m  "))
+    assert read_rows(path) == ([(5,)], [])
+    assert open_source(path).fields[0].unit == "µm"
+
+
+def test_columns_of_equal_and_missing_names_are_read(tmp_path: Path) -> None:
+    columns = [fits.Column(f"name{n}", "J", array=np.array([n], "i4")) for n in range(4)]
+    path = write(tmp_path / "t.fits", fits.BinTableHDU.from_columns(columns))
+    whole = path.read_bytes()
+    for old, new in ((b"'name0   '", b"'mag     '"), (b"'name1   '", b"'MAG     '"), (b"'name2   '", b"'        '")):
+        whole = whole.replace(old, new)
+    path.write_bytes(whole.replace(b"TTYPE4  =", b"NOTHING ="))
+    source = open_source(tmp_path / "t.fits")
+    assert [field.name for field in source.fields] == ["mag", "MAG_2", "col3", "col4"]
+    assert source.notes[0] == "another column MAG is called MAG_2"
+    assert read_rows(tmp_path / "t.fits")[0] == [(0, 1, 2, 3)]
+    twins = open_source(tmp_path / "t.fits", ReadOptions(case_matters=True))
+    assert [field.name for field in twins.fields[:2]] == ["mag", "MAG"]
+
+
+@pytest.mark.parametrize("count", [999, 1000, 1203])
+def test_more_than_999_columns_of_stilts_are_read_whole(tmp_path: Path, count: int) -> None:
+    names = [f"c{number}" for number in range(1, count + 1)]
+    (tmp_path / "t.csv").write_text(f"{','.join(names)}\n{','.join(map(str, range(count)))}\n")
+    command = ["stilts", "tcopy", f"in={tmp_path}/t.csv", f"out={tmp_path}/t.fits", "ofmt=fits-basic"]
+    subprocess.run(command, check=True, capture_output=True, timeout=100)
+    assert [field.name for field in open_source(tmp_path / "t.fits").fields] == names
+    assert read_rows(tmp_path / "t.fits") == ([(*range(count),)], [])
+
+
+def test_an_extension_of_columns_in_a_form_that_is_not_known_is_refused(tmp_path: Path) -> None:
+    columns = [
+        fits.Column("a", "J", array=np.array([1], "i4")),
+        fits.Column("XT_MORECOLS", "8B", array=np.zeros((1, 8), "u1")),
+    ]
+    path = write(tmp_path / "t.fits", fits.BinTableHDU.from_columns(columns))
+    with pytest.raises(ReadError, match=r"its column 2 \(XT_MORECOLS\) holds others in a form that is not known"):
+        open_source(path)
+
+
+def test_what_follows_the_last_hdu_is_ignored(tmp_path: Path) -> None:
+    path = write(tmp_path / "t.fits", build_table(5))
+    path.write_bytes(path.read_bytes() + b"\0" * 5760)
+    assert read_rows(path) == ([(5,)], [])
+
+
+@pytest.mark.parametrize("kept", [100, 2880 + 12000 + 2880, 2880 + 12000 + 2880 + 1000])
+def test_a_file_that_ends_in_a_header_is_refused(tmp_path: Path, kept: int) -> None:
+    whole = write(tmp_path / "t.fits", build_table(5)).read_bytes()
+    (tmp_path / "t.fits").write_bytes(whole[: kept // 2880 * 2880 + kept % 2880])
+    with pytest.raises(ReadError, match=r"has no binary table|ends inside a header"):
+        open_source(tmp_path / "t.fits")

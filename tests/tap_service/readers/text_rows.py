@@ -1,0 +1,72 @@
+"""The rows of a text table as they go into a table made for the file, and what astropy and STILTS read from it."""
+
+from __future__ import annotations
+
+import csv
+import math
+from io import StringIO
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from astropy.table import Table
+
+from clickhouse_schema.schema_files.yaml_reader import read_schema
+from clickhouse_schema.schema_files.yaml_writer import document_to_yaml
+from loaders.pipeline.describe_file import describe_source
+from tap_service.models.read_options import AS_DETECTED, ReadOptions
+from tap_service.readers.conform_rows import Conformer
+from tap_service.readers.file_formats import open_source
+from tap_service.readers.table_source import Fault, Source
+from tests.support.stilts import read_output
+
+Rows = list[dict[str, Any]]
+
+
+def read_rows(path: Path, options: ReadOptions = AS_DETECTED) -> tuple[Rows, list[Fault]]:
+    """Return the good rows of a file, and its bad ones."""
+    source = open_source(path, options)
+    schema, _ = read_schema(document_to_yaml(describe_source(source, "tests", "t")), str(path))
+    conformer = Conformer(schema.tables[0], source)
+    rows: Rows = []
+    faults: list[Fault] = []
+    for block in source.read_blocks(conformer.source_names):
+        batch, bad = conformer.conform_block(block)
+        batch.validate(full=True)
+        rows += batch.to_pylist()
+        faults += bad
+    return rows, faults
+
+
+def list_types(source: Source) -> dict[str, str]:
+    return {field.name: field.type.datatype for field in source.fields}
+
+
+def list_reasons(faults: list[Fault]) -> list[tuple[int, str]]:
+    return [(fault.where, fault.reason) for fault in faults]
+
+
+def read_with_astropy(path: Path, **options: Any) -> Rows:
+    """Return the rows; what is masked, and an empty text, is None."""
+    table = Table.read(path, **options)
+    return [{name: _to_plain(row[name]) for name in table.colnames} for row in table]
+
+
+def _to_plain(value: Any) -> Any:
+    if np.ma.is_masked(value):
+        return None
+    plain = value.item() if hasattr(value, "item") else value
+    if plain is None or str(plain) == "--" or (isinstance(plain, float) and math.isnan(plain)):
+        return None
+    return plain if plain != "" else None
+
+
+def read_with_stilts(path: Path, format_: str) -> list[dict[str, str]]:
+    """Return the rows as words; what is missing is ''."""
+    text = read_output("tcopy", f"ifmt={format_}", f"in={path}", "ofmt=csv", "out=-").decode()
+    return list(csv.DictReader(StringIO(text)))
+
+
+def to_words(rows: Rows) -> list[dict[str, str]]:
+    """Return the rows as STILTS writes them in CSV."""
+    return [{name: "" if value is None else str(value) for name, value in row.items()} for row in rows]
