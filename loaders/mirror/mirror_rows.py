@@ -20,9 +20,9 @@ from loaders.mirror.mirror_state import JournalEntry, MirrorState, find_loaded
 from loaders.pipeline.chunk_reader import ChooseRows, Chunk, read_chunks
 from loaders.pipeline.staging_fill import StagingFill
 from loaders.progress_reporter import Reporter
+from tap_service.models.read_options import ReadOptions
 from tap_service.readers.file_formats import open_source
 from tap_service.readers.read_error import ReadError
-from tap_service.readers.read_options import ReadOptions
 from tap_service.readers.table_source import Source
 
 #: Numbers of chunks that a piece has: at 64 MB, 256 GB of rows

@@ -26,7 +26,7 @@ from loaders.pipeline.named_input import NamedInput
 from loaders.pipeline.staging_fill import StagingFill
 from loaders.pipeline.storage_choice import read_live_state
 from loaders.progress_reporter import Reporter
-from tap_service.readers.read_options import ReadOptions
+from tap_service.models.read_options import ReadOptions
 from tap_service.readers.table_source import Source
 from tap_service.storage.engine.engine import Engine
 

@@ -23,9 +23,9 @@ from loaders.pipeline.describe_file import describe_source, find_doubts
 from loaders.pipeline.describe_origin import describe_origin
 from loaders.pipeline.table_name import split_name
 from loaders.progress_reporter import Reporter
+from tap_service.models.read_options import ReadOptions, build_options
 from tap_service.readers.csv_reader import CsvSource
 from tap_service.readers.file_formats import open_source
-from tap_service.readers.read_options import ReadOptions, build_options
 
 Document = dict[str, Any]
 
