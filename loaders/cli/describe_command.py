@@ -39,7 +39,7 @@ def describe_file(
     from clickhouse_schema.schema_files.yaml_writer import document_to_yaml
     from loaders.cli.origin_description import explain_address, print_origin_table
     from loaders.pipeline.describe_file import describe_source, find_doubts
-    from loaders.pipeline.named_input import describe_input
+    from loaders.pipeline.named_input import describe_input, list_forms
     from loaders.pipeline.table_name import split_name
     from tap_service.models.read_options import build_options
 
@@ -53,7 +53,7 @@ def describe_file(
             document = describe_source(found, *names, suggests_text_indexes=True, leaves_out_unusable=True)
             described = document_to_yaml(document).rstrip()
             reporter.output(described)
-            for note in found.notes:
+            for note in (*list_forms(file, found), *found.notes):
                 reporter.message(f"note: {note}")
             for name, reason in found.unusable.items():
                 reporter.message(f"warning: {name} is left out, it cannot be loaded: {reason}")

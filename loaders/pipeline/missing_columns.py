@@ -22,10 +22,11 @@ def refuse_missing_columns(table: Table, source: TableHeader, schema_file: Path 
     if not missing or not source.unusable.keys().isdisjoint(missing):
         return
     lines = find_column_lines(schema_file, table.name) if schema_file else {}
-    shown = [f"{name} ({lines[name]})" if name in lines else name for name in missing]
+    where = _list_some([lines[name] for name in missing if name in lines])
     raise LoadError(
-        f"{source.path} has no column {_list_some(shown)} of table {table.name} (it has {_list_some([*names])}): "
-        "correct the names in the schema file, remove the columns from it, or give them skyhouse:if_missing"
+        f"{source.path} has no column {_list_some(missing)} of table {table.name} ({where and where + '; '}it has "
+        f"{_list_some([*names])}); correct the names in the schema file, remove the columns from it, or give them "
+        "skyhouse:if_missing"
     )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import binascii
 import tempfile
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
@@ -55,12 +56,12 @@ class VotableSource:
         if not self._table.columns:
             raise ReadError(f"{path} has no TABLE with FIELDs")
         notes = list_other_tables(tables, chosen) if chosen else ()
-        self.notes = (*notes, *self._rename_columns())
+        self.notes: tuple[str, ...] = (*notes, *self._rename_columns())
         self.fields = self._table.fields
         self.unusable = self._table.unusable
         self.description = self._table.description
         self.rows = self._table.rows
-        self.notes += self._list_cut_times()
+        self._look_at_first_rows()
 
     def read_links(self) -> DeclaredLinks:
         """Read the LINKs of the columns and the service descriptors. Raises ``ReadError``."""
@@ -93,17 +94,26 @@ class VotableSource:
         ]
         return notes
 
-    def _list_cut_times(self) -> tuple[str, ...]:
-        """Return a note for each column whose first rows have times that are finer than TIMESTAMP."""
+    def _look_at_first_rows(self) -> None:
+        """Read the first rows with times, for the notes on them."""
         names = tuple(field.name for field in self.fields if field.type.is_timestamp)
-        try:
-            block = next(self.read_blocks(names), None) if names else None
-        except ReadError:  # it is reported when the rows are read
-            return ()
-        cut = [name for name in names if block and has_finer_times(block.batch.column(name))]
-        return tuple(f"column {name} {CUT_TIMES}" for name in cut)
+        with suppress(ReadError):  # it is reported when the rows are read
+            next(self.read_blocks(names) if names else iter(()), None)
+
+    def _note_cut_times(self, batch: pa.RecordBatch) -> None:
+        """Add a note for each column that has times finer than TIMESTAMP, once."""
+        times = {field.name for field in self.fields if field.type.is_timestamp}
+        for name in times.intersection(batch.schema.names):
+            note = f"column {name} {CUT_TIMES}"
+            if note not in self.notes and has_finer_times(batch.column(name)):
+                self.notes += (note,)
 
     def read_blocks(self, columns: tuple[str, ...]) -> Iterator[RowBlock]:
+        for block in self._read_rows(columns):
+            self._note_cut_times(block.batch)
+            yield block
+
+    def _read_rows(self, columns: tuple[str, ...]) -> Iterator[RowBlock]:
         if self._table.serialization == "TABLEDATA":
             return self._read_tabledata(columns)
         if self._table.serialization == "FITS":

@@ -107,7 +107,7 @@ def test_warnings_name_the_line_in_the_other_file(release: Path, tmp_path: Path)
         (
             "uri: base.yaml",
             "uri: bas.yaml",
-            "4: the resource base: bas.yaml: cannot be read: No such file or directory",
+            "4: the resource base: bas.yaml is missing: copy it into the folder of this file",
         ),
         (
             "uri: base.yaml",
