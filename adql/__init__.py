@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     )
     from adql.resolve.tableless_check import check_without_tables
     from adql.syntax.extensions import EXTENSIONS, FEATURE_TYPE
+    from adql.syntax.parser import check_condition
     from adql.translation import (
         BoundQuery,
         SqlStatement,
@@ -71,6 +72,7 @@ __all__ = [
     "StoredRowStatement",
     "Translation",
     "Undivided",
+    "check_condition",
     "check_without_tables",
     "choose_borders",
     "divide_query",
@@ -120,6 +122,7 @@ _HOMES = {
         "EXTENSIONS",
         "FEATURE_TYPE",
     ),
+    "adql.syntax.parser": ("check_condition",),
     "adql.translation": (
         "BoundQuery",
         "SqlStatement",

@@ -53,6 +53,13 @@ class Failpoint(StrEnum):
     DENSITY_WRITE = "density.write"
     TAP_SCHEMA_FILL = "tap_schema.fill"
     TAP_SCHEMA_REPLACE = "tap_schema.replace"
+    # mirrors: the plan, a file that is fetched, begun, recorded as loaded, deleted, and all files loaded
+    MIRROR_PLAN = "mirror.plan"
+    MIRROR_FETCH = "mirror.fetch"
+    MIRROR_BEGIN = "mirror.begin"
+    MIRROR_RECORD = "mirror.record"
+    MIRROR_DELETE = "mirror.delete"
+    MIRROR_PUBLISH = "mirror.publish"
     # the end of a table
     TABLE_DROP = "table.drop"
     # shards that move

@@ -43,7 +43,7 @@ def _check_text(value: str) -> str:
     return value
 
 
-def _check_datatype(value: str) -> str:
+def check_datatype(value: str) -> str:
     if value not in FELIS:
         raise ValueError(f"{value!r} is not a datatype: use one of {', '.join(FELIS)}")
     return value
@@ -69,7 +69,7 @@ Index = Annotated[int, Key(ge=-(2**31), lt=2**31)]
 #: Text that goes into XML and TAP_SCHEMA.
 Text = Annotated[str, AfterValidator(_check_text)]
 #: Felis' words for types, and VOTable's arraysize.
-Datatype = Annotated[str, AfterValidator(_check_datatype)]
+Datatype = Annotated[str, AfterValidator(check_datatype)]
 Arraysize = Annotated[str, AfterValidator(_check_arraysize)]
 #: What a column may hold.
 Value = Annotated[int | str, PlainValidator(_check_value)]

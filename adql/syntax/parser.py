@@ -57,6 +57,17 @@ def parse(text: str, functions: Collection[str] | None = None) -> Statement:
         raise cursor.make_depth_error() from None
 
 
+def check_condition(text: str) -> None:
+    """Raise ``AdqlSyntaxError`` unless ``text`` is one search condition, as behind WHERE."""
+    cursor = Cursor(text, None, OPERANDS, _parse_query)
+    try:
+        parse_condition(cursor)
+    except RecursionError:  # the caller has used up most of the stack
+        raise cursor.make_depth_error() from None
+    if cursor.kinds[cursor.at] != END:
+        cursor.fail("the end of the condition")
+
+
 def _parse_statement(cursor: Cursor) -> Statement:
     if cursor.kinds[cursor.at] == END:
         cursor.fail("a query")

@@ -94,6 +94,8 @@ def _find_file(folder: Path, name: str) -> Path:
     path = (folder / name).resolve()
     if not path.is_relative_to(folder.resolve()):
         raise SchemaError([f"{name} is not in the folder of this file: copy it there, and write its name"])
+    if not path.is_file():
+        raise SchemaError([f"{name} is missing: copy it into the folder of this file"])
     return path
 
 

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Callable, Collection
+from collections.abc import Callable
+from functools import lru_cache
 from typing import Any
 
 from clickhouse_schema import obscore
@@ -19,9 +20,14 @@ from clickhouse_schema.schema_problem import Problem, YamlPath
 from clickhouse_schema.strict_model import StrictModel
 from clickhouse_schema.vounit import normalise_unit
 
+_PLAIN = "the file is read as YAML, not as JSON-LD"
+
 #: Keys that have no effect here, and why.
-_IGNORED = {
+_IGNORED: dict[type[StrictModel], dict[str, str]] = {
+    Schema: {"@context": _PLAIN, "@type": _PLAIN},
+    Table: {"@type": _PLAIN},
     Column: {
+        "@type": _PLAIN,
         "value": "missing values are NULL",
         "defaultValue": "missing values are NULL",
         "autoincrement": "values come from the files",
@@ -77,7 +83,7 @@ class _Simplifier:
         made = {}
         for key, value in data.items():
             at: YamlPath = (*path, key)
-            if (reason := _find_disuse(key, model, known)) is not None:
+            if (reason := _find_disuse(key, model)) is not None:
                 self._note(at, f"{key} is ignored: {reason}")
             elif value is None and key in known and key not in _FILLED and not key.startswith("skyhouse:"):
                 self._note(at, f"{key} has no value: give one, or remove the line")
@@ -151,7 +157,7 @@ class _Simplifier:
         if length is None or datatype not in FELIS:
             return
         if not has_length:
-            self._note((*path, "length"), f"length is ignored: a {datatype!r} has none (arrays: votable:arraysize)")
+            self._note((*path, "length"), f"length is ignored: {datatype} has none (arrays have votable:arraysize)")
             del column["length"]
         elif isinstance(size, str) and size not in ("", "*") and re.split("[x*]", size)[0] != str(length):
             self._report((*path, "votable:arraysize"), f"votable:arraysize {size!r} contradicts length {length}")
@@ -161,10 +167,10 @@ class _Simplifier:
         if "fits:tunit" not in column:
             return
         fits, at = column.pop("fits:tunit"), (*path, "fits:tunit")
-        if "ivoa:unit" not in column:
-            column["ivoa:unit"] = fits
+        ivoa = column.get("ivoa:unit", "")
+        if "" in (fits, ivoa):
+            column["ivoa:unit"] = ivoa or fits
             return
-        ivoa = column["ivoa:unit"]
         units = [normalise_unit(unit) if isinstance(unit, str) else unit for unit in (fits, ivoa)]
         if fits == ivoa or (units[0] is not None and units[0] == units[1]):
             self._note(at, "fits:tunit and ivoa:unit mean the same: keep one of them")
@@ -197,13 +203,14 @@ def _freeze(value: Any) -> Any:
     return value
 
 
-def _find_disuse(key: str, model: type[StrictModel], known: Collection[str]) -> str | None:
+@lru_cache(maxsize=1024)
+def _find_disuse(key: str, model: type[StrictModel]) -> str | None:
     """Return why a key has no effect; None if it is the model's, or may be meant as one."""
     if key in _IGNORED.get(model, ()):
         return _IGNORED[model][key]
     if key.startswith(_OWN_PREFIXES) or not _FOREIGN_KEY.fullmatch(key):
         return None
-    if difflib.get_close_matches(key, known, 1, 0.8):
+    if difflib.get_close_matches(key, list_keys(model), 1, 0.8):
         return None
     return f"keys of {key.partition(':')[0]} are for another program"
 

@@ -119,7 +119,7 @@ class _Resolver:
         if kind not in _CONSTRAINTS and (hint := suggest_word(kind, _CONSTRAINTS)):
             self.problems.append(Problem((*path, "@type"), f"@type {kind!r} is unknown{hint}"))
             return False
-        self.notes.append(Problem((*path, "@type"), f"a {kind} constraint is ignored: constraints are not enforced"))
+        self.notes.append(Problem((*path, "@type"), f"{kind} constraints are ignored: they are not enforced"))
         return True
 
     def _resolve_foreign_key(self, constraint: Any, table: dict[str, Any], path: YamlPath) -> Any:

@@ -24,8 +24,6 @@ def read_schema_text(text: str, source: str) -> Document:
 def read_schema_file(path: Path, source: str) -> Document:
     """Read the mapping in a file; ``source`` names it in messages. Raises ``SchemaError``."""
     try:
-        if not path.is_file() and path.exists():
-            raise SchemaError([f"{source}: is not a file"])
         if path.stat().st_size > MAX_BYTES:
             raise SchemaError([f"{source}:1: larger than {MAX_BYTES:,} bytes: is this a schema file?"])
         return read_schema_text(path.read_text(encoding="utf-8-sig"), source)

@@ -30,6 +30,7 @@ def describe_file(
     null: Null = None,
 ) -> None:
     """Print the YAML that describes a file's table, to edit and to pass to load as --schema."""
+    from clickhouse_schema.schema_files.yaml_reader import check_schema
     from clickhouse_schema.schema_files.yaml_writer import document_to_yaml
     from loaders.pipeline.describe_file import describe_source, find_doubts
     from loaders.pipeline.named_input import describe_input
@@ -42,13 +43,17 @@ def describe_file(
             names = split_name(table) if table else ("my_schema", file.rstrip("/").rpartition("/")[2].split(".")[0])
             found = describe_input(file, options)
             document = describe_source(found, *names, suggests_text_indexes=True, leaves_out_unusable=True)
-            reporter.output(document_to_yaml(document).rstrip())
+            described = document_to_yaml(document).rstrip()
+            reporter.output(described)
             for note in found.notes:
                 reporter.message(f"note: {note}")
             for name, reason in found.unusable.items():
                 reporter.message(f"warning: {name} is left out, it cannot be loaded: {reason}")
             for warning in find_doubts(found):
                 reporter.message(f"warning: {warning}")
+            _, errors, warnings = check_schema(described, f"skyhouse describe {file}")
+            for told in (*errors, *warnings):
+                reporter.message(f"warning: {told}")
         except ReadError as error:
             reporter.message(f"error: {error}")
             raise typer.Exit(EXIT_FAILED) from error

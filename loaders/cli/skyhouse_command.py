@@ -25,6 +25,7 @@ COMMANDS = {
     "block": "loaders.cli.block_command:block_address",
     "unblock": "loaders.cli.block_command:unblock_address",
     "load": "loaders.cli.table_command:load_table",
+    "mirror": "loaders.cli.mirror_command:mirror_origin",
     "attach": "loaders.cli.table_command:attach_catalogue",
     "update": "loaders.cli.table_command:update_rows",
     "delete": "loaders.cli.table_command:delete_rows",

@@ -138,6 +138,9 @@ class ClusterStagingTable:
         finally:
             gateway.drop_tables()
 
+    def delete_chunks(self, numbers: range) -> None:
+        self.change_rows(f"DELETE WHERE {CHUNK_COLUMN} >= {numbers.start} AND {CHUNK_COLUMN} < {numbers.stop}")
+
     def change_rows(self, change: str) -> None:
         tables = self._tables
         # a replica may learn of the change only after it was looked at, so the engine waits for replicas

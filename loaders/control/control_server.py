@@ -113,7 +113,7 @@ class ControlServer:
                 f"{VERSION}; start it again"
             )
             return EXIT_FAILED
-        if command == "load":
+        if command in ("load", "mirror"):
             arguments["insert_threads"] = _LOAD_THREADS
         if command == "export":
             arguments["threads"] = _LOAD_THREADS

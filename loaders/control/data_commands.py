@@ -39,6 +39,16 @@ def _load_files(engine: Engine, arguments: Arguments, reporter: Reporter) -> Non
     load_files(engine, request, reporter)
 
 
+def _mirror_table(engine: Engine, arguments: Arguments, reporter: Reporter) -> None:
+    from loaders.mirror.mirror_load import mirror_table
+    from loaders.mirror.mirror_request import MirrorRequest
+
+    work, rejects = Path(arguments.pop("work")), Path(arguments.pop("rejects"))
+    columns = tuple(arguments.pop("columns"))
+    request = MirrorRequest(work=work, rejects=rejects, columns=columns, **arguments)
+    mirror_table(engine, request, reporter)
+
+
 def _attach_catalogue(engine: Engine, arguments: Arguments, reporter: Reporter) -> None:
     from loaders.pipeline.attach_request import AttachRequest
     from loaders.pipeline.attach_table import attach_catalogue
@@ -104,6 +114,7 @@ def _call_with_schema_file(function: str) -> Command:
 
 COMMANDS: dict[str, Command] = {
     "load": _load_files,
+    "mirror": _mirror_table,
     "attach": _attach_catalogue,
     "update": _correct_rows("update"),
     "delete": _correct_rows("delete"),
@@ -130,7 +141,9 @@ COMMANDS: dict[str, Command] = {
 }
 
 #: Commands that change the catalogue.
-CHANGING_COMMANDS = frozenset({"load", "attach", "update", "delete", "drop", "rebuild", "schema apply", "shards move"})
+CHANGING_COMMANDS = frozenset(
+    {"load", "mirror", "attach", "update", "delete", "drop", "rebuild", "schema apply", "shards move"}
+)
 
 #: Commands after which a service reads the catalogue again at once.
 REFRESHING_COMMANDS = CHANGING_COMMANDS | {"grant", "revoke"}

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Collection, Iterator, Sequence, Set
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
-from itertools import chain, count, groupby, islice
+from itertools import chain, compress, count, groupby, islice
 
 import pyarrow as pa
 
@@ -28,19 +28,30 @@ CHUNK_BYTES = 64 << 20
 _PARTITIONS_AT_ONCE = 4
 _BLOCKS_AHEAD = 4
 
+ChooseRows = Callable[[pa.RecordBatch], pa.BooleanArray]
+
 
 @dataclass(frozen=True, slots=True)
 class _GoodRows:
-    """The good rows of one row block; ``get_number`` numbers all its rows, including the ``bad`` ones."""
+    """The good rows of one row block; ``get_number`` numbers all its rows, including the ``bad`` ones.
+
+    ``kept``: which good rows are in ``batch``; None if all are.
+    """
 
     batch: pa.RecordBatch
     source: Source
     get_number: Callable[[int], int]
     bad: frozenset[int]
+    kept: pa.BooleanArray | None = None
 
     def iterate_numbers(self) -> Iterator[int]:
-        """Yield the numbers of the rows of ``batch``; endless."""
-        return (number for number in map(self.get_number, count()) if number not in self.bad)
+        """Yield the numbers of the rows of ``batch`` first; others may follow."""
+        numbers = (number for number in map(self.get_number, count()) if number not in self.bad)
+        return numbers if self.kept is None else compress(numbers, self.kept.to_pylist())
+
+    def filter(self, choose_rows: ChooseRows) -> _GoodRows:
+        kept = choose_rows(self.batch)
+        return replace(self, batch=self.batch.filter(kept), kept=kept)
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,13 +88,24 @@ class Chunk:
             first = end
 
 
-def read_chunks(table: Table, sources: list[Source], rejects: RejectsFile) -> Iterator[Chunk]:
-    """Yield the chunks; bad rows go to ``rejects``. All files count equally in ``fraction``."""
-    number = 1
+def read_chunks(
+    table: Table, sources: list[Source], rejects: RejectsFile, first: int = 1, choose_rows: ChooseRows | None = None
+) -> Iterator[Chunk]:
+    """Yield the chunks; bad rows go to ``rejects``. All files count equally in ``fraction``.
+
+    Parameters
+    ----------
+    first
+        The number of the first chunk.
+    choose_rows
+        Returns which of the good rows of a block are wanted.
+    """
+    number = first
     blocks: list[_GoodRows] = []
     rows = size = 0
     fraction = 0.0
-    for _, block, fraction in _read_good_rows(table, sources, rejects):
+    for _, good, fraction in _read_good_rows(table, sources, rejects):
+        block = good if choose_rows is None else good.filter(choose_rows)
         blocks.append(block)
         rows += block.batch.num_rows
         size += block.batch.nbytes

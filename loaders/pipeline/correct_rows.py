@@ -154,6 +154,7 @@ def _is_applied(correction: _Correction) -> bool:
 def _fill_staging(correction: _Correction, wanted: TableState) -> TableState | None:
     """Make the corrected table and verify it; return its state, None if no row is corrected."""
     rejects = RejectsFile(correction.request.rejects, correction.request.max_errors)
+    rejects.start()
     _read_corrections(correction, rejects)
     correction.reporter.check()
     live, staging = correction.storage.live, correction.storage.staging

@@ -15,7 +15,6 @@ from tap_service.readers.csv_reader import CsvSource
 from tap_service.readers.file_columns import field_to_felis
 from tap_service.readers.position_columns import find_hour_angles, find_position_columns, split_ucd
 from tap_service.readers.table_source import TableHeader
-from tap_service.readers.votable_link_reader import read_declared_links
 from tap_service.readers.votable_reader import VotableSource
 
 #: UCDs and names of texts that are searched by words, besides identifiers of anything but the row
@@ -89,7 +88,7 @@ def _describe_layout_and_services(source: TableHeader, columns: list[dict[str, A
     if layout:
         keys["skyhouse:layout"] = layout
     if isinstance(source, VotableSource):
-        links = read_declared_links(source.path, source.fields)
+        links = source.read_links()
         for column in columns:
             if column["name"] in links.columns:
                 column["skyhouse:links"] = links.columns[column["name"]]

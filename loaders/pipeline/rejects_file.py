@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import os
 import threading
 from collections.abc import Iterable
 from pathlib import Path
@@ -23,10 +24,26 @@ class RejectsFile:
         self._max_errors = max_errors
         self._file: TextIO | None = None
         self._lock = threading.Lock()
+
+    def start(self, kept_bytes: int = 0, kept_rows: int = 0) -> None:
+        """Begin the file, or go on after ``kept_bytes`` with ``kept_rows`` bad rows, if it has as many bytes."""
+        self.close()
+        self._file = None
+        self.count = kept_rows
         try:
-            path.unlink(missing_ok=True)
+            if kept_bytes and self.size >= kept_bytes:
+                os.truncate(self.path, kept_bytes)
+            else:
+                self.path.unlink(missing_ok=True)
         except OSError as error:
-            raise LoadError(f"cannot write the rejects file {path}: {error.strerror} (see --rejects)") from error
+            raise self._build_error(error) from error
+
+    @property
+    def size(self) -> int:
+        """The bytes of the file that are on the disk."""
+        if self._file is not None:
+            self._file.flush()
+        return self.path.stat().st_size if self.path.exists() else 0
 
     def add_faults(self, file: Path | str, unit: str, faults: Iterable[Fault]) -> None:
         """Write bad rows, from any thread. Raises ``LoadError`` beyond ``max_errors``."""
@@ -53,10 +70,12 @@ class RejectsFile:
     def _open_file(self) -> TextIO:
         if self._file is None:
             try:
-                self._file = self.path.open("w", newline="", encoding="utf-8")
+                self._file = self.path.open("a", newline="", encoding="utf-8")
             except OSError as error:
-                raise LoadError(
-                    f"cannot write the rejects file {self.path}: {error.strerror} (see --rejects)"
-                ) from error
-            csv.writer(self._file).writerow(HEADER)
+                raise self._build_error(error) from error
+            if not self._file.tell():
+                csv.writer(self._file).writerow(HEADER)
         return self._file
+
+    def _build_error(self, error: OSError) -> LoadError:
+        return LoadError(f"cannot write the rejects file {self.path}: {error.strerror} (see --rejects)")

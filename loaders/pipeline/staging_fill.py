@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
+from functools import cached_property
 
 from clickhouse_schema.engine_tables.catalogue_log import read_registered
 from loaders.load_error import LoadError
@@ -36,24 +37,43 @@ class StagingFill:
         self._input = load_input
         self._live_rows = live_rows
         self._reporter = reporter
-        self._rejects = RejectsFile(request.rejects, request.max_errors)
+        self.rejects = RejectsFile(request.rejects, request.max_errors)
+        #: rows that this run has read
+        self._rows = 0
         #: rows that each chunk must have; chunk 0 are the rows of the live table
         self._wanted = {0: live_rows} if live_rows else {}
 
-    def fill_staging(self, state: TableState, sources: list[Source]) -> TableState:
-        """Insert the missing chunks, verify all rows and mark the staging table as verified; return its state."""
-        self._insert_chunks(sources)
-        self._rejects.close()
-        self._reporter.check()
-        self._verify_rows()
-        return self._mark_verified(state)
+    @cached_property
+    def present(self) -> dict[int, int]:
+        """The rows of each chunk that the staging table had when it was first asked."""
+        return self._storage.staging.count_chunk_rows()
 
-    def _insert_chunks(self, sources: list[Source]) -> None:
+    def insert_sources(self, sources: list[Source]) -> None:
+        """Insert the chunks of all files that are missing."""
+        self.rejects.start()
+        plan = plan_chunks(sources)
+        if plan is None:
+            self.insert_chunks(read_chunks(self._input.table, sources, self.rejects))
+            return
+        stored = plan.find_stored(self.present)
+        self.keep_chunks({number: plan.rows[number] for number in stored})
+        self.insert_chunks(read_planned_chunks(self._input.table, plan, stored, self.rejects))
+
+    def keep_chunks(self, rows: Mapping[int, int]) -> None:
+        """Expect chunks that the staging table has, and that are not read again."""
+        self._wanted |= rows
+
+    def delete_chunks(self, numbers: range) -> None:
+        """Delete what the staging table has of chunks whose file has changed."""
+        self._wanted = {number: rows for number, rows in self._wanted.items() if number not in numbers}
+        self._storage.staging.delete_chunks(numbers)
+        del self.present
+
+    def insert_chunks(self, chunks_to_read: Iterator[Chunk]) -> dict[int, int]:
+        """Insert the chunks that are missing; return the rows of all of them by number."""
         staging = self._storage.staging
-        present = staging.count_chunk_rows()
         plain = staging.find_plain_columns(self._input.table)
-        chunks_to_read = self._find_chunks(sources, present)
-        rows = 0
+        numbers: list[int] = []
         running: deque[tuple[Chunk, Future[list[Orphan]]]] = deque()
         with (
             read_ahead(chunks_to_read) as chunks,
@@ -61,8 +81,9 @@ class StagingFill:
         ):
             for chunk in chunks:
                 self._reporter.check()
+                numbers.append(chunk.number)
                 self._wanted[chunk.number] = chunk.rows
-                if present.get(chunk.number, 0) < chunk.rows:
+                if self.present.get(chunk.number, 0) < chunk.rows:
                     if with_nulls := chunk.find_nulls(plain):
                         self._finish_inserts(running)
                         staging.allow_nulls(self._input.table, with_nulls)
@@ -71,18 +92,16 @@ class StagingFill:
                     running.append((chunk, insert))
                 if len(running) > self._request.insert_threads:
                     self._finish_insert(*running.popleft())
-                rows += chunk.rows
-                self._reporter.progress(rows, chunk.fraction)
+                self._rows += chunk.rows
+                self._reporter.progress(self._rows, chunk.fraction)
             self._finish_inserts(running)
+        return {number: self._wanted[number] for number in numbers}
 
-    def _find_chunks(self, sources: list[Source], present: Mapping[int, int]) -> Iterator[Chunk]:
-        """Return the chunks to read: all, unless a plan shows which are complete."""
-        plan = plan_chunks(sources)
-        if plan is None:
-            return read_chunks(self._input.table, sources, self._rejects)
-        stored = plan.find_stored(present)
-        self._wanted |= {number: plan.rows[number] for number in stored}
-        return read_planned_chunks(self._input.table, plan, stored, self._rejects)
+    def finish(self, state: TableState) -> TableState:
+        """Verify all rows and mark the staging table as verified; return its state."""
+        self._reporter.check()
+        self._verify_rows()
+        return self._mark_verified(state)
 
     def _finish_inserts(self, running: deque[tuple[Chunk, Future[list[Orphan]]]]) -> None:
         while running:
@@ -90,7 +109,7 @@ class StagingFill:
 
     def _finish_insert(self, chunk: Chunk, insert: Future[list[Orphan]]) -> None:
         orphans = insert.result()
-        reject_orphans(chunk, orphans, self._rejects)
+        reject_orphans(chunk, orphans, self.rejects)
         self._wanted[chunk.number] = chunk.rows - len(orphans)
 
     def _verify_rows(self) -> None:
@@ -109,7 +128,7 @@ class StagingFill:
 
     def _mark_verified(self, state: TableState) -> TableState:
         rows = sum(self._wanted.values()) - self._live_rows
-        load = self._input.describe_load(state.fingerprint, rows, self._rejects.count)
+        load = self._input.describe_load(state.fingerprint, rows, self.rejects.count)
         storage = self._storage
         version, _ = read_registered(storage.engine, storage.schema_name, storage.table_name)
         state = state.model_copy(update={"verified": True, "loads": (*state.loads, load), "catalogue": version})

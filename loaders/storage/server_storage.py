@@ -153,6 +153,9 @@ class ServerStagingTable:
         reach(Failpoint.STAGING_INSERT)
         return []
 
+    def delete_chunks(self, numbers: range) -> None:
+        self.change_rows(f"DELETE WHERE {CHUNK_COLUMN} >= {numbers.start} AND {CHUNK_COLUMN} < {numbers.stop}")
+
     def change_rows(self, change: str) -> None:
         reach(Failpoint.STAGING_CHANGE_BEGIN)
         self._engine.execute(f"ALTER TABLE {self.storage_sql} {change}", NO_WAIT_SETTINGS)

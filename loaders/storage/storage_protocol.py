@@ -78,6 +78,9 @@ class StagingTable(Protocol):
     def insert_chunk(self, number: int, batches: Sequence[pa.RecordBatch]) -> list[Orphan]:
         """Insert a chunk, all or nothing; return the rows that belong to no shard."""
 
+    def delete_chunks(self, numbers: range) -> None:
+        """Delete the rows and copies of these chunks."""
+
     def change_rows(self, change: str) -> None:
         """Change rows and copies by ALTER TABLE, on all servers, and wait until it is done."""
 

@@ -1,88 +1,174 @@
-"""The columns of Arrow and Parquet files: the types of the data with the metadata of an embedded VOTable.
+"""The columns of Arrow and Parquet files: the types of the data with the metadata that programs embed.
 
 VOParquet (IVOA Note, "VOTable metadata in Parquet"): the key ``IVOA.VOTable-Parquet.content`` of the schema's metadata
 holds a VOTable document without data, whose FIELDs describe the columns of the same names. Arrow files that Skyhouse
-writes have it too.
+writes have it too. Astropy writes the YAML header of ECSV (``table_meta_yaml``), and a column of masks for each column
+with missing values; pandas writes which columns are its index.
 """
 
 from __future__ import annotations
 
+import json
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
 import pyarrow as pa
 
-from clickhouse_schema.datatypes import DOUBLE, UNICODE, ColumnType, Field, arrow_to_column_type
+from clickhouse_schema.datatypes import Field
+from tap_service.readers.arrow_types import FindRange, find_column_type
+from tap_service.readers.column_parts import ColumnParts, Part, flatten_structs, fold_masks
+from tap_service.readers.ecsv_header import list_columns, list_fields, parse_header, read_description
 from tap_service.readers.read_error import ReadError
 from tap_service.readers.table_source import MAX_FILE_COLUMNS
+from tap_service.readers.unique_names import name_columns
 from tap_service.readers.votable_reader import read_metadata
 
 #: Metadata of a field; Astropy and HATS catalogues write them too
 _FIELD_KEYS = ("description", "unit", "ucd", "utype")
 
 _VOTABLE_KEY = b"IVOA.VOTable-Parquet.content"
+_ASTROPY_KEY = b"table_meta_yaml"
+_PANDAS_KEY = b"pandas"
 
-#: Canonical extension types of Arrow, which are also the logical types UUID and JSON of Parquet
-_EXTENSIONS = {
-    "arrow.uuid": ColumnType("char", "*", "uuid"),
-    "arrow.json": ColumnType("unicodeChar", "*", "json"),
-}
+#: pandas' name of an index without one, which mostly numbers the rows of an earlier table
+_UNNAMED_INDEX = re.compile(r"__index_level_[0-9]+__")
+
+#: A column and where it is found
+_Column = tuple[pa.Field, Part]
 
 
 @dataclass
 class ArrowColumns:
-    """The metadata of a schema. ``unusable``: the columns that cannot be stored, each with the reason."""
+    """The columns of a schema.
+
+    Attributes
+    ----------
+    fields : tuple of Field
+        The columns that can be stored.
+    parts : ColumnParts
+        Where each is found in the file.
+    description : str
+        The description of the table.
+    unusable : dict of str to str
+        The columns that cannot be stored, each with the reason.
+    notes : tuple of str
+        What a sender should know of names and types.
+    """
 
     fields: tuple[Field, ...]
+    parts: ColumnParts
     description: str = ""
     unusable: dict[str, str] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
 
 
-def read_arrow_schema(schema: pa.Schema, name: str) -> ArrowColumns:
-    """Return the columns of a schema. ``name``: the file in messages. Raises ``ReadError``."""
-    if len(schema) > MAX_FILE_COLUMNS:
-        raise ReadError(f"{name} has {len(schema)} columns; the limit is {MAX_FILE_COLUMNS}")
-    unusable: dict[str, str] = {}
+def _know_nothing(_column: str, _may_scan: bool) -> None:
+    """Return that the range of a column is unknown."""
+
+
+def read_arrow_schema(
+    schema: pa.Schema, name: str, *, case_matters: bool = False, find_range: FindRange = _know_nothing
+) -> ArrowColumns:
+    """Return the columns of a schema.
+
+    Parameters
+    ----------
+    schema : pyarrow.Schema
+        The columns and metadata of a file.
+    name : str
+        The file in messages.
+    case_matters : bool
+        See ``ReadOptions.case_matters``.
+    find_range : FindRange
+        What is known of the values of a column; integers of which nothing is known may become text.
+
+    Raises
+    ------
+    ReadError
+        The metadata are broken, or there are too many columns.
+    """
     try:
-        found = ArrowColumns(tuple(_plain_fields(schema, unusable)), unusable=unusable)
+        columns, notes = _list_columns(schema)
     except UnicodeDecodeError as error:
         raise ReadError(f"{name} has a column name that is not UTF-8") from error
-    document = (schema.metadata or {}).get(_VOTABLE_KEY)
-    if document is not None:
-        table = read_metadata(document, f"{name} ({_VOTABLE_KEY.decode()})")
-        found.description = table.description
-        described = {field.name: field for field in table.fields}
-        found.fields = tuple(
-            _merge_metadata(field, described[field.name]) if field.name in described else field
-            for field in found.fields
-        )
+    if len(columns) > MAX_FILE_COLUMNS:
+        raise ReadError(f"{name} has {len(columns)} columns; the limit is {MAX_FILE_COLUMNS}")
+    names, changes = name_columns([column.name for column, _ in columns], case_matters=case_matters)
+    named = [(column.with_name(new), part) for (column, part), new in zip(columns, names, strict=True)]
+    found = ArrowColumns((), ColumnParts({column.name: part for column, part in named}))
+    found.fields = tuple(_find_fields(named, find_range, found))
+    found.notes = (*notes, *changes, *found.notes)
+    _describe_fields(found, schema.metadata or {}, name)
     return found
 
 
-def _plain_fields(schema: pa.Schema, unusable: dict[str, str]) -> Iterator[Field]:
-    for column in schema:
+def _list_columns(schema: pa.Schema) -> tuple[list[_Column], tuple[str, ...]]:
+    """Return the columns without masks and indexes, and notes of what is left out."""
+    columns = [*flatten_structs([*schema])]
+    metadata = schema.metadata or {}
+    if _ASTROPY_KEY in metadata:
+        columns = [*fold_masks(columns)]
+    unnamed = _read_unnamed_indexes(metadata.get(_PANDAS_KEY, b""))
+    left_out = {column.name for column, _ in columns if column.name in unnamed and pa.types.is_integer(column.type)}
+    notes = tuple(f"the column {name} is left out: it is pandas' index without a name" for name in sorted(left_out))
+    return [each for each in columns if each[0].name not in left_out], notes
+
+
+def _read_unnamed_indexes(document: bytes) -> set[str]:
+    """Return the columns that pandas' metadata declare as indexes without a name."""
+    try:
+        indexes = json.loads(document)["index_columns"]
+    except (KeyError, TypeError, ValueError, RecursionError):
+        return set()
+    listed = indexes if isinstance(indexes, list) else []
+    return {name for name in listed if isinstance(name, str) and _UNNAMED_INDEX.fullmatch(name)}
+
+
+def _find_fields(columns: list[_Column], find_range: FindRange, found: ArrowColumns) -> Iterator[Field]:
+    """Yield the fields that can be stored; add the others and the notes to ``found``."""
+    for column, part in columns:
         given = column.metadata or {}
         metadata = {key: given.get(key.encode(), b"").decode("utf-8", "replace") for key in _FIELD_KEYS}
-        if pa.types.is_decimal(column.type):
-            type_ = DOUBLE
-        elif isinstance(column.type, pa.BaseExtensionType) and column.type.extension_name in _EXTENSIONS:
-            type_ = _EXTENSIONS[column.type.extension_name]
-        elif pa.types.is_binary(column.type) or pa.types.is_large_binary(column.type):
-            type_ = UNICODE
-        else:
-            try:
-                type_ = arrow_to_column_type(column.type)
-            except KeyError:
-                unusable[column.name] = f"the type {column.type} has no VOTable equivalent"
-                continue
-        yield Field(column.name, type_, nullable=column.nullable, **metadata)
+        try:
+            kind, reason = find_column_type(part.column, column.type, find_range)
+        except KeyError:
+            found.unusable[column.name] = f"the type {column.type} has no VOTable equivalent"
+            continue
+        if reason:
+            found.notes += (f"column {column.name} {reason}",)
+        yield Field(column.name, kind, nullable=column.nullable, **metadata)
+
+
+def _describe_fields(found: ArrowColumns, metadata: dict[bytes, bytes], name: str) -> None:
+    """Add the metadata that astropy and VOParquet embed; of both, the VOTable counts."""
+    described: dict[str, Field] = {}
+    if (text := metadata.get(_ASTROPY_KEY)) is not None:
+        header = parse_header(text, f"{name} ({_ASTROPY_KEY.decode()})", 1)
+        fields = list_fields(list_columns(header, f"{name} ({_ASTROPY_KEY.decode()})"), {})
+        described |= {each.name: each for each in fields}
+        found.description = read_description(header)
+    if (document := metadata.get(_VOTABLE_KEY)) is not None:
+        table = read_metadata(document, f"{name} ({_VOTABLE_KEY.decode()})")
+        described |= {each.name: each for each in table.fields}
+        found.description = table.description or found.description
+    found.fields = tuple(
+        _merge_metadata(each, described[own]) if (own := _own_name(each, found.parts)) in described else each
+        for each in found.fields
+    )
+
+
+def _own_name(field: Field, parts: ColumnParts) -> str:
+    """Return the name of a column in the file; that of a list in a struct is its only one."""
+    part = parts.parts[field.name]
+    return part.column if part.child is None else field.name
 
 
 def _merge_metadata(field: Field, described: Field) -> Field:
-    """Return the described field with the type of the data, refined by an xtype."""
+    """Return the described field with the type of the data, refined by an xtype or a shape."""
     type_ = field.type
     is_same = type_.scalar.arrow == described.type.scalar.arrow and type_.is_array == described.type.is_array
     if is_same and not type_.is_timestamp:
         type_ = described.type
-    return replace(described, name=field.name, type=type_, nullable=field.nullable)
+    own = {key: getattr(described, key) or getattr(field, key) for key in _FIELD_KEYS}
+    return replace(described, name=field.name, type=type_, nullable=field.nullable, **own)

@@ -31,9 +31,10 @@ class ArrowSource:
         self.rows: int | None = None
         _check_end(path)
         with self._open_stream() as reader:
-            columns = read_arrow_schema(reader.schema, str(path))
+            columns = read_arrow_schema(reader.schema, str(path), case_matters=options.case_matters)
         self.fields, self.description, self.unusable = columns.fields, columns.description, columns.unusable
         self.notes = columns.notes
+        self._parts = columns.parts
 
     def read_blocks(self, columns: tuple[str, ...]) -> Iterator[RowBlock]:
         first = 1
@@ -41,7 +42,7 @@ class ArrowSource:
             for batch in self._read_batches(reader):
                 size = count_block_rows(batch.nbytes / max(batch.num_rows, 1))
                 for start in range(0, batch.num_rows, size):
-                    part = batch.slice(start, size).select(list(columns))
+                    part = self._parts.take_columns(batch.slice(start, size), columns)
                     yield RowBlock(part, number_rows_from(first), 0.0)
                     first += part.num_rows
 

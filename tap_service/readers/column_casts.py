@@ -1,7 +1,7 @@
 """Exact casts of Arrow arrays to the types of columns.
 
 A caster raises ``pyarrow.ArrowInvalid`` or ``ValueError`` if any value has no exact equivalent; ``conform_rows`` finds
-the rows. Rounding a double to float and a decimal to double is allowed.
+the rows. Rounding a double to float and a decimal with a scale to double is allowed, and so are times to microseconds.
 """
 
 from __future__ import annotations
@@ -17,6 +17,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from clickhouse_schema.datatypes import INTEGERS, ColumnType
+from tap_service.readers.number_casts import cast_number, decimal_to_text
+from tap_service.readers.time_casts import arrow_to_text, arrow_to_timestamp, text_to_timestamp
 
 Caster = Callable[[pa.Array], pa.Array]
 
@@ -40,16 +42,14 @@ def find_caster(given: pa.DataType, wanted: ColumnType) -> Caster:
     if wanted.is_array:
         return _text_to_array(wanted) if text else _cast_lists(wanted)
     if wanted.is_timestamp:
-        return _chain_casters(_cast_to_text, _text_to_timestamp) if text else _cast_to_timestamp
+        return _chain_casters(_cast_to_text, text_to_timestamp) if text else arrow_to_timestamp
     if wanted.datatype in ("char", "unicodeChar"):
         return _cast_to_text
     if wanted.is_boolean:
-        return _chain_casters(_cast_to_text, _text_to_boolean) if text else _cast_by_arrow(wanted)
+        return _chain_casters(_cast_to_text, _text_to_boolean) if text else _cast_numbers(wanted)
     if text:
         return _chain_casters(_cast_to_text, _text_to_number(wanted))
-    if wanted.is_integer and pa.types.is_floating(given):
-        return _chain_casters(_nan_to_null, _cast_by_arrow(wanted))
-    return _cast_by_arrow(wanted)
+    return _cast_numbers(wanted)
 
 
 def replace_with_null(values: pa.Array, missing: object) -> pa.Array:
@@ -71,31 +71,16 @@ def _uuid_to_text(array: pa.Array) -> pa.Array:
     return pa.array([None if value is None else str(UUID(bytes=value)) for value in array.to_pylist()], pa.string())
 
 
-def _cast_by_arrow(wanted: ColumnType) -> Caster:
-    arrow = wanted.arrow
-
-    def cast(array: pa.Array) -> pa.Array:
-        if array.type == arrow:
-            return array
-        if pa.types.is_float16(array.type):
-            array = array.cast(pa.float32(), safe=False)
-        if pa.types.is_decimal(array.type):
-            array = array.cast(pa.float64(), safe=False)
-        if pa.types.is_integer(array.type) and pa.types.is_floating(arrow):
-            return array.cast(arrow, safe=False)
-        return array.cast(arrow)
-
-    return cast
-
-
-def _nan_to_null(array: pa.Array) -> pa.Array:
-    if pa.types.is_float16(array.type):
-        array = array.cast(pa.float32())
-    return pc.if_else(pc.is_nan(array), pa.scalar(None, array.type), array)
+def _cast_numbers(wanted: ColumnType) -> Caster:
+    return lambda array: cast_number(array, wanted.arrow)
 
 
 def _cast_to_text(array: pa.Array) -> pa.Array:
-    """Cast to text, via binary: Arrow validates UTF-8 only in the cast from binary to string."""
+    """Cast to text; strings via binary, since Arrow validates UTF-8 only in the cast from binary to string."""
+    if pa.types.is_decimal(array.type):
+        return decimal_to_text(array)
+    if pa.types.is_temporal(array.type):
+        return arrow_to_text(array)
     is_string = (pa.types.is_string, pa.types.is_large_string, pa.types.is_string_view)
     if any(test(array.type) for test in is_string):
         array = array.cast(pa.binary())
@@ -130,27 +115,12 @@ def _text_to_boolean(array: pa.Array) -> pa.Array:
     return pa.array([values.get(word) for word in array.to_pylist()], pa.bool_())
 
 
-def _cast_to_timestamp(array: pa.Array) -> pa.Array:
-    """Cast times and dates; without a time zone they are UTC, as in DALI."""
-    arrow = pa.timestamp("us", tz="UTC")
-    if pa.types.is_date(array.type) or (pa.types.is_timestamp(array.type) and array.type.tz is None):
-        return array.cast(pa.timestamp("us")).cast(arrow)
-    return array.cast(arrow)
-
-
-def _text_to_timestamp(array: pa.Array) -> pa.Array:
-    """Parse DALI timestamps: ISO 8601, with or without time of day and Z."""
-    trimmed = pc.replace_substring_regex(pc.ascii_trim_whitespace(array), "Z$", "")
-    trimmed = replace_with_null(trimmed, "")
-    return trimmed.cast(pa.timestamp("us")).cast(pa.timestamp("us", tz="UTC"))
-
-
 def _cast_lists(wanted: ColumnType) -> Caster:
     """Cast lists; a missing element becomes NaN in floats and NULL in booleans, and is refused in other types."""
     is_float = pa.types.is_floating(wanted.scalar.arrow)
 
     def cast(array: pa.Array) -> pa.Array:
-        lists = array.cast(wanted.arrow, safe=not is_float)
+        lists = _cast_elements(array, wanted.scalar.arrow)
         values = lists.flatten()
         if wanted.null is not None:
             return _replace_elements(lists, replace_with_null(values, wanted.null))
@@ -161,6 +131,14 @@ def _cast_lists(wanted: ColumnType) -> Caster:
         return _replace_elements(lists, values.fill_null(float("nan")))
 
     return cast
+
+
+def _cast_elements(array: pa.Array, wanted: pa.DataType) -> pa.ListArray:
+    """Cast the elements of lists of any kind exactly."""
+    if pa.types.is_null(array.type):
+        return array.cast(pa.list_(wanted))
+    lists = array.cast(pa.list_(array.type.value_type))
+    return lists if lists.type.value_type == wanted else _replace_elements(lists, cast_number(lists.flatten(), wanted))
 
 
 def _replace_elements(lists: pa.Array, values: pa.Array) -> pa.Array:

@@ -26,6 +26,7 @@ from clickhouse_schema.shape_cover import cover_column, has_stored_shapes, shape
 from tap_service.readers import shape_columns
 from tap_service.readers.column_casts import NULL_INSIDE, find_caster, replace_with_null
 from tap_service.readers.null_tokens import replace_tokens
+from tap_service.readers.number_casts import Misfit
 from tap_service.readers.read_error import ReadError
 from tap_service.readers.table_source import Fault, RowBlock, Source
 from tap_service.readers.xtype_checks import Check, list_interval_checks, list_text_checks
@@ -33,6 +34,9 @@ from tap_service.readers.xtype_checks import Check, list_interval_checks, list_t
 #: The range of DateTime64(6) in ClickHouse
 TIME_RANGE = (datetime(1900, 1, 1, tzinfo=UTC), datetime(2299, 12, 31, 23, 59, 59, 999999, tzinfo=UTC))
 _MAX_SHOWN = 200
+
+#: The way out for times that cannot be stored as such
+_TEXT_HINT = ": the datatype string in a --schema file keeps it as text"
 
 #: The errors of a cast for values, or types, without an equivalent
 _CAST_ERRORS = (pa.ArrowInvalid, pa.ArrowNotImplementedError, ArithmeticError, ValueError)
@@ -171,7 +175,8 @@ def _fit_column(given: pa.Array, fitting: _Fitting) -> tuple[pa.Array, dict[int,
         array = _wrap_longitudes(array)
     if fitting.column.values and type_.is_text:
         array = replace_with_null(array, "")
-    bad = {row: reason or f"does not fit the type {type_.adql}" for row, reason in misfits.items()}
+    hint = _TEXT_HINT if type_.is_timestamp else ""
+    bad = {row: reason or f"does not fit the type {type_.adql}{hint}" for row, reason in misfits.items()}
     for check in fitting.checks:
         mask, reason = check(given, array)
         if mask is None or not pc.any(mask).as_py():
@@ -207,18 +212,19 @@ def _find_misfits(cast: Callable[[pa.Array], pa.Array], given: pa.Array, offset:
         cast(given)
     except _CAST_ERRORS as error:
         if len(given) < 2:
-            return dict.fromkeys(range(offset, offset + len(given)), _shorten_reason(str(error)))
+            return dict.fromkeys(range(offset, offset + len(given)), _shorten_reason(error))
         middle = len(given) // 2
         first = _find_misfits(cast, given.slice(0, middle), offset)
         return first | _find_misfits(cast, given.slice(middle), offset + middle)
     return {}
 
 
-def _shorten_reason(message: str) -> str:
+def _shorten_reason(error: Exception) -> str:
     """Return the reason in the error message of a cast; '' if it is only that the value does not fit."""
+    message = str(error)
     if "UTF8" in message:
         return "not valid UTF-8"
-    return message if message == NULL_INSIDE else ""
+    return message if message == NULL_INSIDE or isinstance(error, Misfit) else ""
 
 
 def _list_checks(column: Column, table: Table, checks_texts: bool) -> tuple[Check, ...]:
@@ -284,7 +290,7 @@ def _find_overflow(given: pa.Array, array: pa.Array) -> tuple[pa.Array | None, s
 
 def _find_times_out_of_range(_: pa.Array, array: pa.Array) -> tuple[pa.Array, str]:
     low, high = (pa.scalar(bound, array.type) for bound in TIME_RANGE)
-    return pc.or_(pc.less(array, low), pc.greater(array, high)), "a time outside the years 1900 to 2299"
+    return pc.or_(pc.less(array, low), pc.greater(array, high)), f"a time outside the years 1900 to 2299{_TEXT_HINT}"
 
 
 def _check_max_length(length: int, datatype: str) -> Check:

@@ -72,10 +72,11 @@ class CsvSource:
 
     @property
     def form(self) -> str:
-        """Delimiter and header, for messages."""
+        """Delimiter, header and quotation marks, for messages."""
         mark = self._dialect.delimiter
         header = f"names in line {self._dialect.header_line}" if self._dialect.header_line else "no header"
-        return f"delimiter {DELIMITER_NAMES.get(mark, mark)}, {header}"
+        escapes = ', quotation marks inside fields as \\"' if self._dialect.has_escapes else ""
+        return f"delimiter {DELIMITER_NAMES.get(mark, mark)}, {header}{escapes}"
 
     def read_blocks(self, columns: tuple[str, ...]) -> Iterator[RowBlock]:
         for block in self._read_text_blocks():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
 import pyarrow as pa
@@ -10,6 +11,7 @@ import pyarrow.parquet as pq
 
 from tap_service.models.read_options import AS_DETECTED, ReadOptions
 from tap_service.readers.arrow_columns import read_arrow_schema
+from tap_service.readers.parquet_ranges import find_range
 from tap_service.readers.read_error import ReadError
 from tap_service.readers.table_source import RowBlock, count_block_rows, number_rows_from
 
@@ -33,20 +35,28 @@ class ParquetSource:
             raise ReadError(f"{path} cannot be read as Parquet: {error}") from error
         self.rows: int | None = self._file.metadata.num_rows
         # metadata added when the file was closed is in the footer only, not in the Arrow schema stored there
-        columns = read_arrow_schema(schema.with_metadata(self._file.metadata.metadata), str(path))
+        columns = read_arrow_schema(
+            schema.with_metadata(self._file.metadata.metadata),
+            str(path),
+            case_matters=options.case_matters,
+            find_range=partial(find_range, self._file),
+        )
         self.fields, self.description, self.unusable = columns.fields, columns.description, columns.unusable
         self.notes = columns.notes
+        self._parts = columns.parts
 
     def read_blocks(self, columns: tuple[str, ...]) -> Iterator[RowBlock]:
         total = self.rows or 1
+        needed = self._parts.list_file_columns(columns)
         first = 1
         for group in range(self._file.num_row_groups):
             metadata = self._file.metadata.row_group(group)
             size = count_block_rows(metadata.total_byte_size / max(metadata.num_rows, 1))
             try:
-                for batch in self._file.iter_batches(size, [group], list(columns)):
+                for batch in self._file.iter_batches(size, [group], needed):
                     done = first + batch.num_rows
-                    yield RowBlock(batch, number_rows_from(first), (done - 1) / total)
+                    part = self._parts.take_columns(batch, columns)
+                    yield RowBlock(part, number_rows_from(first), (done - 1) / total)
                     first = done
             except pa.ArrowMemoryError:
                 raise

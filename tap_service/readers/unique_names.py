@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Sequence
 from itertools import count
 
+from clickhouse_schema.schema_files.schema_checks import is_reserved_column
 from clickhouse_schema.strict_model import MAX_NAME_LENGTH
 
 
@@ -19,7 +20,8 @@ def name_columns(names: Sequence[str], *, case_matters: bool = False) -> tuple[t
     names : sequence of str
         The names in a file, in its order.
     case_matters : bool
-        Whether names that differ in case alone are different; a stored table cannot have both.
+        Whether names that differ in case alone are different, and names of the storage are allowed; a stored table
+        cannot have them.
 
     Returns
     -------
@@ -36,7 +38,10 @@ def name_columns(names: Sequence[str], *, case_matters: bool = False) -> tuple[t
     for number, name in enumerate(names, 1):
         chosen = name
         is_long = len(name) > MAX_NAME_LENGTH
-        if not name or is_long or fold(name) in used:
+        if not case_matters and is_reserved_column(name):
+            chosen = _unreserve_name(name, taken)
+            notes.append(f"column {name}, which is a name of the storage, is called {chosen}")
+        elif not name or is_long or fold(name) in used:
             base = name[:MAX_NAME_LENGTH] or f"col{number}"
             chosen = base if base != name and fold(base) not in taken else _number_name(base, taken, fold)
             notes.append(f"{_describe_column(name, number)} is called {chosen}")
@@ -50,6 +55,13 @@ def _describe_column(name: str, number: int) -> str:
     if not name:
         return f"column {number}, which has no name,"
     return f"column {name}" if len(name) > MAX_NAME_LENGTH else f"another column {name}"
+
+
+def _unreserve_name(name: str, taken: Collection[str]) -> str:
+    """Return the name without outer underscores if it is free and not reserved, else a number behind it."""
+    bare = name.strip("_") or "column"
+    is_free = bare.lower() not in taken and not is_reserved_column(bare)
+    return bare if is_free and len(bare) <= MAX_NAME_LENGTH else _number_name(bare, taken, str.lower)
 
 
 def _number_name(base: str, taken: Collection[str], fold: Callable[[str], str]) -> str:

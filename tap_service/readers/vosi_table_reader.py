@@ -1,47 +1,30 @@
-"""Parser of table definitions in VOSI 1.1 (a ``table`` of VODataService 1.1).
+"""Parser of table definitions in VOSI 1.1: a ``table`` of VODataService 1.1 or 1.2, or a ``tableset`` of them.
 
-Documents are untrusted, so it refuses DOCTYPE (and with it entity declarations) and elements nested deeper than 16
-levels.
+Documents are untrusted, so it refuses DOCTYPE (and with it entity declarations), elements nested deeper than 16 levels,
+and unlimited texts, columns and keys. Of a tableset, only the wanted tables are kept.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Callable, Collection
 from xml.parsers import expat
 
-from clickhouse_schema.datatypes import REGION_XTYPE
 from clickhouse_schema.schema_model import MAX_COLUMNS
 from tap_service.readers.read_error import ReadError
-from tap_service.readers.votable_xml_reader import VotableField, parse_votable_field
+from tap_service.readers.table_definition import DefinedColumn, DefinedKey, DefinedSchema, Definition, build_column
 
 _MAX_DEPTH = 16
 
-#: TAP types of VODataService 1.1 (section 3.5.3) -> VOTable datatype, arraysize, xtype
-_TAP_TYPES = {
-    "BOOLEAN": ("boolean", "", ""),
-    "SMALLINT": ("short", "", ""),
-    "INTEGER": ("int", "", ""),
-    "BIGINT": ("long", "", ""),
-    "REAL": ("float", "", ""),
-    "DOUBLE": ("double", "", ""),
-    "TIMESTAMP": ("char", "*", "timestamp"),
-    "CHAR": ("char", "*", ""),
-    "VARCHAR": ("char", "*", ""),
-    "CLOB": ("unicodeChar", "*", ""),
-    "POINT": ("double", "2", "point"),
-    "REGION": ("char", "*", REGION_XTYPE),
-}
-_SIZED = ("CHAR", "VARCHAR")
+#: Bytes without the end of an element, and characters of the texts of one table
+_MAX_PENDING_BYTES = 1 << 20
+_MAX_TABLE_CHARACTERS = 16 << 20
 
+#: Foreign keys of a table, and pairs of columns of a key
+_MAX_KEYS = 1000
+_MAX_PAIRS = 100
 
-@dataclass
-class Definition:
-    """A table to create. ``keys``: target table, (column, target column) pairs and description of each foreign key."""
-
-    columns: list[VotableField] = field(default_factory=list)
-    description: str = ""
-    utype: str = ""
-    keys: list[tuple[str, list[tuple[str, str]], str]] = field(default_factory=list)
+#: Roots of tablesets: VOSI's, and one that some services write
+TABLESET_ROOTS = frozenset({"tableset", "tables"})
 
 
 class _RootFound(Exception):
@@ -72,7 +55,7 @@ def read_definition(document: bytes) -> Definition:
     Parameters
     ----------
     document : bytes
-        The XML document.
+        The XML document, a ``table``.
 
     Returns
     -------
@@ -84,21 +67,43 @@ def read_definition(document: bytes) -> Definition:
     ReadError
         The document is broken or refused, or has no columns; the message has the line.
     """
-    reader = _Reader()
-    reader.parse_document(document)
-    if not reader.found.columns:
+    parser = VosiParser()
+    parser.feed(document, last=True)
+    found = parser.tables[0]
+    if not found.columns:
         raise ReadError("the definition has no columns: add a column element with a name and a dataType for each")
-    return reader.found
+    return found
 
 
-class _Reader:
-    """The event handlers of the parser, which collect the texts of elements."""
+def _want_all(_schema: str, _table: str) -> bool:
+    return True
 
-    def __init__(self) -> None:
-        self.found = Definition()
+
+class VosiParser:
+    """An incremental parser.
+
+    Parameters
+    ----------
+    roots
+        The names that the first element may have.
+    is_wanted
+        Called with the names of each table and its schema, as they are written; only tables for which it is true are
+        kept in ``tables``.
+    """
+
+    def __init__(self, roots: Collection[str] = ("table",), is_wanted: Callable[[str, str], bool] = _want_all) -> None:
+        self.tables: list[Definition] = []
+        self._roots = roots
+        self._is_wanted = is_wanted
+        self._schema = DefinedSchema()
+        self._table = Definition()
+        self._is_kept = True
+        self._table_characters = 0
+        self._pending_bytes = 0
         self._path: list[str] = []
         self._text: list[str] = []
         self._column: dict[str, str] = {}
+        self._flags: set[str] = set()
         self._key: dict[str, str] = {}
         self._pairs: list[tuple[str, str]] = []
         self._from = ""
@@ -109,11 +114,17 @@ class _Reader:
         self._parser.EndElementHandler = self._end_element
         self._parser.CharacterDataHandler = self._text.append
 
-    def parse_document(self, document: bytes) -> None:
+    def feed(self, data: bytes, *, last: bool = False) -> None:
+        """Parse more of the document. Raises ``ReadError`` with the line if it is broken or refused."""
         try:
-            self._parser.Parse(document, True)
+            self._parser.Parse(data, last)
         except expat.ExpatError as error:
             raise self._build_error(f"is not well-formed XML: {expat.ErrorString(error.code)}") from error
+        except (LookupError, ValueError) as error:  # from Python's codecs, which expat uses
+            raise self._build_error(f"has an unsupported encoding: {error}") from error
+        self._pending_bytes += len(data)
+        if self._pending_bytes > max(_MAX_PENDING_BYTES, 2 * len(data)):
+            raise self._build_error(f"has a text or a comment of more than {_MAX_PENDING_BYTES:,} bytes")
 
     def _build_error(self, reason: str) -> ReadError:
         return ReadError(f"line {self._parser.CurrentLineNumber}: the definition {reason}")
@@ -126,27 +137,68 @@ class _Reader:
         self._path.append(name)
         if len(self._path) > _MAX_DEPTH:
             raise self._build_error(f"nests elements deeper than {_MAX_DEPTH} levels")
-        if len(self._path) == 1 and name != "table":
-            raise self._build_error(f"starts with the element {name} instead of table")
+        if len(self._path) == 1 and name not in self._roots:
+            raise self._build_error(f"starts with the element {name} instead of {' or '.join(sorted(self._roots))}")
         self._text.clear()
+        if name == "schema":
+            self._schema = DefinedSchema()
+        elif name == "table":
+            self._start_table(attributes)
+        elif self._is_kept:
+            self._start_part(name, attributes)
+
+    def _start_table(self, attributes: dict[str, str]) -> None:
+        size = next((value for key, value in attributes.items() if key.rpartition(" ")[2] == "size"), "")
+        self._table = Definition(schema=self._schema, rows=size)  # the attribute is ESA's
+        self._is_kept = True
+        self._table_characters = 0
+
+    def _start_part(self, name: str, attributes: dict[str, str]) -> None:
         if name == "column":
-            self._column = {}
-            if len(self.found.columns) >= MAX_COLUMNS:
+            self._column = {"std": attributes.get("std", "")}
+            self._flags = set()
+            if len(self._table.columns) >= MAX_COLUMNS:
                 raise self._build_error(f"has more than {MAX_COLUMNS} columns")
         elif name == "foreignKey":
             self._key, self._pairs = {}, []
+            if len(self._table.keys) >= _MAX_KEYS:
+                raise self._build_error(f"has more than {_MAX_KEYS} foreign keys")
         elif name == "dataType":
             self._column |= {key.rpartition(" ")[2]: value for key, value in attributes.items()}
 
     def _end_element(self, _qualified: str) -> None:
         name = self._path.pop()
+        self._pending_bytes = 0
         text = " ".join("".join(self._text).split())
         self._text.clear()
         parent = self._path[-1] if self._path else ""
+        if name == "table":
+            self._end_table()
+        elif parent == "schema" and name in ("name", "description", "utype"):
+            self._schema = self._schema._replace(**{name: text})
+        elif self._is_kept:
+            self._count_characters(text)
+            self._end_part(name, parent, text)
+
+    def _end_table(self) -> None:
+        if self._is_kept and self._table.name == "" and "tableset" in self._roots:
+            return  # a table without a name in a list is nobody's
+        if self._is_kept:
+            self.tables.append(self._table)
+        self._table = Definition()
+
+    def _count_characters(self, text: str) -> None:
+        self._table_characters += len(text)
+        if self._table_characters > _MAX_TABLE_CHARACTERS:
+            raise self._build_error(f"has more than {_MAX_TABLE_CHARACTERS:,} characters of texts")
+
+    def _end_part(self, name: str, parent: str, text: str) -> None:
         if name == "column":
-            self.found.columns.append(self._build_field())
+            self._table.columns.append(self._build_column())
         elif name == "foreignKey":
-            self.found.keys.append((self._key.get("targetTable", ""), self._pairs, self._key.get("description", "")))
+            self._end_key()
+        elif name == "flag":
+            self._flags |= {text.lower()} & {"indexed", "primary", "nullable", "principal"}
         elif parent == "column":
             self._column["datatype" if name == "dataType" else name] = text
         elif parent == "foreignKey":
@@ -155,26 +207,29 @@ class _Reader:
             self._from = text
         elif name == "targetColumn":
             self._pairs.append((self._from, text))
-        elif len(self._path) == 1 and name in ("description", "utype"):
-            setattr(self.found, name, text)
+            if len(self._pairs) > _MAX_PAIRS:
+                raise self._build_error(f"has a foreign key of more than {_MAX_PAIRS} columns")
+        elif parent == "table":
+            self._describe_table(name, text)
 
-    def _build_field(self) -> VotableField:
-        """Build the column from the attributes of the equivalent VOTable FIELD."""
+    def _describe_table(self, name: str, text: str) -> None:
+        if name in ("name", "title", "description", "utype"):
+            setattr(self._table, name, text)
+        elif name == "nrows":
+            self._table.rows = text
+        if name == "name":
+            self._is_kept = self._is_wanted(self._schema.name, text)
+
+    def _end_key(self) -> None:
+        key = self._key
+        self._table.keys.append(
+            DefinedKey(key.get("targetTable", ""), self._pairs, key.get("description", ""), key.get("utype", ""))
+        )
+
+    def _build_column(self) -> DefinedColumn:
         column = self._column
         if not column.get("name"):
             raise self._build_error("has a column without a name")
         if not column.get("datatype"):
             raise self._build_error(f"has a column without a dataType: {column['name']}")
-        word = column["datatype"].upper().removeprefix("ADQL:")
-        is_tap_type = not column.get("type", "").endswith("VOTableType") and word in _TAP_TYPES
-        if is_tap_type:
-            datatype, arraysize, xtype = _TAP_TYPES[word]
-            size = column.get("size", "")
-            arraysize = f"{size}*" if word in _SIZED and size.isdigit() and int(size) else arraysize
-            column = {**column, "datatype": datatype, "arraysize": arraysize, "xtype": xtype}
-        else:
-            column = {**column, "xtype": column.get("extendedType", "")}
-        name = column["name"]
-        if len(name) > 1 and name[0] == name[-1] == '"':  # a delimited identifier of ADQL
-            column["name"] = name[1:-1].replace('""', '"')
-        return parse_votable_field(column)
+        return build_column(column, frozenset(self._flags))

@@ -18,7 +18,8 @@ from numpy.typing import NDArray
 from clickhouse_schema.datatypes import TEXT, count_characters
 from tap_service.readers.read_error import ReadError
 from tap_service.readers.table_source import MAX_ROW_BYTES
-from tap_service.readers.votable_xml_reader import VotableField, parse_null
+from tap_service.readers.votable_nulls import replace_null_values
+from tap_service.readers.votable_xml_reader import VotableField
 
 _ITEMS = {
     "boolean": "u1",
@@ -190,11 +191,7 @@ def _decode_items(layout: _Layout, raw: NDArray[Any]) -> pa.Array:
     if layout.column.datatype == "boolean":
         true, false = np.isin(raw, _TRUE), np.isin(raw, _FALSE)
         return pa.array(true, mask=~(true | false))
-    mask = None
-    null = parse_null(layout.column.null)
-    if null is not None:
-        mask = raw == null
-    return pa.array(raw.astype(raw.dtype.newbyteorder("=")), mask=mask)
+    return replace_null_values(pa.array(raw.astype(raw.dtype.newbyteorder("="))), layout.column.null)
 
 
 def _decode_texts(
@@ -221,7 +218,7 @@ def _decode_texts(
             text = text if layout.count is None else text.rstrip(" ")
         texts.append(text if null is not None or text.strip(" ") else None)
         start = end
-    return pa.array(texts, pa.string(), mask=null)
+    return replace_null_values(pa.array(texts, pa.string(), mask=null), layout.column.null)
 
 
 def _decode_utf16(data: bytes) -> str:

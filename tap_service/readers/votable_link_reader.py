@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import islice
 from pathlib import Path
 from typing import Any, TypeVar
 from xml.etree.ElementTree import Element, TreeBuilder
-from xml.parsers import expat
 
 from pydantic import ValidationError
 
@@ -19,12 +19,9 @@ from clickhouse_schema.datatypes import INTEGERS, Field
 from clickhouse_schema.strict_model import StrictModel
 from clickhouse_schema.ucd_words import find_ucd_fault
 from clickhouse_schema.vounit import normalise_unit
-from tap_service.readers.byte_stream import ByteStream
 from tap_service.readers.file_columns import field_to_felis
-from tap_service.readers.read_error import ReadError
+from tap_service.readers.votable_tables import parse_outside_data
 from tap_service.readers.votable_xml_reader import parse_votable_field
-
-_READ = 1 << 20
 
 Keys = dict[str, Any]
 _Item = TypeVar("_Item")
@@ -39,7 +36,7 @@ class DeclaredLinks:
     services: list[Keys]
 
 
-def read_declared_links(path: Path, fields: Sequence[Field]) -> DeclaredLinks:
+def read_declared_links(path: Path, number: int, columns: Sequence[Field | None]) -> DeclaredLinks:
     """Read the LINKs and service descriptors of a VOTable.
 
     Omits those that a schema file cannot contain: references to unknown columns, and URLs without http or https.
@@ -48,8 +45,10 @@ def read_declared_links(path: Path, fields: Sequence[Field]) -> DeclaredLinks:
     ----------
     path : Path
         The document.
-    fields : sequence of Field
-        The columns of its first TABLE.
+    number : int
+        The TABLE in it, from 1.
+    columns : sequence of Field or None
+        The columns of the TABLE in the order of its FIELDs, under the names that they get; None for unusable ones.
 
     Returns
     -------
@@ -62,14 +61,17 @@ def read_declared_links(path: Path, fields: Sequence[Field]) -> DeclaredLinks:
         The document is not well-formed XML.
     """
     document = _parse_without_data(path)
-    usable = {field.name: field for field in fields}
-    columns = {_read_name(element): element for element in next(document.iter("TABLE")).iterfind("FIELD")}
-    columns = {name: element for name, element in columns.items() if name in usable}
-    names = {name: name for name in columns} | {element.get("ID", name): name for name, element in columns.items()}
-    single = {key: name for key, name in names.items() if not usable[name].type.is_array}
-    links = {}
-    for name, element in columns.items():
-        links[name] = _drop_unknown(_read_link(link, single) for link in element.iterfind("LINK"))
+    elements = next(islice(document.iter("TABLE"), number - 1, None)).iterfind("FIELD")
+    usable = [(element, field) for element, field in zip(elements, columns, strict=True) if field is not None]
+    names: dict[str, str] = {}
+    for key in (_read_name, lambda element: element.get("ID", "")):  # of equal names the first counts; IDs differ
+        names |= {key(element): field.name for element, field in reversed(usable)}
+    single = {field.name for _, field in usable if not field.type.is_array}
+    scalars = {key: name for key, name in names.items() if name in single}
+    links = {
+        field.name: _drop_unknown(_read_link(link, scalars) for link in element.iterfind("LINK"))
+        for element, field in usable
+    }
     resources = [e for e in document.iter("RESOURCE") if e.get("utype") == "adhoc:service"]
     services: dict[str, Keys] = {}
     for service in _drop_unknown(_read_service(element, names) for element in resources):
@@ -80,42 +82,12 @@ def read_declared_links(path: Path, fields: Sequence[Field]) -> DeclaredLinks:
 def _parse_without_data(path: Path) -> Element:
     """Parse the document with empty DATA elements."""
     builder = TreeBuilder()
-    parser = expat.ParserCreate(namespace_separator=" ")
-    parser.buffer_text = True
-
-    def start(qualified: str, attributes: dict[str, str]) -> None:
-        name = qualified.rpartition(" ")[2]
-        builder.start(name, attributes)
-        if name == "DATA":
-            parser.StartElementHandler = parser.CharacterDataHandler = None
-            parser.EndElementHandler = end_data
-
-    def end(qualified: str) -> None:
-        builder.end(qualified.rpartition(" ")[2])
-
-    def end_data(qualified: str) -> None:
-        if qualified.rpartition(" ")[2] == "DATA":
-            set_handlers()
-            builder.end("DATA")
-
-    def set_handlers() -> None:
-        parser.StartElementHandler, parser.EndElementHandler = start, end
-        parser.CharacterDataHandler = builder.data
-
-    set_handlers()
-    with ByteStream(path) as stream:
-        try:
-            while data := stream.read(_READ):
-                parser.Parse(data)
-            parser.Parse(b"", True)
-        except expat.ExpatError as error:
-            reason = expat.ErrorString(error.code)
-            raise ReadError(f"{path}, line {error.lineno}: the VOTable is not well-formed XML: {reason}") from error
+    parse_outside_data(path, builder.start, builder.end, builder.data)
     return builder.close()
 
 
 def _read_name(element: Element) -> str:
-    return element.get("name", element.get("ID", ""))
+    return element.get("name", "") or element.get("ID", "")
 
 
 def _drop_unknown(found: Iterable[_Item | None]) -> list[_Item]:

@@ -9,11 +9,9 @@ from dataclasses import replace
 from pathlib import Path
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from tap_service.models.read_options import AS_DETECTED, ReadOptions
 from tap_service.readers.byte_stream import ByteStream
-from tap_service.readers.column_casts import NO_VALUE, replace_with_null
 from tap_service.readers.fits_reader import FitsSource
 from tap_service.readers.read_error import ReadError
 from tap_service.readers.table_source import (
@@ -24,7 +22,12 @@ from tap_service.readers.table_source import (
     RowBlock,
     number_rows_from,
 )
+from tap_service.readers.time_casts import CUT_TIMES, has_finer_times
+from tap_service.readers.unique_names import name_columns
 from tap_service.readers.votable_binary_reader import BinaryRows
+from tap_service.readers.votable_link_reader import DeclaredLinks, read_declared_links
+from tap_service.readers.votable_nulls import replace_null_cells, replace_null_values
+from tap_service.readers.votable_tables import choose_table, list_other_tables, list_tables
 from tap_service.readers.votable_xml_reader import VotableParser, VotableTable
 
 _READ = 1 << 20
@@ -39,31 +42,66 @@ def read_metadata(document: bytes, name: str) -> VotableTable:
 
 class VotableSource:
     unit = "row"
-    form = ""
     nan_is_null = True
 
     def __init__(self, path: Path, options: ReadOptions = AS_DETECTED) -> None:
         self.path = path
         self.options = options
-        self.notes: tuple[str, ...] = ()
-        parser = VotableParser(str(path))
-        length = 0
-        with ByteStream(path) as stream:
-            while not parser.table.serialization and not parser.data_ended:
-                data = stream.read(_READ)
-                parser.feed(data, last=not data)
-                length += len(data)
-                if length > MAX_HEADER_BYTES:
-                    raise ReadError(f"{path} has more than {MAX_HEADER_BYTES} bytes before the rows of a table begin")
-                if not data:
-                    break
-        self._table = parser.table
+        tables = list_tables(path)
+        chosen = choose_table(tables, options.table, path) if tables else None
+        self.form = f"TABLE {chosen}" if chosen and len(tables) > 1 else ""
+        self._number = chosen.number if chosen else 1
+        self._table = self._parse_header()
         if not self._table.columns:
             raise ReadError(f"{path} has no TABLE with FIELDs")
+        notes = list_other_tables(tables, chosen) if chosen else ()
+        self.notes = (*notes, *self._rename_columns())
         self.fields = self._table.fields
         self.unusable = self._table.unusable
         self.description = self._table.description
         self.rows = self._table.rows
+        self.notes += self._list_cut_times()
+
+    def read_links(self) -> DeclaredLinks:
+        """Read the LINKs of the columns and the service descriptors. Raises ``ReadError``."""
+        columns = [None if column.unusable else column.field for column in self._table.columns]
+        return read_declared_links(self.path, self._number, columns)
+
+    def _parse_header(self) -> VotableTable:
+        """Read the document to the data of the table, or to the end of a table without data."""
+        parser = VotableParser(str(self.path), number=self._number)
+        length = 0
+        with ByteStream(self.path) as stream:
+            while not parser.table.serialization and not parser.data_ended:
+                data = stream.read(_READ)
+                parser.feed(data, last=not data)
+                length += 0 if parser.in_other_table else len(data)
+                if length > MAX_HEADER_BYTES:
+                    raise ReadError(
+                        f"{self.path} has more than {MAX_HEADER_BYTES} bytes before the rows of a table begin"
+                    )
+                if not data:
+                    break
+        return parser.table
+
+    def _rename_columns(self) -> tuple[str, ...]:
+        """Give the columns names that differ; return notes of what was changed."""
+        columns = self._table.columns
+        names, notes = name_columns([column.field.name for column in columns], case_matters=self.options.case_matters)
+        self._table.columns = [
+            replace(column, field=replace(column.field, name=name)) for column, name in zip(columns, names, strict=True)
+        ]
+        return notes
+
+    def _list_cut_times(self) -> tuple[str, ...]:
+        """Return a note for each column whose first rows have times that are finer than TIMESTAMP."""
+        names = tuple(field.name for field in self.fields if field.type.is_timestamp)
+        try:
+            block = next(self.read_blocks(names), None) if names else None
+        except ReadError:  # it is reported when the rows are read
+            return ()
+        cut = [name for name in names if block and has_finer_times(block.batch.column(name))]
+        return tuple(f"column {name} {CUT_TIMES}" for name in cut)
 
     def read_blocks(self, columns: tuple[str, ...]) -> Iterator[RowBlock]:
         if self._table.serialization == "TABLEDATA":
@@ -76,7 +114,7 @@ class VotableSource:
 
     def _read_tabledata(self, columns: tuple[str, ...]) -> Iterator[RowBlock]:
         rows: list[list[str | None]] = []
-        parser = VotableParser(str(self.path), row=rows.append)
+        parser = VotableParser(str(self.path), row=rows.append, number=self._number)
         first = 1
         with ByteStream(self.path) as stream:
             while data := stream.read(_READ):
@@ -102,17 +140,7 @@ class VotableSource:
         for name in columns:
             place = next(i for i, column in enumerate(self._table.columns) if column.field.name == name)
             column = self._table.columns[place]
-            null = column.null.strip()
-            cells = by_column[place]
-            if null and column.field.type.is_array:
-                cells = tuple(_mark_missing_elements(null, cell) for cell in cells)
-                null = ""
-            array = pa.array(cells, pa.string())
-            if not (column.field.type.is_text or column.field.type.is_timestamp):
-                array = pc.ascii_trim_whitespace(array)
-            for missing in {"", null}:
-                array = replace_with_null(array, missing)
-            arrays.append(array)
+            arrays.append(replace_null_cells(pa.array(by_column[place], pa.string()), column.null, column.field.type))
         batch = pa.RecordBatch.from_arrays(arrays, list(columns))
         return RowBlock(batch, [*good].__getitem__, fraction, faults)
 
@@ -142,7 +170,7 @@ class VotableSource:
         if self._table.encoding not in ("", "base64"):
             raise ReadError(f"{self.path}: the STREAM encoding {self._table.encoding!r} is not supported; use base64")
         texts: list[str] = []
-        parser = VotableParser(str(self.path), stream=texts.append)
+        parser = VotableParser(str(self.path), stream=texts.append, number=self._number)
         rest = b""
         with ByteStream(self.path) as stream:
             while data := stream.read(_READ):
@@ -172,16 +200,16 @@ class VotableSource:
             file.flush()
             path = Path(f"/proc/self/fd/{file.fileno()}")
             try:
-                inside = FitsSource(path)
+                inside = FitsSource(path, ReadOptions(hdu=self._table.extnum, case_matters=True))
                 if len(inside.fields) != len(self.fields):
                     raise ReadError(f"{path} has different columns from the VOTable's FIELDs")
                 names = {field.name: other.name for field, other in zip(self.fields, inside.fields, strict=True)}
+                nulls = {column.field.name: column.null for column in self._table.columns}
                 for block in inside.read_blocks(tuple(names[name] for name in columns)):
-                    yield replace(block, batch=block.batch.rename_columns(list(columns)))
+                    arrays = [
+                        replace_null_values(array, nulls[name])
+                        for name, array in zip(columns, block.batch.columns, strict=True)
+                    ]
+                    yield replace(block, batch=pa.RecordBatch.from_arrays(arrays, list(columns)))
             except ReadError as error:
                 raise ReadError(str(error).replace(str(path), f"{self.path}: the FITS file inside")) from error
-
-
-def _mark_missing_elements(null: str, cell: str | None) -> str:
-    """Replace the missing elements of an array, written as ``null``, by ``NO_VALUE``."""
-    return " ".join(NO_VALUE if word == null else word for word in (cell or "").split())

@@ -1,4 +1,4 @@
-"""Streaming parser of VOTable XML of any version: the metadata of the first TABLE, then its data as events.
+"""Streaming parser of VOTable XML of any version: the metadata of one TABLE, then its data as events.
 
 Documents are untrusted, so the parser refuses DOCTYPE (and with it entity declarations), references to other files
 (``href``), elements nested deeper than 64 levels, and unlimited columns and values.
@@ -27,6 +27,7 @@ from clickhouse_schema.datatypes import (
 from clickhouse_schema.system_keys import find_time_problem, read_coosys, read_timesys
 from tap_service.readers.read_error import ReadError
 from tap_service.readers.table_source import MAX_FILE_COLUMNS, MAX_ROW_BYTES
+from tap_service.readers.votable_nulls import parse_null
 
 _MAX_DEPTH = 64
 _SERIALIZATIONS = ("TABLEDATA", "BINARY", "BINARY2", "FITS")
@@ -51,13 +52,14 @@ class VotableField:
 
 @dataclass
 class VotableTable:
-    """The first TABLE. ``serialization`` is '' before the data and in a table without data."""
+    """A TABLE. ``serialization`` is '' before the data and in a table without data; ``extnum``: the HDU of FITS."""
 
     columns: list[VotableField] = field(default_factory=list)
     description: str = ""
     rows: int | None = None
     serialization: str = ""
     encoding: str = ""
+    extnum: str = ""
 
     @property
     def fields(self) -> tuple[Field, ...]:
@@ -69,27 +71,36 @@ class VotableTable:
 
 
 class VotableParser:
-    """An incremental parser: calls ``row`` with the cells of each TR, ``stream`` with each part of a STREAM."""
+    """An incremental parser: calls ``row`` with the cells of each TR, ``stream`` with each part of a STREAM.
+
+    ``number``: that of the TABLE in the document, from 1. The others are passed over.
+    """
 
     def __init__(
         self,
         name: str,
         row: Callable[[list[str | None]], None] | None = None,
         stream: Callable[[str], None] | None = None,
+        *,
+        number: int = 1,
     ) -> None:
         self.table = VotableTable()
         self.data_ended = False
         self._name = name
         self._row = row
         self._stream = stream
+        self._tables_before = number - 1
         self._path: list[str] = []
         self._text: list[str] = []
         self._cells: list[str | None] = []
         self._attributes: dict[str, str] = {}
         self._column: dict[str, str] = {}
-        self._resource_description = ""
+        #: the null of each VALUES with an ID
+        self._nulls: dict[str, str] = {}
+        #: of the elements around the TABLE, by their depth
+        self._outer_descriptions: dict[int, str] = {}
         self._systems: dict[str, CoordinateSystem | TimeSystem | None] = {}
-        self._in_table = False
+        self._in_table = self.in_other_table = False
         #: bytes since the last end of an element
         self._pending_bytes = 0
         self._parser = expat.ParserCreate(namespace_separator=" ")
@@ -124,7 +135,9 @@ class VotableParser:
             raise self._build_error(f"nests elements deeper than {_MAX_DEPTH} levels")
         if len(self._path) == 1 and name != "VOTABLE":
             raise self._build_error(f"starts with the element {name}")
-        if self.data_ended:
+        if self.data_ended or self.in_other_table:
+            if name == "STREAM":
+                self._parser.CharacterDataHandler = self._skip_text
             return
         if name == "TD":
             if attributes.get("encoding"):
@@ -141,7 +154,9 @@ class VotableParser:
                 f"keeps its data in another file ({attributes['href']!r}): include it in the document"
             )
         if name == "TABLE" and not self._in_table:
-            self._in_table = True
+            self._tables_before -= 1
+            self._in_table = self._tables_before < 0
+            self.in_other_table = not self._in_table
             self.table.rows = _parse_row_count(attributes.get("nrows", ""))
         elif name in _SYSTEMS:
             self._systems[attributes.get("ID", "")] = _SYSTEMS[name](attributes)
@@ -151,14 +166,28 @@ class VotableParser:
         elif name == "FIELD":
             self._column = dict(attributes)
         elif name == "VALUES" and self._column:
-            self._column["null"] = attributes.get("null", "")
+            self._read_null(attributes)
         elif name == "DESCRIPTION":
             self._collect_text()
         elif name in _SERIALIZATIONS:
             self.table.serialization = name
+            self.table.extnum = attributes.get("extnum", "")
         elif name == "STREAM":
             self.table.encoding = attributes.get("encoding", "")
             self._parser.CharacterDataHandler = None if self._stream is None else self._keep_stream_text
+
+    def _read_null(self, attributes: dict[str, str]) -> None:
+        """Keep the null of a VALUES, or of the VALUES to which it refers; a FIELD may have two, one without null."""
+        null = attributes.get("null", "")
+        if not null and "ref" in attributes:
+            null = self._nulls.get(attributes["ref"], "")
+        if null:
+            self._column.setdefault("null", null)
+            if "ID" in attributes:
+                self._nulls[attributes["ID"]] = null
+
+    def _skip_text(self, _: str) -> None:
+        self._pending_bytes = 0
 
     def _keep_stream_text(self, text: str) -> None:
         self._pending_bytes = 0
@@ -172,7 +201,10 @@ class VotableParser:
     def _end_element(self, _qualified: str) -> None:
         name = self._path.pop()
         self._pending_bytes = 0
-        if self.data_ended:
+        if self.data_ended or self.in_other_table:
+            if name == "STREAM":
+                self._parser.CharacterDataHandler = None
+            self.in_other_table = self.in_other_table and name != "TABLE"
             return
         if name == "TD":
             self._parser.CharacterDataHandler = None
@@ -195,8 +227,11 @@ class VotableParser:
                 raise self._build_error(f"has more than {MAX_FILE_COLUMNS} columns")
             self._column = {}
         elif name == "TABLE" and self._in_table:
-            self.table.description = self.table.description or self._resource_description
+            outer = [*self._outer_descriptions.values()]
+            self.table.description = self.table.description or (outer[-1] if outer else "")
             self.data_ended = True
+        elif name == "RESOURCE":
+            self._outer_descriptions.pop(len(self._path) + 1, None)
 
     def _set_description(self, text: str) -> None:
         parent = self._path[-1] if self._path else ""
@@ -205,7 +240,7 @@ class VotableParser:
         elif parent == "TABLE":
             self.table.description = text
         elif parent in ("RESOURCE", "VOTABLE") and not self._in_table:
-            self._resource_description = text
+            self._outer_descriptions[len(self._path)] = text
 
 
 def _set_system(field: Field, system: CoordinateSystem | TimeSystem | None) -> Field:
@@ -225,7 +260,7 @@ def parse_votable_field(attributes: dict[str, str]) -> VotableField:
     if isinstance(null, int) and type_.is_array and is_integer_in_range(null, type_.datatype):
         type_ = replace(type_, null=null)
     column = Field(
-        attributes.get("name", attributes.get("ID", "")),
+        attributes.get("name") or attributes.get("ID", ""),
         type_,
         unit=attributes.get("unit", ""),
         ucd=attributes.get("ucd", ""),
@@ -264,16 +299,6 @@ def _drop_unfit_xtype(kind: ColumnType) -> ColumnType:
     elif kind.xtype.lower().startswith("adql:") or kind.is_timestamp:
         return replace(kind, xtype="")
     return kind if kind.has_fitting_xtype else replace(kind, xtype="")
-
-
-def parse_null(text: str) -> int | float | None:
-    """Parse the null of VALUES: a decimal or hexadecimal integer, or a float; None if it is not a VOTable number."""
-    if re.fullmatch(r"\s*[-+]?(0[xX][0-9a-fA-F]{1,16}|[1-9][0-9]{0,18}|0)\s*", text):
-        return int(text, 0)
-    try:
-        return float(text)
-    except ValueError:
-        return None
 
 
 def _parse_row_count(text: str) -> int | None:

@@ -9,6 +9,7 @@ from clickhouse_schema.datatypes import ColumnType
 from clickhouse_schema.schema_model import Column, ForeignKey, Schema, Table
 from tap_service.documents.tableset_document import append_tables, table_document, tableset_document
 from tap_service.readers.read_error import ReadError
+from tap_service.readers.table_definition import DefinedKey
 from tap_service.readers.vosi_table_reader import find_root_name, read_definition
 
 _HEAD = '<table xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance" xmlns:vs="http://www.ivoa.net/xml/VODataService/v1.1">'
@@ -62,7 +63,7 @@ def test_what_the_service_writes_is_read() -> None:
     found = read_definition(table_document(TableEntry(Schema(name="s"), table)))
     assert (found.description, found.utype) == ("A & B", "x:y")
     assert [each.field for each in found.columns] == [each.field for each in columns]
-    assert found.keys == [("s.u", [("a", "b")], "why")]
+    assert found.keys == [DefinedKey("s.u", [("a", "b")], "why")]
 
 
 @pytest.mark.parametrize(

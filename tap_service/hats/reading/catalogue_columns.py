@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from clickhouse_schema.datatypes import Field
 from clickhouse_schema.hats.hats_problem import HatsProblem
@@ -14,6 +13,7 @@ from tap_service.hats.reading.folder_backend import FileMissing
 from tap_service.hats.reading.hats_catalogue import MAX_PROPERTIES_BYTES, HatsCatalogue, join_path
 from tap_service.models.read_options import AS_DETECTED, ReadOptions
 from tap_service.readers.arrow_columns import read_arrow_schema
+from tap_service.readers.column_parts import ColumnParts
 
 #: Columns of the partitioning, which older catalogues have in their files
 _PARTITION_COLUMNS = ("Norder", "Dir", "Npix")
@@ -39,6 +39,8 @@ class CatalogueColumns:
         Of the catalogue; '' if it has none.
     notes
         What an operator should know of the types of the columns.
+    parts
+        Where each column is found in the files.
     options
         None: a catalogue shows how it is read.
     """
@@ -48,22 +50,8 @@ class CatalogueColumns:
     unusable: dict[str, str]
     description: str
     notes: tuple[str, ...]
-    _parts: dict[str, tuple[str, int]]
+    parts: ColumnParts
     options: ReadOptions = AS_DETECTED
-
-    def list_file_columns(self, names: tuple[str, ...]) -> tuple[str, ...]:
-        """Return the columns of the files that have these columns."""
-        return tuple(dict.fromkeys(self._parts.get(name, (name, 0))[0] for name in names))
-
-    def take_columns(self, batch: pa.RecordBatch, names: tuple[str, ...]) -> pa.RecordBatch:
-        """Return these columns of a batch that has ``list_file_columns(names)``."""
-        return pa.RecordBatch.from_arrays([self._take_column(batch, name) for name in names], list(names))
-
-    def _take_column(self, batch: pa.RecordBatch, name: str) -> pa.Array:
-        if name not in self._parts:
-            return batch.column(name)
-        column, place = self._parts[name]
-        return pc.struct_field(batch.column(column), place)
 
 
 def describe_columns(catalogue: HatsCatalogue) -> CatalogueColumns:
@@ -80,32 +68,11 @@ def describe_columns(catalogue: HatsCatalogue) -> CatalogueColumns:
     if set(_PARTITION_COLUMNS) <= set(catalogue.schema.names):
         hidden |= set(_PARTITION_COLUMNS)
     kept = [field for field in catalogue.schema if field.name not in hidden]
-    flat, parts = _flatten_structs(kept)
-    found = read_arrow_schema(pa.schema(flat, catalogue.schema.metadata), catalogue.address)
+    found = read_arrow_schema(pa.schema(kept, catalogue.schema.metadata), catalogue.address)
     identity = _find_identity(catalogue)
     fields = tuple(_complete_field(field, catalogue.properties, identity) for field in found.fields)
     description = catalogue.properties.description or found.description
-    return CatalogueColumns(catalogue.address, fields, found.unusable, description, found.notes, parts)
-
-
-def _flatten_structs(fields: list[pa.Field]) -> tuple[list[pa.Field], dict[str, tuple[str, int]]]:
-    """Return the fields with the lists of structs in their places, and where each of those is found."""
-    flat: list[pa.Field] = []
-    parts: dict[str, tuple[str, int]] = {}
-    taken = {field.name for field in fields}
-    for field in fields:
-        inner = list(field.type) if pa.types.is_struct(field.type) else []
-        names = [f"{field.name}_{part.name}" for part in inner]
-        if not inner or taken & {*names} or not all(_is_list(part.type) for part in inner):
-            flat.append(field)
-            continue
-        flat += [part.with_name(name) for part, name in zip(inner, names, strict=True)]
-        parts |= {name: (field.name, place) for place, name in enumerate(names)}
-    return flat, parts
-
-
-def _is_list(kind: pa.DataType) -> bool:
-    return any(is_kind(kind) for is_kind in (pa.types.is_list, pa.types.is_large_list, pa.types.is_fixed_size_list))
+    return CatalogueColumns(catalogue.address, fields, found.unusable, description, found.notes, found.parts)
 
 
 def _complete_field(field: Field, properties: CatalogProperties, identity: str) -> Field:

@@ -4,17 +4,12 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from urllib.parse import quote
 
 import urllib3
-from urllib3.connection import HTTPConnection, HTTPSConnection
 from urllib3.exceptions import HTTPError, LocationParseError, SSLError
 
 from clickhouse_schema.hats.hats_problem import HatsProblem
-from tap_service.constants import PRODUCT
-from tap_service.deadline import Deadline
 from tap_service.hats.reading.folder_backend import (
     FileMissing,
     FileVersion,
@@ -22,6 +17,7 @@ from tap_service.hats.reading.folder_backend import (
     Patience,
     refuse_other_version,
 )
+from tap_service.http_pools import open_pool
 
 _PIECE = 1 << 20
 _MAX_CONNECTIONS = 32
@@ -35,51 +31,13 @@ _MISSING = frozenset({401, 403, 404, 410})
 _RANGE = re.compile(r"bytes (\d+)-\d+/(\d+)")
 
 
-class _HttpConnection(HTTPConnection):
-    def getresponse(self) -> urllib3.HTTPResponse:  # type: ignore[override]  # as of its base class
-        with _limit_head(self):
-            return super().getresponse()
-
-
-class _HttpsConnection(HTTPSConnection):
-    def getresponse(self) -> urllib3.HTTPResponse:  # type: ignore[override]  # as of its base class
-        with _limit_head(self):
-            return super().getresponse()
-
-
-class _HttpPool(urllib3.HTTPConnectionPool):
-    ConnectionCls = _HttpConnection
-
-
-class _HttpsPool(urllib3.HTTPSConnectionPool):
-    ConnectionCls = _HttpsConnection
-
-
-@contextmanager
-def _limit_head(connection: HTTPConnection) -> Iterator[None]:
-    """Raise TimeoutError if the head of an answer does not come as a whole in the time in which its first byte must."""
-    assert connection.timeout is not None  # noqa: S101  it is that of ``Patience``
-    with Deadline(connection.timeout) as deadline, deadline.cut_connection(connection.sock):
-        try:
-            yield
-        finally:
-            if deadline.has_passed:  # a head that was cut may look complete
-                raise TimeoutError
-
-
 class HttpBackend:
     """The files below ``address``, an http or https URL. Redirects are not followed: they lead elsewhere."""
 
     def __init__(self, address: str, patience: Patience) -> None:
         self._address = address
         self._patience = patience
-        self._pool = urllib3.PoolManager(
-            maxsize=_MAX_CONNECTIONS,
-            retries=False,
-            timeout=urllib3.Timeout(connect=patience.connect_seconds, read=patience.silence_seconds),
-            headers={"User-Agent": PRODUCT, "Accept-Encoding": "identity"},
-        )
-        self._pool.pool_classes_by_scheme = {"http": _HttpPool, "https": _HttpsPool}
+        self._pool = open_pool(_MAX_CONNECTIONS, patience.connect_seconds, patience.silence_seconds)
 
     def stat(self, path: str) -> FileVersion:
         answer = self._request("HEAD", path, {})

@@ -55,12 +55,12 @@ class PartitionSource:
 
     def read_blocks(self, columns: tuple[str, ...]) -> Iterator[RowBlock]:
         first = 1
-        needed = self.columns.list_file_columns(columns)
+        needed = self.columns.parts.list_file_columns(columns)
         try:
             for batch in self.file.read_batches(needed, MAX_BLOCK_BYTES, MAX_BLOCK_ROWS):
                 done = first + batch.num_rows
                 yield RowBlock(
-                    self.columns.take_columns(batch, columns), number_rows_from(first), (done - 1) / self.rows
+                    self.columns.parts.take_columns(batch, columns), number_rows_from(first), (done - 1) / self.rows
                 )
                 first = done
         except HatsProblem as error:

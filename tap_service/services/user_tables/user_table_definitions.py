@@ -16,8 +16,9 @@ from clickhouse_schema.schema_model import Column, ForeignKey, Table
 from clickhouse_schema.vounit import normalise_unit
 from tap_service.constants import MAX_DEFINITION_BYTES, MAX_MODEL_BYTES
 from tap_service.readers.read_error import ReadError
+from tap_service.readers.table_definition import Definition
 from tap_service.readers.table_model import build_table
-from tap_service.readers.vosi_table_reader import Definition, find_root_name, read_definition
+from tap_service.readers.vosi_table_reader import find_root_name, read_definition
 from tap_service.service_errors import Forbidden, NotFound, ParameterFault, UploadFault
 
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,63}")
@@ -62,7 +63,8 @@ def _resolve_foreign_keys(found: Definition, catalogue: Catalogue) -> tuple[Fore
     """Return the foreign keys of the definition; their targets must be in the catalogue."""
     own_columns = {column.field.name for column in found.columns}
     keys = []
-    for number, (target, pairs, description) in enumerate(found.keys):
+    for number, key in enumerate(found.keys):
+        target, pairs = key.target, key.pairs
         schema, _, table = target.partition(".")
         entries = catalogue.find_tables(table, False, schema)
         their_columns = {field.name for entry in entries for field in entry.fields}
@@ -76,7 +78,7 @@ def _resolve_foreign_keys(found: Definition, catalogue: Catalogue) -> tuple[Fore
                 columns=columns,
                 referenced_table=entries[0].qualified_name,
                 referenced_columns=referenced,
-                description=description,
+                description=key.description,
             )
         )
     return tuple(keys)

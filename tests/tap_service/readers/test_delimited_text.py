@@ -110,6 +110,9 @@ def test_quotation_marks_behind_backslashes_are_read(tmp_path: Path) -> None:
     rows, faults = read_rows(write(tmp_path, text))
     assert faults == []
     assert rows == [(1, 'a "q" b', 2), (2, 'two\n"lines"', None), (3, 'c, "d, e" f', 4)]
+    assert (
+        open_source(tmp_path / "t.csv").form == r"delimiter comma, names in line 1, quotation marks inside fields as \""
+    )
 
 
 def test_a_backslash_at_the_end_of_a_field_escapes_nothing(tmp_path: Path) -> None:

@@ -191,9 +191,6 @@ REFUSED: dict[str, tuple[bytes, str]] = {
         "descriptions of the columns take more than",
     ),
     "control character": (document(INT.replace('"a"', '"a&#10;b"'), ROW), "control character"),
-    "long name": (document(INT.replace('"a"', f'"{"a" * 65}"'), ROW), "names have at most 64"),
-    "no name": (document(INT.replace('"a"', '""'), ROW), "is empty: give a name"),
-    "same name": (document(INT * 2, ROW), "two columns named a"),
     "cell": (
         document('<FIELD name="a" datatype="char" arraysize="*"/>', ROW.replace("1", "x" * 70_000)),
         "more than 65536 bytes",
@@ -206,7 +203,7 @@ REFUSED: dict[str, tuple[bytes, str]] = {
     "no number": (fits(4, "'five'", ["1E"]), "NAXIS2 is not a number"),
     "repeat": (fits(4, 5, ["99999999999E"]), "the columns take 399999999996 bytes of a row"),
     "letter": (fits(4, 5, ["1Z"]), "TFORM letter Z"),
-    "scale": (fits(2, 1, ["1I"], card("TZERO1", "'inf'")), "cannot convert float infinity"),
+    "scale": (fits(2, 1, ["1I"], card("TZERO1", "'inf'")), "TZERO1 is not a number"),
     "heap place": (
         fits(8, 2, ["1PE"], card("THEAP", 1 << 60), data=struct.pack(">iiii", 5, 0, 5, 0) * 180),
         "ends inside its variable arrays",
@@ -221,7 +218,7 @@ REFUSED: dict[str, tuple[bytes, str]] = {
         "more than 1073741824 bytes",
     ),
     "endless header": (
-        gzip.compress(PRIMARY + b"COMMENT".ljust(80) * 300_000, 1),
+        gzip.compress(PRIMARY + b"XTENSION= 'BINTABLE'".ljust(80) + b"COMMENT".ljust(80) * 300_000, 1),
         "header of more than 16777216 bytes",
     ),
     "endless parts": (PRIMARY + EMPTY_PART * 1100, "no binary table among its first 1000 HDUs"),
@@ -310,6 +307,9 @@ ACCEPTED = {
     "what a description may not say of rows": document(INT, ROW, table='nrows="' + "9" * 5000 + '"'),
     "digits of other alphabets": document(INT, ROW, table='nrows="²"'),
     "a null that is no number": document(INT.replace("/>", '><VALUES null="abc"/></FIELD>'), stream(b"\0\0\0\1")),
+    "a long name": document(INT.replace('"a"', f'"{"a" * 65}"'), ROW),
+    "no name": document(INT.replace('"a"', '""'), ROW),
+    "equal names": document(INT * 2, ROW.replace("</TR>", "<TD>2</TD></TR>")),
     "UTF-16": document(INT, ROW).replace(b'"1.0"', b'"1.0" encoding="UTF-16"', 1).decode().encode("utf-16"),
     "any names": b'select,"it\'s","say ""x""",`t`,x\\,hpx29,A,a\n1,2,3,4,5,6,7,8\n',
     "no positions": b"ra,dec\n400,1\n",

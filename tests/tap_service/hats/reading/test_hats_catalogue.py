@@ -97,9 +97,9 @@ def test_structs_of_lists_are_columns_of_arrays(tmp_path: Path) -> None:
         ("lc_flux", "BIGINT[]"),
     ]
     assert list(columns.unusable) == ["texts"]
-    needed = columns.list_file_columns(("lc_flux", "id", "lc_mjd"))
+    needed = columns.parts.list_file_columns(("lc_flux", "id", "lc_mjd"))
     assert needed == ("lc", "id")
-    batch = columns.take_columns(read_all(folder, needed).combine_chunks().to_batches()[0], ("lc_flux", "id"))
+    batch = columns.parts.take_columns(read_all(folder, needed).combine_chunks().to_batches()[0], ("lc_flux", "id"))
     assert batch["lc_flux"].to_pylist() == light.field(1).to_pylist()
 
 

@@ -1,0 +1,20 @@
+"""The lines of a schema file that define columns, for messages that arise long after the file was read."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from clickhouse_schema.schema_files.column_refs import include_columns
+from clickhouse_schema.schema_files.schema_document import read_schema_file
+
+
+def find_column_lines(path: Path, table: str) -> dict[str, str]:
+    """Return ``FILE:LINE`` of each column of a table, by names. Raises ``SchemaError``."""
+    document = read_schema_file(path, str(path))
+    data, _ = include_columns(document, path)
+    found: dict[str, str] = {}
+    for i, entry in enumerate(data.get("tables", ())):
+        if entry["name"].rpartition(".")[2] == table:
+            for j, column in enumerate(entry["columns"]):
+                found[column["name"]] = document.format_location(("tables", i, "columns", j, "name"))
+    return found

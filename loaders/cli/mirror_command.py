@@ -1,0 +1,98 @@
+"""``skyhouse mirror``: a table whose files are fetched from their origin."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, NoReturn
+
+import typer
+
+from loaders.cli.command_options import Data, execute_and_exit
+from loaders.cli.table_command import MaxErrors, Rejects
+from loaders.control.command_outcome import EXIT_FAILED
+from loaders.load_error import LoadError
+from loaders.mirror.recipe_files import find_recipe_file, list_recipe_names, read_key
+
+_TAP, _HATS = "tap+", "hats://"
+
+
+def mirror_origin(
+    recipe: Annotated[
+        str,
+        typer.Argument(
+            metavar="RECIPE",
+            help="A recipe: its file, or the name of a shipped one (skyhouse mirror list); a TAP service"
+            " (tap+https://host/tap); or a HATS catalogue (hats://host/folder).",
+        ),
+    ],
+    data: Data,
+    table: Annotated[
+        str, typer.Option(metavar="SCHEMA.TABLE", help="Table for the rows; of a TAP service, its table there.")
+    ] = "",
+    name: Annotated[
+        str, typer.Option("--as", metavar="SCHEMA.TABLE", help="Name here of the table of a TAP service.")
+    ] = "",
+    columns: Annotated[str, typer.Option(metavar="NAME,...", help="Columns to keep; default: all.")] = "",
+    where: Annotated[str, typer.Option(metavar="CONDITION", help="Rows to keep: a condition in ADQL.")] = "",
+    by: Annotated[
+        str, typer.Option(metavar="COLUMN", help="Ask a TAP service by ranges of this column; default: by position.")
+    ] = "",
+    piece_rows: Annotated[int, typer.Option(help="Rows of one query of a TAP service at most.", min=1)] = 500_000,
+    max_files: Annotated[int, typer.Option(help="Fetched files on the disk at a time.", min=1, max=100)] = 3,
+    publish_as_you_go: Annotated[
+        bool, typer.Option("--publish-as-you-go", help="Publish the rows of each file when it is loaded.")
+    ] = False,
+    work: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="Folder for fetched files; default: mirrors in the data.")
+    ] = None,
+    max_errors: MaxErrors = 100,
+    rejects: Rejects = None,
+    replace: Annotated[bool, typer.Option("--replace", help="Replace the table if it exists.")] = False,
+    restart: Annotated[bool, typer.Option("--restart", help="Forget what a stopped mirror has done.")] = False,
+) -> None:
+    """Fetch the files of a catalogue and load them, one by one. Start a stopped mirror again to continue it."""
+    if recipe == "list":
+        _list_recipes()
+    if name and not recipe.startswith(_TAP):
+        raise typer.BadParameter("--as is for TAP services: name the table with --table")
+    if recipe.startswith((_TAP, _HATS)):
+        if not table:
+            raise typer.BadParameter("a TAP service and a HATS catalogue need --table")
+        local = name or table
+    else:
+        recipe = _find_recipe(recipe)
+        local = table or read_key(Path(recipe), "table")
+    rejected = str((rejects or Path(f"{local}.rejects.csv")).absolute())
+    shared = {"table": local, "rejects": rejected, "max_errors": max_errors, "mode": "replace" if replace else "create"}
+    if recipe.startswith(_HATS):
+        execute_and_exit(data, "load", {**shared, "files": [recipe], "schema_file": None})
+    arguments = {
+        **shared,
+        "recipe": recipe,
+        "origin_table": table if recipe.startswith(_TAP) else "",
+        "work": str((work or data / "mirrors" / local).absolute()),
+        "columns": [part.strip() for part in columns.split(",") if part.strip()],
+        "where": where,
+        "by": by,
+        "piece_rows": piece_rows,
+        "max_files": max_files,
+        "publishes_early": publish_as_you_go,
+        "restarts": restart,
+    }
+    execute_and_exit(data, "mirror", arguments)
+
+
+def _find_recipe(recipe: str) -> str:
+    try:
+        return str(find_recipe_file(recipe))
+    except LoadError as error:
+        typer.echo(f"error: {error}", err=True)
+        raise typer.Exit(EXIT_FAILED) from error
+
+
+def _list_recipes() -> NoReturn:
+    for name in list_recipe_names():
+        path = find_recipe_file(name)
+        draft = " (draft)" if read_key(path, "status") else ""
+        typer.echo(f"{name}: {read_key(path, 'title')}{draft}")
+    raise typer.Exit

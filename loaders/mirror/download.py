@@ -1,0 +1,158 @@
+"""Fetches one file of an origin: in ranges after an interruption, from its beginning if it has changed, and checked.
+
+    NAME.part and NAME.part.json (its version) -> all bytes -> checksum -> fsync -> NAME
+
+A file without the suffix is complete, so a process that was killed goes on with what it has.
+"""
+
+from __future__ import annotations
+
+import errno
+import hashlib
+import json
+import os
+import re
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+
+from clickhouse_schema.failpoints import Failpoint, reach
+from loaders.load_error import LoadError
+from loaders.mirror.disk_room import build_room_error, require_room
+from loaders.mirror.file_list import OriginFile
+from loaders.origin.origin_client import OriginAnswer, OriginClient
+from loaders.origin.origin_problem import OriginUnavailable
+
+_MAX_BYTES = 1 << 45
+_WRONG_SUMS = 3
+_RANGE = re.compile(r"bytes (\d+)-\d+/(\d+)")
+
+
+class Download:
+    """The download of ``file`` to ``target``. ``check``: called now and then, raises to stop it."""
+
+    def __init__(self, client: OriginClient, file: OriginFile, target: Path, check: Callable[[], None]) -> None:
+        self._client = client
+        self._file = file
+        self._target = target
+        self._part = target.with_name(target.name + ".part")
+        self._version_file = target.with_name(target.name + ".part.json")
+        self._check = check
+
+    def fetch(self) -> str:
+        """Fetch what is missing; return the SHA-256 of the complete file.
+
+        Raises
+        ------
+        LoadError
+            It is not there, its sum stays wrong, or the disk is full.
+        """
+        try:
+            if not self._target.exists():
+                self._fetch_part()
+            return hash_file(self._target, "sha256", self._check)
+        except OSError as error:
+            if error.errno in (errno.ENOSPC, errno.EDQUOT):
+                raise build_room_error(self._target.parent, self._file.name) from error
+            raise LoadError(f"{self._target} cannot be written: {error.strerror}") from error
+
+    def forget(self) -> None:
+        """Delete what was fetched."""
+        for path in (self._target, self._part, self._version_file):
+            path.unlink(missing_ok=True)
+
+    def _fetch_part(self) -> None:
+        for attempt in range(1, _WRONG_SUMS + 1):
+            self._fetch_bytes()
+            found = hash_file(self._part, self._file.algorithm, self._check) if self._file.checksum else ""
+            if found == self._file.checksum:
+                break
+            self.forget()
+            if attempt == _WRONG_SUMS:
+                raise LoadError(
+                    f"{self._file.address} has the {self._file.algorithm.upper()} sum {found}, where"
+                    f" {self._file.checksum} is published, also when it is fetched again. If the origin has changed its"
+                    " files, begin again with --restart"
+                )
+        with self._part.open("rb") as file:
+            os.fsync(file.fileno())
+        os.replace(self._part, self._target)
+        self._version_file.unlink(missing_ok=True)
+        reach(Failpoint.MIRROR_FETCH)
+
+    def _fetch_bytes(self) -> None:
+        """Fetch all bytes; go on as long as each series of attempts brings some."""
+        while True:
+            before = self._size
+            try:
+                self._client.repeat(self._fetch_once)
+                return
+            except OriginUnavailable:
+                if self._size <= before:
+                    raise
+
+    @property
+    def _size(self) -> int:
+        return self._part.stat().st_size if self._part.exists() else 0
+
+    def _fetch_once(self) -> None:
+        self._check()
+        version, size = self._read_version()
+        have = self._size if version else 0
+        if have and have == size:
+            return
+        headers = {"Range": f"bytes={have}-", "If-Range": version} if have else {}
+        with self._client.stream("GET", self._file.address, headers) as answer:
+            start = have if _begins_at(answer, have) else 0
+            total = self._start_version(answer, start)
+            if total is not None:
+                require_room(self._target.parent, self._file.name, total - start)
+            self._write_body(answer, start)
+        if total is not None and self._size != total:
+            raise OriginUnavailable(f"{self._file.address} broke off after {self._size:,} of {total:,} bytes")
+
+    def _write_body(self, answer: OriginAnswer, start: int) -> None:
+        with self._part.open("r+b" if start else "wb") as part:
+            part.seek(start)
+            for piece in answer.read_pieces(_MAX_BYTES):
+                part.write(piece)
+                self._check()
+
+    def _read_version(self) -> tuple[str, int | None]:
+        """Return the version of which the part has bytes, and its size; '' if there is none."""
+        with suppress(OSError, ValueError, KeyError, TypeError):
+            found = json.loads(self._version_file.read_text())
+            return str(found["version"]), found["size"]
+        return "", None
+
+    def _start_version(self, answer: OriginAnswer, start: int) -> int | None:
+        """Record which version the part has from now on; return its size, None if the origin does not send it."""
+        version = answer.headers.get("ETag", "")
+        if not version or version.startswith("W/"):  # a weak one is for no range (RFC 9110, section 13.1.5)
+            version = answer.headers.get("Last-Modified", "")
+        length = answer.headers.get("Content-Length", "")
+        total = start + int(length) if re.fullmatch(r"\d{1,18}", length) else None
+        if not start:
+            self._part.unlink(missing_ok=True)
+            self._version_file.write_text(json.dumps({"version": version, "size": total}))
+        return total
+
+
+def hash_file(path: Path, algorithm: str, check: Callable[[], None]) -> str:
+    """Return the hexadecimal digest of a file; ``check`` is called now and then."""
+    digest = hashlib.new(algorithm, usedforsecurity=False)
+    with path.open("rb") as file:
+        while piece := file.read(1 << 20):
+            digest.update(piece)
+            check()
+    return digest.hexdigest()
+
+
+def _begins_at(answer: OriginAnswer, start: int) -> bool:
+    """Whether the answer has the bytes from ``start``, of the same version. Raises ``OriginUnavailable`` for others."""
+    if answer.status != 206:
+        return False
+    found = _RANGE.fullmatch(answer.headers.get("Content-Range", ""))
+    if found is None or int(found[1]) != start:
+        raise OriginUnavailable(f"{answer.address} sent other bytes than those from {start:,}")
+    return True

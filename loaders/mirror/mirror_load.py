@@ -1,0 +1,83 @@
+"""A mirror from its recipe to the published table, resumable at any point."""
+
+from __future__ import annotations
+
+import hashlib
+
+from clickhouse_schema.engine_tables.catalogue_log import read_catalogue
+from loaders.mirror.mirror_plan import MirrorTask, choose_schema, find_plan, make_plan, open_origin, read_task
+from loaders.mirror.mirror_request import MirrorRequest
+from loaders.mirror.mirror_rows import MirrorRows
+from loaders.mirror.mirror_state import Plan
+from loaders.mirror.neighbours import make_neighbours
+from loaders.mirror.published_pieces import PublishedPieces
+from loaders.mirror.recipe_schema import choose_read_options, parse_schema
+from loaders.mirror.row_filter import open_row_filter
+from loaders.origin.origin_client import ORIGIN_PATIENCE, OriginClient
+from loaders.pipeline.load_checks import refuse_attached
+from loaders.pipeline.load_input import LoadInput
+from loaders.pipeline.load_job import is_loaded, load_rows, open_load, report_load
+from loaders.pipeline.load_request import LoadRequest
+from loaders.pipeline.named_input import NamedInput
+from loaders.progress_reporter import Reporter
+from tap_service.hats.reading.folder_backend import Patience
+from tap_service.storage.engine.engine import Engine
+
+
+def mirror_table(
+    engine: Engine, request: MirrorRequest, reporter: Reporter, patience: Patience = ORIGIN_PATIENCE
+) -> None:
+    """Make a table of the files of an origin, or go on with a mirror that was stopped.
+
+    Raises
+    ------
+    LoadError
+        The mirror is impossible or failed; the live table has not changed.
+    LoadCancelled
+        The user stopped it; starting it again continues it.
+    """
+    engine = engine.pin_server()  # rows pass through tables of one server
+    task = read_task(request, OriginClient(patience, reporter.message), reporter)
+    refuse_attached(read_catalogue(engine), request.table)
+    plan = find_plan(task) or make_plan(task)
+    _load_plan(engine, task, plan)
+    if task.recipe.crossmatch is not None:
+        make_neighbours(engine, request, task.recipe.crossmatch, reporter)
+    task.state.remove()
+
+
+def _load_plan(engine: Engine, task: MirrorTask, plan: Plan) -> None:
+    """Load the pieces of a plan and publish them."""
+    request, state, reporter = task.request, task.state, task.reporter
+    whole = parse_schema(plan.schema_yaml)
+    schema = choose_schema(whole, task)
+    origin = open_origin(task, plan, schema)
+    options = choose_read_options(whole.tables[0])
+    condition = "" if task.recipe.origin.tap else request.where
+    load_request = LoadRequest(
+        (plan.name,),
+        request.table,
+        request.rejects,
+        max_errors=request.max_errors,
+        mode=request.mode,
+        insert_threads=request.insert_threads,
+    )
+    with open_row_filter(engine, schema, condition) as choose_rows:
+        if request.publishes_early:
+            pieces = PublishedPieces(engine, load_request, schema, origin, state, options, choose_rows, reporter)
+            pieces.load_all(len(plan.files), request.max_files)
+            return
+        load_input = LoadInput([NamedInput(plan.name, _hash_plan(plan), ())], schema.tables[0])
+        catalogue = read_catalogue(engine)
+        job = open_load(engine, catalogue, load_request, load_input, schema, reporter)
+        if not is_loaded(job, catalogue):
+            rows = MirrorRows(
+                origin, state, len(plan.files), job.table, options, choose_rows, request.max_files, reporter
+            )
+            report_load(job, load_rows(job, rows.insert_rows))
+
+
+def _hash_plan(plan: Plan) -> str:
+    """Return what identifies the rows of a plan: its request and the sums of its files."""
+    lines = (f"{file.address}\t{file.checksum}\n" for file in plan.files)
+    return hashlib.sha256(f"{plan.request}\n{''.join(lines)}".encode()).hexdigest()

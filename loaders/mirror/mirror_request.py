@@ -1,0 +1,66 @@
+"""What a mirror is asked to do."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+
+@dataclass(frozen=True, slots=True)
+class MirrorRequest:
+    """One mirror.
+
+    Attributes
+    ----------
+    recipe
+        Path of the recipe, or the address of a TAP service (``tap+https://...``).
+    table
+        ``schema.table``; '' for the recipe's.
+    work
+        Folder of its state and of fetched files; of this mirror alone.
+    rejects
+        Path of the rejects file.
+    origin_table
+        The table of a TAP service.
+    by
+        The column by whose ranges a TAP service is asked; '' for the position, or else an id.
+    piece_rows
+        Rows that one query of a TAP service gives at most.
+    columns
+        The columns to keep; () for all.
+    where
+        The condition in ADQL for the rows to keep; '' for all.
+    mode
+        What to do with an existing table.
+    max_files
+        Fetched files that are on the disk at a time.
+    publishes_early
+        Publish the rows of each file when it is loaded.
+    restarts
+        Forget what an earlier run has done.
+    max_errors, insert_threads
+        As of ``LoadRequest``.
+    """
+
+    recipe: str
+    table: str
+    work: Path
+    rejects: Path
+    origin_table: str = ""
+    by: str = ""
+    piece_rows: int = 500_000
+    columns: tuple[str, ...] = ()
+    where: str = ""
+    mode: Literal["create", "replace"] = "create"
+    max_files: int = 3
+    publishes_early: bool = False
+    restarts: bool = False
+    max_errors: int = 100
+    insert_threads: int = 2
+
+    def compute_digest(self, content: str) -> str:
+        """Return a hash of what determines the rows; ``content``: of the recipe."""
+        parts = (content, self.table, self.origin_table, self.by, *self.columns, self.where, str(self.publishes_early))
+        return hashlib.sha256("\n".join(parts).encode()).hexdigest()

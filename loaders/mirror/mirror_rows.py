@@ -1,0 +1,132 @@
+"""The rows of a mirror go into its staging table, one piece after the other.
+
+    fetch -> journal: begun, with the SHA-256 -> chunks of the piece -> journal: loaded, with their rows -> delete
+
+The chunks of a piece have numbers that follow from its position. So a piece that was begun is finished after a kill
+with the chunks that it lacks, if it has the same content, and else begins again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from clickhouse_schema.failpoints import Failpoint, reach
+from clickhouse_schema.schema_model import Table
+from loaders.load_error import LoadError
+from loaders.mirror.mirror_origin import FetchedPiece, MirrorOrigin
+from loaders.mirror.mirror_pieces import load_pieces
+from loaders.mirror.mirror_progress import MirrorProgress
+from loaders.mirror.mirror_state import JournalEntry, MirrorState, find_loaded
+from loaders.pipeline.chunk_reader import ChooseRows, Chunk, read_chunks
+from loaders.pipeline.staging_fill import StagingFill
+from loaders.progress_reporter import Reporter
+from tap_service.readers.file_formats import open_source
+from tap_service.readers.read_error import ReadError
+from tap_service.readers.read_options import ReadOptions
+from tap_service.readers.table_source import Source
+
+#: Numbers of chunks that a piece has: at 64 MB, 256 GB of rows
+CHUNKS_PER_PIECE = 4096
+
+
+class MirrorRows:
+    """The rows of ``total`` pieces of ``origin`` as rows of ``table``.
+
+    Parameters
+    ----------
+    options
+        How the files are read.
+    choose_rows
+        Which rows are wanted; None for all.
+    max_files
+        Pieces that are on the disk at a time.
+    """
+
+    def __init__(
+        self,
+        origin: MirrorOrigin,
+        state: MirrorState,
+        total: int,
+        table: Table,
+        options: ReadOptions,
+        choose_rows: ChooseRows | None,
+        max_files: int,
+        reporter: Reporter,
+    ) -> None:
+        self._origin = origin
+        self._state = state
+        self._total = total
+        self._table = table
+        self._options = options
+        self._choose_rows = choose_rows
+        self._max_files = max_files
+        self._reporter = reporter
+        self._journal = state.read_journal()
+        #: size of the rejects file behind the last piece that is loaded, and its rows
+        self._rejects = (0, 0)
+
+    def insert_rows(self, fill: StagingFill) -> None:
+        """Load the pieces that the staging table lacks."""
+        loaded = find_loaded(self._journal, fill.present)
+        for entry in loaded:
+            fill.keep_chunks({number: rows for number, rows in (entry.chunks or {}).items() if rows})
+        if loaded:
+            self._rejects = (loaded[-1].rejects_bytes, loaded[-1].rejects_rows)
+            self._reporter.message(f"{len(loaded):,} of {self._total:,} files are loaded already")
+        rows = sum(entry.rows for entry in loaded)
+        progress = MirrorProgress(self._reporter, self._state.files, self._total, len(loaded), rows)
+        load_pieces(
+            self._origin,
+            range(len(loaded), self._total),
+            lambda piece: self._insert_piece(fill, piece, progress),
+            self._max_files,
+            progress,
+            self._reporter,
+        )
+        reach(Failpoint.MIRROR_PUBLISH)
+
+    def _insert_piece(self, fill: StagingFill, piece: FetchedPiece, progress: MirrorProgress) -> int:
+        self._begin_piece(fill, piece)
+        chunks = fill.insert_chunks(progress.scale(self._read_chunks(fill, piece)))
+        self._rejects = size, count = fill.rejects.size, fill.rejects.count
+        entry = JournalEntry(
+            file=piece.position, digest=piece.digest, chunks=chunks, rejects_bytes=size, rejects_rows=count
+        )
+        self._state.write_entry(entry)
+        piece.delete()
+        reach(Failpoint.MIRROR_DELETE)
+        return entry.rows
+
+    def _begin_piece(self, fill: StagingFill, piece: FetchedPiece) -> None:
+        """Record that a piece is begun, and delete what the staging table has of another content of it."""
+        fill.rejects.start(*self._rejects)
+        begun = self._journal.get(piece.position)
+        if begun is not None and begun.digest == piece.digest:
+            return
+        if begun is not None:
+            first = _number_first(piece.position)
+            fill.delete_chunks(range(first, first + CHUNKS_PER_PIECE))
+        self._journal[piece.position] = JournalEntry(file=piece.position, digest=piece.digest)
+        self._state.write_entry(self._journal[piece.position])
+
+    def _read_chunks(self, fill: StagingFill, piece: FetchedPiece) -> Iterator[Chunk]:
+        sources = open_piece(self._origin, piece, self._options)
+        first = _number_first(piece.position)
+        for chunk in read_chunks(self._table, sources, fill.rejects, first, self._choose_rows):
+            if chunk.number >= first + CHUNKS_PER_PIECE:
+                name = self._origin.get_name(piece.position)
+                raise LoadError(f"{name} has more than {CHUNKS_PER_PIECE:,} chunks of rows: cut it into several files")
+            yield chunk
+
+
+def open_piece(origin: MirrorOrigin, piece: FetchedPiece, options: ReadOptions) -> list[Source]:
+    """Open the files of a piece. Raises ``ReadError`` with its address."""
+    try:
+        return [open_source(path, options) for path in piece.paths]
+    except ReadError as error:
+        raise ReadError(f"{origin.get_name(piece.position)}: {error}") from error
+
+
+def _number_first(position: int) -> int:
+    """Return the number of the first chunk of a piece; 0 are the rows of a live table."""
+    return position * CHUNKS_PER_PIECE + 1

@@ -1,0 +1,101 @@
+"""A mirror whose pieces are published one by one: the first makes the table, the others are appended to it.
+
+Each is a load of its own, so after a kill the table says whether it has the piece.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from clickhouse_schema.catalogue import Catalogue
+from clickhouse_schema.engine_tables.catalogue_log import read_catalogue
+from clickhouse_schema.failpoints import Failpoint, reach
+from clickhouse_schema.schema_model import Schema
+from loaders.load_error import LoadError
+from loaders.mirror.mirror_origin import FetchedPiece, MirrorOrigin
+from loaders.mirror.mirror_pieces import load_pieces
+from loaders.mirror.mirror_progress import MirrorProgress
+from loaders.mirror.mirror_rows import open_piece
+from loaders.mirror.mirror_state import JournalEntry, MirrorState
+from loaders.pipeline.chunk_reader import ChooseRows, read_chunks
+from loaders.pipeline.load_input import LoadInput
+from loaders.pipeline.load_job import LoadJob, is_loaded, load_rows, open_load, report_load
+from loaders.pipeline.load_request import LoadRequest
+from loaders.pipeline.load_table import append_few_rows
+from loaders.pipeline.named_input import NamedInput
+from loaders.pipeline.staging_fill import StagingFill
+from loaders.pipeline.storage_choice import read_live_state
+from loaders.progress_reporter import Reporter
+from tap_service.readers.read_options import ReadOptions
+from tap_service.readers.table_source import Source
+from tap_service.storage.engine.engine import Engine
+
+
+class PublishedPieces:
+    """``request``: the load of the first piece; ``schema``: of the table that it makes."""
+
+    def __init__(
+        self,
+        engine: Engine,
+        request: LoadRequest,
+        schema: Schema,
+        origin: MirrorOrigin,
+        state: MirrorState,
+        options: ReadOptions,
+        choose_rows: ChooseRows | None,
+        reporter: Reporter,
+    ) -> None:
+        self._engine = engine
+        self._request = request
+        self._schema = schema
+        self._origin = origin
+        self._state = state
+        self._options = options
+        self._choose_rows = choose_rows
+        self._reporter = reporter
+
+    def load_all(self, total: int, max_files: int) -> None:
+        """Load the pieces that the journal does not have."""
+        journal = self._state.read_journal()
+        done = next(number for number in range(total + 1) if number not in journal)
+        if done:
+            self._reporter.message(f"{done:,} of {total:,} files are loaded already")
+        rows = sum(entry.rows for entry in journal.values())
+        progress = MirrorProgress(self._reporter, self._state.files, total, done, rows)
+        load_pieces(self._origin, range(done, total), self._load_piece, max_files, progress, self._reporter)
+
+    def _load_piece(self, piece: FetchedPiece) -> int:
+        catalogue = read_catalogue(self._engine)
+        sources = open_piece(self._origin, piece, self._options)
+        rejects = self._request.rejects
+        request = replace(
+            self._request,
+            files=(self._origin.get_name(piece.position),),
+            mode="append" if piece.position else self._request.mode,
+            rejects=rejects.with_name(f"{rejects.stem}.{piece.position:06d}{rejects.suffix}"),
+        )
+        found = NamedInput(str(request.files[0]), piece.digest, tuple(sources))
+        schema = self._find_schema(catalogue, request)
+        job = open_load(self._engine, catalogue, request, LoadInput([found], schema.tables[0]), schema, self._reporter)
+        rows = 0 if is_loaded(job, catalogue) else self._load_rows(job, sources)
+        self._state.write_entry(JournalEntry(file=piece.position, digest=piece.digest, chunks={0: rows}))
+        piece.delete()
+        reach(Failpoint.MIRROR_DELETE)
+        return rows
+
+    def _find_schema(self, catalogue: Catalogue, request: LoadRequest) -> Schema:
+        if request.mode != "append":
+            return self._schema
+        live = read_live_state(self._engine, request.table, catalogue)
+        if live is None:
+            raise LoadError(f"{request.table}, which has the files before, is not there any more: begin with --restart")
+        return live.entry
+
+    def _load_rows(self, job: LoadJob, sources: list[Source]) -> int:
+        def insert_rows(fill: StagingFill) -> None:
+            fill.rejects.start()
+            fill.insert_chunks(read_chunks(job.table, sources, fill.rejects, choose_rows=self._choose_rows))
+
+        load = load_rows(job, insert_rows, lambda: append_few_rows(job, sources, self._choose_rows))
+        report_load(job, load)
+        return load.rows

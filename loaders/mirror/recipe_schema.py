@@ -1,0 +1,211 @@
+"""The schema file of a mirrored table: the metadata of its origin, with what the recipe says of its storage."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from clickhouse_schema.schema_files.schema_document import MAX_BYTES
+from clickhouse_schema.schema_files.yaml_reader import read_schema
+from clickhouse_schema.schema_files.yaml_writer import document_to_yaml
+from clickhouse_schema.schema_model import Schema, Table
+from clickhouse_schema.schema_problem import SchemaError
+from loaders.load_error import LoadError
+from loaders.mirror.recipe import Recipe
+from loaders.mirror.row_filter import find_named_columns
+from loaders.mirror.tap_table import TapTable
+from loaders.origin.origin_client import OriginAnswer, OriginClient
+from loaders.pipeline.describe_file import describe_source, find_doubts
+from loaders.pipeline.table_name import split_name
+from loaders.progress_reporter import Reporter
+from tap_service.readers.csv_reader import CsvSource
+from tap_service.readers.file_formats import open_source
+from tap_service.readers.read_options import ReadOptions, build_options
+
+Document = dict[str, Any]
+
+#: What metadata say of the type of a column
+_TYPE_KEYS = ("name", "datatype", "length", "votable:datatype", "votable:arraysize", "votable:xtype")
+
+
+def plan_schema(
+    recipe: Recipe,
+    folder: Path,
+    name: str,
+    client: OriginClient,
+    fetch_first: Callable[[], Path],
+    reporter: Reporter,
+) -> str:
+    """Return the schema file of the table ``name``.
+
+    Parameters
+    ----------
+    folder
+        Where relative paths of the recipe begin.
+    fetch_first
+        Fetches the first file, for a recipe without other metadata.
+
+    Raises
+    ------
+    LoadError
+        The metadata cannot be had, or do not fit the recipe.
+    """
+    metadata = recipe.metadata
+    if metadata.tap:
+        document = _read_tap(recipe, name, client, reporter)
+    elif metadata.felis:
+        document = _read_schema_file(recipe, folder, client)
+    else:
+        document = _describe_first_file(recipe, fetch_first(), name, reporter)
+    _apply_recipe(recipe, document, name, reporter)
+    text = document_to_yaml(document)
+    _check_schema(text, recipe, reporter)
+    return text
+
+
+def parse_schema(text: str) -> Schema:
+    """Return the schema of the text that ``plan_schema`` returned."""
+    return read_schema(text, "plan")[0]
+
+
+def keep_columns(schema: Schema, columns: tuple[str, ...], condition: str, reporter: Reporter) -> Schema:
+    """Return the schema with these columns and those that the layout and ``condition`` need; all if none is named."""
+    if not columns:
+        return schema
+    table = schema.tables[0]
+    known = {column.name.lower(): column.name for column in table.columns}
+    if unknown := [name for name in columns if name.lower() not in known]:
+        raise LoadError(f"--columns: {table.name} has no {', '.join(unknown)}; it has {', '.join(known.values())}")
+    wanted = {known[name.lower()] for name in columns}
+    needed = {*(table.layout.position or ()), *table.layout.id, *([table.layout.time] if table.layout.time else ())}
+    needed |= find_named_columns(table, condition)
+    if added := sorted(needed - wanted):
+        reporter.message(f"note: {', '.join(added)} too, which the position, the id, the time or --where need")
+    kept = table.drop_columns({column.name for column in table.columns} - wanted - needed)
+    return schema.model_copy(update={"tables": (kept,)})
+
+
+def choose_read_options(table: Table) -> ReadOptions:
+    """Return how the files of a planned table, with all its columns, are read."""
+    options = build_options(table.files.model_dump(exclude_defaults=True))
+    if options.header is False:
+        options = replace(options, columns=tuple(column.name for column in table.columns))
+    return options
+
+
+# --- where metadata come from -----------------------------------------------------------------------------------------
+
+
+def _read_tap(recipe: Recipe, name: str, client: OriginClient, reporter: Reporter) -> Document:
+    table = TapTable(client, recipe.metadata.tap, recipe.metadata.table, reporter.check)
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "first.vot"
+        table.fetch_rows(f"SELECT TOP 1 * FROM {table.table_adql}", 1, path)
+        return describe_source(open_source(path), *split_name(name), leaves_out_unusable=True)
+
+
+def _read_schema_file(recipe: Recipe, folder: Path, client: OriginClient) -> Document:
+    metadata = recipe.metadata
+    place = metadata.felis
+    if "://" in place:
+        text = client.get(place, lambda answer: _read_text(answer, place))
+        content: str | Path = text
+    else:
+        content = folder / place
+    try:
+        schema, _ = read_schema(content, place)
+    except SchemaError as error:
+        raise LoadError(str(error)) from error
+    wanted = metadata.table.rpartition(".")[2] or split_name(recipe.table)[1]
+    table = next((table for table in schema.tables if table.name == wanted), None)
+    if table is None:
+        known = ", ".join(table.name for table in schema.tables)
+        raise LoadError(f"{place} has no table {wanted}; it has {known}")
+    only = schema.model_copy(update={"tables": (table.model_copy(update={"keys": ()}),)})
+    return only.model_dump(mode="json", by_alias=True, exclude_defaults=True)
+
+
+def _read_text(answer: OriginAnswer, place: str) -> str:
+    try:
+        return b"".join(answer.read_pieces(MAX_BYTES)).decode("utf-8-sig")
+    except UnicodeDecodeError:
+        raise LoadError(f"{place} is not UTF-8") from None
+
+
+def _describe_first_file(recipe: Recipe, path: Path, name: str, reporter: Reporter) -> Document:
+    options = build_options(recipe.origin.form.model_dump(exclude_defaults=True))
+    source = open_source(path, replace(options, columns=tuple(recipe.columns)))
+    if isinstance(source, CsvSource):
+        source.keep_digits()
+    for doubt in find_doubts(source):
+        reporter.message(f"warning: {doubt}")
+    for column, reason in source.unusable.items():
+        reporter.message(f"warning: {column} is left out, it cannot be loaded: {reason}")
+    return describe_source(source, *split_name(name), leaves_out_unusable=True)
+
+
+# --- what the recipe adds ---------------------------------------------------------------------------------------------
+
+
+def _apply_recipe(recipe: Recipe, document: Document, name: str, reporter: Reporter) -> None:
+    document["name"], table_name = split_name(name)
+    [table] = document["tables"]
+    table["name"] = table_name
+    for key in ("@id", "primaryKey", "constraints", "tap:table_index"):
+        table.pop(key, None)
+    for column in table["columns"]:
+        column.pop("@id", None)
+        column["name"] = recipe.renamed.get(column["name"], column["name"])
+    if recipe.columns:
+        table["columns"] = _order_columns(recipe, table["columns"], reporter)
+    table["skyhouse:layout"] = table.get("skyhouse:layout", {}) | _dump(recipe.layout)
+    table["skyhouse:files"] = table.get("skyhouse:files", {}) | _dump(recipe.origin.form)
+    if recipe.coosys is not None:
+        table["skyhouse:coosys"] = _dump(recipe.coosys)
+    for key, value in (("skyhouse:citation", recipe.citation), ("skyhouse:licence", recipe.licence)):
+        if value:
+            document[key] = value
+
+
+def _order_columns(recipe: Recipe, columns: list[Document], reporter: Reporter) -> list[Document]:
+    """Return the columns in the order of the files. Raises ``LoadError`` if the metadata lack one."""
+    by_name = {column["name"].lower(): column for column in columns}
+    typed = recipe.columns.items()
+    if missing := [name for name, datatype in typed if not datatype and name.lower() not in by_name]:
+        raise LoadError(
+            f"the metadata of {recipe.name} have no column {', '.join(missing)}, which the recipe names: correct its"
+            " columns, or say in renamed what they are called"
+        )
+    wanted = {name.lower() for name in recipe.columns}
+    if others := [column["name"] for column in columns if column["name"].lower() not in wanted]:
+        reporter.message(f"note: the files do not have these columns of the metadata: {', '.join(others)}")
+    return [_type_column(name, datatype, by_name.get(name.lower(), {})) for name, datatype in typed]
+
+
+def _type_column(name: str, datatype: str, found: Document) -> Document:
+    """Return the column with the recipe's name, its type if the recipe has one, and the metadata that were found."""
+    if not datatype:
+        return found | {"name": name}
+    kept = {key: value for key, value in found.items() if key not in _TYPE_KEYS}
+    return {"name": name, "datatype": datatype} | kept
+
+
+def _dump(model: Any) -> Document:
+    return dict(model.model_dump(mode="json", by_alias=True, exclude_defaults=True))
+
+
+def _check_schema(text: str, recipe: Recipe, reporter: Reporter) -> None:
+    """Report warnings. Raises ``LoadError`` with the path of the schema file if it cannot be used."""
+    try:
+        _, warnings = read_schema(text, f"the schema of {recipe.name}")
+    except SchemaError as error:
+        handle, path = tempfile.mkstemp(".yaml", f"{recipe.name}-")
+        with os.fdopen(handle, "w") as file:
+            file.write(text)
+        raise LoadError(f"{error}\nThis schema is in {path}: correct it, and name it in the recipe as felis") from error
+    for warning in warnings:
+        reporter.message(f"warning: {warning}")

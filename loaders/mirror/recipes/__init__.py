@@ -1,0 +1,1 @@
+"""Recipes of published catalogues: names and facts of their origins, no descriptions."""

@@ -1,0 +1,236 @@
+"""The HTTP client for origins: servers that the operator names, wherever they are.
+
+Addresses are http or https, without user and password; a few redirects are followed, to such addresses alone. Answers
+are streams of limited size and time. An origin that is busy or breaks off is asked again, as late as it wishes.
+"""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+from typing import TypeVar
+from urllib.parse import urlencode, urljoin, urlsplit
+
+import urllib3
+from urllib3.exceptions import HTTPError, LocationParseError, SSLError
+
+from loaders.origin.origin_problem import OriginMissing, OriginProblem, OriginUnavailable
+from tap_service.constants import MAX_REDIRECTS
+from tap_service.hats.reading.folder_backend import Patience
+from tap_service.http_pools import open_pool
+
+_PIECE = 1 << 16
+
+#: Answers that another attempt may change: time-outs, too many requests, faults of a server or of one before it
+_PASSING = frozenset({408, 425, 429, 500, 502, 503, 504})
+_MISSING = frozenset({404, 410})
+_REDIRECTS = frozenset({301, 302, 303, 307, 308})
+
+#: Redirects after which a POST becomes a GET, as in browsers; 307 and 308 repeat it
+_BECOMES_GET = frozenset({301, 302, 303})
+
+#: The longest pause between two attempts: an origin that asks for more is left alone
+MAX_PAUSE_SECONDS = 120.0
+
+#: TAP services may think for a while before they answer
+ORIGIN_PATIENCE = Patience(silence_seconds=60, pause_seconds=1)
+
+_CONNECTIONS = 2
+_FORM = "application/x-www-form-urlencoded"
+
+_Result = TypeVar("_Result")
+
+
+class OriginAnswer:
+    """The answer to one request: its head, and its body as a stream of raw bytes.
+
+    Attributes
+    ----------
+    address
+        The address that answered, after redirects.
+    status
+        200 or 206.
+    headers
+        Names in any case.
+    """
+
+    def __init__(self, address: str, response: urllib3.BaseHTTPResponse, patience: Patience) -> None:
+        self.address = address
+        self.status = response.status
+        self.headers: Mapping[str, str] = response.headers
+        self._response = response
+        self._patience = patience
+
+    def read_pieces(self, max_bytes: int) -> Iterator[bytes]:
+        """Yield the body in pieces.
+
+        Raises
+        ------
+        OriginProblem
+            It is larger than ``max_bytes``.
+        OriginUnavailable
+            It breaks off, or comes more slowly than ``Patience`` allows.
+        """
+        began = time.monotonic()
+        size = 0
+        try:
+            while piece := self._response.read1(_PIECE, decode_content=False):
+                size += len(piece)
+                if size > max_bytes:
+                    raise OriginProblem(f"{self.address} sends more than {max_bytes:,} bytes")
+                if time.monotonic() - began > self._patience.limit_seconds(size):
+                    raise OriginUnavailable(f"{self.address} sends too slowly: {size:,} bytes came in the time for all")
+                yield piece
+        except HTTPError as error:
+            raise OriginUnavailable(f"{self.address} broke off after {size:,} bytes: {error}") from None
+
+
+class OriginClient:
+    """Requests to one origin or several. Thread-safe.
+
+    Parameters
+    ----------
+    patience
+        Times, and the attempts of ``repeat``.
+    say
+        Called with a message before each long pause.
+    """
+
+    def __init__(self, patience: Patience = ORIGIN_PATIENCE, say: Callable[[str], None] = lambda _text: None) -> None:
+        self._patience = patience
+        self._say = say
+        self._pool = open_pool(_CONNECTIONS, patience.connect_seconds, patience.silence_seconds)
+
+    def get(
+        self, address: str, take: Callable[[OriginAnswer], _Result], headers: Mapping[str, str] | None = None
+    ) -> _Result:
+        """Return what ``take`` makes of the answer to a GET; after an interruption both begin again.
+
+        Raises OriginMissing, OriginUnavailable, OriginProblem.
+        """
+        return self.repeat(lambda: self._take(take, "GET", address, headers or {}))
+
+    def post(self, address: str, form: Mapping[str, str], take: Callable[[OriginAnswer], _Result]) -> _Result:
+        """Return what ``take`` makes of the answer to a form. For requests that may be repeated, such as queries.
+
+        Raises OriginMissing, OriginUnavailable, OriginProblem.
+        """
+        return self.repeat(lambda: self._take(take, "POST", address, {"Content-Type": _FORM}, urlencode(form).encode()))
+
+    def repeat(self, work: Callable[[], _Result]) -> _Result:
+        """Do ``work`` until it raises no OriginUnavailable, with pauses; the last one is raised."""
+        for attempt in range(1, self._patience.attempts):
+            try:
+                return work()
+            except OriginUnavailable as error:
+                pause = error.retry_seconds
+                if pause is None:
+                    pause = min(self._patience.pause_seconds * 2 ** (attempt - 1), MAX_PAUSE_SECONDS)
+                if pause > MAX_PAUSE_SECONDS:
+                    raise OriginUnavailable(f"{error}; it asks to come back in {pause:,.0f} seconds") from None
+                if pause >= 1:
+                    self._say(f"{error}: asking again in {pause:,.0f} s")
+                time.sleep(pause)
+        return work()
+
+    def _take(
+        self,
+        take: Callable[[OriginAnswer], _Result],
+        method: str,
+        address: str,
+        headers: Mapping[str, str],
+        body: bytes | None = None,
+    ) -> _Result:
+        with self.stream(method, address, headers, body) as answer:
+            return take(answer)
+
+    @contextmanager
+    def stream(
+        self, method: str, address: str, headers: Mapping[str, str] | None = None, body: bytes | None = None
+    ) -> Iterator[OriginAnswer]:
+        """Send one request, follow redirects, and return an answer of 200 or 206 whose body has not been read.
+
+        Raises
+        ------
+        OriginMissing
+            The answer is 404 or 410.
+        OriginUnavailable
+            The server does not answer, or not now.
+        OriginProblem
+            The address is not allowed, or the answer is another one.
+        """
+        at = address
+        for _ in range(MAX_REDIRECTS + 1):
+            check_address(at)
+            response = self._request(method, at, headers or {}, body)
+            try:
+                if response.status not in _REDIRECTS:
+                    _check_status(at, response)
+                    yield OriginAnswer(at, response, self._patience)
+                    return
+                if method == "POST" and response.status in _BECOMES_GET:
+                    method, body = "GET", None
+                at = urljoin(at, response.headers.get("Location", ""))
+            finally:
+                response.close()  # does nothing to a connection that has been given back at the end of the body
+        raise OriginProblem(f"{address} redirects more than {MAX_REDIRECTS} times")
+
+    def _request(
+        self, method: str, address: str, headers: Mapping[str, str], body: bytes | None
+    ) -> urllib3.BaseHTTPResponse:
+        try:
+            return self._pool.request(
+                method,
+                address,
+                body=body,
+                headers={**self._pool.headers, **headers},
+                redirect=False,
+                preload_content=False,
+            )
+        except (SSLError, LocationParseError) as error:
+            raise OriginProblem(f"{address}: {error}") from None
+        except HTTPError as error:
+            raise OriginUnavailable(f"{address} does not answer: {error}") from None
+
+
+def check_address(address: str) -> None:
+    """Raise OriginProblem for an address that is not http or https, has no host, or has a user or password."""
+    try:
+        parts = urlsplit(address)
+        is_hosted = bool(parts.hostname)
+        _ = parts.port
+    except ValueError as error:
+        raise OriginProblem(f"{address[:200]!r} is no address: {error}") from None
+    if "@" in parts.netloc:
+        raise OriginProblem("no user or password belongs into an address: it is stored and shown")
+    if parts.scheme not in ("http", "https") or not is_hosted:
+        raise OriginProblem(
+            f"{address[:200]!r} is no address of an origin: it is http://host/path or https://host/path"
+        )
+
+
+def _check_status(address: str, response: urllib3.BaseHTTPResponse) -> None:
+    status = f"{response.status} {response.reason or ''}".strip()
+    if response.status in _PASSING:
+        raise OriginUnavailable(f"{address} answers {status}", _read_retry_after(response))
+    if response.status in _MISSING:
+        raise OriginMissing(f"{address} is not there: the server answers {status}")
+    if response.status not in (200, 206):
+        raise OriginProblem(f"{address} answers {status}")
+
+
+def _read_retry_after(response: urllib3.BaseHTTPResponse) -> float | None:
+    """Return the seconds of Retry-After, which has a number or a date (RFC 9110, section 10.2.3)."""
+    text = response.headers.get("Retry-After", "").strip()
+    if re.fullmatch(r"\d{1,9}", text):
+        return float(text)
+    try:
+        until = parsedate_to_datetime(text)
+    except ValueError:
+        return None
+    until = until if until.tzinfo else until.replace(tzinfo=UTC)
+    return max(0.0, (until - datetime.now(UTC)).total_seconds())

@@ -1,0 +1,24 @@
+"""What can go wrong with an origin."""
+
+from __future__ import annotations
+
+from loaders.load_error import LoadError
+
+
+class OriginProblem(LoadError):
+    """The origin cannot be used; the message names its address and the way out."""
+
+
+class OriginMissing(OriginProblem):
+    """The origin has no such resource."""
+
+
+class OriginUnavailable(OriginProblem):
+    """The origin does not answer, or breaks off; another attempt may succeed.
+
+    ``retry_seconds``: the pause that it asks for; None if it names none.
+    """
+
+    def __init__(self, message: str, retry_seconds: float | None = None) -> None:
+        super().__init__(message)
+        self.retry_seconds = retry_seconds

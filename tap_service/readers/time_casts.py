@@ -1,0 +1,58 @@
+"""Casts of times to TIMESTAMP, which has microseconds in UTC, and of Arrow's times to texts."""
+
+from __future__ import annotations
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+_NAIVE = pa.timestamp("us")
+_TIMESTAMP = pa.timestamp("us", tz="UTC")
+
+#: The notes on columns whose times are, or may be, finer than TIMESTAMP, as the ends of sentences
+CUT_TIMES = "has times that are cut to microseconds: the datatype string keeps all digits"
+CUT_NANOSECONDS = "is in nanoseconds, which are cut to microseconds: the datatype string keeps all digits"
+
+#: A time with more than six decimals, and a date or a time without a zone
+_FINER = r"^([^.]*\.[0-9]{6})[0-9]+(Z|[-+][0-9:]+)?$"
+_DATE = r"^([-+]?[0-9]+-[0-9]{2}-[0-9]{2})$"
+_ZONELESS = r"^(.*[T ][0-9:.]+)$"
+
+
+def has_finer_times(texts: pa.Array) -> bool:
+    """Whether any time has more than six decimals."""
+    return bool(pc.any(pc.match_substring_regex(texts.cast(pa.string()), _FINER)).as_py())
+
+
+def text_to_timestamp(array: pa.Array) -> pa.Array:
+    """Parse ISO 8601, with or without time of day and time zone; a time without a zone is UTC, as in DALI.
+
+    Decimals beyond microseconds are cut. Raises ``pyarrow.ArrowInvalid``.
+    """
+    trimmed = pc.ascii_trim_whitespace(array)
+    trimmed = pc.if_else(pc.equal(trimmed, ""), pa.scalar(None, trimmed.type), trimmed)
+    try:
+        return pc.replace_substring_regex(trimmed, "Z$", "").cast(_NAIVE).cast(_TIMESTAMP)
+    except pa.ArrowInvalid:
+        return _read_zones(pc.replace_substring_regex(trimmed, _FINER, r"\1\2"))
+
+
+def _read_zones(times: pa.Array) -> pa.Array:
+    dated = pc.replace_substring_regex(times, _DATE, r"\1T00:00:00Z")
+    return pc.replace_substring_regex(dated, _ZONELESS, r"\1Z").cast(_TIMESTAMP)
+
+
+def arrow_to_timestamp(array: pa.Array) -> pa.Array:
+    """Cast times and dates; without a time zone they are UTC. Nanoseconds are cut to microseconds, down to the past."""
+    if pa.types.is_timestamp(array.type) and array.type.unit == "ns":
+        array = pc.floor_temporal(array.view(pa.timestamp("ns")), unit="microsecond")
+    if pa.types.is_date(array.type) or (pa.types.is_timestamp(array.type) and array.type.tz is None):
+        return array.cast(_NAIVE).cast(_TIMESTAMP)
+    return array.cast(_TIMESTAMP)
+
+
+def arrow_to_text(array: pa.Array) -> pa.Array:
+    """Write times and dates in DALI's form, with the decimals that are not 0."""
+    if pa.types.is_timestamp(array.type):
+        array = array.view(pa.timestamp(array.type.unit))  # a time with a zone is stored in UTC
+    texts = pc.replace_substring(array.cast(pa.string()), " ", "T")
+    return pc.replace_substring_regex(pc.replace_substring_regex(texts, r"\.0+$", ""), r"(\.[0-9]*[1-9])0+$", r"\1")

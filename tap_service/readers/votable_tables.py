@@ -1,0 +1,183 @@
+"""The TABLEs of a VOTable, and the choice among them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from xml.parsers import expat
+
+from tap_service.readers.byte_stream import ByteStream
+from tap_service.readers.read_error import ReadError
+from tap_service.readers.table_source import MAX_ROW_BYTES
+
+_READ = 1 << 20
+
+#: The limits of a document, and of a list in a message
+_MAX_TABLES = 10_000
+_MAX_SHOWN = 20
+_MAX_SHOWN_NAME = 80
+
+
+@dataclass(slots=True)
+class TableHeading:
+    """A TABLE.
+
+    Attributes
+    ----------
+    number : int
+        Its position in the document, from 1.
+    name, id : str
+        Its attributes; '' if it lacks them.
+    has_data : bool
+        Whether it has a DATA element.
+    """
+
+    number: int
+    name: str
+    id: str
+    has_data: bool = False
+
+    def __str__(self) -> str:
+        label = (self.name or self.id)[:_MAX_SHOWN_NAME]
+        about = ", ".join(part for part in (label, "" if self.has_data else "without data") if part)
+        return f"{self.number} ({about})" if about else str(self.number)
+
+
+def list_tables(path: Path) -> list[TableHeading]:
+    """List the TABLEs of a document, up to its first fault, which reading the rows reports.
+
+    Parameters
+    ----------
+    path : Path
+        The document; it is read whole, without its data.
+
+    Returns
+    -------
+    list of TableHeading
+        The TABLEs in the order of the document.
+
+    Raises
+    ------
+    ReadError
+        The file cannot be decompressed, exceeds a limit, or has more than 10,000 TABLEs.
+    """
+    tables: list[TableHeading] = []
+
+    def start(name: str, attributes: dict[str, str]) -> None:
+        if name == "TABLE":
+            tables.append(TableHeading(len(tables) + 1, attributes.get("name", ""), attributes.get("ID", "")))
+            if len(tables) > _MAX_TABLES:
+                raise ReadError("too many TABLEs")
+        elif name == "DATA" and tables:
+            tables[-1].has_data = True
+
+    with suppress(ReadError):
+        parse_outside_data(path, start, lambda _: None)
+    if len(tables) > _MAX_TABLES:
+        raise ReadError(f"{path} has more than {_MAX_TABLES} TABLEs")
+    return tables
+
+
+def parse_outside_data(
+    path: Path,
+    start: Callable[[str, dict[str, str]], object],
+    end: Callable[[str], object],
+    text: Callable[[str], object] | None = None,
+) -> None:
+    """Parse a VOTable without what is inside its DATA elements; without handlers expat passes over it fast.
+
+    Parameters
+    ----------
+    path : Path
+        The document, optionally compressed.
+    start, end, text : callable
+        The handlers of elements, which take their local names, and of text.
+
+    Raises
+    ------
+    ReadError
+        The document is not well-formed, has a DOCTYPE, or exceeds a limit.
+    """
+    parser = expat.ParserCreate(namespace_separator=" ")
+    parser.buffer_text = True
+
+    def set_handlers() -> None:
+        parser.StartElementHandler, parser.EndElementHandler, parser.CharacterDataHandler = begin, finish, text
+
+    def begin(qualified: str, attributes: dict[str, str]) -> None:
+        name = qualified.rpartition(" ")[2]
+        start(name, attributes)
+        if name == "DATA":
+            parser.StartElementHandler = parser.CharacterDataHandler = None
+            parser.EndElementHandler = finish_data
+
+    def finish(qualified: str) -> None:
+        end(qualified.rpartition(" ")[2])
+
+    def finish_data(qualified: str) -> None:
+        if qualified.rpartition(" ")[2] == "DATA":
+            set_handlers()
+            end("DATA")
+
+    def refuse_doctype(*_: object) -> None:
+        raise ValueError("a DOCTYPE, which is not allowed")
+
+    set_handlers()
+    parser.StartDoctypeDeclHandler = refuse_doctype
+    try:
+        _feed_document(parser, path)
+    except (expat.ExpatError, LookupError, ValueError) as error:
+        raise ReadError(f"{path}, line {parser.CurrentLineNumber}: the VOTable cannot be read: {error}") from error
+
+
+def _feed_document(parser: expat.XMLParserType, path: Path) -> None:
+    length = 0
+    with ByteStream(path) as stream:
+        while data := stream.read(_READ):
+            parser.Parse(data)
+            length += len(data)
+            if length - parser.CurrentByteIndex > MAX_ROW_BYTES:
+                raise ValueError(f"a value or a comment has more than {MAX_ROW_BYTES} bytes")
+        parser.Parse(b"", True)
+
+
+def choose_table(tables: list[TableHeading], wanted: str, path: Path) -> TableHeading:
+    """Return the TABLE to read.
+
+    Parameters
+    ----------
+    tables : list of TableHeading
+        The TABLEs of the document, at least one.
+    wanted : str
+        The number of a TABLE from 1, its name or its ID; '' for the first with data or, without any, the first.
+    path : Path
+        The document, for messages.
+
+    Raises
+    ------
+    ReadError
+        There is no such TABLE, or several have the name.
+    """
+    if not wanted:
+        return next((table for table in tables if table.has_data), tables[0])
+    if wanted.isdecimal() and 1 <= int(wanted[:9]) <= len(tables):
+        return tables[int(wanted[:9]) - 1]
+    found = [table for table in tables if wanted == table.name] or [table for table in tables if wanted == table.id]
+    if len(found) == 1:
+        return found[0]
+    problem = f"{len(found)} TABLEs named" if found else "no TABLE"
+    raise ReadError(f"{path} has {problem} {wanted[:_MAX_SHOWN_NAME]!r}; its tables are {_join_headings(tables)}")
+
+
+def list_other_tables(tables: list[TableHeading], chosen: TableHeading) -> tuple[str, ...]:
+    """Return a note that names the tables that are not read; none if there are none."""
+    others = [table for table in tables if table is not chosen]
+    return (f"the file has other TABLEs: {_join_headings(others)}",) if others else ()
+
+
+def _join_headings(tables: list[TableHeading]) -> str:
+    """Return the numbers and names of tables, for messages."""
+    shown = ", ".join(map(str, tables[:_MAX_SHOWN]))
+    return f"{shown} and {len(tables) - _MAX_SHOWN} more" if len(tables) > _MAX_SHOWN else shown

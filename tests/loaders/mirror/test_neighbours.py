@@ -1,0 +1,69 @@
+"""What follows a mirror: the pairs of its rows with their neighbours in another table."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from astropy import units
+from astropy.coordinates import SkyCoord
+
+from loaders.pipeline.load_request import LoadRequest
+from loaders.pipeline.load_table import load_files
+from tap_service.storage.engine.embedded_engine import EmbeddedEngine
+from tests.loaders.mirror.gaia_mirror import RECIPE, GaiaMirror, sort_rows
+from tests.loaders.mirror.origin_files import Row
+from tests.loaders.recorder import Recorder
+
+CROSSMATCH = RECIPE + "crossmatch: {{table: mirrored.other, radius: 3600, into: mirrored.pairs}}\n"
+
+OTHER = """\
+name: mirrored
+tables:
+- name: other
+  columns: [{name: key, datatype: long}, {name: ra, datatype: double}, {name: dec, datatype: double}]
+  skyhouse:layout: {position: [ra, dec], id: [key]}
+"""
+
+
+def load_other(engine: EmbeddedEngine, folder: Path, rows: list[Row]) -> list[Row]:
+    """Load every fifth source, half a degree farther north, as another table; return its rows."""
+    others = [{"key": i, "ra": row["ra"], "dec": min(row["dec"] + 0.5, 90.0)} for i, row in enumerate(rows[::5])]
+    pq.write_table(pa.Table.from_pylist(others), folder / "other.parquet")
+    (folder / "other.yaml").write_text(OTHER)
+    request = LoadRequest((folder / "other.parquet",), "mirrored.other", folder / "other.csv", folder / "other.yaml")
+    load_files(engine, request, Recorder())
+    return others
+
+
+def test_pairs_within_the_radius_become_a_table(
+    gaia: GaiaMirror, gaia_rows: list[list[Row]], mirror_engine: EmbeddedEngine
+) -> None:
+    rows = sort_rows(gaia_rows)
+    others = load_other(mirror_engine, gaia.folder, rows)
+    mirror = GaiaMirror(gaia.server, gaia.folder, CROSSMATCH)
+    mirror.run(mirror_engine)
+    own, other = (SkyCoord([r["ra"] for r in t], [r["dec"] for r in t], unit="deg") for t in (rows, others))
+    found, near, separation, _ = other.search_around_sky(own, 1 * units.deg)
+    wanted = {
+        (rows[a]["source_id"], others[b]["key"]): float(each)
+        for a, b, each in zip(found, near, separation.arcsec, strict=True)
+    }
+    pairs = mirror_engine.fetch_table("SELECT * FROM mirrored.pairs").to_pylist()
+    assert {(pair["gaia_source_id"], pair["other_key"]): pair["separation"] for pair in pairs} == pytest.approx(wanted)
+    assert len(pairs) == len(wanted) > 70
+    assert not (gaia.folder / "work").exists()
+
+
+def test_pairs_are_made_by_the_next_start_when_the_other_table_comes_later(
+    gaia: GaiaMirror, gaia_rows: list[list[Row]], mirror_engine: EmbeddedEngine
+) -> None:
+    mirror = GaiaMirror(gaia.server, gaia.folder, CROSSMATCH)
+    assert "there is no table mirrored.other, so mirrored.pairs is not made" in mirror.run(mirror_engine).messages[-1]
+    load_other(mirror_engine, gaia.folder, sort_rows(gaia_rows))
+    lines = mirror.run(mirror_engine).lines
+    assert lines[0].startswith("already loaded")
+    assert lines[1].startswith("loaded ")
+    assert lines[1].endswith(" rows into mirrored.pairs")

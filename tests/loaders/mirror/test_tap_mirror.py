@@ -1,0 +1,190 @@
+"""From one Skyhouse to another: pieces below the limit of the origin have each row once, also at borders and poles."""
+
+from __future__ import annotations
+
+import signal
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from loaders.load_error import LoadError
+from loaders.mirror.mirror_load import mirror_table
+from loaders.mirror.mirror_request import MirrorRequest
+from loaders.pipeline import startup_cleanup
+from tap_service.storage.engine.embedded_engine import EmbeddedEngine
+from tests.cluster.dying import killed_at
+from tests.loaders.mirror.gaia_mirror import PATIENCE
+from tests.loaders.recorder import Recorder
+from tests.loaders.test_cli import Service, skyhouse, started
+
+ROWS = 2000
+TABLE = "mirrored.stars"
+
+SCHEMA = """\
+name: origin
+tables:
+- name: stars
+  description: Synthetic stars
+  columns:
+  - {name: id, datatype: long, nullable: false, "ivoa:ucd": "meta.id;meta.main", description: An identifier}
+  - {name: ra, datatype: double, "ivoa:unit": deg, "ivoa:ucd": "pos.eq.ra;meta.main"}
+  - {name: dec, datatype: double, "ivoa:unit": deg, "ivoa:ucd": "pos.eq.dec;meta.main"}
+  - {name: mag, datatype: float, "ivoa:unit": mag}
+  - {name: size, datatype: int, description: A reserved word}
+  - {name: name, datatype: unicode}
+  skyhouse:layout: {position: [ra, dec], id: [id]}
+"""
+
+
+def make_rows() -> list[dict[str, Any]]:
+    """Rows on the borders of pieces, on both sides of 0h, at the poles, many in one place, and without a position."""
+    random = np.random.default_rng(11)
+    ra, dec = random.uniform(0, 360, ROWS), np.degrees(np.arcsin(random.uniform(-1, 1, ROWS)))
+    ra[:40], dec[:40] = np.tile([0.0, 360.0, 90.0, 180.0], 10), np.repeat([-90.0, -45.0, 0.0, 45.0, 90.0], 8)
+    ra[40:300], dec[40:300] = 10.0, np.round(dec[40:300], 1)
+    ra[300:600] = np.where(ra[300:600] < 180, ra[300:600] / 1e4, 360 - ra[300:600] / 1e5)
+    return [
+        {
+            "id": number,
+            "ra": None if number % 50 == 7 else float(ra[number]),
+            "dec": None if number % 50 in (7, 8) else float(dec[number]),
+            "mag": None if number % 3 == 0 else float(np.float32(random.normal(15, 2))),
+            "size": number % 7,
+            "name": f"Ω {number}",
+        }
+        for number in range(ROWS)
+    ]
+
+
+@pytest.fixture(scope="module")
+def rows() -> list[dict[str, Any]]:
+    return make_rows()
+
+
+@pytest.fixture(scope="module")
+def service(tmp_path_factory: pytest.TempPathFactory, rows: list[dict[str, Any]]) -> Iterator[Service]:
+    folder = tmp_path_factory.mktemp("tap_origin")
+    pq.write_table(pa.Table.from_pylist(rows), folder / "stars.parquet")
+    (folder / "origin.yaml").write_text(SCHEMA)
+    code, _, err = skyhouse(folder, "load", "stars.parquet", "--table", "origin.stars", "--schema", "origin.yaml")
+    assert code == 0, err
+    service = started(folder)
+    yield service
+    service.process.send_signal(signal.SIGTERM)
+    service.process.communicate(timeout=30)
+
+
+@pytest.fixture
+def request_(service: Service, tmp_path: Path) -> MirrorRequest:
+    return MirrorRequest(
+        f"tap+http://127.0.0.1:{service.port}/tap",
+        TABLE,
+        tmp_path / "work",
+        tmp_path / "rejects.csv",
+        origin_table="origin.stars",
+        piece_rows=500,
+    )
+
+
+def run(engine: EmbeddedEngine, request: MirrorRequest) -> Recorder:
+    recorder = Recorder()
+    mirror_table(engine, request, recorder, PATIENCE)
+    return recorder
+
+
+def read_rows(engine: EmbeddedEngine) -> list[dict[str, Any]]:
+    return engine.fetch_table(f"SELECT id, ra, dec, mag, size, name FROM {TABLE} ORDER BY id").to_pylist()
+
+
+def test_all_rows_come_in_pieces(
+    request_: MirrorRequest, rows: list[dict[str, Any]], mirror_engine: EmbeddedEngine
+) -> None:
+    recorder = run(mirror_engine, request_)
+    assert recorder.lines == [f"loaded {ROWS:,} rows into {TABLE}"]
+    assert read_rows(mirror_engine) == rows
+    assert "has 2,000 rows, which come 500 at a time at most" in recorder.messages[0]
+
+
+def test_a_table_below_the_limit_is_one_piece(
+    request_: MirrorRequest, rows: list[dict[str, Any]], mirror_engine: EmbeddedEngine
+) -> None:
+    recorder = run(mirror_engine, replace(request_, piece_rows=3000))
+    assert recorder.messages[-1].startswith("1 of 1 files, 2,000 rows")
+    assert read_rows(mirror_engine) == rows
+
+
+def test_an_id_divides_the_rows(
+    request_: MirrorRequest, rows: list[dict[str, Any]], mirror_engine: EmbeddedEngine
+) -> None:
+    run(mirror_engine, replace(request_, by="id", piece_rows=300))
+    assert read_rows(mirror_engine) == rows
+
+
+def test_a_condition_and_columns_are_asked_for(
+    request_: MirrorRequest, rows: list[dict[str, Any]], mirror_engine: EmbeddedEngine
+) -> None:
+    run(mirror_engine, replace(request_, where="mag < 14 OR mag IS NULL -- bright", columns=("name",)))
+    found = mirror_engine.fetch_table(f"SELECT * FROM {TABLE} ORDER BY id").to_pylist()
+    wanted = [row for row in rows if row["mag"] is None or row["mag"] < 14]
+    assert found == [{name: row[name] for name in ("id", "ra", "dec", "name")} for row in wanted]
+
+
+def test_the_metadata_come_too(request_: MirrorRequest, mirror_engine: EmbeddedEngine) -> None:
+    run(mirror_engine, request_)
+    sql = "SELECT name, comment FROM system.columns WHERE database = 'mirrored' AND table = 'stars' AND name = 'size'"
+    assert mirror_engine.fetch_table(sql).to_pylist() == [{"name": "size", "comment": "A reserved word"}]
+
+
+@pytest.mark.parametrize(("point", "count"), [("mirror.begin", 2), ("mirror.record", 3), ("mirror.publish", 1)])
+def test_killed_and_started_again(
+    request_: MirrorRequest, rows: list[dict[str, Any]], mirror_engine: EmbeddedEngine, point: str, count: int
+) -> None:
+    from clickhouse_schema.failpoints import Failpoint
+
+    with killed_at(mirror_engine, Failpoint(point), count) as dying:
+        run(dying, request_)
+    startup_cleanup.finish_killed_loads(mirror_engine)
+    run(mirror_engine, request_)
+    assert read_rows(mirror_engine) == rows
+
+
+def test_no_jobs_are_left(request_: MirrorRequest, service: Service, mirror_engine: EmbeddedEngine) -> None:
+    run(mirror_engine, request_)
+    code, out, _ = skyhouse(service.folder, "jobs", "list")
+    assert code == 0
+    assert "async-" not in out
+
+
+def test_the_rows_of_one_place_cannot_be_divided(request_: MirrorRequest, mirror_engine: EmbeddedEngine) -> None:
+    with pytest.raises(LoadError, match=r"rows are in one piece that cannot be divided .* with --by"):
+        run(mirror_engine, replace(request_, by="size", piece_rows=50))
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"origin_table": "origin.nothing"}, "refuses SELECT TOP 1 .* there is no table origin.nothing"),
+        ({"origin_table": "origin.stars; DROP"}, "is no name of a table"),
+        ({"by": "name"}, "--by: stars has no column name of numbers"),
+        ({"where": "brightness > 1"}, "--where: .*brightness"),
+    ],
+)
+def test_what_the_origin_does_not_have_is_an_error(
+    request_: MirrorRequest, mirror_engine: EmbeddedEngine, changes: dict[str, str], said: str
+) -> None:
+    with pytest.raises(LoadError, match=said):
+        run(mirror_engine, replace(request_, **changes))  # type: ignore[arg-type]
+
+
+def test_an_address_that_is_no_service_is_an_error(
+    request_: MirrorRequest, service: Service, mirror_engine: EmbeddedEngine
+) -> None:
+    address = f"tap+http://127.0.0.1:{service.port}/nothing"
+    with pytest.raises(LoadError, match=f"{service.port}/nothing/async"):
+        run(mirror_engine, replace(request_, recipe=address))

@@ -1,0 +1,108 @@
+"""An origin of files, as data centres run them: ranges, If-Range, ETags; it fails as it is told."""
+
+from __future__ import annotations
+
+import re
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from urllib.parse import unquote
+
+#: Failures of an answer: a status, 'half' of the body, 'slow' (a pause in the middle of the body)
+Fault = int | str
+
+
+class OriginServer(ThreadingHTTPServer):
+    """``find_fault`` has the path of each request and how often it was asked for, and names its failure."""
+
+    daemon_threads = True
+
+    def __init__(self, folder: Path) -> None:
+        super().__init__(("127.0.0.1", 0), _Handler)
+        self.folder = folder
+        self.find_fault: Callable[[str, int], Fault] = lambda path, count: ""
+        self.requests: list[tuple[str, str]] = []
+        self.counts: Counter[str] = Counter()
+        self.sent = 0
+        self.lock = threading.Lock()
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.server_address[1]}"
+
+    def fail_first(self, **faults: list[Fault]) -> None:
+        """Let the first answers for the files whose names begin so fail."""
+
+        def find(path: str, count: int) -> Fault:
+            name = path.rpartition("/")[2]
+            found = next((faults[start] for start in faults if name.startswith(start)), [])
+            return found[count - 1] if count <= len(found) else ""
+
+        self.find_fault = find
+
+    def handle_error(self, request: object, client_address: object) -> None:
+        """A client that gives up is no news."""
+
+
+class _Handler(BaseHTTPRequestHandler):
+    server: OriginServer
+    protocol_version = "HTTP/1.1"
+
+    def do_GET(self) -> None:
+        path = unquote(self.path).lstrip("/")
+        with self.server.lock:
+            self.server.counts[path] += 1
+            count = self.server.counts[path]
+            self.server.requests.append((path, self.headers.get("Range", "")))
+        fault = self.server.find_fault(path, count)
+        file = self.server.folder / path
+        if isinstance(fault, int):
+            self._send(fault, b"", {"Retry-After": "0"})
+        elif not file.is_file():
+            self._send(404, b"", {})
+        else:
+            self._send_file(file.read_bytes(), f'"{file.stat().st_mtime_ns}"', fault)
+
+    def _send_file(self, data: bytes, tag: str, fault: Fault) -> None:
+        found = re.fullmatch(r"bytes=(\d+)-", self.headers.get("Range", ""))
+        headers = {"ETag": tag}
+        if not found or self.headers.get("If-Range") != tag:
+            self._send(200, data, headers, fault)
+            return
+        start = int(found[1])
+        headers["Content-Range"] = f"bytes {start}-{len(data) - 1}/{len(data)}"
+        self._send(206, data[start:], headers, fault)
+
+    def _send(self, status: int, body: bytes, headers: dict[str, str], fault: Fault = "") -> None:
+        self.send_response(status)
+        for name, value in headers.items():
+            self.send_header(name, value)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        half = len(body) // 2 if fault else len(body)
+        self.wfile.write(body[:half])
+        self.server.sent += half
+        if fault == "slow":
+            time.sleep(0.5)
+            self.wfile.write(body[half:])
+        elif fault:
+            self.close_connection = True
+
+    def log_message(self, *_: object) -> None:
+        pass
+
+
+@contextmanager
+def serving_origin(folder: Path) -> Iterator[OriginServer]:
+    with OriginServer(folder) as server:
+        thread = threading.Thread(target=server.serve_forever, args=(0.05,))
+        thread.start()
+        try:
+            yield server
+        finally:
+            server.shutdown()
+            thread.join()
