@@ -64,9 +64,9 @@ class ByteStream:
     def skip(self, size: int) -> bool:
         """Skip ``size`` bytes; return whether the file has as many."""
         if self.compression is None:
-            end = self._raw.tell() + size
-            self._raw.seek(min(end, self._size))
-            return end <= self._size
+            left = self._size - self._raw.tell()
+            self._raw.seek(min(size, left), os.SEEK_CUR)
+            return size <= left
         while size > 0 and (block := self.read(min(size, _PIECE_BYTES))):
             size -= len(block)
         return size <= 0

@@ -12,11 +12,12 @@ from typing import IO, Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from clickhouse_schema.datatypes import ColumnType, Field
-from tap_service.readers.fits_hdus import Header, read_text
-from tap_service.readers.fits_scaling import Scaling, read_scale_and_zero
+from tap_service.readers.fits_header import Header
+from tap_service.readers.fits_scaling import Scaling
 from tap_service.readers.read_error import ReadError
 from tap_service.readers.table_source import MAX_FILE_COLUMNS
 
@@ -42,13 +43,19 @@ _WIDE_PREFIX = "XT "
 #: Bytes by which the container may be longer than its columns, as its TFORM has larger items
 _MAX_PADDING = 8
 
-_FORM = re.compile(r"\s*(\d*)([A-Z])([A-Z]?)")
+_FORM = re.compile(r"\s*(\d*)([A-Z])([A-Z]?)(\d*)")
+
+#: Why a column of repeat 0 cannot be read
+NO_VALUES = "it has no values"
 
 #: TDIM with more than one axis
 _SIZES = re.compile(r"\s*\(\s*([1-9][0-9]{0,8}(?:\s*,\s*[1-9][0-9]{0,8}){1,4})\s*\)\s*")
 
-#: The limit for the variable arrays of a row block, so that 32-bit offsets suffice
-_MAX_HEAP_BYTES = 1 << 30
+#: The limit for a variable array, so that 32-bit offsets suffice
+_MAX_ARRAY_BYTES = 1 << 30
+
+#: The largest offset of a heap and in it
+MAX_HEAP_PLACE = 1 << 61
 
 
 class Heap:
@@ -61,12 +68,6 @@ class Heap:
 
     def read_arrays(self, places: NDArray[np.int64], sizes: NDArray[np.int64]) -> bytes:
         """Return the concatenated bytes of the arrays at byte offsets ``places`` with ``sizes`` in bytes."""
-        if ((places < 0) | (sizes < 0)).any():
-            raise ReadError(f"{self._path} has variable arrays at invalid offsets")
-        if sizes.sum(dtype=np.float64) > _MAX_HEAP_BYTES:
-            raise ReadError(
-                f"{self._path} has variable arrays of more than {_MAX_HEAP_BYTES} bytes in {len(sizes)} rows"
-            )
         parts = []
         for place, size in zip(*_join_adjacent(places, sizes), strict=True):
             part = os.pread(self._file.fileno(), size, self._start + place)
@@ -88,8 +89,11 @@ def _join_adjacent(places: NDArray[np.int64], sizes: NDArray[np.int64]) -> tuple
 
 @dataclass(frozen=True)
 class FitsColumn:
-    """A column. ``stored``: dtype in a row; ``offset``: byte offset in a row; ``unusable``: why it cannot be read."""
+    """A column of ``path``. ``stored``: dtype in a row; ``offset``: byte offset in a row; ``unusable``: why it cannot
+    be read.
+    """
 
+    path: Path
     name: str
     field: Field
     letter: str
@@ -99,11 +103,6 @@ class FitsColumn:
     is_variable: bool
     scaling: Scaling
     unusable: str = ""
-
-    @property
-    def is_empty(self) -> bool:
-        """Whether it has no bytes, as STILTS writes a column of empty texts."""
-        return self.repeat == 0
 
     def read_values(self, stored: NDArray[Any], heap: Heap | None) -> pa.Array:
         """Convert the column of a row block to Arrow."""
@@ -127,16 +126,24 @@ class FitsColumn:
     def _items_per_value(self) -> int:
         return 2 if self.field.type.is_complex else 1
 
+    def count_heap_bytes(self, stored: NDArray[Any]) -> NDArray[np.int64]:
+        """Return the bytes in the heap of each row of a variable column."""
+        item_bytes = np.dtype(_LETTERS[self.letter][1]).itemsize * self._items_per_value
+        counts = stored[:, 0].astype(np.int64)
+        if ((counts < 0) | (counts > _MAX_ARRAY_BYTES // item_bytes)).any():
+            raise ReadError(f"{self.path}: column {self.name} has variable arrays of negative or too many values")
+        return counts * item_bytes
+
     def _read_variable(self, stored: NDArray[Any], heap: Heap) -> pa.Array:
-        counts, places = stored[:, 0].astype(np.int64), stored[:, 1].astype(np.int64)
         item = np.dtype(_LETTERS[self.letter][1])
-        counts *= self._items_per_value
-        if (counts > _MAX_HEAP_BYTES).any():
-            raise ReadError(f"column {self.name} has an array of {counts.max()} values")
-        data = heap.read_arrays(places, counts * item.itemsize)
-        offsets = np.r_[0, np.cumsum(counts)].astype(np.int32)
+        sizes = self.count_heap_bytes(stored)
+        places = np.where(sizes, stored[:, 1], 0).astype(np.int64)
+        if ((places < 0) | (places > MAX_HEAP_PLACE)).any():
+            raise ReadError(f"{self.path}: column {self.name} has variable arrays at invalid offsets")
+        data = heap.read_arrays(places, sizes)
+        offsets = np.r_[0, np.cumsum(sizes // item.itemsize)].astype(np.int32)
         if self.letter == "A":
-            return _split_bytes(data, offsets)
+            return _trim_texts(_split_bytes(data, offsets), has_nul=b"\0" in data)
         return pa.ListArray.from_arrays(pa.array(offsets), self._convert_scalars(np.frombuffer(data, item)))
 
     def _convert_scalars(self, raw: NDArray[Any]) -> pa.Array:
@@ -154,17 +161,17 @@ def parse_fits_columns(header: Header) -> Iterator[FitsColumn]:
         column, width = _parse_column(header, prefix, number, offset)
         yield column
         offset += width
-    padding = int(header["NAXIS1"]) - offset
+    padding = header.read_integer("NAXIS1") - offset
     if padding and not (_is_wide(header) and 0 < padding < _MAX_PADDING):
-        raise ValueError(f"the columns take {offset} bytes of a row, but NAXIS1 is {header['NAXIS1']}")
+        raise ValueError(f"the columns take {offset} bytes of a row, but NAXIS1 is {offset + padding}")
 
 
 def _list_columns(header: Header) -> list[tuple[str, int]]:
     """Return the numbers of the columns, each with the prefix of its keywords."""
-    count = int(header["TFIELDS"])
+    count = header.read_integer("TFIELDS")
     if not _is_wide(header):
         return [("", number) for number in range(1, count + 1)]
-    first, total = int(header.get("XT_ICOL", 0)), int(header.get("XT_NCOL", 0))
+    first, total = header.read_integer("XT_ICOL", 0), header.read_integer("XT_NCOL", 0)
     if first != count or not first <= total <= MAX_FILE_COLUMNS or f"{_WIDE_PREFIX}TFORM{first}" not in header:
         raise ValueError(f"its column {count} ({_CONTAINER}) holds others in a form that is not known")
     plain = [("", number) for number in range(1, first)]
@@ -172,82 +179,105 @@ def _list_columns(header: Header) -> list[tuple[str, int]]:
 
 
 def _is_wide(header: Header) -> bool:
-    return read_text(header, f"TTYPE{header['TFIELDS']}") == _CONTAINER
+    return header.read_text(f"TTYPE{header.read_integer('TFIELDS')}") == _CONTAINER
 
 
 def _parse_column(header: Header, prefix: str, number: int, offset: int) -> tuple[FitsColumn, int]:
-    form = str(header.get(f"{prefix}TFORM{number}", ""))
+    form = header.read_text(f"{prefix}TFORM{number}").upper()
     match = _FORM.match(form)
     if match is None:
         raise ValueError(f"TFORM{number} is invalid: {form!r}")
     repeat, letter, element = int(match[1] or 1), match[2], match[3]
     is_variable = letter in ("P", "Q")
+    shape: tuple[int, ...] = ()
     if is_variable:
         width = repeat * (8 if letter == "P" else 16)
         stored: Any = (">i4" if letter == "P" else ">i8", (2,))
         letter = element
     else:
-        width, stored = _find_stored_dtype(letter, repeat)
+        width = _count_cell_bytes(letter, repeat)
+        shape = _read_shape(header.read_text(f"{prefix}TDIM{number}"), repeat)
+        if not shape and letter == "A":
+            shape = _divide_text(repeat, int(match[4] or 0))
+        repeat = math.prod(shape) if shape else repeat
+        stored = _find_stored_dtype(letter, repeat)
     scaling = _read_scaling(header, prefix, number, letter)
-    type_, unusable = _find_type(letter, repeat, is_variable, scaling, header.get(f"{prefix}TDIM{number}"))
+    type_, unusable = _find_type(letter, repeat, is_variable, scaling, shape)
+    if is_variable and (repeat > 1 or letter not in _LETTERS):
+        unusable = f"FITS does not define its TFORM {form}"
     field = describe_field(header, prefix, number, type_)
-    return FitsColumn(field.name, field, letter, repeat, offset, stored, is_variable, scaling, unusable), width
+    return FitsColumn(
+        header.path, field.name, field, letter, repeat, offset, stored, is_variable, scaling, unusable
+    ), width
 
 
 def _read_scaling(header: Header, prefix: str, number: int, letter: str) -> Scaling:
+    scale = header.read_number(f"{prefix}TSCAL{number}", 1)
+    zero = header.read_number(f"{prefix}TZERO{number}", 0)
     null = header.get(f"{prefix}TNULL{number}") if letter in "BIJK" else None
-    scale, zero = read_scale_and_zero(header, prefix, number)
-    return Scaling(letter, scale, zero, null if type(null) is int else None)
+    if null is not None:
+        null = header.read_number(f"{prefix}TNULL{number}", 0)
+    return Scaling(letter, float(scale), zero, null if type(null) is int else None)
 
 
 def describe_field(header: Header, prefix: str, number: int, type_: ColumnType) -> Field:
     """Return the column of a type with its metadata: the standard's keywords and TOPCAT's."""
     return Field(
-        str(header.get(f"{prefix}TTYPE{number}", "")).strip(),
+        header.read_text(f"{prefix}TTYPE{number}"),
         type_,
-        unit=str(header.get(f"{prefix}TUNIT{number}", "")).strip(),
-        ucd=str(header.get(f"{prefix}TUCD{number}", "")).strip(),
-        utype=str(header.get(f"{prefix}TUTYP{number}", "")).strip(),
-        description=str(header.get(f"{prefix}TCOMM{number}", "")).strip(),
+        unit=header.read_text(f"{prefix}TUNIT{number}"),
+        ucd=header.read_text(f"{prefix}TUCD{number}"),
+        utype=header.read_text(f"{prefix}TUTYP{number}"),
+        description=header.read_text(f"{prefix}TCOMM{number}"),
     )
 
 
-def _find_stored_dtype(letter: str, repeat: int) -> tuple[int, Any]:
-    """Return the bytes in a row, and the dtype."""
+def _count_cell_bytes(letter: str, repeat: int) -> int:
     if letter not in _LETTERS:
         raise ValueError(f"FITS does not define the TFORM letter {letter}")
-    item = np.dtype(_LETTERS[letter][1])
+    item_type, count = _find_stored_dtype(letter, repeat)
+    return int(item_type.itemsize * count[0])
+
+
+def _find_stored_dtype(letter: str, repeat: int) -> tuple[np.dtype[Any], tuple[int]]:
+    """Return the dtype of the items in a cell, and their number."""
     count = -(-repeat // 8) if letter == "X" else 2 * repeat if letter in "CM" else repeat
-    return count * item.itemsize, (item, (count,))
+    return np.dtype(_LETTERS[letter][1]), (count,)
 
 
 def _find_type(
-    letter: str, repeat: int, is_variable: bool, scaling: Scaling, dimensions: str | None
+    letter: str, repeat: int, is_variable: bool, scaling: Scaling, shape: tuple[int, ...]
 ) -> tuple[ColumnType, str]:
     """Return the type of the column, and the reason if it cannot be read."""
-    if letter not in _LETTERS:
-        return ColumnType("char", "*"), f"FITS does not define its TFORM letter {letter}"
     if repeat == 0:
-        return ColumnType("char", "*"), "it has no values"
+        return ColumnType("char", "*"), NO_VALUES
+    if letter not in _LETTERS:
+        return ColumnType("char", "*"), "FITS does not define its TFORM"
     if letter == "X" and is_variable:
         return ColumnType("char", "*"), "variable arrays of bits are not supported"
-    shape = "" if is_variable else _read_shape(dimensions, repeat)
+    arraysize = "*" if is_variable else "x".join(map(str, shape))
     if letter == "A":
-        return ColumnType("char", shape or ("*" if is_variable else f"{repeat}*")), ""
+        return ColumnType("char", arraysize or f"{repeat}*"), ""
     if letter in "CM" and not scaling.is_trivial:
         return ColumnType("char", "*"), "complex numbers with TSCAL or TZERO are not supported"
     is_scaled = letter not in "LX" and not scaling.is_trivial
     datatype = scaling.datatype if is_scaled else _LETTERS[letter][0]
-    arraysize = "*" if is_variable else shape or ("" if repeat == 1 else str(repeat))
-    return ColumnType(datatype, arraysize), ""
+    return ColumnType(datatype, arraysize or ("" if repeat == 1 else str(repeat))), ""
 
 
-def _read_shape(dimensions: str | None, repeat: int) -> str:
-    """Return the arraysize of TDIM, such as 3x2; '' if it has one axis, or does not fit TFORM."""
-    sizes = _SIZES.fullmatch(dimensions or "")
-    if not sizes or math.prod(map(int, sizes[1].split(","))) != repeat:
-        return ""
-    return sizes[1].replace(",", "x").replace(" ", "")
+def _read_shape(dimensions: str, repeat: int) -> tuple[int, ...]:
+    """Return the axes of TDIM; () for one axis, or more items than TFORM has.
+
+    Items behind those of TDIM are fill values (section 7.3.2).
+    """
+    sizes = _SIZES.fullmatch(dimensions)
+    shape = tuple(map(int, sizes[1].split(","))) if sizes else ()
+    return shape if math.prod(shape) <= repeat else ()
+
+
+def _divide_text(repeat: int, length: int) -> tuple[int, ...]:
+    """Return the shape of a text of TFORM rAw: an array of strings of w characters, the convention before TDIM."""
+    return (length, repeat // length) if 0 < length < repeat and repeat % length == 0 else ()
 
 
 def read_fixed_text(characters: NDArray[np.uint8]) -> pa.Array:
@@ -268,6 +298,14 @@ def _split_strings(characters: NDArray[np.uint8], length: int) -> pa.Array:
     rows = np.where(ended, each, np.uint8(ord(" "))).reshape(len(characters), -1)
     offsets = np.arange(len(rows) + 1, dtype=np.int32) * rows.shape[1]
     return _split_bytes(rows.tobytes(), offsets)
+
+
+def _trim_texts(texts: pa.Array, *, has_nul: bool) -> pa.Array:
+    """Return texts without blanks at their ends, where a NUL ends them, as in fixed-width strings."""
+    strings = texts.cast(pa.string(), safe=False)
+    if has_nul:
+        strings = pc.replace_substring_regex(texts, r"(?s)\x00.*$", "").cast(pa.string(), safe=False)
+    return pc.ascii_rtrim(strings, " ").cast(pa.binary())
 
 
 def _split_bytes(data: bytes | NDArray[np.uint8], offsets: NDArray[np.int32]) -> pa.Array:

@@ -1,32 +1,23 @@
-"""The HDUs of a FITS file (FITS standard 4.0, sections 3 and 4): their headers, and where the data of a table begin."""
+"""The HDUs of a FITS file (FITS standard 4.0, section 3), and where the data of each begin."""
 
 from __future__ import annotations
 
 import math
-import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Any
 
 from tap_service.readers.byte_stream import ByteStream
+from tap_service.readers.fits_header import CARD_BYTES, Header
 from tap_service.readers.read_error import ReadError
 from tap_service.readers.table_source import MAX_HEADER_BYTES
 
-#: Keywords and values; the first value of a repeated keyword
-Header = Mapping[str, Any]
-
 _BLOCK_BYTES = 2880
-_CARD_BYTES = 80
 
 #: HDUs searched for tables
-MAX_HDUS = 1000
+_MAX_HDUS = 10_000
 
-#: The extensions that are tables
-TABLES = ("BINTABLE", "TABLE")
-
-#: The value of a card with a text, between its quotation marks
-_TEXT_VALUE = re.compile(r"= *'((?:[^']|'')*)'")
+#: The extensions that are tables; A3DTABLE is the name of BINTABLE before it became a standard
+_TABLES = ("BINTABLE", "TABLE", "A3DTABLE")
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,26 +30,36 @@ class Hdu:
         Its number in the file; the primary HDU is 0.
     header : Header
         Its keywords.
-    start : int
-        The offset of its data in the unpacked file, in bytes.
+    start, size : int
+        The offset of its data in the unpacked file, and their size with the padding, in bytes.
     """
 
     number: int
     header: Header
     start: int
+    size: int
 
     @property
     def is_table(self) -> bool:
-        return self.kind in TABLES
+        return self.kind in _TABLES and not self.is_packed_image
+
+    @property
+    def is_packed_image(self) -> bool:
+        """Whether the table is the form of a compressed image (section 10.1)."""
+        return self.header.read_text("ZIMAGE") == "T"
+
+    @property
+    def is_ascii(self) -> bool:
+        return self.kind == "TABLE"
 
     @property
     def kind(self) -> str:
-        return read_text(self.header, "XTENSION")
+        return self.header.read_text("XTENSION")
 
     @property
     def name(self) -> str:
         """EXTNAME, '' if it has none."""
-        return read_text(self.header, "EXTNAME")
+        return self.header.read_text("EXTNAME")
 
     def describe(self) -> str:
         """Return number, name and rows, for messages."""
@@ -75,23 +76,24 @@ def iterate_hdus(stream: ByteStream) -> Iterator[Hdu]:
         A header is broken. What follows the last HDU is none (section 3.5) and ends the file.
     """
     position = 0
-    for number in range(MAX_HDUS):
+    for number in range(_MAX_HDUS):
         cards = _read_cards(stream, is_first=not number)
         if not cards:
             return
-        header = _parse_cards(cards, stream.path)
+        header = Header(cards, stream.path)
         position += len(cards)
-        yield Hdu(number, header, position)
-        size = -(-_count_data_bytes(HeaderIntegers(header, stream.path)) // _BLOCK_BYTES) * _BLOCK_BYTES
+        size = -(-_count_data_bytes(header) // _BLOCK_BYTES) * _BLOCK_BYTES
+        yield Hdu(number, header, position, size)
         position += size
         if not stream.skip(size):
             return
+    raise ReadError(f"{stream.path} has more than {_MAX_HDUS} HDUs")
 
 
 def _read_cards(stream: ByteStream, *, is_first: bool) -> bytes:
-    """Return the bytes of a header; b"" if no other HDU follows."""
+    """Return the cards of a header up to END, and the padding; b"" if no other HDU follows."""
     cards = bytearray()
-    while not _has_end(cards):
+    while (end := _find_end(cards)) < 0:
         block = stream.read(_BLOCK_BYTES)
         if not cards and not is_first and not block.startswith(b"XTENSION="):
             return b""
@@ -102,58 +104,23 @@ def _read_cards(stream: ByteStream, *, is_first: bool) -> bytes:
         cards += block
         if len(cards) > MAX_HEADER_BYTES:
             raise ReadError(f"{stream.path} has a header of more than {MAX_HEADER_BYTES} bytes")
-    return bytes(cards)
+    return bytes(cards[:end]).ljust(len(cards))
 
 
-def _has_end(cards: bytearray) -> bool:
-    last = range(max(0, len(cards) - _BLOCK_BYTES), len(cards), _CARD_BYTES)
-    return any(cards[at : at + 8] == b"END     " for at in last)
+def _find_end(cards: bytearray) -> int:
+    """Return the place of END in the last block, -1 if it is not there."""
+    last = range(max(0, len(cards) - _BLOCK_BYTES), len(cards), CARD_BYTES)
+    return next((at for at in last if cards[at : at + 8] == b"END     "), -1)
 
 
-def _parse_cards(cards: bytes, path: Path) -> Header:
-    """Return the keywords. FITS allows only ASCII; texts with Latin-1, which some programs write, are read so."""
-    from astropy.io import fits  # deferred: a third of the start time of a reader
-
-    lines = [cards[at : at + _CARD_BYTES] for at in range(0, len(cards), _CARD_BYTES)]
-    plain = b"".join(line for line in lines if line.isascii())
-    try:
-        parsed = fits.Header.fromstring(plain.decode("ascii"))
-        keywords = {card.keyword: card.value for card in reversed(parsed.cards)}
-    except (ValueError, fits.VerifyError) as error:
-        raise ReadError(f"{path} has a broken header: {error}") from error
-    for line in lines:
-        text = line.decode("latin-1")
-        found = None if line.isascii() else _TEXT_VALUE.match(text[8:])
-        if found is not None:
-            keywords.setdefault(text[:8].strip(), found[1].replace("''", "'").rstrip())
-    return keywords
-
-
-def read_text(header: Header, key: str) -> str:
-    """Return the value as written in the file; '' if there is none."""
-    value = header.get(key, "")
-    return str(value).strip() if not isinstance(value, bool) else "FT"[value]
-
-
-class HeaderIntegers:
-    """The integers of a header. Raises ``ReadError`` if one without a default is missing, or one is out of range."""
-
-    def __init__(self, header: Header, path: Path) -> None:
-        self._header = header
-        self._path = path
-
-    def read_integer(self, key: str, default: int | None = None, low: int = 0, high: int = 1 << 62) -> int:
-        value = self._header.get(key, default)
-        if type(value) is not int or not low <= value <= high:
-            raise ReadError(f"{self._path} has a header whose {key} is not a number from {low} to {high}")
-        return value
-
-
-def _count_data_bytes(numbers: HeaderIntegers) -> int:
-    count = numbers.read_integer("NAXIS", 0, high=999)
-    axes = [numbers.read_integer(f"NAXIS{number}") for number in range(1, count + 1)]
+def _count_data_bytes(header: Header) -> int:
+    """Return the size of the data; of random groups (section 6), the first axis has the length 0."""
+    count = header.read_integer("NAXIS", 0, high=999)
+    axes = [header.read_integer(f"NAXIS{number}") for number in range(1, count + 1)]
     if not axes:
         return 0
-    groups, extra = numbers.read_integer("GCOUNT", 1), numbers.read_integer("PCOUNT", 0)
-    item_bytes = abs(numbers.read_integer("BITPIX", low=-64, high=64)) // 8
+    if axes[0] == 0 and header.read_text("GROUPS") == "T":
+        axes = axes[1:]
+    groups, extra = header.read_integer("GCOUNT", 1), header.read_integer("PCOUNT", 0)
+    item_bytes = abs(header.read_integer("BITPIX", low=-64, high=64)) // 8
     return item_bytes * groups * (extra + math.prod(axes))

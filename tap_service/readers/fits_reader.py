@@ -6,19 +6,20 @@ FITS marks undefined values by NaN, which becomes NULL.
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, nullcontext
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
 from tap_service.models.read_options import AS_DETECTED, ReadOptions
 from tap_service.readers.byte_stream import ByteStream
 from tap_service.readers.fits_ascii_columns import AsciiColumn, parse_ascii_columns
-from tap_service.readers.fits_column_reader import FitsColumn, Heap, parse_fits_columns
-from tap_service.readers.fits_hdus import HeaderIntegers
+from tap_service.readers.fits_column_reader import MAX_HEAP_PLACE, NO_VALUES, FitsColumn, Heap, parse_fits_columns
 from tap_service.readers.fits_table_choice import choose_table
 from tap_service.readers.read_error import ReadError
 from tap_service.readers.table_source import (
@@ -32,6 +33,11 @@ from tap_service.readers.unique_names import name_columns
 
 _Column = FitsColumn | AsciiColumn
 
+_PIECE_BYTES = 1 << 20
+
+#: The bytes of variable arrays in a row block of more than one row
+_MAX_HEAP_PART = 32 << 20
+
 
 class FitsSource:
     unit = "row"
@@ -42,18 +48,21 @@ class FitsSource:
         self.options = options
         choice = choose_table(path, options.hdu)
         self._hdu = choice.hdu
-        numbers = HeaderIntegers(self._hdu.header, path)
-        self._row_bytes = numbers.read_integer("NAXIS1", high=MAX_ROW_BYTES)
-        self.rows: int | None = numbers.read_integer("NAXIS2")
-        self._heap_start = numbers.read_integer("THEAP", self._row_bytes * self.rows)
-        numbers.read_integer("TFIELDS", high=MAX_FILE_COLUMNS)
+        header = self._hdu.header
+        self._row_bytes = header.read_integer("NAXIS1", high=MAX_ROW_BYTES)
+        self.rows: int | None = header.read_integer("NAXIS2")
+        self._heap_start = self._row_bytes * self.rows
+        if "THEAP" in header:
+            self._heap_start = header.read_integer("THEAP", high=MAX_HEAP_PLACE)
+        header.read_integer("TFIELDS", high=MAX_FILE_COLUMNS)
         self.description = ""
         columns = self._parse_columns()
-        empty = [column.name for column in columns if column.is_empty]
-        columns = [column for column in columns if not column.is_empty]
         names, notes = name_columns([column.name for column in columns], case_matters=options.case_matters)
-        self.notes = (*choice.notes, *(f"column {name} has no values and is left out" for name in empty), *notes)
-        named = list(zip(names, columns, strict=True))
+        named = [pair for pair in zip(names, columns, strict=True) if pair[1].unusable != NO_VALUES]
+        empty = [name for name, column in zip(names, columns, strict=True) if column.unusable == NO_VALUES]
+        self.notes = (*choice.notes, *notes, *(f"column {name} is left out: {NO_VALUES}" for name in empty))
+        if not named:
+            raise ReadError(f"{path} has a table without columns in {self.form}")
         self.unusable = {name: column.unusable for name, column in named if column.unusable}
         self._columns: dict[str, _Column] = {name: column for name, column in named if not column.unusable}
         self.fields = tuple(replace(column.field, name=name) for name, column in self._columns.items())
@@ -65,9 +74,9 @@ class FitsSource:
 
     def _parse_columns(self) -> list[_Column]:
         try:
-            parse = parse_ascii_columns if self._hdu.kind == "TABLE" else parse_fits_columns
+            parse = parse_ascii_columns if self._hdu.is_ascii else parse_fits_columns
             return [*parse(self._hdu.header)]
-        except (ArithmeticError, KeyError, TypeError, ValueError) as error:
+        except (ArithmeticError, ValueError) as error:
             raise ReadError(f"{self.path}: the header of its table is invalid: {error}") from error
 
     def read_blocks(self, columns: tuple[str, ...]) -> Iterator[RowBlock]:
@@ -90,11 +99,12 @@ class FitsSource:
                 block = stream.read(count * self._row_bytes)
                 if len(block) < count * self._row_bytes:
                     raise ReadError(f"{self.path} ends in row {first + len(block) // self._row_bytes} of {total}")
-                rows = np.frombuffer(block, layout)
-                arrays = [column.read_values(rows[name], heap) for name, column in zip(columns, wanted, strict=True)]
-                batch = pa.RecordBatch.from_arrays(arrays, list(columns))
-                first += count
-                yield RowBlock(batch, number_rows_from(first - count), (first - 1) / total)
+                for rows in _split_rows(np.frombuffer(block, layout), dict(zip(columns, wanted, strict=True))):
+                    values = zip(columns, wanted, strict=True)
+                    arrays = [column.read_values(rows[name], heap) for name, column in values]
+                    batch = pa.RecordBatch.from_arrays(arrays, list(columns))
+                    first += len(rows)
+                    yield RowBlock(batch, number_rows_from(first - len(rows)), (first - 1) / total)
 
     @contextmanager
     def _open_heap(self) -> Iterator[Heap]:
@@ -105,8 +115,26 @@ class FitsSource:
                 with self.path.open("rb") as file:
                     yield Heap(file, start, self.path)
                 return
+            stream.skip(start)
+            left = self._hdu.start + self._hdu.size - start
             with tempfile.TemporaryFile() as unpacked:
-                while block := stream.read(1 << 20):
+                while left > 0 and (block := stream.read(min(left, _PIECE_BYTES))):
                     unpacked.write(block)
+                    left -= len(block)
                 unpacked.flush()
-                yield Heap(unpacked, start, self.path)
+                yield Heap(unpacked, 0, self.path)
+
+
+def _split_rows(rows: NDArray[Any], columns: Mapping[str, _Column]) -> Iterator[NDArray[Any]]:
+    """Split rows so that the variable arrays of a part take little memory."""
+    sizes = np.zeros(len(rows), np.int64)
+    for name, column in columns.items():
+        if isinstance(column, FitsColumn) and column.is_variable:
+            sizes += column.count_heap_bytes(rows[name])
+    ends = np.cumsum(sizes)
+    start = 0
+    while start < len(rows):
+        before = int(ends[start - 1]) if start else 0
+        stop = max(start + 1, int(np.searchsorted(ends, before + _MAX_HEAP_PART, "right")))
+        yield rows[start:stop]
+        start = stop

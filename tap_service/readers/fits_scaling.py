@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
-
-from tap_service.readers.fits_hdus import Header
 
 #: TFORM letter of integers -> bits, and the smallest value
 _INTEGERS = {"B": (8, 0), "I": (16, -(2**15)), "J": (32, -(2**31)), "K": (64, -(2**63))}
@@ -19,6 +16,12 @@ _INTEGERS = {"B": (8, 0), "I": (16, -(2**15)), "J": (32, -(2**31)), "K": (64, -(
 _SIGNED = (("short", 16), ("int", 32), ("long", 64))
 
 _NUMPY = {"short": "i2", "int": "i4", "long": "i8"}
+
+#: The largest TZERO of integers: no value behind it fits a BIGINT
+_MAX_SHIFT = 1 << 64
+
+#: The smallest TZERO whose sum with 32-bit integers needs a check
+_MAX_SHORT_SHIFT = 1 << 62
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +43,8 @@ class Scaling:
     @property
     def is_shift(self) -> bool:
         """Whether the values are integers: stored integers plus an integer."""
-        return self.letter in _INTEGERS and self.scale == 1 and type(self.zero) is int
+        is_integer = type(self.zero) is int and abs(self.zero) <= _MAX_SHIFT
+        return is_integer and self.letter in _INTEGERS and self.scale == 1
 
     @property
     def datatype(self) -> str:
@@ -57,7 +61,7 @@ class Scaling:
     def convert(self, raw: NDArray[Any]) -> pa.Array:
         """Return the physical values; NULL for ``null``.
 
-        Integers that no BIGINT holds are decimals, for the loader to refuse one by one.
+        Integers beside those that no BIGINT holds are texts, for the loader to refuse one by one.
         """
         mask = None if self.null is None else raw == self.null
         native = raw.astype(raw.dtype.newbyteorder("="), copy=False)
@@ -65,9 +69,10 @@ class Scaling:
             return pa.array(native, mask=mask)
         if not self.is_shift:
             return pa.array(native.astype(np.float64) * self.scale + float(self.zero), mask=mask)
-        if self.letter != "K":
-            return pa.array((native.astype(np.int64) + int(self.zero)).astype(_NUMPY[self.datatype]), mask=mask)
-        return _shift_long(native, int(self.zero), mask)
+        zero = int(self.zero)
+        if self.letter != "K" and abs(zero) < _MAX_SHORT_SHIFT:
+            return pa.array((native.astype(np.int64) + zero).astype(_NUMPY[self.datatype]), mask=mask)
+        return _shift_long(native.astype(np.int64, copy=False), zero, mask)
 
 
 def _shift_long(values: NDArray[Any], zero: int, mask: NDArray[np.bool_] | None) -> pa.Array:
@@ -78,19 +83,4 @@ def _shift_long(values: NDArray[Any], zero: int, mask: NDArray[np.bool_] | None)
         shifted = (values.view(np.uint64) + np.array(zero, np.int64).view(np.uint64)).view(np.int64)
         if not ((shifted < values) if zero > 0 else (shifted > values)).any():  # nothing has wrapped around
             return pa.array(shifted, mask=mask)
-    exact = [value + zero for value in values.tolist()]
-    return pa.array(exact, pa.decimal128(38, 0), mask=mask)
-
-
-def read_scale_and_zero(header: Header, prefix: str, number: int) -> tuple[float, int | float]:
-    """Return TSCAL and TZERO of a column. Raises ``ValueError`` if one is not a finite number."""
-    values = [header.get(f"{prefix}{key}{number}", default) for key, default in (("TSCAL", 1), ("TZERO", 0))]
-    for key, value in zip(("TSCAL", "TZERO"), values, strict=True):
-        if not isinstance(value, int | float) or not math.isfinite(value):
-            raise ValueError(f"{key}{number} is not a number: {str(value)[:40]!r}")
-    return float(values[0]), read_zero(values[1])
-
-
-def read_zero(value: float) -> int | float:
-    """Return TZERO as an integer if it is one, however it is written: 32768, 32768.0, 9.223372036854775808E18."""
-    return int(value) if isinstance(value, float) and value.is_integer() else value
+    return pa.array([str(value + zero) for value in values.tolist()], pa.string(), mask=mask)

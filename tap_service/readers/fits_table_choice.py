@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from tap_service.readers.byte_stream import ByteStream
-from tap_service.readers.fits_hdus import MAX_HDUS, Hdu, iterate_hdus, read_text
+from tap_service.readers.fits_hdus import Hdu, iterate_hdus
 from tap_service.readers.read_error import ReadError
 
 #: The table of FITS_LDAC files that holds the header of an image; the catalogue follows it
 _LDAC_HEADER = "LDAC_IMHEAD"
 
 _MAX_LISTED = 20
+
+#: Bytes behind the table of a compressed file that are unpacked to find other tables
+_MAX_UNPACKED = 64 << 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,18 +26,26 @@ class TableChoice:
     notes: tuple[str, ...]
 
 
+@dataclass(slots=True)
+class _Search:
+    """The HDUs found. ``gap``: why the file was not searched to its end; '' if it was."""
+
+    chosen: Hdu | None = None
+    tables: list[Hdu] = field(default_factory=list)
+    has_packed_image: bool = False
+    gap: str = ""
+
+
 def choose_table(path: Path, wanted: str) -> TableChoice:
     """Find the table of a file.
-
-    Of a compressed file nothing is unpacked behind the chosen table: other tables there are not listed.
 
     Parameters
     ----------
     path : Path
         The file.
     wanted : str
-        The number of an HDU from 0, or its EXTNAME in any case; '' for the first table, in FITS_LDAC files the
-        catalogue.
+        The number of an HDU from 0, or its EXTNAME in any case, perhaps with its EXTVER (``SCI,2``); '' for the first
+        table, in FITS_LDAC files the catalogue.
 
     Returns
     -------
@@ -46,36 +57,68 @@ def choose_table(path: Path, wanted: str) -> TableChoice:
     ReadError
         There is no such table.
     """
-    chosen: Hdu | None = None
-    tables: list[Hdu] = []
-    last = 0
-    with ByteStream(path) as stream:
-        for hdu in iterate_hdus(stream):
-            last = hdu.number
-            if hdu.is_table:
-                tables.append(hdu)
-            if chosen is None and _is_wanted(hdu, wanted):
-                chosen = hdu
-            if chosen is not None and (stream.compression is not None or len(tables) > _MAX_LISTED):
-                break
-    if chosen is None and not wanted and tables:
-        chosen = tables[0]
-    if chosen is None or not chosen.is_table:
-        limit = f" among its first {MAX_HDUS} HDUs" if last == MAX_HDUS - 1 else ""
-        raise ReadError(f"{path} has no {_describe_wanted(wanted)}{limit}{_list_tables(tables)}")
-    if "T" in (read_text(chosen.header, "ZIMAGE"), read_text(chosen.header, "ZTABLE")):
+    search = _search_file(path, wanted)
+    chosen = search.chosen
+    if chosen is None and not wanted and search.tables:
+        chosen = search.tables[0]
+    if _is_packed(chosen) if chosen else search.has_packed_image and not wanted:
         raise ReadError(f"{path} holds a compressed image or table: unpack it with funpack first")
-    others = [hdu for hdu in tables if hdu.number != chosen.number]
-    if not others:
-        return TableChoice(chosen, ())
-    listed = ", ".join(hdu.describe() for hdu in others[:_MAX_LISTED])
-    return TableChoice(chosen, (f"HDU {chosen.describe()} is read; --hdu reads another table: {listed}",))
+    if chosen is None or not chosen.is_table:
+        raise ReadError(f"{path} has no {_describe_wanted(wanted)}{_list_tables(search.tables)}")
+    others = [hdu for hdu in search.tables if hdu.number != chosen.number]
+    notes = []
+    if others:
+        listed = ", ".join(hdu.describe() for hdu in others[:_MAX_LISTED])
+        notes.append(f"HDU {chosen.describe()} is read; --hdu reads another table: {listed}")
+    if search.gap:
+        notes.append(f"HDU {chosen.describe()} is read; the tables behind it are not all listed: {search.gap}")
+    return TableChoice(chosen, tuple(notes))
+
+
+def _search_file(path: Path, wanted: str) -> _Search:
+    """Find the table, and list the others as far as that costs little."""
+    search = _Search()
+    with ByteStream(path) as stream:
+        try:
+            for hdu in iterate_hdus(stream):
+                if hdu.header.read_text("COLFITS") == "T":
+                    raise ReadError(f"{path} stores its table by columns (colfits): stilts tcopy writes it by rows")
+                search.has_packed_image |= hdu.is_packed_image
+                if hdu.is_table:
+                    search.tables.append(hdu)
+                if search.chosen is None and _is_wanted(hdu, wanted):
+                    search.chosen = hdu
+                if search.chosen is not None and (gap := _find_gap(search, hdu, stream)):
+                    search.gap = gap
+                    break
+        except ReadError as error:
+            if search.chosen is None:
+                raise
+            search.gap = str(error)
+    return search
+
+
+def _find_gap(search: _Search, hdu: Hdu, stream: ByteStream) -> str:
+    """Return why the file is not searched behind an HDU, '' if it is."""
+    if len(search.tables) > _MAX_LISTED:
+        return f"there are more than {_MAX_LISTED}"
+    start = search.chosen.start if search.chosen else 0
+    if stream.compression is not None and hdu.start + hdu.size - start > _MAX_UNPACKED:
+        return f"of a compressed file, {_MAX_UNPACKED >> 20} MiB are searched"
+    return ""
+
+
+def _is_packed(hdu: Hdu) -> bool:
+    return hdu.is_packed_image or hdu.header.read_text("ZTABLE") == "T"
 
 
 def _is_wanted(hdu: Hdu, wanted: str) -> bool:
     if not wanted:
         return hdu.is_table and hdu.name != _LDAC_HEADER
-    return hdu.number == int(wanted) if wanted.isdecimal() else hdu.name.lower() == wanted.lower()
+    if wanted.isdecimal():
+        return str(hdu.number) == (wanted.lstrip("0") or "0")
+    numbered = f"{hdu.name},{hdu.header.get('EXTVER', 1)}"
+    return hdu.is_table and wanted.lower() in (hdu.name.lower(), numbered.lower())
 
 
 def _describe_wanted(wanted: str) -> str:

@@ -12,8 +12,10 @@ import pytest
 from astropy.io import fits
 
 from tap_service.models.read_options import ReadOptions
+from tap_service.readers import fits_table_choice
 from tap_service.readers.file_formats import describe_form, open_source
 from tap_service.readers.read_error import ReadError
+from tests.tap_service.readers.raw_fits import write_card, write_file, write_header, write_table
 from tests.tap_service.readers.reading import list_types, read_rows
 
 
@@ -122,3 +124,68 @@ def test_a_file_that_ends_in_a_header_is_refused(tmp_path: Path, kept: int) -> N
     (tmp_path / "t.fits").write_bytes(whole[: kept // 2880 * 2880 + kept % 2880])
     with pytest.raises(ReadError, match=r"has no binary table|ends inside a header"):
         open_source(tmp_path / "t.fits")
+
+
+def test_a_table_behind_random_groups_is_found(tmp_path: Path) -> None:
+    sizes = {"BITPIX": -32, "NAXIS": 3, "NAXIS1": 0, "NAXIS2": 3, "NAXIS3": 500, "PCOUNT": 6, "GCOUNT": 4}
+    cards = [b"SIMPLE  =                    T", b"GROUPS  =                    T"]
+    primary = write_header([*cards, *(write_card(key, value) for key, value in sizes.items())])
+    table = write_table([{"TTYPE": "n", "TFORM": "J"}], b"\0\0\0\5")
+    (tmp_path / "t.fits").write_bytes(primary + b"\0" * (-(-4 * 4 * 1506 // 2880) * 2880) + table)
+    assert read_rows(tmp_path / "t.fits") == ([(5,)], [])
+
+
+@pytest.mark.parametrize("kind", ["BINTABLE", "A3DTABLE"])
+def test_a_compressed_image_is_no_table(tmp_path: Path, kind: str) -> None:
+    image = write_table([{"TTYPE": "COMPRESSED_DATA", "TFORM": "1PB"}], b"\0" * 8, cards=[b"ZIMAGE  = T"])
+    table = write_table([{"TTYPE": "n", "TFORM": "J"}], b"\0\0\0\5", kind=kind)
+    path = write_file(tmp_path / "t.fits", image, table)
+    assert read_rows(path) == ([(5,)], [])
+    for alone in (
+        write_file(tmp_path / "i.fits", image),
+        write_file(
+            tmp_path / "z.fits",
+            table.replace(b"END     ", b"ZTABLE  = T".ljust(80) + b"END     ", 1)[:2880] + b"\0\0\0\5",
+        ),
+    ):
+        with pytest.raises(ReadError, match="holds a compressed image or table: unpack it with funpack first"):
+            open_source(alone)
+
+
+def test_a_broken_hdu_behind_the_table_is_told(tmp_path: Path) -> None:
+    table = write_table([{"TTYPE": "n", "TFORM": "J"}], b"\0\0\0\5")
+    path = write_file(tmp_path / "t.fits", table, table[:1000])
+    assert open_source(path).notes == (
+        f"HDU 1 (1 rows) is read; the tables behind it are not all listed: {path} ends inside a header",
+    )
+    assert read_rows(path) == ([(5,)], [])
+    with pytest.raises(ReadError, match="ends inside a header"):
+        open_source(path, ReadOptions(hdu="2"))
+
+
+def test_of_a_compressed_file_a_part_is_searched(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(fits_table_choice, "_MAX_UNPACKED", 8000)
+    path = write(tmp_path / "t.fits.gz", build_table(5), build_table(6, "SECOND"), build_table(7, "THIRD"))
+    assert open_source(path).notes == (
+        "HDU 1 (1 rows) is read; --hdu reads another table: 2 SECOND (1 rows)",
+        "HDU 1 (1 rows) is read; the tables behind it are not all listed: of a compressed file, 0 MiB are searched",
+    )
+    assert read_rows(path, ReadOptions(hdu="3")) == ([(7,)], [])
+
+
+def test_a_table_behind_more_than_a_thousand_hdus_is_found(tmp_path: Path) -> None:
+    empty = write_header([b"XTENSION= 'IMAGE   '", write_card("BITPIX", 8), write_card("NAXIS", 0)])
+    path = write_file(tmp_path / "t.fits", *[empty] * 1200, write_table([{"TTYPE": "n", "TFORM": "J"}], b"\0\0\0\5"))
+    assert read_rows(path) == ([(5,)], [])
+
+
+@pytest.mark.parametrize(("hdu", "value"), [("SCI", 5), ("sci,2", 6), ("SCI,1", 5), ("02", 6)])
+def test_extver_chooses_among_tables_of_one_name(tmp_path: Path, hdu: str, value: int) -> None:
+    first, second = build_table(5, "SCI"), build_table(6, "SCI")
+    second.header["EXTVER"] = 2
+    assert read_rows(write(tmp_path / "t.fits", first, second), ReadOptions(hdu=hdu)) == ([(value,)], [])
+
+
+def test_a_table_of_the_name_of_an_image_is_found(tmp_path: Path) -> None:
+    path = write(tmp_path / "t.fits", fits.ImageHDU(np.zeros(9), name="CAT"), build_table(5, "CAT"))
+    assert read_rows(path, ReadOptions(hdu="CAT")) == ([(5,)], [])
