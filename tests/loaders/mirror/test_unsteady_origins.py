@@ -206,7 +206,9 @@ def test_a_token_for_null_counts_in_the_files_behind_the_one_that_shows_it(
     third = "".join(f"{n},0.5,{'null' if n == 47 else 'b'}\n" for n in range(40, 60))
     for number, rows in enumerate((first, second, third)):
         (tmp_path / "origin" / f"{number}.csv").write_text("source_id,x,word\n" + rows)
-    recipe = "name: x\ntable: mirrored.gaia\norigin: {{files: '{url}/{{0..2}}.csv'}}\n"
+    columns = "[{name: source_id, datatype: long}, {name: x, datatype: double}, {name: word, datatype: unicode}]"
+    (tmp_path / "x.yaml").write_text(f"name: mirrored\ntables: [{{name: gaia, columns: {columns}}}]\n")
+    recipe = "name: x\ntable: mirrored.gaia\norigin: {{files: '{url}/{{0..2}}.csv'}}\nmetadata: {{felis: x.yaml}}\n"
     with serving_origin(tmp_path / "origin") as server:
         mirror = GaiaMirror(server, tmp_path, recipe)
         server.find_fault = lambda path, count: 404 if path == "2.csv" else ""
