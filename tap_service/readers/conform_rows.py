@@ -232,8 +232,6 @@ def _list_checks(column: Column, table: Table, checks_texts: bool) -> tuple[Chec
     checks: list[Check] = []
     if not column.nullable and not type_.is_array:
         checks.append(lambda _, array: (pc.is_null(array), "has no value, but the column is not nullable"))
-    if type_.datatype == "float" and not type_.is_array:
-        checks.append(_find_overflow)
     if type_.is_timestamp:
         checks.append(_find_times_out_of_range)
     elif type_.is_text and type_.datatype == "char":
@@ -280,12 +278,6 @@ def _check_values(values: tuple[int | str, ...], arrow: pa.DataType) -> Check:
         return pc.and_(pc.is_valid(array), pc.invert(is_known)), reason
 
     return check
-
-
-def _find_overflow(given: pa.Array, array: pa.Array) -> tuple[pa.Array | None, str]:
-    if not pa.types.is_float64(given.type):
-        return None, ""
-    return pc.and_(pc.is_inf(array), pc.is_finite(given)), "does not fit the type REAL"
 
 
 def _find_times_out_of_range(_: pa.Array, array: pa.Array) -> tuple[pa.Array, str]:

@@ -54,5 +54,8 @@ def arrow_to_text(array: pa.Array) -> pa.Array:
     """Write times and dates in DALI's form, with the decimals that are not 0."""
     if pa.types.is_timestamp(array.type):
         array = array.view(pa.timestamp(array.type.unit))  # a time with a zone is stored in UTC
-    texts = pc.replace_substring(array.cast(pa.string()), " ", "T")
+    texts = array.cast(pa.string())
+    if pc.any(pc.starts_with(texts, "<")).as_py():  # what Arrow writes instead of an error
+        raise ValueError("beyond the years that can be written")
+    texts = pc.replace_substring(texts, " ", "T")
     return pc.replace_substring_regex(pc.replace_substring_regex(texts, r"\.0+$", ""), r"(\.[0-9]*[1-9])0+$", r"\1")

@@ -57,6 +57,11 @@ def test_times_as_texts_have_the_decimals_they_need() -> None:
     assert arrow_to_text(pa.array([date(1885, 1, 2), None])).to_pylist() == ["1885-01-02", None]
 
 
+def test_times_beyond_the_calendar_have_no_text() -> None:
+    with pytest.raises(ValueError, match="beyond the years"):
+        arrow_to_text(pa.array([2**45], pa.timestamp("s")))
+
+
 TIME = '<FIELD name="t" datatype="char" arraysize="*" xtype="timestamp"/>'
 
 
