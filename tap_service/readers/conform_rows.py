@@ -12,6 +12,7 @@ VOTable). An empty text becomes NULL in columns with ``values``, since these for
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -29,6 +30,7 @@ from tap_service.readers.null_tokens import replace_tokens
 from tap_service.readers.number_casts import Misfit
 from tap_service.readers.read_error import ReadError
 from tap_service.readers.table_source import Fault, RowBlock, Source
+from tap_service.readers.time_casts import count_cut_times
 from tap_service.readers.xtype_checks import Check, list_interval_checks, list_text_checks
 
 #: The range of DateTime64(6) in ClickHouse
@@ -71,6 +73,8 @@ class Conformer:
         The columns to read from the file, for ``Source.read_blocks``.
     schema : pyarrow.Schema
         The columns of the table, followed by the shapes and covers of its range, region and MOC columns.
+    cut_times : Counter of str
+        How many times of each column were cut to microseconds so far.
 
     Raises
     ------
@@ -97,6 +101,7 @@ class Conformer:
             )
             for column in table.columns
         ]
+        self.cut_times: Counter[str] = Counter()
         self.source_names = tuple(fitting.source_name for fitting in self._fittings if fitting.source_name)
         hidden = []
         for column in table.columns:
@@ -125,6 +130,8 @@ class Conformer:
         hidden: list[pa.Array] = []
         for fitting in self._fittings:
             given = replace_tokens(_find_given_column(block.batch, fitting), fitting.nulls)
+            if fitting.column.type.is_timestamp:
+                self.cut_times[fitting.column.name] += count_cut_times(given)
             array, bad = _fit_column(given, fitting)
             if has_stored_shapes(fitting.column.type):
                 shapes, covers, invalid = shape_columns.read_regions(fitting.column.type, array)
