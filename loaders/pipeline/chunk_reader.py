@@ -138,7 +138,7 @@ def _read_good_rows(
     """Yield position of the source, good rows, fraction of all input that is read. ``needed``: only these sources."""
     are_partitions = any(isinstance(source, PartitionSource) for source in sources)
     places = range(len(sources)) if needed is None else needed
-    readers = [partial(_conform_blocks, table, sources[place], place) for place in places]
+    readers = [partial(_conform_blocks, table, sources[place], place, rejects) for place in places]
     blocks = (
         read_in_parallel(readers, _PARTITIONS_AT_ONCE, _BLOCKS_AHEAD)
         if are_partitions
@@ -154,12 +154,13 @@ def _read_good_rows(
 
 
 def _conform_blocks(
-    table: Table, source: Source, place: int
+    table: Table, source: Source, place: int, rejects: RejectsFile
 ) -> Iterator[tuple[int, RowBlock, pa.RecordBatch, list[Fault]]]:
     """Yield the row blocks of the source at ``place``, each with its good rows and its faults."""
     conformer = Conformer(table, source)
     for row_block in source.read_blocks(conformer.source_names):
         yield place, row_block, *conformer.conform_block(row_block)
+    rejects.add_cut_times(conformer.cut_times)
 
 
 def reject_orphans(chunk: Chunk, orphans: list[Orphan], rejects: RejectsFile) -> None:

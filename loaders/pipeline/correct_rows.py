@@ -193,6 +193,7 @@ def _read_corrections(correction: _Correction, rejects: RejectsFile) -> None:
         correction.reporter.progress(count, chunk.fraction)
     _reject_unknown(correction, chunks, rejects)
     rejects.close()
+    rejects.report_cut_times(correction.reporter)
     if repeated := count - rows.count_ids():
         correction.reporter.message(f"{repeated:,} rows have an id that a later row has too, which counts")
 

@@ -98,6 +98,7 @@ def append_few_rows(job: LoadJob, sources: list[Source], choose_rows: ChooseRows
     for chunk in chunks:
         reject_orphans(chunk, orphans, rejects)
     rejects.close()
+    rejects.report_cut_times(job.reporter)
     job.reporter.check()
     rows = sum(chunk.rows for chunk in chunks) - len(orphans)
     fingerprint = job.appends.compute_fingerprint(job.load_input.digests)

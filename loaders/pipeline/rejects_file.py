@@ -5,22 +5,29 @@ from __future__ import annotations
 import csv
 import os
 import threading
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TextIO
 
 from loaders.load_error import LoadError
+from loaders.progress_reporter import Reporter
 from tap_service.readers.table_source import Fault
+from tap_service.readers.time_casts import describe_cut_times
 
 HEADER = ("file", "line_or_row", "column", "value", "reason")
 
 
 class RejectsFile:
-    """The bad rows of one run of a load, in ``path``, which exists only if there are any."""
+    """The bad rows of one run of a load, in ``path``, which exists only if there are any.
+
+    ``cut_times``: how many times of each column were cut to microseconds.
+    """
 
     def __init__(self, path: Path, max_errors: int) -> None:
         self.path = path
         self.count = 0
+        self.cut_times: Counter[str] = Counter()
         self._max_errors = max_errors
         self._file: TextIO | None = None
         self._lock = threading.Lock()
@@ -50,6 +57,15 @@ class RejectsFile:
         with self._lock:
             for fault in faults:
                 self._add_fault(file, unit, fault)
+
+    def add_cut_times(self, counts: Mapping[str, int]) -> None:
+        """Count times that were cut, from any thread."""
+        with self._lock:
+            self.cut_times.update(counts)
+
+    def report_cut_times(self, reporter: Reporter) -> None:
+        for note in describe_cut_times(self.cut_times):
+            reporter.message(f"note: {note}")
 
     def _add_fault(self, file: Path | str, unit: str, fault: Fault) -> None:
         self.count += 1

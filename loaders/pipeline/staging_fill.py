@@ -100,6 +100,7 @@ class StagingFill:
     def finish(self, state: TableState) -> TableState:
         """Verify all rows and mark the staging table as verified; return its state."""
         self._reporter.check()
+        self.rejects.report_cut_times(self._reporter)
         self._verify_rows()
         return self._mark_verified(state)
 

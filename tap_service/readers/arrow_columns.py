@@ -10,7 +10,8 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 
 import pyarrow as pa
@@ -142,26 +143,39 @@ def _find_fields(columns: list[_Column], find_range: FindRange, found: ArrowColu
 
 def _describe_fields(found: ArrowColumns, metadata: dict[bytes, bytes], name: str) -> None:
     """Add the metadata that astropy and VOParquet embed; of both, the VOTable counts."""
-    described: dict[str, Field] = {}
+    described: dict[tuple[str, int], Field] = {}
     if (text := metadata.get(_ASTROPY_KEY)) is not None:
         header = parse_header(text, f"{name} ({_ASTROPY_KEY.decode()})", 1)
         fields = list_fields(list_columns(header, f"{name} ({_ASTROPY_KEY.decode()})"), {})
-        described |= {each.name: each for each in fields}
+        described |= _number_fields(fields)
         found.description = read_description(header)
     if (document := metadata.get(_VOTABLE_KEY)) is not None:
         table = read_metadata(document, f"{name} ({_VOTABLE_KEY.decode()})")
-        described |= {each.name: each for each in table.fields}
+        described |= _number_fields(column.field for column in table.columns)
         found.description = table.description or found.description
     found.fields = tuple(
-        _merge_metadata(each, described[own]) if (own := _own_name(each, found.parts)) in described else each
+        _merge_metadata(each, described[own]) if (own := _find_own_name(each, found.parts)) in described else each
         for each in found.fields
     )
 
 
-def _own_name(field: Field, parts: ColumnParts) -> str:
-    """Return the name of a column in the file; that of a list in a struct is its only one."""
+def _number_fields(fields: Iterable[Field]) -> dict[tuple[str, int], Field]:
+    """Return the fields by name and position among those of the same name, which results may have."""
+    seen: Counter[str] = Counter()
+    numbered: dict[tuple[str, int], Field] = {}
+    for each in fields:
+        numbered[each.name, seen[each.name]] = each
+        seen[each.name] += 1
+    return numbered
+
+
+def _find_own_name(field: Field, parts: ColumnParts) -> tuple[str, int]:
+    """Return the name of a column in the file, and its position among those of the same name.
+
+    A list in a struct has only the name of its field.
+    """
     part = parts.parts[field.name]
-    return part.column if part.child is None else field.name
+    return (part.column, part.nth) if part.child is None else (field.name, 0)
 
 
 def _merge_metadata(field: Field, described: Field) -> Field:

@@ -94,11 +94,7 @@ def _text_to_number(wanted: ColumnType) -> Caster:
         if wanted.is_integer:
             trimmed = pc.replace_substring_regex(trimmed, r"^\+", "")
             return trimmed.cast(wanted.arrow)
-        doubles = _text_to_double(trimmed)
-        numbers = doubles.cast(wanted.arrow)
-        if pc.any(pc.and_(pc.is_inf(numbers), pc.is_finite(doubles))).as_py():
-            raise ValueError("beyond REAL")
-        return numbers
+        return cast_number(_text_to_double(trimmed), wanted.arrow)
 
     return cast
 
@@ -161,11 +157,12 @@ def _text_to_array(wanted: ColumnType) -> Caster:
     else:
         bits = wanted.scalar.arrow.bit_width if wanted.datatype in INTEGERS else 0
         parse = partial(_parse_number_list, bits=bits)
+    parsed = pa.float64() if pa.types.is_floating(wanted.scalar.arrow) else wanted.scalar.arrow
 
     def cast(array: pa.Array) -> pa.Array:
         try:
             rows = [parse(_strip_parentheses(text)) if text else None for text in _cast_to_text(array).to_pylist()]
-            return _cast_lists(wanted)(pa.array(rows, pa.list_(wanted.scalar.arrow)))
+            return _cast_lists(wanted)(pa.array(rows, pa.list_(parsed)))
         except (ArithmeticError, RecursionError, TypeError) as error:
             raise ValueError(str(error)) from error
 

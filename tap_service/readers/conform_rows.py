@@ -12,6 +12,7 @@ VOTable). An empty text becomes NULL in columns with ``values``, since these for
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -29,6 +30,7 @@ from tap_service.readers.null_tokens import replace_tokens
 from tap_service.readers.number_casts import Misfit
 from tap_service.readers.read_error import ReadError
 from tap_service.readers.table_source import Fault, RowBlock, Source
+from tap_service.readers.time_casts import count_cut_times
 from tap_service.readers.xtype_checks import Check, list_interval_checks, list_text_checks
 
 #: The range of DateTime64(6) in ClickHouse
@@ -71,6 +73,8 @@ class Conformer:
         The columns to read from the file, for ``Source.read_blocks``.
     schema : pyarrow.Schema
         The columns of the table, followed by the shapes and covers of its range, region and MOC columns.
+    cut_times : Counter of str
+        How many times of each column were cut to microseconds so far.
 
     Raises
     ------
@@ -97,6 +101,7 @@ class Conformer:
             )
             for column in table.columns
         ]
+        self.cut_times: Counter[str] = Counter()
         self.source_names = tuple(fitting.source_name for fitting in self._fittings if fitting.source_name)
         hidden = []
         for column in table.columns:
@@ -125,6 +130,8 @@ class Conformer:
         hidden: list[pa.Array] = []
         for fitting in self._fittings:
             given = replace_tokens(_find_given_column(block.batch, fitting), fitting.nulls)
+            if fitting.column.type.is_timestamp:
+                self.cut_times[fitting.column.name] += count_cut_times(given)
             array, bad = _fit_column(given, fitting)
             if has_stored_shapes(fitting.column.type):
                 shapes, covers, invalid = shape_columns.read_regions(fitting.column.type, array)
@@ -232,8 +239,6 @@ def _list_checks(column: Column, table: Table, checks_texts: bool) -> tuple[Chec
     checks: list[Check] = []
     if not column.nullable and not type_.is_array:
         checks.append(lambda _, array: (pc.is_null(array), "has no value, but the column is not nullable"))
-    if type_.datatype == "float" and not type_.is_array:
-        checks.append(_find_overflow)
     if type_.is_timestamp:
         checks.append(_find_times_out_of_range)
     elif type_.is_text and type_.datatype == "char":
@@ -280,12 +285,6 @@ def _check_values(values: tuple[int | str, ...], arrow: pa.DataType) -> Check:
         return pc.and_(pc.is_valid(array), pc.invert(is_known)), reason
 
     return check
-
-
-def _find_overflow(given: pa.Array, array: pa.Array) -> tuple[pa.Array | None, str]:
-    if not pa.types.is_float64(given.type):
-        return None, ""
-    return pc.and_(pc.is_inf(array), pc.is_finite(given)), "does not fit the type REAL"
 
 
 def _find_times_out_of_range(_: pa.Array, array: pa.Array) -> tuple[pa.Array, str]:

@@ -36,7 +36,9 @@ def cast_number(array: pa.Array, wanted: pa.DataType) -> pa.Array:
             return _integers_to_floats(array, wanted)
         if pa.types.is_decimal(given) and given.scale <= 0:
             return _integers_to_floats(array.cast(pa.int64()), wanted)
-        return array.cast(wanted, safe=False) if _is_real(given) else array.cast(wanted)
+        if pa.types.is_decimal(given):  # through text, as Arrow's own cast is off by a bit for many
+            array = array.cast(pa.string()).cast(pa.float64())
+        return _narrow_floats(array, wanted) if pa.types.is_floating(array.type) else array.cast(wanted)
     if pa.types.is_integer(wanted) and pa.types.is_floating(given):
         return _floats_to_integers(array, wanted)
     return array.cast(wanted)
@@ -49,8 +51,13 @@ def decimal_to_text(array: pa.Array) -> pa.Array:
     return pa.array([None if value is None else f"{value:f}" for value in array.to_pylist()], pa.string())
 
 
-def _is_real(kind: pa.DataType) -> bool:
-    return bool(pa.types.is_floating(kind) or pa.types.is_decimal(kind))
+def _narrow_floats(array: pa.Array, wanted: pa.DataType) -> pa.Array:
+    """Round floats to those of another width; one beyond its largest is refused, and does not become infinite."""
+    floats = array.cast(wanted, safe=False)
+    is_wider = array.type.bit_width > wanted.bit_width
+    if is_wider and pc.any(pc.and_(pc.is_inf(floats), pc.is_finite(array))).as_py():
+        raise ValueError("beyond the largest float")
+    return floats
 
 
 def _integers_to_floats(array: pa.Array, wanted: pa.DataType) -> pa.Array:

@@ -75,9 +75,10 @@ def _scan_column(file: pq.ParquetFile, column: str) -> _Range | None:
     found = []
     try:
         for batch in file.iter_batches(columns=[column]):
-            limits = pc.min_max(batch.column(column)).as_py()
-            if isinstance(limits["min"], Decimal):
-                found.append((int(limits["min"]), int(limits["max"])))
-    except (KeyError, pa.ArrowException, OSError):  # it is reported when the rows are read
+            for place in batch.schema.get_all_field_indices(column):
+                limits = pc.min_max(batch.column(place)).as_py()
+                if isinstance(limits["min"], Decimal):
+                    found.append((int(limits["min"]), int(limits["max"])))
+    except (pa.ArrowException, OSError):  # it is reported when the rows are read
         return None
     return _join_ranges(iter(found))

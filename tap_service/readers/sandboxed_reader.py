@@ -40,6 +40,7 @@ from tap_service.readers.parquet_reader import ParquetSource
 from tap_service.readers.position_columns import find_position_columns
 from tap_service.readers.read_error import ReadError
 from tap_service.readers.table_source import Fault, Source
+from tap_service.readers.time_casts import describe_cut_times
 
 #: The errors for a full disk, a full quota and a file that is too large
 _NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
@@ -211,9 +212,9 @@ def read_table(request: Request) -> Answer:
     plan = _Plan(list(source.fields), find_position_columns(source.fields))
     while True:
         table = _plan_table(request.name, source, plan)
-        rows, fault = _write_rows(table, source, request)
+        rows, notes, fault = _write_rows(table, source, request)
         if fault is None:
-            return Answer(table=_table_to_json(table), rows=rows, notes=source.notes)
+            return Answer(table=_table_to_json(table), rows=rows, notes=(*source.notes, *notes))
         if not _relax_plan(plan, source, fault):
             raise _build_row_error(source, fault)
 
@@ -228,10 +229,10 @@ def _fit_to_table(table: Table, source: Source, request: Request) -> Answer:
         if differing:
             listed = ", ".join(sorted({**given, **wanted}[name] for name in differing))
             raise ReadError(f"the file {verb} columns: {listed}; the table has {', '.join(wanted.values())}")
-    rows, fault = _write_rows(table, source, request)
+    rows, notes, fault = _write_rows(table, source, request)
     if fault is not None:
         raise _build_row_error(source, fault)
-    return Answer(table=request.table, rows=rows)
+    return Answer(table=request.table, rows=rows, notes=tuple(notes))
 
 
 def _build_row_error(source: Source, fault: Fault) -> ReadError:
@@ -263,8 +264,8 @@ def _table_to_json(table: Table) -> str:
     return text
 
 
-def _write_rows(table: Table, source: Source, request: Request) -> tuple[int, Fault | None]:
-    """Write the rows; return their number, and the first bad row if there is one."""
+def _write_rows(table: Table, source: Source, request: Request) -> tuple[int, list[str], Fault | None]:
+    """Write the rows; return their number, notes of what was cut, and the first bad row if there is one."""
     limits = request.limits
     conformer = Conformer(table, source, checks_texts=False)  # users keep the texts of their files as they are
     min_row_bytes = sum(column.type.min_bytes for column in table.columns)
@@ -273,7 +274,7 @@ def _write_rows(table: Table, source: Source, request: Request) -> tuple[int, Fa
         for block in source.read_blocks(conformer.source_names):
             batch, faults = conformer.conform_block(block)
             if faults:
-                return rows, faults[0]
+                return rows, [], faults[0]
             rows += batch.num_rows
             size += max(batch.nbytes, batch.num_rows * min_row_bytes)
             if rows > limits.rows:
@@ -282,7 +283,7 @@ def _write_rows(table: Table, source: Source, request: Request) -> tuple[int, Fa
                 raise ReadError(f"the rows of the file take more than {limits.unpacked_bytes} bytes")
             _check_cells(batch, rows - batch.num_rows, limits.cell_bytes)
             writer.write_batch(batch)
-    return rows, None
+    return rows, describe_cut_times(conformer.cut_times), None
 
 
 def _check_cells(batch: pa.RecordBatch, before: int, max_bytes: int) -> None:

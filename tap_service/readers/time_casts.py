@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -12,10 +15,31 @@ _TIMESTAMP = pa.timestamp("us", tz="UTC")
 CUT_TIMES = "has times that are cut to microseconds: the datatype string keeps all digits"
 CUT_NANOSECONDS = "is in nanoseconds, which are cut to microseconds: the datatype string keeps all digits"
 
-#: A time with more than six decimals, and a date or a time without a zone
+#: No shorter text has more than six decimals: 2024-02-29T12:00:00.123456
+_MAX_MICROSECONDS_LENGTH = 26
+
+#: A time with more than six decimals, those of a time that loses some, and a date or a time without a zone
 _FINER = r"^([^.]*\.[0-9]{6})[0-9]+(Z|[-+][0-9:]+)?$"
+_LOSSY = r"\.[0-9]{6}[0-9]*[1-9]"
 _DATE = r"^([-+]?[0-9]+-[0-9]{2}-[0-9]{2})$"
 _ZONELESS = r"^(.*[T ][0-9:.]+)$"
+
+
+def count_cut_times(given: pa.Array) -> int:
+    """Return how many times of a file lose decimals other than 0 in TIMESTAMP."""
+    if pa.types.is_timestamp(given.type) and given.type.unit == "ns":
+        return int(np.count_nonzero(given.drop_null().view(pa.int64()).to_numpy() % 1000))
+    if not (pa.types.is_string(given.type) or pa.types.is_binary(given.type)):
+        return 0
+    if (pc.max(pc.binary_length(given)).as_py() or 0) <= _MAX_MICROSECONDS_LENGTH:
+        return 0
+    return int(pc.sum(pc.match_substring_regex(given, _LOSSY)).as_py() or 0)
+
+
+def describe_cut_times(counts: Mapping[str, int]) -> list[str]:
+    """Return a note for each column with times that were cut."""
+    cut = {name: f"{count:,} time{'s were' if count > 1 else ' was'}" for name, count in counts.items() if count}
+    return [f"column {name}: {times} cut to microseconds" for name, times in cut.items()]
 
 
 def has_finer_times(texts: pa.Array) -> bool:
@@ -54,5 +78,8 @@ def arrow_to_text(array: pa.Array) -> pa.Array:
     """Write times and dates in DALI's form, with the decimals that are not 0."""
     if pa.types.is_timestamp(array.type):
         array = array.view(pa.timestamp(array.type.unit))  # a time with a zone is stored in UTC
-    texts = pc.replace_substring(array.cast(pa.string()), " ", "T")
+    texts = array.cast(pa.string())
+    if pc.any(pc.starts_with(texts, "<")).as_py():  # what Arrow writes instead of an error
+        raise ValueError("beyond the years that can be written")
+    texts = pc.replace_substring(texts, " ", "T")
     return pc.replace_substring_regex(pc.replace_substring_regex(texts, r"\.0+$", ""), r"(\.[0-9]*[1-9])0+$", r"\1")

@@ -13,7 +13,8 @@ def name_columns(names: Sequence[str], *, case_matters: bool = False) -> tuple[t
     """Return names that differ and are no longer than names may be.
 
     The first of several equal names stays; another gets the next free number (``mag``, ``mag_2``). The column at the
-    1-based position 3 without a name becomes ``col3``.
+    1-based position 3 without a name becomes ``col3``. Blanks around a name are dropped, and control characters become
+    ``_``.
 
     Parameters
     ----------
@@ -31,11 +32,12 @@ def name_columns(names: Sequence[str], *, case_matters: bool = False) -> tuple[t
         A sentence for each changed name.
     """
     fold = str if case_matters else str.lower
-    taken = {fold(name) for name in names if name}
+    clean = [_clean_name(name) for name in names]
+    taken = {fold(name) for name in clean if name}
     used: set[str] = set()
     found: list[str] = []
     notes: list[str] = []
-    for number, name in enumerate(names, 1):
+    for number, (written, name) in enumerate(zip(names, clean, strict=True), 1):
         chosen = name
         is_long = len(name) > MAX_NAME_LENGTH
         if not case_matters and is_reserved_column(name):
@@ -45,10 +47,16 @@ def name_columns(names: Sequence[str], *, case_matters: bool = False) -> tuple[t
             base = name[:MAX_NAME_LENGTH] or f"col{number}"
             chosen = base if base != name and fold(base) not in taken else _number_name(base, taken, fold)
             notes.append(f"{_describe_column(name, number)} is called {chosen}")
+        elif name != written:
+            notes.append(f"column {written!r} is called {chosen}")
         taken.add(fold(chosen))
         used.add(fold(chosen))
         found.append(chosen)
     return tuple(found), tuple(notes)
+
+
+def _clean_name(name: str) -> str:
+    return "".join(character if character.isprintable() else "_" for character in name.strip())
 
 
 def _describe_column(name: str, number: int) -> str:

@@ -87,7 +87,7 @@ def _parse_without_data(path: Path) -> Element:
 
 
 def _read_name(element: Element) -> str:
-    return element.get("name", "") or element.get("ID", "")
+    return element.get("name", "").strip() or element.get("ID", "")
 
 
 def _drop_unknown(found: Iterable[_Item | None]) -> list[_Item]:

@@ -260,7 +260,7 @@ def parse_votable_field(attributes: dict[str, str]) -> VotableField:
     if isinstance(null, int) and type_.is_array and is_integer_in_range(null, type_.datatype):
         type_ = replace(type_, null=null)
     column = Field(
-        attributes.get("name") or attributes.get("ID", ""),
+        attributes.get("name", "").strip() or attributes.get("ID", ""),
         type_,
         unit=attributes.get("unit", ""),
         ucd=attributes.get("ucd", ""),

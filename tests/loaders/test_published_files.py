@@ -47,6 +47,17 @@ def test_a_schema_file_says_how_the_files_of_a_survey_are_read(tmp_path: Path) -
     assert (code, out) == (0, "loaded 2 rows into twomass.psc\n")
 
 
+def test_times_that_are_cut_are_counted_at_the_end_of_a_load(tmp_path: Path) -> None:
+    rows = [f"{n},2024-02-29T12:00:00{'.123456789' if n > 70_000 else ''}" for n in range(70_003)]
+    (tmp_path / "t.csv").write_text("\n".join(["id,t", *rows]) + "\n")
+    code, out, err = skyhouse(tmp_path, "load", "t.csv", "--table", "s.t")
+    assert (code, out) == (0, "loaded 70,003 rows into s.t\n"), err
+    assert "note: column t: 2 times were cut to microseconds\n" in err
+    (tmp_path / "more.csv").write_text("id,t\n70003,2024-02-29T12:00:00.1234567\n")
+    code, _, err = skyhouse(tmp_path, "load", "more.csv", "--table", "s.t", "--append")
+    assert "note: column t: 1 time was cut to microseconds\n" in err
+
+
 def test_describe_writes_the_form_that_it_was_told(tmp_path: Path) -> None:
     (tmp_path / "psc.txt").write_text(POINT_SOURCES)
     code, out, err = skyhouse(tmp_path, "describe", "psc.txt", "--no-header", "--delimiter", "|", "--table", "s.t")

@@ -59,6 +59,15 @@ def test_columns_of_one_name_keep_their_values(tmp_path: Path, options: ReadOpti
         assert block.batch.to_pydict() == {"x_2": ["a", "b"]}
 
 
+def test_columns_of_one_name_keep_the_metadata_of_their_fields(tmp_path: Path) -> None:
+    fields = '<FIELD name="x" datatype="long" unit="mag"/><FIELD name="x" datatype="long" unit="deg"/>'
+    document = f"<VOTABLE><RESOURCE><TABLE>{fields}</TABLE></RESOURCE></VOTABLE>"
+    table = pa.Table.from_arrays([pa.array([1]), pa.array([2])], ["x", "x"])
+    path = tmp_path / "t.parquet"
+    pq.write_table(table.replace_schema_metadata({"IVOA.VOTable-Parquet.content": document}), path)
+    assert [(field.name, field.unit) for field in ParquetSource(path).fields] == [("x", "mag"), ("x_2", "deg")]
+
+
 # --- nested lists
 
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -70,6 +72,14 @@ def test_decimals_with_a_scale_are_double_with_a_note(tmp_path: Path) -> None:
     assert cast([Decimal("0.1"), Decimal("1E-9")], pa.decimal128(20, 9), CHAR) == ["0.100000000", "0.000000001"]
 
 
+@pytest.mark.parametrize(("precision", "scale"), [(10, 2), (12, 4), (18, 9), (38, 18)])
+def test_decimals_become_the_nearest_double(precision: int, scale: int) -> None:
+    """Python's float of a decimal is correctly rounded; Arrow's cast is not."""
+    digits = np.random.default_rng(1).integers(-(10 ** min(precision, 18)), 10 ** min(precision, 18), 2000)
+    values = [Decimal(int(number)).scaleb(-scale) for number in digits]
+    assert cast(values, pa.decimal128(precision, scale), DOUBLE) == [float(value) for value in values]
+
+
 @pytest.mark.parametrize("value", ["1.5", "9223372036854775808"])
 def test_decimals_that_are_no_bigint_are_refused(value: str) -> None:
     with pytest.raises(pa.ArrowInvalid):
@@ -104,6 +114,14 @@ def test_lists_of_decimals_are_arrays_of_numbers_or_cannot_be_stored(tmp_path: P
 def test_a_column_without_values_is_bigint(tmp_path: Path) -> None:
     assert list_types(write_column(tmp_path / "t.parquet", [None, None], pa.decimal128(38, 0))) == {"v": "BIGINT"}
     assert list_types(write_column(tmp_path / "t.parquet", [], pa.decimal128(38, 0))) == {"v": "BIGINT"}
+
+
+def test_decimals_of_two_columns_of_one_name_are_bigint(tmp_path: Path) -> None:
+    ids = [pa.array([Decimal(number)], pa.decimal128(20, 0)) for number in (ID, TOP)]
+    pq.write_table(pa.Table.from_arrays(ids, ["v", "v"]), tmp_path / "t.parquet", write_statistics=False)
+    source = ParquetSource(tmp_path / "t.parquet")
+    assert list_types(source) == {"v": "BIGINT", "v_2": "BIGINT"}
+    assert read_source(source) == ([(ID, TOP)], [])
 
 
 def test_unsigned_integers_beyond_bigint_are_text(tmp_path: Path) -> None:
@@ -145,6 +163,27 @@ def test_doubles_in_columns_of_integers_are_exact_or_refused() -> None:
     for value, kind in ((1.5, pa.float64()), (2.0**53, pa.float64()), (-1e18, pa.float64()), (2.0**24, pa.float32())):
         with pytest.raises((ValueError, pa.ArrowInvalid)):
             cast([value], kind, LONG)
+
+
+@pytest.mark.parametrize(
+    ("value", "given", "wanted"),
+    [
+        (1e39, pa.float64(), FLOAT),
+        (Decimal(10) ** 37 * Decimal("99.5"), pa.decimal128(38, 1), FLOAT),
+        ("1e39", pa.string(), FLOAT),
+        ([-1e39], pa.list_(pa.float64()), ColumnType("float", "*")),
+        ("1 1e39", pa.string(), ColumnType("float", "*")),
+    ],
+)
+def test_a_number_beyond_the_largest_float_is_not_infinite(value: Any, given: pa.DataType, wanted: ColumnType) -> None:
+    with pytest.raises((ValueError, pa.ArrowInvalid)):
+        cast([value], given, wanted)
+
+
+def test_infinite_numbers_stay_infinite() -> None:
+    assert cast(["inf", "-Infinity", "1e38"], pa.string(), FLOAT) == [math.inf, -math.inf, pytest.approx(1e38)]
+    assert cast([math.inf, None], pa.float64(), FLOAT) == [math.inf, None]
+    assert cast(["1 inf", "[-Infinity]"], pa.string(), ColumnType("double", "*")) == [[1, math.inf], [-math.inf]]
 
 
 def test_elements_of_arrays_are_exact_or_refused() -> None:

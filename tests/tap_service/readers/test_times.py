@@ -11,7 +11,13 @@ import pytest
 
 from tap_service.readers.arrow_reader import ArrowSource
 from tap_service.readers.parquet_reader import ParquetSource
-from tap_service.readers.time_casts import arrow_to_text, arrow_to_timestamp, text_to_timestamp
+from tap_service.readers.time_casts import (
+    arrow_to_text,
+    arrow_to_timestamp,
+    count_cut_times,
+    describe_cut_times,
+    text_to_timestamp,
+)
 from tap_service.readers.votable_reader import VotableSource
 from tests.tap_service.readers.reading import list_types, read_source
 from tests.tap_service.readers.votables import make_table, write_votable
@@ -57,6 +63,11 @@ def test_times_as_texts_have_the_decimals_they_need() -> None:
     assert arrow_to_text(pa.array([date(1885, 1, 2), None])).to_pylist() == ["1885-01-02", None]
 
 
+def test_times_beyond_the_calendar_have_no_text() -> None:
+    with pytest.raises(ValueError, match="beyond the years"):
+        arrow_to_text(pa.array([2**45], pa.timestamp("s")))
+
+
 TIME = '<FIELD name="t" datatype="char" arraysize="*" xtype="timestamp"/>'
 
 
@@ -83,6 +94,28 @@ def test_finer_times_far_behind_are_noted_when_they_are_read(tmp_path: Path) -> 
     assert source.notes == ()
     assert len(read_source(source)[0]) == 40_001
     assert source.notes == ("column t has times that are cut to microseconds: the datatype string keeps all digits",)
+
+
+@pytest.mark.parametrize(
+    ("times", "cut"),
+    [
+        (pa.array(["2024-02-29T12:00:00.1234567", "2024-02-29T12:00:00.123456000Z", None]), 1),
+        (pa.array([b"2024-02-29T12:00:00.123456789+02:00", b"2024-02-29", b"x" * 40]), 1),
+        (pa.array(["2024-02-29T12:00:00.123456"]), 0),
+        (pa.array([1_000, 1_001, -1, None], pa.timestamp("ns", "UTC")), 2),
+        (pa.array([1, 2], pa.timestamp("us")), 0),
+        (pa.array([], pa.string()), 0),
+    ],
+)
+def test_times_that_lose_decimals_are_counted(times: pa.Array, cut: int) -> None:
+    assert count_cut_times(times) == cut
+
+
+def test_a_note_has_the_number_of_cut_times() -> None:
+    assert describe_cut_times({"t": 1234, "u": 0, "v": 1}) == [
+        "column t: 1,234 times were cut to microseconds",
+        "column v: 1 time was cut to microseconds",
+    ]
 
 
 OLD = [datetime(1885, 1, 1), datetime(2024, 2, 29, 12, 0, 0, 500_000), None]

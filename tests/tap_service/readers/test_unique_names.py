@@ -35,3 +35,14 @@ def test_a_name_that_is_too_long_is_cut() -> None:
     names, notes = name_columns(["x" * 65, "x" * 70])
     assert names == ("x" * 64, "x" * 62 + "_2")
     assert notes[0] == f"column {'x' * 65} is called {'x' * 64}"
+
+
+def test_blanks_around_a_name_and_control_characters_are_replaced() -> None:
+    names, notes = name_columns([" ra ", "ra", "a\tb", " "], case_matters=True)
+    assert names == ("ra", "ra_2", "a_b", "col4")
+    assert notes == (
+        "column ' ra ' is called ra",
+        "another column ra is called ra_2",
+        "column 'a\\tb' is called a_b",
+        "column 4, which has no name, is called col4",
+    )

@@ -39,8 +39,8 @@ def test_twins_by_case_are_numbered_where_a_table_is_stored(tmp_path: Path) -> N
 
 
 def test_an_empty_name_is_the_id_or_a_number(tmp_path: Path) -> None:
-    path = write_columns(tmp_path / "t.vot", 'ID="a"', 'ID="b" name=""', 'name=""', "")
-    assert list_names(path) == ["a", "b", "col3", "col4"]
+    path = write_columns(tmp_path / "t.vot", 'ID="a"', 'ID="b" name=""', 'name=""', "", 'ID="e" name=" "')
+    assert list_names(path) == ["a", "b", "col3", "col4", "e"]
 
 
 def test_names_of_the_storage_are_changed_where_a_table_is_stored(tmp_path: Path) -> None:

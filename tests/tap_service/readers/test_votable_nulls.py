@@ -60,6 +60,14 @@ def test_a_bad_cell_does_not_hide_the_nulls_beside_it(tmp_path: Path) -> None:
     assert [(fault.where, fault.value) for fault in faults] == [(2, "x")]
 
 
+def test_a_number_beyond_single_precision_is_no_null(tmp_path: Path) -> None:
+    field = '<FIELD name="x" datatype="float"><VALUES null="-999"/></FIELD>'
+    path = write_votable(tmp_path / "t.vot", make_table(field, ("x",), ("1e39",), ("-999",)))
+    rows, faults = read_rows(path)
+    assert rows == [(None,)]
+    assert [fault.where for fault in faults] == [1, 2]
+
+
 def test_nulls_beyond_2_to_the_53_are_exact(tmp_path: Path) -> None:
     null = field("long", "-9223372036854775807")
     cells = ("-9223372036854775807", "-9223372036854775806", "-9223372036854775808")

@@ -33,6 +33,13 @@ def test_the_choices_of_the_sender_count(service: Served, content: bytes, choice
     assert rows(ask(service, content, choices, "SELECT * FROM TAP_UPLOAD.t ORDER BY 1")) == expected
 
 
+def test_times_that_are_cut_late_in_a_file_are_counted(service: Served) -> None:
+    plain = b"2024-02-29T12:00:00\n" * 20_000
+    content = b"t\n" + plain + b"2024-02-29T12:00:00.1234567\n"
+    answer = ask(service, content, "", "SELECT COUNT(*) FROM TAP_UPLOAD.t", "votable")
+    assert "Table t: column t: 1 time was cut to microseconds." in answer.text
+
+
 def test_the_hdu_of_a_fits_file_is_chosen(service: Served) -> None:
     file = io.BytesIO()
     tables = [fits.BinTableHDU.from_columns([fits.Column("n", "J", array=np.array([n]))]) for n in (5, 6)]
