@@ -35,6 +35,7 @@ from tap_service.readers.csv_reader import CsvSource
 from tap_service.readers.ecsv_reader import EcsvSource
 from tap_service.readers.file_columns import field_to_felis
 from tap_service.readers.file_formats import open_upload
+from tap_service.readers.fits_reader import FitsSource
 from tap_service.readers.position_columns import find_position_columns
 from tap_service.readers.read_error import ReadError
 from tap_service.readers.table_source import Fault, Source
@@ -316,7 +317,7 @@ def _relax_plan(plan: _Plan, source: Source, fault: Fault) -> bool:
         wider = replace(before.type, datatype="unicodeChar") if before.type.string_length else UNICODE
     elif before.type.is_text and fault.reason.startswith("longer than"):
         wider = replace(before.type, arraysize="*")
-    elif before.type.is_timestamp and isinstance(source, VotableSource | EcsvSource):
+    elif before.type.is_timestamp and isinstance(source, VotableSource | EcsvSource | FitsSource):
         wider = CHAR
     elif before.type.datatype in INTEGERS and fault.reason == NULL_INSIDE:
         wider = replace(before.type, null=_NULL_STAND_INS[before.type.datatype])

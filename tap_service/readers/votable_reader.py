@@ -12,6 +12,7 @@ import pyarrow as pa
 
 from tap_service.models.read_options import AS_DETECTED, ReadOptions
 from tap_service.readers.byte_stream import ByteStream
+from tap_service.readers.cut_times import list_cut_times
 from tap_service.readers.fits_reader import FitsSource
 from tap_service.readers.read_error import ReadError
 from tap_service.readers.table_source import (
@@ -22,7 +23,6 @@ from tap_service.readers.table_source import (
     RowBlock,
     number_rows_from,
 )
-from tap_service.readers.time_casts import CUT_TIMES, has_finer_times
 from tap_service.readers.unique_names import name_columns
 from tap_service.readers.votable_binary_reader import BinaryRows
 from tap_service.readers.votable_link_reader import DeclaredLinks, read_declared_links
@@ -60,7 +60,7 @@ class VotableSource:
         self.unusable = self._table.unusable
         self.description = self._table.description
         self.rows = self._table.rows
-        self.notes += self._list_cut_times()
+        self.notes += list_cut_times(self)
 
     def read_links(self) -> DeclaredLinks:
         """Read the LINKs of the columns and the service descriptors. Raises ``ReadError``."""
@@ -92,16 +92,6 @@ class VotableSource:
             replace(column, field=replace(column.field, name=name)) for column, name in zip(columns, names, strict=True)
         ]
         return notes
-
-    def _list_cut_times(self) -> tuple[str, ...]:
-        """Return a note for each column whose first rows have times that are finer than TIMESTAMP."""
-        names = tuple(field.name for field in self.fields if field.type.is_timestamp)
-        try:
-            block = next(self.read_blocks(names), None) if names else None
-        except ReadError:  # it is reported when the rows are read
-            return ()
-        cut = [name for name in names if block and has_finer_times(block.batch.column(name))]
-        return tuple(f"column {name} {CUT_TIMES}" for name in cut)
 
     def read_blocks(self, columns: tuple[str, ...]) -> Iterator[RowBlock]:
         if self._table.serialization == "TABLEDATA":

@@ -208,7 +208,10 @@ REFUSED: dict[str, tuple[bytes, str]] = {
         fits(8, 2, ["1PE"], card("THEAP", 1 << 60), data=struct.pack(">iiii", 5, 0, 5, 0) * 180),
         "ends inside its variable arrays",
     ),
-    "negative heap": (fits(8, 2, ["1PE"], data=struct.pack(">iiii", -5, 0, 5, -9) * 180), "variable arrays of negative"),
+    "negative heap": (
+        fits(8, 2, ["1PE"], data=struct.pack(">iiii", -5, 0, 5, -9) * 180),
+        "variable arrays of negative",
+    ),
     "heap before the heap": (fits(8, 2, ["1PE"], data=struct.pack(">iiii", 5, -9, 5, -9) * 180), "at invalid offsets"),
     "huge array": (
         fits(16, 1, ["1QE"], data=struct.pack(">qq", 1 << 61, 0) * 180),
