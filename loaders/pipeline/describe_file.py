@@ -102,7 +102,8 @@ def _describe_layout(fields: tuple[Field, ...]) -> dict[str, Any]:
     position = find_position_columns(fields)
     if position:
         layout["position"] = list(position)
-    ids = [field.name for field in fields if split_ucd(field.ucd) >= {"meta.id", "meta.main"}]
+    singles = [field for field in fields if not field.type.is_array]
+    ids = [field.name for field in singles if split_ucd(field.ucd) >= {"meta.id", "meta.main"}]
     if ids:
         layout["id"] = ids
     return layout

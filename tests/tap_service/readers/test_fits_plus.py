@@ -15,7 +15,7 @@ from tap_service.readers.read_error import ReadError
 from tap_service.scratch_files import Budget, ScratchSpace
 from tap_service.serializers import OK, ResultInfo
 from tap_service.serializers.fits_serializer import Fits
-from tests.tap_service.readers.raw_fits import write_card, write_header, write_table
+from tests.tap_service.readers.raw_fits import Value, write_card, write_file, write_header, write_table
 from tests.tap_service.readers.reading import read_rows
 
 ICRS = CoordinateSystem("ICRS", "J2016.0")
@@ -122,6 +122,17 @@ def test_a_file_that_is_stored_by_columns_is_refused(tmp_path: Path, form: str) 
 
 def test_a_row_of_arrays_is_not_a_whole_table(tmp_path: Path) -> None:
     table = write_table([{"TTYPE": "v", "TFORM": "4B", "TDIM": "(2,2)"}], b"\1\2\3\4")
-    primary = write_header([b"SIMPLE  =                    T", write_card("BITPIX", 8), write_card("NAXIS", 0)])
-    (tmp_path / "t.fits").write_bytes(primary + table)
-    assert read_rows(tmp_path / "t.fits") == ([([1, 2, 3, 4],)], [])
+    assert read_rows(write_file(tmp_path / "t.fits", table)) == ([([1, 2, 3, 4],)], [])
+
+
+def test_a_time_that_is_no_text_is_a_bad_row(tmp_path: Path) -> None:
+    path = write_with_stilts(tmp_path, "fits-plus")
+    path.write_bytes(path.read_bytes().replace(b"2020-01-02T03", b"2020-01-02\xff03"))
+    rows, faults = read_rows(path)
+    assert rows == [(None, None, [3.0, 4.0])]
+    assert [(fault.where, fault.column) for fault in faults] == [(1, "t")]
+
+
+def test_an_array_of_ids_is_no_id(tmp_path: Path) -> None:
+    columns: list[dict[str, Value]] = [{"TTYPE": "n", "TFORM": "2B", "TUCD": "meta.id;meta.main"}]
+    assert read_rows(write_file(tmp_path / "t.fits", write_table(columns, b"\1\2"))) == ([([1, 2],)], [])
