@@ -17,10 +17,15 @@ def describe_file(
         str,
         typer.Argument(
             help="FITS, VOTable, CSV, TSV, ECSV, Parquet, IPAC, CDS, MRT, VizieR's; "
-            "the folder or the URL of a HATS catalogue."
+            "the folder or the URL of a HATS catalogue; a TAP service."
         ),
     ],
-    table: Annotated[str, typer.Option(metavar="SCHEMA.TABLE", help="Name for the YAML.")] = "",
+    table: Annotated[
+        str, typer.Option(metavar="SCHEMA.TABLE", help="Name for the YAML; of a TAP service, the table to describe.")
+    ] = "",
+    as_: Annotated[
+        str, typer.Option("--as", metavar="SCHEMA.TABLE", help="Name for the YAML of a table of a TAP service.")
+    ] = "",
     format_: Format = "",
     hdu: Hdu = "",
     table_index: TableIndex = "",
@@ -29,23 +34,26 @@ def describe_file(
     comment: Comment = "",
     null: Null = None,
 ) -> None:
-    """Print the YAML that describes a file's table, to edit and to pass to load as --schema."""
+    """Print the YAML that describes the table of a file or a TAP service, to edit and to pass to load as --schema."""
     from clickhouse_schema.schema_files.yaml_reader import check_schema
     from clickhouse_schema.schema_files.yaml_writer import document_to_yaml
+    from loaders.cli.origin_description import explain_address, print_origin_table
     from loaders.pipeline.describe_file import describe_source, find_doubts
-    from loaders.pipeline.named_input import describe_input
+    from loaders.pipeline.named_input import describe_input, list_forms
     from loaders.pipeline.table_name import split_name
     from tap_service.models.read_options import build_options
 
     options = build_options(describe_options(format_, hdu, table_index, delimiter, header, comment, null))
     with ConsoleReporter() as reporter:
         try:
+            if print_origin_table(file, table, as_, reporter):
+                return
             names = split_name(table) if table else ("my_schema", file.rstrip("/").rpartition("/")[2].split(".")[0])
             found = describe_input(file, options)
             document = describe_source(found, *names, suggests_text_indexes=True, leaves_out_unusable=True)
             described = document_to_yaml(document).rstrip()
             reporter.output(described)
-            for note in found.notes:
+            for note in (*list_forms(file, found), *found.notes):
                 reporter.message(f"note: {note}")
             for name, reason in found.unusable.items():
                 reporter.message(f"warning: {name} is left out, it cannot be loaded: {reason}")
@@ -55,5 +63,5 @@ def describe_file(
             for told in (*errors, *warnings):
                 reporter.message(f"warning: {told}")
         except ReadError as error:
-            reporter.message(f"error: {error}")
+            reporter.message(f"error: {error}{explain_address(file, error)}")
             raise typer.Exit(EXIT_FAILED) from error

@@ -6,6 +6,8 @@ from typing import Annotated, Any
 
 import typer
 
+from clickhouse_schema.delimiters import read_character, read_delimiter
+
 FORMAT_NAMES = "Parquet, Arrow, ECSV, TSV, CSV, VOTable, FITS, IPAC, CDS, VizieR"
 
 Format = Annotated[str, typer.Option("--format", metavar="NAME", help=f"Format of the files: {FORMAT_NAMES}.")]
@@ -30,8 +32,6 @@ def describe_options(
     format_: str, hdu: str, table: str, delimiter: str, header: bool | None, comment: str, nulls: list[str] | None
 ) -> dict[str, Any]:
     """Return the options as the keys of ``tap_service.models.read_options``. Raises ``BadParameter``."""
-    from clickhouse_schema.file_form import read_character, read_delimiter
-
     try:
         delimiter, comment = read_delimiter(delimiter), read_character(comment)
     except ValueError as error:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 from pathlib import Path
 
@@ -20,13 +21,21 @@ def require_room(folder: Path, name: str, size: int) -> None:
 
 
 def build_room_error(folder: Path, name: str, size: int = 0) -> LoadError:
-    room = os.statvfs(folder)
+    place = next(path for path in (folder, *folder.parents) if path.exists())
+    room = os.statvfs(place)
     free = room.f_bavail * room.f_frsize
     needed = f" ({size / 1e6:,.1f} MB)" if size else ""
     return LoadError(
         f"no space left for {name}{needed} in {folder}, where {free / 1e6:,.1f} MB are free: make room, keep fewer"
         " files with --max-files, or name another folder with --work, and start the same mirror again"
     )
+
+
+def explain_disk_error(error: OSError, folder: Path) -> LoadError:
+    """Return the error for the user if a file of a mirror cannot be written or read."""
+    if error.errno in (errno.ENOSPC, errno.EDQUOT):
+        return build_room_error(folder, "the files of the mirror")
+    return LoadError(f"{error.filename or folder} cannot be used: {error.strerror or error}: see --work")
 
 
 def measure_folder(folder: Path) -> int:

@@ -7,7 +7,6 @@ A file without the suffix is complete, so a process that was killed goes on with
 
 from __future__ import annotations
 
-import errno
 import hashlib
 import json
 import os
@@ -18,7 +17,7 @@ from pathlib import Path
 
 from clickhouse_schema.failpoints import Failpoint, reach
 from loaders.load_error import LoadError
-from loaders.mirror.disk_room import build_room_error, require_room
+from loaders.mirror.disk_room import require_room
 from loaders.mirror.file_list import OriginFile
 from loaders.origin.origin_client import OriginAnswer, OriginClient
 from loaders.origin.origin_problem import OriginUnavailable
@@ -45,16 +44,12 @@ class Download:
         Raises
         ------
         LoadError
-            It is not there, its sum stays wrong, or the disk is full.
+            It is not there, its sum stays wrong, or the disk has no room for it.
+        OSError
         """
-        try:
-            if not self._target.exists():
-                self._fetch_part()
-            return hash_file(self._target, "sha256", self._check)
-        except OSError as error:
-            if error.errno in (errno.ENOSPC, errno.EDQUOT):
-                raise build_room_error(self._target.parent, self._file.name) from error
-            raise LoadError(f"{self._target} cannot be written: {error.strerror}") from error
+        if not self._target.exists():
+            self._fetch_part()
+        return hash_file(self._target, "sha256", self._check)
 
     def forget(self) -> None:
         """Delete what was fetched."""

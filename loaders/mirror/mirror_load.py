@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 
 from clickhouse_schema.engine_tables.catalogue_log import read_catalogue
+from loaders.mirror.disk_room import explain_disk_error
 from loaders.mirror.mirror_plan import MirrorTask, choose_schema, find_plan, make_plan, open_origin, read_task
 from loaders.mirror.mirror_request import MirrorRequest
 from loaders.mirror.mirror_rows import MirrorRows
@@ -36,7 +37,13 @@ def mirror_table(
     LoadCancelled
         The user stopped it; starting it again continues it.
     """
-    engine = engine.pin_server()  # rows pass through tables of one server
+    try:
+        _mirror_table(engine.pin_server(), request, reporter, patience)  # rows pass through tables of one server
+    except OSError as error:
+        raise explain_disk_error(error, request.work) from error
+
+
+def _mirror_table(engine: Engine, request: MirrorRequest, reporter: Reporter, patience: Patience) -> None:
     task = read_task(request, OriginClient(patience, reporter.message), reporter)
     refuse_attached(read_catalogue(engine), request.table)
     plan = find_plan(task) or make_plan(task)

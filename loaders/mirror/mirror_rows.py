@@ -17,13 +17,11 @@ from loaders.mirror.mirror_origin import FetchedPiece, MirrorOrigin
 from loaders.mirror.mirror_pieces import load_pieces
 from loaders.mirror.mirror_progress import MirrorProgress
 from loaders.mirror.mirror_state import JournalEntry, MirrorState, find_loaded
+from loaders.mirror.piece_reader import PieceReader
 from loaders.pipeline.chunk_reader import ChooseRows, Chunk, read_chunks
 from loaders.pipeline.staging_fill import StagingFill
 from loaders.progress_reporter import Reporter
-from tap_service.readers.file_formats import open_source
-from tap_service.readers.read_error import ReadError
-from tap_service.readers.read_options import ReadOptions
-from tap_service.readers.table_source import Source
+from tap_service.models.read_options import ReadOptions
 
 #: Numbers of chunks that a piece has: at 64 MB, 256 GB of rows
 CHUNKS_PER_PIECE = 4096
@@ -57,7 +55,7 @@ class MirrorRows:
         self._state = state
         self._total = total
         self._table = table
-        self._options = options
+        self._reader = PieceReader(origin, options, reporter)
         self._choose_rows = choose_rows
         self._max_files = max_files
         self._reporter = reporter
@@ -72,6 +70,7 @@ class MirrorRows:
             fill.keep_chunks({number: rows for number, rows in (entry.chunks or {}).items() if rows})
         if loaded:
             self._rejects = (loaded[-1].rejects_bytes, loaded[-1].rejects_rows)
+            self._reader.nulls = loaded[-1].nulls
             self._reporter.message(f"{len(loaded):,} of {self._total:,} files are loaded already")
         rows = sum(entry.rows for entry in loaded)
         progress = MirrorProgress(self._reporter, self._state.files, self._total, len(loaded), rows)
@@ -90,7 +89,12 @@ class MirrorRows:
         chunks = fill.insert_chunks(progress.scale(self._read_chunks(fill, piece)))
         self._rejects = size, count = fill.rejects.size, fill.rejects.count
         entry = JournalEntry(
-            file=piece.position, digest=piece.digest, chunks=chunks, rejects_bytes=size, rejects_rows=count
+            file=piece.position,
+            digest=piece.digest,
+            chunks=chunks,
+            rejects_bytes=size,
+            rejects_rows=count,
+            nulls=self._reader.nulls,
         )
         self._state.write_entry(entry)
         piece.delete()
@@ -110,21 +114,13 @@ class MirrorRows:
         self._state.write_entry(self._journal[piece.position])
 
     def _read_chunks(self, fill: StagingFill, piece: FetchedPiece) -> Iterator[Chunk]:
-        sources = open_piece(self._origin, piece, self._options)
+        sources = self._reader.open(piece)
         first = _number_first(piece.position)
         for chunk in read_chunks(self._table, sources, fill.rejects, first, self._choose_rows):
             if chunk.number >= first + CHUNKS_PER_PIECE:
                 name = self._origin.get_name(piece.position)
                 raise LoadError(f"{name} has more than {CHUNKS_PER_PIECE:,} chunks of rows: cut it into several files")
             yield chunk
-
-
-def open_piece(origin: MirrorOrigin, piece: FetchedPiece, options: ReadOptions) -> list[Source]:
-    """Open the files of a piece. Raises ``ReadError`` with its address."""
-    try:
-        return [open_source(path, options) for path in piece.paths]
-    except ReadError as error:
-        raise ReadError(f"{origin.get_name(piece.position)}: {error}") from error
 
 
 def _number_first(position: int) -> int:

@@ -69,6 +69,8 @@ class JournalEntry(BaseModel):
         The rows of each chunk; None as long as it is not loaded.
     rejects_bytes, rejects_rows
         Size of the rejects file after it, and the bad rows in that.
+    nulls
+        NULL tokens that were recognised in it and the files before.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -78,6 +80,7 @@ class JournalEntry(BaseModel):
     chunks: dict[int, int] | None = None
     rejects_bytes: int = 0
     rejects_rows: int = 0
+    nulls: tuple[str, ...] = ()
 
     @property
     def rows(self) -> int:

@@ -14,11 +14,11 @@ import pyarrow.parquet as pq
 
 from adql import AdqlError, translate
 from clickhouse_schema.catalogue import Catalogue, TableEntry
-from clickhouse_schema.engine_tables.catalogue_log import read_catalogue
 from clickhouse_schema.reserved_words import name_to_adql
 from loaders.load_error import LoadError
 from loaders.mirror.mirror_request import MirrorRequest
 from loaders.mirror.recipe import Crossmatch
+from loaders.pipeline.attached_gateway import read_queried_catalogue
 from loaders.pipeline.load_request import LoadRequest
 from loaders.pipeline.load_table import load_files
 from loaders.pipeline.table_name import split_name
@@ -28,7 +28,7 @@ from tap_service.storage.engine.engine import Engine
 
 def make_neighbours(engine: Engine, request: MirrorRequest, crossmatch: Crossmatch, reporter: Reporter) -> None:
     """Replace the table ``crossmatch.into`` by the pairs within its radius; without the other table, say so."""
-    catalogue = read_catalogue(engine)
+    catalogue = read_queried_catalogue(engine)
     if catalogue.find_entry(*split_name(crossmatch.table)) is None:
         reporter.message(
             f"note: there is no table {crossmatch.table}, so {crossmatch.into} is not made: mirror it, and start this"

@@ -15,8 +15,8 @@ from loaders.load_error import LoadError
 from loaders.mirror.mirror_origin import FetchedPiece, MirrorOrigin
 from loaders.mirror.mirror_pieces import load_pieces
 from loaders.mirror.mirror_progress import MirrorProgress
-from loaders.mirror.mirror_rows import open_piece
 from loaders.mirror.mirror_state import JournalEntry, MirrorState
+from loaders.mirror.piece_reader import PieceReader
 from loaders.pipeline.chunk_reader import ChooseRows, read_chunks
 from loaders.pipeline.load_input import LoadInput
 from loaders.pipeline.load_job import LoadJob, is_loaded, load_rows, open_load, report_load
@@ -26,7 +26,7 @@ from loaders.pipeline.named_input import NamedInput
 from loaders.pipeline.staging_fill import StagingFill
 from loaders.pipeline.storage_choice import read_live_state
 from loaders.progress_reporter import Reporter
-from tap_service.readers.read_options import ReadOptions
+from tap_service.models.read_options import ReadOptions
 from tap_service.readers.table_source import Source
 from tap_service.storage.engine.engine import Engine
 
@@ -50,7 +50,7 @@ class PublishedPieces:
         self._schema = schema
         self._origin = origin
         self._state = state
-        self._options = options
+        self._reader = PieceReader(origin, options, reporter)
         self._choose_rows = choose_rows
         self._reporter = reporter
 
@@ -60,13 +60,14 @@ class PublishedPieces:
         done = next(number for number in range(total + 1) if number not in journal)
         if done:
             self._reporter.message(f"{done:,} of {total:,} files are loaded already")
+            self._reader.nulls = journal[done - 1].nulls
         rows = sum(entry.rows for entry in journal.values())
         progress = MirrorProgress(self._reporter, self._state.files, total, done, rows)
         load_pieces(self._origin, range(done, total), self._load_piece, max_files, progress, self._reporter)
 
     def _load_piece(self, piece: FetchedPiece) -> int:
         catalogue = read_catalogue(self._engine)
-        sources = open_piece(self._origin, piece, self._options)
+        sources = self._reader.open(piece)
         rejects = self._request.rejects
         request = replace(
             self._request,
@@ -78,7 +79,8 @@ class PublishedPieces:
         schema = self._find_schema(catalogue, request)
         job = open_load(self._engine, catalogue, request, LoadInput([found], schema.tables[0]), schema, self._reporter)
         rows = 0 if is_loaded(job, catalogue) else self._load_rows(job, sources)
-        self._state.write_entry(JournalEntry(file=piece.position, digest=piece.digest, chunks={0: rows}))
+        nulls = self._reader.nulls
+        self._state.write_entry(JournalEntry(file=piece.position, digest=piece.digest, chunks={0: rows}, nulls=nulls))
         piece.delete()
         reach(Failpoint.MIRROR_DELETE)
         return rows

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -17,14 +17,15 @@ from clickhouse_schema.schema_problem import SchemaError
 from loaders.load_error import LoadError
 from loaders.mirror.recipe import Recipe
 from loaders.mirror.row_filter import find_named_columns
-from loaders.mirror.tap_table import TapTable
 from loaders.origin.origin_client import OriginAnswer, OriginClient
+from loaders.origin.origin_table import read_origin_table
 from loaders.pipeline.describe_file import describe_source, find_doubts
+from loaders.pipeline.describe_origin import describe_origin
 from loaders.pipeline.table_name import split_name
 from loaders.progress_reporter import Reporter
+from tap_service.models.read_options import ReadOptions, build_options
 from tap_service.readers.csv_reader import CsvSource
 from tap_service.readers.file_formats import open_source
-from tap_service.readers.read_options import ReadOptions, build_options
 
 Document = dict[str, Any]
 
@@ -54,13 +55,15 @@ def plan_schema(
     LoadError
         The metadata cannot be had, or do not fit the recipe.
     """
-    metadata = recipe.metadata
+    metadata, origin = recipe.metadata, recipe.origin
     if metadata.tap:
-        document = _read_tap(recipe, name, client, reporter)
+        document = _read_tap(client, metadata.tap, metadata.table, name, reporter)
     elif metadata.felis:
         document = _read_schema_file(recipe, folder, client)
     else:
         document = _describe_first_file(recipe, fetch_first(), name, reporter)
+        if origin.tap:
+            _complete_by_tap(document, _read_tap(client, origin.tap, origin.table, name, reporter))
     _apply_recipe(recipe, document, name, reporter)
     text = document_to_yaml(document)
     _check_schema(text, recipe, reporter)
@@ -100,12 +103,32 @@ def choose_read_options(table: Table) -> ReadOptions:
 # --- where metadata come from -----------------------------------------------------------------------------------------
 
 
-def _read_tap(recipe: Recipe, name: str, client: OriginClient, reporter: Reporter) -> Document:
-    table = TapTable(client, recipe.metadata.tap, recipe.metadata.table, reporter.check)
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "first.vot"
-        table.fetch_rows(f"SELECT TOP 1 * FROM {table.table_adql}", 1, path)
-        return describe_source(open_source(path), *split_name(name), leaves_out_unusable=True)
+def _read_tap(client: OriginClient, address: str, table: str, name: str, reporter: Reporter) -> Document:
+    """Return what a TAP service says of a table, as the document of the table ``name``."""
+    found = read_origin_table(client, address, table)
+    described = describe_origin(found, *split_name(name))
+    for note in found.notes:
+        reporter.message(f"note: {note}")
+    schema, _ = read_schema(described.text, str(found.name))
+    return _describe_table(schema, schema.tables[0])
+
+
+def _complete_by_tap(document: Document, found: Document) -> None:
+    """Add what a TAP service says of a table and its columns to the metadata of a result."""
+    [table], [other] = document["tables"], found["tables"]
+    others = {column["name"]: column for column in other["columns"]}
+    for column in table["columns"]:
+        for key, value in others.get(column["name"], {}).items():
+            if key not in _TYPE_KEYS:
+                column.setdefault(key, value)
+    for key in ("description", "votable:utype"):
+        if key in other:
+            table.setdefault(key, other[key])
+
+
+def _describe_table(schema: Schema, table: Table) -> Document:
+    only = schema.model_copy(update={"tables": (table.model_copy(update={"keys": ()}),)})
+    return only.model_dump(mode="json", by_alias=True, exclude_defaults=True)
 
 
 def _read_schema_file(recipe: Recipe, folder: Path, client: OriginClient) -> Document:
@@ -125,8 +148,7 @@ def _read_schema_file(recipe: Recipe, folder: Path, client: OriginClient) -> Doc
     if table is None:
         known = ", ".join(table.name for table in schema.tables)
         raise LoadError(f"{place} has no table {wanted}; it has {known}")
-    only = schema.model_copy(update={"tables": (table.model_copy(update={"keys": ()}),)})
-    return only.model_dump(mode="json", by_alias=True, exclude_defaults=True)
+    return _describe_table(schema, table)
 
 
 def _read_text(answer: OriginAnswer, place: str) -> str:
@@ -162,13 +184,21 @@ def _apply_recipe(recipe: Recipe, document: Document, name: str, reporter: Repor
         column["name"] = recipe.renamed.get(column["name"], column["name"])
     if recipe.columns:
         table["columns"] = _order_columns(recipe, table["columns"], reporter)
-    table["skyhouse:layout"] = table.get("skyhouse:layout", {}) | _dump(recipe.layout)
+    layout = _adapt_layout(table.get("skyhouse:layout", {}), recipe.renamed, table["columns"])
+    table["skyhouse:layout"] = layout | _dump(recipe.layout)
     table["skyhouse:files"] = table.get("skyhouse:files", {}) | _dump(recipe.origin.form)
     if recipe.coosys is not None:
         table["skyhouse:coosys"] = _dump(recipe.coosys)
     for key, value in (("skyhouse:citation", recipe.citation), ("skyhouse:licence", recipe.licence)):
         if value:
             document[key] = value
+
+
+def _adapt_layout(layout: Document, renamed: Mapping[str, str], columns: list[Document]) -> Document:
+    """Return position and id of the metadata, as far as the table has their columns."""
+    known = {column["name"] for column in columns}
+    named = {key: [renamed.get(name, name) for name in layout[key]] for key in ("position", "id") if key in layout}
+    return {key: names for key, names in named.items() if known.issuperset(names)}
 
 
 def _order_columns(recipe: Recipe, columns: list[Document], reporter: Reporter) -> list[Document]:

@@ -214,7 +214,8 @@ def check_address(address: str) -> None:
 
 
 def _check_status(address: str, response: urllib3.BaseHTTPResponse) -> None:
-    status = f"{response.status} {response.reason or ''}".strip()
+    reason = "".join(sign for sign in response.reason or "" if sign.isprintable())
+    status = f"{response.status} {reason}".strip()
     if response.status in _PASSING:
         raise OriginUnavailable(f"{address} answers {status}", _read_retry_after(response))
     if response.status in _MISSING:

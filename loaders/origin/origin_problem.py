@@ -22,3 +22,7 @@ class OriginUnavailable(OriginProblem):
     def __init__(self, message: str, retry_seconds: float | None = None) -> None:
         super().__init__(message)
         self.retry_seconds = retry_seconds
+
+
+class AmbiguousTable(OriginProblem):
+    """The name of a table may mean several."""

@@ -84,7 +84,7 @@ def find_doubts(source: TableHeader) -> Iterator[str]:
 def _describe_layout_and_services(source: TableHeader, columns: list[dict[str, Any]]) -> dict[str, Any]:
     """Return layout and services of the table; add LINKs to their columns."""
     keys: dict[str, Any] = {}
-    layout = _describe_layout(source.fields)
+    layout = describe_layout(source.fields)
     if layout:
         keys["skyhouse:layout"] = layout
     if isinstance(source, VotableSource):
@@ -97,13 +97,15 @@ def _describe_layout_and_services(source: TableHeader, columns: list[dict[str, A
     return keys
 
 
-def _describe_layout(fields: tuple[Field, ...]) -> dict[str, Any]:
+def describe_layout(fields: tuple[Field, ...]) -> dict[str, Any]:
+    """Return the layout that the names and UCDs of columns imply: position and id."""
     layout: dict[str, Any] = {}
     position = find_position_columns(fields)
     if position:
         layout["position"] = list(position)
-    singles = [field for field in fields if not field.type.is_array]
-    ids = [field.name for field in singles if split_ucd(field.ucd) >= {"meta.id", "meta.main"}]
+    ids = [
+        field.name for field in fields if split_ucd(field.ucd) >= {"meta.id", "meta.main"} and not field.type.is_array
+    ]
     if ids:
         layout["id"] = ids
     return layout

@@ -113,6 +113,11 @@ def describe_input(file: Path | str, options: ReadOptions = AS_DETECTED) -> Tabl
         raise ReadError(str(error)) from error
 
 
+def list_forms(file: Path | str, header: TableHeader) -> list[str]:
+    """Return how a file is read, for messages; nothing for a catalogue."""
+    return [] if is_folder_address(str(file)) else [describe_form(Path(file), header)]
+
+
 def _hash_choice(path: Path, options: ReadOptions, source: Source) -> str:
     """Return a hash of what is read: another table of the same file, or another ReadMe beside it, is other input."""
     digest = hash_file(path)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, fields, replace
 from typing import Any
 from urllib.parse import parse_qsl
 
-from clickhouse_schema.file_form import read_character, read_delimiter
+from clickhouse_schema.delimiters import read_character, read_delimiter
 
 
 @dataclass(frozen=True, slots=True)

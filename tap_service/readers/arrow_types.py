@@ -69,7 +69,21 @@ def find_column_type(name: str, kind: pa.DataType, find_range: FindRange) -> tup
         return UNICODE, ""
     if pa.types.is_null(kind):
         return CHAR, "has no values"
+    if _is_list(kind) and pa.types.is_decimal(kind.value_type):
+        return _find_decimal_list_type(kind)
     return arrow_to_column_type(kind), ""
+
+
+def _is_list(kind: pa.DataType) -> bool:
+    return bool(pa.types.is_list(kind) or pa.types.is_large_list(kind) or pa.types.is_fixed_size_list(kind))
+
+
+def _find_decimal_list_type(kind: pa.DataType) -> tuple[ColumnType, str]:
+    item, reason = _find_decimal_type("", kind.value_type, lambda *_: None)
+    if item.is_text:
+        raise KeyError(kind)
+    size = str(kind.list_size) if pa.types.is_fixed_size_list(kind) else "*"
+    return ColumnType(item.datatype, size), reason.partition(":")[0]
 
 
 def _find_decimal_type(name: str, kind: pa.DataType, find_range: FindRange) -> tuple[ColumnType, str]:

@@ -94,7 +94,11 @@ def _text_to_number(wanted: ColumnType) -> Caster:
         if wanted.is_integer:
             trimmed = pc.replace_substring_regex(trimmed, r"^\+", "")
             return trimmed.cast(wanted.arrow)
-        return _text_to_double(trimmed).cast(wanted.arrow)
+        doubles = _text_to_double(trimmed)
+        numbers = doubles.cast(wanted.arrow)
+        if pc.any(pc.and_(pc.is_inf(numbers), pc.is_finite(doubles))).as_py():
+            raise ValueError("beyond REAL")
+        return numbers
 
     return cast
 
@@ -123,12 +127,12 @@ def _cast_lists(wanted: ColumnType) -> Caster:
         lists = _cast_elements(array, wanted.scalar.arrow)
         values = lists.flatten()
         if wanted.null is not None:
-            return _replace_elements(lists, replace_with_null(values, wanted.null))
+            return replace_elements(lists, replace_with_null(values, wanted.null))
         if values.null_count == 0 or wanted.has_null_elements:
             return lists
         if not is_float:
             raise ValueError(NULL_INSIDE)
-        return _replace_elements(lists, values.fill_null(float("nan")))
+        return replace_elements(lists, values.fill_null(float("nan")))
 
     return cast
 
@@ -138,10 +142,10 @@ def _cast_elements(array: pa.Array, wanted: pa.DataType) -> pa.ListArray:
     if pa.types.is_null(array.type):
         return array.cast(pa.list_(wanted))
     lists = array.cast(pa.list_(array.type.value_type))
-    return lists if lists.type.value_type == wanted else _replace_elements(lists, cast_number(lists.flatten(), wanted))
+    return lists if lists.type.value_type == wanted else replace_elements(lists, cast_number(lists.flatten(), wanted))
 
 
-def _replace_elements(lists: pa.Array, values: pa.Array) -> pa.Array:
+def replace_elements(lists: pa.Array, values: pa.Array) -> pa.Array:
     """Return the lists with other elements, in the order of ``flatten``."""
     sizes = lists.value_lengths().fill_null(0).to_numpy()
     offsets = np.concatenate(([0], np.cumsum(sizes))).astype(np.int32)

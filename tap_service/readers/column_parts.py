@@ -9,6 +9,8 @@ from dataclasses import dataclass, field
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from tap_service.readers.column_casts import replace_elements
+
 
 @dataclass(frozen=True, slots=True)
 class Part:
@@ -108,7 +110,4 @@ def _mask_values(values: pa.Array, mask: pa.Array) -> pa.Array:
     if not _is_list(mask.type):
         return pc.if_else(pc.fill_null(mask, False), pa.scalar(None, values.type), values)
     lists = values.cast(pa.list_(values.type.value_type))
-    elements = _mask_values(lists.flatten(), mask.flatten())
-    sizes = lists.value_lengths().fill_null(0)
-    offsets = pa.array([0, *pc.cumulative_sum(sizes).to_pylist()], pa.int32())
-    return pa.ListArray.from_arrays(offsets, elements, mask=lists.is_null())
+    return replace_elements(lists, _mask_values(lists.flatten(), mask.flatten()))

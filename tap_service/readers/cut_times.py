@@ -2,17 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
+
+import pyarrow as pa
+
+from clickhouse_schema.datatypes import Field
 from tap_service.readers.read_error import ReadError
 from tap_service.readers.table_source import Source
 from tap_service.readers.time_casts import CUT_TIMES, has_finer_times
 
 
-def list_cut_times(source: Source) -> tuple[str, ...]:
-    """Return a note for each column of texts whose first rows have times that are finer than TIMESTAMP."""
+def list_cut_times(fields: Iterable[Field], batch: pa.RecordBatch) -> Iterator[str]:
+    """Yield a note for each column of the batch that has times finer than TIMESTAMP."""
+    for name in [field.name for field in fields if field.type.is_timestamp]:
+        if name in batch.schema.names and has_finer_times(batch.column(name)):
+            yield f"column {name} {CUT_TIMES}"
+
+
+def look_at_first_times(source: Source) -> None:
+    """Read the first rows with times, so that the source notes what it finds in them."""
     names = tuple(field.name for field in source.fields if field.type.is_timestamp)
-    try:
-        block = next(source.read_blocks(names), None) if names else None
-    except ReadError:  # it is reported when the rows are read
-        return ()
-    cut = [name for name in names if block and has_finer_times(block.batch.column(name))]
-    return tuple(f"column {name} {CUT_TIMES}" for name in cut)
+    with suppress(ReadError):  # it is reported when the rows are read
+        next(source.read_blocks(names) if names else iter(()), None)

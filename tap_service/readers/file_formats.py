@@ -21,7 +21,7 @@ from tap_service.readers.ipac_header import is_ipac_start
 from tap_service.readers.ipac_reader import IpacSource
 from tap_service.readers.parquet_reader import ParquetSource
 from tap_service.readers.read_error import ReadError
-from tap_service.readers.table_source import Source
+from tap_service.readers.table_source import Source, TableHeader
 from tap_service.readers.vizier_header import is_vizier_start
 from tap_service.readers.vizier_reader import VizierSource
 from tap_service.readers.votable_reader import VotableSource
@@ -145,7 +145,7 @@ def open_source(path: Path, options: ReadOptions = AS_DETECTED) -> Source:
     return _open_file(_find_format(path, options), path, options)
 
 
-def describe_form(path: Path, source: Source) -> str:
+def describe_form(path: Path, source: TableHeader) -> str:
     """Return how a file is read, for its sender: format, compression, and what the reader has recognised."""
     with ByteStream(path) as stream:
         packed = stream.compression.name if stream.compression else ""

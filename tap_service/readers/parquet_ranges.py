@@ -13,25 +13,46 @@ import pyarrow.parquet as pq
 _Range = tuple[int, int]
 
 
-def find_range(file: pq.ParquetFile, column: str, may_scan: bool) -> _Range | None:
-    """Return bounds of the values of a column.
+class ParquetRanges:
+    """The ranges of the columns of ``file``."""
 
-    Parameters
-    ----------
-    file : pyarrow.parquet.ParquetFile
-        The file.
-    column : str
-        A column of decimals without a scale, integers, or times.
-    may_scan : bool
-        Whether a column of decimals without statistics is read for it.
+    def __init__(self, file: pq.ParquetFile) -> None:
+        self._file = file
+        self._places: dict[str, list[int]] = {}
+        for place in range(file.metadata.num_columns):
+            self._places.setdefault(file.metadata.schema.column(place).path, []).append(place)
 
-    Returns
-    -------
-    tuple of int, or None
-        The least and the greatest value, of times in their unit; (0, 0) if all are NULL. None if they are unknown.
-    """
-    found = _join_ranges(_read_statistics(file, column))
-    return _scan_column(file, column) if found is None and may_scan else found
+    def find_range(self, column: str, may_scan: bool) -> _Range | None:
+        """Return bounds of the values of a column.
+
+        Parameters
+        ----------
+        column : str
+            A column of decimals without a scale, integers, or times.
+        may_scan : bool
+            Whether a column of decimals without statistics is read for it.
+
+        Returns
+        -------
+        tuple of int, or None
+            The least and the greatest value, of times in their unit; (0, 0) if all are NULL. None if they are unknown.
+        """
+        found = _join_ranges(self._read_statistics(column))
+        return _scan_column(self._file, column) if found is None and may_scan else found
+
+    def _read_statistics(self, column: str) -> Iterator[_Range | None]:
+        """Yield the range in each row group, None if it is unknown; nothing for a row group of NULLs."""
+        metadata = self._file.metadata
+        for group in range(metadata.num_row_groups):
+            for place in self._places[column]:
+                chunk = metadata.row_group(group).column(place)
+                statistics = chunk.statistics
+                if statistics is None:
+                    yield None
+                elif statistics.has_min_max:
+                    yield _read_limits(statistics)
+                elif statistics.null_count != chunk.num_values:
+                    yield None
 
 
 def _join_ranges(ranges: Iterator[_Range | None]) -> _Range | None:
@@ -40,22 +61,6 @@ def _join_ranges(ranges: Iterator[_Range | None]) -> _Range | None:
         return None
     lows, highs = zip((0, 0), *known, strict=True)
     return min(lows), max(highs)
-
-
-def _read_statistics(file: pq.ParquetFile, column: str) -> Iterator[_Range | None]:
-    """Yield the range in each row group, None if it is unknown; nothing for a row group of NULLs."""
-    metadata = file.metadata
-    places = [n for n in range(metadata.num_columns) if metadata.schema.column(n).path == column]
-    for group in range(metadata.num_row_groups):
-        for place in places:
-            chunk = metadata.row_group(group).column(place)
-            statistics = chunk.statistics
-            if statistics is None:
-                yield None
-            elif statistics.has_min_max:
-                yield _read_limits(statistics)
-            elif statistics.null_count != chunk.num_values:
-                yield None
 
 
 def _read_limits(statistics: Any) -> _Range | None:
@@ -73,6 +78,6 @@ def _scan_column(file: pq.ParquetFile, column: str) -> _Range | None:
             limits = pc.min_max(batch.column(column)).as_py()
             if isinstance(limits["min"], Decimal):
                 found.append((int(limits["min"]), int(limits["max"])))
-    except (pa.ArrowException, OSError):  # it is reported when the rows are read
+    except (KeyError, pa.ArrowException, OSError):  # it is reported when the rows are read
         return None
     return _join_ranges(iter(found))

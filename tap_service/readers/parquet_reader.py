@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import partial
 from pathlib import Path
 
 import pyarrow as pa
@@ -11,7 +10,7 @@ import pyarrow.parquet as pq
 
 from tap_service.models.read_options import AS_DETECTED, ReadOptions
 from tap_service.readers.arrow_columns import read_arrow_schema
-from tap_service.readers.parquet_ranges import find_range
+from tap_service.readers.parquet_ranges import ParquetRanges
 from tap_service.readers.read_error import ReadError
 from tap_service.readers.table_source import RowBlock, count_block_rows, number_rows_from
 
@@ -39,7 +38,7 @@ class ParquetSource:
             schema.with_metadata(self._file.metadata.metadata),
             str(path),
             case_matters=options.case_matters,
-            find_range=partial(find_range, self._file),
+            find_range=ParquetRanges(self._file).find_range,
         )
         self.fields, self.description, self.unusable = columns.fields, columns.description, columns.unusable
         self.notes = columns.notes

@@ -23,11 +23,12 @@ import pyarrow.compute as pc
 from pydantic import ValidationError
 
 from adql import make_printable
-from clickhouse_schema.datatypes import CHAR, INTEGERS, UNICODE, ColumnType, Field
+from clickhouse_schema.datatypes import CHAR, INTEGERS, LONG, UNICODE, ColumnType, Field
 from clickhouse_schema.schema_files.schema_checks import UNSTORABLE, is_reserved_column
 from clickhouse_schema.schema_model import Column, Layout, Table
 from clickhouse_schema.shape_cover import has_cover
 from tap_service.models.read_options import AS_DETECTED, ReadOptions, build_options
+from tap_service.readers.arrow_reader import ArrowSource
 from tap_service.readers.byte_stream import ByteStream
 from tap_service.readers.column_casts import NULL_INSIDE
 from tap_service.readers.conform_rows import Conformer
@@ -35,11 +36,10 @@ from tap_service.readers.csv_reader import CsvSource
 from tap_service.readers.ecsv_reader import EcsvSource
 from tap_service.readers.file_columns import field_to_felis
 from tap_service.readers.file_formats import open_upload
-from tap_service.readers.fits_reader import FitsSource
+from tap_service.readers.parquet_reader import ParquetSource
 from tap_service.readers.position_columns import find_position_columns
 from tap_service.readers.read_error import ReadError
 from tap_service.readers.table_source import Fault, Source
-from tap_service.readers.votable_reader import VotableSource
 
 #: The errors for a full disk, a full quota and a file that is too large
 _NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
@@ -303,7 +303,7 @@ def _relax_plan(plan: _Plan, source: Source, fault: Fault) -> bool:
     """Relax the plan so that the row of ``fault`` fits; return whether that is possible.
 
     Columns with positions out of range lose that role, non-ASCII text becomes Unicode, text loses a length that is too
-    short, timestamps that cannot be stored become text, and guessed types become wider.
+    short, timestamps and integers that cannot be stored become text, and guessed types become wider.
     """
     if plan.position and fault.column in plan.position and "outside" in fault.reason:
         plan.position = None
@@ -313,16 +313,19 @@ def _relax_plan(plan: _Plan, source: Source, fault: Fault) -> bool:
         return False
     before = plan.fields[place]
     wider: ColumnType | None = None
+    guessed = source if isinstance(source, CsvSource) and not isinstance(source, EcsvSource) else None
     if before.type.datatype == "char" and before.type.is_text and "ASCII" in fault.reason:
         wider = replace(before.type, datatype="unicodeChar") if before.type.string_length else UNICODE
     elif before.type.is_text and fault.reason.startswith("longer than"):
         wider = replace(before.type, arraysize="*")
-    elif before.type.is_timestamp and isinstance(source, VotableSource | EcsvSource | FitsSource):
+    elif before.type.is_timestamp and guessed is None:
         wider = CHAR
+    elif before.type == LONG and "does not fit" in fault.reason and isinstance(source, ParquetSource | ArrowSource):
+        wider = CHAR  # unsigned integers beyond BIGINT
     elif before.type.datatype in INTEGERS and fault.reason == NULL_INSIDE:
         wider = replace(before.type, null=_NULL_STAND_INS[before.type.datatype])
-    elif isinstance(source, CsvSource) and not isinstance(source, EcsvSource):
-        wider = source.widen_type(before)
+    elif guessed is not None:
+        wider = guessed.widen_type(before)
     if wider is None:
         return False
     plan.fields[place] = replace(before, type=wider)

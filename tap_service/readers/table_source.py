@@ -81,6 +81,8 @@ class TableHeader(Protocol):
         The columns that cannot be stored, each with the reason.
     description : str
         The description of the table; '' if there is none.
+    form : str
+        What the reader has recognised of the file besides its format, for messages; '' for nothing.
     notes : tuple of str
         What a sender should know of how the file is read: other tables in it, types that were chosen.
     options : ReadOptions
@@ -96,6 +98,8 @@ class TableHeader(Protocol):
     @property
     def description(self) -> str: ...
     @property
+    def form(self) -> str: ...
+    @property
     def notes(self) -> tuple[str, ...]: ...
     @property
     def options(self) -> ReadOptions: ...
@@ -108,8 +112,6 @@ class Source(TableHeader, Protocol):
     ----------
     unit : str
         The unit of ``Fault.where``: "row" or "line".
-    form : str
-        What the reader has recognised of the file besides its format, for messages; '' for nothing.
     nan_is_null : bool
         Whether the format marks a missing number by NaN.
     rows : int or None
@@ -118,8 +120,6 @@ class Source(TableHeader, Protocol):
 
     @property
     def unit(self) -> str: ...
-    @property
-    def form(self) -> str: ...
     @property
     def nan_is_null(self) -> bool: ...
     @property

@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from clickhouse_schema.datatypes import ColumnType
-from tap_service.readers.column_casts import NO_VALUE, replace_with_null
+from tap_service.readers.column_casts import NO_VALUE, replace_elements, replace_with_null
 
 #: Cells of numbers, booleans and times that some programs write for missing values
 NULL_CELLS = ("", "NULL", "null")
@@ -50,8 +50,7 @@ def replace_null_cells(cells: pa.Array, null: str, kind: ColumnType) -> pa.Array
 def replace_null_values(values: pa.Array, null: str) -> pa.Array:
     """Replace the numbers or texts that equal the null of VALUES by NULL, also within lists."""
     if pa.types.is_list(values.type):
-        elements = replace_null_values(values.values, null)
-        return pa.ListArray.from_arrays(values.offsets, elements, mask=values.is_null())
+        return replace_elements(values, replace_null_values(values.flatten(), null))
     if pa.types.is_string(values.type):
         return _replace_texts(values, (null.strip(),) if null.strip() else ())
     number = _convert_null(parse_null(null), values.type)
@@ -89,7 +88,10 @@ def _replace_numbers(cells: pa.Array, null: float, kind: pa.DataType) -> pa.Arra
 
 def _is_number(cell: str, wanted: float, kind: pa.DataType) -> bool:
     number = parse_null(cell)
-    return number is not None and (np.float32(number) if pa.types.is_float32(kind) else number) == wanted
+    if number is None or not pa.types.is_float32(kind):
+        return number == wanted
+    with np.errstate(over="ignore"):
+        return bool(np.float32(number) == wanted)
 
 
 def _mark_elements(cells: pa.Array, null: str, kind: ColumnType) -> pa.Array:

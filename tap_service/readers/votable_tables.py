@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
@@ -18,6 +19,11 @@ _READ = 1 << 20
 _MAX_TABLES = 10_000
 _MAX_SHOWN = 20
 _MAX_SHOWN_NAME = 80
+
+#: The tag of a TABLE behind its start, with or without a prefix: to search for the rare word first is fast
+_TABLE = re.compile(rb"TABLE[\s/>]")
+_TAG_START = re.compile(rb"<([^\s<>/:]+:)?\Z")
+_MAX_PREFIX = 64
 
 
 @dataclass(slots=True)
@@ -45,13 +51,17 @@ class TableHeading:
         return f"{self.number} ({about})" if about else str(self.number)
 
 
+class _Enough(ReadError):
+    """The rest of a document need not be parsed."""
+
+
 def list_tables(path: Path) -> list[TableHeading]:
     """List the TABLEs of a document, up to its first fault, which reading the rows reports.
 
     Parameters
     ----------
     path : Path
-        The document; it is read whole, without its data.
+        The document. It is searched for the tags of TABLEs, and parsed whole only if it has several.
 
     Returns
     -------
@@ -61,23 +71,41 @@ def list_tables(path: Path) -> list[TableHeading]:
     Raises
     ------
     ReadError
-        The file cannot be decompressed, exceeds a limit, or has more than 10,000 TABLEs.
+        There are more than 10,000 TABLEs.
     """
     tables: list[TableHeading] = []
+    has_several = _has_several_tables(path)
 
     def start(name: str, attributes: dict[str, str]) -> None:
         if name == "TABLE":
             tables.append(TableHeading(len(tables) + 1, attributes.get("name", ""), attributes.get("ID", "")))
             if len(tables) > _MAX_TABLES:
-                raise ReadError("too many TABLEs")
+                raise _Enough
         elif name == "DATA" and tables:
             tables[-1].has_data = True
+            if not has_several:
+                raise _Enough
 
     with suppress(ReadError):
         parse_outside_data(path, start, lambda _: None)
     if len(tables) > _MAX_TABLES:
         raise ReadError(f"{path} has more than {_MAX_TABLES} TABLEs")
     return tables
+
+
+def _has_several_tables(path: Path) -> bool:
+    """Whether a document may have more than one TABLE; parsing one of gigabytes would take minutes."""
+    found = 0
+    rest = b""
+    with suppress(ReadError), ByteStream(path) as stream:
+        while data := stream.read(_READ):
+            data = rest + data
+            tags = (match for match in _TABLE.finditer(data) if match.end() > len(rest))
+            found += sum(1 for tag in tags if _TAG_START.search(data, max(0, tag.start() - _MAX_PREFIX), tag.start()))
+            if found > 1 or b"\0" in data[:_MAX_PREFIX]:  # UTF-16
+                return True
+            rest = data[-2 * _MAX_PREFIX :]
+    return False
 
 
 def parse_outside_data(
@@ -128,8 +156,11 @@ def parse_outside_data(
     parser.StartDoctypeDeclHandler = refuse_doctype
     try:
         _feed_document(parser, path)
-    except (expat.ExpatError, LookupError, ValueError) as error:
-        raise ReadError(f"{path}, line {parser.CurrentLineNumber}: the VOTable cannot be read: {error}") from error
+    except expat.ExpatError as error:
+        reason = expat.ErrorString(error.code)
+        raise ReadError(f"{path}, line {error.lineno}: the VOTable is not well-formed XML: {reason}") from error
+    except (LookupError, ValueError) as error:
+        raise ReadError(f"{path}, line {parser.CurrentLineNumber}: the VOTable has {error}") from error
 
 
 def _feed_document(parser: expat.XMLParserType, path: Path) -> None:
@@ -139,7 +170,7 @@ def _feed_document(parser: expat.XMLParserType, path: Path) -> None:
             parser.Parse(data)
             length += len(data)
             if length - parser.CurrentByteIndex > MAX_ROW_BYTES:
-                raise ValueError(f"a value or a comment has more than {MAX_ROW_BYTES} bytes")
+                raise ValueError(f"a value or a comment of more than {MAX_ROW_BYTES} bytes")
         parser.Parse(b"", True)
 
 

@@ -1,12 +1,13 @@
-"""Rows per second that a core reads from texts of fixed widths, and the peak memory; run with ``make bench``.
+"""Rows per second that a core reads from texts, and the peak memory; run with ``make bench``.
 
-Two million rows of 20 columns, once as an IPAC table and once as a table of the CDS with its ReadMe (whose positions in
-hours and degrees become two more columns). Each is read in a process of its own: lines alone, columns sliced, and
+Two million rows of 20 columns, as an IPAC table, as a table of the CDS with its ReadMe (whose positions in hours and
+degrees become two more columns), and as texts delimited by commas, also gzipped, and by blanks. Each is read in a process of its own: lines alone, columns sliced, and
 values cast to the types of the table as a load does.
 """
 
 from __future__ import annotations
 
+import gzip
 import resource
 import subprocess
 import sys
@@ -19,6 +20,7 @@ import numpy as np
 from clickhouse_schema.schema_files.yaml_reader import read_schema
 from clickhouse_schema.schema_files.yaml_writer import document_to_yaml
 from loaders.pipeline.describe_file import describe_source
+from tap_service.models.read_options import ReadOptions
 from tap_service.readers.conform_rows import Conformer
 from tap_service.readers.file_formats import open_source
 
@@ -49,8 +51,8 @@ def _count_bytes(format_: str) -> int:
     return int(format_[1:].partition(".")[0])
 
 
-def write_files(folder: Path, rows: int) -> tuple[Path, Path]:
-    """Write the IPAC table, and the CDS table with its ReadMe."""
+def write_files(folder: Path, rows: int) -> tuple[Path, ...]:
+    """Write the IPAC table, the CDS table with its ReadMe, and the delimited texts."""
     widths = [max(_count_bytes(cds), len(ipac), len(name), 4) for name, ipac, cds, _ in _COLUMNS]
     ipac_path, cds_path = folder / "stars.tbl", folder / "stars.dat"
     start = 1
@@ -74,7 +76,27 @@ def write_files(folder: Path, rows: int) -> tuple[Path, Path]:
             block = [row.format(*values) for values in zip(*_list_values(random), strict=True)]
             cds.writelines(block)
             ipac.writelines(padded.format(*line.split()) for line in block)
-    return ipac_path, cds_path
+    return ipac_path, cds_path, *_write_delimited(folder, cds_path)
+
+
+def _write_delimited(folder: Path, cds_path: Path) -> tuple[Path, ...]:
+    """Write the rows of the CDS table with a header, delimited by commas, the same gzipped, and by blanks."""
+    names = [name for name, *_ in _COLUMNS]
+    paths = (folder / "stars.csv", folder / "stars.csv.gz", folder / "stars.txt")
+    with (
+        cds_path.open() as rows,
+        paths[0].open("w") as csv,
+        gzip.open(paths[1], "wt") as zipped,
+        paths[2].open("w") as txt,
+    ):
+        for file, delimiter in ((csv, ","), (zipped, ","), (txt, "  ")):
+            file.write(delimiter.join(names) + "\n")
+        for line in rows:
+            joined = ",".join(line.split()) + "\n"
+            csv.write(joined)
+            zipped.write(joined)
+            txt.write(joined.replace(",", "  "))
+    return paths
 
 
 def _list_values(random: np.random.Generator) -> list[list[object]]:
@@ -99,7 +121,7 @@ def _list_values(random: np.random.Generator) -> list[list[object]]:
 
 def read_file(path: Path) -> None:
     """Read a file in this process; print rows, seconds to slice, seconds with casts, and the peak memory."""
-    source = open_source(path)
+    source = open_source(path, ReadOptions(delimiter=" " if path.suffix == ".txt" else ""))
     schema, _ = read_schema(document_to_yaml(describe_source(source, "bench", "t")), str(path))
     conformer = Conformer(schema.tables[0], source)
     began = time.process_time()

@@ -101,7 +101,8 @@ def test_columns_that_files_lack(obscore: EmbeddedEngine, tmp_path: Path) -> Non
     second = _request(tmp_path, [GOOD | {"obs_id": "b", "Obs_Title": "Über", "pol_sates": "/I/"}], "more.csv")
     recorder = Recorder()
     load_files(obscore, replace(first, files=first.files + second.files), recorder)
-    filled, left_out, unknown = recorder.messages
+    filled, left_out, unknown, form = recorder.messages
+    assert form.endswith(": CSV, delimiter comma, names in line 1")
     assert filled.startswith("no file has these columns, so they are NULL: target_name, access_url, ")
     assert "pol_states" in filled
     assert left_out.startswith(

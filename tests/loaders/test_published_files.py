@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import gzip
+from decimal import Decimal
 from pathlib import Path
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from astropy.io import fits
 
@@ -121,3 +124,45 @@ def test_fits_marks_by_tokens_are_null(tmp_path: Path) -> None:
     assert skyhouse(tmp_path, "load", "t.fits", "--table", "s.t", "--null", "-99")[0] == 0
     skyhouse(tmp_path, "export", "s.t", "out.csv", "--format", "csv")
     assert sorted((tmp_path / "out.csv").read_text().splitlines()[1:]) == ["1,,7", "2,15.5,"]
+
+
+TABLES = """<VOTABLE version="1.4"><RESOURCE>
+<TABLE name="stars"><FIELD name="id" datatype="int"/><DATA><TABLEDATA><TR><TD>1</TD></TR></TABLEDATA></DATA></TABLE>
+<TABLE name="refs"><FIELD name="code" datatype="char" arraysize="*"/><FIELD name="code" datatype="int"/>
+<DATA><TABLEDATA><TR><TD>x</TD><TD>7</TD></TR></TABLEDATA></DATA></TABLE></RESOURCE></VOTABLE>
+"""
+
+
+def test_a_table_of_a_votable_is_chosen(tmp_path: Path) -> None:
+    (tmp_path / "t.vot").write_text(TABLES)
+    code, out, err = skyhouse(tmp_path, "load", "t.vot", "--table", "s.refs", "--table-index", "refs")
+    assert (code, out) == (0, "loaded 1 rows into s.refs\n"), err
+    note = "t.vot: VOTable, TABLE 2 (refs); the file has other TABLEs: 1 (stars); another column code is called code_2"
+    assert err.count("note: ") == 1
+    assert note in err
+    code, out, err = skyhouse(tmp_path, "describe", "t.vot", "--table", "s.refs", "--table-index", "2")
+    assert (code, out.count("- name: code")) == (0, 2)
+    code, _, err = skyhouse(tmp_path, "load", "t.vot", "--table", "s.t", "--table-index", "3")
+    assert code == 1
+    assert "t.vot has no TABLE '3'; its tables are 1 (stars), 2 (refs)" in err
+
+
+def test_ids_of_spark_and_names_of_the_storage_are_loaded_exactly(tmp_path: Path) -> None:
+    ids = pa.array([Decimal(1237648720693755918), Decimal(9223372036854775807)], pa.decimal128(20, 0))
+    pq.write_table(pa.table({"objid": ids, "ra": [1.5, 2.5], "hpx29": [1, 2]}), tmp_path / "t.parquet")
+    _, described, err = skyhouse(tmp_path, "describe", "t.parquet", "--table", "s.t")
+    assert "column hpx29, which is a name of the storage, is called hpx29_2" in err
+    (tmp_path / "t.yaml").write_text(described)
+    code, out, err = skyhouse(tmp_path, "load", "t.parquet", "--table", "s.t", "--schema", "t.yaml")
+    assert (code, out) == (0, "loaded 2 rows into s.t\n"), err
+    skyhouse(tmp_path, "export", "s.t", "out.csv", "--format", "csv")
+    rows = sorted((tmp_path / "out.csv").read_text().splitlines())
+    assert rows == ["1237648720693755918,1.5,1", "9223372036854775807,2.5,2", "objid,ra,hpx29_2"]
+
+
+def test_a_file_whose_column_is_double_is_appended_to_bigint_exactly_or_not(tmp_path: Path) -> None:
+    pq.write_table(pa.table({"id": [1, 2**53 + 1]}), tmp_path / "a.parquet")
+    pq.write_table(pa.table({"id": [3.0, None, 1e18]}), tmp_path / "b.parquet")
+    code, out, err = skyhouse(tmp_path, "load", "a.parquet", "b.parquet", "--table", "s.t", "--max-errors", "1")
+    assert (code, out.startswith("loaded 4 rows into s.t; 1 bad rows")) == (0, True), err
+    assert "a DOUBLE in the file, which rounds integers of this size" in next(tmp_path.glob("*reject*")).read_text()

@@ -52,6 +52,7 @@ class CatalogueColumns:
     notes: tuple[str, ...]
     parts: ColumnParts
     options: ReadOptions = AS_DETECTED
+    form: str = ""
 
 
 def describe_columns(catalogue: HatsCatalogue) -> CatalogueColumns:

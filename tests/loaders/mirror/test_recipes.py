@@ -145,6 +145,39 @@ def test_all_wise_is_bzip2_with_empty_fields_and_sums(tmp_path: Path, mirror_eng
     }
 
 
+def test_cat_wise_is_ipac_tables_in_folders_whose_pages_list_them(
+    tmp_path: Path, mirror_engine: EmbeddedEngine
+) -> None:
+    widths = {"source_name": 22, "source_id": 26, "ra": 13, "dec": 13, "w1mpro": 9, "PMRA": 11}
+    types = ["char", "char", "double", "double", "double", "double"]
+    units = ["", "", "deg", "deg", "mag", "asec/yr"]
+    heads = [[*widths], types, units, ["null"] * 6]
+    top = "\\Nsrc = 2\n\\ origin\n"
+    top += "".join("|" + "|".join(f"{t:>{w}}" for t, w in zip(h, widths.values(), strict=True)) + "|\n" for h in heads)
+    for tile, name in enumerate(("0000m016_opt1_20191208_213403", "0015m016_opt1_20191209_054819")):
+        page = tmp_path / "origin" / f"{tile:03d}"
+        page.mkdir(parents=True)
+        rows = [
+            [f"J{tile}{row}", f"{name[:8]}_opt1-{row}", f"{tile}.{row}0", "-1.5", "12.5", "null" if row else "0.25"]
+            for row in range(3)
+        ]
+        lines = (" " + " ".join(f"{v:>{w}}" for v, w in zip(row, widths.values(), strict=True)) + " \n" for row in rows)
+        file = f"{name}_ab_v5_cat_b0.tbl.gz"
+        (page / file).write_bytes(gzip.compress((top + "".join(lines)).encode()))
+        other = file.replace("_cat_", "_rej_")
+        (page / "list").write_text(f'<a href="../">..</a> <a href="{file}">c</a> <a href="{other}">r</a>')
+    data = yaml.safe_load(find_recipe_file("catwise2020").read_text())
+    with serving_origin(tmp_path / "origin") as server:
+        data["origin"]["pages"] = f"{server.url}/{{000..001}}/list"
+        (tmp_path / "recipe.yaml").write_text(yaml.safe_dump(data, sort_keys=False))
+        mirror(mirror_engine, tmp_path / "recipe.yaml", "mirrored.catwise")
+    columns = "source_name, source_id, ra, dec, w1mpro, PMRA"
+    rows = mirror_engine.fetch_table(f"SELECT {columns} FROM mirrored.catwise ORDER BY source_name").to_pylist()
+    assert len(rows) == 6
+    assert [*rows[4].values()] == ["J11", "0015m016_opt1-1", 1.1, -1.5, 12.5, None]
+    assert rows[3]["PMRA"] == 0.25
+
+
 def test_files_are_found_by_the_links_of_pages(
     gaia: GaiaMirror, gaia_rows: list[list[Row]], mirror_engine: EmbeddedEngine
 ) -> None:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import gzip
 import signal
+import urllib.parse
+import urllib.request
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -13,6 +16,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from clickhouse_schema.engine_tables import catalogue_log
 from loaders.load_error import LoadError
 from loaders.mirror.mirror_load import mirror_table
 from loaders.mirror.mirror_request import MirrorRequest
@@ -22,6 +26,8 @@ from tests.cluster.dying import killed_at
 from tests.loaders.mirror.gaia_mirror import PATIENCE
 from tests.loaders.recorder import Recorder
 from tests.loaders.test_cli import Service, skyhouse, started
+from tests.servers.origin_server import serving_origin
+from tests.servers.unsteady_proxy import running_proxy
 
 ROWS = 2000
 TABLE = "mirrored.stars"
@@ -35,7 +41,7 @@ tables:
   - {name: id, datatype: long, nullable: false, "ivoa:ucd": "meta.id;meta.main", description: An identifier}
   - {name: ra, datatype: double, "ivoa:unit": deg, "ivoa:ucd": "pos.eq.ra;meta.main"}
   - {name: dec, datatype: double, "ivoa:unit": deg, "ivoa:ucd": "pos.eq.dec;meta.main"}
-  - {name: mag, datatype: float, "ivoa:unit": mag}
+  - {name: mag, datatype: float, "ivoa:unit": mag, "tap:principal": true}
   - {name: size, datatype: int, description: A reserved word}
   - {name: name, datatype: unicode}
   skyhouse:layout: {position: [ra, dec], id: [id]}
@@ -137,8 +143,13 @@ def test_a_condition_and_columns_are_asked_for(
 
 def test_the_metadata_come_too(request_: MirrorRequest, mirror_engine: EmbeddedEngine) -> None:
     run(mirror_engine, request_)
-    sql = "SELECT name, comment FROM system.columns WHERE database = 'mirrored' AND table = 'stars' AND name = 'size'"
-    assert mirror_engine.fetch_table(sql).to_pylist() == [{"name": "size", "comment": "A reserved word"}]
+    (entry,) = catalogue_log.read_catalogue(mirror_engine).find_tables("stars", True, "mirrored", True)
+    table = entry.table
+    assert table.description == "Synthetic stars"
+    assert (table.layout.position, table.layout.id) == (("ra", "dec"), ("id",))
+    assert table.get_column("size").description == "A reserved word"
+    assert (table.get_column("mag").unit, table.get_column("ra").ucd) == ("mag", "pos.eq.ra;meta.main")
+    assert table.get_column("mag").principal
 
 
 @pytest.mark.parametrize(("point", "count"), [("mirror.begin", 2), ("mirror.record", 3), ("mirror.publish", 1)])
@@ -155,10 +166,36 @@ def test_killed_and_started_again(
 
 
 def test_no_jobs_are_left(request_: MirrorRequest, service: Service, mirror_engine: EmbeddedEngine) -> None:
+    form = urllib.parse.urlencode({"QUERY": "SELECT TOP 1 id FROM origin.stars", "LANG": "ADQL"}).encode()
+    with urllib.request.urlopen(f"http://127.0.0.1:{service.port}/tap/async", form, timeout=30) as created:
+        job = created.url.rpartition("/")[2]
+    before = skyhouse(service.folder, "jobs", "list")[1]
+    assert job in before
     run(mirror_engine, request_)
-    code, out, _ = skyhouse(service.folder, "jobs", "list")
-    assert code == 0
-    assert "async-" not in out
+    assert skyhouse(service.folder, "jobs", "list")[1].count("\n") == before.count("\n")
+
+
+def test_files_get_their_metadata_from_a_service(
+    service: Service, rows: list[dict[str, Any]], mirror_engine: EmbeddedEngine, tmp_path: Path
+) -> None:
+    (tmp_path / "origin").mkdir()
+    lines = [f"{row['id']}|{row['ra'] or ''}|{row['mag'] or ''}\n" for row in rows[:50]]
+    (tmp_path / "origin" / "stars_1.gz").write_bytes(gzip.compress("".join(lines).encode()))
+    with serving_origin(tmp_path / "origin") as server:
+        (tmp_path / "recipe.yaml").write_text(
+            f"name: x\ntable: {TABLE}\ncolumns: {{id: int, ra: '', magnitude: ''}}\nrenamed: {{mag: magnitude}}\n"
+            f"origin: {{files: '{server.url}/stars_{{1..1}}.gz', form: {{delimiter: '|', header: false}}}}\n"
+            f"metadata: {{tap: 'http://127.0.0.1:{service.port}/tap', table: origin.stars}}\n"
+        )
+        recorder = run(
+            mirror_engine, MirrorRequest(str(tmp_path / "recipe.yaml"), TABLE, tmp_path / "w", tmp_path / "r")
+        )
+    assert any(line.startswith("note: the files do not have these columns") for line in recorder.messages)
+    (entry,) = catalogue_log.read_catalogue(mirror_engine).find_tables("stars", True, "mirrored", True)
+    found = [(column.name, column.datatype, column.unit, column.description) for column in entry.table.columns]
+    assert found == [("id", "int", "", "An identifier"), ("ra", "double", "deg", ""), ("magnitude", "float", "mag", "")]
+    magnitudes = mirror_engine.fetch_table(f"SELECT magnitude FROM {TABLE} ORDER BY id").column(0).to_pylist()
+    assert magnitudes == [row["mag"] for row in rows[:50]]
 
 
 def test_the_rows_of_one_place_cannot_be_divided(request_: MirrorRequest, mirror_engine: EmbeddedEngine) -> None:
@@ -188,3 +225,22 @@ def test_an_address_that_is_no_service_is_an_error(
     address = f"tap+http://127.0.0.1:{service.port}/nothing"
     with pytest.raises(LoadError, match=f"{service.port}/nothing/async"):
         run(mirror_engine, replace(request_, recipe=address))
+
+
+def test_a_busy_origin_is_waited_for(
+    request_: MirrorRequest, service: Service, rows: list[dict[str, Any]], mirror_engine: EmbeddedEngine
+) -> None:
+    with running_proxy(service.port, period=4) as proxy:
+        run(mirror_engine, replace(request_, recipe=f"tap+{proxy.url}/tap"))
+    assert read_rows(mirror_engine) == rows
+    assert proxy.requests > 100
+
+
+def test_an_origin_that_cuts_results_in_silence_is_asked_for_smaller_pieces(
+    request_: MirrorRequest, service: Service, rows: list[dict[str, Any]], mirror_engine: EmbeddedEngine
+) -> None:
+    with running_proxy(service.port, max_rows=300) as proxy:
+        recorder = run(mirror_engine, replace(request_, recipe=f"tap+{proxy.url}/tap"))
+    assert read_rows(mirror_engine) == rows
+    assert any("cuts results after 300 rows: smaller pieces are asked for" in line for line in recorder.messages)
+    assert (proxy.most_jobs, proxy.jobs) == (1, 0)

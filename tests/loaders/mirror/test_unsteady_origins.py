@@ -13,7 +13,7 @@ from loaders.mirror.disk_room import require_room
 from tap_service.storage.engine.embedded_engine import EmbeddedEngine
 from tests.loaders.mirror.gaia_mirror import RECIPE, TABLE, GaiaMirror, read_rows, sort_rows
 from tests.loaders.mirror.origin_files import Row, write_gaia_file, write_sums
-from tests.servers.origin_server import Fault
+from tests.servers.origin_server import Fault, serving_origin
 
 Files = list[list[Row]]
 
@@ -195,3 +195,25 @@ def test_nothing_is_visible_before_the_end(gaia: GaiaMirror, mirror_engine: Embe
     gaia.server.fail_first(GaiaSource_006530=[404])
     gaia.fail(mirror_engine)
     assert mirror_engine.fetch_table(f"EXISTS TABLE {TABLE}").column(0).to_pylist() == [0]
+
+
+def test_a_token_for_null_counts_in_the_files_behind_the_one_that_shows_it(
+    tmp_path: Path, mirror_engine: EmbeddedEngine
+) -> None:
+    (tmp_path / "origin").mkdir()
+    first = "".join(f"{n},{'null' if n % 2 else n / 4},{'null' if n % 2 else 'a'}\n" for n in range(20))
+    second = "".join(f"{n},0.5,{'null' if n == 27 else 'b'}\n" for n in range(20, 40))
+    third = "".join(f"{n},0.5,{'null' if n == 47 else 'b'}\n" for n in range(40, 60))
+    for number, rows in enumerate((first, second, third)):
+        (tmp_path / "origin" / f"{number}.csv").write_text("source_id,x,word\n" + rows)
+    columns = "[{name: source_id, datatype: long}, {name: x, datatype: double}, {name: word, datatype: unicode}]"
+    (tmp_path / "x.yaml").write_text(f"name: mirrored\ntables: [{{name: gaia, columns: {columns}}}]\n")
+    recipe = "name: x\ntable: mirrored.gaia\norigin: {{files: '{url}/{{0..2}}.csv'}}\nmetadata: {{felis: x.yaml}}\n"
+    with serving_origin(tmp_path / "origin") as server:
+        mirror = GaiaMirror(server, tmp_path, recipe)
+        server.find_fault = lambda path, count: 404 if path == "2.csv" else ""
+        mirror.fail(mirror_engine)
+        server.find_fault = lambda path, count: ""
+        mirror.run(mirror_engine)
+    words = [row["word"] for row in read_rows(mirror_engine)]
+    assert [number for number, word in enumerate(words) if word is None] == [*range(1, 20, 2), 27, 47]

@@ -37,13 +37,17 @@ def write_with_stilts(folder: Path, form: str) -> Path:
     return folder / "t.fits"
 
 
-def write_described(path: Path, document: bytes) -> Path:
-    """Write a table of an integer column ``n`` behind a VOTable."""
+def write_behind(path: Path, document: bytes, table: bytes) -> Path:
+    """Write a table behind a VOTable."""
     cards = [b"SIMPLE  =                    T", write_card("BITPIX", 8), write_card("NAXIS", 1)]
     cards += [write_card("NAXIS1", len(document)), b"VOTMETA =                    T"]
-    table = write_table([{"TTYPE": "n", "TFORM": "J", "TUNIT": "m"}], b"\0\0\0\5")
     path.write_bytes(write_header(cards) + document + b"\0" * (-len(document) % 2880) + table)
     return path
+
+
+def write_described(path: Path, document: bytes) -> Path:
+    """Write a table of an integer column ``n`` behind a VOTable."""
+    return write_behind(path, document, write_table([{"TTYPE": "n", "TFORM": "J", "TUNIT": "m"}], b"\0\0\0\5"))
 
 
 def describe(field: str) -> bytes:
@@ -136,3 +140,12 @@ def test_a_time_that_is_no_text_is_a_bad_row(tmp_path: Path) -> None:
 def test_an_array_of_ids_is_no_id(tmp_path: Path) -> None:
     columns: list[dict[str, Value]] = [{"TTYPE": "n", "TFORM": "2B", "TUCD": "meta.id;meta.main"}]
     assert read_rows(write_file(tmp_path / "t.fits", write_table(columns, b"\1\2"))) == ([([1, 2],)], [])
+
+
+def test_times_that_are_cut_are_told(tmp_path: Path) -> None:
+    document = describe('name="t" datatype="char" arraysize="*" xtype="timestamp"')
+    table = write_table([{"TTYPE": "t", "TFORM": "27A"}], b"2020-01-02T03:04:05.1234567")
+    path = write_behind(tmp_path / "t.fits", document, table)
+    note = "column t has times that are cut to microseconds: the datatype string keeps all digits"
+    assert open_source(path).notes == (note,)
+    assert read_rows(path) == ([(SECOND.replace(microsecond=123456),)], [])

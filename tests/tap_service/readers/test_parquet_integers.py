@@ -83,6 +83,29 @@ def test_dictionaries_of_decimals_are_bigint(tmp_path: Path) -> None:
     assert read_source(ParquetSource(tmp_path / "t.parquet")) == ([(ID,), (ID,)], [])
 
 
+def test_lists_of_decimals_are_arrays_of_numbers_or_cannot_be_stored(tmp_path: Path) -> None:
+    columns = {
+        "i": pa.array([[Decimal(2**53 + 1)], None], pa.list_(pa.decimal128(18, 0))),
+        "d": pa.array([[Decimal("0.5")], []], pa.list_(pa.decimal128(10, 2))),
+        "big": pa.array([[Decimal(ID)], []], pa.list_(pa.decimal128(20, 0))),
+    }
+    pq.write_table(pa.table(columns), tmp_path / "t.parquet")
+    source = ParquetSource(tmp_path / "t.parquet")
+    assert list_types(source) == {"i": "BIGINT[]", "d": "DOUBLE[]"}
+    assert source.notes == ("column d is DECIMAL(10, 2), which DOUBLE rounds",)
+    assert [*source.unusable] == ["big"]
+    [block] = source.read_blocks(("i",))
+    assert find_caster(block.batch["i"].type, source.fields[0].type)(block.batch["i"]).to_pylist() == [
+        [2**53 + 1],
+        None,
+    ]
+
+
+def test_a_column_without_values_is_bigint(tmp_path: Path) -> None:
+    assert list_types(write_column(tmp_path / "t.parquet", [None, None], pa.decimal128(38, 0))) == {"v": "BIGINT"}
+    assert list_types(write_column(tmp_path / "t.parquet", [], pa.decimal128(38, 0))) == {"v": "BIGINT"}
+
+
 def test_unsigned_integers_beyond_bigint_are_text(tmp_path: Path) -> None:
     source = write_column(tmp_path / "t.parquet", [2**64 - 1, 5, None], pa.uint64())
     assert source.notes == (f"column v stays text: {2**64 - 1} is beyond BIGINT",)

@@ -77,6 +77,14 @@ def test_a_votable_without_finer_times_has_no_note(tmp_path: Path) -> None:
     assert VotableSource(write_votable(tmp_path / "t.vot", make_table(TIME, ("2024-02-29T12:00:00.5",)))).notes == ()
 
 
+def test_finer_times_far_behind_are_noted_when_they_are_read(tmp_path: Path) -> None:
+    rows = [("2024-02-29T12:00:00",)] * 40_000 + [("2024-02-29T12:00:00.1234567",)]
+    source = VotableSource(write_votable(tmp_path / "t.vot", make_table(TIME, *rows)))
+    assert source.notes == ()
+    assert len(read_source(source)[0]) == 40_001
+    assert source.notes == ("column t has times that are cut to microseconds: the datatype string keeps all digits",)
+
+
 OLD = [datetime(1885, 1, 1), datetime(2024, 2, 29, 12, 0, 0, 500_000), None]
 IN_RANGE = [datetime(1900, 1, 1), datetime(2299, 12, 31, 23, 59, 59), None]
 

@@ -40,6 +40,14 @@ def test_a_null_of_floats_counts_in_single_precision(tmp_path: Path) -> None:
     ]
 
 
+def test_a_null_beyond_the_range_of_its_column_marks_nothing(tmp_path: Path) -> None:
+    assert read_cells(tmp_path, field("short", "99999"), "5") == [5]
+    assert read_cells(tmp_path, field("float", "1e300", "*"), "1e30 2") == [[float(np.float32(1e30)), 2.0]]
+    path = write_votable(tmp_path / "t.vot", make_table(field("float", "-99"), ("1e300",), ("-99",)))
+    rows, [fault] = read_rows(path)
+    assert (rows, fault.value) == ([(None,)], "1e300")
+
+
 @pytest.mark.parametrize(("null", "cells"), [("-99", ("-99", "-0099")), ("0xFF", ("255", "0xff")), ("7.0", ("7",))])
 def test_a_null_of_integers_is_compared_as_a_number(tmp_path: Path, null: str, cells: tuple[str, ...]) -> None:
     assert read_cells(tmp_path, field("int", null), *cells, "5") == [None] * len(cells) + [5]

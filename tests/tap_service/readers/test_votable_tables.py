@@ -106,6 +106,24 @@ def test_a_fault_behind_the_table_is_reported_with_its_line(tmp_path: Path) -> N
         read_source(open_votable(path))
 
 
+@pytest.mark.parametrize("before", [0, 1, 3, 6, 7, 40])
+def test_a_table_is_found_wherever_a_block_of_the_file_ends(tmp_path: Path, before: int) -> None:
+    path = write_votable(tmp_path / "t.vot", STARS, "<!-- -->", REFS)
+    start = path.read_text().index("<TABLE", path.read_text().index("<!--"))
+    path.write_text(path.read_text().replace("<!-- -->", f"<!-- {'x' * ((1 << 20) - start - before)} -->"))
+    assert open_votable(path).notes == ("the file has other TABLEs: 2 (I/1/refs)",)
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-16"])
+def test_tables_with_a_prefix_or_in_utf_16_are_found(tmp_path: Path, encoding: str) -> None:
+    tables = "".join(f'<v:TABLE><v:FIELD name="{name}" datatype="int"/></v:TABLE>' for name in "ab")
+    document = (
+        f'<v:VOTABLE xmlns:v="http://www.ivoa.net/xml/VOTable/v1.3"><v:RESOURCE>{tables}</v:RESOURCE></v:VOTABLE>'
+    )
+    (tmp_path / "t.vot").write_bytes(f'<?xml version="1.0" encoding="{encoding}"?>{document}'.encode(encoding))
+    assert [field.name for field in open_votable(tmp_path / "t.vot", "2").fields] == ["b"]
+
+
 def test_more_tables_than_the_limit_are_refused(tmp_path: Path) -> None:
     path = write_votable(tmp_path / "t.vot", "<TABLE/>" * 10_001)
     with pytest.raises(ReadError, match="has more than 10000 TABLEs"):

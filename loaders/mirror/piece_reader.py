@@ -1,0 +1,36 @@
+"""Opens the files of pieces in the order of the pieces: what one shows of missing values counts in those behind it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from loaders.mirror.mirror_origin import FetchedPiece, MirrorOrigin
+from loaders.progress_reporter import Reporter
+from tap_service.models.read_options import ReadOptions
+from tap_service.readers.file_formats import describe_form, open_source
+from tap_service.readers.read_error import ReadError
+from tap_service.readers.table_source import Source
+
+
+class PieceReader:
+    """``options``: how all files are read. ``nulls``: NULL tokens that were recognised in files."""
+
+    def __init__(self, origin: MirrorOrigin, options: ReadOptions, reporter: Reporter) -> None:
+        self._origin = origin
+        self._options = options
+        self._reporter = reporter
+        self.nulls: tuple[str, ...] = ()
+
+    def open(self, piece: FetchedPiece) -> list[Source]:
+        """Open the files of a piece; of the first one, report the form. Raises ``ReadError`` with its address."""
+        name = self._origin.get_name(piece.position)
+        options = replace(self._options, nulls=tuple(dict.fromkeys((*self._options.nulls, *self.nulls))))
+        try:
+            sources = [open_source(path, options) for path in piece.paths]
+            if not piece.position:
+                said = "; ".join((describe_form(piece.paths[0], sources[0]), *sources[0].notes))
+                self._reporter.message(f"note: {name}: {said}")
+        except ReadError as error:
+            raise ReadError(f"{name}: {error}") from error
+        self.nulls = sources[0].options.nulls
+        return sources

@@ -1,0 +1,113 @@
+"""Requests to an origin that is busy, breaks off, leads elsewhere or never ends."""
+
+from __future__ import annotations
+
+import itertools
+import time
+
+import pytest
+
+from loaders.origin.origin_client import OriginAnswer, OriginClient, check_address
+from loaders.origin.origin_problem import OriginMissing, OriginProblem, OriginUnavailable
+from tap_service.hats.reading.folder_backend import Patience
+from tests.loaders.origin.origin_server import Origin, Reply
+from tests.support.ports import closed_port
+
+
+def body(answer: OriginAnswer) -> bytes:
+    return b"".join(answer.read_pieces(1000))
+
+
+@pytest.mark.parametrize("status", [429, 503])
+def test_a_busy_origin_is_asked_again_when_it_wishes(origin: Origin, status: int) -> None:
+    said: list[str] = []
+    client = OriginClient(Patience(attempts=2, pause_seconds=100), said.append)
+    origin.answers["/x"] = [Reply(b"", status, {"Retry-After": "1"}), Reply(b"rows")]
+    began = time.monotonic()
+    assert client.get(f"{origin.url}/x", body) == b"rows"
+    assert 1 <= time.monotonic() - began < 20
+    assert said[0].endswith("asking again in 1 s")
+
+
+def test_an_origin_that_asks_for_an_hour_is_left_alone(origin: Origin, client: OriginClient) -> None:
+    origin.answers["/x"] = Reply(b"", 503, {"Retry-After": "3600"})
+    with pytest.raises(OriginUnavailable, match="503 Service Unavailable; it asks to come back in 3,600 seconds"):
+        client.get(f"{origin.url}/x", body)
+    assert len(origin.requests) == 1
+
+
+def test_a_date_to_come_back_that_has_passed_is_now(origin: Origin, client: OriginClient) -> None:
+    late = Reply(b"", 503, {"Retry-After": "Fri, 31 Dec 1999 23:59:59 GMT"})
+    origin.answers["/x"] = [late, Reply(b"rows")]
+    assert client.get(f"{origin.url}/x", body) == b"rows"
+
+
+def test_a_body_that_breaks_off_is_read_again(origin: Origin, client: OriginClient) -> None:
+    origin.answers["/x"] = [Reply(b"ro", headers={"Content-Length": "4"}), Reply(b"rows")]
+    assert client.get(f"{origin.url}/x", body) == b"rows"
+
+
+def test_attempts_have_an_end(origin: Origin, client: OriginClient) -> None:
+    origin.answers["/x"] = Reply(b"", 502)
+    with pytest.raises(OriginUnavailable, match="/x answers 502 Bad Gateway"):
+        client.get(f"{origin.url}/x", body)
+    assert len(origin.requests) == 3
+
+
+def test_a_server_that_is_down(client: OriginClient) -> None:
+    with closed_port() as port, pytest.raises(OriginUnavailable, match="does not answer"):
+        client.get(f"http://127.0.0.1:{port}/x", body)
+
+
+def test_what_is_missing_is_asked_for_once(origin: Origin, client: OriginClient) -> None:
+    with pytest.raises(OriginMissing, match="/x is not there: the server answers 404 Not Found"):
+        client.get(f"{origin.url}/x", body)
+    assert len(origin.requests) == 1
+
+
+def test_an_endless_body_has_a_limit(origin: Origin, client: OriginClient) -> None:
+    origin.answers["/x"] = Reply(itertools.repeat(b"x" * 100))
+    with pytest.raises(OriginProblem, match="/x sends more than 1,000 bytes"):
+        client.get(f"{origin.url}/x", body)
+    assert len(origin.requests) == 1
+
+
+def test_a_form_becomes_a_get_after_a_redirect(origin: Origin, client: OriginClient) -> None:
+    origin.answers["/sync"] = Reply(status=303, headers={"Location": "/result"})
+    origin.answers["/result"] = Reply(b"rows")
+    assert client.post(f"{origin.url}/sync", {"QUERY": "SELECT 1"}, body) == b"rows"
+    assert origin.requests == ["POST /sync", "GET /result"]
+
+
+def test_a_form_is_sent_again_where_the_service_has_moved(origin: Origin, client: OriginClient) -> None:
+    origin.answers["/old"] = Reply(status=308, headers={"Location": f"{origin.url}/new"})
+    origin.answers["/new"] = lambda form: Reply(form["QUERY"].encode())
+    assert client.post(f"{origin.url}/old", {"QUERY": "SELECT 'ä'"}, body) == "SELECT 'ä'".encode()
+
+
+@pytest.mark.parametrize(
+    ("location", "reason"),
+    [
+        ("file:///etc/passwd", "'file:///etc/passwd' is no address of an origin"),
+        ("http://user:secret@127.0.0.1/x", "no user or password"),
+        ("/x", "redirects more than"),
+    ],
+)
+def test_redirects_that_are_not_followed(origin: Origin, client: OriginClient, location: str, reason: str) -> None:
+    origin.answers["/x"] = Reply(status=302, headers={"Location": location})
+    with pytest.raises(OriginProblem, match=reason):
+        client.get(f"{origin.url}/x", body)
+
+
+def test_a_part_of_a_file(origin: Origin, client: OriginClient) -> None:
+    origin.answers["/x"] = Reply(b"ws", 206, {"Content-Range": "bytes 2-3/4"})
+    with client.stream("GET", f"{origin.url}/x", {"Range": "bytes=2-3"}) as answer:
+        assert (answer.status, answer.headers["content-range"], body(answer)) == (206, "bytes 2-3/4", b"ws")
+
+
+@pytest.mark.parametrize(
+    "address", ["ftp://host/x", "https:///x", "http://[::1/x", "http://h:port/", "https://u@h/x", "/x"]
+)
+def test_addresses_that_are_none(address: str) -> None:
+    with pytest.raises(OriginProblem):
+        check_address(address)
