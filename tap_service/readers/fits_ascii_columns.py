@@ -17,8 +17,9 @@ from numpy.typing import NDArray
 
 from clickhouse_schema.datatypes import ColumnType, Field
 from tap_service.readers.column_casts import find_caster, replace_with_null
-from tap_service.readers.fits_column_reader import Heap, describe_field, read_fixed_text
+from tap_service.readers.fits_column_reader import describe_field, read_fixed_text
 from tap_service.readers.fits_header import Header
+from tap_service.readers.fits_heap import Heap
 from tap_service.readers.fits_scaling import Scaling
 
 _FORM = re.compile(r" *([AIFED])([0-9]+)(?:\.([0-9]{1,3}))? *")

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import math
-import os
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -17,6 +16,7 @@ from numpy.typing import NDArray
 
 from clickhouse_schema.datatypes import ColumnType, Field
 from tap_service.readers.fits_header import Header
+from tap_service.readers.fits_heap import MAX_HEAP_PLACE, Heap
 from tap_service.readers.fits_scaling import Scaling
 from tap_service.readers.read_error import ReadError
 from tap_service.readers.table_source import MAX_FILE_COLUMNS
@@ -53,38 +53,6 @@ _SIZES = re.compile(r"\s*\(\s*([1-9][0-9]{0,8}(?:\s*,\s*[1-9][0-9]{0,8}){1,4})\s
 
 #: The limit for a variable array, so that 32-bit offsets suffice
 _MAX_ARRAY_BYTES = 1 << 30
-
-#: The largest offset of a heap and in it
-MAX_HEAP_PLACE = 1 << 61
-
-
-class Heap:
-    """The heap of a table, with its variable arrays."""
-
-    def __init__(self, file: IO[bytes], start: int, path: Path) -> None:
-        self._file = file
-        self._start = start
-        self._path = path
-
-    def read_arrays(self, places: NDArray[np.int64], sizes: NDArray[np.int64]) -> bytes:
-        """Return the concatenated bytes of the arrays at byte offsets ``places`` with ``sizes`` in bytes."""
-        parts = []
-        for place, size in zip(*_join_adjacent(places, sizes), strict=True):
-            part = os.pread(self._file.fileno(), size, self._start + place)
-            if len(part) < size:
-                raise ReadError(f"{self._path} ends inside its variable arrays")
-            parts.append(part)
-        return b"".join(parts)
-
-
-def _join_adjacent(places: NDArray[np.int64], sizes: NDArray[np.int64]) -> tuple[list[int], list[int]]:
-    """Merge arrays without gaps between them into single reads."""
-    held = sizes > 0
-    places, sizes = places[held], sizes[held]
-    if not len(places):
-        return [], []
-    starts = np.flatnonzero(np.r_[True, places[1:] != places[:-1] + sizes[:-1]])
-    return places[starts].tolist(), np.add.reduceat(sizes, starts).tolist()
 
 
 @dataclass(frozen=True)

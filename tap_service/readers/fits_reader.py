@@ -16,11 +16,16 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from clickhouse_schema.datatypes import Field
 from tap_service.models.read_options import AS_DETECTED, ReadOptions
 from tap_service.readers.byte_stream import ByteStream
+from tap_service.readers.column_casts import replace_with_null
+from tap_service.readers.cut_times import list_cut_times, look_at_first_times
 from tap_service.readers.fits_ascii_columns import AsciiColumn, parse_ascii_columns
-from tap_service.readers.fits_column_reader import MAX_HEAP_PLACE, NO_VALUES, FitsColumn, Heap, parse_fits_columns
-from tap_service.readers.fits_table_choice import choose_table
+from tap_service.readers.fits_column_reader import NO_VALUES, FitsColumn, parse_fits_columns
+from tap_service.readers.fits_heap import MAX_HEAP_PLACE, Heap
+from tap_service.readers.fits_plus import describe_fields, read_described_table
+from tap_service.readers.fits_table_choice import STORED_BY_COLUMNS, choose_table
 from tap_service.readers.read_error import ReadError
 from tap_service.readers.table_source import (
     MAX_FILE_COLUMNS,
@@ -48,24 +53,32 @@ class FitsSource:
         self.options = options
         choice = choose_table(path, options.hdu)
         self._hdu = choice.hdu
+        self._read_sizes()
+        columns = self._parse_columns()
+        described, faults = read_described_table(path, choice.primary, self._hdu.number)
+        self.description = described.description
+        fields = [*describe_fields([column.field for column in columns], described)]
+        names, changes = name_columns([field.name for field in fields], case_matters=options.case_matters)
+        named = dict(zip(names, columns, strict=True))
+        empty = tuple(f"column {name} is left out: {NO_VALUES}" for name in named if named[name].unusable == NO_VALUES)
+        if len(empty) == len(named):
+            raise ReadError(f"{path} has a table without columns in {self.form}")
+        self.unusable = {name: each.unusable for name, each in named.items() if each.unusable not in ("", NO_VALUES)}
+        self._columns: dict[str, _Column] = {name: column for name, column in named.items() if not column.unusable}
+        pairs = zip(names, fields, strict=True)
+        self.fields = tuple(replace(field, name=name) for name, field in pairs if name in self._columns)
+        self._special_texts = {field.name for field in self.fields if field.type.xtype and not field.type.is_array}
+        self.notes = (*choice.notes, *faults, *changes, *empty)
+        look_at_first_times(self)
+
+    def _read_sizes(self) -> None:
         header = self._hdu.header
         self._row_bytes = header.read_integer("NAXIS1", high=MAX_ROW_BYTES)
-        self.rows: int | None = header.read_integer("NAXIS2")
-        self._heap_start = self._row_bytes * self.rows
+        rows = header.read_integer("NAXIS2")
+        self.rows: int | None = rows
+        self._heap_start = self._row_bytes * rows
         if "THEAP" in header:
             self._heap_start = header.read_integer("THEAP", high=MAX_HEAP_PLACE)
-        header.read_integer("TFIELDS", high=MAX_FILE_COLUMNS)
-        self.description = ""
-        columns = self._parse_columns()
-        names, notes = name_columns([column.name for column in columns], case_matters=options.case_matters)
-        named = [pair for pair in zip(names, columns, strict=True) if pair[1].unusable != NO_VALUES]
-        empty = [name for name, column in zip(names, columns, strict=True) if column.unusable == NO_VALUES]
-        self.notes = (*choice.notes, *notes, *(f"column {name} is left out: {NO_VALUES}" for name in empty))
-        if not named:
-            raise ReadError(f"{path} has a table without columns in {self.form}")
-        self.unusable = {name: column.unusable for name, column in named if column.unusable}
-        self._columns: dict[str, _Column] = {name: column for name, column in named if not column.unusable}
-        self.fields = tuple(replace(column.field, name=name) for name, column in self._columns.items())
 
     @property
     def form(self) -> str:
@@ -73,13 +86,22 @@ class FitsSource:
         return f"HDU {self._hdu.number}" + (f" {self._hdu.name}" if self._hdu.name else "")
 
     def _parse_columns(self) -> list[_Column]:
+        self._hdu.header.read_integer("TFIELDS", high=MAX_FILE_COLUMNS)
         try:
             parse = parse_ascii_columns if self._hdu.is_ascii else parse_fits_columns
-            return [*parse(self._hdu.header)]
+            columns: list[_Column] = [*parse(self._hdu.header)]
         except (ArithmeticError, ValueError) as error:
             raise ReadError(f"{self.path}: the header of its table is invalid: {error}") from error
+        if self.rows == 1 and _has_whole_columns([column.field for column in columns]):
+            raise ReadError(f"{self.path} {STORED_BY_COLUMNS}")
+        return columns
 
     def read_blocks(self, columns: tuple[str, ...]) -> Iterator[RowBlock]:
+        for block in self._read_rows(columns):
+            self.notes = tuple(dict.fromkeys([*self.notes, *list_cut_times(self.fields, block.batch)]))
+            yield block
+
+    def _read_rows(self, columns: tuple[str, ...]) -> Iterator[RowBlock]:
         wanted = [self._columns[name] for name in columns]
         layout = np.dtype(
             {
@@ -101,10 +123,15 @@ class FitsSource:
                     raise ReadError(f"{self.path} ends in row {first + len(block) // self._row_bytes} of {total}")
                 for rows in _split_rows(np.frombuffer(block, layout), dict(zip(columns, wanted, strict=True))):
                     values = zip(columns, wanted, strict=True)
-                    arrays = [column.read_values(rows[name], heap) for name, column in values]
+                    arrays = [self._read_column(name, column, rows, heap) for name, column in values]
                     batch = pa.RecordBatch.from_arrays(arrays, list(columns))
                     first += len(rows)
                     yield RowBlock(batch, number_rows_from(first - len(rows)), (first - 1) / total)
+
+    def _read_column(self, name: str, column: _Column, rows: NDArray[Any], heap: Heap | None) -> pa.Array:
+        """Return the values of a column; a blank text of an xtype, such as timestamp, is NULL."""
+        values = column.read_values(rows[name], heap)
+        return replace_with_null(values, b"") if name in self._special_texts else values
 
     @contextmanager
     def _open_heap(self) -> Iterator[Heap]:
@@ -123,6 +150,15 @@ class FitsSource:
                     left -= len(block)
                 unpacked.flush()
                 yield Heap(unpacked, 0, self.path)
+
+
+def _has_whole_columns(fields: list[Field]) -> bool:
+    """Whether each value of the only row is a whole column, as in STIL's colfits: arrays with the same last axis.
+
+    The arrays of numbers have the shape (1, rows).
+    """
+    axes = [field.type.arraysize.split("x") for field in fields]
+    return len({axis[-1] for axis in axes}) == 1 and all(len(axis) > 1 for axis in axes) and ["1", axes[0][-1]] in axes
 
 
 def _split_rows(rows: NDArray[Any], columns: Mapping[str, _Column]) -> Iterator[NDArray[Any]]:

@@ -68,7 +68,8 @@ class Scaling:
         if self.is_trivial:
             return pa.array(native, mask=mask)
         if not self.is_shift:
-            return pa.array(native.astype(np.float64) * self.scale + float(self.zero), mask=mask)
+            with np.errstate(over="ignore", invalid="ignore"):
+                return pa.array(native.astype(np.float64) * self.scale + float(self.zero), mask=mask)
         zero = int(self.zero)
         if self.letter != "K" and abs(zero) < _MAX_SHORT_SHIFT:
             return pa.array((native.astype(np.int64) + zero).astype(_NUMPY[self.datatype]), mask=mask)

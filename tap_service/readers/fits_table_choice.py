@@ -12,6 +12,9 @@ from tap_service.readers.read_error import ReadError
 #: The table of FITS_LDAC files that holds the header of an image; the catalogue follows it
 _LDAC_HEADER = "LDAC_IMHEAD"
 
+#: The refusal of STIL's column-oriented files, whose only row has whole columns
+STORED_BY_COLUMNS = "stores its table by columns (colfits): stilts tcopy with ofmt=fits writes it by rows"
+
 _MAX_LISTED = 20
 
 #: Bytes behind the table of a compressed file that are unpacked to find other tables
@@ -20,9 +23,13 @@ _MAX_UNPACKED = 64 << 20
 
 @dataclass(frozen=True, slots=True)
 class TableChoice:
-    """The chosen table; ``notes``: which others there are, and whether the file was searched to its end."""
+    """The chosen table, and the primary HDU.
+
+    ``notes``: which other tables there are, and whether the file was searched to its end.
+    """
 
     hdu: Hdu
+    primary: Hdu
     notes: tuple[str, ...]
 
 
@@ -30,6 +37,7 @@ class TableChoice:
 class _Search:
     """The HDUs found. ``gap``: why the file was not searched to its end; '' if it was."""
 
+    primary: Hdu | None = None
     chosen: Hdu | None = None
     tables: list[Hdu] = field(default_factory=list)
     has_packed_image: bool = False
@@ -63,7 +71,7 @@ def choose_table(path: Path, wanted: str) -> TableChoice:
         chosen = search.tables[0]
     if _is_packed(chosen) if chosen else search.has_packed_image and not wanted:
         raise ReadError(f"{path} holds a compressed image or table: unpack it with funpack first")
-    if chosen is None or not chosen.is_table:
+    if chosen is None or search.primary is None or not chosen.is_table:
         raise ReadError(f"{path} has no {_describe_wanted(wanted)}{_list_tables(search.tables)}")
     others = [hdu for hdu in search.tables if hdu.number != chosen.number]
     notes = []
@@ -72,7 +80,7 @@ def choose_table(path: Path, wanted: str) -> TableChoice:
         notes.append(f"HDU {chosen.describe()} is read; --hdu reads another table: {listed}")
     if search.gap:
         notes.append(f"HDU {chosen.describe()} is read; the tables behind it are not all listed: {search.gap}")
-    return TableChoice(chosen, tuple(notes))
+    return TableChoice(chosen, search.primary, tuple(notes))
 
 
 def _search_file(path: Path, wanted: str) -> _Search:
@@ -82,7 +90,8 @@ def _search_file(path: Path, wanted: str) -> _Search:
         try:
             for hdu in iterate_hdus(stream):
                 if hdu.header.read_text("COLFITS") == "T":
-                    raise ReadError(f"{path} stores its table by columns (colfits): stilts tcopy writes it by rows")
+                    raise ReadError(f"{path} {STORED_BY_COLUMNS}")
+                search.primary = search.primary or hdu
                 search.has_packed_image |= hdu.is_packed_image
                 if hdu.is_table:
                     search.tables.append(hdu)

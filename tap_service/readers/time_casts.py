@@ -44,7 +44,7 @@ def describe_cut_times(counts: Mapping[str, int]) -> list[str]:
 
 def has_finer_times(texts: pa.Array) -> bool:
     """Whether any time has more than six decimals."""
-    return bool(pc.any(pc.match_substring_regex(texts.cast(pa.string()), _FINER)).as_py())
+    return bool(pc.any(pc.match_substring_regex(texts.cast(pa.binary()), _FINER)).as_py())
 
 
 def text_to_timestamp(array: pa.Array) -> pa.Array:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import binascii
 import tempfile
 from collections.abc import Iterator
-from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
@@ -13,6 +12,7 @@ import pyarrow as pa
 
 from tap_service.models.read_options import AS_DETECTED, ReadOptions
 from tap_service.readers.byte_stream import ByteStream
+from tap_service.readers.cut_times import list_cut_times, look_at_first_times
 from tap_service.readers.fits_reader import FitsSource
 from tap_service.readers.read_error import ReadError
 from tap_service.readers.table_source import (
@@ -23,7 +23,6 @@ from tap_service.readers.table_source import (
     RowBlock,
     number_rows_from,
 )
-from tap_service.readers.time_casts import CUT_TIMES, has_finer_times
 from tap_service.readers.unique_names import name_columns
 from tap_service.readers.votable_binary_reader import BinaryRows
 from tap_service.readers.votable_link_reader import DeclaredLinks, read_declared_links
@@ -61,7 +60,7 @@ class VotableSource:
         self.unusable = self._table.unusable
         self.description = self._table.description
         self.rows = self._table.rows
-        self._look_at_first_rows()
+        look_at_first_times(self)
 
     def read_links(self) -> DeclaredLinks:
         """Read the LINKs of the columns and the service descriptors. Raises ``ReadError``."""
@@ -94,23 +93,9 @@ class VotableSource:
         ]
         return notes
 
-    def _look_at_first_rows(self) -> None:
-        """Read the first rows with times, for the notes on them."""
-        names = tuple(field.name for field in self.fields if field.type.is_timestamp)
-        with suppress(ReadError):  # it is reported when the rows are read
-            next(self.read_blocks(names) if names else iter(()), None)
-
-    def _note_cut_times(self, batch: pa.RecordBatch) -> None:
-        """Add a note for each column that has times finer than TIMESTAMP, once."""
-        times = {field.name for field in self.fields if field.type.is_timestamp}
-        for name in times.intersection(batch.schema.names):
-            note = f"column {name} {CUT_TIMES}"
-            if note not in self.notes and has_finer_times(batch.column(name)):
-                self.notes += (note,)
-
     def read_blocks(self, columns: tuple[str, ...]) -> Iterator[RowBlock]:
         for block in self._read_rows(columns):
-            self._note_cut_times(block.batch)
+            self.notes = tuple(dict.fromkeys([*self.notes, *list_cut_times(self.fields, block.batch)]))
             yield block
 
     def _read_rows(self, columns: tuple[str, ...]) -> Iterator[RowBlock]:

@@ -190,3 +190,8 @@ def test_stilts_reads_the_same_values(tmp_path: Path) -> None:
         [str(row[0]), str(row[1]), "" if row[2] is None else str(row[2]), row[3]]
         for row in read_rows(tmp_path / "t.fits")[0]
     ]
+
+
+def test_a_scaled_value_beyond_double_is_infinite(tmp_path: Path) -> None:
+    path = write_column(tmp_path / "t.fits", "D", np.array([1e300, -1e300]), {"TSCAL1": 1e300})
+    assert values_of(path) == [float("inf"), float("-inf")]
