@@ -179,6 +179,8 @@ def _read_own_description(path: Path) -> _Description | None:
     end = max((rule.end() for rule in _RULE.finditer(text)), default=len(text))
     is_readme = _END_OF_README.search(text) is not None or not text[end:].strip()
     readme = parse_readme(path, decode_text(text if is_readme else text[:end]))
+    if not readme.tables:
+        raise ReadError(f"{path}: its line 'Byte-by-byte Description of file:' names no file: correct it")
     if is_readme or len(readme.tables) > 1:
         files = _list_names(readme.list_files())
         raise ReadError(f"{path} describes tables and has no rows: load the files {files} that lie beside it")

@@ -6,7 +6,6 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-import numpy as np
 import pyarrow as pa
 import pyarrow.csv as pacsv
 
@@ -66,21 +65,38 @@ class VizierSource:
                     return
 
     def _parse_block(self, block: LineBlock, columns: tuple[str, ...]) -> RowBlock:
+        kept, faults = self._split_lines(block)
+        text = b"".join(line + b"\n" for line in kept.values())
+        arrays = self._parse_lines(text, columns, block.line) if kept else [pa.array([], pa.binary())] * len(columns)
+        schema = pa.schema([(name, pa.binary()) for name in columns])
+        batch = pa.RecordBatch.from_arrays(arrays, schema=schema)
+        numbers = list(kept)
+        return RowBlock(batch, numbers.__getitem__, block.fraction, faults)
+
+    def _split_lines(self, block: LineBlock) -> tuple[dict[int, bytes], tuple[Fault, ...]]:
+        """Return the lines by their numbers, and the faults of lines with more or fewer fields than there are columns.
+
+        Arrow refuses the whole block for such a line that is not UTF-8, whatever its handler says.
+        """
+        delimiter = self._table.delimiter.encode()
+        kept: dict[int, bytes] = {}
         faults: list[Fault] = []
+        for number, line in enumerate(block.text.split(b"\n")[:-1], block.line):
+            fields = line.count(delimiter) + 1
+            if fields == len(self._names):
+                kept[number] = line
+            else:
+                shown = line[:_MAX_SHOWN].decode(errors="backslashreplace")
+                faults.append(Fault(number, "", shown, f"has {fields} fields for {len(self._names)} columns"))
+        return kept, tuple(faults)
 
-        def skip(row: pacsv.InvalidRow) -> str:
-            reason = f"has {row.actual_columns} fields for {row.expected_columns} columns"
-            faults.append(Fault(block.line + row.number - 1, "", row.text[:_MAX_SHOWN], reason))
-            return "skip"
-
+    def _parse_lines(self, text: bytes, columns: tuple[str, ...], line: int) -> list[pa.Array]:
         try:
             table = pacsv.read_csv(
-                pa.BufferReader(block.text),
-                read_options=pacsv.ReadOptions(
-                    column_names=self._names, use_threads=False, block_size=len(block.text) + 1
-                ),
+                pa.BufferReader(text),
+                read_options=pacsv.ReadOptions(column_names=self._names, use_threads=False, block_size=len(text) + 1),
                 parse_options=pacsv.ParseOptions(
-                    delimiter=self._table.delimiter, quote_char=False, invalid_row_handler=skip
+                    delimiter=self._table.delimiter, quote_char=False, ignore_empty_lines=False
                 ),
                 convert_options=pacsv.ConvertOptions(
                     column_types=dict.fromkeys(self._names, pa.string()),
@@ -90,12 +106,8 @@ class VizierSource:
                 ),
             )
         except pa.ArrowInvalid as error:
-            raise ReadError(f"{self.path} cannot be read from line {block.line} on: {error}") from error
-        arrays = [self._trim_column(name, table[name].combine_chunks()) for name in columns]
-        schema = pa.schema([(name, pa.binary()) for name in columns])
-        batch = pa.RecordBatch.from_arrays(arrays, schema=schema)
-        lines = np.delete(np.arange(block.text.count(b"\n")), [fault.where - block.line for fault in faults])
-        return RowBlock(batch, lambda row: block.line + int(lines[row]), block.fraction, tuple(faults))
+            raise ReadError(f"{self.path} cannot be read from line {line} on: {error}") from error
+        return [self._trim_column(name, table[name].combine_chunks()) for name in columns]
 
     def _trim_column(self, name: str, texts: pa.Array) -> pa.Array:
         return trim_values(texts, self._explanations[name].nulls, is_number=name in self._numbers)

@@ -82,3 +82,10 @@ def test_a_header_without_rows_is_refused(tmp_path: Path) -> None:
 def test_an_upload_is_recognised_by_its_content(tmp_path: Path) -> None:
     for content_type in ("", "text/plain", "text/csv"):
         assert open_upload(write(tmp_path), content_type).fields[0].name == "Index"
+
+
+def test_a_description_that_names_no_file_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "mrt.txt"
+    path.write_text((HEADER + ROWS).replace("of file: datafile3.txt", "of file"))
+    with pytest.raises(ReadError, match="names no file"):
+        open_source(path)

@@ -141,3 +141,11 @@ def test_an_output_without_rows_is_refused(tmp_path: Path) -> None:
 def test_an_upload_as_tab_separated_values_is_recognised(tmp_path: Path) -> None:
     for content_type in ("", "text/plain", "text/tab-separated-values"):
         assert open_upload(write(tmp_path), content_type).fields[0].ucd == "pos.eq.ra;meta.main"
+
+
+def test_a_line_of_other_fields_that_is_no_utf8_costs_one_row(tmp_path: Path) -> None:
+    path = tmp_path / "bare.tsv"
+    path.write_bytes(BARE.encode() + b"\xe9\t1\n4\t5\t6\t\n")
+    rows, faults = read_rows(path)
+    assert [row["a"] for row in rows] == [1, 2, 4]
+    assert list_reasons(faults) == [(6, "has 2 fields for 4 columns")]
