@@ -49,5 +49,6 @@ def test_the_sender_is_told_what_was_changed(tmp_path: Path) -> None:
     answer, [row] = read_upload(tmp_path, pa.table({"t": times, "T": [1], "hpx29": [2]}), "parquet")
     assert answer.notes == (
         "column t is in nanoseconds, which are cut to microseconds: the datatype string keeps all digits",
+        "column t: 1 time was cut to microseconds",
     )
     assert (row["T"], row["hpx29"], row["t"].microsecond) == (1, 2, 1)
