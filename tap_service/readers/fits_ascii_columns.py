@@ -17,7 +17,8 @@ from numpy.typing import NDArray
 
 from clickhouse_schema.datatypes import ColumnType, Field
 from tap_service.readers.column_casts import find_caster, replace_with_null
-from tap_service.readers.fits_column_reader import describe_field, read_fixed_text
+from tap_service.readers.fits_column_reader import read_fixed_text
+from tap_service.readers.fits_fields import describe_field
 from tap_service.readers.fits_header import Header
 from tap_service.readers.fits_heap import Heap
 from tap_service.readers.fits_scaling import Scaling

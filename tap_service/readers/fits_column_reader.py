@@ -15,6 +15,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from clickhouse_schema.datatypes import ColumnType, Field
+from tap_service.readers.fits_fields import describe_field
 from tap_service.readers.fits_header import Header
 from tap_service.readers.fits_heap import MAX_HEAP_PLACE, Heap
 from tap_service.readers.fits_scaling import Scaling
@@ -186,18 +187,6 @@ def _read_scaling(header: Header, prefix: str, number: int, letter: str) -> Scal
     if null is not None:
         null = header.read_number(f"{prefix}TNULL{number}", 0)
     return Scaling(letter, float(scale), zero, null if type(null) is int else None)
-
-
-def describe_field(header: Header, prefix: str, number: int, type_: ColumnType) -> Field:
-    """Return the column of a type with its metadata: the standard's keywords and TOPCAT's."""
-    return Field(
-        header.read_text(f"{prefix}TTYPE{number}"),
-        type_,
-        unit=header.read_text(f"{prefix}TUNIT{number}"),
-        ucd=header.read_text(f"{prefix}TUCD{number}"),
-        utype=header.read_text(f"{prefix}TUTYP{number}"),
-        description=header.read_text(f"{prefix}TCOMM{number}"),
-    )
 
 
 def _count_cell_bytes(letter: str, repeat: int) -> int:

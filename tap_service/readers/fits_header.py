@@ -60,6 +60,12 @@ class Header:
         value = self.get(keyword, "")
         return str(value).strip() if not isinstance(value, bool) else "FT"[value]
 
+    def read_comment(self, keyword: str) -> str:
+        """Return the comment of a text; '' if there is none."""
+        pieces = self._cards.get(keyword, [])
+        text = _TEXT.match(pieces[-1]) if pieces else None
+        return _decode(pieces[-1][text.end() :].partition(b"/")[2]).strip() if text else ""
+
     def read_integer(self, keyword: str, default: int | None = None, low: int = 0, high: int = 1 << 62) -> int:
         """Return an integer. Raises ``ReadError`` if it has no default and is missing, or is out of range."""
         value = self.get(keyword, default)

@@ -155,3 +155,27 @@ def test_axes_beyond_any_file_are_no_table(tmp_path: Path) -> None:
     (tmp_path / "t.fits").write_bytes(primary + PRIMARY)
     with pytest.raises(ReadError, match="has no binary table"):
         open_source(tmp_path / "t.fits")
+
+
+@pytest.mark.parametrize(
+    ("comment", "description"),
+    [
+        ("Right ascension / epoch 2016", "Right ascension / epoch 2016"),
+        ("Name of the star", "Name of the star"),
+        ("Größe", "Größe"),
+        ("label for field   1", ""),
+        ("label for column 12", ""),
+        ("Column Name", ""),
+        ("name of field", ""),
+        ("N", ""),
+        ("", ""),
+    ],
+)
+def test_the_comment_of_a_name_describes_the_column(tmp_path: Path, comment: str, description: str) -> None:
+    path = write_five(tmp_path / "t.fits", TTYPE=f"'n       ' / {comment}".encode())
+    assert open_source(path).fields[0].description == description
+
+
+def test_a_description_of_its_own_counts_more_than_a_comment(tmp_path: Path) -> None:
+    path = write_five(tmp_path / "t.fits", TTYPE=b"'n' / a comment", TCOMM="a description")
+    assert open_source(path).fields[0].description == "a description"
