@@ -192,12 +192,13 @@ def test_what_cannot_be_saved(alice: User, own: Served) -> None:
     refused(Job(good.url), 401, "tables of your own need", TABLE="mydb.saved")
     refused(Job(good.url + "0", alice.auth), 404, "there is no job", TABLE="mydb.saved")
 
-    def saved(job: Job, **parameters: str) -> Job:
-        made = Job(job.post("/table", TABLE="mydb.saved", **parameters).headers["location"], alice.auth)
+    def saved(job: Job, table: str = "mydb.saved", **parameters: str) -> Job:
+        made = Job(job.post("/table", TABLE=table, **parameters).headers["location"], alice.auth)
         made.wait_for_end()
         return made
 
-    assert "two columns named id" in saved(twice).message
+    assert saved(twice, "mydb.twice").phase == "COMPLETED"
+    assert alice.rows("SELECT COUNT(*) AS n FROM mydb.twice WHERE id = id_2") == [[str(alice.count("mydb.twice"))]]
     assert saved(good).phase == "COMPLETED"
     assert "you have a table mydb.saved already" in saved(good).message
     assert saved(good, REPLACE="true").phase == "COMPLETED"
