@@ -13,7 +13,7 @@ import pytest
 
 from clickhouse_schema.engine_tables import addition_record, catalogue_log, engine_setup
 from clickhouse_schema.failpoints import Failpoint
-from loaders.pipeline import chunk_reader, load_table, startup_cleanup
+from loaders.pipeline import chunk_reader, load_job, startup_cleanup
 from loaders.pipeline.latest_rows import LatestRows
 from loaders.pipeline.load_request import LoadRequest, Mode
 from loaders.pipeline.load_table import load_files
@@ -81,14 +81,14 @@ def test_a_table_that_is_watched_only_when_its_rows_are_loaded(
     watched: EmbeddedEngine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     addition_record.mark_watched(watched, *TABLE, is_watched=False)
-    original = load_table.open_latest_rows
+    original = load_job.open_latest_rows
 
     def open_and_mark(*arguments: Any) -> LatestRows | None:
         """What comes right before the publication."""
         addition_record.mark_watched(watched, *TABLE, is_watched=True)
         return original(*arguments)
 
-    monkeypatch.setattr(load_table, "open_latest_rows", open_and_mark)
+    monkeypatch.setattr(load_job, "open_latest_rows", open_and_mark)
     add(watched, tmp_path, 2000, 700)
     assert read_kept(watched) == {1: (2000, 2699)}
 
