@@ -75,7 +75,7 @@ def test_rows_and_copies(cluster: Engine, folder: Path) -> None:
     """Independent of the loader: every shard's copies are those that the geometry asks for, or a little more."""
     recorder = Recorder()
     load_files(cluster, request(folder), recorder)
-    assert recorder.reports == [f"loaded {STARS:,} rows into night.stars"]
+    assert recorder.lines == [f"loaded {STARS:,} rows into night.stars"]
     entry = entry_of(cluster)
     placement = catalogue_log.read_catalogue(cluster).sharding
     assert placement is not None
@@ -186,7 +186,7 @@ def test_killed_between_two_shards_of_a_chunk(
         execute_everywhere(cluster, taken, {"mutations_sync": 2})
     recorder = Recorder()
     load_files(cluster, request(folder), recorder)
-    assert recorder.reports[0] == "resuming the stopped load of night.stars"
+    assert "resuming the stopped load of night.stars" in recorder.reports
     verify_table(cluster, "night.stars", recorder)
 
 
