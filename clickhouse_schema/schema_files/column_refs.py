@@ -118,8 +118,9 @@ class _Inclusion:
         self._resources: dict[str, _Resource | None] = {}
 
     def make_data(self) -> dict[str, Any]:
-        data = {key: value for key, value in self._document.data.items() if key != "resources"}
-        self._read_resources(self._document.data.get("resources"))
+        resources = self._document.data.get("resources")
+        data = {key: value for key, value in self._document.data.items() if key != "resources" or value is None}
+        self._read_resources(resources)
         if isinstance(data.get("tables"), list):
             data["tables"] = [self._complete_table(table, ("tables", i)) for i, table in enumerate(data["tables"])]
         return data
@@ -144,7 +145,7 @@ class _Inclusion:
 
     def _complete_table(self, table: Any, path: YamlPath) -> Any:
         """Return the table with the columns to which it refers after its own."""
-        if not isinstance(table, dict) or "columnRefs" not in table:
+        if not isinstance(table, dict) or table.get("columnRefs") is None:
             return table
         made = {key: value for key, value in table.items() if key != "columnRefs"}
         if not isinstance(own := table.get("columns", []), list):

@@ -13,7 +13,7 @@ from functools import lru_cache
 from typing import Any
 
 from clickhouse_schema import obscore
-from clickhouse_schema.datatypes import FELIS, INTEGERS, TEXT
+from clickhouse_schema.datatypes import FELIS, INTEGERS, TEXT, is_integer_in_range
 from clickhouse_schema.schema_files.model_keys import list_keys
 from clickhouse_schema.schema_model import Column, ForeignKey, Schema, Table
 from clickhouse_schema.schema_problem import Problem, YamlPath
@@ -51,6 +51,13 @@ _PARTS: dict[type[StrictModel], dict[str, type[StrictModel]]] = {
 }
 
 _MICROSECONDS = 6
+_OTHER_VERSIONS = ("compatible", "read_compatible")
+
+#: Texts with a maximal length, by their Felis datatypes.
+_LIMITED = frozenset(word for word, datatype in FELIS.items() if datatype in TEXT) - {"timestamp"}
+
+#: Digits of a text that can be an integer.
+_MAX_DIGITS = 40
 
 #: Numbers as texts; True: whole ones.
 _NUMBER = {True: re.compile(r"[+-]?[0-9]+"), False: re.compile(r"[+-]?[0-9.]+([eE][+-]?[0-9]+)?")}
@@ -106,14 +113,14 @@ class _Simplifier:
         if not isinstance(version, dict):
             return
         for key in version:
-            if key in ("compatible", "read_compatible"):
+            if key in _OTHER_VERSIONS:
                 self._note((*path, "version", key), f"{key} is ignored: the current version is published")
             elif key != "current":
-                self._report((*path, "version", key), f"unknown key {key!r}: known keys are current, compatible")
-        if "current" in version:
-            schema["version"] = version["current"]
-        else:
+                known = ", ".join(("current", *_OTHER_VERSIONS))
+                self._report((*path, "version", key), f"unknown key {key!r}: known keys are {known}")
+        if "current" not in version:
             self._report((*path, "version"), "the key 'current' is missing")
+        schema["version"] = version.get("current", "")
 
     def _simplify_table(self, table: dict[str, Any], path: YamlPath) -> None:
         """Take the schema's name from that of the table, and types of the standard for columns without one."""
@@ -145,7 +152,9 @@ class _Simplifier:
         precision = column.pop("precision")
         if column.get("datatype") != "timestamp":
             self._note((*path, "precision"), "precision is ignored: it is for timestamps")
-        elif type(precision) is not int or not 0 <= precision <= _MICROSECONDS:
+        elif type(precision) is not int:
+            self._report((*path, "precision"), "precision must be a whole number")
+        elif not 0 <= precision <= _MICROSECONDS:
             self._note((*path, "precision"), f"precision {precision} is ignored: timestamps have microseconds")
 
     def _simplify_size(self, column: dict[str, Any], path: YamlPath) -> None:
@@ -166,8 +175,8 @@ class _Simplifier:
         """Replace ``fits:tunit``, Felis' other key for the unit."""
         if "fits:tunit" not in column:
             return
-        fits, at = column.pop("fits:tunit"), (*path, "fits:tunit")
-        ivoa = column.get("ivoa:unit", "")
+        fits, at = _strip(column.pop("fits:tunit")), (*path, "fits:tunit")
+        ivoa = _strip(column.get("ivoa:unit", ""))
         if "" in (fits, ivoa):
             column["ivoa:unit"] = ivoa or fits
             return
@@ -178,14 +187,17 @@ class _Simplifier:
             self._report(at, f"fits:tunit {fits!r} contradicts ivoa:unit {ivoa!r}: keep one of them")
 
     def _compare_default(self, column: dict[str, Any], path: YamlPath) -> None:
-        for key in ("value", "defaultValue"):
-            if key not in column:
-                continue
-            value, datatype = column[key], column.get("datatype")
+        values = {key: column[key] for key in ("value", "defaultValue") if key in column}
+        if len({repr(value) for value in values.values()}) > 1:
+            self._note((*path, "defaultValue"), "defaultValue contradicts value: keep one of them")
+        datatype, length = column.get("datatype"), column.get("length")
+        for key, value in values.items():
             if value is None and column.get("nullable") is False:
                 self._note((*path, key), f"{key} has no value, but nullable is false: remove the line")
             elif value is not None and isinstance(datatype, str) and not _can_be(value, FELIS.get(datatype, "")):
                 self._note((*path, key), f"{key} {value!r} contradicts datatype {datatype!r}")
+            elif isinstance(value, str) and datatype in _LIMITED and type(length) is int and len(value) > length:
+                self._note((*path, key), f"{key} {value!r} contradicts length {length}")
 
     def _note(self, path: YamlPath, message: str) -> None:
         self.notes.append(Problem(path, message))
@@ -221,6 +233,13 @@ def _can_be(value: Any, datatype: str) -> bool:
         return not isinstance(value, list | dict)
     if datatype == "boolean":
         return isinstance(value, bool)
-    if isinstance(value, str):
-        return bool(_NUMBER[datatype in INTEGERS].fullmatch(value))
-    return type(value) is int or (type(value) is float and datatype not in INTEGERS)
+    if isinstance(value, str) and not _NUMBER[datatype in INTEGERS].fullmatch(value):
+        return False
+    if datatype in INTEGERS:
+        is_number = type(value) is int or (isinstance(value, str) and len(value) <= _MAX_DIGITS)
+        return is_number and is_integer_in_range(int(value), datatype)
+    return type(value) in (int, float, str)
+
+
+def _strip(value: Any) -> Any:
+    return value.strip() if isinstance(value, str) else value

@@ -6,7 +6,8 @@ Works on the raw document, before its keys and types are checked; anything malfo
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
 from clickhouse_schema.schema_files.close_words import suggest_word
@@ -14,6 +15,12 @@ from clickhouse_schema.schema_problem import Problem, YamlPath
 
 _FOREIGN_KEY = "ForeignKey"
 _CONSTRAINTS = (_FOREIGN_KEY, "Unique", "Check")
+
+#: What an ignored constraint says.
+_NEEDED = {"Unique": "columns", "Check": "expression"}
+
+#: References that get a suggestion: each compares thousands of words.
+_MAX_HINTS = 20
 
 
 class ColumnTarget(NamedTuple):
@@ -67,6 +74,8 @@ class _Resolver:
         self.moved: dict[YamlPath, YamlPath] = {}
         self._schema = data.get("name")
         self._ids: dict[str, ColumnTarget] = {}
+        self._names: dict[str, set[str]] = {}
+        self._hints = _MAX_HINTS
         self._collect_ids(data)
 
     def _collect_ids(self, data: dict[str, Any]) -> None:
@@ -77,6 +86,7 @@ class _Resolver:
                     continue
                 target = ColumnTarget(str(table.get("name")), column["name"])
                 defaults[default_id(*target)] = target
+                self._names.setdefault(target.table, set()).add(target.column)
                 own = column.get("@id")
                 if not isinstance(own, str):
                     continue
@@ -90,14 +100,28 @@ class _Resolver:
             return table
         made = {key: value for key, value in table.items() if key not in _UNUSED_LISTS}
         for key, reason in _UNUSED_LISTS.items():
+            if key in table and not isinstance(table[key], tuple):
+                self.problems.append(Problem((*path, key), f"{key} must be a list: [a, b]"))
             for entry, at in _iterate_entries(table, key, path):
                 self.notes.append(Problem(at, f"{key} is ignored: {reason}"))
                 self._check_own_columns(entry, table, at)
         if "primaryKey" in table:
-            made["primaryKey"] = self._resolve_own_columns(table["primaryKey"], table, (*path, "primaryKey"))
+            made["primaryKey"] = self._resolve_primary_key(table["primaryKey"], table, (*path, "primaryKey"))
         if isinstance(table.get("constraints"), tuple):
             made["constraints"] = tuple(self._resolve_constraints(table, path))
         return made
+
+    def _resolve_primary_key(self, value: Any, table: dict[str, Any], path: YamlPath) -> Any:
+        """Return the names of its columns, without those that are reported."""
+        names = self._resolve_own_columns(value, table, path)
+        if not isinstance(names, tuple):
+            return names
+        for name, count in Counter(name for name in names if isinstance(name, str)).items():
+            if count > 1:
+                self.problems.append(Problem(path, f"primaryKey names {name} {count} times: name it once"))
+        known = self._names.get(str(table.get("name")), set())
+        texts = dict.fromkeys(name for name in names if isinstance(name, str) and name in known)
+        return (*texts, *(name for name in names if not isinstance(name, str)))
 
     def _resolve_constraints(self, table: dict[str, Any], path: YamlPath) -> Iterator[Any]:
         """Yield the foreign keys."""
@@ -109,7 +133,13 @@ class _Resolver:
                 count += 1
                 yield self._resolve_foreign_key(entry, table, at)
             else:
+                self._check_ignored(kind, entry, at)
                 self._check_own_columns(entry, table, at)
+
+    def _check_ignored(self, kind: str, entry: dict[str, Any], path: YamlPath) -> None:
+        key = _NEEDED.get(kind)
+        if key and not entry.get(key):
+            self.notes.append(Problem(path, f"a {kind} constraint needs the key {key!r}"))
 
     def _is_left_out(self, kind: Any, path: YamlPath) -> bool:
         """Whether a constraint is of another kind than a foreign key, and not misspelt."""
@@ -126,6 +156,9 @@ class _Resolver:
         if not isinstance(constraint, dict):
             return constraint
         made = {key: value for key, value in constraint.items() if key != "@type"}
+        if "referencedTable" in constraint:
+            message = "referencedTable is not a key of files: referencedColumns names the table"
+            self.problems.append(Problem((*path, "referencedTable"), message))
         if "columns" in constraint:
             made["columns"] = self._resolve_own_columns(constraint["columns"], table, (*path, "columns"))
         made["referencedTable"] = ""
@@ -158,10 +191,8 @@ class _Resolver:
     def _find_own_columns(
         self, refs: tuple[Any, ...], table: dict[str, Any], path: YamlPath
     ) -> tuple[tuple[Any, ...], list[Problem]]:
-        name = table.get("name")
-        columns = {
-            str(column.get("name")) for column, _ in _iterate_entries(table, "columns", ()) if isinstance(column, dict)
-        }
+        name = str(table.get("name"))
+        columns = self._names.get(name, set())
         made, problems = [], []
         for ref in refs:
             target = self._ids.get(ref) if isinstance(ref, str) else None
@@ -170,8 +201,8 @@ class _Resolver:
             else:
                 made.append(ref)
                 if isinstance(ref, str) and ref not in columns:
-                    own = [key for key, value in self._ids.items() if value.table == name]
-                    problems.append(Problem(path, f"{ref!r} is not a column of this table{suggest_word(ref, own)}"))
+                    own = (key for key, value in self._ids.items() if value.table == name)
+                    problems.append(Problem(path, f"{ref!r} is not a column of this table{self._suggest(ref, own)}"))
         return tuple(made), problems
 
     def _resolve_target(self, ref: Any, path: YamlPath) -> ColumnTarget:
@@ -182,6 +213,10 @@ class _Resolver:
         if isinstance(ref, str) and not ref.startswith("#") and ref.count(".") >= 2:
             schema, table, column = ref.split(".", 2)
             return ColumnTarget(f"{schema}.{table}", column)
-        message = f"no column has the @id {ref!r}{suggest_word(str(ref), self._ids)}"
+        message = f"no column has the @id {ref!r}{self._suggest(str(ref), self._ids)}"
         self.problems.append(Problem(path, f"{message} (a column of a table in another file is schema.table.column)"))
         return ColumnTarget("", "")
+
+    def _suggest(self, word: str, known: Iterable[str]) -> str:
+        self._hints -= 1
+        return suggest_word(word, known) if self._hints >= 0 else ""

@@ -17,6 +17,7 @@ from clickhouse_schema.schema_problem import Problem, SchemaError, YamlPath
 _Loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 _MAX_DEPTH = 16
+_MAX_BITS = 1024
 _TEXT = frozenset({"tag:yaml.org,2002:str", "tag:yaml.org,2002:timestamp"})
 _PLAIN = frozenset(f"tag:yaml.org,2002:{name}" for name in ("int", "float", "bool", "null"))
 
@@ -96,6 +97,13 @@ def _get_event_line(event: Any) -> int:
     return int(event.start_mark.line) + 1
 
 
+def _check_size(value: Any) -> Any:
+    """Return a value unless it is a number that Python cannot write. Raises ``ValueError``."""
+    if isinstance(value, int) and value.bit_length() > _MAX_BITS:
+        raise ValueError(f"an integer of {value.bit_length()} bits")
+    return value
+
+
 class _Reader:
     def __init__(self, text: str, source: str) -> None:
         self._loader = _Loader(text)
@@ -159,7 +167,8 @@ class _Reader:
                 event, f"{event.value!r} with the YAML tag {tag} is not supported: put it in quotes"
             )
         try:
-            return self._loader.construct_object(yaml.ScalarNode(tag, event.value, event.start_mark, event.end_mark))
+            node = yaml.ScalarNode(tag, event.value, event.start_mark, event.end_mark)
+            return _check_size(self._loader.construct_object(node))
         except (ValueError, KeyError) as error:
             raise self._build_error(
                 event, f"{event.value[:40]!r} is not a valid {tag.rpartition(':')[2]}: put it in quotes"

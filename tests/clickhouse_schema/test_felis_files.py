@@ -105,6 +105,10 @@ def test_timestamps_have_the_digits_that_they_need(precision: int) -> None:
         ("datatype: boolean, value: 0", "4: value 0 contradicts datatype 'boolean'"),
         ("datatype: double, value: []", "4: value [] contradicts datatype 'double'"),
         ("datatype: int, nullable: false, value: null", "4: value has no value, but nullable is false"),
+        ("datatype: short, value: 32768", "4: value 32768 contradicts datatype 'short'"),
+        ("datatype: byte, value: '-1'", "4: value '-1' contradicts datatype 'byte'"),
+        ("datatype: char, length: 2, value: abc", "4: value 'abc' contradicts length 2"),
+        ("datatype: int, value: 0, defaultValue: 1", "4: defaultValue contradicts value: keep one of them"),
     ],
 )
 def test_defaults_that_contradict_the_column_are_told(keys: str, said: str) -> None:
@@ -119,11 +123,19 @@ def test_defaults_that_contradict_the_column_are_told(keys: str, said: str) -> N
         "double, value: 1",
         "boolean, value: true",
         "timestamp, value: NOW",
+        "short, value: -32768",
+        "byte, value: 255",
+        "char, length: 3, value: abc",
         "text, value: a",
     ],
 )
 def test_defaults_may_be_of_the_type(keys: str) -> None:
     assert read_column(f"datatype: {keys}")[1] == ["4: value is ignored: missing values are NULL"]
+
+
+@pytest.mark.parametrize("blank", ["''", "' '"])
+def test_a_blank_unit_contradicts_no_other(blank: str) -> None:
+    assert read_column(f"datatype: int, ivoa:unit: {blank}, fits:tunit: deg")[0].unit == "deg"
 
 
 @pytest.mark.parametrize("units", ["ivoa:unit: deg", "fits:tunit: deg", "ivoa:unit: '', fits:tunit: deg"])
@@ -173,6 +185,62 @@ def test_what_is_not_enforced_is_told_and_checked() -> None:
         "12: indexes is ignored: skyhouse:layout determines the indexes",
         "14: columnGroups is ignored: TAP does not publish groups of columns",
         "14: '#t.d' is not a column of this table: did you mean '#t.b'?",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("key", "said"),
+    [
+        ("indexes: t_a", "6: indexes must be a list: [a, b]"),
+        ("columnGroups: {a: b}", "6: columnGroups must be a list: [a, b]"),
+        ('primaryKey: ["#t.a", a]', "6: primaryKey names a 2 times: name it once"),
+        ('primaryKey: "#t.c"', "6: '#t.c' is not a column of this table: did you mean '#t.b'?"),
+        ("primaryKey: [{a: b}]", "6: primaryKey must be text: put it in quotes"),
+        ("constraints: {a: b}", "6: constraints must be a list: [a, b]"),
+        ("indexes: 0x" + "f" * 5000, f"6: '0x{'f' * 38}' is not a valid int: put it in quotes"),
+    ],
+)
+def test_malformed_lists_are_refused_on_their_line(key: str, said: str) -> None:
+    columns = "  columns: [{name: a, datatype: int}, {name: b, datatype: int}]\n"
+    with pytest.raises(SchemaError) as caught:
+        read_table(f"{columns}  description: d\n  {key}\n")
+    assert caught.value.errors == (f"f.yaml:{said}",)
+
+
+@pytest.mark.parametrize(("kind", "key"), [("Unique", "columns"), ("Check", "expression")])
+def test_an_ignored_constraint_is_checked_for_its_key(kind: str, key: str) -> None:
+    warnings = read_table(f"  columns: [{{name: a, datatype: int}}]\n  constraints: [{{name: k, '@type': {kind}}}]\n")[
+        1
+    ]
+    assert warnings[1] == f"5: a {kind} constraint needs the key {key!r}"
+
+
+def test_a_key_cannot_name_its_table_twice() -> None:
+    key = "{name: k, '@type': ForeignKey, columns: [a], referencedColumns: [o.u.b], referencedTable: o.v}"
+    said = r"^f.yaml:5: referencedTable is not a key of files: referencedColumns names the table$"
+    with pytest.raises(SchemaError, match=said):
+        read_table(f"  columns: [{{name: a, datatype: int}}]\n  constraints: [{key}]\n")
+
+
+def test_only_the_first_wrong_references_get_suggestions() -> None:
+    groups = "".join(f"  - {{columns: ['#t.x{i}']}}\n" for i in range(30))
+    warnings = read_table(f"  columns: [{{name: x, datatype: int}}]\n  columnGroups:\n{groups}")[1]
+    assert sum("did you mean '#t.x'" in warning for warning in warnings) == 20
+    assert len(warnings) == 31
+
+
+def test_empty_references_to_other_files_are_told() -> None:
+    text = "name: s\nresources:\ntables:\n- name: t\n  columns: [{name: a, datatype: int}]\n  columnRefs:\n"
+    assert read_schema(text, "f.yaml")[1] == [
+        "f.yaml:2: resources has no value: give one, or remove the line",
+        "f.yaml:6: columnRefs has no value: give one, or remove the line",
+    ]
+
+
+def test_faults_of_versions_are_told_once() -> None:
+    assert check_schema("name: s\nversion: {curent: '1'}\n", "f.yaml").errors == [
+        "f.yaml:2: unknown key 'curent': known keys are current, compatible, read_compatible",
+        "f.yaml:2: the key 'current' is missing",
     ]
 
 
