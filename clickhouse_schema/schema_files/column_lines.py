@@ -11,7 +11,7 @@ from clickhouse_schema.schema_files.schema_document import read_schema_file
 def find_column_lines(path: Path, table: str) -> dict[str, str]:
     """Return ``FILE:LINE`` of each column of a table, by names. Raises ``SchemaError``."""
     document = read_schema_file(path, str(path))
-    data, _ = include_columns(document, path)
+    data = include_columns(document, path).data
     found: dict[str, str] = {}
     for i, entry in enumerate(data.get("tables", ())):
         if entry["name"].rpartition(".")[2] == table:

@@ -26,12 +26,35 @@ _OVERRIDES = ("datatype", "length", "description", "nullable", "tap:principal", 
 _REF_KEYS = ("ref_name", "overrides")
 
 
-def include_columns(document: Document, path: Path | None) -> tuple[dict[str, Any], list[Problem]]:
+class IncompleteTable(NamedTuple):
+    """A table at ``place`` in the data whose ``columns`` are in a missing file, ``uri``, which ``path`` names."""
+
+    name: str
+    place: YamlPath
+    columns: tuple[str, ...]
+    uri: str
+    path: YamlPath
+
+
+class Included(NamedTuple):
+    """Data with definitions for references. ``incomplete``: the last tables, whose missing columns have only names."""
+
+    data: dict[str, Any]
+    problems: list[Problem]
+    incomplete: list[IncompleteTable]
+
+
+def include_columns(document: Document, path: Path | None, *, partial: bool = False) -> Included:
     """Return the data of ``document`` with definitions for references to columns, and the problems found.
 
-    ``path``: where the document lies; None if it is no file, and so has no resources.
+    Parameters
+    ----------
+    path
+        Where the document lies; None if it is no file, and so has no resources.
+    partial
+        Return tables as incomplete, instead of a problem, if a resource is missing.
     """
-    return _include(document, path, _Files())
+    return _include(document, path, _Files(), partial)
 
 
 class _Definition(NamedTuple):
@@ -81,11 +104,15 @@ class _Files:
             if len(self.known) + len(self.begun) > _MAX_RESOURCES:
                 raise SchemaError([f"more than {_MAX_RESOURCES} files: join some of the resources"])
             document = read_schema_file(path, str(folder / name))
-            data, problems = _include(document, path, self)
-            if problems:
-                raise SchemaError([document.format_problem(problem) for problem in problems[:3]])
-            self.known[path] = _Resource(document, data)
+            included = _include(document, path, self)
+            if included.problems:
+                raise SchemaError([document.format_problem(problem) for problem in included.problems[:3]])
+            self.known[path] = _Resource(document, included.data)
         return self.known[path]
+
+
+class _MissingFile(SchemaError):
+    """A resource that does not exist."""
 
 
 def _find_file(folder: Path, name: str) -> Path:
@@ -95,23 +122,27 @@ def _find_file(folder: Path, name: str) -> Path:
     if not path.is_relative_to(folder.resolve()):
         raise SchemaError([f"{name} is not in the folder of this file: copy it there, and write its name"])
     if not path.is_file():
-        raise SchemaError([f"{name} is missing: copy it into the folder of this file"])
+        raise _MissingFile([f"{name} is missing: copy it into the folder of this file"])
     return path
 
 
-def _include(document: Document, path: Path | None, files: _Files) -> tuple[dict[str, Any], list[Problem]]:
-    inclusion = _Inclusion(document, path, files)
+def _include(document: Document, path: Path | None, files: _Files, partial: bool = False) -> Included:
+    inclusion = _Inclusion(document, path, files, partial)
     files.begun.append(path.resolve() if path else Path())
     data = inclusion.make_data()
     files.begun.pop()
-    return data, inclusion.problems
+    return Included(data, inclusion.problems, inclusion.incomplete)
 
 
 class _Inclusion:
     """The replacement of the references in one document."""
 
-    def __init__(self, document: Document, path: Path | None, files: _Files) -> None:
+    def __init__(self, document: Document, path: Path | None, files: _Files, partial: bool) -> None:
         self.problems: list[Problem] = []
+        self.incomplete: list[IncompleteTable] = []
+        self._partial = partial
+        self._missing: dict[str, str] = {}
+        self._order: list[int] = []
         self._document = document
         self._path = path
         self._files = files
@@ -122,7 +153,7 @@ class _Inclusion:
         data = {key: value for key, value in self._document.data.items() if key != "resources" or value is None}
         self._read_resources(resources)
         if isinstance(data.get("tables"), list):
-            data["tables"] = [self._complete_table(table, ("tables", i)) for i, table in enumerate(data["tables"])]
+            data["tables"] = [*self._complete_tables(data["tables"])]
         return data
 
     def _read_resources(self, resources: Any) -> None:
@@ -140,11 +171,33 @@ class _Inclusion:
         try:
             self._resources[name] = self._files.read(folder, uri)
         except SchemaError as error:
+            if self._partial and isinstance(error, _MissingFile):
+                self._missing[name] = uri
+                return
             for reason in error.errors:
                 self._report(("resources", name, "uri"), f"the resource {name}: {reason}")
 
+    def _complete_tables(self, tables: list[Any]) -> Iterator[Any]:
+        """Yield the tables with all their columns, those with missing ones last."""
+        ordered = sorted(enumerate(tables), key=lambda entry: self._lacks_columns(entry[1]))
+        self._order = [written for written, _ in ordered]
+        for i, (_, table) in enumerate(ordered):
+            self._record_origin(("tables", i), ("tables", i))
+            yield self._complete_table(table, ("tables", i))
+
+    def _record_origin(self, place: YamlPath, path: YamlPath) -> None:
+        """Note that what is at ``place`` of the new data comes from ``path``, where ``tables`` are in the new order."""
+        table = self._order[int(path[1])]
+        self._document.record_origin(place, self._document, ("tables", table, *path[2:]))
+
+    def _lacks_columns(self, table: Any) -> bool:
+        if not isinstance(table, dict) or not isinstance(table.get("columns", []), list):
+            return False
+        refs = table.get("columnRefs")
+        return isinstance(refs, dict) and not self._missing.keys().isdisjoint(refs)
+
     def _complete_table(self, table: Any, path: YamlPath) -> Any:
-        """Return the table with the columns to which it refers after its own."""
+        """Return the table with the columns to which it refers after its own; ``path``: its place in the new data."""
         if not isinstance(table, dict) or table.get("columnRefs") is None:
             return table
         made = {key: value for key, value in table.items() if key != "columnRefs"}
@@ -155,12 +208,21 @@ class _Inclusion:
             at: YamlPath = (*path, "columnRefs", name)
             if name not in self._resources:
                 self._report(at, f"there is no resource {name}{suggest_word(name, self._resources)}")
+            elif name in self._missing:
+                names = tuple(self._iterate_names(tables, at))
+                uri, named = self._missing[name], ("resources", name, "uri")
+                self.incomplete.append(IncompleteTable(str(table.get("name")), path, names, uri, named))
+                columns += ({"name": column, **_make_id(table, column)} for column in names)
             elif (resource := self._resources[name]) is not None:
                 for ref in self._iterate_refs(resource, tables, at):
-                    place: YamlPath = (*path, "columns", len(columns))
-                    columns.append(self._build_column(table, ref, place))
+                    columns.append(self._build_column(table, ref, (*path, "columns", len(columns))))
         made["columns"] = columns
         return made
+
+    def _iterate_names(self, tables: Any, path: YamlPath) -> Iterator[str]:
+        """Iterate over the names of columns that come from a missing resource; keys refer to them."""
+        for other, refs in self._iterate_mapping(tables, path):
+            yield from (name for name, _ in self._iterate_mapping(refs, (*path, other)))
 
     def _iterate_refs(self, resource: _Resource, tables: Any, path: YamlPath) -> Iterator[_Reference]:
         for table_name, refs in self._iterate_mapping(tables, path):
@@ -184,12 +246,11 @@ class _Inclusion:
     def _build_column(self, table: dict[str, Any], ref: _Reference, place: YamlPath) -> dict[str, Any]:
         """Return the definition under its name in the table, which is at ``place`` in the new data."""
         keys = {key: value for key, value in ref.definition.keys.items() if key != "@id"} | {"name": ref.name}
-        if isinstance(table.get("@id"), str):
-            keys["@id"] = f"{table['@id']}.{ref.name}"
+        keys |= _make_id(table, ref.name)
         self._document.record_origin(place, ref.document, ref.definition.path)
-        self._document.record_origin((*place, "name"), self._document, ref.path)
+        self._record_origin((*place, "name"), ref.path)
         for key, value in self._iterate_overrides(ref.keys, ref.path):
-            self._document.record_origin((*place, key), self._document, (*ref.path, "overrides", key))
+            self._record_origin((*place, key), (*ref.path, "overrides", key))
             if value is None:
                 keys.pop(key, None)
             else:
@@ -217,6 +278,11 @@ class _Inclusion:
 
     def _report(self, path: YamlPath, message: str) -> None:
         self.problems.append(Problem(path, message))
+
+
+def _make_id(table: dict[str, Any], name: str) -> dict[str, str]:
+    """Return the ``@id`` of a column that is taken from another file, below the table's; a table may have none."""
+    return {"@id": f"{table['@id']}.{name}"} if isinstance(table.get("@id"), str) else {}
 
 
 class _Reference(NamedTuple):

@@ -133,7 +133,7 @@ class _Resolver:
                 count += 1
                 yield self._resolve_foreign_key(entry, table, at)
             else:
-                self._check_ignored(kind, entry, at)
+                self._check_ignored(str(kind), entry, at)
                 self._check_own_columns(entry, table, at)
 
     def _check_ignored(self, kind: str, entry: dict[str, Any], path: YamlPath) -> None:

@@ -11,9 +11,10 @@ from pathlib import Path as FilePath
 from typing import NamedTuple
 
 from clickhouse_schema import obscore
-from clickhouse_schema.schema_files.column_refs import include_columns
+from clickhouse_schema.schema_files.column_refs import IncompleteTable, include_columns
 from clickhouse_schema.schema_files.felis_keys import simplify_keys
 from clickhouse_schema.schema_files.felis_references import resolve_references
+from clickhouse_schema.schema_files.incomplete_tables import drop_last_tables, find_missing_resources
 from clickhouse_schema.schema_files.key_checks import validate_schema
 from clickhouse_schema.schema_files.problem_lines import format_notes, format_problems
 from clickhouse_schema.schema_files.schema_checks import find_doubts, find_problems
@@ -26,11 +27,23 @@ _MAX_SHOWN = 20
 
 
 class Findings(NamedTuple):
-    """What a schema file says: lines as ``FILE:LINE: message``. ``schema``: None if there are errors."""
+    """What a schema file says: lines as ``FILE:LINE: message``.
+
+    ``schema``: None if there are errors; without the tables of ``incomplete``.
+    """
 
     schema: Schema | None
     errors: list[str]
     warnings: list[str]
+    incomplete: list[IncompleteTable]
+
+    def require_schema(self, *, strict: bool = False) -> Schema:
+        """Return the schema; ``strict``: treat warnings as errors. Raises ``SchemaError``."""
+        refused = self.errors + self.warnings if strict else self.errors
+        if self.schema is None or refused:
+            more = [f"... and {len(refused) - _MAX_SHOWN:,} more"] if len(refused) > _MAX_SHOWN else []
+            raise SchemaError(refused[:_MAX_SHOWN] + more)
+        return self.schema
 
 
 def read_schema(content: str | FilePath, source: str = "", *, strict: bool = False) -> tuple[Schema, list[str]]:
@@ -58,15 +71,11 @@ def read_schema(content: str | FilePath, source: str = "", *, strict: bool = Fal
     SchemaError
         Names each fault with its line.
     """
-    schema, errors, warnings = check_schema(content, source)
-    refused = errors + warnings if strict else errors
-    if schema is None or refused:
-        more = [f"... and {len(refused) - _MAX_SHOWN:,} more"] if len(refused) > _MAX_SHOWN else []
-        raise SchemaError(refused[:_MAX_SHOWN] + more)
-    return schema, warnings
+    found = check_schema(content, source)
+    return found.require_schema(strict=strict), found.warnings
 
 
-def check_schema(content: str | FilePath, source: str = "") -> Findings:
+def check_schema(content: str | FilePath, source: str = "", *, partial: bool = False) -> Findings:
     """Read a schema, and return everything that is to say about its file.
 
     Parameters
@@ -75,6 +84,8 @@ def check_schema(content: str | FilePath, source: str = "") -> Findings:
         YAML text, or the path of a file.
     source
         Name of a text in messages.
+    partial
+        Leave out the tables that take columns from a missing file, instead of an error.
 
     Raises
     ------
@@ -86,15 +97,16 @@ def check_schema(content: str | FilePath, source: str = "") -> Findings:
         document = read_schema_file(content, source or str(content))
     else:
         document = read_schema_text(content, source)
-    included, problems = include_columns(document, path)
-    if problems:  # without these columns, keys and indexes would seem to be faulty
-        return Findings(None, format_problems(document, problems), [])
-    simple, problems, notes = simplify_keys(included)
+    included = include_columns(document, path, partial=partial)
+    if included.problems:  # without these columns, keys and indexes would seem to be faulty
+        return Findings(None, format_problems(document, included.problems), [], [])
+    simple, problems, notes = simplify_keys(included.data)
     resolved = resolve_references(simple)
     problems += resolved.problems
     notes += resolved.notes
+    notes += find_missing_resources(included.incomplete)
     found: list[Problem] = []
-    schema = validate_schema(resolved.data, found)
+    schema = validate_schema(drop_last_tables(resolved.data, included.incomplete), found)
     if schema is not None:
         schema = normalise_schema(schema, document, notes)
         notes += obscore.find_obscore_warnings(schema)
@@ -102,4 +114,4 @@ def check_schema(content: str | FilePath, source: str = "") -> Findings:
         found += find_problems(schema)
     problems += map(resolved.restore_path, found)
     errors = format_problems(document, problems)
-    return Findings(None if errors else schema, errors, format_notes(document, notes))
+    return Findings(None if errors else schema, errors, format_notes(document, notes), included.incomplete)

@@ -59,8 +59,8 @@ def describe_file(
                 reporter.message(f"warning: {name} is left out, it cannot be loaded: {reason}")
             for warning in find_doubts(found):
                 reporter.message(f"warning: {warning}")
-            _, errors, warnings = check_schema(described, f"skyhouse describe {file}")
-            for told in (*errors, *warnings):
+            said = check_schema(described, f"skyhouse describe {file}")
+            for told in (*said.errors, *said.warnings):
                 reporter.message(f"warning: {told}")
         except ReadError as error:
             reporter.message(f"error: {error}{explain_address(file, error)}")

@@ -41,7 +41,8 @@ def check_schema(file: SchemaFile) -> None:
 
     with ConsoleReporter() as reporter:
         try:
-            _, errors, warnings = check_schema(file)
+            found = check_schema(file)
+            errors, warnings = found.errors, found.warnings
         except SchemaError as error:
             errors, warnings = [*error.errors], []
         for line in (*(f"error: {error}" for error in errors), *(f"warning: {warning}" for warning in warnings)):

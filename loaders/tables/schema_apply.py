@@ -22,7 +22,7 @@ from clickhouse_schema.engine_tables.catalogue_log import read_catalogue, read_r
 from clickhouse_schema.engine_tables.density_table import update_density
 from clickhouse_schema.latest_versions import build_latest_table
 from clickhouse_schema.schema_drift import RELOAD_HINT, Drift, Step, find_drift
-from clickhouse_schema.schema_files.yaml_reader import read_schema
+from clickhouse_schema.schema_files.yaml_reader import check_schema
 from clickhouse_schema.schema_model import Column, Schema, Table
 from clickhouse_schema.schema_problem import SchemaError
 from clickhouse_schema.servers import Servers
@@ -57,23 +57,31 @@ class _Difference:
 
 
 def print_schema_plan(engine: Engine, schema_file: Path, reporter: Reporter) -> None:
-    """Report the statements that ``apply_schema`` would execute, with comments. Raises ``LoadError``."""
-    _, differences = _compare_schema(engine, schema_file, reporter)
+    """Report the statements that ``apply_schema`` would execute, with comments. Raises ``LoadError``.
+
+    Tables that take columns from a missing file are named instead; ``apply_schema`` refuses them.
+    """
+    schema, unknown = _read_tables(schema_file, reporter, partial=True)
+    differences = _compare_schema(engine, schema)
     steps = [step for difference in differences for step in difference.steps]
     is_cluster = read_topology(engine).is_cluster
     for step in steps:
         lines = (f"{sql};  -- on {target.value}" if is_cluster else f"{sql};" for sql, target in step.sql)
         reporter.output("\n".join([f"-- {step.description}", *lines]))
-    if not steps:
+    for line in unknown:
+        reporter.output(f"-- {line}")
+    if not (steps or unknown):
         reporter.output(f"-- the engine matches {schema_file}")
     _refuse_obstacles(differences)
 
 
 def print_schema_differences(engine: Engine, schema_file: Path, reporter: Reporter) -> None:
     """Report the differences, one line each. Raises ``LoadError`` if there are any."""
-    _, differences = _compare_schema(engine, schema_file, reporter)
+    schema, unknown = _read_tables(schema_file, reporter, partial=True)
+    differences = _compare_schema(engine, schema)
     lines = [step.description for difference in differences for step in difference.steps]
     lines += [obstacle for difference in differences for obstacle in difference.drift.obstacles]
+    lines += unknown
     for line in lines:
         reporter.output(line)
     if lines:
@@ -83,7 +91,8 @@ def print_schema_differences(engine: Engine, schema_file: Path, reporter: Report
 
 def apply_schema(engine: Engine, schema_file: Path, reporter: Reporter) -> None:
     """Remove the differences. Raises ``LoadError`` if some cannot be removed, and then changes nothing."""
-    schema, differences = _compare_schema(engine, schema_file, reporter)
+    schema, _ = _read_tables(schema_file, reporter)
+    differences = _compare_schema(engine, schema)
     _refuse_obstacles(differences)
     servers = Servers(engine)
     # all replicas have a change before the catalogue; several servers do not wait for indexes of existing rows
@@ -125,17 +134,26 @@ def _publish_table(servers: Servers[Engine], schema: Schema, difference: _Differ
 # --- the comparison ---------------------------------------------------------------------------------------------------
 
 
-def _compare_schema(engine: Engine, schema_file: Path, reporter: Reporter) -> tuple[Schema, list[_Difference]]:
+def _read_tables(schema_file: Path, reporter: Reporter, *, partial: bool = False) -> tuple[Schema, list[str]]:
+    """Return the schema, and a line for each table that is left out because a file is missing."""
     try:
-        schema, warnings = read_schema(schema_file, str(schema_file))
+        found = check_schema(schema_file, partial=partial)
+        schema = found.require_schema()
     except SchemaError as error:
         raise LoadError(str(error)) from error
-    for warning in warnings:
+    for warning in found.warnings:
         reporter.message(f"warning: {warning}")
+    return schema, [
+        f"{schema.name}.{lack.name} is unknown: {len(lack.columns):,} columns are in {lack.uri}, which is missing"
+        for lack in found.incomplete
+    ]
+
+
+def _compare_schema(engine: Engine, schema: Schema) -> list[_Difference]:
     catalogue = read_catalogue(engine)
     servers = Servers(engine)
     tables = [*schema.tables, *_list_latest_tables(catalogue, schema)]
-    return schema, [_compare_table(servers, catalogue, schema, table) for table in tables]
+    return [_compare_table(servers, catalogue, schema, table) for table in tables]
 
 
 def _list_latest_tables(catalogue: Catalogue, schema: Schema) -> Iterator[Table]:

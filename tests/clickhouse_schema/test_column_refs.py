@@ -191,3 +191,88 @@ def test_a_reference_can_add_keys_of_skyhouse(release: Path) -> None:
     release.write_text(TAKING.replace("datatype: float", "skyhouse:if_missing: fill"))
     schema: Schema = read_schema(release)[0]
     assert schema.tables[0].get_column("ra").if_missing == "fill"
+
+
+LACKING = """\
+name: release
+resources:
+  base: {uri: base.yaml}
+  gone: {uri: gone.yaml}
+tables:
+- name: Visit
+  "@id": "#visits"
+  primaryKey: "#visits.visit"
+  columns: [{name: own, datatype: int, mysql:datatype: INT}]
+  columnRefs: {gone: {Visit: {visit: , begin: }}}
+- name: Star
+  columns: [{name: visit, datatype: long, fits:tunit: furlong}]
+  columnRefs: {base: {Object: {ra: }}}
+  constraints:
+  - {name: FK, "@type": ForeignKey, columns: ["#Star.visit"], referencedColumns: ["#visits.visit"]}
+- name: Last
+  columnRefs: {gone: {Other: {x: }}}
+"""
+
+
+@pytest.fixture
+def lacking(release: Path) -> Path:
+    release.write_text(LACKING)
+    return release
+
+
+def test_tables_of_a_missing_file_are_left_out_of_a_partial_schema(lacking: Path) -> None:
+    found = check_schema(lacking, partial=True)
+    [table] = found.require_schema().tables
+    assert (table.name, [column.name for column in table.columns]) == ("Star", ["visit", "ra"])
+    assert table.keys[0].referenced_table == "release.Visit"
+    assert [(table.name, table.columns, table.uri) for table in found.incomplete] == [
+        ("Visit", ("visit", "begin"), "gone.yaml"),
+        ("Last", ("x",), "gone.yaml"),
+    ]
+
+
+def test_a_partial_schema_keeps_the_lines_of_its_file(lacking: Path) -> None:
+    assert [line.removeprefix(f"{lacking}:") for line in check_schema(lacking, partial=True).warnings] == [
+        "4: gone.yaml is missing: copy it into the folder of this file; "
+        "these tables with 3 of its columns are left out: Visit, Last",
+        "9: mysql:datatype is ignored: keys of mysql are for another program",
+        "12: fits:tunit 'furlong' is not a VOUnit: kept unchanged (write VOUnits, such as km.s**-1)",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ("datatype: long", "datatype: lng", "12: datatype 'lng' is not a datatype"),
+        ('["#visits.visit"]', '["#visits.vsit"]', "15: no column has the @id '#visits.vsit': did you mean"),
+        ("{Object: {ra: }}", "{Object: {rra: }}", "13: Object of "),
+        ("{gone: {Other: {x: }}}", "{gone: {Other: 5}}", "17: Other must be a mapping"),
+        ("- name: Last\n", "- name: Last\n  columns: 5\n", "17: columns must be a list"),
+    ],
+)
+def test_faults_of_a_partial_schema_are_errors(lacking: Path, old: str, new: str, said: str) -> None:
+    assert old in LACKING
+    lacking.write_text(LACKING.replace(old, new))
+    [error] = check_schema(lacking, partial=True).errors
+    assert error.startswith(f"{lacking}:{said}")
+
+
+def test_a_whole_schema_needs_all_files(lacking: Path) -> None:
+    said = r":4: the resource gone: gone\.yaml is missing: copy it into the folder of this file$"
+    with pytest.raises(SchemaError, match=said):
+        read_schema(lacking)
+
+
+def test_a_table_without_columns_of_two_missing_files_is_left_out_once(lacking: Path) -> None:
+    text = LACKING.replace("uri: base.yaml", "uri: lost.yaml").replace(
+        "{Other: {x: }}}", "{O: {x: }}, base: {P: {y: }}}"
+    )
+    lacking.write_text(text)
+    found = check_schema(lacking, partial=True)
+    assert found.require_schema().tables == ()
+    assert [(table.name, table.uri) for table in found.incomplete] == [
+        ("Visit", "gone.yaml"),
+        ("Star", "lost.yaml"),
+        ("Last", "gone.yaml"),
+        ("Last", "lost.yaml"),
+    ]

@@ -115,6 +115,43 @@ def test_a_strict_load_refuses_what_the_check_reports(engine: EmbeddedEngine, fi
     assert [f"warning: {line}" for line in str(caught.value).splitlines()] == result.output.splitlines()
 
 
+@pytest.fixture
+def lacking(file: Path) -> Path:
+    """The file without its resource, from which Visit takes its columns."""
+    (file.parent / "base.yaml").unlink()
+    return file
+
+
+def test_a_plan_names_the_tables_of_which_a_file_is_missing(engine: EmbeddedEngine, lacking: Path) -> None:
+    engine_setup.prepare_engine(engine)
+    recorder = Recorder()
+    assert run_command(engine, "schema plan", {"schema_file": str(lacking)}, recorder) == 0
+    assert recorder.lines[-1] == "-- felis.Visit is unknown: 2 columns are in base.yaml, which is missing"
+    assert [line.splitlines()[0] for line in recorder.lines if "CREATE TABLE" in line] == [
+        "-- the table felis.Source is missing"
+    ]
+    said = f"warning: {lacking}:4: base.yaml is missing: copy it into the folder of this file; "
+    assert recorder.messages[0] == f"{said}these tables with 2 of its columns are left out: Visit"
+
+
+def test_a_file_with_unknown_tables_differs_from_the_engine(engine: EmbeddedEngine, lacking: Path) -> None:
+    engine_setup.prepare_engine(engine)
+    recorder = Recorder()
+    assert run_command(engine, "schema diff", {"schema_file": str(lacking)}, recorder) == 1
+    assert recorder.lines[-1] == "felis.Visit is unknown: 2 columns are in base.yaml, which is missing"
+
+
+def test_only_plans_do_without_a_file(engine: EmbeddedEngine, lacking: Path) -> None:
+    engine_setup.prepare_engine(engine)
+    recorder = Recorder()
+    said = f"error: {lacking}:4: the resource base: base.yaml is missing: copy it into the folder of this file"
+    assert run_command(engine, "schema apply", {"schema_file": str(lacking)}, recorder) == 1
+    assert (recorder.lines, recorder.messages) == ([], [said])
+    result = CliRunner().invoke(app, ["schema", "check", str(lacking)])
+    assert (result.exit_code, result.output) == (1, f"{said}\n")
+    assert not engine.fetch_table("SELECT 1 FROM system.tables WHERE database = 'felis'").num_rows
+
+
 def test_the_check_needs_no_engine(file: Path) -> None:
     result = CliRunner().invoke(app, ["schema", "check", str(file)])
     assert result.exit_code == 1
