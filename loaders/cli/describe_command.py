@@ -59,9 +59,9 @@ def describe_file(
                 reporter.message(f"warning: {name} is left out, it cannot be loaded: {reason}")
             for warning in find_doubts(found):
                 reporter.message(f"warning: {warning}")
-            said = check_schema(described, f"skyhouse describe {file}")
-            for told in (*said.errors, *said.warnings):
-                reporter.message(f"warning: {told}")
+            checked = check_schema(described, f"skyhouse describe {file}")
+            for line in (*checked.errors, *checked.warnings):
+                reporter.message(f"warning: {line}")
         except ReadError as error:
             reporter.message(f"error: {error}{explain_address(file, error)}")
             raise typer.Exit(EXIT_FAILED) from error

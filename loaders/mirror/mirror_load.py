@@ -12,16 +12,19 @@ from loaders.mirror.mirror_rows import MirrorRows
 from loaders.mirror.mirror_state import Plan
 from loaders.mirror.neighbours import make_neighbours
 from loaders.mirror.published_pieces import PublishedPieces
-from loaders.mirror.recipe_schema import choose_read_options, parse_schema
+from loaders.mirror.recipe_schema import parse_schema
 from loaders.mirror.row_filter import open_row_filter
 from loaders.origin.origin_client import ORIGIN_PATIENCE, OriginClient
 from loaders.pipeline.load_checks import refuse_attached
 from loaders.pipeline.load_input import LoadInput
 from loaders.pipeline.load_job import is_loaded, load_rows, open_load, report_load
+from loaders.pipeline.load_plan import choose_options
 from loaders.pipeline.load_request import LoadRequest
 from loaders.pipeline.named_input import NamedInput
+from loaders.pipeline.storage_choice import read_live_state
 from loaders.progress_reporter import Reporter
 from tap_service.hats.reading.folder_backend import Patience
+from tap_service.models.read_options import AS_DETECTED
 from tap_service.storage.engine.engine import Engine
 
 
@@ -59,7 +62,7 @@ def _load_plan(engine: Engine, task: MirrorTask, plan: Plan) -> None:
     whole = parse_schema(plan.schema_yaml)
     schema = choose_schema(whole, task)
     origin = open_origin(task, plan, schema)
-    options = choose_read_options(whole.tables[0])
+    options = choose_options(whole.tables[0], AS_DETECTED)
     condition = "" if task.recipe.origin.tap else request.where
     load_request = LoadRequest(
         (plan.name,),
@@ -76,7 +79,8 @@ def _load_plan(engine: Engine, task: MirrorTask, plan: Plan) -> None:
             return
         load_input = LoadInput([NamedInput(plan.name, _hash_plan(plan), ())], schema.tables[0])
         catalogue = read_catalogue(engine)
-        job = open_load(engine, catalogue, load_request, load_input, schema, reporter)
+        live = read_live_state(engine, request.table, catalogue)
+        job = open_load(engine, catalogue, load_request, load_input, schema, live, reporter)
         if not is_loaded(job, catalogue):
             rows = MirrorRows(
                 origin, state, len(plan.files), job.table, options, choose_rows, request.max_files, reporter

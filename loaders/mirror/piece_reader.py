@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from loaders.mirror.mirror_origin import FetchedPiece, MirrorOrigin
 from loaders.progress_reporter import Reporter
 from tap_service.models.read_options import ReadOptions
@@ -24,7 +22,7 @@ class PieceReader:
     def open(self, piece: FetchedPiece) -> list[Source]:
         """Open the files of a piece; of the first one, report the form. Raises ``ReadError`` with its address."""
         name = self._origin.get_name(piece.position)
-        options = replace(self._options, nulls=tuple(dict.fromkeys((*self._options.nulls, *self.nulls))))
+        options = self._options.add_nulls(self.nulls)
         try:
             sources = [open_source(path, options) for path in piece.paths]
             if not piece.position:

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from clickhouse_schema.catalogue import Catalogue
 from clickhouse_schema.engine_tables.catalogue_log import read_catalogue
 from clickhouse_schema.failpoints import Failpoint, reach
 from clickhouse_schema.schema_model import Schema
@@ -26,6 +25,7 @@ from loaders.pipeline.named_input import NamedInput
 from loaders.pipeline.staging_fill import StagingFill
 from loaders.pipeline.storage_choice import read_live_state
 from loaders.progress_reporter import Reporter
+from loaders.storage.load_state import TableState
 from tap_service.models.read_options import ReadOptions
 from tap_service.readers.table_source import Source
 from tap_service.storage.engine.engine import Engine
@@ -76,8 +76,10 @@ class PublishedPieces:
             rejects=rejects.with_name(f"{rejects.stem}.{piece.position:06d}{rejects.suffix}"),
         )
         found = NamedInput(str(request.files[0]), piece.digest, tuple(sources))
-        schema = self._find_schema(catalogue, request)
-        job = open_load(self._engine, catalogue, request, LoadInput([found], schema.tables[0]), schema, self._reporter)
+        live = read_live_state(self._engine, request.table, catalogue)
+        schema = self._find_schema(request, live)
+        load_input = LoadInput([found], schema.tables[0])
+        job = open_load(self._engine, catalogue, request, load_input, schema, live, self._reporter)
         rows = 0 if is_loaded(job, catalogue) else self._load_rows(job, sources)
         nulls = self._reader.nulls
         self._state.write_entry(JournalEntry(file=piece.position, digest=piece.digest, chunks={0: rows}, nulls=nulls))
@@ -85,10 +87,9 @@ class PublishedPieces:
         reach(Failpoint.MIRROR_DELETE)
         return rows
 
-    def _find_schema(self, catalogue: Catalogue, request: LoadRequest) -> Schema:
+    def _find_schema(self, request: LoadRequest, live: TableState | None) -> Schema:
         if request.mode != "append":
             return self._schema
-        live = read_live_state(self._engine, request.table, catalogue)
         if live is None:
             raise LoadError(f"{request.table}, which has the files before, is not there any more: begin with --restart")
         return live.entry

@@ -23,7 +23,7 @@ from loaders.pipeline.describe_file import describe_source, find_doubts
 from loaders.pipeline.describe_origin import describe_origin
 from loaders.pipeline.table_name import split_name
 from loaders.progress_reporter import Reporter
-from tap_service.models.read_options import ReadOptions, build_options
+from tap_service.models.read_options import build_options
 from tap_service.readers.csv_reader import CsvSource
 from tap_service.readers.file_formats import open_source
 
@@ -90,14 +90,6 @@ def keep_columns(schema: Schema, columns: tuple[str, ...], condition: str, repor
         reporter.message(f"note: {', '.join(added)} too, which the position, the id, the time or --where need")
     kept = table.drop_columns({column.name for column in table.columns} - wanted - needed)
     return schema.model_copy(update={"tables": (kept,)})
-
-
-def choose_read_options(table: Table) -> ReadOptions:
-    """Return how the files of a planned table, with all its columns, are read."""
-    options = build_options(table.files.model_dump(exclude_defaults=True))
-    if options.header is False:
-        options = replace(options, columns=tuple(column.name for column in table.columns))
-    return options
 
 
 # --- where metadata come from -----------------------------------------------------------------------------------------

@@ -14,7 +14,7 @@ from loaders.mirror.download import hash_file
 from loaders.mirror.mirror_origin import FetchedPiece
 from loaders.mirror.mirror_state import PlannedFile
 from loaders.mirror.tap_pieces import ColumnRange, TablePiece, divide_table
-from loaders.mirror.tap_table import TapTable, count_file_rows
+from loaders.mirror.tap_table import TapTable, count_file_rows, write_where
 from loaders.progress_reporter import Reporter
 from tap_service.readers.read_error import ReadError
 
@@ -47,8 +47,7 @@ class TapMirrorOrigin:
         path, rows = self._choose_path(position), int(self._files[position].checksum)
         if not path.exists():
             condition = join_conditions(self._condition, self._files[position].address)
-            where = f" WHERE {condition}" if condition else ""
-            query = f"SELECT {self._columns} FROM {self._table.table_adql}{where}"
+            query = f"SELECT {self._columns} FROM {self._table.table_adql}{write_where(condition)}"
             self._table.fetch_rows(query, rows + 1, path)
             self._verify(position, path, rows)
         return FetchedPiece(position, (path,), hash_file(path, "sha256", check))
@@ -124,8 +123,7 @@ def plan_pieces(
 def _count_given(table: TapTable, columns: Table, condition: str, rows: int, folder: Path) -> int:
     """Return the rows that the service gives of a piece with ``rows`` rows: it may have a secret limit."""
     path = folder / "probe.vot"
-    where = f" WHERE {condition}" if condition else ""
-    query = f"SELECT {name_to_adql(columns.columns[0].name)} FROM {table.table_adql}{where}"
+    query = f"SELECT {name_to_adql(columns.columns[0].name)} FROM {table.table_adql}{write_where(condition)}"
     table.fetch_rows(query, rows + 1, path)
     try:
         return count_file_rows(path)

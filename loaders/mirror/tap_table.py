@@ -51,7 +51,7 @@ class TapTable:
 
     def fetch_values(self, expressions: str, condition: str, target: Path) -> list[Any]:
         """Return the values of one row, such as counts. ``target``: a file that is made and deleted."""
-        query = f"SELECT {expressions} FROM {self.table_adql}{_where(condition)}"
+        query = f"SELECT {expressions} FROM {self.table_adql}{write_where(condition)}"
         self.fetch_rows(query, 10, target)
         try:
             source = open_source(target)
@@ -132,7 +132,8 @@ class TapTable:
             return  # the service deletes it by itself
 
 
-def _where(condition: str) -> str:
+def write_where(condition: str) -> str:
+    """Return the WHERE clause of a condition; '' without one."""
     return f" WHERE {condition}" if condition else ""
 
 

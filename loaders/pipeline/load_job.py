@@ -21,7 +21,7 @@ from loaders.pipeline.load_input import LoadInput
 from loaders.pipeline.load_request import LoadRequest
 from loaders.pipeline.remove_table import remove_table
 from loaders.pipeline.staging_fill import StagingFill
-from loaders.pipeline.storage_choice import choose_storage, read_live_state
+from loaders.pipeline.storage_choice import choose_storage
 from loaders.progress_reporter import Reporter
 from loaders.storage.load_state import FinishedLoad, TableState
 from loaders.storage.storage_protocol import TableStorage
@@ -58,10 +58,10 @@ def open_load(
     request: LoadRequest,
     load_input: LoadInput,
     schema: Schema,
+    live: TableState | None,
     reporter: Reporter,
 ) -> LoadJob:
-    """Return the load of ``load_input`` with what the engine has of its table."""
-    live = read_live_state(engine, request.table, catalogue)
+    """Return the load of ``load_input`` into a table whose state is ``live`` (``read_live_state``)."""
     storage = choose_storage(engine, schema.name, schema.tables[0], catalogue)
     appends = None if live is None else TableAppends(storage, live)
     return LoadJob(request, reporter, schema, load_input, storage, live, appends)

@@ -61,7 +61,8 @@ def _prepare_load(engine: Engine, catalogue: Catalogue, request: LoadRequest, re
     else:
         schema = wanted
     _report_form(inputs, reporter)
-    return open_load(engine, catalogue, request, LoadInput(inputs, schema.tables[0], request.options), schema, reporter)
+    load_input = LoadInput(inputs, schema.tables[0], request.options)
+    return open_load(engine, catalogue, request, load_input, schema, live, reporter)
 
 
 def _report_form(inputs: list[NamedInput], reporter: Reporter) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 from clickhouse_schema.hats.hats_problem import HatsProblem
@@ -80,10 +80,8 @@ def open_input(
     """
     if not is_folder_address(str(file)):
         path = Path(file)
-        nulls = tuple(dict.fromkeys((*options.nulls, *recognised)))
-        source = open_source(
-            path, replace(options, nulls=nulls)
-        )  # says what is wrong with a file that cannot be hashed either
+        # says what is wrong with a file that cannot be hashed either
+        source = open_source(path, options.add_nulls(recognised))
         return NamedInput(str(path), _hash_choice(path, options, source), (source,), describe_form(path, source))
 
     def report(done: int, partitions: int) -> None:

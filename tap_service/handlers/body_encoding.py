@@ -2,22 +2,16 @@
 
 from __future__ import annotations
 
-import sys
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Protocol, cast
+from functools import partial
 
 from fastapi import Request
-from isal import igzip_lib
 
+from tap_service.decompression import BROKEN_DATA, Member, begin_gzip_member, begin_zstd_frame
 from tap_service.models.client_key import find_network
 from tap_service.service_errors import ParameterFault, TooManyUploads, UnknownEncoding
-
-if sys.version_info >= (3, 14):
-    from compression import zstd
-else:
-    from backports import zstd
 
 #: the header Accept-Encoding of a refusal
 ACCEPTED_ENCODINGS = "gzip, zstd"
@@ -37,26 +31,10 @@ _BYTES_PER_MEMBER = 1000
 _by_client: Counter[str] = Counter()
 
 
-class _Member(Protocol):
-    """Decompresses a member of gzip, or a frame of zstd."""
-
-    @property
-    def eof(self) -> bool: ...
-    @property
-    def needs_input(self) -> bool: ...
-    @property
-    def unused_data(self) -> bytes: ...
-
-    def decompress(self, data: bytes, max_length: int) -> bytes: ...
-
-
-_MEMBERS: dict[str, Callable[[], _Member]] = {
-    "gzip": lambda: igzip_lib.IgzipDecompressor(igzip_lib.DECOMP_GZIP),
-    "zstd": lambda: zstd.ZstdDecompressor(options={zstd.DecompressionParameter.window_log_max: _MAX_WINDOW_LOG}),
+_MEMBERS: dict[str, Callable[[], Member]] = {
+    "gzip": begin_gzip_member,
+    "zstd": partial(begin_zstd_frame, _MAX_WINDOW_LOG),
 }
-
-
-_FAULTS = (cast("type[Exception]", igzip_lib.IsalError), zstd.ZstdError)
 
 
 class BodyDecoder:
@@ -64,7 +42,7 @@ class BodyDecoder:
 
     def __init__(self, encoding: str) -> None:
         self._encoding = encoding
-        self._member: _Member | None = None
+        self._member: Member | None = None
         self._members = 0
         self._bytes = 0
 
@@ -74,7 +52,7 @@ class BodyDecoder:
             member = self._member = self._member or self._begin_member()
             try:
                 piece = member.decompress(data, _PIECE_BYTES)
-            except _FAULTS as error:
+            except BROKEN_DATA as error:
                 hint = "; use level 19 or lower, without --long" if "memory" in str(error) else ""
                 raise ParameterFault(
                     f"the body cannot be decompressed with {self._encoding}, its Content-Encoding: {error}{hint}"
@@ -95,7 +73,7 @@ class BodyDecoder:
                 f"the body ends in the middle of its {self._encoding} data, or has other bytes after it: send it again"
             )
 
-    def _begin_member(self) -> _Member:
+    def _begin_member(self) -> Member:
         self._members += 1
         if self._members > _MAX_MEMBERS + self._bytes // _BYTES_PER_MEMBER:
             raise ParameterFault(

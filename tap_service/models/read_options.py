@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, fields, replace
 from typing import Any
 from urllib.parse import parse_qsl
@@ -49,6 +49,10 @@ class ReadOptions:
     def replace_given(self, other: ReadOptions) -> ReadOptions:
         """Return the options with the choices of ``other`` in place of these, where it makes any."""
         return replace(self, **{name: getattr(other, name) for name in other.list_given()})
+
+    def add_nulls(self, nulls: Iterable[str]) -> ReadOptions:
+        """Return the options with further NULL tokens."""
+        return replace(self, nulls=tuple(dict.fromkeys((*self.nulls, *nulls))))
 
     def list_given(self) -> set[str]:
         """Return the names of the choices that are made."""

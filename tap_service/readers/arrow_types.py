@@ -69,12 +69,13 @@ def find_column_type(name: str, kind: pa.DataType, find_range: FindRange) -> tup
         return UNICODE, ""
     if pa.types.is_null(kind):
         return CHAR, "has no values"
-    if _is_list(kind) and pa.types.is_decimal(kind.value_type):
+    if is_list(kind) and pa.types.is_decimal(kind.value_type):
         return _find_decimal_list_type(kind)
     return arrow_to_column_type(kind), ""
 
 
-def _is_list(kind: pa.DataType) -> bool:
+def is_list(kind: pa.DataType) -> bool:
+    """Whether it is a list of any of Arrow's kinds."""
     return bool(pa.types.is_list(kind) or pa.types.is_large_list(kind) or pa.types.is_fixed_size_list(kind))
 
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from tap_service.readers.arrow_types import is_list
 from tap_service.readers.column_casts import replace_elements
 
 
@@ -79,7 +80,7 @@ def flatten_structs(fields: Sequence[pa.Field]) -> Iterator[tuple[pa.Field, Part
         seen[column.name] += 1
         inner = list(column.type) if pa.types.is_struct(column.type) else []
         flat = [f"{column.name}_{part.name}" for part in inner]
-        if not inner or names & {*flat} or not all(_is_list(part.type) for part in inner):
+        if not inner or names & {*flat} or not all(is_list(part.type) for part in inner):
             yield column, Part(column.name, nth)
         else:
             for child, (part, name) in enumerate(zip(inner, flat, strict=True)):
@@ -98,16 +99,12 @@ def fold_masks(columns: Sequence[tuple[pa.Field, Part]]) -> Iterator[tuple[pa.Fi
             yield column, part
 
 
-def _is_list(kind: pa.DataType) -> bool:
-    return any(is_kind(kind) for is_kind in (pa.types.is_list, pa.types.is_large_list, pa.types.is_fixed_size_list))
-
-
 def _is_mask(name: str, kind: pa.DataType) -> bool:
-    return name.endswith(".mask") and pa.types.is_boolean(kind.value_type if _is_list(kind) else kind)
+    return name.endswith(".mask") and pa.types.is_boolean(kind.value_type if is_list(kind) else kind)
 
 
 def _mask_values(values: pa.Array, mask: pa.Array) -> pa.Array:
-    if not _is_list(mask.type):
+    if not is_list(mask.type):
         return pc.if_else(pc.fill_null(mask, False), pa.scalar(None, values.type), values)
     lists = values.cast(pa.list_(values.type.value_type))
     return replace_elements(lists, _mask_values(lists.flatten(), mask.flatten()))

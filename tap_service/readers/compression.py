@@ -9,17 +9,25 @@ import zipfile
 import zlib
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, BinaryIO, Protocol, cast
+from typing import TYPE_CHECKING, BinaryIO, cast
 
-import pyarrow as pa
-
+from tap_service.decompression import BROKEN_DATA, Member, begin_gzip_member, begin_zstd_frame
 from tap_service.readers.parallel_bzip2 import ParallelStreams, has_short_streams
 
 if TYPE_CHECKING:
     from _typeshed import WriteableBuffer
 
 #: What broken compressed data raise
-DECOMPRESSION_ERRORS = (OSError, EOFError, RuntimeError, ValueError, zlib.error, lzma.LZMAError, zipfile.BadZipFile)
+DECOMPRESSION_ERRORS = (
+    OSError,
+    EOFError,
+    RuntimeError,
+    ValueError,
+    zlib.error,
+    lzma.LZMAError,
+    zipfile.BadZipFile,
+    *BROKEN_DATA,
+)
 
 _PIECE_BYTES = 1 << 16
 
@@ -37,44 +45,10 @@ class Compression:
     open: Callable[[BinaryIO], BinaryIO]
 
 
-class _Member(Protocol):
-    """The decompressor of one member, with the interface of ``bz2`` and ``lzma``."""
-
-    @property
-    def eof(self) -> bool: ...
-    @property
-    def needs_input(self) -> bool: ...
-    @property
-    def unused_data(self) -> bytes: ...
-    def decompress(self, data: bytes, max_length: int) -> bytes: ...
-
-
-class _GzipMember:
-    """A member of a gzip file (RFC 1952), whose checksum zlib tests: nearly twice as fast as ``gzip.GzipFile``."""
-
-    def __init__(self) -> None:
-        self._zlib = zlib.decompressobj(zlib.MAX_WBITS | 16)
-
-    @property
-    def eof(self) -> bool:
-        return self._zlib.eof
-
-    @property
-    def needs_input(self) -> bool:
-        return not self._zlib.unconsumed_tail
-
-    @property
-    def unused_data(self) -> bytes:
-        return self._zlib.unused_data
-
-    def decompress(self, data: bytes, max_length: int) -> bytes:
-        return self._zlib.decompress(self._zlib.unconsumed_tail + data, max_length)
-
-
 class _Members(io.RawIOBase):
     """The members of a file one after the other, and zeros behind the last, with which tapes are padded."""
 
-    def __init__(self, file: BinaryIO, begin_member: Callable[[], _Member]) -> None:
+    def __init__(self, file: BinaryIO, begin_member: Callable[[], Member]) -> None:
         self._file = file
         self._begin_member = begin_member
         self._member = begin_member()
@@ -108,11 +82,11 @@ class _Members(io.RawIOBase):
         return packed
 
 
-def _build_opener(begin_member: Callable[[], _Member]) -> Callable[[BinaryIO], BinaryIO]:
+def _build_opener(begin_member: Callable[[], Member]) -> Callable[[BinaryIO], BinaryIO]:
     return lambda file: io.BufferedReader(_Members(file, begin_member), _PIECE_BYTES)
 
 
-def _begin_xz_stream() -> _Member:
+def _begin_xz_stream() -> Member:
     return lzma.LZMADecompressor(lzma.FORMAT_XZ, memlimit=_MAX_XZ_MEMORY)
 
 
@@ -121,10 +95,6 @@ def _open_bzip2(file: BinaryIO) -> BinaryIO:
     return io.BufferedReader(
         ParallelStreams(file) if is_parallel else _Members(file, bz2.BZ2Decompressor), _PIECE_BYTES
     )
-
-
-def _open_zstd(file: BinaryIO) -> BinaryIO:
-    return io.BufferedReader(pa.CompressedInputStream(pa.PythonFile(file, "r"), "zstd"), _PIECE_BYTES)
 
 
 def _open_zip(file: BinaryIO) -> BinaryIO:
@@ -144,10 +114,10 @@ def _is_hidden(name: str) -> bool:
 
 
 COMPRESSIONS = (
-    Compression("gzip", ".gz", b"\x1f\x8b", _build_opener(_GzipMember)),
+    Compression("gzip", ".gz", b"\x1f\x8b", _build_opener(begin_gzip_member)),
     Compression("bzip2", ".bz2", b"BZh", _open_bzip2),
     Compression("xz", ".xz", b"\xfd7zXZ\0", _build_opener(_begin_xz_stream)),
-    Compression("zstd", ".zst", b"\x28\xb5\x2f\xfd", _open_zstd),
+    Compression("zstd", ".zst", b"\x28\xb5\x2f\xfd", _build_opener(begin_zstd_frame)),
     Compression("zip", ".zip", b"PK\x03\x04", _open_zip),
 )
 

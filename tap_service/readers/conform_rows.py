@@ -96,7 +96,7 @@ class Conformer:
                 column,
                 found[column.name] or "",
                 source.nan_is_null and column.nullable and column.type.datatype in FLOATS and not column.type.is_array,
-                tuple(dict.fromkeys((*source.options.nulls, *column.nulls))),
+                source.options.add_nulls(column.nulls).nulls,
                 _list_checks(column, table, checks_texts),
             )
             for column in table.columns

@@ -164,7 +164,7 @@ class CsvSource:
         texts = self._parse_texts(block, self._dialect.names, lambda _: "skip")
         types = self._parse_block(block.text, {}, (*self._null_texts, *NULL_WORDS), lambda _: "skip").schema
         guess = guess_fields(texts, types)
-        self.options = replace(self.options, nulls=tuple(dict.fromkeys((*self.options.nulls, *guess.nulls))))
+        self.options = self.options.add_nulls(guess.nulls)
         self.notes += guess.notes
         self._doubts = guess.doubts
         return guess.fields

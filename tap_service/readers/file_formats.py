@@ -150,7 +150,7 @@ def describe_form(path: Path, source: TableHeader) -> str:
     with ByteStream(path) as stream:
         packed = stream.compression.name if stream.compression else ""
     nulls = f"NULL is {' or '.join(source.options.nulls)}" if source.options.nulls else ""
-    name = _find_format(path, source.options).name
+    name = next(format_.name for format_ in FORMATS if format_.open is type(source))
     return ", ".join(part for part in (name, packed, source.form, nulls) if part)
 
 

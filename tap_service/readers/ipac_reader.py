@@ -19,7 +19,7 @@ from tap_service.readers.ipac_header import IpacColumn, find_ipac_type, parse_ip
 from tap_service.readers.read_error import ReadError
 from tap_service.readers.table_source import RowBlock
 from tap_service.readers.text_lines import read_line_blocks, read_text
-from tap_service.readers.text_values import guess_datatype
+from tap_service.readers.text_values import guess_type
 from tap_service.readers.unique_names import name_columns
 
 #: Each number of this many digits, or of fewer with a sign, is in the range of INTEGER
@@ -72,8 +72,7 @@ class IpacSource:
         block = next(self.read_blocks(names), None)
         if block is None:
             return [UNICODE] * len(names)
-        guesses = {"long": LONG, "double": DOUBLE, "unicodeChar": UNICODE}
-        return [guesses[guess_datatype(column)] for column in block.batch.columns]
+        return [guess_type(column) for column in block.batch.columns]
 
 
 def _find_type(path: Path, column: IpacColumn) -> ColumnType:

@@ -185,6 +185,8 @@ def _split_line(path: Path, top: _Top, delimiter: str) -> list[str]:
         top.lines[0].encode()
     except UnicodeEncodeError as error:
         raise ReadError(f"{path}: line {top.line} is not UTF-8: convert the file, such as with iconv") from error
+    if "\0" in top.lines[0]:
+        raise ReadError(f"{path}: line {top.line} has NUL bytes: the file is not text, or is UTF-16 without its mark")
     text = " ".join(top.lines[0].split()) if delimiter == BLANKS else top.lines[0]
     try:
         return [field.strip() for field in next(csv.reader([text], delimiter=delimiter))]

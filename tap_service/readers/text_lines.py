@@ -42,7 +42,7 @@ class Start:
 
 def read_line_blocks(stream: ByteStream, start: Start) -> Iterator[LineBlock]:
     """Yield the lines from ``start`` on, which end with LF or CR LF. Raises ``ReadError`` for too long a line."""
-    skip_bytes(stream, start.offset)
+    stream.skip(start.offset)
     line = start.line
     rest = b""
     while read := stream.read(_BLOCK_BYTES):
@@ -59,11 +59,6 @@ def read_line_blocks(stream: ByteStream, start: Start) -> Iterator[LineBlock]:
             raise ReadError(f"{stream.path}: line {line} has more than {MAX_LINE_BYTES} bytes{hint}")
     if rest:
         yield LineBlock(rest.rstrip(b"\r") + b"\n", line, 1.0)
-
-
-def skip_bytes(stream: ByteStream, size: int) -> None:
-    while size > 0 and (read := stream.read(min(size, _BLOCK_BYTES))):
-        size -= len(read)
 
 
 def read_text(stream: ByteStream) -> bytes:

@@ -9,6 +9,8 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from clickhouse_schema.datatypes import DOUBLE, LONG, UNICODE, ColumnType
+
 _NUMBER = r"^[-+]?([0-9]+\.?[0-9]*|\.[0-9]+)([eEdD][-+]?[0-9]+)?$"
 _INTEGER = r"^[-+]?[0-9]+$"
 _LEADING_ZERO = r"^[-+]?0[0-9]"
@@ -64,15 +66,15 @@ def parse_numbers(values: pa.Array) -> tuple[pa.Array, pa.Array]:
     return plain.cast(pa.float64()), pc.and_(pc.is_valid(values), pc.invert(fits))
 
 
-def guess_datatype(values: pa.Array) -> str:
-    """Return the VOTable datatype of trimmed values: long, double, or unicodeChar (also for leading zeros)."""
+def guess_type(values: pa.Array) -> ColumnType:
+    """Return the type of trimmed values: BIGINT, DOUBLE, or text (also for leading zeros)."""
     values = values.drop_null()
     if not len(values):
-        return "unicodeChar"
+        return UNICODE
     if _match_all(values, _INTEGER):
         has_zeros = pc.any(pc.match_substring_regex(values, _LEADING_ZERO)).as_py()
-        return "unicodeChar" if has_zeros or not _fits_long(values) else "long"
-    return "double" if _match_all(values, _NUMBER) else "unicodeChar"
+        return UNICODE if has_zeros or not _fits_long(values) else LONG
+    return DOUBLE if _match_all(values, _NUMBER) else UNICODE
 
 
 def _match_all(values: pa.Array, pattern: str) -> bool:

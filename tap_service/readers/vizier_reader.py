@@ -9,14 +9,14 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.csv as pacsv
 
-from clickhouse_schema.datatypes import DOUBLE, LONG, UNICODE, ColumnType, Field
+from clickhouse_schema.datatypes import UNICODE, ColumnType, Field
 from tap_service.models.read_options import AS_DETECTED, ReadOptions
 from tap_service.readers.byte_stream import ByteStream
 from tap_service.readers.cds_columns import FORMAT, Explanation, find_format_type, parse_explanation
 from tap_service.readers.read_error import ReadError
 from tap_service.readers.table_source import Fault, RowBlock
 from tap_service.readers.text_lines import LineBlock, read_line_blocks
-from tap_service.readers.text_values import guess_datatype, trim_values
+from tap_service.readers.text_values import guess_type, trim_values
 from tap_service.readers.unique_names import name_columns
 from tap_service.readers.vizier_header import VizierTable, describe_tables, list_vizier_tables
 
@@ -122,9 +122,8 @@ class VizierSource:
                 types[unique] = found
         unknown = tuple(name for name in self._names if name not in types)
         block = next(self.read_blocks(unknown), None) if unknown else None
-        guesses = {"long": LONG, "double": DOUBLE, "unicodeChar": UNICODE}
         for place, name in enumerate(unknown):
-            types[name] = guesses[guess_datatype(block.batch.column(place))] if block else UNICODE
+            types[name] = guess_type(block.batch.column(place)) if block else UNICODE
         return types
 
     def _list_fields(self, types: dict[str, ColumnType]) -> Iterator[Field]:

@@ -415,10 +415,14 @@ def _names(count: int) -> st.SearchStrategy[list[str]]:
     return st.lists(name, min_size=count, max_size=count, unique_by=str.lower)
 
 
+#: Arrays of bytes are no id.
+_ID_TYPES = [datatype for datatype in FELIS if datatype != "binary"]
+
+
 @st.composite
 def _tables(draw: st.DrawFn, name: str) -> Table:
     names = draw(_names(5))
-    datatypes = draw(st.lists(st.sampled_from([*FELIS]), min_size=2, max_size=2))
+    datatypes = [draw(st.sampled_from(_ID_TYPES)), draw(st.sampled_from([*FELIS]))]
     columns = [
         Column(
             name=column_name,

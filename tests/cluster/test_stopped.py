@@ -174,9 +174,9 @@ def test_shards_that_move_while_a_file_is_read(cluster: Engine, folder: Path, mo
     monkeypatch.setattr(rebalance, "LINGER_SECONDS", 0)
     read = chunk_reader.read_chunks
 
-    def moving(*given: Any) -> Iterator[chunk_reader.Chunk]:
+    def moving(*given: Any, **named: Any) -> Iterator[chunk_reader.Chunk]:
         rebalance.move_shards(cluster, 2, Recorder())
-        return read(*given)
+        return read(*given, **named)
 
     with monkeypatch.context() as patch:
         patch.setattr(loaders.pipeline.load_table, "read_chunks", moving)
