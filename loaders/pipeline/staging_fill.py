@@ -101,6 +101,7 @@ class StagingFill:
         """Verify all rows and mark the staging table as verified; return its state."""
         self._reporter.check()
         self.rejects.report_cut_times(self._reporter)
+        self._refuse_empty()
         self._verify_rows()
         return self._mark_verified(state)
 
@@ -112,6 +113,15 @@ class StagingFill:
         orphans = insert.result()
         reject_orphans(chunk, orphans, self.rejects)
         self._wanted[chunk.number] = chunk.rows - len(orphans)
+
+    def _refuse_empty(self) -> None:
+        """Raise ``LoadError``, and drop the staging table, if no row of the table's first files is good."""
+        if self.rejects.count and not any(self._wanted.values()):
+            self._storage.staging.drop_table()
+            raise LoadError(
+                f"all {self.rejects.count:,} rows are bad; they are in {self.rejects.path}, each with the reason. "
+                "Nothing was changed"
+            )
 
     def _verify_rows(self) -> None:
         """Raise ``LoadError``, and drop the staging table, if it does not have exactly the rows of the files."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import ClassVar
 
@@ -21,6 +21,7 @@ import pyarrow.csv as pacsv
 from clickhouse_schema.datatypes import DOUBLE, UNICODE, ColumnType, Field
 from tap_service.models.read_options import AS_DETECTED, ReadOptions
 from tap_service.readers.byte_stream import ByteStream
+from tap_service.readers.latin1_text import SkipRow, is_utf8, parse_as_latin1
 from tap_service.readers.read_error import ReadError
 from tap_service.readers.table_source import MAX_ROW_BYTES, Fault, RowBlock
 from tap_service.readers.text_dialect import BLANKS, DELIMITER_NAMES, Dialect, detect_dialect
@@ -174,14 +175,20 @@ class CsvSource:
         """The unquoted texts that are NULL."""
         return ("", *self.null_words, *self.options.nulls)
 
-    def _parse_texts(self, block: _Block, columns: tuple[str, ...], skip: object) -> pa.Table:
+    def _parse_texts(self, block: _Block, columns: tuple[str, ...], skip: SkipRow) -> pa.Table:
         """Return columns of a block as binary."""
         return self._parse_block(block.text, dict.fromkeys(columns, pa.binary()), self._null_texts, skip)
 
     def _parse_block(
-        self, text: bytes, types: dict[str, pa.DataType], nulls: tuple[str, ...], skip: object
+        self, text: bytes, types: dict[str, pa.DataType], nulls: tuple[str, ...], skip: SkipRow
     ) -> pa.Table:
         """Parse the columns of ``types``; all of them, with the types that Arrow infers, if it is empty."""
+        parse = partial(self._parse_utf8, types)
+        return parse(text, nulls, skip) if is_utf8(text) else parse_as_latin1(parse, text, nulls, skip)
+
+    def _parse_utf8(
+        self, types: dict[str, pa.DataType], text: bytes, nulls: tuple[str, ...], skip: SkipRow
+    ) -> pa.Table:
         try:
             return pacsv.read_csv(
                 pa.BufferReader(text),

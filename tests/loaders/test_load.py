@@ -423,6 +423,18 @@ def test_too_many_bad_rows_change_nothing(loading: EmbeddedEngine, stars: Path) 
     verify_table(loading, "loadtests.stars", Recorder())
 
 
+def test_a_table_without_a_good_row_is_not_published(loading: EmbeddedEngine, stars: Path) -> None:
+    load_files(loading, request(stars), Recorder())
+    before = content(loading)
+    bad = stars.parent / "bad.csv"
+    bad.write_text("id,ra,dec\n1,10,91\n2,10,92\n")
+    for wanted in (request(bad, "replace"), replace(request(bad), table="loadtests.others")):
+        with pytest.raises(LoadError, match=r"all 2 rows are bad; they are in .*rejects.csv.* Nothing was changed"):
+            load_files(loading, wanted, Recorder())
+    assert content(loading) == before
+    verify_table(loading, "loadtests.stars", Recorder())
+
+
 def test_verify_finds_what_is_wrong(loading: EmbeddedEngine, stars: Path) -> None:
     load_files(loading, request(stars), Recorder())
     loading.execute("INSERT INTO loadtests.stars (id, ra, dec) VALUES (1, 400, 95)")

@@ -20,13 +20,20 @@ def read_rows(path: Path, options: ReadOptions = AS_DETECTED) -> tuple[list[tupl
 
 
 def read_source(source: Source) -> tuple[list[tuple[Any, ...]], list[Fault]]:
+    rows, faults = read_named_rows(source)
+    return [tuple(row.values()) for row in rows], faults
+
+
+def read_named_rows(source: Source) -> tuple[list[dict[str, Any]], list[Fault]]:
+    """Return the good rows with the names of their columns, and the bad ones."""
     schema, _ = read_schema(document_to_yaml(describe_source(source, "tests", "t")), str(source.path))
     conformer = Conformer(schema.tables[0], source)
-    rows: list[tuple[Any, ...]] = []
+    rows: list[dict[str, Any]] = []
     faults: list[Fault] = []
-    for piece in source.read_blocks(conformer.source_names):
-        batch, bad = conformer.conform_block(piece)
-        rows += [tuple(row.values()) for row in batch.to_pylist()]
+    for block in source.read_blocks(conformer.source_names):
+        batch, bad = conformer.conform_block(block)
+        batch.validate(full=True)
+        rows += batch.to_pylist()
         faults += bad
     return rows, faults
 

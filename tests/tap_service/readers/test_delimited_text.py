@@ -200,3 +200,15 @@ def test_the_extension_does_not_matter_to_a_sender_who_names_the_format(tmp_path
 def test_a_choice_for_another_format_is_refused(tmp_path: Path, options: ReadOptions, reason: str) -> None:
     with pytest.raises(ReadError, match=reason):
         open_source(write(tmp_path, "id\n1\n2\n"), options)
+
+
+def test_a_broken_line_in_another_encoding_costs_one_row(tmp_path: Path) -> None:
+    path = tmp_path / "t.csv"
+    path.write_bytes(b"id,name\n1,\xc3\xa9\n2,b\xe9,c\n3,d\xe9\n4,\xc3\xa9,\xc3\xa9\n5,\n6,\xc3\xb1\n")
+    rows, faults = read_rows(path, ReadOptions(nulls=("\N{LATIN SMALL LETTER N WITH TILDE}",)))
+    assert rows == [(1, "\N{LATIN SMALL LETTER E WITH ACUTE}"), (5, None), (6, None)]
+    assert [(fault.where, fault.value, fault.reason) for fault in faults] == [
+        (3, "2,b\N{REPLACEMENT CHARACTER},c", "has 3 fields for 2 columns"),
+        (4, "d\\xe9", "not valid UTF-8"),
+        (5, "4,\N{LATIN SMALL LETTER E WITH ACUTE},\N{LATIN SMALL LETTER E WITH ACUTE}", "has 3 fields for 2 columns"),
+    ]

@@ -11,31 +11,18 @@ from typing import Any
 import numpy as np
 from astropy.table import Table
 
-from clickhouse_schema.schema_files.yaml_reader import read_schema
-from clickhouse_schema.schema_files.yaml_writer import document_to_yaml
-from loaders.pipeline.describe_file import describe_source
 from tap_service.models.read_options import AS_DETECTED, ReadOptions
-from tap_service.readers.conform_rows import Conformer
 from tap_service.readers.file_formats import open_source
 from tap_service.readers.table_source import Fault, Source
 from tests.support.stilts import read_output
+from tests.tap_service.readers.reading import read_named_rows
 
 Rows = list[dict[str, Any]]
 
 
 def read_rows(path: Path, options: ReadOptions = AS_DETECTED) -> tuple[Rows, list[Fault]]:
     """Return the good rows of a file, and its bad ones."""
-    source = open_source(path, options)
-    schema, _ = read_schema(document_to_yaml(describe_source(source, "tests", "t")), str(path))
-    conformer = Conformer(schema.tables[0], source)
-    rows: Rows = []
-    faults: list[Fault] = []
-    for block in source.read_blocks(conformer.source_names):
-        batch, bad = conformer.conform_block(block)
-        batch.validate(full=True)
-        rows += batch.to_pylist()
-        faults += bad
-    return rows, faults
+    return read_named_rows(open_source(path, options))
 
 
 def list_types(source: Source) -> dict[str, str]:
