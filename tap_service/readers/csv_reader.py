@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import ClassVar
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.csv as pacsv
@@ -316,19 +317,25 @@ def _join_blanks(text: bytes) -> bytes:
     """Return the text with one blank for several outside quotation marks, and none at the ends of lines."""
     if b'"' in text:
         return _join_unquoted_blanks(text)
-    text = text.replace(b"\t", b" ")
-    while b"  " in text:
-        text = text.replace(b"  ", b" ")
-    return text.replace(b"\n ", b"\n").replace(b" \n", b"\n").replace(b" \r\n", b"\r\n").strip(b" ")
+    characters = np.frombuffer(text.replace(b"\t", b" "), np.uint8)
+    is_blank = characters == ord(" ")
+    joined = characters[~_find_superfluous(is_blank, characters == ord("\n"))].tobytes()
+    return joined.replace(b" \n", b"\n").replace(b" \r\n", b"\r\n").removesuffix(b" ")
 
 
 def _join_unquoted_blanks(text: bytes) -> bytes:
     characters = np.frombuffer(text, np.uint8)
     is_quoted = (np.cumsum(characters == ord('"'), dtype=np.uint8) & 1).astype(bool)
     is_blank = ((characters == ord(" ")) | (characters == ord("\t"))) & ~is_quoted
-    is_end = (characters == ord("\n")) | (characters == ord("\r"))
-    is_superfluous = is_blank & np.r_[True, (is_blank | is_end)[:-1]]  # behind a blank, or at the start of a line
-    is_kept = ~is_superfluous
-    ends_line = is_blank[is_kept] & np.r_[is_end[is_kept][1:], True]
-    joined: bytes = np.where(is_blank, np.uint8(ord(" ")), characters)[is_kept][~ends_line].tobytes()
-    return joined
+    kept = np.flatnonzero(~_find_superfluous(is_blank, characters == ord("\n")))
+    joined, is_blank = characters[kept], is_blank[kept]
+    joined[is_blank] = ord(" ")
+    is_blank[:-1] &= np.isin(joined[1:], (ord("\n"), ord("\r")))  # what remains of them at the ends of lines
+    return bytes(joined[~is_blank])
+
+
+def _find_superfluous(is_blank: npt.NDArray[np.bool_], is_line_feed: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
+    """Find the blanks behind another one and those that begin a line."""
+    found = is_blank.copy()
+    found[1:] &= (is_blank | is_line_feed)[:-1]
+    return found
