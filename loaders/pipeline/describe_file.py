@@ -13,8 +13,10 @@ from loaders.load_error import LoadError
 from tap_service.models.read_options import AS_DETECTED
 from tap_service.readers.csv_reader import CsvSource
 from tap_service.readers.file_columns import field_to_felis
+from tap_service.readers.fits_reader import FitsSource
 from tap_service.readers.position_columns import find_hour_angles, find_position_columns, split_ucd
-from tap_service.readers.table_source import TableHeader
+from tap_service.readers.table_source import Source, TableHeader
+from tap_service.readers.time_casts import count_cut_times
 from tap_service.readers.votable_reader import VotableSource
 
 #: UCDs and names of texts that are searched by words, besides identifiers of anything but the row
@@ -73,12 +75,25 @@ def _describe_form(source: TableHeader) -> dict[str, Any]:
 
 
 def find_doubts(source: TableHeader) -> Iterator[str]:
-    """Yield warnings about types that were guessed from text and may be wrong, and about positions in hours."""
+    """Yield warnings about types that were guessed from text and may be wrong, positions in hours, and cut times."""
     for name in find_hour_angles(source.fields):
         yield f"{source.path}: column {name} is in hours, so it is no position: multiply it by 15 to have degrees"
     if isinstance(source, CsvSource):
         for doubt in source.list_doubts():
             yield f"{source.path}: {doubt}"
+    if isinstance(source, CsvSource | FitsSource | VotableSource):
+        for name in _find_cut_times(source):
+            yield (
+                f"{source.path}: column {name} has times that are cut to microseconds: "
+                "the datatype string in a --schema file keeps all digits"
+            )
+
+
+def _find_cut_times(source: Source) -> list[str]:
+    """Return the columns of texts whose first times lose digits."""
+    names = tuple(field.name for field in source.fields if field.type.is_timestamp)
+    block = next(source.read_blocks(names), None) if names else None
+    return [name for name in names if block and count_cut_times(block.batch.column(name))]
 
 
 def _describe_layout_and_services(source: TableHeader, columns: list[dict[str, Any]]) -> dict[str, Any]:

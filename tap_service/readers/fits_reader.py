@@ -20,7 +20,6 @@ from clickhouse_schema.datatypes import Field
 from tap_service.models.read_options import AS_DETECTED, ReadOptions
 from tap_service.readers.byte_stream import ByteStream
 from tap_service.readers.column_casts import replace_with_null
-from tap_service.readers.cut_times import list_cut_times, look_at_first_times
 from tap_service.readers.fits_ascii_columns import AsciiColumn, parse_ascii_columns
 from tap_service.readers.fits_column_reader import NO_VALUES, FitsColumn, parse_fits_columns
 from tap_service.readers.fits_heap import MAX_HEAP_PLACE, Heap
@@ -69,7 +68,6 @@ class FitsSource:
         self.fields = tuple(replace(field, name=name) for name, field in pairs if name in self._columns)
         self._special_texts = {field.name for field in self.fields if field.type.xtype and not field.type.is_array}
         self.notes = (*choice.notes, *faults, *changes, *empty)
-        look_at_first_times(self)
 
     def _read_sizes(self) -> None:
         header = self._hdu.header
@@ -97,11 +95,6 @@ class FitsSource:
         return columns
 
     def read_blocks(self, columns: tuple[str, ...]) -> Iterator[RowBlock]:
-        for block in self._read_rows(columns):
-            self.notes = tuple(dict.fromkeys([*self.notes, *list_cut_times(self.fields, block.batch)]))
-            yield block
-
-    def _read_rows(self, columns: tuple[str, ...]) -> Iterator[RowBlock]:
         wanted = [self._columns[name] for name in columns]
         layout = np.dtype(
             {

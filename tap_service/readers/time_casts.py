@@ -11,8 +11,7 @@ import pyarrow.compute as pc
 _NAIVE = pa.timestamp("us")
 _TIMESTAMP = pa.timestamp("us", tz="UTC")
 
-#: The notes on columns whose times are, or may be, finer than TIMESTAMP, as the ends of sentences
-CUT_TIMES = "has times that are cut to microseconds: the datatype string keeps all digits"
+#: The note on columns whose times may be finer than TIMESTAMP, as the end of a sentence
 CUT_NANOSECONDS = "is in nanoseconds, which are cut to microseconds: the datatype string keeps all digits"
 
 #: No shorter text has more than six decimals: 2024-02-29T12:00:00.123456
@@ -40,11 +39,6 @@ def describe_cut_times(counts: Mapping[str, int]) -> list[str]:
     """Return a note for each column with times that were cut."""
     cut = {name: f"{count:,} time{'s were' if count > 1 else ' was'}" for name, count in counts.items() if count}
     return [f"column {name}: {times} cut to microseconds" for name, times in cut.items()]
-
-
-def has_finer_times(texts: pa.Array) -> bool:
-    """Whether any time has more than six decimals."""
-    return bool(pc.any(pc.match_substring_regex(texts.cast(pa.binary()), _FINER)).as_py())
 
 
 def text_to_timestamp(array: pa.Array) -> pa.Array:

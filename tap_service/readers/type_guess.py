@@ -24,7 +24,6 @@ _WHOLE = r"^ *[-+]?[0-9]+ *$"
 _LEADING_ZERO = r"^ *[-+]?0[0-9]+ *$"
 _PLAIN = r"^-?[0-9]+(\.[0-9]*)?$"
 _NAN = r"(?i)^ *[-+]?nan *$"
-_NANOSECONDS = r"\.[0-9]{7,}"
 
 #: Every whole number with fewer digits is exact in DOUBLE
 _MIN_INEXACT_DIGITS = 16
@@ -128,8 +127,6 @@ def _choose_time(arrow: pa.DataType, values: pa.ChunkedArray) -> tuple[ColumnTyp
     low, high = (bounds[key].as_py().replace(tzinfo=UTC) for key in ("min", "max"))
     if low < TIME_RANGE[0] or high > TIME_RANGE[1]:
         return UNICODE, f"stays text: timestamps are from {TIME_RANGE[0].year} to {TIME_RANGE[1].year}"
-    if pc.any(pc.match_substring_regex(values, _NANOSECONDS)).as_py():
-        return TIMESTAMP, "has times of more than six decimals, which are cut to microseconds"
     return TIMESTAMP, ""
 
 

@@ -12,7 +12,6 @@ import pyarrow as pa
 
 from tap_service.models.read_options import AS_DETECTED, ReadOptions
 from tap_service.readers.byte_stream import ByteStream
-from tap_service.readers.cut_times import list_cut_times, look_at_first_times
 from tap_service.readers.fits_reader import FitsSource
 from tap_service.readers.read_error import ReadError
 from tap_service.readers.table_source import (
@@ -60,7 +59,6 @@ class VotableSource:
         self.unusable = self._table.unusable
         self.description = self._table.description
         self.rows = self._table.rows
-        look_at_first_times(self)
 
     def read_links(self) -> DeclaredLinks:
         """Read the LINKs of the columns and the service descriptors. Raises ``ReadError``."""
@@ -94,11 +92,6 @@ class VotableSource:
         return notes
 
     def read_blocks(self, columns: tuple[str, ...]) -> Iterator[RowBlock]:
-        for block in self._read_rows(columns):
-            self.notes = tuple(dict.fromkeys([*self.notes, *list_cut_times(self.fields, block.batch)]))
-            yield block
-
-    def _read_rows(self, columns: tuple[str, ...]) -> Iterator[RowBlock]:
         if self._table.serialization == "TABLEDATA":
             return self._read_tabledata(columns)
         if self._table.serialization == "FITS":

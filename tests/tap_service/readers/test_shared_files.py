@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from loaders.pipeline.describe_file import find_doubts
 from tap_service.models.read_options import AS_DETECTED, ReadOptions
 from tap_service.readers.file_formats import open_source
 from tap_service.readers.read_error import ReadError
@@ -45,6 +46,8 @@ def show_file(path: Path) -> Iterator[str]:
         yield f"unusable: {name}: {reason}"
     if source.unusable:
         return
+    for doubt in find_doubts(source):
+        yield f"doubt: {doubt.removeprefix(f'{path}: ')}"
     rows, faults = read_source(source)
     for row in rows[:_MAX_SHOWN]:
         yield "row: " + ", ".join(_show_value(value) for value in row[:_MAX_WIDTH])

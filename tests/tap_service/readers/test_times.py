@@ -9,6 +9,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from loaders.pipeline.describe_file import find_doubts
 from tap_service.readers.arrow_reader import ArrowSource
 from tap_service.readers.parquet_reader import ParquetSource
 from tap_service.readers.time_casts import (
@@ -71,10 +72,13 @@ def test_times_beyond_the_calendar_have_no_text() -> None:
 TIME = '<FIELD name="t" datatype="char" arraysize="*" xtype="timestamp"/>'
 
 
-def test_a_votable_with_finer_times_is_cut_with_a_note(tmp_path: Path) -> None:
+def test_a_votable_with_finer_times_is_cut_with_a_warning(tmp_path: Path) -> None:
     rows = [("2024-02-29T12:00:00.1234567",), ("2016-12-31T23:59:60",), ("1885-01-01T00:00:00",)]
     source = VotableSource(write_votable(tmp_path / "t.vot", make_table(TIME, *rows)))
-    assert source.notes == ("column t has times that are cut to microseconds: the datatype string keeps all digits",)
+    assert list(find_doubts(source)) == [
+        f"{source.path}: column t has times that are cut to microseconds: "
+        "the datatype string in a --schema file keeps all digits"
+    ]
     good, faults = read_source(source)
     assert good == [(NOON.replace(microsecond=123456),)]
     hint = "the datatype string in a --schema file keeps it as text"
@@ -84,16 +88,9 @@ def test_a_votable_with_finer_times_is_cut_with_a_note(tmp_path: Path) -> None:
     ]
 
 
-def test_a_votable_without_finer_times_has_no_note(tmp_path: Path) -> None:
-    assert VotableSource(write_votable(tmp_path / "t.vot", make_table(TIME, ("2024-02-29T12:00:00.5",)))).notes == ()
-
-
-def test_finer_times_far_behind_are_noted_when_they_are_read(tmp_path: Path) -> None:
-    rows = [("2024-02-29T12:00:00",)] * 40_000 + [("2024-02-29T12:00:00.1234567",)]
-    source = VotableSource(write_votable(tmp_path / "t.vot", make_table(TIME, *rows)))
-    assert source.notes == ()
-    assert len(read_source(source)[0]) == 40_001
-    assert source.notes == ("column t has times that are cut to microseconds: the datatype string keeps all digits",)
+def test_a_votable_without_finer_times_causes_no_warning(tmp_path: Path) -> None:
+    table = make_table(TIME, ("2024-02-29T12:00:00.5",), ("2024-02-29T12:00:00.1234560",))
+    assert list(find_doubts(VotableSource(write_votable(tmp_path / "t.vot", table)))) == []
 
 
 @pytest.mark.parametrize(

@@ -34,11 +34,7 @@ def write(tmp_path: Path, *values: str) -> Path:
         (["+1", "-1"], "BIGINT", None),
         (["1850-01-01", "2000-01-01"], "CHAR", "column v stays text: timestamps are from 1900 to 2299"),
         (["2024-02-29", "2000-01-01"], "TIMESTAMP", None),
-        (
-            ["2024-02-29T12:00:00.123456789", "2024-02-29T12:00:00"],
-            "TIMESTAMP",
-            "column v has times of more than six decimals, which are cut to microseconds",
-        ),
+        (["2024-02-29T12:00:00.123456789", "2024-02-29T12:00:00"], "TIMESTAMP", None),
         (["true", "False"], "BOOLEAN", None),
         (["00:42:44.3", "01:33:50.9"], "CHAR", None),
         (["10,5"], "CHAR", None),
