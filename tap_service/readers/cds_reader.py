@@ -26,6 +26,7 @@ from tap_service.readers.fixed_width_rows import FixedColumn, FixedLayout, Fixed
 from tap_service.readers.read_error import ReadError
 from tap_service.readers.table_source import MAX_HEADER_BYTES, Fault, RowBlock
 from tap_service.readers.text_lines import Start, decode_text, read_line_blocks, read_text
+from tap_service.readers.text_source import TextSource
 from tap_service.readers.unique_names import name_columns
 
 _README_NAMES = ("readme", "0readme", "readme.txt")
@@ -49,18 +50,13 @@ class _Description:
     caption: str
 
 
-class CdsSource:
+class CdsSource(TextSource):
     """A table with a byte-by-byte description. ``readme``: the path of the ReadMe beside it; None for an MRT."""
 
-    unit = "line"
     form = "fixed widths"
-    nan_is_null = False
-    rows: int | None = None
 
     def __init__(self, path: Path, options: ReadOptions = AS_DETECTED) -> None:
-        self.path = path
-        self.options = options
-        self.unusable: dict[str, str] = {}
+        super().__init__(path, options)
         own = _read_own_description(path)
         self.readme = None if own else find_readme(path)
         found = own or _read_readme(path, self.readme or path)

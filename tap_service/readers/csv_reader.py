@@ -26,6 +26,7 @@ from tap_service.readers.latin1_text import SkipRow, is_utf8, parse_as_latin1
 from tap_service.readers.read_error import ReadError
 from tap_service.readers.table_source import MAX_ROW_BYTES, Fault, RowBlock
 from tap_service.readers.text_dialect import BLANKS, DELIMITER_NAMES, Dialect, detect_dialect
+from tap_service.readers.text_source import TextSource
 from tap_service.readers.type_guess import NULL_WORDS, find_rounded_integer, find_wide_integer, guess_fields
 
 _BLOCK_BYTES = 4 << 20
@@ -40,18 +41,15 @@ _REJECT_HINT = "to reject such rows, give the column's datatype in a --schema fi
 _MIN_NUMBER_SHARE = 0.5
 
 
-class CsvSource:
+class CsvSource(TextSource):
     """A file of delimited text. ``dialect`` and ``fields`` are detected unless given (ECSV).
 
     ``delimiters``: the candidates, in order of preference. ``null_words``: the unquoted texts that are NULL in every
     file of this format.
     """
 
-    unit = "line"
-    nan_is_null = False
     delimiters: ClassVar[tuple[str, ...]] = (",", "\t", ";", "|")
     null_words: ClassVar[tuple[str, ...]] = ()
-    rows: int | None = None
     description = ""
 
     def __init__(
@@ -62,9 +60,7 @@ class CsvSource:
         fields: tuple[Field, ...] = (),
         description: str = "",
     ) -> None:
-        self.path = path
-        self.options = options
-        self.unusable: dict[str, str] = {}
+        super().__init__(path, options)
         self.description = description
         self._dialect = dialect or detect_dialect(path, self.delimiters, options)
         self.notes = self._dialect.notes

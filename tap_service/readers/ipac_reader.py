@@ -19,6 +19,7 @@ from tap_service.readers.ipac_header import IpacColumn, find_ipac_type, parse_ip
 from tap_service.readers.read_error import ReadError
 from tap_service.readers.table_source import RowBlock
 from tap_service.readers.text_lines import read_line_blocks, read_text
+from tap_service.readers.text_source import TextSource
 from tap_service.readers.text_values import guess_type
 from tap_service.readers.unique_names import name_columns
 
@@ -29,18 +30,13 @@ _INT_DIGITS = 9
 _NULL = "null"
 
 
-class IpacSource:
+class IpacSource(TextSource):
     """An IPAC table."""
 
-    unit = "line"
     form = "fixed widths"
-    nan_is_null = False
-    rows: int | None = None
 
     def __init__(self, path: Path, options: ReadOptions = AS_DETECTED) -> None:
-        self.path = path
-        self.options = options
-        self.unusable: dict[str, str] = {}
+        super().__init__(path, options)
         with ByteStream(path) as stream:
             header = parse_ipac_header(path, read_text(stream))
         self.description = header.description

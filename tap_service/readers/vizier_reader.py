@@ -16,6 +16,7 @@ from tap_service.readers.cds_columns import FORMAT, Explanation, find_format_typ
 from tap_service.readers.read_error import ReadError
 from tap_service.readers.table_source import Fault, RowBlock
 from tap_service.readers.text_lines import LineBlock, read_line_blocks
+from tap_service.readers.text_source import TextSource
 from tap_service.readers.text_values import guess_type, trim_values
 from tap_service.readers.unique_names import name_columns
 from tap_service.readers.vizier_header import VizierTable, describe_tables, list_vizier_tables
@@ -27,18 +28,13 @@ _MAX_SHOWN = 200
 _TEXT_FORMS = frozenset({"h:m:s", "d:m:s", "date", "datime", "h:m", "d:m"})
 
 
-class VizierSource:
+class VizierSource(TextSource):
     """A table of an output of VizieR: the first with rows, or the one that ``options.table`` chooses."""
 
-    unit = "line"
     form = ""
-    nan_is_null = False
-    rows: int | None = None
 
     def __init__(self, path: Path, options: ReadOptions = AS_DETECTED) -> None:
-        self.path = path
-        self.options = options
-        self.unusable: dict[str, str] = {}
+        super().__init__(path, options)
         with ByteStream(path) as stream:
             tables = list_vizier_tables(stream)
         self._table = table = _choose_table(path, tables, options.table)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
-import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from urllib.parse import unquote
+
+from tests.servers.server_thread import run_server
 
 #: Failures of an answer: a status, an ETag that no other answer has, half of the body, no answer for a second, a body
 #: of which a byte comes every tenth of a second, the whole file instead of a range, no ETag, another server's address
@@ -104,11 +105,5 @@ class _Handler(BaseHTTPRequestHandler):
 
 @contextmanager
 def serving_files(folder: Path) -> Iterator[FileServer]:
-    with FileServer(folder) as server:
-        thread = threading.Thread(target=server.serve_forever, args=(0.05,))
-        thread.start()
-        try:
-            yield server
-        finally:
-            server.shutdown()
-            thread.join()
+    with run_server(FileServer(folder)) as server:
+        yield server

@@ -12,6 +12,8 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from urllib.parse import unquote
 
+from tests.servers.server_thread import run_server
+
 #: Failures of an answer: a status, 'half' of the body, 'slow' (a pause in the middle of the body)
 Fault = int | str
 
@@ -98,11 +100,5 @@ class _Handler(BaseHTTPRequestHandler):
 
 @contextmanager
 def serving_origin(folder: Path) -> Iterator[OriginServer]:
-    with OriginServer(folder) as server:
-        thread = threading.Thread(target=server.serve_forever, args=(0.05,))
-        thread.start()
-        try:
-            yield server
-        finally:
-            server.shutdown()
-            thread.join()
+    with run_server(OriginServer(folder)) as server:
+        yield server

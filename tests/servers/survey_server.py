@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import struct
-import threading
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -13,6 +12,8 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 import numpy as np
 from cdshealpix.nested import healpix_to_lonlat
 from numpy.typing import NDArray
+
+from tests.servers.server_thread import run_server
 
 WIDTH = 512
 ORDER = 5
@@ -97,9 +98,5 @@ class _Survey(BaseHTTPRequestHandler):
 @contextmanager
 def serve_survey() -> Iterator[str]:
     """Serve the survey on a free port. Its address is the value."""
-    with ThreadingHTTPServer(("127.0.0.1", 0), _Survey) as server:
-        thread = threading.Thread(target=server.serve_forever)
-        thread.start()
+    with run_server(ThreadingHTTPServer(("127.0.0.1", 0), _Survey)) as server:
         yield f"http://127.0.0.1:{server.server_port}/survey"
-        server.shutdown()
-        thread.join()

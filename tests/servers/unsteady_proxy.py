@@ -9,6 +9,8 @@ from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from urllib.parse import parse_qs, urlencode
 
+from tests.servers.server_thread import run_server
+
 
 class UnsteadyProxy(ThreadingHTTPServer):
     """Before the service at ``port``. Each ``period``-th request fails; jobs have ``max_rows`` rows at most."""
@@ -96,11 +98,5 @@ class _Handler(BaseHTTPRequestHandler):
 
 @contextmanager
 def running_proxy(port: int, period: int = 1_000_000, max_rows: int = 1_000_000) -> Iterator[UnsteadyProxy]:
-    with UnsteadyProxy(port, period, max_rows) as proxy:
-        thread = threading.Thread(target=proxy.serve_forever, args=(0.05,))
-        thread.start()
-        try:
-            yield proxy
-        finally:
-            proxy.shutdown()
-            thread.join()
+    with run_server(UnsteadyProxy(port, period, max_rows)) as proxy:
+        yield proxy

@@ -4,7 +4,6 @@ archive's."""
 from __future__ import annotations
 
 import json
-import threading
 from collections.abc import Callable, Iterator
 from html import escape
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -19,6 +18,7 @@ from clickhouse_schema.engine_tables.catalogue_log import read_catalogue, regist
 from clickhouse_schema.schema_model import Schema
 from clickhouse_schema.table_ddl import create_table_sql
 from tap_service.storage.engine.embedded_engine import EmbeddedEngine
+from tests.servers.server_thread import run_server
 from tests.tap_service.conftest import Served
 
 DATALINK = "application/x-votable+xml;content=datalink"
@@ -63,12 +63,8 @@ class Archive(BaseHTTPRequestHandler):
 def archive() -> Iterator[ThreadingHTTPServer]:
     server = ThreadingHTTPServer(("127.0.0.1", 0), Archive)
     server.asked = []  # type: ignore[attr-defined]
-    thread = threading.Thread(target=server.serve_forever)
-    thread.start()
-    yield server
-    server.shutdown()
-    thread.join()
-    server.server_close()
+    with run_server(server):
+        yield server
 
 
 def schema_with(archive: str) -> Schema:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -12,6 +11,7 @@ from urllib.parse import parse_qs, unquote, urlsplit
 from xml.sax.saxutils import escape
 
 from loaders.origin.sync_query import quote_text
+from tests.servers.server_thread import run_server
 
 
 @dataclass
@@ -76,14 +76,8 @@ def origin_server() -> Iterator[Origin]:
 
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
     origin = Origin(f"http://127.0.0.1:{server.server_address[1]}")
-    thread = threading.Thread(target=server.serve_forever, args=(0.01,))
-    thread.start()
-    try:
+    with run_server(server):
         yield origin
-    finally:
-        server.shutdown()
-        thread.join()
-        server.server_close()
 
 
 def votable(rows: list[dict[str, Any]], *columns: str) -> Reply:

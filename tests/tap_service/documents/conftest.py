@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Iterator
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -30,6 +29,7 @@ from tap_service.documents.service_description import (
 from tap_service.documents.tableset_document import table_document, tableset_document
 from tap_service.documents.uws_documents import job_document, job_list, parameters_document, results_document
 from tap_service.models.uws_job import ExecutionPhase, Job, JobError, JobReference, JobResult
+from tests.servers.server_thread import run_server
 
 
 def column(name: str, datatype: str, **keys: Any) -> Column:
@@ -169,7 +169,5 @@ class _Documents(BaseHTTPRequestHandler):
 
 @pytest.fixture(scope="session")
 def base_url() -> Iterator[str]:
-    with ThreadingHTTPServer(("127.0.0.1", 0), _Documents) as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
+    with run_server(ThreadingHTTPServer(("127.0.0.1", 0), _Documents)) as server:
         yield f"http://127.0.0.1:{server.server_port}/tap"
-        server.shutdown()

@@ -8,7 +8,6 @@ import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from threading import Thread
 from typing import Any
 
 import httpx
@@ -23,6 +22,7 @@ from astropy.io import votable
 from astropy.table import MaskedColumn, Table
 
 from tap_service.readers.file_formats import FORMATS as READABLE
+from tests.servers.server_thread import run_server
 from tests.support.environment import ROOT
 from tests.tap_service.async_client import create_job
 from tests.tap_service.conftest import Served
@@ -329,15 +329,8 @@ def web(content: bytes, content_type: str = "", redirects: int = 0) -> Iterator[
         def log_message(self, *_: object) -> None:
             """Log nothing."""
 
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    thread = Thread(target=server.serve_forever)
-    thread.start()
-    try:
+    with run_server(ThreadingHTTPServer(("127.0.0.1", 0), Handler)) as server:
         yield f"http://localhost:{server.server_port}/{redirects}"
-    finally:
-        server.shutdown()
-        thread.join()
-        server.server_close()
 
 
 def test_by_address(serve: Callable[..., Served], service: Served) -> None:

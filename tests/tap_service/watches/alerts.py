@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, HTTPServer
@@ -19,6 +18,7 @@ from loaders.pipeline.load_request import LoadRequest, Mode
 from loaders.pipeline.load_table import load_files
 from tap_service.storage.engine.engine import Engine
 from tests.loaders.recorder import Recorder
+from tests.servers.server_thread import run_server
 
 TABLE = "sky.alerts"
 
@@ -77,12 +77,7 @@ def receiver() -> Iterator[Receiver]:
         def log_message(self, *_: object) -> None:
             pass
 
-    with HTTPServer(("127.0.0.1", 0), Handler) as server:
-        found = Receiver(server.server_address[1])
-        thread = threading.Thread(target=server.serve_forever, args=(0.05,))
-        thread.start()
-        try:
-            yield found
-        finally:
-            server.shutdown()
-            thread.join()
+    server = HTTPServer(("127.0.0.1", 0), Handler)
+    found = Receiver(server.server_address[1])
+    with run_server(server):
+        yield found

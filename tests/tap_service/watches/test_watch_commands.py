@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 import socketserver
-import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
 from datetime import datetime
@@ -21,6 +20,7 @@ from loaders.control.admin_commands import Administration
 from loaders.control.control_server import ControlServer
 from tap_service.constants import ACCOUNTS_FILE
 from tap_service.storage.history.history_store import HistoryUnavailable
+from tests.servers.server_thread import run_server
 from tests.tap_service.conftest import Served
 from tests.tap_service.users import USERS, write_accounts
 from tests.tap_service.watches.alerts import TABLE, add_alerts, alerts_table
@@ -48,14 +48,11 @@ def mail_server() -> Iterator[Mailbox]:
                     box.mails.append(b"".join(iter(self.rfile.readline, b".\r\n")).decode())
                 self.wfile.write(b"221 bye\r\n" if word == b"QUIT" else b"250 ok\r\n")
 
-    with socketserver.ThreadingTCPServer(("127.0.0.1", 0), Session) as server:
-        server.daemon_threads = True
-        box.port = server.server_address[1]
-        thread = threading.Thread(target=server.serve_forever, args=(0.05,))
-        thread.start()
+    server = socketserver.ThreadingTCPServer(("127.0.0.1", 0), Session)
+    server.daemon_threads = True
+    box.port = server.server_address[1]
+    with run_server(server):
         yield box
-        server.shutdown()
-        thread.join()
 
 
 @pytest.fixture(scope="module")
