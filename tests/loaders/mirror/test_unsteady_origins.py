@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import json
 import os
 from pathlib import Path
 
@@ -46,6 +47,22 @@ def test_a_file_that_breaks_off_is_continued_at_its_byte(gaia: GaiaMirror, mirro
     size = (gaia.server.folder / SECOND).stat().st_size
     asked = [asked for path, asked in gaia.server.requests if path == SECOND]
     assert asked == ["", f"bytes={size // 2}-", f"bytes={size // 2 + (size - size // 2) // 2}-"]
+
+
+def test_a_file_of_which_all_bytes_are_here_without_its_size_begins_again(
+    gaia: GaiaMirror, gaia_rows: Files, mirror_engine: EmbeddedEngine
+) -> None:
+    """As after a kill, when the origin sent it without its length."""
+    gaia.server.fail_first(GaiaSource_003112=[404])
+    gaia.fail(mirror_engine)
+    data = (gaia.server.folder / SECOND).read_bytes()
+    part = gaia.folder / "work" / "mirror_files" / f"000001_{SECOND}.part"
+    part.write_bytes(data)
+    tag = f'"{(gaia.server.folder / SECOND).stat().st_mtime_ns}"'
+    part.with_name(f"{part.name}.json").write_text(json.dumps({"version": tag, "size": None}))
+    gaia.run(mirror_engine)
+    assert read_rows(mirror_engine) == sort_rows(gaia_rows)
+    assert [asked for path, asked in gaia.server.requests if path == SECOND] == ["", f"bytes={len(data)}-", ""]
 
 
 def test_more_breaks_than_attempts_end_nothing_as_long_as_bytes_come(
