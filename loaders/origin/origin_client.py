@@ -16,7 +16,7 @@ from typing import TypeVar
 from urllib.parse import urlencode, urljoin, urlsplit
 
 import urllib3
-from urllib3.exceptions import HTTPError, LocationParseError, SSLError
+from urllib3.exceptions import HTTPError, LocationParseError, NewConnectionError, SSLError, TimeoutError
 
 from loaders.origin.origin_problem import OriginMissing, OriginProblem, OriginUnavailable
 from tap_service.constants import MAX_REDIRECTS
@@ -87,7 +87,7 @@ class OriginAnswer:
                     raise OriginUnavailable(f"{self.address} sends too slowly: {size:,} bytes came in the time for all")
                 yield piece
         except HTTPError as error:
-            raise OriginUnavailable(f"{self.address} broke off after {size:,} bytes: {error}") from None
+            raise OriginUnavailable(f"{self.address} broke off after {size:,} bytes{_explain(error)}") from None
 
 
 class OriginClient:
@@ -202,7 +202,7 @@ class OriginClient:
         except (SSLError, LocationParseError) as error:
             raise OriginProblem(f"{address}: {error}") from None
         except HTTPError as error:
-            raise OriginUnavailable(f"{address} does not answer: {error}") from None
+            raise OriginUnavailable(f"{address} does not answer{_explain(error)}") from None
 
 
 def check_address(address: str) -> None:
@@ -219,6 +219,13 @@ def check_address(address: str) -> None:
         raise OriginProblem(
             f"{address[:200]!r} is no address of an origin: it is http://host/path or https://host/path"
         )
+
+
+def _explain(error: HTTPError) -> str:
+    """Return the reason for the user, from what urllib3 says of its own objects."""
+    if isinstance(error, NewConnectionError):  # which is a TimeoutError too
+        return f": {str(error).rpartition('): ')[2]}"
+    return ": it is silent for too long" if isinstance(error, TimeoutError) else ""
 
 
 def _check_status(address: str, response: urllib3.BaseHTTPResponse, accepts: frozenset[int]) -> None:
