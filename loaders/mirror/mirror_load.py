@@ -10,7 +10,7 @@ from loaders.mirror.mirror_plan import MirrorTask, choose_schema, find_plan, mak
 from loaders.mirror.mirror_request import MirrorRequest
 from loaders.mirror.mirror_rows import MirrorRows
 from loaders.mirror.mirror_state import Plan
-from loaders.mirror.neighbours import make_neighbours
+from loaders.mirror.neighbours import check_crossmatch, make_neighbours
 from loaders.mirror.published_pieces import PublishedPieces
 from loaders.mirror.recipe_schema import parse_schema
 from loaders.mirror.row_filter import open_row_filter
@@ -50,9 +50,12 @@ def _mirror_table(engine: Engine, request: MirrorRequest, reporter: Reporter, pa
     task = read_task(request, OriginClient(patience, reporter.message), reporter)
     refuse_attached(read_catalogue(engine), request.table)
     plan = find_plan(task) or make_plan(task)
+    crossmatch = task.recipe.crossmatch
+    if crossmatch is not None:
+        check_crossmatch(engine, request, crossmatch, parse_schema(plan.schema_yaml).tables[0])
     _load_plan(engine, task, plan)
-    if task.recipe.crossmatch is not None:
-        make_neighbours(engine, request, task.recipe.crossmatch, reporter)
+    if crossmatch is not None:
+        make_neighbours(engine, request, crossmatch, reporter)
     task.state.remove()
 
 
