@@ -44,7 +44,7 @@ def read_task(request: MirrorRequest, client: OriginClient, reporter: Reporter) 
     """Read the recipe, or make that of a TAP service. Raises ``LoadError``."""
     state = MirrorState(request.work)
     if request.recipe.startswith(TAP_PREFIX):
-        address = request.recipe.removeprefix(TAP_PREFIX)
+        address = request.recipe.removeprefix(TAP_PREFIX).rstrip("/")
         origin = RowOrigin(tap=address, table=request.origin_table, by=request.by)
         recipe = Recipe(name=request.table, table=request.table, origin=origin)
         return MirrorTask(request, recipe, request.recipe, Path(), state, client, reporter)

@@ -120,6 +120,13 @@ def test_all_rows_come_in_pieces(
     assert "has 2,000 rows, which come 500 at a time at most" in recorder.messages[0]
 
 
+def test_an_address_may_end_with_a_slash(
+    request_: MirrorRequest, rows: list[dict[str, Any]], mirror_engine: EmbeddedEngine
+) -> None:
+    run(mirror_engine, replace(request_, recipe=f"{request_.recipe}/", piece_rows=5000))
+    assert read_rows(mirror_engine) == rows
+
+
 def test_a_table_below_the_limit_is_one_piece(
     request_: MirrorRequest, rows: list[dict[str, Any]], mirror_engine: EmbeddedEngine
 ) -> None:
@@ -226,7 +233,7 @@ def test_what_the_origin_does_not_have_is_an_error(
 def test_an_address_that_is_no_service_is_an_error(
     request_: MirrorRequest, service: Service, mirror_engine: EmbeddedEngine
 ) -> None:
-    address = f"tap+http://127.0.0.1:{service.port}/nothing"
+    address = f"tap+http://127.0.0.1:{service.port}/nothing/"
     with pytest.raises(LoadError, match=f"{service.port}/nothing/async"):
         run(mirror_engine, replace(request_, recipe=address))
 
