@@ -23,6 +23,7 @@ from loaders.pipeline.load_request import LoadRequest
 from loaders.pipeline.named_input import NamedInput
 from loaders.pipeline.storage_choice import read_live_state
 from loaders.progress_reporter import Reporter
+from loaders.storage.load_state import TableState
 from tap_service.hats.reading.folder_backend import Patience
 from tap_service.models.read_options import AS_DETECTED
 from tap_service.storage.engine.engine import Engine
@@ -80,9 +81,9 @@ def _load_plan(engine: Engine, task: MirrorTask, plan: Plan) -> None:
             pieces = PublishedPieces(engine, load_request, schema, origin, state, options, choose_rows, reporter)
             pieces.load_all(len(plan.files), request.max_files)
             return
-        load_input = LoadInput([NamedInput(plan.name, _hash_plan(plan), ())], schema.tables[0])
         catalogue = read_catalogue(engine)
         live = read_live_state(engine, request.table, catalogue)
+        load_input = LoadInput([NamedInput(plan.name, _choose_digest(plan, live), ())], schema.tables[0])
         job = open_load(engine, catalogue, load_request, load_input, schema, live, reporter)
         if not is_loaded(job, catalogue):
             rows = MirrorRows(
@@ -91,7 +92,14 @@ def _load_plan(engine: Engine, task: MirrorTask, plan: Plan) -> None:
             report_load(job, load_rows(job, rows.insert_rows))
 
 
+def _choose_digest(plan: Plan, live: TableState | None) -> str:
+    """Return what identifies the rows of a plan; without a token, that of the live table if it has any."""
+    digest = f"{_hash_plan(plan)}{plan.token}"
+    known = (found for load in (live.loads if live else ()) for found in load.digests)
+    return digest if plan.token else next((found for found in known if found.startswith(digest)), digest)
+
+
 def _hash_plan(plan: Plan) -> str:
-    """Return what identifies the rows of a plan: its request and the sums of its files."""
+    """Return a hash of the request of a plan and the sums of its files."""
     lines = (f"{file.address}\t{file.checksum}\n" for file in plan.files)
     return hashlib.sha256(f"{plan.request}\n{''.join(lines)}".encode()).hexdigest()

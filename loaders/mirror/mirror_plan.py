@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -79,7 +80,10 @@ def make_plan(task: MirrorTask) -> Plan:
         raise LoadError(f"{recipe.name} has no rows")
     origin = recipe.origin
     place = origin.tap or origin.checksums or (origin.files or origin.pages)[0]
-    plan = Plan(request=task.digest, name=f"{recipe.name} of {place}", files=tuple(files), schema_yaml=schema_yaml)
+    has_sums = not origin.tap and all(file.checksum for file in files)
+    token = secrets.token_hex(8) if task.request.mode == "replace" and not has_sums else ""
+    name = f"{recipe.name} of {place}"
+    plan = Plan(request=task.digest, name=name, files=tuple(files), schema_yaml=schema_yaml, token=token)
     task.state.write_plan(plan)
     return plan
 

@@ -12,6 +12,7 @@ from loaders.tables.verify_table import verify_table
 from tap_service.storage.engine.embedded_engine import EmbeddedEngine
 from tests.loaders.mirror.gaia_mirror import TABLE, GaiaMirror, read_rows, sort_rows
 from tests.loaders.mirror.origin_files import Row, write_gaia, write_gaia_file, write_sums
+from tests.loaders.mirror.test_unsteady_origins import list_files_recipe
 from tests.loaders.recorder import Recorder
 
 Files = list[list[Row]]
@@ -152,6 +153,19 @@ def test_a_mirror_replaces_the_table_when_the_origin_has_changed(
     assert "exists: add to it" in gaia.fail(mirror_engine)
     gaia.run(mirror_engine, mode="replace", restarts=True)
     assert len(read_rows(mirror_engine)) == 100 * len([*gaia.server.folder.glob("GaiaSource_*")])
+
+
+def test_files_without_sums_may_have_changed_and_replace_the_table(
+    gaia: GaiaMirror, gaia_rows: Files, mirror_engine: EmbeddedEngine
+) -> None:
+    gaia = GaiaMirror(gaia.server, gaia.folder, list_files_recipe(gaia.server.url))
+    gaia.run(mirror_engine)
+    gaia_rows[1] = gaia_rows[1][:50]
+    write_gaia(gaia.server.folder, gaia_rows)
+    gaia.stop(mirror_engine, 20, mode="replace")
+    gaia.run(mirror_engine, mode="replace")
+    assert read_rows(mirror_engine) == sort_rows(gaia_rows)
+    assert gaia.run(mirror_engine).lines[0].startswith("already loaded")
 
 
 def test_other_options_do_not_continue_a_mirror(gaia: GaiaMirror, mirror_engine: EmbeddedEngine) -> None:
