@@ -11,6 +11,7 @@ from loaders.mirror.mirror_request import MirrorRequest
 from loaders.mirror.mirror_rows import MirrorRows
 from loaders.mirror.mirror_state import Plan
 from loaders.mirror.neighbours import check_crossmatch, make_neighbours
+from loaders.mirror.piece_reader import PieceReader
 from loaders.mirror.published_pieces import PublishedPieces
 from loaders.mirror.recipe_schema import parse_schema
 from loaders.mirror.row_filter import open_row_filter
@@ -66,7 +67,8 @@ def _load_plan(engine: Engine, task: MirrorTask, plan: Plan) -> None:
     whole = parse_schema(plan.schema_yaml)
     schema = choose_schema(whole, task)
     origin = open_origin(task, plan, schema)
-    options = choose_options(whole.tables[0], AS_DETECTED)
+    columns = [column.name for column in whole.tables[0].columns]
+    reader = PieceReader(origin, choose_options(whole.tables[0], AS_DETECTED), columns, reporter)
     condition = "" if task.recipe.origin.tap else request.where
     load_request = LoadRequest(
         (plan.name,),
@@ -78,7 +80,7 @@ def _load_plan(engine: Engine, task: MirrorTask, plan: Plan) -> None:
     )
     with open_row_filter(engine, schema, condition) as choose_rows:
         if request.publishes_early:
-            pieces = PublishedPieces(engine, load_request, schema, origin, state, options, choose_rows, reporter)
+            pieces = PublishedPieces(engine, load_request, schema, origin, state, reader, choose_rows, reporter)
             pieces.load_all(len(plan.files), request.max_files)
             return
         catalogue = read_catalogue(engine)
@@ -87,7 +89,7 @@ def _load_plan(engine: Engine, task: MirrorTask, plan: Plan) -> None:
         job = open_load(engine, catalogue, load_request, load_input, schema, live, reporter)
         if not is_loaded(job, catalogue):
             rows = MirrorRows(
-                origin, state, len(plan.files), job.table, options, choose_rows, request.max_files, reporter
+                origin, state, len(plan.files), job.table, reader, choose_rows, request.max_files, reporter
             )
             report_load(job, load_rows(job, rows.insert_rows))
 

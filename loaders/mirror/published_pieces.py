@@ -26,7 +26,6 @@ from loaders.pipeline.staging_fill import StagingFill
 from loaders.pipeline.storage_choice import read_live_state
 from loaders.progress_reporter import Reporter
 from loaders.storage.load_state import TableState
-from tap_service.models.read_options import ReadOptions
 from tap_service.readers.table_source import Source
 from tap_service.storage.engine.engine import Engine
 
@@ -41,7 +40,7 @@ class PublishedPieces:
         schema: Schema,
         origin: MirrorOrigin,
         state: MirrorState,
-        options: ReadOptions,
+        reader: PieceReader,
         choose_rows: ChooseRows | None,
         reporter: Reporter,
     ) -> None:
@@ -50,7 +49,7 @@ class PublishedPieces:
         self._schema = schema
         self._origin = origin
         self._state = state
-        self._reader = PieceReader(origin, options, reporter)
+        self._reader = reader
         self._choose_rows = choose_rows
         self._reporter = reporter
 

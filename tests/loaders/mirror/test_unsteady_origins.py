@@ -189,6 +189,24 @@ def test_a_list_of_sums_that_leads_elsewhere_is_refused(
     assert said in mirror.fail(mirror_engine)
 
 
+@pytest.mark.parametrize("publishes_early", [False, True])
+def test_columns_that_only_later_files_have_are_reported_once(
+    tmp_path: Path, mirror_engine: EmbeddedEngine, publishes_early: bool
+) -> None:
+    folder = tmp_path / "origin"
+    folder.mkdir()
+    (folder / "a.csv").write_text("source_id,ra\n1,30.5\n")
+    (folder / "b.csv").write_text("source_id,ra,extra\n2,40.5,7\n")
+    (folder / "c.csv").write_text("source_id,ra,extra\n3,50.5,8\n")
+    files = ", ".join(f"'{{url}}/{name}.csv'" for name in "abc")
+    recipe = f"name: few\ntable: mirrored.gaia\norigin: {{{{files: [{files}]}}}}\n"
+    with serving_origin(folder) as server:
+        reporter = GaiaMirror(server, tmp_path, recipe).run(mirror_engine, publishes_early=publishes_early)
+    warnings = [message for message in reporter.messages if "no column" in message]
+    assert warnings == [f"warning: {server.url}/b.csv: the table has no column extra: not loaded"]
+    assert len(read_rows(mirror_engine)) == 3
+
+
 def test_a_missing_list_is_an_error_that_names_it(gaia: GaiaMirror, mirror_engine: EmbeddedEngine) -> None:
     (gaia.server.folder / "_MD5SUM.txt").unlink()
     assert gaia.fail(mirror_engine) == f"{gaia.server.url}/_MD5SUM.txt is not there: the server answers 404 Not Found"
