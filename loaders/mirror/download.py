@@ -102,7 +102,7 @@ class Download:
         with self._client.stream("GET", self._file.address, headers, accepts=_ANSWERS) as answer:
             if answer.status == _NO_RANGE:  # all bytes are here, and nothing says so
                 self.forget()
-                raise OriginUnavailable(f"{self._file.address} has no bytes from {have:,}: it begins again", 0)
+                raise OriginUnavailable(f"{self._file.address} sends no bytes from {have:,} on", 0)
             start = have if _begins_at(answer, have) else 0
             total = self._start_version(answer, start)
             if total is not None:
