@@ -54,7 +54,10 @@ def read_task(request: MirrorRequest, client: OriginClient, reporter: Reporter) 
         text = path.read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
         raise LoadError(f"{path} cannot be read: {getattr(error, 'strerror', None) or 'it is not UTF-8'}") from error
-    return MirrorTask(request, parse_recipe(text, str(path)), text, path.parent, state, client, reporter)
+    recipe = parse_recipe(text, str(path))
+    if request.by and not recipe.origin.tap:
+        raise LoadError(f"--by is for TAP services: the rows of {recipe.name} are in files")
+    return MirrorTask(request, recipe, text, path.parent, state, client, reporter)
 
 
 def find_plan(task: MirrorTask) -> Plan | None:

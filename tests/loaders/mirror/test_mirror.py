@@ -113,6 +113,10 @@ def test_an_unknown_column_is_refused(gaia: GaiaMirror, mirror_engine: EmbeddedE
     assert gaia.fail(mirror_engine, columns=("mag",)).startswith("--columns: gaia has no mag; it has solution_id,")
 
 
+def test_files_cannot_be_asked_by_a_column(gaia: GaiaMirror, mirror_engine: EmbeddedEngine) -> None:
+    assert gaia.fail(mirror_engine, by="ra") == "--by is for TAP services: the rows of gaia_test are in files"
+
+
 def test_a_mirror_that_was_stopped_goes_on_where_it_was(
     gaia: GaiaMirror, gaia_rows: Files, mirror_engine: EmbeddedEngine
 ) -> None:
