@@ -65,6 +65,9 @@ def mirror_origin(
     rejected = str((rejects or Path(f"{local}.rejects.csv")).absolute())
     shared = {"table": local, "rejects": rejected, "max_errors": max_errors, "mode": "replace" if replace else "create"}
     if recipe.startswith(_HATS):
+        given = {"columns": columns, "where": where, "by": by, "publish-as-you-go": publish_as_you_go, "work": work}
+        if names := [f"--{option}" for option, value in {**given, "restart": restart}.items() if value]:
+            raise typer.BadParameter(f"a HATS catalogue is loaded as a whole, without {', '.join(names)}")
         execute_and_exit(data, "load", {**shared, "files": [recipe], "schema_file": None})
     arguments = {
         **shared,

@@ -24,6 +24,8 @@ from loaders.origin.origin_problem import OriginUnavailable
 
 _MAX_BYTES = 1 << 45
 _WRONG_SUMS = 3
+_NO_RANGE = 416
+_ANSWERS = frozenset({200, 206, _NO_RANGE})
 _RANGE = re.compile(r"bytes (\d+)-\d+/(\d+)")
 
 
@@ -97,7 +99,10 @@ class Download:
         if have and have == size:
             return
         headers = {"Range": f"bytes={have}-", "If-Range": version} if have else {}
-        with self._client.stream("GET", self._file.address, headers) as answer:
+        with self._client.stream("GET", self._file.address, headers, accepts=_ANSWERS) as answer:
+            if answer.status == _NO_RANGE:  # all bytes are here, and nothing says so
+                self.forget()
+                raise OriginUnavailable(f"{self._file.address} sends no bytes from {have:,} on", 0)
             start = have if _begins_at(answer, have) else 0
             total = self._start_version(answer, start)
             if total is not None:

@@ -10,7 +10,8 @@ from loaders.mirror.mirror_plan import MirrorTask, choose_schema, find_plan, mak
 from loaders.mirror.mirror_request import MirrorRequest
 from loaders.mirror.mirror_rows import MirrorRows
 from loaders.mirror.mirror_state import Plan
-from loaders.mirror.neighbours import make_neighbours
+from loaders.mirror.neighbours import check_crossmatch, make_neighbours
+from loaders.mirror.piece_reader import PieceReader
 from loaders.mirror.published_pieces import PublishedPieces
 from loaders.mirror.recipe_schema import parse_schema
 from loaders.mirror.row_filter import open_row_filter
@@ -23,6 +24,7 @@ from loaders.pipeline.load_request import LoadRequest
 from loaders.pipeline.named_input import NamedInput
 from loaders.pipeline.storage_choice import read_live_state
 from loaders.progress_reporter import Reporter
+from loaders.storage.load_state import TableState
 from tap_service.hats.reading.folder_backend import Patience
 from tap_service.models.read_options import AS_DETECTED
 from tap_service.storage.engine.engine import Engine
@@ -50,9 +52,12 @@ def _mirror_table(engine: Engine, request: MirrorRequest, reporter: Reporter, pa
     task = read_task(request, OriginClient(patience, reporter.message), reporter)
     refuse_attached(read_catalogue(engine), request.table)
     plan = find_plan(task) or make_plan(task)
+    crossmatch = task.recipe.crossmatch
+    if crossmatch is not None:
+        check_crossmatch(engine, request, crossmatch, parse_schema(plan.schema_yaml).tables[0])
     _load_plan(engine, task, plan)
-    if task.recipe.crossmatch is not None:
-        make_neighbours(engine, request, task.recipe.crossmatch, reporter)
+    if crossmatch is not None:
+        make_neighbours(engine, request, crossmatch, reporter)
     task.state.remove()
 
 
@@ -62,7 +67,8 @@ def _load_plan(engine: Engine, task: MirrorTask, plan: Plan) -> None:
     whole = parse_schema(plan.schema_yaml)
     schema = choose_schema(whole, task)
     origin = open_origin(task, plan, schema)
-    options = choose_options(whole.tables[0], AS_DETECTED)
+    columns = [column.name for column in whole.tables[0].columns]
+    reader = PieceReader(origin, choose_options(whole.tables[0], AS_DETECTED), columns, reporter)
     condition = "" if task.recipe.origin.tap else request.where
     load_request = LoadRequest(
         (plan.name,),
@@ -74,21 +80,28 @@ def _load_plan(engine: Engine, task: MirrorTask, plan: Plan) -> None:
     )
     with open_row_filter(engine, schema, condition) as choose_rows:
         if request.publishes_early:
-            pieces = PublishedPieces(engine, load_request, schema, origin, state, options, choose_rows, reporter)
+            pieces = PublishedPieces(engine, load_request, schema, origin, state, reader, choose_rows, reporter)
             pieces.load_all(len(plan.files), request.max_files)
             return
-        load_input = LoadInput([NamedInput(plan.name, _hash_plan(plan), ())], schema.tables[0])
         catalogue = read_catalogue(engine)
         live = read_live_state(engine, request.table, catalogue)
+        load_input = LoadInput([NamedInput(plan.name, _choose_digest(plan, live), ())], schema.tables[0])
         job = open_load(engine, catalogue, load_request, load_input, schema, live, reporter)
         if not is_loaded(job, catalogue):
             rows = MirrorRows(
-                origin, state, len(plan.files), job.table, options, choose_rows, request.max_files, reporter
+                origin, state, len(plan.files), job.table, reader, choose_rows, request.max_files, reporter
             )
             report_load(job, load_rows(job, rows.insert_rows))
 
 
+def _choose_digest(plan: Plan, live: TableState | None) -> str:
+    """Return what identifies the rows of a plan; without a token, that of the live table if it has any."""
+    digest = f"{_hash_plan(plan)}{plan.token}"
+    known = (found for load in (live.loads if live else ()) for found in load.digests)
+    return digest if plan.token else next((found for found in known if found.startswith(digest)), digest)
+
+
 def _hash_plan(plan: Plan) -> str:
-    """Return what identifies the rows of a plan: its request and the sums of its files."""
+    """Return a hash of the request of a plan and the sums of its files."""
     lines = (f"{file.address}\t{file.checksum}\n" for file in plan.files)
     return hashlib.sha256(f"{plan.request}\n{''.join(lines)}".encode()).hexdigest()

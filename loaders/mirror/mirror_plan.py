@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -44,7 +45,7 @@ def read_task(request: MirrorRequest, client: OriginClient, reporter: Reporter) 
     """Read the recipe, or make that of a TAP service. Raises ``LoadError``."""
     state = MirrorState(request.work)
     if request.recipe.startswith(TAP_PREFIX):
-        address = request.recipe.removeprefix(TAP_PREFIX)
+        address = request.recipe.removeprefix(TAP_PREFIX).rstrip("/")
         origin = RowOrigin(tap=address, table=request.origin_table, by=request.by)
         recipe = Recipe(name=request.table, table=request.table, origin=origin)
         return MirrorTask(request, recipe, request.recipe, Path(), state, client, reporter)
@@ -53,7 +54,10 @@ def read_task(request: MirrorRequest, client: OriginClient, reporter: Reporter) 
         text = path.read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
         raise LoadError(f"{path} cannot be read: {getattr(error, 'strerror', None) or 'it is not UTF-8'}") from error
-    return MirrorTask(request, parse_recipe(text, str(path)), text, path.parent, state, client, reporter)
+    recipe = parse_recipe(text, str(path))
+    if request.by and not recipe.origin.tap:
+        raise LoadError(f"--by is for TAP services: the rows of {recipe.name} are in files")
+    return MirrorTask(request, recipe, text, path.parent, state, client, reporter)
 
 
 def find_plan(task: MirrorTask) -> Plan | None:
@@ -79,7 +83,10 @@ def make_plan(task: MirrorTask) -> Plan:
         raise LoadError(f"{recipe.name} has no rows")
     origin = recipe.origin
     place = origin.tap or origin.checksums or (origin.files or origin.pages)[0]
-    plan = Plan(request=task.digest, name=f"{recipe.name} of {place}", files=tuple(files), schema_yaml=schema_yaml)
+    has_sums = not origin.tap and all(file.checksum for file in files)
+    token = secrets.token_hex(8) if task.request.mode == "replace" and not has_sums else ""
+    name = f"{recipe.name} of {place}"
+    plan = Plan(request=task.digest, name=name, files=tuple(files), schema_yaml=schema_yaml, token=token)
     task.state.write_plan(plan)
     return plan
 

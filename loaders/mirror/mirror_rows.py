@@ -21,7 +21,6 @@ from loaders.mirror.piece_reader import PieceReader
 from loaders.pipeline.chunk_reader import ChooseRows, Chunk, read_chunks
 from loaders.pipeline.staging_fill import StagingFill
 from loaders.progress_reporter import Reporter
-from tap_service.models.read_options import ReadOptions
 
 #: Numbers of chunks that a piece has: at 64 MB, 256 GB of rows
 CHUNKS_PER_PIECE = 4096
@@ -32,8 +31,8 @@ class MirrorRows:
 
     Parameters
     ----------
-    options
-        How the files are read.
+    reader
+        Opens the files.
     choose_rows
         Which rows are wanted; None for all.
     max_files
@@ -46,7 +45,7 @@ class MirrorRows:
         state: MirrorState,
         total: int,
         table: Table,
-        options: ReadOptions,
+        reader: PieceReader,
         choose_rows: ChooseRows | None,
         max_files: int,
         reporter: Reporter,
@@ -55,7 +54,7 @@ class MirrorRows:
         self._state = state
         self._total = total
         self._table = table
-        self._reader = PieceReader(origin, options, reporter)
+        self._reader = reader
         self._choose_rows = choose_rows
         self._max_files = max_files
         self._reporter = reporter

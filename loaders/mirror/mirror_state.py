@@ -46,6 +46,8 @@ class Plan(BaseModel):
         In their order; their positions number their chunks.
     schema_yaml
         The schema file of the table.
+    token
+        Random where the table is to be replaced and no sums tell whether the rows have changed; else ''.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -54,6 +56,7 @@ class Plan(BaseModel):
     name: str
     files: tuple[PlannedFile, ...]
     schema_yaml: str
+    token: str = ""
 
 
 class JournalEntry(BaseModel):

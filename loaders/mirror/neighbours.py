@@ -14,16 +14,40 @@ import pyarrow.parquet as pq
 
 from adql import AdqlError, translate
 from clickhouse_schema.catalogue import Catalogue, TableEntry
+from clickhouse_schema.engine_tables.catalogue_log import read_catalogue
 from clickhouse_schema.reserved_words import name_to_adql
+from clickhouse_schema.schema_model import Table
 from loaders.load_error import LoadError
 from loaders.mirror.mirror_request import MirrorRequest
 from loaders.mirror.recipe import Crossmatch
 from loaders.pipeline.attached_gateway import read_queried_catalogue
 from loaders.pipeline.load_request import LoadRequest
 from loaders.pipeline.load_table import load_files
+from loaders.pipeline.storage_choice import read_live_state
 from loaders.pipeline.table_name import split_name
 from loaders.progress_reporter import Reporter
 from tap_service.storage.engine.engine import Engine
+
+
+def check_crossmatch(engine: Engine, request: MirrorRequest, crossmatch: Crossmatch, table: Table) -> None:
+    """Raise ``LoadError`` if the pairs of ``table`` could not be made, or would replace a table of something else."""
+    if table.layout.position is None or not table.layout.id:
+        raise LoadError(f"a crossmatch needs a table with position and id: name them in the layout of {request.table}")
+    if crossmatch.into.lower() in (request.table.lower(), crossmatch.table.lower()):
+        raise LoadError(f"the pairs of a crossmatch cannot replace {crossmatch.into}: give into another name")
+    live = read_live_state(engine, crossmatch.into, read_catalogue(engine))
+    if live is not None and any(
+        Path(file).name != _name_pairs(crossmatch) for load in live.loads for file in load.files
+    ):
+        raise LoadError(
+            f"there is a table {crossmatch.into} that is not of this crossmatch: give into another name, or remove the"
+            f" table with skyhouse drop {crossmatch.into}"
+        )
+
+
+def _name_pairs(crossmatch: Crossmatch) -> str:
+    """Return the name of the file from which the table of pairs is loaded."""
+    return f"mirror_pairs_{hashlib.sha256(crossmatch.into.encode()).hexdigest()[:24]}.parquet"
 
 
 def make_neighbours(engine: Engine, request: MirrorRequest, crossmatch: Crossmatch, reporter: Reporter) -> None:
@@ -40,9 +64,8 @@ def make_neighbours(engine: Engine, request: MirrorRequest, crossmatch: Crossmat
         translation = translate(query, catalogue)
     except AdqlError as error:
         raise LoadError(f"{crossmatch.into} cannot be made: {error.describe(query)}") from error
-    digest = hashlib.sha256(crossmatch.into.encode()).hexdigest()[:24]
     request.work.mkdir(parents=True, exist_ok=True)
-    path = request.work / f"mirror_pairs_{digest}.parquet"
+    path = request.work / _name_pairs(crossmatch)
     try:
         names = [field.name for field in translation.fields]
         with engine.stream_batches(translation.sql, settings=translation.settings) as batches:
@@ -88,5 +111,5 @@ def build_pair_query(catalogue: Catalogue, table: str, crossmatch: Crossmatch) -
 def _find_table(catalogue: Catalogue, name: str) -> TableEntry:
     entry = catalogue.find_entry(*split_name(name))
     if entry is None or entry.table.layout.position is None or not entry.table.layout.id:
-        raise LoadError(f"a crossmatch needs a table with position and id: {name} is none")
+        raise LoadError(f"a crossmatch needs tables with position and id: name them in the layout of {name}")
     return entry

@@ -26,7 +26,6 @@ from loaders.pipeline.staging_fill import StagingFill
 from loaders.pipeline.storage_choice import read_live_state
 from loaders.progress_reporter import Reporter
 from loaders.storage.load_state import TableState
-from tap_service.models.read_options import ReadOptions
 from tap_service.readers.table_source import Source
 from tap_service.storage.engine.engine import Engine
 
@@ -41,7 +40,7 @@ class PublishedPieces:
         schema: Schema,
         origin: MirrorOrigin,
         state: MirrorState,
-        options: ReadOptions,
+        reader: PieceReader,
         choose_rows: ChooseRows | None,
         reporter: Reporter,
     ) -> None:
@@ -50,7 +49,7 @@ class PublishedPieces:
         self._schema = schema
         self._origin = origin
         self._state = state
-        self._reader = PieceReader(origin, options, reporter)
+        self._reader = reader
         self._choose_rows = choose_rows
         self._reporter = reporter
 
@@ -80,7 +79,7 @@ class PublishedPieces:
         schema = self._find_schema(request, live)
         load_input = LoadInput([found], schema.tables[0])
         job = open_load(self._engine, catalogue, request, load_input, schema, live, self._reporter)
-        rows = 0 if is_loaded(job, catalogue) else self._load_rows(job, sources)
+        rows = 0 if is_loaded(job, catalogue) else self._load_rows(job, sources, piece.position)
         nulls = self._reader.nulls
         self._state.write_entry(JournalEntry(file=piece.position, digest=piece.digest, chunks={0: rows}, nulls=nulls))
         piece.delete()
@@ -94,7 +93,9 @@ class PublishedPieces:
             raise LoadError(f"{request.table}, which has the files before, is not there any more: begin with --restart")
         return live.entry
 
-    def _load_rows(self, job: LoadJob, sources: list[Source]) -> int:
+    def _load_rows(self, job: LoadJob, sources: list[Source], position: int) -> int:
+        _refuse_other_files(job, position)
+
         def insert_rows(fill: StagingFill) -> None:
             fill.rejects.start()
             fill.insert_chunks(read_chunks(job.table, sources, fill.rejects, choose_rows=self._choose_rows))
@@ -102,3 +103,15 @@ class PublishedPieces:
         load = load_rows(job, insert_rows, lambda: append_few_rows(job, sources, self._choose_rows))
         report_load(job, load)
         return load.rows
+
+
+def _refuse_other_files(job: LoadJob, position: int) -> None:
+    """Raise ``LoadError`` if the table has more files than those before ``position``: rows would be there twice."""
+    if job.base is None or job.appends is None:
+        return
+    files = len(job.base.find_loads("load")) + job.appends.sum_appends().appends
+    if files > position:
+        raise LoadError(
+            f"{job.request.table} has the rows of other files than those before {job.request.files[0]}: the origin has"
+            " changed its files, or something else was loaded. Begin again with --restart --replace"
+        )

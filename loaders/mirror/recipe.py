@@ -183,6 +183,8 @@ def parse_recipe(text: str, source: str) -> Recipe:
     """Read the text of a recipe, which messages call ``source``. Raises ``LoadError``."""
     if len(text) > _MAX_CHARACTERS:
         raise LoadError(f"{source}:1: more than {_MAX_CHARACTERS:,} characters: is this a recipe?")
+    if not text.strip():
+        raise LoadError(f"{source}:1: the file is empty: a recipe starts with 'name: ...'")
     try:
         document = read_document(text, source)
     except SchemaError as error:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -162,28 +163,33 @@ class _Counts:
 
 def _find_ranges(table: TapTable, columns: Table, by: str, condition: str, folder: Path) -> tuple[ColumnRange, ...]:
     """Return the columns to divide by with the values that they have."""
-    names = _choose_columns(columns, by)
+    names = _choose_columns(columns, by, table.name)
     expressions = ", ".join(
         f"MIN({name_to_adql(name)}) AS least_{i}, MAX({name_to_adql(name)}) AS greatest_{i}"
         for i, name in enumerate(names)
     )
     found = table.fetch_values(expressions, condition, folder / "ends.vot")
-    ends = zip(names, found[::2], found[1::2], strict=True)
+    ends = [*zip(names, found[::2], found[1::2], strict=True)]
+    if endless := [name for name, *values in ends if not all(math.isfinite(value or 0) for value in values)]:
+        raise LoadError(
+            f"{table.name} cannot be divided by {endless[0]}, of which values are infinite or NaN: name another column"
+            " with --by"
+        )
     return tuple(ColumnRange(name, low, high) for name, low, high in ends if low is not None)
 
 
-def _choose_columns(table: Table, by: str) -> tuple[str, ...]:
+def _choose_columns(table: Table, by: str, origin_name: str) -> tuple[str, ...]:
     if by:
         found = next((column for column in table.columns if column.name.lower() == by.lower()), None)
         if found is None or not found.type.is_numeric:
-            raise LoadError(f"--by: {table.name} has no column {by} of numbers")
+            raise LoadError(f"--by: {origin_name} has no column {by} of numbers")
         return (found.name,)
     if table.layout.position:
         return table.layout.position
     ids = [name for name in table.layout.id if table.get_column(name).type.is_integer]
     if not ids:
         raise LoadError(
-            f"{table.name} has more rows than the service gives at once, and neither a position nor an id of whole"
+            f"{origin_name} has more rows than the service gives at once, and neither a position nor an id of whole"
             " numbers to divide it by: name a column with --by"
         )
     return (ids[0],)

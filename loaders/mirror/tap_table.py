@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import os
 import re
 import time
@@ -109,7 +110,7 @@ class TapTable:
         except OriginProblem:
             return ""
         found = re.search(r"<INFO\b[^>]*value=\"ERROR\"[^>]*>(.*?)</INFO>", text, re.S)
-        words = re.sub(r"<[^>]*>", " ", found[1] if found else text)
+        words = html.unescape(re.sub(r"<[^>]*>", " ", found[1] if found else text))
         return " ".join(words.split())[:500]
 
     def _save_result(self, address: str, target: Path) -> None:

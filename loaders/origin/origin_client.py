@@ -16,7 +16,7 @@ from typing import TypeVar
 from urllib.parse import urlencode, urljoin, urlsplit
 
 import urllib3
-from urllib3.exceptions import HTTPError, LocationParseError, SSLError
+from urllib3.exceptions import HTTPError, LocationParseError, NewConnectionError, SSLError, TimeoutError
 
 from loaders.origin.origin_problem import OriginMissing, OriginProblem, OriginUnavailable
 from tap_service.constants import MAX_REDIRECTS
@@ -28,6 +28,7 @@ _PIECE = 1 << 16
 #: Answers that another attempt may change: time-outs, too many requests, faults of a server or of one before it
 _PASSING = frozenset({408, 425, 429, 500, 502, 503, 504})
 _MISSING = frozenset({404, 410})
+_ACCEPTED = frozenset({200, 206})
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})
 
 #: Redirects after which a POST becomes a GET, as in browsers; 307 and 308 repeat it
@@ -53,7 +54,7 @@ class OriginAnswer:
     address
         The address that answered, after redirects.
     status
-        200 or 206.
+        200 or 206, or another that the request accepts.
     headers
         Names in any case.
     """
@@ -86,7 +87,7 @@ class OriginAnswer:
                     raise OriginUnavailable(f"{self.address} sends too slowly: {size:,} bytes came in the time for all")
                 yield piece
         except HTTPError as error:
-            raise OriginUnavailable(f"{self.address} broke off after {size:,} bytes: {error}") from None
+            raise OriginUnavailable(f"{self.address} broke off after {size:,} bytes{_explain(error)}") from None
 
 
 class OriginClient:
@@ -150,9 +151,16 @@ class OriginClient:
 
     @contextmanager
     def stream(
-        self, method: str, address: str, headers: Mapping[str, str] | None = None, body: bytes | None = None
+        self,
+        method: str,
+        address: str,
+        headers: Mapping[str, str] | None = None,
+        body: bytes | None = None,
+        accepts: frozenset[int] = _ACCEPTED,
     ) -> Iterator[OriginAnswer]:
-        """Send one request, follow redirects, and return an answer of 200 or 206 whose body has not been read.
+        """Send one request, follow redirects, and return an answer whose body has not been read.
+
+        ``accepts``: the statuses that an answer may have.
 
         Raises
         ------
@@ -169,7 +177,7 @@ class OriginClient:
             response = self._request(method, at, headers or {}, body)
             try:
                 if response.status not in _REDIRECTS:
-                    _check_status(at, response)
+                    _check_status(at, response, accepts)
                     yield OriginAnswer(at, response, self._patience)
                     return
                 if method == "POST" and response.status in _BECOMES_GET:
@@ -194,7 +202,7 @@ class OriginClient:
         except (SSLError, LocationParseError) as error:
             raise OriginProblem(f"{address}: {error}") from None
         except HTTPError as error:
-            raise OriginUnavailable(f"{address} does not answer: {error}") from None
+            raise OriginUnavailable(f"{address} does not answer{_explain(error)}") from None
 
 
 def check_address(address: str) -> None:
@@ -213,14 +221,21 @@ def check_address(address: str) -> None:
         )
 
 
-def _check_status(address: str, response: urllib3.BaseHTTPResponse) -> None:
+def _explain(error: HTTPError) -> str:
+    """Return the reason for the user, from what urllib3 says of its own objects."""
+    if isinstance(error, NewConnectionError):  # which is a TimeoutError too
+        return f": {str(error).rpartition('): ')[2]}"
+    return ": it is silent for too long" if isinstance(error, TimeoutError) else ""
+
+
+def _check_status(address: str, response: urllib3.BaseHTTPResponse, accepts: frozenset[int]) -> None:
     reason = "".join(sign for sign in response.reason or "" if sign.isprintable())
     status = f"{response.status} {reason}".strip()
     if response.status in _PASSING:
         raise OriginUnavailable(f"{address} answers {status}", _read_retry_after(response))
     if response.status in _MISSING:
         raise OriginMissing(f"{address} is not there: the server answers {status}")
-    if response.status not in (200, 206):
+    if response.status not in accepts:
         raise OriginProblem(f"{address} answers {status}")
 
 

@@ -16,7 +16,8 @@ def refuse_mode(request: LoadRequest, live: TableState | None, storage: TableSto
     """Raise ``LoadError`` if the mode does not suit the existing table."""
     if request.mode == "create" and storage.live.has_table():
         raise LoadError(
-            f"{request.table} exists: add to it with --append, replace it with --replace, or choose another --table"
+            f"{request.table} exists: add to it with skyhouse load --append, replace it with --replace, or choose"
+            " another name"
         )
     if live is None:
         if request.mode == "append" and storage.live.has_table():

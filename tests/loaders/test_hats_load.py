@@ -194,7 +194,7 @@ def test_a_changed_catalogue_is_other_input(loading: EmbeddedEngine, tmp_path: P
     load_files(loading, request_of(folder), Recorder())
     file = folder / "dataset" / "Norder=0" / "Dir=0" / "Npix=3.parquet"
     pq.write_table(pq.read_table(file, partitioning=None), file)
-    with pytest.raises(LoadError, match=r"exists: add to it with --append, replace it with --replace"):
+    with pytest.raises(LoadError, match=r"exists: add to it with skyhouse load --append, replace it with --replace"):
         load_files(loading, request_of(folder), Recorder())
     load_files(loading, request_of(folder, "replace"), recorder := Recorder())
     assert recorder.lines == [f"loaded 1,200 rows into {TABLE}"]

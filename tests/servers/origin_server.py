@@ -76,6 +76,9 @@ class _Handler(BaseHTTPRequestHandler):
             self._send(200, data, headers, fault)
             return
         start = int(found[1])
+        if start >= len(data):
+            self._send(416, b"", {"Content-Range": f"bytes */{len(data)}"})
+            return
         headers["Content-Range"] = f"bytes {start}-{len(data) - 1}/{len(data)}"
         self._send(206, data[start:], headers, fault)
 

@@ -12,6 +12,7 @@ from loaders.tables.verify_table import verify_table
 from tap_service.storage.engine.embedded_engine import EmbeddedEngine
 from tests.loaders.mirror.gaia_mirror import TABLE, GaiaMirror, read_rows, sort_rows
 from tests.loaders.mirror.origin_files import Row, write_gaia, write_gaia_file, write_sums
+from tests.loaders.mirror.test_unsteady_origins import list_files_recipe
 from tests.loaders.recorder import Recorder
 
 Files = list[list[Row]]
@@ -112,6 +113,10 @@ def test_an_unknown_column_is_refused(gaia: GaiaMirror, mirror_engine: EmbeddedE
     assert gaia.fail(mirror_engine, columns=("mag",)).startswith("--columns: gaia has no mag; it has solution_id,")
 
 
+def test_files_cannot_be_asked_by_a_column(gaia: GaiaMirror, mirror_engine: EmbeddedEngine) -> None:
+    assert gaia.fail(mirror_engine, by="ra") == "--by is for TAP services: the rows of gaia_test are in files"
+
+
 def test_a_mirror_that_was_stopped_goes_on_where_it_was(
     gaia: GaiaMirror, gaia_rows: Files, mirror_engine: EmbeddedEngine
 ) -> None:
@@ -152,6 +157,19 @@ def test_a_mirror_replaces_the_table_when_the_origin_has_changed(
     assert "exists: add to it" in gaia.fail(mirror_engine)
     gaia.run(mirror_engine, mode="replace", restarts=True)
     assert len(read_rows(mirror_engine)) == 100 * len([*gaia.server.folder.glob("GaiaSource_*")])
+
+
+def test_files_without_sums_may_have_changed_and_replace_the_table(
+    gaia: GaiaMirror, gaia_rows: Files, mirror_engine: EmbeddedEngine
+) -> None:
+    gaia = GaiaMirror(gaia.server, gaia.folder, list_files_recipe(gaia.server.url))
+    gaia.run(mirror_engine)
+    gaia_rows[1] = gaia_rows[1][:50]
+    write_gaia(gaia.server.folder, gaia_rows)
+    gaia.stop(mirror_engine, 20, mode="replace")
+    gaia.run(mirror_engine, mode="replace")
+    assert read_rows(mirror_engine) == sort_rows(gaia_rows)
+    assert gaia.run(mirror_engine).lines[0].startswith("already loaded")
 
 
 def test_other_options_do_not_continue_a_mirror(gaia: GaiaMirror, mirror_engine: EmbeddedEngine) -> None:

@@ -44,3 +44,8 @@ def test_wrong_usage_names_the_way_out(tmp_path: Path) -> None:
     code, _, err = skyhouse(tmp_path, "mirror", "tap+http://127.0.0.1:9/tap")
     assert code == 2
     assert "need --table" in err
+    code, _, err = skyhouse(
+        tmp_path, "mirror", "hats://x.example/y", "--table", "a.b", "--where", "dec > 0", "--restart"
+    )
+    assert code == 2
+    assert "loaded as a whole, without --where, --restart" in " ".join(err.replace("│", " ").split())

@@ -10,6 +10,7 @@ import pytest
 from astropy import units
 from astropy.coordinates import SkyCoord
 
+from clickhouse_schema.engine_tables import catalogue_log
 from loaders.pipeline.load_request import LoadRequest
 from loaders.pipeline.load_table import load_files
 from tap_service.storage.engine.embedded_engine import EmbeddedEngine
@@ -67,3 +68,32 @@ def test_pairs_are_made_by_the_next_start_when_the_other_table_comes_later(
     assert lines[0].startswith("already loaded")
     assert lines[1].startswith("loaded ")
     assert lines[1].endswith(" rows into mirrored.pairs")
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (("into: mirrored.pairs", "into: mirrored.other"), "the pairs of a crossmatch cannot replace mirrored.other"),
+        (("into: mirrored.pairs", "into: mirrored.GAIA"), "the pairs of a crossmatch cannot replace mirrored.GAIA"),
+        (
+            ("mirrored.other, radius: 3600, into: mirrored.pairs", "mirrored.x, radius: 1, into: mirrored.other"),
+            "there is a table mirrored.other that is not of this crossmatch",
+        ),
+        (("  id: [source_id]\n", ""), "a crossmatch needs a table with position and id: name them in the layout of"),
+    ],
+)
+def test_what_a_crossmatch_would_spoil_is_refused_before_a_row_is_loaded(
+    gaia: GaiaMirror, gaia_rows: list[list[Row]], mirror_engine: EmbeddedEngine, change: tuple[str, str], said: str
+) -> None:
+    others = load_other(mirror_engine, gaia.folder, sort_rows(gaia_rows))
+    mirror = GaiaMirror(gaia.server, gaia.folder, CROSSMATCH.replace(*change))
+    assert said in mirror.fail(mirror_engine)
+    assert mirror_engine.fetch_table("SELECT count() AS n FROM mirrored.other").to_pylist() == [{"n": len(others)}]
+    assert "mirrored.gaia" not in [e.qualified_name for e in catalogue_log.read_catalogue(mirror_engine).entries]
+
+
+def test_pairs_are_made_again(gaia: GaiaMirror, gaia_rows: list[list[Row]], mirror_engine: EmbeddedEngine) -> None:
+    load_other(mirror_engine, gaia.folder, sort_rows(gaia_rows))
+    mirror = GaiaMirror(gaia.server, gaia.folder, CROSSMATCH)
+    mirror.run(mirror_engine)
+    assert mirror.run(mirror_engine).lines[0].startswith("already loaded")

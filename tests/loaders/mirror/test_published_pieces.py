@@ -10,7 +10,7 @@ from loaders.tables.drop_table import drop_table
 from tap_service.storage.engine.embedded_engine import EmbeddedEngine
 from tests.cluster.dying import killed_at
 from tests.loaders.mirror.gaia_mirror import TABLE, GaiaMirror, read_rows, sort_rows
-from tests.loaders.mirror.origin_files import Row
+from tests.loaders.mirror.origin_files import Row, write_gaia_file, write_sums
 from tests.loaders.recorder import Recorder
 
 Files = list[list[Row]]
@@ -58,6 +58,24 @@ def test_killed_at_any_step_and_started_again(
         gaia.run(dying, publishes_early=True)
     startup_cleanup.finish_killed_loads(mirror_engine)  # as each command does
     gaia.run(mirror_engine, publishes_early=True)
+    assert read_rows(mirror_engine) == sort_rows(gaia_rows)
+
+
+def change_second_file(gaia: GaiaMirror, rows: list[Row]) -> None:
+    [path] = gaia.server.folder.glob("GaiaSource_003112*")
+    write_gaia_file(path, rows)
+    write_sums(gaia.server.folder)
+
+
+def test_a_file_that_changed_after_the_mirror_is_not_appended_to_its_former_rows(
+    gaia: GaiaMirror, gaia_rows: Files, mirror_engine: EmbeddedEngine
+) -> None:
+    gaia.run(mirror_engine, publishes_early=True)
+    gaia_rows[1] = gaia_rows[1][:50]
+    change_second_file(gaia, gaia_rows[1])
+    assert "Begin again with --restart --replace" in gaia.fail(mirror_engine, publishes_early=True)
+    assert len(read_rows(mirror_engine)) == 400
+    gaia.run(mirror_engine, publishes_early=True, restarts=True, mode="replace")
     assert read_rows(mirror_engine) == sort_rows(gaia_rows)
 
 

@@ -237,6 +237,11 @@ def test_a_faulty_recipe_is_refused_with_the_line(change: tuple[str, str], said:
     assert str(raised.value).startswith(said)
 
 
+def test_an_empty_recipe_is_called_one() -> None:
+    with pytest.raises(LoadError, match=r"^r.yaml:1: the file is empty: a recipe starts with 'name: ...'$"):
+        parse_recipe("\n", "r.yaml")
+
+
 @pytest.mark.parametrize(
     ("pattern", "said"),
     [

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import math
 import signal
 import urllib.parse
 import urllib.request
@@ -43,6 +44,7 @@ tables:
   - {name: dec, datatype: double, "ivoa:unit": deg, "ivoa:ucd": "pos.eq.dec;meta.main"}
   - {name: mag, datatype: float, "ivoa:unit": mag, "tap:principal": true}
   - {name: size, datatype: int, description: A reserved word}
+  - {name: ratio, datatype: double}
   - {name: name, datatype: unicode}
   skyhouse:layout: {position: [ra, dec], id: [id]}
 """
@@ -62,6 +64,7 @@ def make_rows() -> list[dict[str, Any]]:
             "dec": None if number % 50 in (7, 8) else float(dec[number]),
             "mag": None if number % 3 == 0 else float(np.float32(random.normal(15, 2))),
             "size": number % 7,
+            "ratio": math.inf if number == 5 else float(number),
             "name": f"Ω {number}",
         }
         for number in range(ROWS)
@@ -105,7 +108,7 @@ def run(engine: EmbeddedEngine, request: MirrorRequest) -> Recorder:
 
 
 def read_rows(engine: EmbeddedEngine) -> list[dict[str, Any]]:
-    return engine.fetch_table(f"SELECT id, ra, dec, mag, size, name FROM {TABLE} ORDER BY id").to_pylist()
+    return engine.fetch_table(f"SELECT id, ra, dec, mag, size, ratio, name FROM {TABLE} ORDER BY id").to_pylist()
 
 
 def test_all_rows_come_in_pieces(
@@ -115,6 +118,13 @@ def test_all_rows_come_in_pieces(
     assert recorder.lines == [f"loaded {ROWS:,} rows into {TABLE}"]
     assert read_rows(mirror_engine) == rows
     assert "has 2,000 rows, which come 500 at a time at most" in recorder.messages[0]
+
+
+def test_an_address_may_end_with_a_slash(
+    request_: MirrorRequest, rows: list[dict[str, Any]], mirror_engine: EmbeddedEngine
+) -> None:
+    run(mirror_engine, replace(request_, recipe=f"{request_.recipe}/", piece_rows=5000))
+    assert read_rows(mirror_engine) == rows
 
 
 def test_a_table_below_the_limit_is_one_piece(
@@ -208,7 +218,8 @@ def test_the_rows_of_one_place_cannot_be_divided(request_: MirrorRequest, mirror
     [
         ({"origin_table": "origin.nothing"}, "refuses SELECT TOP 1 .* there is no table origin.nothing"),
         ({"origin_table": "origin.stars; DROP"}, "is no name of a table"),
-        ({"by": "name"}, "--by: stars has no column name of numbers"),
+        ({"by": "name"}, "--by: origin.stars has no column name of numbers"),
+        ({"by": "ratio", "piece_rows": 50}, "origin.stars cannot be divided by ratio, of which values are infinite"),
         ({"where": "brightness > 1"}, "--where: .*brightness"),
     ],
 )
@@ -222,7 +233,7 @@ def test_what_the_origin_does_not_have_is_an_error(
 def test_an_address_that_is_no_service_is_an_error(
     request_: MirrorRequest, service: Service, mirror_engine: EmbeddedEngine
 ) -> None:
-    address = f"tap+http://127.0.0.1:{service.port}/nothing"
+    address = f"tap+http://127.0.0.1:{service.port}/nothing/"
     with pytest.raises(LoadError, match=f"{service.port}/nothing/async"):
         run(mirror_engine, replace(request_, recipe=address))
 

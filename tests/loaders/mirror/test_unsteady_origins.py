@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import json
 import os
 from pathlib import Path
 
@@ -46,6 +47,22 @@ def test_a_file_that_breaks_off_is_continued_at_its_byte(gaia: GaiaMirror, mirro
     size = (gaia.server.folder / SECOND).stat().st_size
     asked = [asked for path, asked in gaia.server.requests if path == SECOND]
     assert asked == ["", f"bytes={size // 2}-", f"bytes={size // 2 + (size - size // 2) // 2}-"]
+
+
+def test_a_file_of_which_all_bytes_are_here_without_its_size_begins_again(
+    gaia: GaiaMirror, gaia_rows: Files, mirror_engine: EmbeddedEngine
+) -> None:
+    """As after a kill, when the origin sent it without its length."""
+    gaia.server.fail_first(GaiaSource_003112=[404])
+    gaia.fail(mirror_engine)
+    data = (gaia.server.folder / SECOND).read_bytes()
+    part = gaia.folder / "work" / "mirror_files" / f"000001_{SECOND}.part"
+    part.write_bytes(data)
+    tag = f'"{(gaia.server.folder / SECOND).stat().st_mtime_ns}"'
+    part.with_name(f"{part.name}.json").write_text(json.dumps({"version": tag, "size": None}))
+    gaia.run(mirror_engine)
+    assert read_rows(mirror_engine) == sort_rows(gaia_rows)
+    assert [asked for path, asked in gaia.server.requests if path == SECOND] == ["", f"bytes={len(data)}-", ""]
 
 
 def test_more_breaks_than_attempts_end_nothing_as_long_as_bytes_come(
@@ -170,6 +187,24 @@ def test_a_list_of_sums_that_leads_elsewhere_is_refused(
     (gaia.server.folder / "_MD5SUM.txt").write_text(name + "\n")
     mirror = GaiaMirror(gaia.server, gaia.folder, RECIPE.replace("  match: GaiaSource_*.csv.gz\n", ""))
     assert said in mirror.fail(mirror_engine)
+
+
+@pytest.mark.parametrize("publishes_early", [False, True])
+def test_columns_that_only_later_files_have_are_reported_once(
+    tmp_path: Path, mirror_engine: EmbeddedEngine, publishes_early: bool
+) -> None:
+    folder = tmp_path / "origin"
+    folder.mkdir()
+    (folder / "a.csv").write_text("source_id,ra\n1,30.5\n")
+    (folder / "b.csv").write_text("source_id,ra,extra\n2,40.5,7\n")
+    (folder / "c.csv").write_text("source_id,ra,extra\n3,50.5,8\n")
+    files = ", ".join(f"'{{url}}/{name}.csv'" for name in "abc")
+    recipe = f"name: few\ntable: mirrored.gaia\norigin: {{{{files: [{files}]}}}}\n"
+    with serving_origin(folder) as server:
+        reporter = GaiaMirror(server, tmp_path, recipe).run(mirror_engine, publishes_early=publishes_early)
+    warnings = [message for message in reporter.messages if "no column" in message]
+    assert warnings == [f"warning: {server.url}/b.csv: the table has no column extra: not loaded"]
+    assert len(read_rows(mirror_engine)) == 3
 
 
 def test_a_missing_list_is_an_error_that_names_it(gaia: GaiaMirror, mirror_engine: EmbeddedEngine) -> None:
