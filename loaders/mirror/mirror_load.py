@@ -68,7 +68,7 @@ def _load_plan(engine: Engine, task: MirrorTask, plan: Plan) -> None:
     schema = choose_schema(whole, task)
     origin = open_origin(task, plan, schema)
     columns = [column.name for column in whole.tables[0].columns]
-    reader = PieceReader(origin, choose_options(whole.tables[0], AS_DETECTED), columns, reporter)
+    reader = PieceReader(origin, choose_options(whole.tables[0], AS_DETECTED), schema.tables[0], columns, reporter)
     condition = "" if task.recipe.origin.tap else request.where
     load_request = LoadRequest(
         (plan.name,),

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from clickhouse_schema.schema_model import Table
+from loaders.load_error import LoadError
 from loaders.mirror.mirror_origin import FetchedPiece, MirrorOrigin
+from loaders.pipeline.missing_columns import list_some
 from loaders.progress_reporter import Reporter
 from tap_service.models.read_options import ReadOptions
 from tap_service.readers.conform_rows import find_matching_name
@@ -20,21 +23,34 @@ class PieceReader:
     ----------
     options
         How all files are read.
+    table
+        The wanted columns, which every file has.
     columns
         All columns that the metadata have; others of the files are reported.
     nulls
         NULL tokens that were recognised in files.
     """
 
-    def __init__(self, origin: MirrorOrigin, options: ReadOptions, columns: Iterable[str], reporter: Reporter) -> None:
+    def __init__(
+        self, origin: MirrorOrigin, options: ReadOptions, table: Table, columns: Iterable[str], reporter: Reporter
+    ) -> None:
         self._origin = origin
         self._options = options
+        self._table = table
         self._columns = set(columns)
         self._reporter = reporter
         self.nulls: tuple[str, ...] = ()
 
     def open(self, piece: FetchedPiece) -> list[Source]:
-        """Open the files of a piece; of the first one, report the form. Raises ``ReadError`` with its address."""
+        """Open the files of a piece; of the first one, report the form.
+
+        Raises
+        ------
+        ReadError
+            A file cannot be read; the message has its address.
+        LoadError
+            It lacks a column.
+        """
         name = self._origin.get_name(piece.position)
         options = self._options.add_nulls(self.nulls)
         try:
@@ -45,12 +61,22 @@ class PieceReader:
         except ReadError as error:
             raise ReadError(f"{name}: {error}") from error
         self.nulls = sources[0].options.nulls
+        self._refuse_missing_columns(name, sources[0])
         self._report_columns(name, sources[0])
         return sources
+
+    def _refuse_missing_columns(self, name: str, source: Source) -> None:
+        names = {field.name for field in source.fields}
+        wanted = [column.name for column in self._table.columns if not column.if_missing]
+        if missing := [name for name in wanted if not find_matching_name(name, names)]:
+            raise LoadError(
+                f"{name} has no column {list_some(missing)}: leave it out by --columns, or give the names that the"
+                " files have by columns or renamed in the recipe, and begin again with --restart"
+            )
 
     def _report_columns(self, name: str, source: Source) -> None:
         """Report columns of a file that the metadata lack, each once."""
         others = [field.name for field in source.fields if not find_matching_name(field.name, self._columns)]
         if others:
             self._columns.update(others)
-            self._reporter.message(f"warning: {name}: the table has no column {', '.join(others)}: not loaded")
+            self._reporter.message(f"warning: {name}: the table has no column {list_some(others)}: not loaded")

@@ -52,6 +52,8 @@ class PublishedPieces:
         self._reader = reader
         self._choose_rows = choose_rows
         self._reporter = reporter
+        #: rows of the pieces that are loaded
+        self._rows = 0
 
     def load_all(self, total: int, max_files: int) -> None:
         """Load the pieces that the journal does not have."""
@@ -60,8 +62,8 @@ class PublishedPieces:
         if done:
             self._reporter.message(f"{done:,} of {total:,} files are loaded already")
             self._reader.nulls = journal[done - 1].nulls
-        rows = sum(entry.rows for entry in journal.values())
-        progress = MirrorProgress(self._reporter, self._state.files, total, done, rows)
+        self._rows = sum(entry.rows for entry in journal.values())
+        progress = MirrorProgress(self._reporter, self._state.files, total, done, self._rows)
         load_pieces(self._origin, range(done, total), self._load_piece, max_files, progress, self._reporter)
 
     def _load_piece(self, piece: FetchedPiece) -> int:
@@ -79,7 +81,11 @@ class PublishedPieces:
         schema = self._find_schema(request, live)
         load_input = LoadInput([found], schema.tables[0])
         job = open_load(self._engine, catalogue, request, load_input, schema, live, self._reporter)
-        rows = 0 if is_loaded(job, catalogue) else self._load_rows(job, sources, piece.position)
+        if is_loaded(job, catalogue):  # a kill came before the entry in the journal
+            rows = _count_rows(job) - self._rows
+        else:
+            rows = self._load_rows(job, sources, piece.position)
+        self._rows += rows
         nulls = self._reader.nulls
         self._state.write_entry(JournalEntry(file=piece.position, digest=piece.digest, chunks={0: rows}, nulls=nulls))
         piece.delete()
@@ -103,6 +109,11 @@ class PublishedPieces:
         load = load_rows(job, insert_rows, lambda: append_few_rows(job, sources, self._choose_rows))
         report_load(job, load)
         return load.rows
+
+
+def _count_rows(job: LoadJob) -> int:
+    """Return the rows of the live table, with its appends."""
+    return (job.live.rows if job.live else 0) + (job.appends.sum_appends().rows if job.appends else 0)
 
 
 def _refuse_other_files(job: LoadJob, position: int) -> None:

@@ -97,12 +97,10 @@ def _drop_missing_columns(table: Table, sources: list[TableHeader], reporter: Re
     missing = [column for column in table.columns if column.if_missing and not find_matching_name(column.name, names)]
     if not missing:
         return table
-    known = {name for column in table.columns if (name := find_matching_name(column.name, names))}
     dropped = {column.name for column in missing if column.if_missing == "leave_out"}
     for consequence, columns in (
         ("no file has these columns, so they are NULL", [c.name for c in missing if c.name not in dropped]),
         ("no file has these columns, so they are left out", [c.name for c in missing if c.name in dropped]),
-        ("the schema file does not have these columns, so they are not loaded", sorted(names - known)),
     ):
         if columns:
             reporter.message(f"{consequence}: {', '.join(columns)}")

@@ -13,7 +13,7 @@ from loaders.pipeline.load_input import LoadInput
 from loaders.pipeline.load_job import LoadJob, is_loaded, load_rows, open_load, report_load
 from loaders.pipeline.load_plan import choose_options, complete_schema, describe_schema, read_wanted_schema
 from loaders.pipeline.load_request import LoadRequest
-from loaders.pipeline.missing_columns import refuse_missing_columns
+from loaders.pipeline.missing_columns import refuse_missing_columns, report_other_columns
 from loaders.pipeline.named_input import NamedInput, open_inputs
 from loaders.pipeline.rejects_file import RejectsFile
 from loaders.pipeline.storage_choice import read_live_state
@@ -43,6 +43,7 @@ def load_files(engine: Engine, request: LoadRequest, reporter: Reporter) -> None
     for found in job.load_input.inputs:
         refuse_missing_columns(job.table, found.sources[0], request.schema_file)
         Conformer(job.table, found.sources[0])  # raises if a file lacks columns, before anything is created
+    report_other_columns(job.table, [found.header for found in job.load_input.inputs], reporter)
     sources = [source for found in job.load_input.inputs for source in found.sources]
     load = load_rows(job, lambda fill: fill.insert_sources(sources), lambda: append_few_rows(job, sources))
     report_load(job, load)

@@ -1,12 +1,14 @@
-"""Columns of a table that a file lacks: a load refuses the file, with the lines of the schema file."""
+"""Columns of a table that a file lacks, for which it is refused, and columns of a file that the table lacks."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 
 from clickhouse_schema.schema_files.column_lines import find_column_lines
 from clickhouse_schema.schema_model import Table
 from loaders.load_error import LoadError
+from loaders.progress_reporter import Reporter
 from tap_service.readers.conform_rows import find_matching_name
 from tap_service.readers.table_source import TableHeader
 
@@ -22,14 +24,24 @@ def refuse_missing_columns(table: Table, source: TableHeader, schema_file: Path 
     if not missing or not source.unusable.keys().isdisjoint(missing):
         return
     lines = find_column_lines(schema_file, table.name) if schema_file else {}
-    where = _list_some([lines[name] for name in missing if name in lines])
+    where = list_some([lines[name] for name in missing if name in lines])
     raise LoadError(
-        f"{source.path} has no column {_list_some(missing)} of table {table.name} ({where and where + '; '}it has "
-        f"{_list_some([*names])}); correct the names in the schema file, remove the columns from it, or give them "
+        f"{source.path} has no column {list_some(missing)} of table {table.name} ({where and where + '; '}it has "
+        f"{list_some([*names])}); correct the names in the schema file, remove the columns from it, or give them "
         "skyhouse:if_missing"
     )
 
 
-def _list_some(names: list[str]) -> str:
+def report_other_columns(table: Table, sources: Iterable[TableHeader], reporter: Reporter) -> None:
+    """Report the columns of files that the table does not have, each once."""
+    names = {field.name: source.path for source in reversed([*sources]) for field in source.fields}
+    known = {find_matching_name(column.name, names) for column in table.columns}
+    for path in dict.fromkeys(names.values()):
+        if others := [name for name, first in names.items() if first == path and name not in known]:
+            reporter.message(f"note: {path} has columns that the table lacks: {list_some(others)}; they are not loaded")
+
+
+def list_some(names: list[str]) -> str:
+    """Return the names for a message, the first ten and how many more."""
     more = f" and {len(names) - _MAX_NAMES:,} more" if len(names) > _MAX_NAMES else ""
     return ", ".join(names[:_MAX_NAMES]) + more

@@ -230,6 +230,5 @@ class VosiParser:
         column = self._column
         if not column.get("name"):
             raise self._build_error("has a column without a name")
-        if not column.get("datatype"):
-            raise self._build_error(f"has a column without a dataType: {column['name']}")
+        column.setdefault("datatype", "")  # the schema of VODataService allows a column without one
         return build_column(column, frozenset(self._flags))

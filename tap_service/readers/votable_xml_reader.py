@@ -279,6 +279,8 @@ def find_column_type(datatype: str, arraysize: str, xtype: str) -> tuple[ColumnT
         return CHAR, f"its arraysize {arraysize!r} is not valid in VOTable"
     if datatype == "bit":  # programs disagree on the bits of a column, but not on booleans
         datatype = "boolean"
+    if not datatype:
+        return CHAR, "it has no datatype"
     if datatype not in SCALARS:
         return CHAR, f"its datatype {datatype!r} is not valid in VOTable"
     if datatype in TEXT:

@@ -101,14 +101,14 @@ def test_columns_that_files_lack(obscore: EmbeddedEngine, tmp_path: Path) -> Non
     second = _request(tmp_path, [GOOD | {"obs_id": "b", "Obs_Title": "Über", "pol_sates": "/I/"}], "more.csv")
     recorder = Recorder()
     load_files(obscore, replace(first, files=first.files + second.files), recorder)
-    filled, left_out, unknown, form = recorder.messages
+    filled, left_out, form, unknown = recorder.messages
     assert form.endswith(": CSV, delimiter comma, names in line 1")
     assert filled.startswith("no file has these columns, so they are NULL: target_name, access_url, ")
     assert "pol_states" in filled
     assert left_out.startswith(
         "no file has these columns, so they are left out: dataproduct_subtype, target_class, obs_creation_date"
     )
-    assert unknown == "the schema file does not have these columns, so they are not loaded: pol_sates"
+    assert unknown == f"note: {second.files[0]} has columns that the table lacks: pol_sates; they are not loaded"
     assert _column(obscore, "obs_title") == [None, "Über"]
     assert _column(obscore, "pol_states") == [None, None]
     assert find_data_models(catalogue_log.read_catalogue(obscore)) == (DATA_MODEL,)

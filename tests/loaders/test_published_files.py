@@ -75,6 +75,13 @@ def test_a_file_whose_nulls_were_recognised_is_not_appended_twice(tmp_path: Path
     assert (code, out) == (0, "already loaded: s.t holds these files (14 rows)\n")
 
 
+def test_columns_that_only_later_files_have_are_named(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text("id,v\n1,5\n")
+    (tmp_path / "b.csv").write_text("id,w,v,x\n2,7,6,8\n")
+    code, _, err = skyhouse(tmp_path, "load", "a.csv", "b.csv", "--table", "s.t")
+    assert (code, "/b.csv has columns that the table lacks: w, x; they are not loaded\n" in err) == (0, True), err
+
+
 def test_longitudes_from_minus_180_are_wrapped_if_the_schema_says_so(tmp_path: Path) -> None:
     (tmp_path / "t.csv").write_text("id,ra,dec\n1,-179.5,1\n2,179.5,2\n")
     code, _, err = skyhouse(tmp_path, "load", "t.csv", "--table", "s.t", "--max-errors", "0")

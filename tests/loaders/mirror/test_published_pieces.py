@@ -57,8 +57,10 @@ def test_killed_at_any_step_and_started_again(
     with killed_at(mirror_engine, point, count) as dying:
         gaia.run(dying, publishes_early=True)
     startup_cleanup.finish_killed_loads(mirror_engine)  # as each command does
-    gaia.run(mirror_engine, publishes_early=True)
-    assert read_rows(mirror_engine) == sort_rows(gaia_rows)
+    messages = gaia.run(mirror_engine, publishes_early=True).messages
+    rows = sort_rows(gaia_rows)
+    assert read_rows(mirror_engine) == rows
+    assert f"{len(gaia_rows)} of {len(gaia_rows)} files, {len(rows):,} rows, " in messages[-1]
 
 
 def change_second_file(gaia: GaiaMirror, rows: list[Row]) -> None:

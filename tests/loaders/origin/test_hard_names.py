@@ -69,6 +69,11 @@ def test_a_table_of_nothing_that_can_be_stored(origin: Origin, describe: Callabl
         describe("s.t")
 
 
+def test_a_column_without_a_datatype_is_left_out(origin: Origin, describe: Callable[..., str]) -> None:
+    origin.publish(document(column("a"), column("b", "")))
+    assert "# left out: b: it has no datatype" in describe("s.t")
+
+
 def test_an_arraysize_that_no_column_has_leaves_it_out(origin: Origin, describe: Callable[..., str]) -> None:
     wrong = '<dataType arraysize="0x3">double</dataType>'
     origin.publish(document(column("a"), column("c", wrong), column("d", '<dataType arraysize="-1">double</dataType>')))

@@ -358,7 +358,7 @@ def test_columns_may_have_any_name(alice: User) -> None:
         ("x\n", "application/fits", "does not start like a FITS file"),
         ("<table><name>x</name></table>", "text/xml", "the definition has no columns"),
         ("<tableset/>", "text/xml", "starts with the element tableset"),
-        ("<table><column><name>x</name></column></table>", "text/xml", "a column without a dataType: x"),
+        ("<table><column><name>x</name></column></table>", "text/xml", "column x: it has no datatype"),
         ("<table><column><dataType>int</dataType></column></table>", "text/xml", "a column without a name"),
         ('<!DOCTYPE t [<!ENTITY a "b">]><table/>', "text/xml", "DOCTYPE"),
         ("<table>" + "<a>" * 50 + "</a>" * 50 + "</table>", "text/xml", "deeper than 16"),
