@@ -87,6 +87,11 @@ class ByteStream:
 
     def _build_error(self, error: Exception) -> ReadError:
         packed = f" ({self.compression.name})" if self.compression else ""
+        if "memory" in str(error).lower():  # as xz and zstd say it
+            return ReadError(
+                f"{self.path} needs more than 128 MB of memory to be unpacked{packed}: compress it again, by xz -9 or"
+                " zstd without --long"
+            )
         return ReadError(f"{self.path} is broken{packed}: {error}")
 
     def _count_bytes(self, data: bytes) -> bytes:
