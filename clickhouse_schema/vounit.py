@@ -18,11 +18,12 @@ _WORDS = {
     "cts": "count", "photons": "photon", "pixels": "pixel", "gauss": "G", "jansky": "Jy", "kelvin": "K",
     "Kelvin": "K", "ADU": "adu", "radians": "rad", "radian": "rad", "Msun": "solMass", "Lsun": "solLum",
     "Rsun": "solRad", "uas": "uarcsec",
+    "asec": "arcsec", "amin": "arcmin",  # IRSA's: parsers take them for attoseconds and attominutes
 }  # fmt: skip
 _SIGNS = {"°": "deg", "'": "arcmin", "′": "arcmin", '"': "arcsec", "″": "arcsec", "''": "arcsec", "Å": "Angstrom"}
 _INSIDE = str.maketrans({"Å": "Angstrom", "µ": "u", "μ": "u", "²": "2", "³": "3", "⁻": "-", "¹": "1", "·": "."})
 _AS_WRITTEN = frozenset({"%", "unknown"})
-_NONE = frozenset({"", "-", "--", "---", "[-]", "none", "None", "null", "unitless", "dimensionless", "1"})
+_NONE = frozenset({"", "-", "--", "---", "[-]", "none", "None", "null", "N/A", "unitless", "dimensionless", "1"})
 _WORD = re.compile(r"[A-Za-z]+")
 _LOGARITHM = re.compile(r"(?:\[(?P<cds>[^\[\]]+)\]|(?:log|log10)\((?P<called>[^()]+)\))")
 _MAX_UNIT_LENGTH = 100
@@ -46,7 +47,7 @@ def normalise_unit(text: str) -> str | None:
         inner = normalise_unit(logarithm["cds"] or logarithm["called"])
         return f"log({inner})" if inner else None
     text = _SIGNS.get(text, text).translate(_INSIDE)
-    spellings = dict.fromkeys((text, _WORD.sub(lambda word: _WORDS.get(word[0], word[0]), text)))
+    spellings = dict.fromkeys((_WORD.sub(lambda word: _WORDS.get(word[0], word[0]), text), text))
     for format_ in ("vounit", "fits", "cds", "generic"):
         for spelling in spellings:
             if unit := _rewrite_unit(spelling, format_):

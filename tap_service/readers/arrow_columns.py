@@ -110,20 +110,28 @@ def _list_columns(schema: pa.Schema) -> tuple[list[_Column], tuple[str, ...]]:
     metadata = schema.metadata or {}
     if _ASTROPY_KEY in metadata:
         columns = [*fold_masks(columns)]
-    unnamed = _read_unnamed_indexes(metadata.get(_PANDAS_KEY, b""))
+    indexes = _read_indexes(metadata.get(_PANDAS_KEY, b""))
+    unnamed = {index for index in indexes if isinstance(index, str) and _UNNAMED_INDEX.fullmatch(index)}
     left_out = {column.name for column, _ in columns if column.name in unnamed and pa.types.is_integer(column.type)}
     notes = tuple(f"the column {name} is left out: it is pandas' index without a name" for name in sorted(left_out))
+    notes += tuple(_describe_ranges(indexes))
     return [each for each in columns if each[0].name not in left_out], notes
 
 
-def _read_unnamed_indexes(document: bytes) -> set[str]:
-    """Return the columns that pandas' metadata declare as indexes without a name."""
+def _read_indexes(document: bytes) -> list[object]:
+    """Return the indexes in pandas' metadata: names of columns, and mappings for ranges."""
     try:
         indexes = json.loads(document)["index_columns"]
     except (KeyError, TypeError, ValueError, RecursionError):
-        return set()
-    listed = indexes if isinstance(indexes, list) else []
-    return {name for name in listed if isinstance(name, str) and _UNNAMED_INDEX.fullmatch(name)}
+        return []
+    return indexes if isinstance(indexes, list) else []
+
+
+def _describe_ranges(indexes: list[object]) -> Iterator[str]:
+    """Yield a note for each index with a name that pandas keeps as a range in the metadata, without a column."""
+    for index in indexes:
+        if isinstance(index, dict) and index.get("kind") == "range" and isinstance(name := index.get("name"), str):
+            yield f"pandas' index {name} is not in the file, which has its range alone: reset_index() makes it a column"
 
 
 def _find_fields(columns: list[_Column], find_range: FindRange, found: ArrowColumns) -> Iterator[Field]:

@@ -37,7 +37,7 @@ class Explanation:
     Attributes
     ----------
     text : str
-        The explanation after these marks, with the limits.
+        The explanation after these marks, with the limits; ``[]``, which stands for unknown ones, is left out.
     nulls : tuple of str
         The tokens of missing values, besides blanks.
     is_nullable : bool
@@ -57,7 +57,8 @@ def parse_explanation(text: str) -> Explanation:
     found = _EXPLANATION.fullmatch(" ".join(text.split()))
     if found is None:
         return Explanation(text)
-    words = [word for word in (found["limits"], found["text"]) if word]
+    limits = found["limits"] if found["limits"] != "[]" else ""
+    words = [word for word in (limits, found["text"]) if word]
     null = (found["null"] or "").rstrip(";,")
     nulls: tuple[str, ...] = () if null in ("", '""') else (null,)
     if null and not null.strip("-"):

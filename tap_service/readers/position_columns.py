@@ -7,7 +7,11 @@ from collections.abc import Iterable
 from clickhouse_schema.datatypes import Field
 
 #: Common names of equatorial coordinates in degrees, the most reliable first
-_POSITION_NAMES = (("ra", "dec"), ("ra_icrs", "de_icrs"), ("raj2000", "dej2000"), ("_raj2000", "_dej2000"))
+_POSITION_NAMES = (
+    ("ra", "dec"), ("ra", "decl"), ("ra_icrs", "de_icrs"), ("raj2000", "dej2000"), ("_raj2000", "_dej2000"),
+    ("radeg", "dedeg"), ("right_ascension", "declination"), ("target_ra", "target_dec"), ("ramean", "decmean"),
+    ("alphawin_j2000", "deltawin_j2000"), ("alpha_j2000", "delta_j2000"),
+)  # fmt: skip
 
 _DEGREES = frozenset({"", "deg", "degree", "degrees"})
 _HOURS = frozenset({"h", "hr", "hour", "hours", "hourangle", "ha"})

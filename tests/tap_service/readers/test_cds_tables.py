@@ -144,6 +144,7 @@ def test_astropy_reads_the_same(folder: Path) -> None:
         ("[0/24]?=-1 + Hours", ("[0/24] Hours", ("-1",), True)),
         ("]0/140[? Code", ("]0/140[ Code", (), True)),
         ("?Wave", ("Wave", (), True)),
+        ("[]? Mean declination", ("Mean declination", (), True)),
         ("[Fe/H] metallicity", ("[Fe/H] metallicity", (), False)),
         ('?="" Flux', ("Flux", (), True)),
         ("?=0 - Stage", ("Stage", ("0",), True)),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -137,6 +138,16 @@ def test_an_index_of_texts_is_kept(tmp_path: Path) -> None:
     source = ParquetSource(write_parquet(tmp_path / "t.parquet", table))
     assert [field.name for field in source.fields] == ["index_level_0"]
     assert read_source(source) == ([("M 31",)], [])
+
+
+@pytest.mark.parametrize(("name", "notes"), [("star", 1), (None, 0)])
+def test_an_index_that_is_a_range_with_a_name_is_noted(tmp_path: Path, name: str | None, notes: int) -> None:
+    index = {"kind": "range", "name": name, "start": 1, "stop": 4, "step": 1}
+    pandas = {b"pandas": json.dumps({"index_columns": [index]}).encode()}
+    table = pa.table({"ra": [1.5, 2.5, 3.5]}).replace_schema_metadata(pandas)
+    source = ParquetSource(write_parquet(tmp_path / "t.parquet", table))
+    note = "pandas' index star is not in the file, which has its range alone: reset_index() makes it a column"
+    assert source.notes == (note,) * notes
 
 
 @pytest.mark.parametrize("pandas", [b"", b"{", b"[]", b'{"index_columns": 5}', b"[" * 100_000, b"\xff"])
