@@ -6,7 +6,7 @@ from itertools import islice
 
 from clickhouse_schema.catalogue import Catalogue
 from clickhouse_schema.engine_tables.catalogue_log import read_catalogue
-from clickhouse_schema.schema_model import Schema
+from clickhouse_schema.schema_model import Schema, Table
 from loaders.pipeline.chunk_reader import ChooseRows, read_chunks, reject_orphans
 from loaders.pipeline.load_checks import refuse_attached
 from loaders.pipeline.load_input import LoadInput
@@ -17,6 +17,7 @@ from loaders.pipeline.missing_columns import refuse_missing_columns, report_othe
 from loaders.pipeline.named_input import NamedInput, open_inputs
 from loaders.pipeline.rejects_file import RejectsFile
 from loaders.pipeline.storage_choice import read_live_state
+from loaders.pipeline.valid_notes import list_valid_notes
 from loaders.progress_reporter import Reporter
 from loaders.storage.load_state import FinishedLoad, TableState
 from tap_service.readers.conform_rows import Conformer
@@ -61,16 +62,16 @@ def _prepare_load(engine: Engine, catalogue: Catalogue, request: LoadRequest, re
         schema = complete_schema(wanted, sources, request.schema_file, request.strict, reporter)
     else:
         schema = wanted
-    _report_form(inputs, reporter)
+    _report_form(inputs, schema.tables[0], reporter)
     load_input = LoadInput(inputs, schema.tables[0], request.options)
     return open_load(engine, catalogue, request, load_input, schema, live, reporter)
 
 
-def _report_form(inputs: list[NamedInput], reporter: Reporter) -> None:
+def _report_form(inputs: list[NamedInput], table: Table, reporter: Reporter) -> None:
     """Report how the first file is read, and which other files are read otherwise."""
     last = ""
     for found in inputs:
-        notes = ([found.form] if found.form else []) + [*found.header.notes]
+        notes = ([found.form] if found.form else []) + [*list_valid_notes(found.header, table)]
         if notes and "; ".join(notes) != last:
             last = "; ".join(notes)
             reporter.message(f"note: {found.name}: {last}")

@@ -21,7 +21,7 @@ from tap_service.readers.arrow_types import FindRange, find_column_type
 from tap_service.readers.column_parts import ColumnParts, Part, flatten_structs, fold_masks
 from tap_service.readers.ecsv_header import list_columns, list_fields, parse_header, read_description
 from tap_service.readers.read_error import ReadError
-from tap_service.readers.table_source import MAX_FILE_COLUMNS
+from tap_service.readers.table_source import MAX_FILE_COLUMNS, TypeNote
 from tap_service.readers.unique_names import name_columns
 from tap_service.readers.votable_reader import read_metadata
 
@@ -145,7 +145,7 @@ def _find_fields(columns: list[_Column], find_range: FindRange, found: ArrowColu
             found.unusable[column.name] = f"the type {column.type} has no VOTable equivalent"
             continue
         if reason:
-            found.notes += (f"column {column.name} {reason}",)
+            found.notes += (TypeNote(column.name, reason),)
         yield Field(column.name, kind, nullable=column.nullable, **metadata)
 
 

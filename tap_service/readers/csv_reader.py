@@ -24,7 +24,7 @@ from tap_service.models.read_options import AS_DETECTED, ReadOptions
 from tap_service.readers.byte_stream import ByteStream
 from tap_service.readers.latin1_text import SkipRow, is_utf8, parse_as_latin1
 from tap_service.readers.read_error import ReadError
-from tap_service.readers.table_source import MAX_ROW_BYTES, Fault, RowBlock
+from tap_service.readers.table_source import MAX_ROW_BYTES, Fault, RowBlock, TypeNote
 from tap_service.readers.text_dialect import BLANKS, DELIMITER_NAMES, Dialect, detect_dialect
 from tap_service.readers.text_source import TextSource
 from tap_service.readers.type_guess import NULL_WORDS, find_rounded_integer, find_wide_integer, guess_fields
@@ -108,7 +108,7 @@ class CsvSource(TextSource):
         numbers = [field for field in self.fields if field.type.is_numeric]
         inexact = self._find_inexact_columns(numbers)
         self.fields = tuple(replace(field, type=UNICODE) if field.name in inexact else field for field in self.fields)
-        self.notes += tuple(f"column {name} stays text: {reason}" for name, reason in inexact.items())
+        self.notes += tuple(TypeNote(name, f"stays text: {reason}") for name, reason in inexact.items())
 
     def _find_inexact(self, column: Field) -> str | None:
         return self._find_inexact_columns([column]).get(column.name)

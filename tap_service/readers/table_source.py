@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
+from typing import Protocol, Self
 
 import pyarrow as pa
 
@@ -44,6 +44,17 @@ class Fault:
     column: str
     value: str
     reason: str
+
+
+class TypeNote(str):
+    """A note on the type that a reader has chosen for ``column``: it says nothing of a table with another type."""
+
+    column: str
+
+    def __new__(cls, column: str, reason: str) -> Self:
+        note = super().__new__(cls, f"column {column} {reason}")
+        note.column = column
+        return note
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,6 +16,7 @@ import pyarrow.compute as pc
 from clickhouse_schema.datatypes import DOUBLE, LONG, TIMESTAMP, UNICODE, ColumnType, Field, arrow_to_column_type
 from tap_service.readers.conform_rows import TIME_RANGE
 from tap_service.readers.position_columns import find_position_columns
+from tap_service.readers.table_source import TypeNote
 
 #: Texts that mark missing numbers in the files of archives, databases and spreadsheets
 NULL_WORDS = ("null", "NULL", "\\N", "N/A")
@@ -76,7 +77,7 @@ def guess_fields(texts: pa.Table, types: pa.Schema) -> Guess:
         type_, note = _choose_type(arrow, kept.drop_null())
         fields.append(Field(name, type_))
         if note:
-            notes.append(f"column {name} {note}")
+            notes.append(TypeNote(name, note))
         (words_in_texts if type_ == UNICODE else words).update(found)
     if words:  # else a text may be one of them by itself
         words |= words_in_texts

@@ -82,6 +82,19 @@ def test_columns_that_only_later_files_have_are_named(tmp_path: Path) -> None:
     assert (code, "/b.csv has columns that the table lacks: w, x; they are not loaded\n" in err) == (0, True), err
 
 
+def test_types_that_the_schema_file_overrules_are_not_noted(tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_text("id,n,flag\n1,007,001\n2,010,002\n")
+    columns = "".join(f"  - {{name: {name}, datatype: {type_}}}\n" for name, type_ in (("id", "int"), ("n", "int")))
+    (tmp_path / "t.yaml").write_text(f"name: s\ntables:\n- name: t\n  columns:\n{columns}")
+    (tmp_path / "u.yaml").write_text((tmp_path / "t.yaml").read_text() + "  - {name: flag, datatype: string}\n")
+    _, _, err = skyhouse(tmp_path, "load", "t.csv", "--table", "s.t", "--schema", "t.yaml")
+    assert "leading zeros" not in err
+    _, _, err = skyhouse(tmp_path, "load", "t.csv", "--table", "s.t", "--schema", "u.yaml", "--replace")
+    assert "; column flag stays text: it has leading zeros, as in '001'\n" in err
+    skyhouse(tmp_path, "export", "s.t", "out.csv", "--format", "csv")
+    assert (tmp_path / "out.csv").read_text() == "id,n,flag\n1,7,001\n2,10,002\n"
+
+
 def test_longitudes_from_minus_180_are_wrapped_if_the_schema_says_so(tmp_path: Path) -> None:
     (tmp_path / "t.csv").write_text("id,ra,dec\n1,-179.5,1\n2,179.5,2\n")
     code, _, err = skyhouse(tmp_path, "load", "t.csv", "--table", "s.t", "--max-errors", "0")
