@@ -6,6 +6,7 @@ import re
 import threading
 import warnings
 from functools import lru_cache
+from itertools import product
 
 #: Spellings in files that no standard has.
 _WORDS = {
@@ -18,6 +19,7 @@ _WORDS = {
     "cts": "count", "photons": "photon", "pixels": "pixel", "gauss": "G", "jansky": "Jy", "kelvin": "K",
     "Kelvin": "K", "ADU": "adu", "radians": "rad", "radian": "rad", "Msun": "solMass", "Lsun": "solLum",
     "Rsun": "solRad", "uas": "uarcsec",
+    "yrs": "yr", "YR": "yr", "MAS": "mas", "Ang": "Angstrom", "cnt": "count", "cnts": "count",
     "asec": "arcsec", "amin": "arcmin",  # IRSA's: parsers take them for attoseconds and attominutes
 }  # fmt: skip
 _SIGNS = {"°": "deg", "'": "arcmin", "′": "arcmin", '"': "arcsec", "″": "arcsec", "''": "arcsec", "Å": "Angstrom"}
@@ -26,6 +28,7 @@ _AS_WRITTEN = frozenset({"%", "unknown"})
 _NONE = frozenset({"", "-", "--", "---", "[-]", "none", "None", "null", "N/A", "unitless", "dimensionless", "1"})
 _WORD = re.compile(r"[A-Za-z]+")
 _LOGARITHM = re.compile(r"(?:\[(?P<cds>[^\[\]]+)\]|(?:log|log10)\((?P<called>[^()]+)\))")
+_FORMATS = ("vounit", "fits", "cds", "generic")
 _MAX_UNIT_LENGTH = 100
 _warnings_are_global = threading.Lock()
 
@@ -47,12 +50,22 @@ def normalise_unit(text: str) -> str | None:
         inner = normalise_unit(logarithm["cds"] or logarithm["called"])
         return f"log({inner})" if inner else None
     text = _SIGNS.get(text, text).translate(_INSIDE)
-    spellings = dict.fromkeys((_WORD.sub(lambda word: _WORDS.get(word[0], word[0]), text), text))
-    for format_ in ("vounit", "fits", "cds", "generic"):
-        for spelling in spellings:
+    spelt = _WORD.sub(_spell_word, text)
+    for spellings in (dict.fromkeys((spelt, text)), (_WORD.sub(_lower_word, spelt),)):
+        for format_, spelling in product(_FORMATS, spellings):
             if unit := _rewrite_unit(spelling, format_):
                 return unit
     return None
+
+
+def _spell_word(word: re.Match[str]) -> str:
+    return _WORDS.get(word[0], word[0])
+
+
+def _lower_word(word: re.Match[str]) -> str:
+    """Return a word with capitals (``ARCSEC``, ``Days``) as units write it; shorter ones are symbols."""
+    lower = word[0].lower()
+    return _WORDS.get(lower, lower) if len(lower) > 2 else word[0]
 
 
 def _rewrite_unit(text: str, format_: str) -> str | None:

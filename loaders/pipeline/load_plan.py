@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
+from clickhouse_schema.datatypes import Field
 from clickhouse_schema.schema_files.yaml_reader import read_schema
 from clickhouse_schema.schema_files.yaml_writer import document_to_yaml
 from clickhouse_schema.schema_model import Column, Schema, Table
@@ -17,6 +18,7 @@ from loaders.progress_reporter import Reporter
 from tap_service.models.read_options import ReadOptions, build_options
 from tap_service.readers.conform_rows import find_matching_name
 from tap_service.readers.csv_reader import CsvSource
+from tap_service.readers.position_columns import find_position_columns
 from tap_service.readers.table_source import TableHeader
 
 #: Column keys that a YAML file may leave to the data file.
@@ -63,7 +65,19 @@ def complete_schema(
     """
     table = _drop_missing_columns(schema.tables[0], sources, reporter)
     _compare_units(table, sources, schema_file, strict, reporter)
-    return schema.model_copy(update={"tables": (_complete_table(table, sources[0], reporter),)})
+    completed = _complete_table(table, sources[0], reporter)
+    _report_position(completed, schema_file, reporter)
+    return schema.model_copy(update={"tables": (completed,)})
+
+
+def _report_position(table: Table, schema_file: Path, reporter: Reporter) -> None:
+    """Report a position that the columns have and the layout does not name, as in Felis files of others."""
+    fields = tuple(Field(column.name, column.type, unit=column.unit, ucd=column.ucd) for column in table.columns)
+    if table.layout.position is None and (position := find_position_columns(fields)):
+        reporter.message(
+            f"note: {schema_file} names no position of {table.name}, so searches by position read all rows: "
+            f"skyhouse:layout: {{position: [{', '.join(position)}]}} orders them by it"
+        )
 
 
 def _describe_command(source: TableHeader) -> str:

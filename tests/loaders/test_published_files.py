@@ -95,6 +95,17 @@ def test_types_that_the_schema_file_overrules_are_not_noted(tmp_path: Path) -> N
     assert (tmp_path / "out.csv").read_text() == "id,n,flag\n1,7,001\n2,10,002\n"
 
 
+def test_a_schema_file_without_the_position_that_its_ucds_name_is_noted(tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_text("id,coord_ra,coord_dec\n1,10.5,-5\n")
+    columns = "".join(
+        f"  - {{name: coord_{name}, datatype: double, ivoa:ucd: pos.eq.{name};meta.main}}\n" for name in ("ra", "dec")
+    )
+    (tmp_path / "t.yaml").write_text(f"name: s\ntables:\n- name: t\n  columns:\n{columns}")
+    code, _, err = skyhouse(tmp_path, "load", "t.csv", "--table", "s.t", "--schema", "t.yaml")
+    assert code == 0, err
+    assert "skyhouse:layout: {position: [coord_ra, coord_dec]} orders them by it\n" in err
+
+
 def test_longitudes_from_minus_180_are_wrapped_if_the_schema_says_so(tmp_path: Path) -> None:
     (tmp_path / "t.csv").write_text("id,ra,dec\n1,-179.5,1\n2,179.5,2\n")
     code, _, err = skyhouse(tmp_path, "load", "t.csv", "--table", "s.t", "--max-errors", "0")
