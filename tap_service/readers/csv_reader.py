@@ -28,7 +28,7 @@ from tap_service.readers.read_error import ReadError
 from tap_service.readers.table_source import MAX_ROW_BYTES, Fault, RowBlock
 from tap_service.readers.text_dialect import BLANKS, DELIMITER_NAMES, Dialect, detect_dialect
 from tap_service.readers.text_source import TextSource
-from tap_service.readers.type_guess import NULL_WORDS, find_rounded_integer, find_wide_integer, guess_fields
+from tap_service.readers.type_guess import NULL_WORDS, find_lost_characters, find_lost_digits, guess_fields
 
 _BLOCK_BYTES = 4 << 20
 
@@ -123,12 +123,9 @@ class CsvSource(TextSource):
         for block in self._read_text_blocks() if columns else ():
             table = self._parse_texts(block, tuple(remaining), lambda _: "skip")
             for name in table.column_names:
-                if remaining[name].type.is_integer:
-                    number, why = find_wide_integer(table[name]), "{} is beyond BIGINT"
-                else:
-                    number, why = find_rounded_integer(table[name]), "DOUBLE would round {}"
-                if number is not None:
-                    found[name] = why.format(number)
+                find_lost = find_lost_characters if remaining[name].type.is_integer else find_lost_digits
+                if lost := find_lost(table[name]):
+                    found[name] = lost
                     del remaining[name]
             if not remaining:
                 break
