@@ -52,6 +52,12 @@ def test_a_type_keeps_every_digit(tmp_path: Path, values: list[str], type_: str,
     assert source.notes == (() if note is None else (note,))
 
 
+def test_nan_in_whole_numbers_is_null(tmp_path: Path) -> None:
+    rows, faults = read_rows(write(tmp_path, "1237648720693755918", "nan", " -NaN", "1"))
+    assert rows == [(1237648720693755918, 1), (None, 1), (None, 1), (1, 1)]
+    assert faults == []
+
+
 def test_ids_beyond_bigint_stay_different(tmp_path: Path) -> None:
     rows, faults = read_rows(write(tmp_path, *TWINS))
     assert faults == []
