@@ -181,6 +181,12 @@ def test_a_token_of_the_sender_is_null_in_every_column(tmp_path: Path) -> None:
     assert rows == [(1, None, None, "x"), (2, None, 3, None)]
 
 
+def test_a_token_is_null_however_a_number_is_written(tmp_path: Path) -> None:
+    path = write(tmp_path, "id,mag,name\n-0999,-9.99E2,x\n+1, -999.0,-999.0\n2,1.5,-999\n")
+    rows, _ = read_rows(path, ReadOptions(nulls=("-999",)))
+    assert rows == [("-0999", None, "x"), ("+1", None, "-999.0"), ("2", 1.5, None)]
+
+
 def test_the_extension_does_not_matter_to_a_sender_who_names_the_format(tmp_path: Path) -> None:
     path = write(tmp_path, "id;v\n1;2\n", "t.dat")
     with pytest.raises(ReadError, match=r"unknown format.*--format"):
