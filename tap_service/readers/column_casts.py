@@ -92,11 +92,19 @@ def _text_to_number(wanted: ColumnType) -> Caster:
         trimmed = pc.ascii_trim_whitespace(array)
         trimmed = replace_with_null(trimmed, "")
         if wanted.is_integer:
-            trimmed = pc.replace_substring_regex(trimmed, r"^\+", "")
-            return trimmed.cast(wanted.arrow)
+            return _text_to_integer(trimmed, wanted.arrow)
         return cast_number(_text_to_double(trimmed), wanted.arrow)
 
     return cast
+
+
+def _text_to_integer(text: pa.Array, wanted: pa.DataType) -> pa.Array:
+    """Parse integers; nan, which marks a missing one where NULL cannot be written, is NULL."""
+    text = pc.replace_substring_regex(text, r"^\+", "")
+    try:
+        return text.cast(wanted)
+    except pa.ArrowInvalid:
+        return replace_with_null(pc.replace_substring_regex(text, r"(?i)^-?nan$", ""), "").cast(wanted)
 
 
 def _text_to_double(text: pa.Array) -> pa.Array:

@@ -178,6 +178,8 @@ def _fit_column(given: pa.Array, fitting: _Fitting) -> tuple[pa.Array, dict[int,
     type_ = fitting.column.type
     cast = find_caster(given.type, type_)
     array, misfits = _cast_column(cast, given, type_.arrow)
+    if type_.is_numeric:  # a text such as -999.0 is not the token -999, but its number is
+        array = replace_tokens(array, fitting.nulls)
     if fitting.column.wrap:
         array = _wrap_longitudes(array)
     if fitting.column.values and type_.is_text:

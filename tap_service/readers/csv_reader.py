@@ -22,12 +22,13 @@ import pyarrow.csv as pacsv
 from clickhouse_schema.datatypes import DOUBLE, UNICODE, ColumnType, Field
 from tap_service.models.read_options import AS_DETECTED, ReadOptions
 from tap_service.readers.byte_stream import ByteStream
+from tap_service.readers.csv_quotes import QuotedFields
 from tap_service.readers.latin1_text import SkipRow, is_utf8, parse_as_latin1
 from tap_service.readers.read_error import ReadError
 from tap_service.readers.table_source import MAX_ROW_BYTES, Fault, RowBlock, TypeNote
 from tap_service.readers.text_dialect import BLANKS, DELIMITER_NAMES, Dialect, detect_dialect
 from tap_service.readers.text_source import TextSource
-from tap_service.readers.type_guess import NULL_WORDS, find_rounded_integer, find_wide_integer, guess_fields
+from tap_service.readers.type_guess import NULL_WORDS, find_lost_characters, find_lost_digits, guess_fields
 
 _BLOCK_BYTES = 4 << 20
 
@@ -63,6 +64,8 @@ class CsvSource(TextSource):
         super().__init__(path, options)
         self.description = description
         self._dialect = dialect or detect_dialect(path, self.delimiters, options)
+        marks = BLANKS + "\t" if self._dialect.delimiter == BLANKS else self._dialect.delimiter
+        self._quoted_fields = QuotedFields(marks, has_escapes=self._dialect.has_escapes)
         self.notes = self._dialect.notes
         self._is_guessed = not fields
         self._doubts: tuple[str, ...] = ()
@@ -88,7 +91,7 @@ class CsvSource(TextSource):
                 return "skip"
 
             table = self._parse_texts(block, columns, skip)
-            lines = _LineNumbers(block, tuple(broken))
+            lines = _LineNumbers(block, tuple(broken), self._quoted_fields)
             located = tuple(replace(fault, where=lines.find_line(fault.where)) for fault in faults)
             batches = table.combine_chunks().to_batches()
             batch = batches[0] if batches else pa.RecordBatch.from_pylist([], schema=table.schema)
@@ -120,12 +123,9 @@ class CsvSource(TextSource):
         for block in self._read_text_blocks() if columns else ():
             table = self._parse_texts(block, tuple(remaining), lambda _: "skip")
             for name in table.column_names:
-                if remaining[name].type.is_integer:
-                    number, why = find_wide_integer(table[name]), "{} is beyond BIGINT"
-                else:
-                    number, why = find_rounded_integer(table[name]), "DOUBLE would round {}"
-                if number is not None:
-                    found[name] = why.format(number)
+                find_lost = find_lost_characters if remaining[name].type.is_integer else find_lost_digits
+                if lost := find_lost(table[name]):
+                    found[name] = lost
                     del remaining[name]
             if not remaining:
                 break
@@ -151,7 +151,8 @@ class CsvSource(TextSource):
             if _MIN_NUMBER_SHARE <= share < 1:
                 row = pc.index(fits, False).as_py()
                 value = table[name][row].as_py().decode(errors="replace")[:_MAX_SHOWN]
-                line = _LineNumbers(block, tuple(broken)).find_good_row_line(row)
+                lines = _LineNumbers(block, tuple(broken), self._quoted_fields)
+                line = lines.find_good_row_line(row)
                 why = f"because of values such as {value!r} in line {line}; most of its values are numbers"
                 yield f"column {name} is read as text {why}: {_REJECT_HINT}"
 
@@ -221,7 +222,7 @@ class CsvSource(TextSource):
             while True:
                 read = stream.read(_BLOCK_BYTES)
                 rest += read
-                cut = _find_last_row_end(self._blind_escapes(rest)) if read else len(rest)
+                cut = self._quoted_fields.find_last_row_end(rest) if read else self._check_last_rows(rest, line)
                 if cut:
                     text, rest = rest[:cut], rest[cut:]
                     yield _Block(self._prepare_text(text), line, stream.fraction_read)
@@ -234,9 +235,16 @@ class CsvSource(TextSource):
                 if not read:
                     return
 
-    def _blind_escapes(self, text: bytes) -> bytes:
-        """Return the text with escaped quotation marks replaced by other bytes."""
-        return _ESCAPED.sub(b"..", text) if self._dialect.has_escapes else text
+    def _check_last_rows(self, text: bytes, line: int) -> int:
+        """Return the length of the last rows, the first of which is in ``line``. Raises ``ReadError``."""
+        start = self._quoted_fields.find_unclosed(text)
+        if start is not None:
+            opened = line + text.count(b"\n", 0, start)
+            raise ReadError(
+                f"{self.path}, line {opened}: a quotation mark is never closed, so that "
+                "the rows below it are lost: close it, or write it twice inside quotation marks"
+            )
+        return len(text)
 
     def _prepare_text(self, text: bytes) -> bytes:
         """Return the text as Arrow can parse it, with the same lines."""
@@ -269,8 +277,9 @@ class _Block:
 class _LineNumbers:
     """The line of each row of a block, computed on demand: rows may contain line ends, and blank lines are not rows."""
 
-    def __init__(self, block: _Block, broken: tuple[int, ...]) -> None:
+    def __init__(self, block: _Block, broken: tuple[int, ...], quoted_fields: QuotedFields) -> None:
         self._block = block
+        self._quoted_fields = quoted_fields
         self._broken = broken
 
     def find_line(self, row: int) -> int:
@@ -284,29 +293,14 @@ class _LineNumbers:
     @cached_property
     def _line_ends(self) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
         lines = []
-        is_quoted = False
-        for line, text in enumerate(self._block.text.split(b"\n"), self._block.line):
-            if not is_quoted and text.rstrip(b"\r"):
+        line, start = self._block.line, 0
+        for row in self._quoted_fields.hide_line_ends(self._block.text).split(b"\n"):
+            if row.rstrip(b"\r"):
                 lines.append(line)
-            is_quoted ^= text.count(b'"') % 2 == 1
+            stop = start + len(row) + 1
+            line += self._block.text.count(b"\n", start, stop)
+            start = stop
         return np.array(lines or [self._block.line], np.int64)
-
-
-def _find_last_row_end(text: bytes) -> int:
-    """Return the offset after the last line end outside quotation marks; 0 if there is none."""
-    last = text.rfind(b"\n") + 1
-    if text.count(b'"', 0, last) % 2 == 0:
-        return last
-    found = start = 0
-    for number, part in enumerate(text.split(b'"')):
-        is_quoted = number % 2 == 1
-        if not is_quoted:
-            found = text.rfind(b"\n", start, start + len(part)) + 1 or found
-        start += len(part) + 1
-    return found
-
-
-_ESCAPED = re.compile(rb"\\\\.", re.DOTALL)
 
 
 def _join_blanks(text: bytes) -> bytes:

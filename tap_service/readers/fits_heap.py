@@ -16,15 +16,18 @@ MAX_HEAP_PLACE = 1 << 61
 
 
 class Heap:
-    """The heap of a table, with its variable arrays."""
+    """The heap of a table, with its variable arrays: ``size`` bytes from ``start`` of ``file``."""
 
-    def __init__(self, file: IO[bytes], start: int, path: Path) -> None:
+    def __init__(self, file: IO[bytes], start: int, size: int, path: Path) -> None:
         self._file = file
         self._start = start
+        self._size = size
         self._path = path
 
     def read_arrays(self, places: NDArray[np.int64], sizes: NDArray[np.int64]) -> bytes:
         """Return the concatenated bytes of the arrays at byte offsets ``places`` with ``sizes`` in bytes."""
+        if np.any(places + sizes > np.where(sizes, self._size, MAX_HEAP_PLACE)):
+            raise ReadError(f"{self._path} has variable arrays behind the end of its heap, which PCOUNT declares")
         parts = []
         for place, size in zip(*_join_adjacent(places, sizes), strict=True):
             part = os.pread(self._file.fileno(), size, self._start + place)

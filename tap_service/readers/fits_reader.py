@@ -77,6 +77,7 @@ class FitsSource:
         self._heap_start = self._row_bytes * rows
         if "THEAP" in header:
             self._heap_start = header.read_integer("THEAP", high=MAX_HEAP_PLACE)
+        self._heap_size = self._row_bytes * rows + header.read_integer("PCOUNT", 0) - self._heap_start
 
     @property
     def form(self) -> str:
@@ -133,7 +134,7 @@ class FitsSource:
         with ByteStream(self.path) as stream:
             if stream.compression is None:
                 with self.path.open("rb") as file:
-                    yield Heap(file, start, self.path)
+                    yield Heap(file, start, self._heap_size, self.path)
                 return
             stream.skip(start)
             left = self._hdu.start + self._hdu.size - start
@@ -142,7 +143,7 @@ class FitsSource:
                     unpacked.write(block)
                     left -= len(block)
                 unpacked.flush()
-                yield Heap(unpacked, 0, self.path)
+                yield Heap(unpacked, 0, self._heap_size, self.path)
 
 
 def _has_whole_columns(fields: list[Field]) -> bool:

@@ -14,7 +14,7 @@ import resource
 import signal
 import sys
 import traceback
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 
 import numpy as np
@@ -134,10 +134,14 @@ class Answer:
 
 @dataclass
 class _Plan:
-    """The columns of the table to write: those that the file declares, relaxed when a row does not fit."""
+    """The columns of the table to write: those that the file declares, relaxed when a row does not fit.
+
+    ``notes``: why a column is text that was to be none.
+    """
 
     fields: list[Field]
     position: tuple[str, str] | None
+    notes: list[str] = field(default_factory=list)
 
 
 def main() -> None:
@@ -214,7 +218,7 @@ def read_table(request: Request) -> Answer:
         table = _plan_table(request.name, source, plan)
         rows, notes, fault = _write_rows(table, source, request)
         if fault is None:
-            return Answer(table=_table_to_json(table), rows=rows, notes=(*source.notes, *notes))
+            return Answer(table=_table_to_json(table), rows=rows, notes=(*source.notes, *plan.notes, *notes))
         if not _relax_plan(plan, source, fault):
             raise _build_row_error(source, fault)
 
@@ -330,6 +334,8 @@ def _relax_plan(plan: _Plan, source: Source, fault: Fault) -> bool:
     if wider is None:
         return False
     plan.fields[place] = replace(before, type=wider)
+    if wider.is_text and not before.type.is_text:
+        plan.notes.append(f"column {before.name} is text because of {fault.value!r} in {source.unit} {fault.where}")
     if before.name in (plan.position or ()):
         plan.position = find_position_columns(tuple(plan.fields))
     return True

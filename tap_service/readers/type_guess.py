@@ -1,7 +1,7 @@
 """The types of the columns of delimited text, guessed from its first rows without changing a value.
 
 A column becomes a number only if every value keeps its digits: whole numbers beyond BIGINT, whole numbers that DOUBLE
-would round, and numbers with leading zeros stay text.
+would round, hexadecimal numbers and those with leading zeros stay text.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ NULL_WORDS = ("null", "NULL", "\\N", "N/A")
 
 _WHOLE = r"^ *[-+]?[0-9]+ *$"
 _LEADING_ZERO = r"^ *[-+]?0[0-9]+ *$"
+_HEXADECIMAL = r"^ *[-+]?0[xX]"
 _PLAIN = r"^-?[0-9]+(\.[0-9]*)?$"
 _NAN = r"(?i)^ *[-+]?nan *$"
 
@@ -99,21 +100,19 @@ def _choose_type(arrow: pa.DataType, values: pa.ChunkedArray) -> tuple[ColumnTyp
 
 
 def _choose_integer(values: pa.ChunkedArray) -> tuple[ColumnType, str]:
-    padded = values.filter(pc.match_substring_regex(values, _LEADING_ZERO))
-    if len(padded):
-        return UNICODE, f"stays text: it has leading zeros, as in {_show(padded)}"
-    return LONG, ""
+    lost = find_lost_characters(values)
+    return (UNICODE, f"stays text: {lost}") if lost else (LONG, "")
 
 
 def _choose_float(values: pa.ChunkedArray) -> tuple[ColumnType, str]:
     is_nan = pc.match_substring_regex(values, _NAN)
     numbers = values.filter(pc.invert(is_nan))
     if pc.all(pc.match_substring_regex(numbers, _WHOLE)).as_py() and len(numbers):
-        if (wide := find_wide_integer(numbers)) is None:
+        if not (lost := find_lost_characters(numbers)):
             return LONG, "has whole numbers and nan, which is NULL" if pc.any(is_nan).as_py() else ""
-        return UNICODE, f"stays text: {wide} is beyond BIGINT"
-    if (rounded := find_rounded_integer(numbers)) is not None:
-        return UNICODE, f"stays text: DOUBLE would round {rounded}"
+        return UNICODE, f"stays text: {lost}"
+    if lost := find_lost_digits(numbers):
+        return UNICODE, f"stays text: {lost}"
     return DOUBLE, "has nan, which stays NaN (--null nan makes it NULL)" if pc.any(is_nan).as_py() else ""
 
 
@@ -131,18 +130,25 @@ def _choose_time(arrow: pa.DataType, values: pa.ChunkedArray) -> tuple[ColumnTyp
     return TIMESTAMP, ""
 
 
-def find_wide_integer(values: pa.ChunkedArray | pa.Array) -> int | None:
-    """Return a whole number among texts that is beyond BIGINT; None if there is none."""
+def find_lost_characters(values: pa.ChunkedArray | pa.Array) -> str:
+    """Return what BIGINT would lose of whole numbers in texts; '' if that is nothing."""
+    first = values.filter(pc.less(values, b"1"))  # blanks, signs and 0 come before 1
+    for pattern, what in ((_LEADING_ZERO, "leading zeros"), (_HEXADECIMAL, "hexadecimal numbers")):
+        found = first.filter(pc.match_substring_regex(first, pattern))
+        if len(found):
+            return f"it has {what}, as in {_show(found)}"
     long = values.filter(pc.greater_equal(pc.binary_length(values), len(str(2**63))))
     if not len(long) or _is_castable(long):
-        return None
-    return next((number for number in _iterate_integers(long) if not -(2**63) <= number < 2**63), None)
+        return ""
+    wide = (number for number in _iterate_integers(long) if not -(2**63) <= number < 2**63)
+    return next((f"{number} is beyond BIGINT" for number in wide), "")
 
 
-def find_rounded_integer(values: pa.ChunkedArray | pa.Array) -> int | None:
-    """Return a whole number among texts that DOUBLE cannot represent; None if there is none."""
+def find_lost_digits(values: pa.ChunkedArray | pa.Array) -> str:
+    """Return which whole number among texts DOUBLE would round; '' if there is none."""
     long = values.filter(pc.greater_equal(pc.binary_length(values), _MIN_INEXACT_DIGITS))
-    return next((number for number in _iterate_integers(long) if int(float(number)) != number), None)
+    rounded = (number for number in _iterate_integers(long) if int(float(number)) != number)
+    return next((f"DOUBLE would round {number}" for number in rounded), "")
 
 
 def _is_castable(values: pa.ChunkedArray | pa.Array) -> bool:

@@ -181,6 +181,12 @@ def test_a_token_of_the_sender_is_null_in_every_column(tmp_path: Path) -> None:
     assert rows == [(1, None, None, "x"), (2, None, 3, None)]
 
 
+def test_a_token_is_null_however_a_number_is_written(tmp_path: Path) -> None:
+    path = write(tmp_path, "id,mag,name\n-0999,-9.99E2,x\n+1, -999.0,-999.0\n2,1.5,-999\n")
+    rows, _ = read_rows(path, ReadOptions(nulls=("-999",)))
+    assert rows == [("-0999", None, "x"), ("+1", None, "-999.0"), ("2", 1.5, None)]
+
+
 def test_the_extension_does_not_matter_to_a_sender_who_names_the_format(tmp_path: Path) -> None:
     path = write(tmp_path, "id;v\n1;2\n", "t.dat")
     with pytest.raises(ReadError, match=r"unknown format.*--format"):
@@ -212,3 +218,32 @@ def test_a_broken_line_in_another_encoding_costs_one_row(tmp_path: Path) -> None
         (4, "d\\xe9", "not valid UTF-8"),
         (5, "4,\N{LATIN SMALL LETTER E WITH ACUTE},\N{LATIN SMALL LETTER E WITH ACUTE}", "has 3 fields for 2 columns"),
     ]
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        ('id,t\n1,"a\n2,b\n3,c\n', 2),
+        ('id,t\n1,"a\nb"\n2,"c ""\n3,d\n', 4),
+        ('id,t\n1,"a \\"b\\" c"\n2,"d \\"\n', 3),
+    ],
+)
+def test_rows_below_an_unclosed_quotation_mark_are_not_lost_in_silence(tmp_path: Path, text: str, line: int) -> None:
+    with pytest.raises(ReadError, match=f"t.csv, line {line}: a quotation mark is never closed"):
+        read_rows(write(tmp_path, text))
+
+
+def test_a_quotation_mark_inside_a_field_is_a_character(tmp_path: Path) -> None:
+    rows, faults = read_rows(write(tmp_path, 'id\tt\n1\t5" mirror\n2\tb\n3\tc\td\n4\t"e\nf"\n5\tg\th\n', "t.tsv"))
+    assert rows == [(1, '5" mirror'), (2, "b"), (4, "e\nf")]
+    assert [fault.where for fault in faults] == [4, 7]
+
+
+@pytest.mark.parametrize(("name", "text"), [("t.csv", '1,"5\\" mirror"\n'), ("t.tsv", '1\t5" mirror\n')])
+def test_long_texts_are_cut_at_row_ends_whatever_quotation_marks_they_have(
+    tmp_path: Path, name: str, text: str
+) -> None:
+    mark = text[1]
+    rest = f"2{mark}{'a' * 1000}\n" * 70_000 + f'3{mark}"b\nc"\n'
+    rows, faults = read_rows(write(tmp_path, f"id{mark}t\n{text}{rest}", name))
+    assert (len(rows), rows[0], rows[-1], faults) == (70_002, (1, '5" mirror'), (3, "b\nc"), [])

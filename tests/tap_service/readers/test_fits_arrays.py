@@ -82,6 +82,17 @@ def test_an_array_that_no_heap_can_have_is_refused(tmp_path: Path, form: str, co
         read_rows(path)
 
 
+@pytest.mark.parametrize("name", ["t.fits", "t.fits.gz"])
+@pytest.mark.parametrize(("count", "place"), [(2, 0), (1, 4), (1, 1)])
+def test_what_follows_the_heap_is_no_array(tmp_path: Path, name: str, count: int, place: int) -> None:
+    """It is padding, or another HDU."""
+    plain = write_heap_cell(tmp_path / "plain.fits", "QJ(2)", count, place)
+    path = tmp_path / name
+    path.write_bytes(gzip.compress(plain.read_bytes()) if name.endswith(".gz") else plain.read_bytes())
+    with pytest.raises(ReadError, match="has variable arrays behind the end of its heap"):
+        read_rows(path)
+
+
 def test_the_place_of_an_empty_array_does_not_matter(tmp_path: Path) -> None:
     assert read_rows(write_heap_cell(tmp_path / "t.fits", "1QJ", 0, -4)) == ([([],)], [])
 

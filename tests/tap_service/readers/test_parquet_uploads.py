@@ -52,3 +52,17 @@ def test_the_sender_is_told_what_was_changed(tmp_path: Path) -> None:
         "column t: 1 time was cut to microseconds",
     )
     assert (row["T"], row["hpx29"], row["t"].microsecond) == (1, 2, 1)
+
+
+@pytest.mark.parametrize(
+    ("values", "kind", "shown"),
+    [
+        ([5, 2**64 - 1], pa.uint64(), "18446744073709551615"),
+        ([datetime(2024, 1, 1), datetime(1885, 1, 1)], pa.timestamp("us"), "1885-01-01 00:00:00"),
+    ],
+)
+def test_the_sender_is_told_which_value_made_a_column_text(
+    tmp_path: Path, values: list[Any], kind: pa.DataType, shown: str
+) -> None:
+    answer, _ = read_upload(tmp_path, pa.table({"v": pa.array(values, kind)}), "arrow")
+    assert answer.notes == (f"column v is text because of '{shown}' in row 2",)

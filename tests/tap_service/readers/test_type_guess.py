@@ -30,6 +30,12 @@ def write(tmp_path: Path, *values: str) -> Path:
         (["100000000000000000000", "1.5"], "DOUBLE", None),
         (["1.5", "nan"], "DOUBLE", "column v has nan, which stays NaN (--null nan makes it NULL)"),
         (["00012", "00013"], "CHAR", "column v stays text: it has leading zeros, as in '00012'"),
+        (["7", "-007", "nan"], "CHAR", "column v stays text: it has leading zeros, as in '-007'"),
+        (
+            ["0xFFFFFFFFFFFFFFFF", "1"],
+            "CHAR",
+            "column v stays text: it has hexadecimal numbers, as in '0xFFFFFFFFFFFFFFFF'",
+        ),
         (["0", "10"], "BIGINT", None),
         (["+1", "-1"], "BIGINT", None),
         (["1850-01-01", "2000-01-01"], "CHAR", "column v stays text: timestamps are from 1900 to 2299"),
@@ -46,6 +52,12 @@ def test_a_type_keeps_every_digit(tmp_path: Path, values: list[str], type_: str,
     assert source.notes == (() if note is None else (note,))
 
 
+def test_nan_in_whole_numbers_is_null(tmp_path: Path) -> None:
+    rows, faults = read_rows(write(tmp_path, "1237648720693755918", "nan", " -NaN", "1"))
+    assert rows == [(1237648720693755918, 1), (None, 1), (None, 1), (1, 1)]
+    assert faults == []
+
+
 def test_ids_beyond_bigint_stay_different(tmp_path: Path) -> None:
     rows, faults = read_rows(write(tmp_path, *TWINS))
     assert faults == []
@@ -59,6 +71,15 @@ def test_an_id_beyond_bigint_late_in_a_file_makes_the_column_text(tmp_path: Path
     assert source.notes == (f"column v stays text: {TWINS[0]} is beyond BIGINT",)
     rows, faults = read_source(source)
     assert (rows[0], rows[-1], faults) == (("1", 1), (TWINS[1], 1), [])
+
+
+@pytest.mark.parametrize("value", ["007", "0x1F", " -00"])
+def test_characters_that_a_number_loses_late_in_a_file_make_the_column_text(tmp_path: Path, value: str) -> None:
+    source = CsvSource(write(tmp_path, *["1"] * 1_100_000, value))
+    source.keep_digits()
+    assert list_types(source) == {"v": "CHAR", "n": "BIGINT"}
+    rows, faults = read_source(source)
+    assert (rows[-1], faults) == ((value, 1), [])
 
 
 def test_a_whole_number_late_in_a_file_of_decimals_is_not_rounded(tmp_path: Path) -> None:

@@ -75,9 +75,11 @@ PRIMARY = header(card("SIMPLE", "T"), card("BITPIX", 8), card("NAXIS", 0), card(
 EMPTY_PART = header(card("XTENSION", "'IMAGE   '"), card("BITPIX", 8), card("NAXIS", 0))
 
 
-def fits(width: object, rows: object, forms: list[str], *more: bytes, data: bytes = b"\0" * 2880) -> bytes:
+def fits(
+    width: object, rows: object, forms: list[str], *more: bytes, data: bytes = b"\0" * 2880, heap: int = 0
+) -> bytes:
     columns = [card(f"TFORM{i}", f"'{form}'") + card(f"TTYPE{i}", f"'c{i}'") for i, form in enumerate(forms, 1)]
-    sizes = (card("NAXIS", 2), card("NAXIS1", width), card("NAXIS2", rows), card("PCOUNT", 0), card("GCOUNT", 1))
+    sizes = (card("NAXIS", 2), card("NAXIS1", width), card("NAXIS2", rows), card("PCOUNT", heap), card("GCOUNT", 1))
     first = (card("XTENSION", "'BINTABLE'"), card("BITPIX", 8), *sizes, card("TFIELDS", len(forms)))
     return PRIMARY + header(*first, *columns, *more) + data
 
@@ -205,7 +207,7 @@ REFUSED: dict[str, tuple[bytes, str]] = {
     "scale": (fits(2, 1, ["1I"], card("TZERO1", "'inf'")), "TZERO1 is not a number"),
     "heap place": (
         fits(8, 2, ["1PE"], card("THEAP", 1 << 60), data=struct.pack(">iiii", 5, 0, 5, 0) * 180),
-        "ends inside its variable arrays",
+        "variable arrays behind the end of its heap",
     ),
     "negative heap": (
         fits(8, 2, ["1PE"], data=struct.pack(">iiii", -5, 0, 5, -9) * 180),
@@ -217,7 +219,7 @@ REFUSED: dict[str, tuple[bytes, str]] = {
         "negative or too many values",
     ),
     "arrays that overlap": (
-        fits(8, 60_000, ["1PB"], data=struct.pack(">ii", 1 << 15, 0) * 60_000 + b"\0" * (1 << 15)),
+        fits(8, 60_000, ["1PB"], data=struct.pack(">ii", 1 << 15, 0) * 60_000 + b"\0" * (1 << 15), heap=1 << 15),
         "take more than 33554432 bytes",
     ),
     "endless header": (
