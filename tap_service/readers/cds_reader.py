@@ -48,6 +48,7 @@ class _Description:
     source: str
     rows: Start
     caption: str
+    records: int | None = None
 
 
 class CdsSource(TextSource):
@@ -61,6 +62,7 @@ class CdsSource(TextSource):
         self.readme = None if own else find_readme(path)
         found = own or _read_readme(path, self.readme or path)
         self._start = found.rows
+        self._records = found.records
         self.description = ". ".join(text.rstrip(".") for text in (found.readme.title, found.caption) if text)
         columns = found.table.columns
         names, notes = name_columns([column.label for column in columns], case_matters=options.case_matters)
@@ -78,10 +80,17 @@ class CdsSource(TextSource):
         self.notes = (*beside, *notes, *_note_position(self._position, self._position_names))
 
     def read_blocks(self, columns: tuple[str, ...]) -> Iterator[RowBlock]:
+        count = 0
         with ByteStream(self.path) as stream:
             for block in read_line_blocks(stream, self._start):
                 for rows in self._layout.split_block(block):
+                    count += len(rows.lines) + len(rows.faults)
                     yield self._build_block(rows, columns, block.fraction)
+        if self._records not in (None, count):
+            raise ReadError(
+                f"{self.path} has {count:,} rows, but {self.readme} lists {self._records:,} records of it: fetch the"
+                " file again, or correct the number there"
+            )
 
     def _build_block(self, rows: FixedRows, columns: tuple[str, ...], fraction: float) -> RowBlock:
         computed = self._position if self._position_names and set(columns) & set(self._position_names) else None
@@ -163,7 +172,7 @@ def _read_readme(path: Path, readme: Path) -> _Description:
         )
     name = strip_compression(path.name)
     caption = parsed.summaries.get(name) or parsed.summaries.get(re.sub(r"\.\d+$", "", name), "")
-    return _Description(parsed, table, "the ReadMe", Start(0, 1), caption)
+    return _Description(parsed, table, "the ReadMe", Start(0, 1), caption, parsed.records.get(name))
 
 
 def _read_own_description(path: Path) -> _Description | None:

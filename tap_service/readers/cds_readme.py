@@ -30,7 +30,7 @@ _COLUMN_START = re.compile(r"\s*(?:\d+\s*-\s*)?\d+\s+\d*[AIFEDG]\d+(?:\.\d+)?(?:
 _NOTE = re.compile(
     r"\s*Note\s*(?:\((?P<mark>[^)]{1,20})\)|on\s+(?P<labels>[^:]{1,200}))\s*:\s*(?P<text>.*)", re.IGNORECASE
 )
-_FILE_LINE = re.compile(r"\s{0,3}(?P<file>\S+)\s+\d+\s+[\d.]+\s+\*?(?P<text>\S.*)")
+_FILE_LINE = re.compile(r"\s{0,3}(?P<file>\S+)\s+\d+\s+(?P<records>[\d.]+)\s+\*?(?P<text>\S.*)")
 _MRT_KEY = re.compile(r"(Title|Authors|Table)\s*:\s*(.*)")
 
 
@@ -67,11 +67,12 @@ class CdsTable:
 
 @dataclass(frozen=True, slots=True)
 class ReadMe:
-    """The title of the catalogue, its tables, and the explanation of each file."""
+    """The title of the catalogue, its tables, and the explanation and the number of records of each file."""
 
     title: str
     tables: tuple[CdsTable, ...]
     summaries: dict[str, str]
+    records: dict[str, int]
 
     def list_files(self) -> list[str]:
         return [file for table in self.tables for file in table.files]
@@ -123,7 +124,12 @@ def parse_readme(path: object, text: str) -> ReadMe:
     shared = {mark: note for table in tables for mark, note in table.notes.items() if mark.startswith("G")}
     for table in tables:
         table.notes = {**shared, **table.notes}
-    return ReadMe(_find_title(lines), tuple(tables), dict(_list_summaries(lines)))
+    listed = [*_list_files(lines)]
+    summaries = {file["file"]: file["text"].strip() for file in listed}
+    if caption := _find_caption(lines):
+        summaries[""] = caption
+    records = {file["file"]: int(file["records"]) for file in listed if file["records"].isdigit()}
+    return ReadMe(_find_title(lines), tuple(tables), summaries, records)
 
 
 def _parse_table(path: object, lines: list[str], number: int) -> tuple[CdsTable, int]:
@@ -256,17 +262,18 @@ def _find_title(lines: list[str]) -> str:
     return " ".join(" ".join(found).split())
 
 
-def _list_summaries(lines: list[str]) -> Iterator[tuple[str, str]]:
-    """Yield the files of a ReadMe with their explanations, and the caption of an MRT under the name ''."""
+def _list_files(lines: list[str]) -> Iterator[re.Match[str]]:
+    """Yield the lines of the files in the summary of a ReadMe."""
     start = next((at for at, line in enumerate(lines) if line.strip().lower().startswith("file summary")), None)
-    if start is not None:
-        rules = 0
-        for line in lines[start + 1 :]:
-            rules += bool(_RULE.fullmatch(line))
-            if rules == 3:
-                break
-            if rules == 2 and (found := _FILE_LINE.fullmatch(line)):
-                yield found["file"], found["text"].strip()
-    caption = next((key[2].strip() for line in lines if (key := _MRT_KEY.match(line)) and key[1] == "Table"), "")
-    if caption:
-        yield "", caption
+    rules = 0
+    for line in lines[start + 1 :] if start is not None else ():
+        rules += bool(_RULE.fullmatch(line))
+        if rules == 3:
+            return
+        if rules == 2 and (found := _FILE_LINE.fullmatch(line)):
+            yield found
+
+
+def _find_caption(lines: list[str]) -> str:
+    """Return the caption of an MRT; '' if there is none."""
+    return next((key[2].strip() for line in lines if (key := _MRT_KEY.match(line)) and key[1] == "Table"), "")

@@ -22,8 +22,11 @@ from tap_service.readers.table_source import TypeNote
 NULL_WORDS = ("null", "NULL", "\\N", "N/A")
 
 _WHOLE = r"^ *[-+]?[0-9]+ *$"
-_LEADING_ZERO = r"^ *[-+]?0[0-9]+ *$"
-_HEXADECIMAL = r"^ *[-+]?0[xX]"
+_LOST_BY_INTEGERS = (
+    (r"^ *[-+]?0[0-9]+ *$", "leading zeros"),
+    (r"^ *-0 *$", "zeros with a sign"),
+    (r"^ *[-+]?0[xX]", "hexadecimal numbers"),
+)
 _PLAIN = r"^-?[0-9]+(\.[0-9]*)?$"
 _NAN = r"(?i)^ *[-+]?nan *$"
 
@@ -133,7 +136,7 @@ def _choose_time(arrow: pa.DataType, values: pa.ChunkedArray) -> tuple[ColumnTyp
 def find_lost_characters(values: pa.ChunkedArray | pa.Array) -> str:
     """Return what BIGINT would lose of whole numbers in texts; '' if that is nothing."""
     first = values.filter(pc.less(values, b"1"))  # blanks, signs and 0 come before 1
-    for pattern, what in ((_LEADING_ZERO, "leading zeros"), (_HEXADECIMAL, "hexadecimal numbers")):
+    for pattern, what in _LOST_BY_INTEGERS:
         found = first.filter(pc.match_substring_regex(first, pattern))
         if len(found):
             return f"it has {what}, as in {_show(found)}"

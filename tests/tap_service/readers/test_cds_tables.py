@@ -29,7 +29,7 @@ File Summary:
 {RULE}
 ReadMe         80        .   This file
 table1.dat     46        3  *Positions and magnitudes
-table2.dat     10        1   References
+table2.dat     10        2   References
 psc_*.dat      10        1   Points
 {RULE}
 
@@ -131,8 +131,16 @@ def test_a_readme_describes_several_files_also_by_wildcard_and_in_parts(folder: 
     assert read_rows(folder / "psc_aab.dat.gz") == (rows, [])
 
 
+@pytest.mark.parametrize("lines", [2, 4])
+def test_a_file_with_other_records_than_the_readme_lists_is_refused(folder: Path, lines: int) -> None:
+    (folder / "table1.dat").write_text("".join((TABLE1 + TABLE1).splitlines(keepends=True)[:lines]))
+    with pytest.raises(ReadError, match=rf"table1\.dat has {lines} rows, but .*ReadMe lists 3 records of it"):
+        read_rows(folder / "table1.dat")
+
+
 def test_astropy_reads_the_same(folder: Path) -> None:
     (folder / "table1.dat").write_text("".join(TABLE1.splitlines(keepends=True)[:2]))
+    (folder / "ReadMe").write_text((folder / "ReadMe").read_text().replace("  3  *", "  2  *"))
     for name in ("table1.dat", "table2.dat"):
         path = folder / name
         assert read_rows(path)[0] == read_with_astropy(path, format="ascii.cds", readme=str(folder / "ReadMe"))

@@ -36,6 +36,7 @@ def write(tmp_path: Path, *values: str) -> Path:
             "CHAR",
             "column v stays text: it has hexadecimal numbers, as in '0xFFFFFFFFFFFFFFFF'",
         ),
+        (["-0", "10"], "CHAR", "column v stays text: it has zeros with a sign, as in '-0'"),
         (["0", "10"], "BIGINT", None),
         (["+1", "-1"], "BIGINT", None),
         (["1850-01-01", "2000-01-01"], "CHAR", "column v stays text: timestamps are from 1900 to 2299"),
