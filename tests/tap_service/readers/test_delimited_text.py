@@ -32,6 +32,30 @@ def test_a_first_row_of_texts_that_are_repeated_is_not_taken_for_names(tmp_path:
         open_source(write(tmp_path, "NGC 224,galaxy\nNGC 598,galaxy\n"))
 
 
+@pytest.mark.parametrize("text", ["1,2.5\n,\n", '1,a,1.0\n"","",""\n', "1,2.5\n,x\n\n,y\n"])
+def test_a_first_row_above_rows_without_numbers_is_not_taken_for_names(tmp_path: Path, text: str) -> None:
+    with pytest.raises(ReadError, match=r"line 1 .* looks like a row"):
+        open_source(write(tmp_path, text))
+
+
+@pytest.mark.parametrize(
+    ("text", "count"),
+    [("  1  12.34 abcd\n  2      - x\n", 3), ("id ra dec\n1 10.5 5\n", 3), ("1 0.5\n2 0.7\n3\n", 2)],
+)
+def test_rows_of_fields_between_blanks_are_not_one_column(tmp_path: Path, text: str, count: int) -> None:
+    path = write(tmp_path, text)
+    with pytest.raises(ReadError, match=rf"line 1 .* {count} fields between blanks. Say --delimiter blanks"):
+        open_source(path)
+    options = ReadOptions(delimiter=" ", header=text.startswith("id"))
+    assert len(list_types(open_source(path, options))) == count
+    assert len(list_types(open_source(path, ReadOptions(delimiter=",", header=True)))) == 1
+
+
+@pytest.mark.parametrize("text", ["name\nHD 142 B\nHD 749 A\n", "the name\nHD 142\nBD+12 1\n", '"a b c"\nx y z\n'])
+def test_names_with_blanks_are_one_column(tmp_path: Path, text: str) -> None:
+    assert len(list_types(open_source(write(tmp_path, text)))) == 1
+
+
 def test_numbers_are_names_if_the_sender_says_so(tmp_path: Path) -> None:
     path = write(tmp_path, "id,2020,2021\n1,5,6\n")
     with pytest.raises(ReadError, match="--header"):
