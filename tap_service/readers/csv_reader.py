@@ -23,6 +23,7 @@ from clickhouse_schema.datatypes import DOUBLE, UNICODE, ColumnType, Field
 from tap_service.models.read_options import AS_DETECTED, ReadOptions
 from tap_service.readers.byte_stream import ByteStream
 from tap_service.readers.latin1_text import SkipRow, is_utf8, parse_as_latin1
+from tap_service.readers.quoted_fields import QuotedFields
 from tap_service.readers.read_error import ReadError
 from tap_service.readers.table_source import MAX_ROW_BYTES, Fault, RowBlock
 from tap_service.readers.text_dialect import BLANKS, DELIMITER_NAMES, Dialect, detect_dialect
@@ -64,6 +65,9 @@ class CsvSource(TextSource):
         self.description = description
         self._dialect = dialect or detect_dialect(path, self.delimiters, options)
         self.notes = self._dialect.notes
+        self._quoted = QuotedFields(
+            self._dialect.delimiter, self._dialect.comment, has_escapes=self._dialect.has_escapes
+        )
         self._is_guessed = not fields
         self._doubts: tuple[str, ...] = ()
         self.fields = fields or self._guess_fields()
@@ -88,7 +92,7 @@ class CsvSource(TextSource):
                 return "skip"
 
             table = self._parse_texts(block, columns, skip)
-            lines = _LineNumbers(block, tuple(broken))
+            lines = _LineNumbers(self._quoted, block, tuple(broken))
             located = tuple(replace(fault, where=lines.find_line(fault.where)) for fault in faults)
             batches = table.combine_chunks().to_batches()
             batch = batches[0] if batches else pa.RecordBatch.from_pylist([], schema=table.schema)
@@ -151,7 +155,7 @@ class CsvSource(TextSource):
             if _MIN_NUMBER_SHARE <= share < 1:
                 row = pc.index(fits, False).as_py()
                 value = table[name][row].as_py().decode(errors="replace")[:_MAX_SHOWN]
-                line = _LineNumbers(block, tuple(broken)).find_good_row_line(row)
+                line = _LineNumbers(self._quoted, block, tuple(broken)).find_good_row_line(row)
                 why = f"because of values such as {value!r} in line {line}; most of its values are numbers"
                 yield f"column {name} is read as text {why}: {_REJECT_HINT}"
 
@@ -221,7 +225,7 @@ class CsvSource(TextSource):
             while True:
                 read = stream.read(_BLOCK_BYTES)
                 rest += read
-                cut = _find_last_row_end(self._blind_escapes(rest)) if read else len(rest)
+                cut = self._quoted.find_last_row_end(rest) if read else self._find_end(rest, line)
                 if cut:
                     text, rest = rest[:cut], rest[cut:]
                     yield _Block(self._prepare_text(text), line, stream.fraction_read)
@@ -234,9 +238,12 @@ class CsvSource(TextSource):
                 if not read:
                     return
 
-    def _blind_escapes(self, text: bytes) -> bytes:
-        """Return the text with escaped quotation marks replaced by other bytes."""
-        return _ESCAPED.sub(b"..", text) if self._dialect.has_escapes else text
+    def _find_end(self, text: bytes, line: int) -> int:
+        """Return the length of the last rows, which begin in ``line``. Raises ``ReadError`` if a field stays open."""
+        if (opened := self._quoted.find_open_field(text)) is not None:
+            line += text.count(b"\n", 0, opened)
+            raise ReadError(f"{self.path}: the quotation mark that begins a field in line {line} is not closed")
+        return len(text)
 
     def _prepare_text(self, text: bytes) -> bytes:
         """Return the text as Arrow can parse it, with the same lines."""
@@ -269,7 +276,8 @@ class _Block:
 class _LineNumbers:
     """The line of each row of a block, computed on demand: rows may contain line ends, and blank lines are not rows."""
 
-    def __init__(self, block: _Block, broken: tuple[int, ...]) -> None:
+    def __init__(self, quoted: QuotedFields, block: _Block, broken: tuple[int, ...]) -> None:
+        self._quoted = quoted
         self._block = block
         self._broken = broken
 
@@ -284,29 +292,14 @@ class _LineNumbers:
     @cached_property
     def _line_ends(self) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
         lines = []
-        is_quoted = False
-        for line, text in enumerate(self._block.text.split(b"\n"), self._block.line):
-            if not is_quoted and text.rstrip(b"\r"):
+        start, line = 0, self._block.line
+        for row in self._quoted.join_rows(self._block.text).split(b"\n"):
+            if row.rstrip(b"\r"):
                 lines.append(line)
-            is_quoted ^= text.count(b'"') % 2 == 1
+            end = start + len(row) + 1
+            line += self._block.text.count(b"\n", start, end)
+            start = end
         return np.array(lines or [self._block.line], np.int64)
-
-
-def _find_last_row_end(text: bytes) -> int:
-    """Return the offset after the last line end outside quotation marks; 0 if there is none."""
-    last = text.rfind(b"\n") + 1
-    if text.count(b'"', 0, last) % 2 == 0:
-        return last
-    found = start = 0
-    for number, part in enumerate(text.split(b'"')):
-        is_quoted = number % 2 == 1
-        if not is_quoted:
-            found = text.rfind(b"\n", start, start + len(part)) + 1 or found
-        start += len(part) + 1
-    return found
-
-
-_ESCAPED = re.compile(rb"\\\\.", re.DOTALL)
 
 
 def _join_blanks(text: bytes) -> bytes:

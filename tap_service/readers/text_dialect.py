@@ -211,8 +211,8 @@ def _find_header(
     if len(commented) == len(first) > 1 and all(commented) and not any(map(is_number, commented)):
         return commented, top.line - 1
     raise ReadError(
-        f"{path}: line {top.line} ({_show_line(top)}) looks like a row, not like the names of columns. If it is a row, say "
-        "--no-header, with a --schema whose columns are in the order of the file, or add a line with their names; "
+        f"{path}: line {top.line} ({_show_line(top)}) looks like a row, not like the names of columns. If it is a row, "
+        "say --no-header, with a --schema whose columns are in the order of the file, or add a line with their names; "
         "if it has the names, say --header"
     )
 

@@ -236,3 +236,51 @@ def test_a_broken_line_in_another_encoding_costs_one_row(tmp_path: Path) -> None
         (4, "d\\xe9", "not valid UTF-8"),
         (5, "4,\N{LATIN SMALL LETTER E WITH ACUTE},\N{LATIN SMALL LETTER E WITH ACUTE}", "has 3 fields for 2 columns"),
     ]
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        ('id,name\n1,"a"\n2,"b\n3,c\n', 3),
+        ('id,name\n1,5" disc\n2,"b""\n3,c\n', 3),
+        ('id,name\n1,"a\n\nb"\n2,"', 5),
+        ('id,name\n1,"a\\"b"\n2,"c\\"\n', 3),
+    ],
+)
+def test_a_quotation_mark_that_is_not_closed_is_named(tmp_path: Path, text: str, line: int) -> None:
+    with pytest.raises(ReadError, match=f"quotation mark that begins a field in line {line} is not closed"):
+        read_rows(write(tmp_path, text))
+
+
+def test_a_quotation_mark_within_a_field_encloses_nothing(tmp_path: Path) -> None:
+    text = 'id,name,n\n1,5" disc,2\n2,"line\nend",3\n3,bad\n4,\'30"\',5\n\n5,c,x\n'
+    rows, faults = read_rows(write(tmp_path, text))
+    assert rows == [(1, '5" disc', "2"), (2, "line\nend", "3"), (4, "'30\"'", "5"), (5, "c", "x")]
+    assert [fault.where for fault in faults] == [5]
+
+
+def test_a_quotation_mark_within_a_field_stops_no_block(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tap_service.readers.csv_reader._BLOCK_BYTES", 40)
+    lines = [f'{n},{n}" disc,"a\nb"' if n == 1 else f"{n},x{n},c" for n in range(50)]
+    source = open_source(write(tmp_path, "id,name,text\n" + "\n".join(lines) + "\n"))
+    assert [block.batch.num_rows for block in source.read_blocks(("id",))].count(0) == 0
+    assert len(list(source.read_blocks(("id",)))) > 5
+
+
+def test_a_line_end_in_a_field_is_no_end_of_a_block_behind_another_mark(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("tap_service.readers.csv_reader._BLOCK_BYTES", 33)
+    path = write(tmp_path, 'id,name\n1,5" disc\n2,"several\nlines\nof text"\n3,12",\n'.replace('",\n', '"\n'))
+    rows = [(1, '5" disc'), (2, "several\nlines\nof text"), (3, '12"')]
+    assert read_rows(path) == (rows, [])
+
+
+def test_escaped_quotation_marks_do_not_move_the_end_of_a_block(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("tap_service.readers.csv_reader._BLOCK_BYTES", 64)
+    values = [(n, 'a"b\nc' if n % 3 else "back\\slash\\") for n in range(60)]
+    quoted = [(n, text.replace("\\", "\\\\").replace('"', '\\"')) for n, text in values]
+    path = write(tmp_path, "id,name\n" + "".join(f'{n},"{text}"\n' for n, text in quoted))
+    assert read_rows(path) == (values, [])
