@@ -28,13 +28,13 @@ from tap_service.readers.read_error import ReadError
 from tap_service.readers.table_source import MAX_ROW_BYTES, Fault, RowBlock
 from tap_service.readers.text_dialect import BLANKS, DELIMITER_NAMES, Dialect, detect_dialect
 from tap_service.readers.text_source import TextSource
-from tap_service.readers.type_guess import NULL_WORDS, find_rounded_integer, find_wide_integer, guess_fields
+from tap_service.readers.type_guess import NULL_WORDS, NUMBER, find_rounded_integer, find_wide_integer, guess_fields
 
 _BLOCK_BYTES = 4 << 20
 
 _MAX_SHOWN = 200
 
-_NUMBER = r"^ *[-+]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][-+]?[0-9]+)? *$"
+_NUMBER = rf"{NUMBER}|(?i)^ *[-+]?(inf|infinity|nan) *$"
 
 _REJECT_HINT = "to reject such rows, give the column's datatype in a --schema file"
 

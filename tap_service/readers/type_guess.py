@@ -20,6 +20,9 @@ from tap_service.readers.position_columns import find_position_columns
 #: Texts that mark missing numbers in the files of archives, databases and spreadsheets
 NULL_WORDS = ("null", "NULL", "\\N", "N/A")
 
+#: A decimal number
+NUMBER = r"^ *[-+]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][-+]?[0-9]+)? *$"
+
 _WHOLE = r"^ *[-+]?[0-9]+ *$"
 _LEADING_ZERO = r"^ *[-+]?0[0-9]+ *$"
 _PLAIN = r"^-?[0-9]+(\.[0-9]*)?$"
@@ -92,7 +95,9 @@ def _choose_type(arrow: pa.DataType, values: pa.ChunkedArray) -> tuple[ColumnTyp
         return _choose_float(values)
     if pa.types.is_timestamp(arrow) or pa.types.is_date(arrow):
         return _choose_time(arrow, values)
-    if any(test(arrow) for test in (pa.types.is_time, pa.types.is_null, pa.types.is_binary, pa.types.is_duration)):
+    if any(test(arrow) for test in (pa.types.is_string, pa.types.is_binary)):
+        return _choose_quoted(values)
+    if any(test(arrow) for test in (pa.types.is_time, pa.types.is_null, pa.types.is_duration)):
         return UNICODE, ""
     return arrow_to_column_type(arrow), ""
 
@@ -114,6 +119,17 @@ def _choose_float(values: pa.ChunkedArray) -> tuple[ColumnType, str]:
     if (rounded := find_rounded_integer(numbers)) is not None:
         return UNICODE, f"stays text: DOUBLE would round {rounded}"
     return DOUBLE, "has nan, which stays NaN (--null nan makes it NULL)" if pc.any(is_nan).as_py() else ""
+
+
+def _choose_quoted(values: pa.ChunkedArray) -> tuple[ColumnType, str]:
+    """Return the type of a column that Arrow takes for text, perhaps because missing numbers are written as ``""``."""
+    filled = values.filter(pc.greater(pc.binary_length(values), 0))
+    are_numbers = len(filled) and pc.all(pc.match_substring_regex(filled, NUMBER)).as_py()
+    if len(filled) == len(values) or not are_numbers:
+        return UNICODE, ""
+    is_whole = pc.all(pc.match_substring_regex(filled, _WHOLE)).as_py() and find_wide_integer(filled) is None
+    type_, note = _choose_integer(filled) if is_whole else _choose_float(filled)
+    return type_, note or 'has numbers and "", which is NULL'
 
 
 def _choose_time(arrow: pa.DataType, values: pa.ChunkedArray) -> tuple[ColumnType, str]:

@@ -195,6 +195,24 @@ def test_the_words_for_null_are_recognised_where_numbers_are(tmp_path: Path) -> 
     )
 
 
+def test_a_quoted_empty_field_is_null_among_numbers(tmp_path: Path) -> None:
+    path = write(
+        tmp_path, '"id","mag","code","big","name"\n"1","2.5","01","99999999999999999999","a"\n"","","","",""\n'
+    )
+    source = open_source(path)
+    assert list_types(source) == {"id": "BIGINT", "mag": "DOUBLE", "code": "CHAR", "big": "CHAR", "name": "CHAR"}
+    assert read_rows(path) == ([(1, 2.5, "01", "99999999999999999999", "a"), (None, None, "", "", "")], [])
+    assert 'column id has numbers and "", which is NULL' in source.notes
+    assert "column code stays text: it has leading zeros, as in '01'" in source.notes
+
+
+def test_a_value_that_makes_numbers_text_is_named(tmp_path: Path) -> None:
+    source = open_source(write(tmp_path, "v\n1\ninf\nNaN\n2.5\n0x10\n"))
+    assert [doubt.split(";")[0] for doubt in source.list_doubts()] == [
+        "column v is read as text because of values such as '0x10' in line 6"
+    ]
+
+
 def test_a_text_that_says_null_stays_where_no_number_is_missing(tmp_path: Path) -> None:
     assert read_rows(write(tmp_path, "id,name\n1,null\n2,b\n"))[0] == [(1, "null"), (2, "b")]
 
