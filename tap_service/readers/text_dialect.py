@@ -28,6 +28,8 @@ _COMMENT = "#"
 
 _NUMBER = re.compile(r" *[-+]?([0-9]+\.?[0-9]*|\.[0-9]+)([eEdD][-+]?[0-9]+)? *")
 
+_WORD = re.compile(r"\w+")
+
 #: Lines below the first that are compared with it
 _MAX_SAMPLE_LINES = 20
 _MAX_SAMPLE_BYTES = 1 << 20
@@ -205,16 +207,26 @@ def _find_header(
     """Return the names that the file has and their line; None and 0 if it has none. Raises ``ReadError``."""
     if options.header is False:
         return None, 0
-    if options.header or not looks_like_row(first, rows):
-        return first, top.line
     commented = [name.strip() for name in _try_split(top.comment, delimiter) or []]
-    if len(commented) == len(first) > 1 and all(commented) and not any(map(is_number, commented)):
+    has_names = len(commented) == len(first) > 1 and all(commented) and not any(map(is_number, commented))
+    is_row = looks_like_row(first, rows)
+    may_be_row = has_names and all(map(_WORD.fullmatch, commented)) and not _has_numbers(rows)
+    if options.header or not (is_row or may_be_row):
+        return first, top.line
+    if has_names and is_row:
         return commented, top.line - 1
+    reason = (
+        "looks like a row, not like the names of columns" if is_row else "may be a row below the names in a comment"
+    )
     raise ReadError(
-        f"{path}: line {top.line} ({_show_line(top)}) looks like a row, not like the names of columns. If it is a row, "
+        f"{path}: line {top.line} ({_show_line(top)}) {reason}. If it is a row, "
         "say --no-header, with a --schema whose columns are in the order of the file, or add a line with their names; "
         "if it has the names, say --header"
     )
+
+
+def _has_numbers(rows: Sequence[Sequence[str]]) -> bool:
+    return any(is_number(value) for row in rows for value in row)
 
 
 def _refuse_blanks(path: Path, top: _Top) -> None:

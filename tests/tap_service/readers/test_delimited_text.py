@@ -94,6 +94,14 @@ def test_names_in_a_comment_line_are_read(tmp_path: Path) -> None:
     assert list_types(open_source(path)) == {"id": "BIGINT", "ra": "BIGINT", "dec": "BIGINT"}
 
 
+def test_texts_below_names_in_a_comment_are_not_taken_for_names(tmp_path: Path) -> None:
+    path = write(tmp_path, "#id,name\nA,foo\nB,bar\n")
+    with pytest.raises(ReadError, match=r"line 2 \(A,foo\) may be a row below the names in a comment.*--no-header"):
+        open_source(path)
+    assert read_rows(path, ReadOptions(header=False, columns=("id", "name")))[0] == [("A", "foo"), ("B", "bar")]
+    assert list_types(open_source(path, ReadOptions(header=True))) == {"A": "CHAR", "foo": "CHAR"}
+
+
 def test_a_comment_above_the_names_is_a_comment(tmp_path: Path) -> None:
     rows, _ = read_rows(write(tmp_path, "#Table1\nobjid,z\n1237648720693755918,0.1\n"))
     assert rows == [(1237648720693755918, 0.1)]
