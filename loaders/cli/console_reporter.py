@@ -27,7 +27,7 @@ class ConsoleReporter:
     def _console(self) -> Console:
         from rich.console import Console
 
-        return Console(stderr=True, soft_wrap=True, highlight=False)
+        return Console(stderr=True, soft_wrap=True, highlight=False, emoji=False)  # :m: of the unit h:m:s is one
 
     @cached_property
     def _bar(self) -> Progress:

@@ -21,6 +21,16 @@ _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,63}")
 #: the separator of two tables in one parameter, which TAP 1.0 allows, but not a ``;`` in an address
 _NEXT = re.compile(r";(?=\s*[A-Za-z][A-Za-z0-9_]*\s*,\s*(?:param:|[a-z]+://))", re.IGNORECASE)
 
+#: how readers name a choice, and what it is behind ``#`` in the location of an upload, which has no schema file
+_CHOICES = (
+    (re.compile(r" with a --schema whose columns are in the order of the file,"), ""),
+    (re.compile(r"--no-header\b"), "#header=false"),
+    (re.compile(r"--header\b"), "#header=true"),
+    (re.compile(r"--table-index\b"), "#table"),
+    (re.compile(r"--(comment|delimiter|format|null) (?!is )"), r"#\1="),
+    (re.compile(r"--(comment|delimiter|format|hdu|null)\b"), r"#\1"),
+)
+
 
 class Part(Protocol):
     """A file that a client sent with a request."""
@@ -136,6 +146,13 @@ def _read_options(name: str, fragment: str) -> ReadOptions:
             f"UPLOAD: table {name} has {shorten_value('#' + fragment)} behind its location: {error}; "
             "write it such as param:file#hdu=2 or param:file#delimiter=blanks&null=-999"
         ) from error
+
+
+def name_choices(message: str) -> str:
+    """Return a reader's message with the choices behind ``#`` in the place of options of the command line."""
+    for option, choice in _CHOICES:
+        message = option.sub(choice, message)
+    return message
 
 
 def is_fetchable(address: str) -> bool:

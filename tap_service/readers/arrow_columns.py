@@ -145,7 +145,7 @@ def _find_fields(columns: list[_Column], find_range: FindRange, found: ArrowColu
             found.unusable[column.name] = f"the type {column.type} has no VOTable equivalent"
             continue
         if reason:
-            found.notes += (TypeNote(column.name, reason),)
+            found.notes += (TypeNote(f"column {column.name} {reason}", column.name),)
         yield Field(column.name, kind, nullable=column.nullable, **metadata)
 
 

@@ -22,19 +22,19 @@ import pyarrow.csv as pacsv
 from clickhouse_schema.datatypes import DOUBLE, UNICODE, ColumnType, Field
 from tap_service.models.read_options import AS_DETECTED, ReadOptions
 from tap_service.readers.byte_stream import ByteStream
-from tap_service.readers.csv_quotes import QuotedFields
 from tap_service.readers.latin1_text import SkipRow, is_utf8, parse_as_latin1
+from tap_service.readers.quoted_fields import QuotedFields
 from tap_service.readers.read_error import ReadError
 from tap_service.readers.table_source import MAX_ROW_BYTES, Fault, RowBlock, TypeNote
 from tap_service.readers.text_dialect import BLANKS, DELIMITER_NAMES, Dialect, detect_dialect
 from tap_service.readers.text_source import TextSource
-from tap_service.readers.type_guess import NULL_WORDS, find_lost_characters, find_lost_digits, guess_fields
+from tap_service.readers.type_guess import NULL_WORDS, NUMBER, find_lost_characters, find_lost_digits, guess_fields
 
 _BLOCK_BYTES = 4 << 20
 
 _MAX_SHOWN = 200
 
-_NUMBER = r"^ *[-+]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][-+]?[0-9]+)? *$"
+_NUMBER = rf"{NUMBER}|(?i)^ *[-+]?(inf|infinity|nan) *$"
 
 _REJECT_HINT = "to reject such rows, give the column's datatype in a --schema file"
 
@@ -64,9 +64,10 @@ class CsvSource(TextSource):
         super().__init__(path, options)
         self.description = description
         self._dialect = dialect or detect_dialect(path, self.delimiters, options)
-        marks = BLANKS + "\t" if self._dialect.delimiter == BLANKS else self._dialect.delimiter
-        self._quoted_fields = QuotedFields(marks, has_escapes=self._dialect.has_escapes)
         self.notes = self._dialect.notes
+        self._quoted = QuotedFields(
+            self._dialect.delimiter, self._dialect.comment, has_escapes=self._dialect.has_escapes
+        )
         self._is_guessed = not fields
         self._doubts: tuple[str, ...] = ()
         self.fields = fields or self._guess_fields()
@@ -91,7 +92,7 @@ class CsvSource(TextSource):
                 return "skip"
 
             table = self._parse_texts(block, columns, skip)
-            lines = _LineNumbers(block, tuple(broken), self._quoted_fields)
+            lines = _LineNumbers(self._quoted, block, tuple(broken))
             located = tuple(replace(fault, where=lines.find_line(fault.where)) for fault in faults)
             batches = table.combine_chunks().to_batches()
             batch = batches[0] if batches else pa.RecordBatch.from_pylist([], schema=table.schema)
@@ -111,7 +112,7 @@ class CsvSource(TextSource):
         numbers = [field for field in self.fields if field.type.is_numeric]
         inexact = self._find_inexact_columns(numbers)
         self.fields = tuple(replace(field, type=UNICODE) if field.name in inexact else field for field in self.fields)
-        self.notes += tuple(TypeNote(name, f"stays text: {reason}") for name, reason in inexact.items())
+        self.notes += tuple(TypeNote(f"column {name} stays text: {reason}", name) for name, reason in inexact.items())
 
     def _find_inexact(self, column: Field) -> str | None:
         return self._find_inexact_columns([column]).get(column.name)
@@ -151,8 +152,7 @@ class CsvSource(TextSource):
             if _MIN_NUMBER_SHARE <= share < 1:
                 row = pc.index(fits, False).as_py()
                 value = table[name][row].as_py().decode(errors="replace")[:_MAX_SHOWN]
-                lines = _LineNumbers(block, tuple(broken), self._quoted_fields)
-                line = lines.find_good_row_line(row)
+                line = _LineNumbers(self._quoted, block, tuple(broken)).find_good_row_line(row)
                 why = f"because of values such as {value!r} in line {line}; most of its values are numbers"
                 yield f"column {name} is read as text {why}: {_REJECT_HINT}"
 
@@ -222,7 +222,7 @@ class CsvSource(TextSource):
             while True:
                 read = stream.read(_BLOCK_BYTES)
                 rest += read
-                cut = self._quoted_fields.find_last_row_end(rest) if read else self._check_last_rows(rest, line)
+                cut = self._quoted.find_last_row_end(rest) if read else self._find_end(rest, line)
                 if cut:
                     text, rest = rest[:cut], rest[cut:]
                     yield _Block(self._prepare_text(text), line, stream.fraction_read)
@@ -235,14 +235,13 @@ class CsvSource(TextSource):
                 if not read:
                     return
 
-    def _check_last_rows(self, text: bytes, line: int) -> int:
-        """Return the length of the last rows, the first of which is in ``line``. Raises ``ReadError``."""
-        start = self._quoted_fields.find_unclosed(text)
-        if start is not None:
-            opened = line + text.count(b"\n", 0, start)
+    def _find_end(self, text: bytes, line: int) -> int:
+        """Return the length of the last rows, which begin in ``line``. Raises ``ReadError`` if a field stays open."""
+        if (opened := self._quoted.find_open_field(text)) is not None:
+            line += text.count(b"\n", 0, opened)
             raise ReadError(
-                f"{self.path}, line {opened}: a quotation mark is never closed, so that "
-                "the rows below it are lost: close it, or write it twice inside quotation marks"
+                f"{self.path}, line {line}: the quotation mark that begins a field is not closed, so the rows below it "
+                "would be lost: close it, or write it twice inside quotation marks"
             )
         return len(text)
 
@@ -277,9 +276,9 @@ class _Block:
 class _LineNumbers:
     """The line of each row of a block, computed on demand: rows may contain line ends, and blank lines are not rows."""
 
-    def __init__(self, block: _Block, broken: tuple[int, ...], quoted_fields: QuotedFields) -> None:
+    def __init__(self, quoted: QuotedFields, block: _Block, broken: tuple[int, ...]) -> None:
+        self._quoted = quoted
         self._block = block
-        self._quoted_fields = quoted_fields
         self._broken = broken
 
     def find_line(self, row: int) -> int:
@@ -293,13 +292,13 @@ class _LineNumbers:
     @cached_property
     def _line_ends(self) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
         lines = []
-        line, start = self._block.line, 0
-        for row in self._quoted_fields.hide_line_ends(self._block.text).split(b"\n"):
+        start, line = 0, self._block.line
+        for row in self._quoted.join_rows(self._block.text).split(b"\n"):
             if row.rstrip(b"\r"):
                 lines.append(line)
-            stop = start + len(row) + 1
-            line += self._block.text.count(b"\n", start, stop)
-            start = stop
+            end = start + len(row) + 1
+            line += self._block.text.count(b"\n", start, end)
+            start = end
         return np.array(lines or [self._block.line], np.int64)
 
 

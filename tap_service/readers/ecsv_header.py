@@ -75,7 +75,7 @@ def list_columns(header: dict[str, Any], name: str) -> list[dict[str, Any]]:
 
 def read_description(header: dict[str, Any]) -> str:
     """Return the description of the table; '' if there is none."""
-    return _scalar_to_text(_as_mapping(header.get("meta")).get("description"))
+    return _scalar_to_text(_as_mapping(header.get("meta")).get("description")).strip()
 
 
 class _Loader(yaml.SafeLoader):
@@ -120,7 +120,7 @@ def list_fields(columns: list[dict[str, Any]], unusable: dict[str, str]) -> Iter
             unit=_scalar_to_text(unit.get("unit") if isinstance(unit, dict) else unit),
             ucd=_scalar_to_text(meta.get("ucd")),
             utype=_scalar_to_text(meta.get("utype")),
-            description=_scalar_to_text(column.get("description")),
+            description=_scalar_to_text(column.get("description")).strip(),
         )
 
 

@@ -97,6 +97,10 @@ def _read_cards(stream: ByteStream, *, is_first: bool) -> bytes:
         block = stream.read(_BLOCK_BYTES)
         if not cards and not is_first and not block.startswith(b"XTENSION="):
             return b""
+        if not cards and is_first and not block.startswith(b"SIMPLE"):
+            raise ReadError(
+                f"{stream.path} is not a FITS file: it does not begin with SIMPLE. Say what it is with --format"
+            )
         if len(block) < _BLOCK_BYTES:
             if is_first:
                 raise ReadError(f"{stream.path} has no binary table: it ends inside its first header")

@@ -51,8 +51,9 @@ class TypeNote(str):
 
     column: str
 
-    def __new__(cls, column: str, reason: str) -> Self:
-        note = super().__new__(cls, f"column {column} {reason}")
+    def __new__(cls, text: str, column: str = "") -> Self:
+        """Return a note; one that is copied has its column from the attributes of the other."""
+        note = super().__new__(cls, text)
         note.column = column
         return note
 

@@ -28,6 +28,8 @@ _COMMENT = "#"
 
 _NUMBER = re.compile(r" *[-+]?([0-9]+\.?[0-9]*|\.[0-9]+)([eEdD][-+]?[0-9]+)? *")
 
+_WORD = re.compile(r"\w+")
+
 #: Lines below the first that are compared with it
 _MAX_SAMPLE_LINES = 20
 _MAX_SAMPLE_BYTES = 1 << 20
@@ -107,6 +109,8 @@ def detect_dialect(path: Path, delimiters: Sequence[str], options: ReadOptions) 
     delimiter = options.delimiter or _find_delimiter(top.lines, delimiters)
     has_escapes = any(is_escaped(line, delimiter) for line in top.lines)
     first = _split_line(path, top, delimiter)
+    if not options.delimiter and len(first) == 1:
+        _refuse_blanks(path, top)
     rows = [fields for line in top.lines[1:] if (fields := _try_split(line, delimiter)) is not None]
     header, header_line = _find_header(path, top, first, rows, delimiter, options)
     if header is None:
@@ -203,21 +207,46 @@ def _find_header(
     """Return the names that the file has and their line; None and 0 if it has none. Raises ``ReadError``."""
     if options.header is False:
         return None, 0
-    if options.header or not looks_like_row(first, rows):
-        return first, top.line
     commented = [name.strip() for name in _try_split(top.comment, delimiter) or []]
-    if len(commented) == len(first) > 1 and all(commented) and not any(map(is_number, commented)):
+    has_names = len(commented) == len(first) > 1 and all(commented) and not any(map(is_number, commented))
+    is_row = looks_like_row(first, rows)
+    may_be_row = has_names and all(map(_WORD.fullmatch, commented)) and not _has_numbers(rows)
+    if options.header or not (is_row or may_be_row):
+        return first, top.line
+    if has_names and is_row:
         return commented, top.line - 1
-    shown = top.lines[0] if len(top.lines[0]) <= _MAX_SHOWN else top.lines[0][:_MAX_SHOWN] + "..."
+    reason = (
+        "looks like a row, not like the names of columns" if is_row else "may be a row below the names in a comment"
+    )
     raise ReadError(
-        f"{path}: line {top.line} ({shown}) looks like a row, not like the names of columns. If it is a row, say "
-        "--no-header, with a --schema whose columns are in the order of the file, or add a line with their names; "
+        f"{path}: line {top.line} ({_show_line(top)}) {reason}. If it is a row, "
+        "say --no-header, with a --schema whose columns are in the order of the file, or add a line with their names; "
         "if it has the names, say --header"
     )
 
 
+def _has_numbers(rows: Sequence[Sequence[str]]) -> bool:
+    return any(is_number(value) for row in rows for value in row)
+
+
+def _refuse_blanks(path: Path, top: _Top) -> None:
+    """Raise ``ReadError`` if lines without a delimiter are divided by blanks into rows of several fields."""
+    first, *below = (line.split() for line in top.lines)
+    is_table = len(first) > 2 and any(below) and all(len(row) in (0, len(first)) for row in below)
+    if '"' in top.lines[0] or not (is_table or (len(first) > 1 and looks_like_row(first, below))):
+        return
+    raise ReadError(
+        f"{path}: line {top.line} ({_show_line(top)}) has no delimiter, and {len(first)} fields between blanks. "
+        "Say --delimiter blanks, or --delimiter , if each line is one field"
+    )
+
+
+def _show_line(top: _Top) -> str:
+    return top.lines[0] if len(top.lines[0]) <= _MAX_SHOWN else top.lines[0][:_MAX_SHOWN] + "..."
+
+
 def looks_like_row(first: Sequence[str], rows: Sequence[Sequence[str]]) -> bool:
-    """Whether a line has a number where the rows below have one too, or a text that they repeat.
+    """Whether a line has a number where the rows below have one too or no value at all, or a text that they repeat.
 
     A line without any below it looks like a row if all its fields are numbers.
     """
@@ -225,8 +254,8 @@ def looks_like_row(first: Sequence[str], rows: Sequence[Sequence[str]]) -> bool:
     if not below:
         return all(is_number(field) for field in first)
     for place, field in enumerate(first):
-        values = [row[place].strip() for row in below]
-        if is_number(field) and any(is_number(value) for value in values):
+        values = [value for row in below if (value := row[place].strip())]
+        if is_number(field) and (not values or any(is_number(value) for value in values)):
             return True
         if field and not is_number(field) and field in values:
             return True

@@ -40,8 +40,11 @@ class Start:
     line: int
 
 
-def read_line_blocks(stream: ByteStream, start: Start) -> Iterator[LineBlock]:
-    """Yield the lines from ``start`` on, which end with LF or CR LF. Raises ``ReadError`` for too long a line."""
+def read_line_blocks(stream: ByteStream, start: Start, *, keeps_returns: bool = False) -> Iterator[LineBlock]:
+    """Yield the lines from ``start`` on, which end with LF or CR LF. Raises ``ReadError`` for too long a line.
+
+    ``keeps_returns``: leave CR in the text, whose length is that in the file then.
+    """
     stream.skip(start.offset)
     line = start.line
     rest = b""
@@ -50,10 +53,10 @@ def read_line_blocks(stream: ByteStream, start: Start) -> Iterator[LineBlock]:
         cut = rest.rfind(b"\n") + 1
         if cut:
             text = rest[:cut]
-            block = LineBlock(text.replace(b"\r\n", b"\n") if b"\r" in text else text, line, stream.fraction_read)
+            kept = text if keeps_returns or b"\r" not in text else text.replace(b"\r\n", b"\n")
+            yield LineBlock(kept, line, stream.fraction_read)
             line += text.count(b"\n")
             rest = rest[cut:]
-            yield block
         if len(rest) > MAX_LINE_BYTES:
             hint = "; its lines end with CR alone: convert them to LF" if rest.count(b"\r") > 1 else ""
             raise ReadError(f"{stream.path}: line {line} has more than {MAX_LINE_BYTES} bytes{hint}")

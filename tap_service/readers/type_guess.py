@@ -21,6 +21,9 @@ from tap_service.readers.table_source import TypeNote
 #: Texts that mark missing numbers in the files of archives, databases and spreadsheets
 NULL_WORDS = ("null", "NULL", "\\N", "N/A")
 
+#: A decimal number
+NUMBER = r"^ *[-+]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][-+]?[0-9]+)? *$"
+
 _WHOLE = r"^ *[-+]?[0-9]+ *$"
 _LOST_BY_INTEGERS = (
     (r"^ *[-+]?0[0-9]+ *$", "leading zeros"),
@@ -81,7 +84,7 @@ def guess_fields(texts: pa.Table, types: pa.Schema) -> Guess:
         type_, note = _choose_type(arrow, kept.drop_null())
         fields.append(Field(name, type_))
         if note:
-            notes.append(TypeNote(name, note))
+            notes.append(TypeNote(f"column {name} {note}", name))
         (words_in_texts if type_ == UNICODE else words).update(found)
     if words:  # else a text may be one of them by itself
         words |= words_in_texts
@@ -97,7 +100,9 @@ def _choose_type(arrow: pa.DataType, values: pa.ChunkedArray) -> tuple[ColumnTyp
         return _choose_float(values)
     if pa.types.is_timestamp(arrow) or pa.types.is_date(arrow):
         return _choose_time(arrow, values)
-    if any(test(arrow) for test in (pa.types.is_time, pa.types.is_null, pa.types.is_binary, pa.types.is_duration)):
+    if any(test(arrow) for test in (pa.types.is_string, pa.types.is_binary)):
+        return _choose_quoted(values)
+    if any(test(arrow) for test in (pa.types.is_time, pa.types.is_null, pa.types.is_duration)):
         return UNICODE, ""
     return arrow_to_column_type(arrow), ""
 
@@ -117,6 +122,17 @@ def _choose_float(values: pa.ChunkedArray) -> tuple[ColumnType, str]:
     if lost := find_lost_digits(numbers):
         return UNICODE, f"stays text: {lost}"
     return DOUBLE, "has nan, which stays NaN (--null nan makes it NULL)" if pc.any(is_nan).as_py() else ""
+
+
+def _choose_quoted(values: pa.ChunkedArray) -> tuple[ColumnType, str]:
+    """Return the type of a column that Arrow takes for text, perhaps because missing numbers are written as ``""``."""
+    filled = values.filter(pc.greater(pc.binary_length(values), 0))
+    are_numbers = len(filled) and pc.all(pc.match_substring_regex(filled, NUMBER)).as_py()
+    if len(filled) == len(values) or not are_numbers:
+        return UNICODE, ""
+    is_whole = pc.all(pc.match_substring_regex(filled, _WHOLE)).as_py()
+    type_, note = _choose_integer(filled) if is_whole else _choose_float(filled)
+    return type_, note or 'has numbers and "", which is NULL'
 
 
 def _choose_time(arrow: pa.DataType, values: pa.ChunkedArray) -> tuple[ColumnType, str]:

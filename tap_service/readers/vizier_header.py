@@ -58,11 +58,11 @@ class VizierTable:
 
 def is_vizier_start(start: bytes) -> bool:
     """Whether a file that begins so is VizieR's: it says so, or dashes follow the names and units of the columns."""
-    lines = start.split(b"\n")
+    lines = start.replace(b"\r\n", b"\n").split(b"\n")
     comments = [line for line in lines if line.startswith(b"#")]
     if any(line.startswith((b"#Column\t", b"#RESOURCE=")) or b"VizieR Astronomical" in line for line in comments):
         return True
-    texts = [line for line in lines[:1000] if line.strip() and not line.startswith(b"#")][:3]
+    texts = [line for line in lines[:1000] if line and not line.startswith(b"#")][:3]
     return len(texts) == 3 and _is_dashes(texts[2], texts[0])
 
 
@@ -98,7 +98,7 @@ def list_vizier_tables(stream: ByteStream) -> list[VizierTable]:
         There is no table, or a limit is exceeded.
     """
     scan = _Scan(stream)
-    for block in read_line_blocks(stream, _BEGIN):
+    for block in read_line_blocks(stream, _BEGIN, keeps_returns=True):
         scan.add_block(block)
     scan.finish()
     tables = [table for table in scan.tables if table.names or table.identifier or table.columns]
@@ -118,13 +118,13 @@ class _Scan:
         self.tables = [VizierTable()]
 
     def add_block(self, block: LineBlock) -> None:
-        if self._in_rows and not re.search(rb"(?m)^(?:#|$)", block.text[:-1]):
+        if self._in_rows and not re.search(rb"(?m)^(?:#|\r?$)", block.text[:-1]):
             self.tables[-1].has_rows = True
             self._offset += len(block.text)
             return
         for number, line in enumerate(block.text.split(b"\n")[:-1], block.line):
             self._offset += len(line) + 1
-            self._add_line(line, number)
+            self._add_line(line.removesuffix(b"\r"), number)
 
     def _add_line(self, line: bytes, number: int) -> None:
         if line.startswith(b"#") or not line:

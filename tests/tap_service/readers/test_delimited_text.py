@@ -32,6 +32,30 @@ def test_a_first_row_of_texts_that_are_repeated_is_not_taken_for_names(tmp_path:
         open_source(write(tmp_path, "NGC 224,galaxy\nNGC 598,galaxy\n"))
 
 
+@pytest.mark.parametrize("text", ["1,2.5\n,\n", '1,a,1.0\n"","",""\n', "1,2.5\n,x\n\n,y\n"])
+def test_a_first_row_above_rows_without_numbers_is_not_taken_for_names(tmp_path: Path, text: str) -> None:
+    with pytest.raises(ReadError, match=r"line 1 .* looks like a row"):
+        open_source(write(tmp_path, text))
+
+
+@pytest.mark.parametrize(
+    ("text", "count"),
+    [("  1  12.34 abcd\n  2      - x\n", 3), ("id ra dec\n1 10.5 5\n", 3), ("1 0.5\n2 0.7\n3\n", 2)],
+)
+def test_rows_of_fields_between_blanks_are_not_one_column(tmp_path: Path, text: str, count: int) -> None:
+    path = write(tmp_path, text)
+    with pytest.raises(ReadError, match=rf"line 1 .* {count} fields between blanks. Say --delimiter blanks"):
+        open_source(path)
+    options = ReadOptions(delimiter=" ", header=text.startswith("id"))
+    assert len(list_types(open_source(path, options))) == count
+    assert len(list_types(open_source(path, ReadOptions(delimiter=",", header=True)))) == 1
+
+
+@pytest.mark.parametrize("text", ["name\nHD 142 B\nHD 749 A\n", "the name\nHD 142\nBD+12 1\n", '"a b c"\nx y z\n'])
+def test_names_with_blanks_are_one_column(tmp_path: Path, text: str) -> None:
+    assert len(list_types(open_source(write(tmp_path, text)))) == 1
+
+
 def test_numbers_are_names_if_the_sender_says_so(tmp_path: Path) -> None:
     path = write(tmp_path, "id,2020,2021\n1,5,6\n")
     with pytest.raises(ReadError, match="--header"):
@@ -68,6 +92,14 @@ def test_names_in_a_comment_line_are_read(tmp_path: Path) -> None:
     rows, faults = read_rows(path)
     assert (rows, faults) == ([(1, 10, 20), (2, 11, 21)], [])
     assert list_types(open_source(path)) == {"id": "BIGINT", "ra": "BIGINT", "dec": "BIGINT"}
+
+
+def test_texts_below_names_in_a_comment_are_not_taken_for_names(tmp_path: Path) -> None:
+    path = write(tmp_path, "#id,name\nA,foo\nB,bar\n")
+    with pytest.raises(ReadError, match=r"line 2 \(A,foo\) may be a row below the names in a comment.*--no-header"):
+        open_source(path)
+    assert read_rows(path, ReadOptions(header=False, columns=("id", "name")))[0] == [("A", "foo"), ("B", "bar")]
+    assert list_types(open_source(path, ReadOptions(header=True))) == {"A": "CHAR", "foo": "CHAR"}
 
 
 def test_a_comment_above_the_names_is_a_comment(tmp_path: Path) -> None:
@@ -171,6 +203,24 @@ def test_the_words_for_null_are_recognised_where_numbers_are(tmp_path: Path) -> 
     )
 
 
+def test_a_quoted_empty_field_is_null_among_numbers(tmp_path: Path) -> None:
+    path = write(
+        tmp_path, '"id","mag","code","big","name"\n"1","2.5","01","99999999999999999999","a"\n"","","","",""\n'
+    )
+    source = open_source(path)
+    assert list_types(source) == {"id": "BIGINT", "mag": "DOUBLE", "code": "CHAR", "big": "CHAR", "name": "CHAR"}
+    assert read_rows(path) == ([(1, 2.5, "01", "99999999999999999999", "a"), (None, None, "", "", "")], [])
+    assert 'column id has numbers and "", which is NULL' in source.notes
+    assert "column code stays text: it has leading zeros, as in '01'" in source.notes
+
+
+def test_a_value_that_makes_numbers_text_is_named(tmp_path: Path) -> None:
+    source = open_source(write(tmp_path, "v\n1\ninf\nNaN\n2.5\n0x10\n"))
+    assert [doubt.split(";")[0] for doubt in source.list_doubts()] == [
+        "column v is read as text because of values such as '0x10' in line 6"
+    ]
+
+
 def test_a_text_that_says_null_stays_where_no_number_is_missing(tmp_path: Path) -> None:
     assert read_rows(write(tmp_path, "id,name\n1,null\n2,b\n"))[0] == [(1, "null"), (2, "b")]
 
@@ -226,11 +276,49 @@ def test_a_broken_line_in_another_encoding_costs_one_row(tmp_path: Path) -> None
         ('id,t\n1,"a\n2,b\n3,c\n', 2),
         ('id,t\n1,"a\nb"\n2,"c ""\n3,d\n', 4),
         ('id,t\n1,"a \\"b\\" c"\n2,"d \\"\n', 3),
+        ('id,name\n1,"a"\n2,"b\n3,c\n', 3),
+        ('id,name\n1,5" disc\n2,"b""\n3,c\n', 3),
+        ('id,name\n1,"a\n\nb"\n2,"', 5),
+        ('id,name\n1,"a\\"b"\n2,"c\\"\n', 3),
     ],
 )
-def test_rows_below_an_unclosed_quotation_mark_are_not_lost_in_silence(tmp_path: Path, text: str, line: int) -> None:
-    with pytest.raises(ReadError, match=f"t.csv, line {line}: a quotation mark is never closed"):
+def test_a_quotation_mark_that_is_not_closed_is_named(tmp_path: Path, text: str, line: int) -> None:
+    with pytest.raises(ReadError, match=f"t.csv, line {line}: the quotation mark that begins a field is not closed"):
         read_rows(write(tmp_path, text))
+
+
+def test_a_quotation_mark_within_a_field_encloses_nothing(tmp_path: Path) -> None:
+    text = 'id,name,n\n1,5" disc,2\n2,"line\nend",3\n3,bad\n4,\'30"\',5\n\n5,c,x\n'
+    rows, faults = read_rows(write(tmp_path, text))
+    assert rows == [(1, '5" disc', "2"), (2, "line\nend", "3"), (4, "'30\"'", "5"), (5, "c", "x")]
+    assert [fault.where for fault in faults] == [5]
+
+
+def test_a_quotation_mark_within_a_field_stops_no_block(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tap_service.readers.csv_reader._BLOCK_BYTES", 40)
+    lines = [f'{n},{n}" disc,"a\nb"' if n == 1 else f"{n},x{n},c" for n in range(50)]
+    source = open_source(write(tmp_path, "id,name,text\n" + "\n".join(lines) + "\n"))
+    assert [block.batch.num_rows for block in source.read_blocks(("id",))].count(0) == 0
+    assert len(list(source.read_blocks(("id",)))) > 5
+
+
+def test_a_line_end_in_a_field_is_no_end_of_a_block_behind_another_mark(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("tap_service.readers.csv_reader._BLOCK_BYTES", 33)
+    path = write(tmp_path, 'id,name\n1,5" disc\n2,"several\nlines\nof text"\n3,12",\n'.replace('",\n', '"\n'))
+    rows = [(1, '5" disc'), (2, "several\nlines\nof text"), (3, '12"')]
+    assert read_rows(path) == (rows, [])
+
+
+def test_escaped_quotation_marks_do_not_move_the_end_of_a_block(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("tap_service.readers.csv_reader._BLOCK_BYTES", 64)
+    values = [(n, 'a"b\nc' if n % 3 else "back\\slash\\") for n in range(60)]
+    quoted = [(n, text.replace("\\", "\\\\").replace('"', '\\"')) for n, text in values]
+    path = write(tmp_path, "id,name\n" + "".join(f'{n},"{text}"\n' for n, text in quoted))
+    assert read_rows(path) == (values, [])
 
 
 def test_a_quotation_mark_inside_a_field_is_a_character(tmp_path: Path) -> None:

@@ -88,3 +88,12 @@ def test_what_astropy_writes_is_read(tmp_path: Path) -> None:
     assert [(row[0], row[2]) for row in rows] == [(1, "a b"), (2, "null?")]
     np.testing.assert_array_equal([row[1] for row in rows], table["spectrum"])
     assert list_types(open_source(tmp_path / "t.ecsv")) == {"id": "BIGINT", "spectrum": "DOUBLE[]", "words": "CHAR"}
+
+
+def test_folded_descriptions_have_no_line_end(tmp_path: Path) -> None:
+    path = tmp_path / "t.ecsv"
+    meta = "# meta:\n#   description: >\n#     A part of\n#     a catalogue\n"
+    column = "# -\n#   name: ra\n#   datatype: float64\n#   description: >\n#     Right\n#     ascension\n"
+    path.write_text(f"# %ECSV 1.0\n# ---\n# datatype:\n{column}{meta}ra\n1.5\n")
+    source = open_source(path)
+    assert (source.description, source.fields[0].description) == ("A part of a catalogue", "Right ascension")

@@ -118,6 +118,13 @@ def test_what_follows_the_last_hdu_is_ignored(tmp_path: Path) -> None:
     assert read_rows(path) == ([(5,)], [])
 
 
+def test_a_file_of_another_format_is_named(tmp_path: Path) -> None:
+    path = tmp_path / "t.fits"
+    path.write_text("id,v\n1,2\n")
+    with pytest.raises(ReadError, match=r"is not a FITS file: it does not begin with SIMPLE. Say .* with --format"):
+        open_source(path)
+
+
 @pytest.mark.parametrize("kept", [100, 2880 + 12000 + 2880, 2880 + 12000 + 2880 + 1000])
 def test_a_file_that_ends_in_a_header_is_refused(tmp_path: Path, kept: int) -> None:
     whole = write(tmp_path / "t.fits", build_table(5)).read_bytes()

@@ -149,3 +149,13 @@ def test_a_line_of_other_fields_that_is_no_utf8_costs_one_row(tmp_path: Path) ->
     rows, faults = read_rows(path)
     assert [row["a"] for row in rows] == [1, 2, 4]
     assert list_reasons(faults) == [(6, "has 2 fields for 4 columns")]
+
+
+def test_lines_that_end_with_returns_are_read(tmp_path: Path) -> None:
+    plain, returned = tmp_path / "plain.tsv", tmp_path / "returned.tsv"
+    text = "a\tb\n \t \n-\t-\nx\ty\n\n#Table\tnext\na\tb\n \t \n-\t-\nz\t1\nw\t2\n"
+    for table in ("1", "2"):
+        plain.write_text(text)
+        returned.write_bytes(text.replace("\n", "\r\n").encode())
+        assert read_rows(returned, ReadOptions(table=table)) == read_rows(plain, ReadOptions(table=table))
+    assert is_vizier_start(returned.read_bytes())

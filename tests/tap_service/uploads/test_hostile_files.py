@@ -170,7 +170,10 @@ REFUSED: dict[str, tuple[bytes, str]] = {
     "array length": (document(DOUBLES, stream(b"\xff\xff\xff\xffabcd")), "ends inside row 1"),
     "gzip stream": (document(INT, stream(b"abcd", attributes='encoding="gzip"')), "use base64"),
     "no base64": (document(INT, "<BINARY><STREAM encoding='base64'>%%%%</STREAM></BINARY>"), "not valid base64"),
-    "no fits inside": (document(INT, stream(b"hello", "FITS")), "the FITS file inside has no binary table"),
+    "no fits inside": (
+        document(INT, stream(b"hello", "FITS")),
+        "the FITS file inside is not a FITS file: it does not begin with SIMPLE",
+    ),
     "complex length": (document(COMPLEX, stream(b"\xff\xff\xff\xffabcd")), "ends inside row 1"),
     "complex parts": (document(COMPLEX, ROW), "length is a multiple of 2"),
     "complex cell": (document(COMPLEX, ROW.replace("1", "1 2 " * 8200)), "more than 65536 bytes"),

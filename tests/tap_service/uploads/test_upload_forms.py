@@ -50,7 +50,8 @@ def test_the_hdu_of_a_fits_file_is_chosen(service: Served) -> None:
 @pytest.mark.parametrize(
     ("choices", "reason"),
     [
-        ("#hdu=2", "--hdu is for files of FITS"),
+        ("#hdu=2", "is a CSV file: #hdu is for files of FITS"),
+        ("#table=2", "is a CSV file: #table is for files of"),
         (
             "#sheet=2",
             "there is no choice 'sheet'; the choices are format, hdu, table, delimiter, header, comment, null",
@@ -64,6 +65,27 @@ def test_a_choice_that_cannot_be_is_refused(service: Served, choices: str, reaso
     answer = ask(service, b"a,b\n1,2\n", choices, "SELECT * FROM TAP_UPLOAD.t")
     assert answer.status_code == 400
     assert reason in answer.text.replace("&#39;", "'")
+
+
+@pytest.mark.parametrize(
+    ("content", "reason"),
+    [
+        (
+            b"1,2\n3,4\n",
+            "If it is a row, say #header=false, or add a line with their names; if it has the names, say #header=true",
+        ),
+        (b"1 2\n3 4\n", "Say #delimiter=blanks, or #delimiter=, if each line is one field"),
+    ],
+)
+def test_errors_name_the_choices_of_uploads(service: Served, content: bytes, reason: str) -> None:
+    answer = ask(service, content, "", "SELECT * FROM TAP_UPLOAD.t")
+    assert answer.status_code == 400
+    assert reason in answer.text
+
+
+def test_notes_name_the_choices_of_uploads(service: Served) -> None:
+    answer = ask(service, b"n\n1.5\nnan\n", "", "SELECT * FROM TAP_UPLOAD.t", "votable")
+    assert "has nan, which stays NaN (#null=nan makes it NULL)" in answer.text
 
 
 def test_ids_beyond_bigint_stay_different_and_the_sender_learns_of_it(service: Served) -> None:
