@@ -66,8 +66,7 @@ def mirror_origin(
     shared = {"table": local, "rejects": rejected, "max_errors": max_errors, "mode": "replace" if replace else "create"}
     if recipe.startswith(_HATS):
         given = {"columns": columns, "where": where, "by": by, "publish-as-you-go": publish_as_you_go, "work": work}
-        if names := [f"--{option}" for option, value in {**given, "restart": restart}.items() if value]:
-            raise typer.BadParameter(f"a HATS catalogue is loaded as a whole, without {', '.join(names)}")
+        _refuse_options_of_files({**given, "restart": restart})
         execute_and_exit(data, "load", {**shared, "files": [recipe], "schema_file": None})
     arguments = {
         **shared,
@@ -83,6 +82,11 @@ def mirror_origin(
         "restarts": restart,
     }
     execute_and_exit(data, "mirror", arguments)
+
+
+def _refuse_options_of_files(given: dict[str, object]) -> None:
+    if names := [f"--{option}" for option, value in given.items() if value]:
+        raise typer.BadParameter(f"a HATS catalogue is loaded as a whole, without {', '.join(names)}")
 
 
 def _find_recipe(recipe: str) -> str:

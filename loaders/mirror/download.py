@@ -100,7 +100,7 @@ class Download:
             return
         headers = {"Range": f"bytes={have}-", "If-Range": version} if have else {}
         with self._client.stream("GET", self._file.address, headers, accepts=_ANSWERS) as answer:
-            if answer.status == _NO_RANGE:  # all bytes are here, and nothing says so
+            if answer.status == _NO_RANGE:  # all bytes are here, and the origin has not sent their number
                 self.forget()
                 raise OriginUnavailable(f"{self._file.address} sends no bytes from {have:,} on", 0)
             start = have if _begins_at(answer, have) else 0

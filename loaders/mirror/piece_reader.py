@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from clickhouse_schema.schema_model import Table
 from loaders.load_error import LoadError
 from loaders.mirror.mirror_origin import FetchedPiece, MirrorOrigin
-from loaders.pipeline.missing_columns import list_some
+from loaders.pipeline.missing_columns import find_missing_columns, list_some
 from loaders.pipeline.valid_notes import list_valid_notes
 from loaders.progress_reporter import Reporter
 from tap_service.models.read_options import ReadOptions
@@ -57,10 +57,10 @@ class PieceReader:
         try:
             sources = [open_source(path, options) for path in piece.paths]
             if not piece.position:
-                said = "; ".join(
+                notes = "; ".join(
                     (describe_form(piece.paths[0], sources[0]), *list_valid_notes(sources[0], self._table))
                 )
-                self._reporter.message(f"note: {name}: {said}")
+                self._reporter.message(f"note: {name}: {notes}")
         except ReadError as error:
             raise ReadError(f"{name}: {error}") from error
         self.nulls = sources[0].options.nulls
@@ -69,9 +69,7 @@ class PieceReader:
         return sources
 
     def _refuse_missing_columns(self, name: str, source: Source) -> None:
-        names = {field.name for field in source.fields}
-        wanted = [column.name for column in self._table.columns if not column.if_missing]
-        if missing := [name for name in wanted if not find_matching_name(name, names)]:
+        if missing := find_missing_columns(self._table, source):
             raise LoadError(
                 f"{name} has no column {list_some(missing)}: leave it out by --columns, or give the names that the"
                 " files have by columns or renamed in the recipe, and begin again with --restart"

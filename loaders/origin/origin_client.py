@@ -87,7 +87,7 @@ class OriginAnswer:
                     raise OriginUnavailable(f"{self.address} sends too slowly: {size:,} bytes came in the time for all")
                 yield piece
         except HTTPError as error:
-            raise OriginUnavailable(f"{self.address} broke off after {size:,} bytes{_explain(error)}") from None
+            raise OriginUnavailable(f"{self.address} broke off after {size:,} bytes{_describe_cause(error)}") from None
 
 
 class OriginClient:
@@ -202,7 +202,7 @@ class OriginClient:
         except (SSLError, LocationParseError) as error:
             raise OriginProblem(f"{address}: {error}") from None
         except HTTPError as error:
-            raise OriginUnavailable(f"{address} does not answer{_explain(error)}") from None
+            raise OriginUnavailable(f"{address} does not answer{_describe_cause(error)}") from None
 
 
 def check_address(address: str) -> None:
@@ -221,8 +221,8 @@ def check_address(address: str) -> None:
         )
 
 
-def _explain(error: HTTPError) -> str:
-    """Return the reason for the user, from what urllib3 says of its own objects."""
+def _describe_cause(error: HTTPError) -> str:
+    """Return the cause for a message without urllib3's names of its objects; '' if it adds nothing."""
     if isinstance(error, NewConnectionError):  # which is a TimeoutError too
         return f": {str(error).rpartition('): ')[2]}"
     return ": it is silent for too long" if isinstance(error, TimeoutError) else ""

@@ -16,18 +16,24 @@ from tap_service.readers.table_source import TableHeader
 _MAX_NAMES = 10
 
 
-def refuse_missing_columns(table: Table, source: TableHeader, schema_file: Path | None) -> None:
-    """Raise ``LoadError`` if the file lacks columns of the table and has no other reason to be refused."""
+def find_missing_columns(table: Table, source: TableHeader) -> list[str]:
+    """Return the columns of the table that the file lacks, except those that may be missing."""
     names = {field.name: None for field in source.fields}
     wanted = [column.name for column in table.columns if not column.if_missing]
-    missing = [name for name in wanted if not find_matching_name(name, names)]
+    return [name for name in wanted if not find_matching_name(name, names)]
+
+
+def refuse_missing_columns(table: Table, source: TableHeader, schema_file: Path | None) -> None:
+    """Raise ``LoadError`` if the file lacks columns of the table and has no other reason to be refused."""
+    missing = find_missing_columns(table, source)
     if not missing or not source.unusable.keys().isdisjoint(missing):
         return
     lines = find_column_lines(schema_file, table.name) if schema_file else {}
+    names = [field.name for field in source.fields]
     where = list_some([lines[name] for name in missing if name in lines])
     raise LoadError(
         f"{source.path} has no column {list_some(missing)} of table {table.name} ({where and where + '; '}it has "
-        f"{list_some([*names])}); correct the names in the schema file, remove the columns from it, or give them "
+        f"{list_some(names)}); correct the names in the schema file, remove the columns from it, or give them "
         "skyhouse:if_missing"
     )
 

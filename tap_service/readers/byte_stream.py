@@ -87,7 +87,7 @@ class ByteStream:
 
     def _build_error(self, error: Exception) -> ReadError:
         packed = f" ({self.compression.name})" if self.compression else ""
-        if "memory" in str(error).lower():  # as xz and zstd say it
+        if "memory" in str(error).lower():  # the word that xz and zstd have in common
             return ReadError(
                 f"{self.path} needs more than 128 MB of memory to be unpacked{packed}: compress it again, by xz -9 or"
                 " zstd without --long"

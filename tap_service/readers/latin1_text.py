@@ -8,7 +8,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.csv as pacsv
 
-#: Is told of a row with a wrong number of fields; returns "skip"
+#: Receives a row with a wrong number of fields; returns "skip"
 SkipRow = Callable[[pacsv.InvalidRow], str]
 
 
@@ -28,13 +28,13 @@ def parse_as_latin1(
     Parameters
     ----------
     parse : callable
-        Parses UTF-8, with the texts that are NULL and what is told of broken rows.
+        Parses UTF-8, with the texts that are NULL and the receiver of broken rows.
     text : bytes
         The text.
     nulls : tuple of str
         The texts that are NULL.
     skip : callable
-        Is told of each broken row.
+        Receives each broken row.
 
     Returns
     -------

@@ -47,7 +47,7 @@ class Fault:
 
 
 class TypeNote(str):
-    """A note on the type that a reader has chosen for ``column``: it says nothing of a table with another type."""
+    """A note on the type that a reader has chosen for ``column``; a table with another type makes it void."""
 
     column: str
 
