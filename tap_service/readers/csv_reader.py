@@ -250,7 +250,7 @@ class CsvSource(TextSource):
         if self._dialect.comment:
             text = re.sub(rb"(?m)^" + re.escape(self._dialect.comment.encode()) + rb"[^\n]*", b"", text)
         if self._dialect.delimiter == BLANKS and self._joins_blanks:
-            text = _join_blanks(text)
+            text = _join_blanks(text, self._quoted)
         if self._dialect.has_escapes:  # of \\N Arrow would make N
             mark = re.escape(self._dialect.delimiter.encode())
             text = re.sub(rb"(?m)(^|" + mark + rb")\\N(?=" + mark + rb"|\r?$)", rb"\1", text)
@@ -302,19 +302,18 @@ class _LineNumbers:
         return np.array(lines or [self._block.line], np.int64)
 
 
-def _join_blanks(text: bytes) -> bytes:
-    """Return the text with one blank for several outside quotation marks, and none at the ends of lines."""
+def _join_blanks(text: bytes, quoted: QuotedFields) -> bytes:
+    """Return the text with one blank for several outside quoted fields, and none at the ends of lines."""
     if b'"' in text:
-        return _join_unquoted_blanks(text)
+        return _join_unquoted_blanks(text, quoted.find_quoted(text))
     characters = np.frombuffer(text.replace(b"\t", b" "), np.uint8)
     is_blank = characters == ord(" ")
     joined = characters[~_find_superfluous(is_blank, characters == ord("\n"))].tobytes()
     return joined.replace(b" \n", b"\n").replace(b" \r\n", b"\r\n").removesuffix(b" ")
 
 
-def _join_unquoted_blanks(text: bytes) -> bytes:
+def _join_unquoted_blanks(text: bytes, is_quoted: npt.NDArray[np.bool_]) -> bytes:
     characters = np.frombuffer(text, np.uint8)
-    is_quoted = (np.cumsum(characters == ord('"'), dtype=np.uint8) & 1).astype(bool)
     is_blank = ((characters == ord(" ")) | (characters == ord("\t"))) & ~is_quoted
     kept = np.flatnonzero(~_find_superfluous(is_blank, characters == ord("\n")))
     joined, is_blank = characters[kept], is_blank[kept]

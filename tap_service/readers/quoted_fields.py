@@ -1,4 +1,4 @@
-"""Where the rows of delimited text end: line ends inside quoted fields are part of a value.
+"""The quoted fields of delimited text: delimiters and line ends inside them are part of a value.
 
 A quotation mark that does not begin a field (``5" disc``) encloses nothing.
 """
@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 
 import numpy as np
+import numpy.typing as npt
 
 _LINE_END = b"\n"
 _QUOTE = ord('"')
@@ -51,6 +52,21 @@ class QuotedFields:
         open_ = (found.start() for found in self._fields.finditer(text) if found[1] not in (b'"', None))
         return next(open_, None)
 
+    def join_rows(self, text: bytes) -> bytes:
+        """Return the text with blanks for line ends inside quoted fields."""
+        return self._fields.sub(lambda found: found[0].replace(_LINE_END, b" "), text)
+
+    def find_quoted(self, text: bytes) -> npt.NDArray[np.bool_]:
+        """Return, for each byte, whether it is in a quoted field; its closing quotation mark may count as outside."""
+        characters = np.frombuffer(text, np.uint8)
+        if self._is_regular(text):
+            return (np.cumsum(characters == _QUOTE, dtype=np.uint8) & 1).astype(bool)
+        is_quoted = np.zeros(len(characters), bool)
+        for found in self._fields.finditer(text):
+            if found[1] is not None:
+                is_quoted[found.start() : found.end()] = True
+        return is_quoted
+
     def _is_regular(self, text: bytes) -> bool:
         """Whether every other quotation mark begins a field and each next one ends it."""
         characters = np.frombuffer(b"\n" + text + b"\n", np.uint8)
@@ -59,7 +75,3 @@ class QuotedFields:
             return False
         outside = np.concatenate((characters[places[::2] - 1], characters[places[1::2] + 1]))
         return bool(self._is_edge[outside].all())
-
-    def join_rows(self, text: bytes) -> bytes:
-        """Return the text with blanks for line ends inside quoted fields."""
-        return self._fields.sub(lambda found: found[0].replace(_LINE_END, b" "), text)

@@ -125,6 +125,12 @@ def test_several_blanks_are_one_delimiter(tmp_path: Path) -> None:
     assert (rows, faults) == ([(1, "M  31", 3.4), (22, "M  33", 5.7)], [])
 
 
+def test_inches_between_blanks_enclose_nothing(tmp_path: Path) -> None:
+    text = '  id   size  note\n   1   5"   "a  b"\n  22   6"   c\n   3   7   5"\n   4   8   d\n'
+    rows, faults = read_rows(write(tmp_path, text, "t.txt"), ReadOptions(delimiter=" "))
+    assert (rows, faults) == ([(1, '5"', "a  b"), (22, '6"', "c"), (3, "7", '5"'), (4, "8", "d")], [])
+
+
 def test_blanks_are_joined_where_nothing_is_quoted(tmp_path: Path) -> None:
     path = tmp_path / "t.txt"
     path.write_bytes(b"  id \t mag\r\n   1      3.4  \r\n  22  \t  5.7\r\n")
