@@ -55,13 +55,12 @@ def mirror_origin(
         _list_recipes()
     if name and not recipe.startswith(_TAP):
         raise typer.BadParameter("--as is for TAP services: name the table with --table")
-    if recipe.startswith((_TAP, _HATS)):
-        if not table:
-            raise typer.BadParameter("a TAP service and a HATS catalogue need --table")
-        local = name or table
-    else:
+    if not recipe.startswith((_TAP, _HATS)):
         recipe = _find_recipe(recipe)
-        local = table or read_key(Path(recipe), "table")
+        table = table or read_key(Path(recipe), "table")
+    elif not table:
+        raise typer.BadParameter("a TAP service and a HATS catalogue need --table")
+    local = name or table
     rejected = str((rejects or Path(f"{local}.rejects.csv")).absolute())
     shared = {"table": local, "rejects": rejected, "max_errors": max_errors, "mode": "replace" if replace else "create"}
     if recipe.startswith(_HATS):

@@ -19,9 +19,8 @@ from loaders.mirror.row_filter import check_row_condition
 from loaders.mirror.tap_origin import TapMirrorOrigin, plan_pieces
 from loaders.mirror.tap_table import TapTable
 from loaders.origin.origin_client import OriginClient
+from loaders.origin.tap_address import TAP_PREFIX
 from loaders.progress_reporter import Reporter
-
-TAP_PREFIX = "tap+"
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +44,7 @@ def read_task(request: MirrorRequest, client: OriginClient, reporter: Reporter) 
     """Read the recipe, or make that of a TAP service. Raises ``LoadError``."""
     state = MirrorState(request.work)
     if request.recipe.startswith(TAP_PREFIX):
-        address = request.recipe.removeprefix(TAP_PREFIX).rstrip("/")
+        address = request.recipe.removeprefix(TAP_PREFIX)
         origin = RowOrigin(tap=address, table=request.origin_table, by=request.by)
         recipe = Recipe(name=request.table, table=request.table, origin=origin)
         return MirrorTask(request, recipe, request.recipe, Path(), state, client, reporter)

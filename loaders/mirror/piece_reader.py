@@ -8,7 +8,7 @@ from clickhouse_schema.schema_model import Table
 from loaders.load_error import LoadError
 from loaders.mirror.mirror_origin import FetchedPiece, MirrorOrigin
 from loaders.pipeline.missing_columns import find_missing_columns, list_some
-from loaders.pipeline.valid_notes import list_valid_notes
+from loaders.pipeline.reading_notes import describe_reading
 from loaders.progress_reporter import Reporter
 from tap_service.models.read_options import ReadOptions
 from tap_service.readers.conform_rows import find_matching_name
@@ -57,10 +57,8 @@ class PieceReader:
         try:
             sources = [open_source(path, options) for path in piece.paths]
             if not piece.position:
-                notes = "; ".join(
-                    (describe_form(piece.paths[0], sources[0]), *list_valid_notes(sources[0], self._table))
-                )
-                self._reporter.message(f"note: {name}: {notes}")
+                form = describe_form(piece.paths[0], sources[0])
+                self._reporter.message(f"note: {name}: {describe_reading(form, sources[0], self._table)}")
         except ReadError as error:
             raise ReadError(f"{name}: {error}") from error
         self.nulls = sources[0].options.nulls

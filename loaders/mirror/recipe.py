@@ -38,6 +38,8 @@ def _check_type(value: str) -> str:
 
 Datatype = Annotated[str, AfterValidator(_check_type)]
 Texts = Annotated[tuple[Text, ...], BeforeValidator(_wrap_text)]
+#: An address that paths are appended to
+BaseAddress = Annotated[Text, AfterValidator(lambda address: address.rstrip("/"))]
 
 
 class RowOrigin(StrictModel):
@@ -68,7 +70,7 @@ class RowOrigin(StrictModel):
     pages: Texts = ()
     match: Text = ""
     form: FileForm = FileForm()
-    tap: Text = ""
+    tap: BaseAddress = ""
     table: Text = ""
     by: Text = ""
 
@@ -97,7 +99,7 @@ class MetadataOrigin(StrictModel):
         A schema file with Felis' keys: its address, or its path relative to the recipe.
     """
 
-    tap: Text = ""
+    tap: BaseAddress = ""
     table: Text = ""
     felis: Text = ""
 

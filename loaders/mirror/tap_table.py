@@ -37,7 +37,7 @@ class TapTable:
         if not _TABLE.fullmatch(table):
             raise LoadError(f"{table!r} is no name of a table: write schema.table, and names with signs in quotes")
         self._client = client
-        self.address = address.rstrip("/")
+        self.address = address
         self.name = table
         self.table_adql = ".".join(
             part if part.startswith('"') else name_to_adql(part) for part in _PART.findall(table)

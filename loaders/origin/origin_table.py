@@ -50,7 +50,7 @@ def read_origin_table(client: OriginClient, address: str, table: str) -> OriginT
         The service has no such table (the message has near names), several of this name in other cases, or cannot be
         read.
     """
-    return _TableReading(client, address.rstrip("/"), Wanted(table)).read()
+    return _TableReading(client, address, Wanted(table)).read()
 
 
 class _TableReading:

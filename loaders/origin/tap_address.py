@@ -12,7 +12,7 @@ from loaders.origin.origin_client import OriginAnswer, OriginClient, check_addre
 from loaders.origin.origin_problem import OriginProblem
 from tap_service.readers.vosi_table_reader import TABLESET_ROOTS, find_root_name
 
-_PREFIX = "tap+"
+TAP_PREFIX = "tap+"
 _TAP_STANDARD = b"ivo://ivoa.net/std/tap"
 _MAX_CAPABILITIES = 4 << 20
 _ROOT_BYTES = 1 << 16
@@ -23,8 +23,8 @@ def find_tap_service(client: OriginClient, text: str) -> str:
 
     Raises OriginProblem for ``tap+`` with an address that is not allowed.
     """
-    is_named = text.startswith(_PREFIX)
-    address = text.removeprefix(_PREFIX).rstrip("/")
+    is_named = text.startswith(TAP_PREFIX)
+    address = text.removeprefix(TAP_PREFIX).rstrip("/")
     if not is_named and not address.startswith(("http://", "https://")):
         return ""
     check_address(address)

@@ -15,9 +15,9 @@ from loaders.pipeline.load_plan import choose_options, complete_schema, describe
 from loaders.pipeline.load_request import LoadRequest
 from loaders.pipeline.missing_columns import refuse_missing_columns, report_other_columns
 from loaders.pipeline.named_input import NamedInput, open_inputs
+from loaders.pipeline.reading_notes import describe_reading
 from loaders.pipeline.rejects_file import RejectsFile
 from loaders.pipeline.storage_choice import read_live_state
-from loaders.pipeline.valid_notes import list_valid_notes
 from loaders.progress_reporter import Reporter
 from loaders.storage.load_state import FinishedLoad, TableState
 from tap_service.readers.conform_rows import Conformer
@@ -71,10 +71,10 @@ def _report_form(inputs: list[NamedInput], table: Table, reporter: Reporter) -> 
     """Report how the first file is read, and which other files are read otherwise."""
     last = ""
     for found in inputs:
-        notes = ([found.form] if found.form else []) + [*list_valid_notes(found.header, table)]
-        if notes and "; ".join(notes) != last:
-            last = "; ".join(notes)
-            reporter.message(f"note: {found.name}: {last}")
+        reading = describe_reading(found.form, found.header, table)
+        if reading and reading != last:
+            last = reading
+            reporter.message(f"note: {found.name}: {reading}")
 
 
 def _find_wanted_schema(request: LoadRequest, live: TableState | None, reporter: Reporter) -> Schema | None:

@@ -1,4 +1,4 @@
-"""Parsing by Arrow of delimited text that is not UTF-8: it hands the text of a broken row over as UTF-8 alone."""
+"""Parsing of delimited text that is not UTF-8: Arrow hands over broken rows as UTF-8 only."""
 
 from __future__ import annotations
 

@@ -136,7 +136,7 @@ class Answer:
 class _Plan:
     """The columns of the table to write: those that the file declares, relaxed when a row does not fit.
 
-    ``notes``: why a column is text that was to be none.
+    ``notes``: why columns have become text.
     """
 
     fields: list[Field]

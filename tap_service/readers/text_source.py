@@ -1,4 +1,4 @@
-"""What the readers of texts share."""
+"""The attributes that all readers of text have in common."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from tap_service.models.read_options import ReadOptions
 
 
 class TextSource:
-    """A table in a text, whose rows are lines and counted when they are read."""
+    """A table of text: its rows are lines, and their number is unknown until all are read."""
 
     unit = "line"
     nan_is_null = False

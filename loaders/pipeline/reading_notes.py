@@ -1,4 +1,4 @@
-"""The notes of a reader that hold for the table that is loaded."""
+"""What a load reports of how a file is read."""
 
 from __future__ import annotations
 
@@ -10,7 +10,12 @@ from tap_service.readers.conform_rows import find_matching_name
 from tap_service.readers.table_source import TableHeader, TypeNote
 
 
-def list_valid_notes(source: TableHeader, table: Table) -> Iterator[str]:
+def describe_reading(form: str, source: TableHeader, table: Table) -> str:
+    """Return ``form`` and the notes of a file that hold for the table, as one line; '' if there are none."""
+    return "; ".join((*filter(None, [form]), *_list_valid_notes(source, table)))
+
+
+def _list_valid_notes(source: TableHeader, table: Table) -> Iterator[str]:
     """Yield the notes of a file without those on types that its columns do not have in the table."""
     types = {field.name: field.type for field in source.fields}
     stored = {find_matching_name(column.name, types): column.type for column in table.columns}
