@@ -14,10 +14,17 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from clickhouse_schema.healpix import Cells
+from clickhouse_schema.healpix import ORDER, Cells
 
 #: Radians at order 0
 REACH = 0.6
+
+#: The most that a coordinate in the plane of the projection changes along a way of one radian, in sides of base cells:
+#: on the meridians between the base cells of a cap, at the pole; 1.02 at most between the caps
+_STEEPEST = math.sqrt(6) / math.pi * math.hypot(1, math.pi / 2)
+
+#: Covers the rounding of indexes, in cells of order 29
+_ROUNDING_CELLS = 2
 
 #: The finest order of a search around positions: finer cells save nothing more
 _FINEST_ORDER = 20
@@ -66,6 +73,22 @@ def order_for_radius(radius: float) -> int | None:
 def reach_of_order(order: int) -> float:
     """Return the radius, in degrees, within which everything is in the touching cells of ``order``."""
     return math.degrees(REACH / (1 << order))
+
+
+def find_border_width(radius: float) -> int:
+    """Return how far from the border of its cell a position is if nothing within a radius is beyond, of any order.
+
+    Parameters
+    ----------
+    radius : float
+        Degrees.
+
+    Returns
+    -------
+    int
+        Cells of order 29.
+    """
+    return math.ceil(math.radians(radius) * _STEEPEST * (1 << ORDER)) + _ROUNDING_CELLS
 
 
 def find_touching_cells(order: int) -> NDArray[np.int64]:

@@ -21,6 +21,7 @@ from adql.clickhouse.sky.geometry_sql import (
     within_region_sql,
 )
 from adql.clickhouse.sky.neighbour_cell_sql import is_in_cells_sql
+from adql.clickhouse.sql_settings import MERGE_JOIN
 from adql.errors import AdqlSemanticError
 from adql.functions import FUNCTIONS, INTERNAL_SQL
 from adql.functions.argument_kinds import choose_function
@@ -98,7 +99,14 @@ def _select_sql(query: Select) -> str:
         parts += ["GROUP BY", ", ".join(_expr_sql(e) for e in query.group_by)]
     if query.having is not None:
         parts += ["HAVING", _having_sql(query, query.having)]
-    return " ".join(parts) + _tail_sql(query)
+    return " ".join(parts) + _tail_sql(query) + _join_settings_sql(query.from_)
+
+
+def _join_settings_sql(relation: Relation) -> str:
+    """Merge the sides of a join that asks for it, whatever the algorithm of the query's other joins."""
+    if not (isinstance(relation, Join) and relation.is_merge):
+        return ""
+    return " SETTINGS " + ", ".join(f"{name} = {value!r}" for name, value in MERGE_JOIN.items())
 
 
 def _having_sql(query: Select, condition: Expr) -> str:

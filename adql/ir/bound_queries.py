@@ -47,7 +47,8 @@ class Join:
     """A join. ``kind``: 'INNER' (a product without a condition), 'LEFT', 'RIGHT', 'FULL'; of passes 'SEMI' and 'ANTI'.
 
     SEMI keeps each left row with a match once, ANTI each left row without one; the right columns are visible only in
-    ``condition``. ``is_global``: the right side is computed once and sent to all shards.
+    ``condition``. ``is_global``: the right side is computed once and sent to all shards. ``is_merge``: both sides come in
+    the order of the key, and are merged.
     """
 
     kind: str
@@ -55,6 +56,7 @@ class Join:
     right: Relation
     condition: Expr | None
     is_global: bool = False
+    is_merge: bool = False
 
     def with_sides(self, left: Relation, right: Relation) -> Join:
         """Return the join of two sides, itself if they are its own."""

@@ -123,10 +123,15 @@ OPERATORS: dict[str, str] = {
     "CELL": "lon lat order",  # a position's cell, in a filter: becomes CELL OF or goes
     "CELL OF": "index order",
     "CELLS AROUND": "index order",  # one row for each
+    "AT BORDER": "index order radius",  # of its cell: something within the radius may be in another one
+    "STEPS OVER BORDER": "index order radius",  # one row for each, by its number, to a cell with anything within the radius
+    "CELL BEYOND": "index step order",
+    "LATITUDES NEAR": "left right radius",  # as they are wherever positions are within the radius
     "FILES OF": "cell order borders borders_order",  # one row for each file of an attached table with rows in the cell
     "BASE CELLS": "",
     "ROW NUMBER": "",
     "ROW NUMBER OF SHARD": "",
+    "STORED ROW": "index",  # a row's number in the table of this column, the same each time a query reads it
     # --- Set functions in two steps
     "STATE": "aggregate number",
     "BARE STATE": "aggregate number",

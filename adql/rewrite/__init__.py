@@ -46,6 +46,7 @@ from adql.rewrite.joins.impossible_conditions import empty_impossible_joins
 from adql.rewrite.joins.join_trees import add_outer_keys, fix_join_order, make_left_deep, move_keys_to_on
 from adql.rewrite.matches.counted_matches import count_matches
 from adql.rewrite.matches.crossmatch import plan_cross_matches
+from adql.rewrite.matches.merged_matches import merge_matches
 from adql.rewrite.matches.nearest_neighbours import CHOICES, choose_nearest
 from adql.rewrite.matches.outer_matches import split_outer_matches
 from adql.rewrite.matches.shape_matches import add_cap_nearness
@@ -106,6 +107,7 @@ PASSES_AFTER_INNER: tuple[tuple[Pass, PassCondition], ...] = (
     (use_stored_shapes, has_call(*SHAPE_CALLS)),  # before covers: its conditions stand beside the exact tests of shapes
     (add_covers, may_have_cover),  # removes the ImpliedWithin of transfer_regions, which must not be emitted
     (move_keys_to_on, has_join),  # before cross-matches: a join with a key is not planned by cubes
+    (merge_matches, joins_by_call(*NEARNESSES)),  # before the plans by hash tables, which take what it leaves
     (count_matches, joins_by_call(*NEARNESSES)),  # before cross-matches: a match that is only counted tests fewer pairs
     (plan_cross_matches, joins_by_call(*NEARNESSES)),  # adds the equality of cubes
     (fix_join_order, has_join),  # after cross-matches, which make derived tables; before keys that are always true

@@ -14,6 +14,7 @@ from adql.clickhouse.sky.unit_vector_sql import (
     Vector,
     dot_sql,
     is_near_centre_sql,
+    is_near_pair_sql,
     is_near_sql,
     latitude_sql,
     longitude_sql,
@@ -142,6 +143,9 @@ def near_filter_sql(expr: Call, emit: Emit) -> str:
             if x is not None and y is not None and degrees is not None:
                 position = _degrees_sql(lon, emit), _degrees_sql(lat, emit)
                 return is_near_centre_sql(position, (x, y), degrees, strict=is_strict)
+    if degrees is not None and all(isinstance(coordinate, Column) for coordinate in (*left, *right)):
+        pair = [tuple(_degrees_sql(coordinate, emit) for coordinate in position) for position in (left, right)]
+        return is_near_pair_sql(*pair, degrees, strict=is_strict)
     first, second = _position_vector(left, emit), _position_vector(right, emit)
     return is_near_sql(first, second, emit(radius), degrees, strict=is_strict)
 

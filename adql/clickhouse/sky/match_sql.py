@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from adql.clickhouse.sky.cell_border_sql import cell_beyond_sql, is_at_border_sql, steps_over_border_sql
 from adql.clickhouse.sky.cube_sql import (
     CUBE_LEVELS,
     cube_level_sql,
@@ -20,7 +21,7 @@ from adql.clickhouse.sky.unit_vector_sql import (
 )
 from adql.clickhouse.sky.zone_cell_sql import zone_cell_centre_sql, zone_cell_sql, zone_cells_near_sql
 from adql.clickhouse.sql_text import Emit, Form
-from adql.ir import Call, Expr, Literal, Position, Subquery, VectorNearness, evaluate_constant, get_operand
+from adql.ir import Call, Column, Expr, Literal, Position, Subquery, VectorNearness, evaluate_constant, get_operand
 from clickhouse_schema.hats.attachment import FILE_SUFFIX
 from clickhouse_schema.healpix import index_sql
 
@@ -139,6 +140,26 @@ def _cells_around_sql(expr: Call, emit: Emit) -> str:
     return f"arrayJoin({cells_around_sql(emit(index), _read_order(order))})"
 
 
+def _is_at_border_sql(expr: Call, emit: Emit) -> str:
+    index, order, radius = expr.args
+    return is_at_border_sql(emit(index), _read_order(order), _read_degrees(radius))
+
+
+def _steps_over_border_sql(expr: Call, emit: Emit) -> str:
+    index, order, radius = expr.args
+    return steps_over_border_sql(emit(index), _read_order(order), _read_degrees(radius))
+
+
+def _cell_beyond_sql(expr: Call, emit: Emit) -> str:
+    index, step, order = expr.args
+    return cell_beyond_sql(emit(index), emit(step), _read_order(order))
+
+
+def _latitudes_near_sql(expr: Call, emit: Emit) -> str:
+    left, right, radius = expr.args
+    return f"(abs({emit(left)} - {emit(right)}) <= {_read_degrees(radius) * (1 + 1e-9) + 1e-12!r})"
+
+
 def _files_of_sql(expr: Call, emit: Emit) -> str:
     """``borders``: first cells of all files, and the cells after their last, both ascending, of ``borders_order``."""
     cell, order, borders, borders_order = expr.args
@@ -151,6 +172,12 @@ def _files_of_sql(expr: Call, emit: Emit) -> str:
     firsts, ends = (f"CAST({emit(borders)}, 'Array(Array(Int64))')[{number}]" for number in (1, 2))
     numbers = f"arrayCount(b -> b <= {first}, {ends}), arrayCount(b -> b < {end}, {firsts})"
     return f"concat(toString(arrayJoin(range({numbers}))), '{FILE_SUFFIX}')"
+
+
+def _stored_row_sql(expr: Call, emit: Emit) -> str:  # noqa: ARG001  called like the others
+    (index,) = expr.args
+    assert isinstance(index, Column)  # noqa: S101  the pass makes nothing else
+    return f"(t{index.relation}._part_starting_offset + t{index.relation}._part_offset)"
 
 
 def _read_order(expr: Expr) -> int:
@@ -178,6 +205,7 @@ MATCH_FORMS: dict[str, Form] = {
     "AT LEAST 0": lambda e, emit: f"if({emit(e.args[0])} < 0, 0, {emit(e.args[0])})",
     "ROW NUMBER": lambda e, emit: "rowNumberInAllBlocks()",  # noqa: ARG005  called like the others
     "ROW NUMBER OF SHARD": lambda e, emit: "(rowNumberInAllBlocks() * 65536 + shardNum())",  # noqa: ARG005
+    "STORED ROW": _stored_row_sql,
     "ZONE CELL": _zone_cell_sql,
     "ZONE CELL X": _zone_cell_axis_sql,
     "ZONE CELL Y": _zone_cell_axis_sql,
@@ -186,6 +214,10 @@ MATCH_FORMS: dict[str, Form] = {
     "HPX29": _index_sql,
     "CELL OF": _cell_of_sql,
     "CELLS AROUND": _cells_around_sql,
+    "AT BORDER": _is_at_border_sql,
+    "STEPS OVER BORDER": _steps_over_border_sql,
+    "CELL BEYOND": _cell_beyond_sql,
+    "LATITUDES NEAR": _latitudes_near_sql,
     "FILES OF": _files_of_sql,
     "BASE CELLS": lambda e, emit: "arrayJoin(range(toUInt64(12)))",  # noqa: ARG005
 }

@@ -131,15 +131,37 @@ def is_near_constant_sql(a: Vector, b: Vector, radius: float, *, strict: bool = 
 def is_near_centre_sql(position: tuple[str, str], centre: tuple[float, float], radius: float, *, strict: bool) -> str:
     """``is_near_constant_sql`` of SQL of Float64 degrees and a constant position; false for NaN.
 
-    By haversines, sin^2(t/2): a quarter of the squared chord, with three trigonometric functions a row instead of four,
-    and half the SQL. Beyond 90 degrees, it is outside of the rest around the antipode.
+    With three trigonometric functions a row instead of four, and half the SQL.
     """
-    (lon, lat), (lon0, lat0) = position, (math.fmod(centre[0], 360), centre[1])
+    lon, lat = math.fmod(centre[0], 360), centre[1]
     if radius > 90:
-        lon0, lat0 = lon0 + 180, -lat0
-    across = f"sin(({lon} % 360. - {float_literal(lon0)}) * {math.pi / 360!r})"
-    up = f"sin(({lat} - {float_literal(lat0)}) * {math.pi / 360!r})"
-    haversine = f"pow({up}, 2) + {math.cos(math.radians(lat0))!r} * cos(radians({lat})) * pow({across}, 2)"
+        lon, lat = lon + 180, -lat
+    around = float_literal(lon), float_literal(lat), repr(math.cos(math.radians(lat)))
+    return _is_near_by_haversine_sql(position, around, radius, strict=strict)
+
+
+def is_near_pair_sql(first: tuple[str, str], second: tuple[str, str], radius: float, *, strict: bool) -> str:
+    """``is_near_constant_sql`` of SQL of two positions in Float64 degrees; false for NaN.
+
+    With four trigonometric functions a pair, where unit vectors take four for each of its rows.
+    """
+    lon, lat = second
+    if radius > 90:
+        lon, lat = f"({lon} + 180)", f"(-{lat})"
+    return _is_near_by_haversine_sql(first, (f"{lon} % 360.", lat, f"cos(radians({lat}))"), radius, strict=strict)
+
+
+def _is_near_by_haversine_sql(
+    position: tuple[str, str], around: tuple[str, str, str], radius: float, *, strict: bool
+) -> str:
+    """Compare sin^2(t/2), a quarter of the squared chord; ``around`` is longitude, latitude and its cosine.
+
+    Beyond 90 degrees ``around`` is the antipode, and the position outside of the rest.
+    """
+    (lon, lat), (lon0, lat0, cosine) = position, around
+    across = f"sin(({lon} % 360. - {lon0}) * {math.pi / 360!r})"
+    up = f"sin(({lat} - {lat0}) * {math.pi / 360!r})"
+    haversine = f"pow({up}, 2) + {cosine} * cos(radians({lat})) * pow({across}, 2)"
     if radius < 0:
         return f"({haversine} < -1.)"
     if radius <= 90:

@@ -5,7 +5,9 @@ from __future__ import annotations
 import math
 
 from adql.ir import Query, Relation, Scan, SetOperation, walk_leaves
+from clickhouse_schema.adjacent_cells import find_border_width
 from clickhouse_schema.catalogue import UNKNOWN_DENSITY
+from clickhouse_schema.healpix import ORDER
 
 #: Sides of cubes to choose from, in chords of the radius
 _SIDES = (1.0, 2.0, 4.0, 8.0, 16.0)
@@ -15,6 +17,16 @@ _ZONES = (2, 3, 4, 6, 8, 12)
 
 #: The cost of a cell that a row meets, in tests of a pair
 _CELL_COST = 6.5
+
+#: Orders of cells to choose from, where tables are merged
+_MERGE_ORDERS = range(2, 23)
+
+#: The costs of a row that is merged, and of one near the border of its cell, in tests of a pair
+_MERGE_COST = 3.0
+_BORDER_COST = 9.0
+
+#: The part of a cell's side that its two borders may take
+_MAX_BORDER = 0.5
 
 #: Counting reads its tables twice: it has to be cheaper than cubes by more than the estimate may be wrong
 _MOST_OF_CUBES = 0.7
@@ -57,6 +69,38 @@ def choose_zone_height(radius: float, crowding: float) -> float | None:
     parts = min(_ZONES, key=costs.__getitem__)
     cubes = min(_estimate_cube_cost(side, radius, crowding) for side in _SIDES)
     return radius / parts if costs[parts] < _MOST_OF_CUBES * cubes else None
+
+
+def choose_merge_order(radius: float, crowding: float) -> int | None:
+    """Return the cheapest order of the cells by which two stored tables are merged; None where cubes are cheaper.
+
+    Parameters
+    ----------
+    radius
+        The match radius in degrees.
+    crowding
+        Rows per square degree of the more crowded table.
+    """
+    if radius < 0:
+        return None
+    costs = {order: _estimate_merge_cost(order, radius, crowding) for order in _MERGE_ORDERS}
+    order = min(_MERGE_ORDERS, key=costs.__getitem__)
+    cubes = min(_estimate_cube_cost(side, radius, crowding) for side in _SIDES)
+    return order if costs[order] < cubes else None
+
+
+def _estimate_merge_cost(order: int, radius: float, crowding: float) -> float:
+    """Return the cost of a row, in tests of a pair."""
+    border = 2 * find_border_width(radius) / 2 ** (ORDER - order)
+    if border > _MAX_BORDER:
+        return math.inf
+    at_border = 1 - (1 - border) ** 2
+    return _MERGE_COST + _BORDER_COST * at_border + crowding * find_cell_area(order) * (1 + at_border**2)
+
+
+def find_cell_area(order: int) -> float:
+    """Return the area of a HEALPix cell in square degrees."""
+    return 360**2 / math.pi / 12 / 4**order
 
 
 def find_crowding(relation: Relation) -> float:

@@ -1,0 +1,65 @@
+"""The borders of HEALPix cells as ClickHouse SQL: which rows are near the border of their cell, and what is beyond it.
+
+``clickhouse_schema.adjacent_cells.find_border_width`` says how near a border a row must be to have anything within a
+radius beyond it.
+"""
+
+from __future__ import annotations
+
+from clickhouse_schema.adjacent_cells import FACES, STEPS, TURNS, find_border_width
+from clickhouse_schema.healpix import ORDER
+
+_NO_STEP = STEPS.index((0, 0))
+
+
+def is_at_border_sql(index: str, order: int, radius: float) -> str:
+    """Whether something within ``radius`` degrees of an index of order 29 may be outside of its cell of ``order``."""
+    size, width = 1 << (ORDER - order), find_border_width(radius)
+    tests = (f"{place} < {width} OR {place} >= {size - width}" for place in _place_in_cell_sql(index, order))
+    return f"({' OR '.join(tests)})"
+
+
+def steps_over_border_sql(index: str, order: int, radius: float) -> str:
+    """Return a row for each of ``STEPS``, by its number, to a cell with anything within the radius of the index.
+
+    The cells of ``order`` are at least twice as wide as the border.
+    """
+    size, width = 1 << (ORDER - order), find_border_width(radius)
+    across, up = (
+        f"(toInt8({place} >= {size - width}) - toInt8({place} < {width}))" for place in _place_in_cell_sql(index, order)
+    )
+    steps = [[STEPS.index(step) for step in {(x, 0), (0, y), (x, y)} - {(0, 0)}] for x, y in STEPS]
+    return f"arrayJoin({[sorted(numbers) for numbers in steps]}[{across} + 3 * {up} + {_NO_STEP + 1}])"
+
+
+def cell_beyond_sql(index: str, step: str, order: int) -> str:
+    """Return the cell of ``order`` to which the step of a number leads from that of the index; no cell for none.
+
+    Parts of the formula have names, so a SELECT may contain it once. Where three base cells meet, there is none beyond
+    the corner: the number is above all cells.
+    """
+    size = 1 << order
+    place = f"(mortonDecode(2, bitAnd(bitShiftRight({index}, {2 * (ORDER - order)}), {4**order - 1})) AS __place)"
+    x = f"(toInt32({place}.1) + toInt32({step} % 3) - 1 AS __x)"
+    y = f"(toInt32(__place.2) + toInt32(intDiv({step}, 3)) - 1 AS __y)"
+    beyond = f"1 + ({x} >= {size}) - (__x < 0) + 3 * (1 + ({y} >= {size}) - (__y < 0))"
+    there = f"({_BEYOND}[({beyond}) * 12 + bitShiftRight({index}, {2 * ORDER}) + 1] AS __there)"
+    across, up = (
+        f"(toUInt32(bitXor(bitAnd({place}, {size - 1}), {size - 1} * bitTest(__there, {bit}))) AS {place}_there)"
+        for bit, place in enumerate(("__x", "__y"))
+    )
+    return (
+        f"(toUInt64(bitShiftRight({there}, 3)) * {size * size}"
+        f" + if(bitTest(__there, 2), mortonEncode({up}, {across}), mortonEncode(__x_there, __y_there)))"
+    )
+
+
+#: ``FACES`` with ``TURNS`` in the lowest three bits, by border and base cell
+_BEYOND = [
+    (face << 3) + TURNS[border][base // 4] for border, faces in enumerate(FACES) for base, face in enumerate(faces)
+]
+
+
+def _place_in_cell_sql(index: str, order: int) -> tuple[str, str]:
+    place = f"mortonDecode(2, bitAnd({index}, {4 ** (ORDER - order) - 1}))"
+    return f"{place}.1", f"{place}.2"

@@ -1,0 +1,358 @@
+"""Merge the rows of two large stored tables, cell of the sky by cell, where they are matched by position.
+
+Both tables are stored in HEALPix order, so the rows of a cell stand together, and a merge join reads each table once,
+keeps nothing but the rows of a cell, and needs no hash table. It finds the pairs whose rows are in one cell. The pairs
+across the border of a cell are few; they are found by copies of the rows near the border:
+
+    FROM a JOIN b ON NEAR(a.ra, a.dec, b.ra, b.dec, r)
+
+    (SELECT ... FROM (SELECT CELL OF(hpx29, k) AS cell, ... FROM a)
+                JOIN (SELECT CELL OF(hpx29, k) AS cell, ... FROM b) ON cell = cell WHERE near
+     UNION ALL
+     SELECT ... FROM (SELECT CELL OF(hpx29, k) AS cell, ... FROM a WHERE AT BORDER(hpx29, k, r))
+                JOIN (SELECT CELL BEYOND(hpx29, step, k) AS cell, ...
+                      FROM (SELECT STEPS OVER BORDER(hpx29, k, r) AS step, ... FROM b WHERE AT BORDER(hpx29, k, r)))
+                ON cell = cell WHERE near)
+
+A row of b is copied to each cell in which something within the radius may be: exactly, by the greatest slope of the
+projection (``clickhouse_schema.adjacent_cells.find_border_width``). So each pair is found once.
+
+Other joins are made of these pairs. A row of a stored table has a number (STORED ROW), the same each time a query reads
+it, so the rows of a with a partner are known:
+
+    a SEMI JOIN b ON near     a SEMI JOIN (SELECT row of a FROM pairs) ON row = row        ANTI likewise
+    a LEFT JOIN b ON near     pairs UNION ALL (SELECT ..., NULL FROM a ANTI JOIN b ON near)
+
+Comes before ``count_matches`` and ``plan_cross_matches``, which take what this pass leaves: matches of computed
+positions, dense ones, and those with a small side.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from adql.ir import (
+    Call,
+    Column,
+    Derived,
+    Expr,
+    Join,
+    Literal,
+    NameGenerator,
+    Nearness,
+    Output,
+    Relation,
+    Scan,
+    Select,
+    combine_conjuncts,
+    derive_field,
+    evaluate_constant,
+    has_window,
+    split_conjuncts,
+    transform_expr,
+    walk_columns,
+    walk_expr,
+    walk_joins,
+)
+from adql.node_classes import replace
+from adql.rewrite.covers.spatial_covers import find_index_column
+from adql.rewrite.joins.join_trees import finish_joins
+from adql.rewrite.matches.crossmatch import find_join_nearnesses
+from adql.rewrite.matches.match_sizes import choose_merge_order, find_crowding
+from adql.rewrite.trees.derived_tables import (
+    find_columns_used_outside,
+    list_columns,
+    make_derived,
+    make_null,
+    make_select,
+    make_union,
+    rename_columns,
+)
+from adql.rewrite.trees.relation_trees import (
+    Leaf,
+    collect_numbers,
+    find_used_relations,
+    has_subquery,
+    is_join_equality,
+    replace_relation,
+)
+from adql.rewrite.trees.repeatable_relations import is_deterministic
+from clickhouse_schema.datatypes import BOOLEAN, DOUBLE, INT, LONG
+from clickhouse_schema.healpix import NO_POSITION
+
+#: The least rows of each table: below, a hash table stays in the cache
+_MIN_ROWS = 200_000
+
+#: The large table has at most so many times as many rows
+_MAX_RATIO = 20
+
+
+@dataclass(frozen=True, slots=True)
+class _Side:
+    """The rows of a stored table that take part in a match.
+
+    Attributes
+    ----------
+    leaf
+        The side in FROM: the table, or a derived table of its rows.
+    scan, index
+        The table and its index column.
+    values
+        The columns of a derived table, as expressions of the table.
+    conditions
+        The conditions on the rows, by columns of the table.
+    """
+
+    leaf: Leaf
+    scan: Scan
+    index: Column
+    values: Mapping[Expr, Expr]
+    conditions: tuple[Expr, ...]
+
+    @property
+    def row(self) -> Expr:
+        """The number of a row."""
+        return _number_row(self.index)
+
+    @property
+    def rows(self) -> int:
+        return self.scan.entry.rows or 0
+
+    def has(self, expr: Expr) -> bool:
+        """Return whether an expression is of this side's columns."""
+        return find_used_relations(expr) <= {self.leaf.relation, self.scan.relation}
+
+    def read_value(self, expr: Expr) -> Expr:
+        """Return an expression of the side by the columns of the table."""
+        return transform_expr(expr, lambda part: self.values.get(part, part))
+
+
+@dataclass(frozen=True, slots=True)
+class _Match:
+    """The match of a join in cells of ``order``; ``tests`` are the conditions on pairs."""
+
+    join: Join
+    left: _Side
+    right: _Side
+    near: Nearness
+    radius: Literal
+    tests: tuple[Expr, ...]
+    order: Literal
+
+    @property
+    def sides(self) -> tuple[_Side, _Side]:
+        """The side with more rows, and the one whose rows are copied."""
+        return (self.right, self.left) if self.left.rows < self.right.rows else (self.left, self.right)
+
+
+def merge_matches(select: Select, fresh: NameGenerator) -> Select:
+    """Replace the matches of two large stored tables by merge joins."""
+    while (match := _find_match(select)) is not None:
+        select = _PLANS[match.join.kind](select, match, fresh)
+    return select
+
+
+# --- which matches ----------------------------------------------------------------------------------------------------
+
+
+def _find_match(select: Select) -> _Match | None:
+    joins = (join for join in walk_joins(select.from_) if _keeps_left_rows_of(select.from_, join))
+    return next((match for join in joins if (match := _read_match(select, join)) is not None), None)
+
+
+def _keeps_left_rows_of(tree: Relation, join: Join) -> bool:
+    """Return whether the left rows of ``join`` come to WHERE as they are: no outer join puts NULLs in their place."""
+    while isinstance(tree, Join) and tree.kind != "FULL":
+        if tree is join:
+            return True
+        tree = tree.left
+    return False
+
+
+def _read_match(select: Select, join: Join) -> _Match | None:
+    on, where = split_conjuncts(join.condition), split_conjuncts(select.where)
+    conditions = (*on, *where) if join.kind == "INNER" else on
+    if any(is_join_equality(c, join) for c in conditions):
+        return None
+    found = next(iter(find_join_nearnesses(join, [*conditions])), None)
+    radius = None if found is None else evaluate_constant(found.radius)
+    if found is None or radius is None:
+        return None
+    left, right = _read_side(join.left, found.left_position), _read_side(join.right, found.right_position)
+    if left is None or right is None or not _are_worth_merging(left, right):
+        return None
+    of_sides = [c for c in conditions if _is_of_one_side(c, join)]
+    tests = [c for c in on if c not in of_sides and c != found.condition]
+    order = choose_merge_order(radius, find_crowding(join))
+    if order is None or not all(map(_is_plain, (*of_sides, *tests))):
+        return None
+    of_left = [c for c in _find_left_conditions(select, join) if _is_plain(c)]
+    near = Nearness.match(found.condition)
+    assert near is not None  # noqa: S101  it is one
+    return _Match(
+        join,
+        _add_conditions(left, [*of_sides, *of_left]),
+        _add_conditions(right, of_sides),
+        near,
+        Literal(DOUBLE, radius),
+        (found.condition, *tests),
+        Literal(INT, order),
+    )
+
+
+def _is_of_one_side(condition: Expr, join: Join) -> bool:
+    return any(find_used_relations(condition) == collect_numbers(side) for side in (join.left, join.right))
+
+
+def _find_left_conditions(select: Select, join: Join) -> list[Expr]:
+    """Return the conditions of WHERE on the left rows of ``join`` alone."""
+    return [c for c in split_conjuncts(select.where) if find_used_relations(c) == collect_numbers(join.left)]
+
+
+def _is_plain(condition: Expr) -> bool:
+    """Return whether a condition may be tested for pairs, and twice: its rows are not few by a subquery, nor random."""
+    return not has_subquery(condition) and all(map(is_deterministic, walk_expr(condition)))
+
+
+def _are_worth_merging(left: _Side, right: _Side) -> bool:
+    fewer, more = sorted((left.rows, right.rows))
+    return fewer >= _MIN_ROWS and more <= _MAX_RATIO * fewer
+
+
+def _read_side(leaf: Relation, position: tuple[Expr, ...]) -> _Side | None:
+    """Return a side whose position is that of a table stored on this server; None for others."""
+    if isinstance(leaf, Join):
+        return None
+    select = leaf.query if isinstance(leaf, Derived) else None
+    if select is not None and not (isinstance(select, Select) and _shows_rows_of_table(select)):
+        return None
+    scan = leaf if select is None else select.from_
+    values: dict[Expr, Expr] = {}
+    if isinstance(leaf, Derived):
+        values = {column: output.expr for column, output in zip(list_columns(leaf), leaf.query.outputs, strict=True)}
+    lon, lat = (values.get(expr, expr) for expr in position)
+    if not (isinstance(scan, Scan) and isinstance(lon, Column) and isinstance(lat, Column)):
+        return None
+    index = find_index_column(scan, lon, lat)
+    if index is None or scan.part or scan.entry.is_sharded or scan.entry.is_computed:
+        return None
+    conditions = () if select is None else split_conjuncts(select.where)
+    row = _number_row(index)
+    numbered = {name: row if _is_row_number(value) else value for name, value in values.items()}
+    if not all(map(_is_plain, (*conditions, *numbered.values()))):
+        return None
+    return _Side(leaf, scan, index, numbered, conditions)
+
+
+def _shows_rows_of_table(select: Select) -> bool:
+    """Return whether a SELECT returns each row of its FROM at most once, whatever its other rows are."""
+    is_whole = select.limit is None and not select.offset and not select.distinct
+    return is_whole and not select.is_grouped and not has_window(select)
+
+
+def _is_row_number(expr: Expr) -> bool:
+    return isinstance(expr, Call) and expr.name == "ROW NUMBER"
+
+
+def _number_row(index: Column) -> Call:
+    return Call(LONG, "STORED ROW", (index,))
+
+
+def _add_conditions(side: _Side, conditions: Iterable[Expr]) -> _Side:
+    own = (side.read_value(c) for c in conditions if find_used_relations(c) == {side.leaf.relation})
+    return replace(side, conditions=(*side.conditions, *own))
+
+
+# --- the joins --------------------------------------------------------------------------------------------------------
+
+
+def _plan_inner_join(select: Select, match: _Match, fresh: NameGenerator) -> Select:
+    moved = [c for c in split_conjuncts(select.where) if c in match.tests or _is_of_one_side(c, match.join)]
+    where = combine_conjuncts([c for c in split_conjuncts(select.where) if c not in moved])
+    select = replace(select, where=where)
+    shown = find_columns_used_outside(match.join, select)
+    pairs = _merge_pairs(match, shown, fresh)
+    select = replace(select, from_=replace_relation(select.from_, match.join, pairs))
+    return rename_columns(select, dict(zip(shown, list_columns(pairs), strict=bool(shown))))
+
+
+def _plan_left_join(select: Select, match: _Match, fresh: NameGenerator) -> Select:
+    join = match.join
+    where = [c for c in _find_left_conditions(select, join) if _is_plain(c)]
+    shown = find_columns_used_outside(join, select)
+    of_left = collect_numbers(join.left)
+    with_nulls = [column if column.relation in of_left else make_null(column.type) for column in shown]
+    matched = make_select(replace(join, kind="INNER"), shown, fresh, where)
+    alone = make_select(replace(join, kind="ANTI"), with_nulls, fresh, where)
+    derived = make_union(*(finish_joins(merge_matches(part, fresh), fresh) for part in (matched, alone)), fresh)
+    select = replace(select, from_=replace_relation(select.from_, join, derived))
+    return rename_columns(select, dict(zip(shown, list_columns(derived), strict=bool(shown))))
+
+
+def _plan_semi_join(select: Select, match: _Match, fresh: NameGenerator) -> Select:
+    """Plan a SEMI or ANTI JOIN by the rows that have a partner."""
+    join, side = match.join, match.left
+    partners = _merge_pairs(match, [side.row], fresh)
+    left, row = side.leaf, side.row
+    if isinstance(left, Derived):
+        output = Output(fresh.new_alias(), row, derive_field(row, "row"))
+        left = replace(left, query=replace(left.query, outputs=(*left.query.outputs, output)))
+        row = list_columns(left)[-1]
+    condition = Call(BOOLEAN, "=", (row, *list_columns(partners)))
+    planned = replace(join, left=left, right=partners, condition=condition)
+    return replace(select, from_=replace_relation(select.from_, join, planned))
+
+
+#: Kind of join -> its plan
+_PLANS = {"INNER": _plan_inner_join, "LEFT": _plan_left_join, "SEMI": _plan_semi_join, "ANTI": _plan_semi_join}
+
+
+# --- the pairs --------------------------------------------------------------------------------------------------------
+
+
+def _merge_pairs(match: _Match, shown: Sequence[Expr], fresh: NameGenerator) -> Derived:
+    """Return (shown) of the pairs of a match."""
+    return make_union(*(_join_cells(match, shown, fresh, is_border=border) for border in (False, True)), fresh)
+
+
+def _join_cells(match: _Match, shown: Sequence[Expr], fresh: NameGenerator, *, is_border: bool) -> Select:
+    """Return (shown) of the pairs whose rows are in one cell, or in two."""
+    needed = [*dict.fromkeys([*shown, *(column for test in match.tests for column in walk_columns(test))])]
+    one, other = match.sides
+    own = [[expr for expr in needed if side.has(expr)] for side in (one, other)]
+    rows = _list_cells(match, one, own[0], fresh, is_border=is_border)
+    partners = (_copy_beyond if is_border else _list_cells)(match, other, own[1], fresh)
+    names: dict[Expr, Expr] = {}
+    for exprs, derived in zip(own, (rows, partners), strict=True):
+        names |= zip(exprs, list_columns(derived)[1:], strict=True)
+    cells = (list_columns(rows)[0], list_columns(partners)[0])
+    joined = Join("INNER", rows, partners, Call(BOOLEAN, "=", cells), is_merge=True)
+    latitudes = Call(BOOLEAN, "LATITUDES NEAR", (match.near.left.lat, match.near.right.lat, match.radius))
+    tests = [transform_expr(test, lambda part: names.get(part, part)) for test in (latitudes, *match.tests)]
+    return finish_joins(make_select(joined, [names[expr] for expr in shown], fresh, tests), fresh)
+
+
+def _list_cells(
+    match: _Match, side: _Side, exprs: Sequence[Expr], fresh: NameGenerator, *, is_border: bool = False
+) -> Derived:
+    """Return (cell, exprs) of the rows of a side, or of those near the border of their cell."""
+    cell = Call(LONG, "CELL OF", (side.index, match.order))
+    return make_derived(
+        side.scan, [cell, *map(side.read_value, exprs)], fresh, _select_rows(match, side, is_border=is_border)
+    )
+
+
+def _copy_beyond(match: _Match, side: _Side, exprs: Sequence[Expr], fresh: NameGenerator) -> Derived:
+    """Return (cell, exprs) of the rows of a side for each cell beyond the border that they are near."""
+    step = Call(LONG, "STEPS OVER BORDER", (side.index, match.order, match.radius))
+    where = _select_rows(match, side, is_border=True)
+    stepped = make_derived(side.scan, [side.index, step, *map(side.read_value, exprs)], fresh, where)
+    index, number, *columns = list_columns(stepped)
+    return make_derived(stepped, [Call(LONG, "CELL BEYOND", (index, number, match.order)), *columns], fresh)
+
+
+def _select_rows(match: _Match, side: _Side, *, is_border: bool) -> list[Expr]:
+    has_position = Call(BOOLEAN, "<", (side.index, Literal(LONG, NO_POSITION)))
+    at_border = Call(BOOLEAN, "AT BORDER", (side.index, match.order, match.radius))
+    return [has_position, *([at_border] if is_border else []), *side.conditions]
