@@ -132,7 +132,11 @@ def _is_on_shards(leaf: Relation) -> bool:
 
 def is_cross_match(join: Join) -> bool:
     """Return whether a join is by cubes or cells of the sky, as the passes write cross-matches."""
-    return CellMatch.from_join(join) is not None or _is_match_of_cubes(join)
+    return join.is_merge or CellMatch.from_join(join) is not None or _is_match_of_cubes(join)
+
+
+def _is_of_copies(join: Join) -> bool:
+    return any(isinstance(leaf, Derived) and leaf.query.outputs[0].expr.name == "CELL BEYOND" for leaf in walk_leaves(join))
 
 
 def _is_match_of_cubes(join: Join) -> bool:
@@ -148,6 +152,8 @@ def _is_match_of_cubes(join: Join) -> bool:
 
 
 def _describe_join_method(join: Join) -> str:
+    if join.is_merge:
+        return "by nearness, merged in HEALPix order" + (", across the borders of cells" if _is_of_copies(join) else "")
     if CellMatch.from_join(join) is not None:
         return "by nearness, in cells of the sky: those within the radius are counted whole"
     if _is_match_of_cubes(join):

@@ -88,7 +88,7 @@ def find_border_width(radius: float) -> int:
     int
         Cells of order 29.
     """
-    return math.ceil(math.radians(radius) * _STEEPEST * (1 << ORDER)) + _ROUNDING_CELLS
+    return math.ceil(math.radians(min(radius, 180)) * _STEEPEST * (1 << ORDER)) + _ROUNDING_CELLS
 
 
 def find_touching_cells(order: int) -> NDArray[np.int64]:

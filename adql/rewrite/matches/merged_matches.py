@@ -292,16 +292,23 @@ def _plan_left_join(select: Select, match: _Match, fresh: NameGenerator) -> Sele
 
 def _plan_semi_join(select: Select, match: _Match, fresh: NameGenerator) -> Select:
     """Plan a SEMI or ANTI JOIN by the rows that have a partner."""
-    join, side = match.join, match.left
-    partners = _merge_pairs(match, [side.row], fresh)
-    left, row = side.leaf, side.row
-    if isinstance(left, Derived):
-        output = Output(fresh.new_alias(), row, derive_field(row, "row"))
-        left = replace(left, query=replace(left.query, outputs=(*left.query.outputs, output)))
-        row = list_columns(left)[-1]
+    partners = _merge_pairs(match, [match.left.row], fresh)
+    left, row = _show_row(match.left, fresh)
     condition = Call(BOOLEAN, "=", (row, *list_columns(partners)))
-    planned = replace(join, left=left, right=partners, condition=condition)
-    return replace(select, from_=replace_relation(select.from_, join, planned))
+    planned = replace(match.join, left=left, right=partners, condition=condition)
+    return replace(select, from_=replace_relation(select.from_, match.join, planned))
+
+
+def _show_row(side: _Side, fresh: NameGenerator) -> tuple[Leaf, Expr]:
+    """Return a side, and the number of its rows, as which ROW NUMBER is read too: it is that of the pairs."""
+    if isinstance(side.leaf, Scan):
+        return side.leaf, side.row
+    query = side.leaf.query
+    values = zip(query.outputs, side.values.values(), strict=True)
+    row = Output(fresh.new_alias(), side.row, derive_field(side.row, "row"))
+    outputs = (*(replace(output, expr=value) for output, value in values), row)
+    numbered = Derived(side.leaf.relation, replace(query, outputs=outputs))
+    return numbered, list_columns(numbered)[-1]
 
 
 #: Kind of join -> its plan
