@@ -7,6 +7,8 @@ from adql.query_plan import is_cross_match
 from adql.rewrite.covers.confining_regions import find_confinements
 from adql.rewrite.covers.spatial_covers import cover_region
 from adql.rewrite.matches.counted_matches import CellMatch
+from adql.rewrite.matches.match_sizes import find_border_part, find_cell_area
+from adql.rewrite.matches.merged_matches import MergedMatch
 from adql.rewrite.matches.radius_bounds import bound_radius
 from adql.rewrite.trees.relation_trees import is_join_equality
 
@@ -14,9 +16,12 @@ __all__ = [
     "MIN_CUBE_SIDE",
     "SETTINGS",
     "CellMatch",
+    "MergedMatch",
     "bound_radius",
     "cover_region",
     "emit_query",
+    "find_border_part",
+    "find_cell_area",
     "find_confinements",
     "is_cross_match",
     "is_join_equality",

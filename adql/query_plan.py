@@ -32,6 +32,7 @@ from adql.ir import (
 )
 from adql.regions import Moc
 from adql.rewrite.matches.counted_matches import CellMatch
+from adql.rewrite.matches.merged_matches import MergedMatch
 from adql.rewrite.trees.relation_trees import is_join_equality
 from clickhouse_schema.healpix import NO_POSITION
 from clickhouse_schema.row_store import is_row_column
@@ -111,7 +112,8 @@ def _describe_relation(relation: Relation, select: Select, depth: int) -> Iterat
     else:
         sent = ", the second one sent to all shards" if relation.is_global else ""
         sent = ", both sent to one server" if _is_away_from_rows(relation) else sent
-        yield f"{_INDENT * depth}{relation.kind.lower()} join {_describe_join_method(relation)}{sent}"
+        method = _describe_join_method(relation, MergedMatch.from_query(select))
+        yield f"{_INDENT * depth}{relation.kind.lower()} join {method}{sent}"
         yield from _describe_relation(relation.left, select, depth + 1)
         yield from _describe_relation(relation.right, select, depth + 1)
 
@@ -135,10 +137,6 @@ def is_cross_match(join: Join) -> bool:
     return join.is_merge or CellMatch.from_join(join) is not None or _is_match_of_cubes(join)
 
 
-def _is_of_copies(join: Join) -> bool:
-    return any(isinstance(leaf, Derived) and leaf.query.outputs[0].expr.name == "CELL BEYOND" for leaf in walk_leaves(join))
-
-
 def _is_match_of_cubes(join: Join) -> bool:
     outputs = {
         (leaf.relation, output.alias): output.expr
@@ -151,9 +149,9 @@ def _is_match_of_cubes(join: Join) -> bool:
     return any(isinstance(expr, Call) and expr.name.startswith("CUBE") for expr in made)
 
 
-def _describe_join_method(join: Join) -> str:
-    if join.is_merge:
-        return "by nearness, merged in HEALPix order" + (", across the borders of cells" if _is_of_copies(join) else "")
+def _describe_join_method(join: Join, merged: MergedMatch | None) -> str:
+    if merged is not None:
+        return "by nearness, merged in HEALPix order" + (", across the borders of cells" if merged.is_border else "")
     if CellMatch.from_join(join) is not None:
         return "by nearness, in cells of the sky: those within the radius are counted whole"
     if _is_match_of_cubes(join):

@@ -25,8 +25,8 @@ _MERGE_ORDERS = range(2, 23)
 _MERGE_COST = 3.0
 _BORDER_COST = 9.0
 
-#: The part of a cell's side that its two borders may take
-_MAX_BORDER = 0.5
+#: The part of a cell that may be near its border: the two borders of a side take at most half of it
+_MAX_AT_BORDER = 0.75
 
 #: Counting reads its tables twice: it has to be cheaper than cubes by more than the estimate may be wrong
 _MOST_OF_CUBES = 0.7
@@ -91,11 +91,16 @@ def choose_merge_order(radius: float, crowding: float) -> int | None:
 
 def _estimate_merge_cost(order: int, radius: float, crowding: float) -> float:
     """Return the cost of a row, in tests of a pair."""
-    border = 2 * find_border_width(radius) / 2 ** (ORDER - order)
-    if border > _MAX_BORDER:
+    at_border = find_border_part(order, radius)
+    if at_border > _MAX_AT_BORDER:
         return math.inf
-    at_border = 1 - (1 - border) ** 2
     return _MERGE_COST + _BORDER_COST * at_border + crowding * find_cell_area(order) * (1 + at_border**2)
+
+
+def find_border_part(order: int, radius: float) -> float:
+    """Return the part of a HEALPix cell that is so near its border that something within the radius may be beyond."""
+    inside = 1 - 2 * find_border_width(radius) / 2 ** (ORDER - order)
+    return 1 - max(inside, 0.0) ** 2
 
 
 def find_cell_area(order: int) -> float:

@@ -42,12 +42,14 @@ from adql.ir import (
     NameGenerator,
     Nearness,
     Output,
+    Query,
     Relation,
     Scan,
     Select,
     combine_conjuncts,
     derive_field,
     evaluate_constant,
+    get_operand,
     has_window,
     split_conjuncts,
     transform_expr,
@@ -363,3 +365,40 @@ def _select_rows(match: _Match, side: _Side, *, is_border: bool) -> list[Expr]:
     has_position = Call(BOOLEAN, "<", (side.index, Literal(LONG, NO_POSITION)))
     at_border = Call(BOOLEAN, "AT BORDER", (side.index, match.order, match.radius))
     return [has_position, *([at_border] if is_border else []), *side.conditions]
+
+
+# --- its parts, for plans and estimates -------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class MergedMatch:
+    """A SELECT of pairs that this pass made.
+
+    Attributes
+    ----------
+    radius
+        The match radius in degrees.
+    order
+        The order of the cells.
+    is_border
+        Whether it finds the pairs across the borders of cells.
+    """
+
+    radius: float
+    order: int
+    is_border: bool
+
+    @classmethod
+    def from_query(cls, query: Query) -> MergedMatch | None:
+        """Read a query; None if this pass did not make it."""
+        if not (isinstance(query, Select) and isinstance(query.from_, Join) and query.from_.is_merge):
+            return None
+        latitudes = split_conjuncts(query.where)[0]
+        assert isinstance(query.from_.right, Derived)  # noqa: S101  as the pass writes it
+        cell = query.from_.right.query.outputs[0].expr
+        assert isinstance(latitudes, Call)  # noqa: S101  as the pass writes it
+        assert isinstance(cell, Call)  # noqa: S101
+        radius, order = (evaluate_constant(get_operand(*of)) for of in ((latitudes, "radius"), (cell, "order")))
+        assert radius is not None  # noqa: S101
+        assert order is not None  # noqa: S101
+        return cls(radius, int(order), cell.name == "CELL BEYOND")

@@ -35,8 +35,17 @@ from adql.ir import (
     walk_leaves,
     walk_select_expressions,
 )
-from adql.query_analysis import MIN_CUBE_SIDE, CellMatch, is_join_equality
+from adql.query_analysis import (
+    MIN_CUBE_SIDE,
+    CellMatch,
+    MergedMatch,
+    find_border_part,
+    find_cell_area,
+    is_join_equality,
+)
 from clickhouse_schema.catalogue import TableEntry
+from clickhouse_schema.datatypes import LONG
+from clickhouse_schema.healpix import NO_POSITION
 from tap_service.services.estimates.column_origins import ColumnOrigins, MeanRadius, count_named_ids
 from tap_service.services.estimates.planned_conditions import (
     collect_names,
@@ -57,10 +66,13 @@ from tap_service.services.estimates.row_density import (
     place_pairs,
 )
 from tap_service.services.estimates.work_costs import (
+    BORDER_ROW_SECONDS,
     CANDIDATE_SECONDS,
     CELL_SECONDS,
     COPY_SECONDS,
     MEASURED_PAIR_SECONDS,
+    MERGED_PAIR_SECONDS,
+    MERGED_ROW_SECONDS,
     PAIR_SECONDS,
     Work,
     find_row_seconds,
@@ -78,6 +90,9 @@ _OBLIQUE_FACTOR = 1.15
 #: The side of cubes for radii that depend on rows, in radii: from 2 to 8
 #: (``cube_level_sql``)
 _LEVEL_SIDE = 4.0
+
+#: Square degrees
+_WHOLE_SKY = 360**2 / math.pi
 
 _GEOMETRIC = frozenset(("NEAR", "NEARER", "DISTANCE", "VECTORS NEAR", "VECTORS NEARER", "VECTORS APART"))
 
@@ -174,6 +189,9 @@ class _WorkCounter:
         return self._count_select(query)
 
     def _count_select(self, select: Select) -> RowEstimate:
+        if (merged := MergedMatch.from_query(select)) is not None:
+            return self._count_merged_match(select, merged)
+        start = self.work
         is_cell_match = CellMatch.from_join(select.from_) is not None
         if not is_cell_match:
             for leaf in walk_leaves(select.from_):
@@ -183,7 +201,8 @@ class _WorkCounter:
                 if isinstance(part, SUBQUERIES):
                     self.count_query(part.query)
         where = split_conjuncts(select.where)
-        before, self.work = self.work, Work()
+        is_of_merge = isinstance(select.from_, Derived) and _is_merged(select.from_.query)
+        before, self.work = (start, self.work.subtract_work(start)) if is_of_merge else (self.work, Work())
         rows = self._count_tree(select.from_, where)
         if not is_cell_match:  # its conditions are counted
             rows = self._apply_conditions(rows, select, where)
@@ -191,7 +210,7 @@ class _WorkCounter:
         grouped = _apply_grouping(rows, select)
         if select is self._outermost:
             self.unlimited = grouped
-        if isinstance(select.from_, Join):
+        if isinstance(select.from_, Join) or is_of_merge:
             own = own.add_work(0.0, rows.total * find_row_seconds(select))
             part_done = _find_part_done(rows, select) if select is self._outermost else 1.0
             self.work = self.work.add_work(own.pairs * part_done, own.seconds * part_done)
@@ -252,6 +271,21 @@ class _WorkCounter:
         density = place_pairs(left.density, right.density, radius, pairs)
         return RowEstimate(density, left.is_sure and right.is_sure and self.is_sure)
 
+    def _count_merged_match(self, select: Select, match: MergedMatch) -> RowEstimate:
+        """Return the pairs of a merge, all of them as those of rows in one cell."""
+        left, right = (self._count_leaf(select, leaf) for leaf in walk_leaves(select.from_))
+        self.is_sure = self.is_sure and left.is_sure and right.is_sure
+        area = area_to_radius(find_cell_area(match.order) / _WHOLE_SKY)
+        candidates = estimate_pairs(left.density, right.density, area)
+        rows = left.total + right.total
+        if match.is_border:
+            part = find_border_part(match.order, match.radius)
+            self._add_work(candidates * part**2, rows * part * BORDER_ROW_SECONDS)
+            return RowEstimate(left.density.scale_to(0.0))
+        self._add_work(candidates, rows * MERGED_ROW_SECONDS + candidates * MERGED_PAIR_SECONDS)
+        pairs = estimate_pairs(left.density, right.density, match.radius)
+        return RowEstimate(place_pairs(left.density, right.density, match.radius, pairs), self.is_sure)
+
     def _count_cell_match(self, match: CellMatch) -> RowEstimate:
         """Return the rows that the join finds: pairs in cells on the border of the radius, and whole cells."""
         left, right = self.count_query(match.left), self.count_query(match.right)
@@ -310,6 +344,8 @@ class _WorkCounter:
             return False
         if condition.name == "OR":
             return isinstance(condition.args[0], InCells) or self._is_level_test(condition)
+        if condition.name == "AT BORDER" or (condition.name == "<" and condition.args[1] == Literal(LONG, NO_POSITION)):
+            return True  # of a merge
         if condition.name == "=" and all(isinstance(arg, Literal) for arg in condition.args):
             return condition.args[0] == condition.args[1]  # added for a cluster
         if condition.name == "IN" and self._origins.is_shard_number(condition.args[0]):
@@ -361,6 +397,11 @@ def _apply_limit(rows: RowEstimate, query: Query) -> RowEstimate:
     if query.limit is None or query.limit >= rows.total:
         return rows
     return rows.limit_to(query.limit, is_sure=True)
+
+
+def _is_merged(query: Query) -> bool:
+    """Return whether a query is the pairs of a match that merges two tables."""
+    return isinstance(query, SetOperation) and MergedMatch.from_query(query.left) is not None
 
 
 def _find_part_done(rows: RowEstimate, select: Select) -> float:

@@ -18,6 +18,12 @@ CELL_SECONDS = 1.0e-7
 PAIR_SECONDS = 2.5e-9
 #: A pair whose condition has trigonometry in it: 95 ns of one core
 MEASURED_PAIR_SECONDS = 5e-8
+#: A row of a table that is merged with another in HEALPix order: 45 ns of one core
+MERGED_ROW_SECONDS = 3e-8
+#: A pair of rows of one cell in such a merge, most of which differ in latitude: 28 ns of one core
+MERGED_PAIR_SECONDS = 1.8e-8
+#: A row near the border of its cell, which is read, copied or sorted once more: 150 ns of one core
+BORDER_ROW_SECONDS = 1e-7
 #: A copy of a row that a cross-match puts into a hash table for each of its cubes: 60 ns of one core
 COPY_SECONDS = 4e-8
 #: A row that a join passes to the next operator: 70 ns of one core with three columns
@@ -37,6 +43,9 @@ class Work:
 
     def add_work(self, pairs: float, seconds: float) -> Work:
         return Work(min(self.pairs + pairs, MAX_ROWS), min(self.seconds + seconds, MAX_ROWS))
+
+    def subtract_work(self, other: Work) -> Work:
+        return Work(self.pairs - other.pairs, self.seconds - other.seconds)
 
 
 def estimate_write_seconds(rows: float, columns: int) -> float:
