@@ -96,6 +96,7 @@ OPERATORS: dict[str, str] = {
     "SHAPES MEET": "left right",
     # --- Separations and cross-matches
     "DISTANCE": "left_lon left_lat right_lon right_lat",
+    "HAVERSINE": "left_lon left_lat right_lon right_lat",  # of the separation: sin^2(t/2), exact up to 90 degrees
     "NEAR": "left_lon left_lat right_lon right_lat radius",
     "NEARER": "left_lon left_lat right_lon right_lat radius",  # below the radius
     "NEAREST": "left_lon left_lat right_lon right_lat radius count",
@@ -105,6 +106,7 @@ OPERATORS: dict[str, str] = {
     "Y": "lon lat",
     "Z": "lon lat",
     "VECTORS APART": "left_x left_y left_z right_x right_y right_z",
+    "VECTORS HAVERSINE": "left_x left_y left_z right_x right_y right_z",
     "VECTORS NEAR": "left_x left_y left_z right_x right_y right_z radius",
     "VECTORS NEARER": "left_x left_y left_z right_x right_y right_z radius",
     "CUBE": "lon lat side",

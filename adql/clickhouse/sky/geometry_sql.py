@@ -13,6 +13,7 @@ from adql.clickhouse.sky.stored_region_sql import Stored
 from adql.clickhouse.sky.unit_vector_sql import (
     Vector,
     dot_sql,
+    haversine_sql,
     is_near_centre_sql,
     is_near_pair_sql,
     is_near_sql,
@@ -171,6 +172,11 @@ def _in_ellipse_sql(expr: Call, emit: Emit) -> str:
     test = f"pow({along}, 2) + pow({across}, 2) <= pow({area}, 2) * {1 + 2 * ROUNDING!r}"
     axes = all_sql(f"0 <= {minor}", f"{minor} <= {major}")
     return _if_known_sql([f"toFloat64({emit(e)})" for e in expr.args], f"if({axes}, {test}, NULL)")
+
+
+def _haversine_of_sql(expr: Call, emit: Emit) -> str:
+    first, second = Separation.from_call(expr)
+    return haversine_sql(*(tuple(f"toFloat64({emit(value)})" for value in position) for position in (first, second)))
 
 
 def _distance_sql(expr: Call, emit: Emit) -> str:
@@ -391,6 +397,7 @@ GEOMETRY_FORMS: dict[str, Form] = {
     "TURNED LAT": _turned_latitude_sql,
     "DISTANCE": _distance_sql,
     "IN ELLIPSE": _in_ellipse_sql,
+    "HAVERSINE": _haversine_of_sql,
     "NEAR": _near_sql,
     "NEARER": _near_sql,
     "REACH INSIDE": _reach_sql,

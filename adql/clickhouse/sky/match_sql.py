@@ -18,6 +18,7 @@ from adql.clickhouse.sky.unit_vector_sql import (
     is_position_sql,
     position_vector_or_nan_sql,
     separation_sql,
+    squared_sql,
 )
 from adql.clickhouse.sky.zone_cell_sql import zone_cell_centre_sql, zone_cell_sql, zone_cells_near_sql
 from adql.clickhouse.sql_text import Emit, Form
@@ -46,6 +47,11 @@ def _vectors_near_sql(expr: Call, emit: Emit) -> str:
 def _separation_degrees_sql(expr: Call, emit: Emit) -> str:
     left, right = expr.args[:3], expr.args[3:]
     return f"degrees({separation_sql(_emit_vector(left, emit), _emit_vector(right, emit))})"
+
+
+def _vectors_haversine_sql(expr: Call, emit: Emit) -> str:
+    left, right = (_emit_vector(vector, emit) for vector in (expr.args[:3], expr.args[3:]))
+    return f"(({squared_sql(left, right, '-')}) / 4)"
 
 
 def _emit_vector(components: tuple[Expr, ...], emit: Emit) -> Vector:
@@ -194,6 +200,7 @@ MATCH_FORMS: dict[str, Form] = {
     "VECTORS NEAR": _vectors_near_sql,
     "VECTORS NEARER": _vectors_near_sql,
     "VECTORS APART": _separation_degrees_sql,
+    "VECTORS HAVERSINE": _vectors_haversine_sql,
     "IS POSITION": lambda e, emit: is_position_sql(*(emit(a) for a in e.args)),
     "CUBE": _cube_sql,
     "CUBES": _cubes_sql,

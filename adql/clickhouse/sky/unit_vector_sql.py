@@ -158,10 +158,7 @@ def _is_near_by_haversine_sql(
 
     Beyond 90 degrees ``around`` is the antipode, and the position outside of the rest.
     """
-    (lon, lat), (lon0, lat0, cosine) = position, around
-    across = f"sin(({lon} % 360. - {lon0}) * {math.pi / 360!r})"
-    up = f"sin(({lat} - {lat0}) * {math.pi / 360!r})"
-    haversine = f"pow({up}, 2) + {cosine} * cos(radians({lat})) * pow({across}, 2)"
+    haversine = _haversine_sql(position, around)
     if radius < 0:
         return f"({haversine} < -1.)"
     if radius <= 90:
@@ -170,6 +167,19 @@ def _is_near_by_haversine_sql(
         return f"({haversine} >= -1.)"
     least = math.cos(math.radians(radius) / 2) - (0 if strict else ROUNDING / 2)
     return f"({haversine} {'>' if strict else '>='} {max(0.0, least) ** 2!r})"
+
+
+def haversine_sql(first: tuple[str, str], second: tuple[str, str]) -> str:
+    """Return sin^2(t/2) of the separation t of SQL of two positions in Float64 degrees."""
+    lon, lat = second
+    return f"({_haversine_sql(first, (f'{lon} % 360.', lat, f'cos(radians({lat}))'))})"
+
+
+def _haversine_sql(position: tuple[str, str], around: tuple[str, str, str]) -> str:
+    (lon, lat), (lon0, lat0, cosine) = position, around
+    across = f"sin(({lon} % 360. - {lon0}) * {math.pi / 360!r})"
+    up = f"sin(({lat} - {lat0}) * {math.pi / 360!r})"
+    return f"pow({up}, 2) + {cosine} * cos(radians({lat})) * pow({across}, 2)"
 
 
 def max_squared_chord(radius: float, strict: bool) -> float:

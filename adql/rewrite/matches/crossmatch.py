@@ -18,6 +18,7 @@ Comes after ``move_keys_to_on``: a join with an equality needs no cubes.
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from adql.clickhouse.sky.cube_sql import MIN_CUBE_SIDE
@@ -215,18 +216,22 @@ def _test_vectors(select: Select, condition: Expr, vectors: list[Column]) -> Sel
 
     from_ = map_conditions(select.from_, lambda join: replace_in(join.condition))
     select = replace(select, from_=from_, where=replace_in(select.where))
-    return reuse_separation(select, near, Call(DOUBLE, "VECTORS APART", tuple(vectors)))
+    apart, haversine = (Call(DOUBLE, f"VECTORS {name}", tuple(vectors)) for name in ("APART", "HAVERSINE"))
+    return reuse_separation(select, near, {"DISTANCE": apart, "HAVERSINE": haversine})
 
 
-def reuse_separation(select: Select, near: Nearness, separation: Expr) -> Select:
-    """Return ``select`` with ``separation`` for DISTANCE of the positions of ``near``."""
+def reuse_separation(select: Select, near: Nearness, values: Mapping[str, Expr]) -> Select:
+    """Return ``select`` with ``values`` for calls by name, such as DISTANCE, of the positions of ``near``.
+
+    It is ``select`` itself if there are none.
+    """
     if {c for expr in (*near.left, *near.right) for c in walk_columns(expr)} <= {*select.group_by}:
         return select  # expressions of grouped columns may be selected, other columns not
     positions = {(*near.left, *near.right), (*near.right, *near.left)}
 
     def change(expr: Expr) -> Expr:
-        is_same = isinstance(expr, Call) and expr.name == "DISTANCE" and expr.args in positions
-        return separation if is_same else expr
+        is_same = isinstance(expr, Call) and expr.name in values and expr.args in positions
+        return values[expr.name] if is_same else expr
 
     return map_select(select, lambda expr: transform_expr(expr, change))
 

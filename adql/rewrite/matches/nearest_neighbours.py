@@ -48,6 +48,7 @@ from adql.rewrite.matches.crossmatch import reuse_separation
 from adql.rewrite.trees.derived_tables import (
     DerivedBuilder,
     find_columns_used_outside,
+    list_columns,
     make_derived,
     make_null,
     map_outputs,
@@ -97,6 +98,12 @@ class Choice:
     @property
     def is_mutual(self) -> bool:
         return self.call.name == "MUTUAL"
+
+    @property
+    def is_within_quarter(self) -> bool:
+        """Return whether the radius is at most 90 degrees."""
+        radius = evaluate_constant(self.near.radius)
+        return radius is not None and radius <= 90
 
     @property
     def ranks_right_rows(self) -> bool:
@@ -157,7 +164,7 @@ class _Pairs:
     """The candidate pairs; all columns are those of ``source``.
 
     ``filters`` are the conditions of WHERE that are tested before the choice, ``shown`` the expressions that the rest
-    of the query uses, and the separation, ``best`` the conditions on ranks that the best pairs meet.
+    of the query uses, with the separation if it does, ``best`` the conditions on ranks that the best pairs meet.
     """
 
     source: Relation
@@ -194,21 +201,28 @@ def _replace_join(select: Select, choice: Choice, fresh: NameGenerator) -> Selec
     before, after = _split_filters(select, choice)
     of_left, of_right = (before, []) if choice.is_of_left else ([], before)
     source: Relation = Join(join.kind, left.build_derived(of_left), right.build_derived(of_right), rename(condition))
-    shown = [*map(rename, used), Call(DOUBLE, "DISTANCE", rename(choice.condition).children[:4])]
+    ends = rename(choice.condition).children[:4]
+    separation = Call(DOUBLE, "DISTANCE", ends)
+    shows_separation = reuse_separation(select, choice.near, {"DISTANCE": separation}) is not select
+    shown = [*map(rename, used), *([separation] if shows_separation else [])]
+    order: Expr = Call(DOUBLE, "HAVERSINE" if choice.is_within_quarter else "DISTANCE", ends)
     if choice.ranks_right_rows and choice.is_on_shards:
-        source, shown, keys = _tell_twins_apart(source, shown, keys, right.exported_columns, fresh)
-    pairs = _Pairs(source, [*map(rename, before)], shown, _rank_pairs(choice, keys, shown[-1]))
+        source, (*shown, order), keys = _tell_twins_apart(
+            source, [*shown, order], keys, right.exported_columns, fresh
+        )
+    pairs = _Pairs(source, [*map(rename, before)], shown, _rank_pairs(choice, keys, order))
     if keys.match is None:
         chosen = _select_best(pairs, fresh)
     else:
         right_numbers = collect_numbers(choice.right)
         optional = [expr for c, expr in zip(used, shown, strict=False) if c.relation in right_numbers]
-        chosen = _select_best_or_null(pairs, {*optional, shown[-1]}, keys.left_row, fresh)
+        chosen = _select_best_or_null(pairs, {*optional, *shown[len(used) :]}, keys.left_row, fresh)
 
     select = replace(select, from_=replace_relation(select.from_, join, chosen), where=combine_conjuncts(after))
-    *columns, separation = map_outputs(shown, chosen).values()
-    select = reuse_separation(select, choice.near, separation)
-    return rename_columns(select, dict(zip(used, columns, strict=True)))
+    columns = list_columns(chosen)
+    if shows_separation:
+        select = reuse_separation(select, choice.near, {"DISTANCE": columns[-1]})
+    return rename_columns(select, dict(zip(used, columns, strict=False)))
 
 
 def _export_keys(choice: Choice, left: DerivedBuilder, right: DerivedBuilder) -> _Keys:
