@@ -4,7 +4,7 @@
     (SELECT ... FROM (SELECT ..., ROW_NUMBER() OVER (PARTITION BY row of a ORDER BY separation, ties) AS rank
                       FROM a JOIN b ON NEAR(p, q, r) AND more) WHERE rank <= n)
 
-The candidates are the pairs that satisfy the whole ON. Ties are broken by the id, then by the other columns in use. An
+The candidates are the pairs that satisfy the whole ON. Ties are broken by the id, or by all columns in use. An
 outer join keeps its rows without a match. WHERE filters the result.
 
 Rows are numbered while they are read, so equal rows stay apart. On a cluster the copies of a row on several shards have
@@ -278,7 +278,7 @@ def _rank_by_separation(row: tuple[Column, ...], separation: Expr, ties: Sequenc
 
 
 def _export_ties(side: DerivedBuilder) -> list[Column]:
-    """Return the columns that order pairs of equal separation: ids first, then those in use."""
+    """Return the columns that order pairs of equal separation: the id of its one table, else all columns in use."""
     ids = [
         Column(column.type, leaf.relation, column.name, column.field)
         for leaf in walk_leaves(side.relation)
@@ -287,6 +287,8 @@ def _export_ties(side: DerivedBuilder) -> list[Column]:
         if column.name in leaf.entry.table.layout.id
     ]
     exported = [side.export_expr(column) for column in ids]
+    if exported and isinstance(side.relation, Scan):
+        return exported
     return [*dict.fromkeys(c for c in (*exported, *side.exported_columns) if not c.type.is_array)]
 
 
