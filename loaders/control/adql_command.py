@@ -1,4 +1,4 @@
-"""``skyhouse adql``: the SQL of a query, its HEALPix ranges and the engine's plan; or a check without tables."""
+"""``skyhouse adql``: the SQL of a query, its steps, its HEALPix ranges and the engine's plan; or a check without tables."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _ESCAPES = {"n": "\n", "t": "\t", "r": "\r", "\\": "\\"}
 
 
 def print_translation(engine: Engine, query: str, explain: bool, reporter: Reporter) -> None:
-    """Report the SQL of ``query``; with ``explain`` also its HEALPix ranges, its settings and the engine's plan."""
+    """Report the SQL of ``query``; with ``explain`` also its steps, HEALPix ranges and settings, and the engine's plan."""
     try:
         translation = translate(query, read_catalogue(engine))
     except AdqlError as error:
@@ -22,6 +22,7 @@ def print_translation(engine: Engine, query: str, explain: bool, reporter: Repor
     for warning in translation.warnings:
         reporter.message(warning)
     if explain:
+        reporter.output("\n".join(translation.plan))
         for index, cells in translation.cells.items():
             reporter.output(f"{index}: {len(cells.ranges)} ranges, the cells {cells}")
         reporter.output("settings: " + ", ".join(f"{key} = {value}" for key, value in translation.settings.items()))
