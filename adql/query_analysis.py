@@ -8,7 +8,7 @@ from adql.rewrite.covers.confining_regions import find_confinements
 from adql.rewrite.covers.spatial_covers import cover_region
 from adql.rewrite.matches.counted_matches import CellMatch
 from adql.rewrite.matches.match_sizes import find_border_part, find_cell_area
-from adql.rewrite.matches.merged_matches import MergedMatch
+from adql.rewrite.matches.merged_matches import MergedMatch, is_merged
 from adql.rewrite.matches.radius_bounds import bound_radius
 from adql.rewrite.trees.relation_trees import is_join_equality
 
@@ -25,4 +25,5 @@ __all__ = [
     "find_confinements",
     "is_cross_match",
     "is_join_equality",
+    "is_merged",
 ]

@@ -47,8 +47,8 @@ class Join:
     """A join. ``kind``: 'INNER' (a product without a condition), 'LEFT', 'RIGHT', 'FULL'; of passes 'SEMI' and 'ANTI'.
 
     SEMI keeps each left row with a match once, ANTI each left row without one; the right columns are visible only in
-    ``condition``. ``is_global``: the right side is computed once and sent to all shards. ``is_merge``: both sides come in
-    the order of the key, and are merged.
+    ``condition``. ``is_global``: the right side is computed once and sent to all shards. ``is_merge``: both sides are
+    read in the order of the key and merged.
     """
 
     kind: str

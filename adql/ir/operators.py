@@ -126,7 +126,7 @@ OPERATORS: dict[str, str] = {
     "CELL OF": "index order",
     "CELLS AROUND": "index order",  # one row for each
     "AT BORDER": "index order radius",  # of its cell: something within the radius may be in another one
-    "STEPS OVER BORDER": "index order radius",  # one row for each, by its number, to a cell with anything within the radius
+    "STEPS OVER BORDER": "index order radius",  # one row for each, by number, to a cell with anything within the radius
     "CELL BEYOND": "index step order",
     "LATITUDES NEAR": "left right radius",  # as they are wherever positions are within the radius
     "FILES OF": "cell order borders borders_order",  # one row for each file of an attached table with rows in the cell

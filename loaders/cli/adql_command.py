@@ -15,7 +15,7 @@ def translate_query(
         str, typer.Argument(help="The query; with --parse-only, - reads one per line from standard input.")
     ],
     data: Data,
-    explain: Annotated[bool, typer.Option("--explain", help="Print the steps, the ranges and the engine's plan too.")] = False,
+    explain: Annotated[bool, typer.Option("--explain", help="Print the steps and the engine's plan too.")] = False,
     parse_only: Annotated[
         bool, typer.Option("--parse-only", help="Check without tables: OK or ERROR line:column message.")
     ] = False,

@@ -1,4 +1,4 @@
-"""``skyhouse adql``: the SQL of a query, its steps, its HEALPix ranges and the engine's plan; or a check without tables."""
+"""``skyhouse adql``: the SQL of a query, its steps and the engine's plan; or a check without tables."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _ESCAPES = {"n": "\n", "t": "\t", "r": "\r", "\\": "\\"}
 
 
 def print_translation(engine: Engine, query: str, explain: bool, reporter: Reporter) -> None:
-    """Report the SQL of ``query``; with ``explain`` also its steps, HEALPix ranges and settings, and the engine's plan."""
+    """Report the SQL of ``query``; with ``explain`` also its steps, its HEALPix ranges and the engine's plan."""
     try:
         translation = translate(query, read_catalogue(engine))
     except AdqlError as error:

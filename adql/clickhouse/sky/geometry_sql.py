@@ -142,18 +142,17 @@ def near_filter_sql(expr: Call, emit: Emit) -> str:
         if isinstance(lon, Column) and isinstance(lat, Column):
             x, y = (evaluate_constant(coordinate) for coordinate in centre)
             if x is not None and y is not None and degrees is not None:
-                position = _degrees_sql(lon, emit), _degrees_sql(lat, emit)
-                return is_near_centre_sql(position, (x, y), degrees, strict=is_strict)
+                return is_near_centre_sql(_emit_degrees(Position(lon, lat), emit), (x, y), degrees, strict=is_strict)
     if degrees is not None and all(isinstance(coordinate, Column) for coordinate in (*left, *right)):
-        pair = [tuple(_degrees_sql(coordinate, emit) for coordinate in position) for position in (left, right)]
-        return is_near_pair_sql(*pair, degrees, strict=is_strict)
+        return is_near_pair_sql(_emit_degrees(left, emit), _emit_degrees(right, emit), degrees, strict=is_strict)
     first, second = _position_vector(left, emit), _position_vector(right, emit)
     return is_near_sql(first, second, emit(radius), degrees, strict=is_strict)
 
 
-def _degrees_sql(column: Column, emit: Emit) -> str:
+def _emit_degrees(position: Position, emit: Emit) -> tuple[str, str]:
     """Return Float64; each function takes the engine some hundredths of a millisecond to plan."""
-    return emit(column) if column.type == DOUBLE else f"toFloat64({emit(column)})"
+    lon, lat = (emit(c) if isinstance(c, Column) and c.type == DOUBLE else f"toFloat64({emit(c)})" for c in position)
+    return lon, lat
 
 
 def _in_ellipse_sql(expr: Call, emit: Emit) -> str:
@@ -176,7 +175,7 @@ def _in_ellipse_sql(expr: Call, emit: Emit) -> str:
 
 def _haversine_of_sql(expr: Call, emit: Emit) -> str:
     first, second = Separation.from_call(expr)
-    return haversine_sql(*(tuple(f"toFloat64({emit(value)})" for value in position) for position in (first, second)))
+    return haversine_sql(_emit_degrees(first, emit), _emit_degrees(second, emit))
 
 
 def _distance_sql(expr: Call, emit: Emit) -> str:

@@ -53,8 +53,9 @@ from adql.rewrite.cluster.shard_pruning import find_shards
 from adql.rewrite.joins.join_trees import add_equality, has_equality
 from adql.rewrite.matches.counted_matches import CellMatch
 from adql.rewrite.matches.match_sizes import find_row_count
+from adql.rewrite.matches.merged_matches import is_merged
 from adql.rewrite.trees.collocation import Collocation, inline_derived_outputs
-from adql.rewrite.trees.derived_tables import DerivedBuilder, wrap_relation
+from adql.rewrite.trees.derived_tables import DerivedBuilder, list_columns, wrap_relation
 from adql.rewrite.trees.relation_trees import collect_numbers, find_used_relations, has_subquery, replace_relation
 from adql.rewrite.trees.repeatable_relations import is_deterministic
 from adql.rewrite.trees.sharded_tables import find_sharded_scan, reads_sharded_tables
@@ -110,6 +111,8 @@ class _Distributor:
         is_counted = isinstance(tree.query, Select) and CellMatch.from_join(tree.query.from_) is not None
         if is_counted and reads_sharded_tables(tree):
             return self._send_counts(tree)
+        if isinstance(tree.query, SetOperation) and is_merged(tree.query) and reads_sharded_tables(tree):
+            return self._send_pairs(tree, tree.query)
         return replace(tree, query=self.place_query(tree.query))
 
     def _prepare_join(self, select: Select) -> Select | None:
@@ -190,6 +193,18 @@ class _Distributor:
         distinct = _make_distinct(local, self.fresh.new_relation())
         return replace(distinct, place="shards", cluster=self.sharding.cluster)
 
+    def _send_pairs(self, derived: Derived, query: SetOperation) -> Derived:
+        """Have each shard find the pairs of its own rows: ``merged_matches`` has seen to it that it has them."""
+        pairs = Derived(
+            self.fresh.new_relation(),
+            replace(query, left=_merge_on_shard(query.left), right=_merge_on_shard(query.right)),
+        )
+        columns = zip(query.outputs, list_columns(pairs), strict=True)
+        shown = tuple(replace(output, expr=column) for output, column in columns)
+        select = Select(pairs, None, (), None, shown, False, (), None, 0)
+        distinct = _make_distinct(replace(derived, query=select), self.fresh.new_relation())
+        return replace(distinct, place="shards", cluster=self.sharding.cluster)
+
     def _lift_subqueries(self, derived: Derived) -> tuple[Derived, list[Expr]]:
         """Return ``derived`` without its conditions that have subqueries, and these as conditions on its outputs."""
         query = _get_select(derived)
@@ -235,6 +250,13 @@ class _Distributor:
             return expr
 
         return map_select(select, lambda expr: transform_expr(expr, change))
+
+
+def _merge_on_shard(query: Query) -> Select:
+    assert isinstance(query, Select)  # noqa: S101  a branch of a merge is one
+    assert isinstance(query.from_, Join)  # noqa: S101
+    join = query.from_
+    return query.with_from(join.with_sides(read_tables(join.left, LOCAL), read_tables(join.right, MARGIN)))
 
 
 def read_tables(relation: Relation, part: str) -> Relation:

@@ -47,15 +47,13 @@ from adql.ir import (
     split_conjuncts,
     transform_expr,
     walk_expr,
-    walk_leaves,
     walk_select_expressions,
-    walk_selects,
 )
 from adql.node_classes import replace
 from adql.rewrite.joins.join_trees import finish_joins
 from adql.rewrite.matches.crossmatch import JoinNearness, find_join_nearnesses
 from adql.rewrite.matches.match_sizes import choose_zone_height, find_crowding
-from adql.rewrite.trees.collocation import Collocation
+from adql.rewrite.trees.collocation import has_pairs_on_shards
 from adql.rewrite.trees.derived_tables import (
     find_columns_used_outside,
     list_columns,
@@ -64,11 +62,10 @@ from adql.rewrite.trees.derived_tables import (
     make_union,
     rename_columns,
 )
-from adql.rewrite.trees.relation_trees import collect_numbers, find_used_relations, has_subquery
+from adql.rewrite.trees.relation_trees import collect_numbers, find_used_relations
 from adql.rewrite.trees.repeatable_relations import is_deterministic, is_repeatable
-from adql.rewrite.trees.sharded_tables import find_sharded_scan, reads_sharded_tables
+from adql.rewrite.trees.sharded_tables import reads_sharded_tables
 from clickhouse_schema.datatypes import BOOLEAN, DOUBLE, INT, LONG
-from clickhouse_schema.shard_map import MARGIN
 
 #: The greatest radius in degrees: a row of larger circles meets most of the sky
 _MAX_RADIUS = 30.0
@@ -130,23 +127,13 @@ def _find_counted_match(select: Select) -> _CountedMatch | None:
         return None
     height = choose_zone_height(radius, find_crowding(other))
     is_on_shards = reads_sharded_tables(join)
-    if height is None or (is_on_shards and not _has_pairs_on_shards(select, replace(join, left=one, right=other))):
+    if height is None or (is_on_shards and not has_pairs_on_shards(select, join, one, other)):
         return None
     own = [c for c in conditions if c not in across]
     of_other = [c for c in own if find_used_relations(c) & collect_numbers(other)]
     of_one = [c for c in own if c not in of_other]
     counted = _Side(one, one_position, tuple(of_one)), _Side(other, other_position, tuple(of_other))
     return _CountedMatch(*counted, near, radius, height, is_on_shards)
-
-
-def _has_pairs_on_shards(select: Select, join: Join) -> bool:
-    """Return whether each shard has the partners of its own rows of ``join.left``, in its overlap."""
-    if find_sharded_scan(join.left) is None or any(map(has_subquery, walk_select_expressions(select))):
-        return False
-    inside = (query for leaf in walk_leaves(join) if isinstance(leaf, Derived) for query in walk_selects(leaf.query))
-    if any(has_subquery(expr) for query in inside for expr in walk_select_expressions(query)):
-        return False
-    return Collocation(replace(select, from_=join)).find_part(join) == MARGIN
 
 
 def _find_relations_beside_counts(select: Select) -> set[int] | None:

@@ -230,8 +230,9 @@ def reuse_separation(select: Select, near: Nearness, values: Mapping[str, Expr])
     positions = {(*near.left, *near.right), (*near.right, *near.left)}
 
     def change(expr: Expr) -> Expr:
-        is_same = isinstance(expr, Call) and expr.name in values and expr.args in positions
-        return values[expr.name] if is_same else expr
+        if isinstance(expr, Call) and expr.name in values and expr.args in positions:
+            return values[expr.name]
+        return expr
 
     return map_select(select, lambda expr: transform_expr(expr, change))
 

@@ -99,13 +99,13 @@ def _estimate_merge_cost(order: int, radius: float, crowding: float) -> float:
 
 def find_border_part(order: int, radius: float) -> float:
     """Return the part of a HEALPix cell that is so near its border that something within the radius may be beyond."""
-    inside = 1 - 2 * find_border_width(radius) / 2 ** (ORDER - order)
-    return 1 - max(inside, 0.0) ** 2
+    inside = 1 - 2.0 ** (order - ORDER + 1) * find_border_width(radius)
+    return 1 - float(max(inside, 0.0) ** 2)
 
 
 def find_cell_area(order: int) -> float:
     """Return the area of a HEALPix cell in square degrees."""
-    return 360**2 / math.pi / 12 / 4**order
+    return 360**2 / math.pi / 12 * 0.25**order
 
 
 def find_crowding(relation: Relation) -> float:

@@ -23,6 +23,9 @@ it, so the rows of a with a partner are known:
     a SEMI JOIN b ON near     a SEMI JOIN (SELECT row of a FROM pairs) ON row = row        ANTI likewise
     a LEFT JOIN b ON near     pairs UNION ALL (SELECT ..., NULL FROM a ANTI JOIN b ON near)
 
+On a cluster each shard finds the pairs of its own rows, with its rows and its overlap; other joins than inner ones, and
+matches that reach beyond the overlap, are left.
+
 Comes before ``count_matches`` and ``plan_cross_matches``, which take what this pass leaves: matches of computed
 positions, dense ones, and those with a small side.
 """
@@ -46,6 +49,7 @@ from adql.ir import (
     Relation,
     Scan,
     Select,
+    SetOperation,
     combine_conjuncts,
     derive_field,
     evaluate_constant,
@@ -62,6 +66,7 @@ from adql.rewrite.covers.spatial_covers import find_index_column
 from adql.rewrite.joins.join_trees import finish_joins
 from adql.rewrite.matches.crossmatch import find_join_nearnesses
 from adql.rewrite.matches.match_sizes import choose_merge_order, find_crowding
+from adql.rewrite.trees.collocation import has_pairs_on_shards
 from adql.rewrite.trees.derived_tables import (
     find_columns_used_outside,
     list_columns,
@@ -115,7 +120,7 @@ class _Side:
     @property
     def row(self) -> Expr:
         """The number of a row."""
-        return _number_row(self.index)
+        return Call(LONG, "STORED ROW", (self.index,))
 
     @property
     def rows(self) -> int:
@@ -126,26 +131,27 @@ class _Side:
         return find_used_relations(expr) <= {self.leaf.relation, self.scan.relation}
 
     def read_value(self, expr: Expr) -> Expr:
-        """Return an expression of the side by the columns of the table."""
-        return transform_expr(expr, lambda part: self.values.get(part, part))
+        """Return an expression of the side by the columns of the table, ROW NUMBER by the number of a stored row."""
+        value = transform_expr(expr, lambda part: self.values.get(part, part))
+        return self.row if _is_row_number(value) else value
 
 
 @dataclass(frozen=True, slots=True)
 class _Match:
-    """The match of a join in cells of ``order``; ``tests`` are the conditions on pairs."""
+    """The match of a join in cells of ``order``; ``other`` has the rows that are copied, ``tests`` test pairs."""
 
     join: Join
-    left: _Side
-    right: _Side
+    one: _Side
+    other: _Side
     near: Nearness
     radius: Literal
     tests: tuple[Expr, ...]
     order: Literal
 
     @property
-    def sides(self) -> tuple[_Side, _Side]:
-        """The side with more rows, and the one whose rows are copied."""
-        return (self.right, self.left) if self.left.rows < self.right.rows else (self.left, self.right)
+    def left(self) -> _Side:
+        """The left side of the join."""
+        return self.one if self.one.leaf is self.join.left else self.other
 
 
 def merge_matches(select: Select, fresh: NameGenerator) -> Select:
@@ -187,20 +193,35 @@ def _read_match(select: Select, join: Join) -> _Match | None:
     of_sides = [c for c in conditions if _is_of_one_side(c, join)]
     tests = [c for c in on if c not in of_sides and c != found.condition]
     order = choose_merge_order(radius, find_crowding(join))
-    if order is None or not all(map(_is_plain, (*of_sides, *tests))):
+    sides = _order_sides(select, join, left, right)
+    if order is None or sides is None or not all(map(_is_plain, (*of_sides, *tests))):
         return None
     of_left = [c for c in _find_left_conditions(select, join) if _is_plain(c)]
     near = Nearness.match(found.condition)
     assert near is not None  # noqa: S101  it is one
     return _Match(
         join,
-        _add_conditions(left, [*of_sides, *of_left]),
-        _add_conditions(right, of_sides),
+        _add_conditions(sides[0], [*of_sides, *of_left]),
+        _add_conditions(sides[1], [*of_sides, *of_left]),
         near,
         Literal(DOUBLE, radius),
         (found.condition, *tests),
         Literal(INT, order),
     )
+
+
+def _order_sides(select: Select, join: Join, left: _Side, right: _Side) -> tuple[_Side, _Side] | None:
+    """Return the side with more rows first, on a cluster the one whose partners each shard has in its overlap.
+
+    None if the shards have not all partners, or a join needs the numbers of rows, which differ between copies of a row.
+    """
+    by_rows = (right, left) if left.rows < right.rows else (left, right)
+    if not (left.scan.entry.is_sharded or right.scan.entry.is_sharded):
+        return by_rows
+    if join.kind != "INNER" or any(_is_row_number(value) for side in by_rows for value in side.values.values()):
+        return None
+    turns = (by_rows, by_rows[::-1])
+    return next((turn for turn in turns if has_pairs_on_shards(select, join, *(side.leaf for side in turn))), None)
 
 
 def _is_of_one_side(condition: Expr, join: Join) -> bool:
@@ -237,14 +258,13 @@ def _read_side(leaf: Relation, position: tuple[Expr, ...]) -> _Side | None:
     if not (isinstance(scan, Scan) and isinstance(lon, Column) and isinstance(lat, Column)):
         return None
     index = find_index_column(scan, lon, lat)
-    if index is None or scan.part or scan.entry.is_sharded or scan.entry.is_computed:
+    if index is None or scan.part or scan.entry.is_computed:
         return None
     conditions = () if select is None else split_conjuncts(select.where)
-    row = _number_row(index)
-    numbered = {name: row if _is_row_number(value) else value for name, value in values.items()}
-    if not all(map(_is_plain, (*conditions, *numbered.values()))):
+    computed = (value for value in values.values() if not _is_row_number(value))
+    if not all(map(_is_plain, (*conditions, *computed))):
         return None
-    return _Side(leaf, scan, index, numbered, conditions)
+    return _Side(leaf, scan, index, values, conditions)
 
 
 def _shows_rows_of_table(select: Select) -> bool:
@@ -255,10 +275,6 @@ def _shows_rows_of_table(select: Select) -> bool:
 
 def _is_row_number(expr: Expr) -> bool:
     return isinstance(expr, Call) and expr.name == "ROW NUMBER"
-
-
-def _number_row(index: Column) -> Call:
-    return Call(LONG, "STORED ROW", (index,))
 
 
 def _add_conditions(side: _Side, conditions: Iterable[Expr]) -> _Side:
@@ -287,7 +303,8 @@ def _plan_left_join(select: Select, match: _Match, fresh: NameGenerator) -> Sele
     with_nulls = [column if column.relation in of_left else make_null(column.type) for column in shown]
     matched = make_select(replace(join, kind="INNER"), shown, fresh, where)
     alone = make_select(replace(join, kind="ANTI"), with_nulls, fresh, where)
-    derived = make_union(*(finish_joins(merge_matches(part, fresh), fresh) for part in (matched, alone)), fresh)
+    matched, alone = (finish_joins(merge_matches(part, fresh), fresh) for part in (matched, alone))
+    derived = make_union(matched, alone, fresh)
     select = replace(select, from_=replace_relation(select.from_, join, derived))
     return rename_columns(select, dict(zip(shown, list_columns(derived), strict=bool(shown))))
 
@@ -306,9 +323,8 @@ def _show_row(side: _Side, fresh: NameGenerator) -> tuple[Leaf, Expr]:
     if isinstance(side.leaf, Scan):
         return side.leaf, side.row
     query = side.leaf.query
-    values = zip(query.outputs, side.values.values(), strict=True)
     row = Output(fresh.new_alias(), side.row, derive_field(side.row, "row"))
-    outputs = (*(replace(output, expr=value) for output, value in values), row)
+    outputs = (*(replace(output, expr=side.read_value(output.expr)) for output in query.outputs), row)
     numbered = Derived(side.leaf.relation, replace(query, outputs=outputs))
     return numbered, list_columns(numbered)[-1]
 
@@ -322,16 +338,16 @@ _PLANS = {"INNER": _plan_inner_join, "LEFT": _plan_left_join, "SEMI": _plan_semi
 
 def _merge_pairs(match: _Match, shown: Sequence[Expr], fresh: NameGenerator) -> Derived:
     """Return (shown) of the pairs of a match."""
-    return make_union(*(_join_cells(match, shown, fresh, is_border=border) for border in (False, True)), fresh)
+    inside, across = (_join_cells(match, shown, fresh, is_border=is_border) for is_border in (False, True))
+    return make_union(inside, across, fresh)
 
 
 def _join_cells(match: _Match, shown: Sequence[Expr], fresh: NameGenerator, *, is_border: bool) -> Select:
     """Return (shown) of the pairs whose rows are in one cell, or in two."""
     needed = [*dict.fromkeys([*shown, *(column for test in match.tests for column in walk_columns(test))])]
-    one, other = match.sides
-    own = [[expr for expr in needed if side.has(expr)] for side in (one, other)]
-    rows = _list_cells(match, one, own[0], fresh, is_border=is_border)
-    partners = (_copy_beyond if is_border else _list_cells)(match, other, own[1], fresh)
+    own = [[expr for expr in needed if side.has(expr)] for side in (match.one, match.other)]
+    rows = _list_cells(match, match.one, own[0], fresh, is_border=is_border)
+    partners = (_copy_beyond if is_border else _list_cells)(match, match.other, own[1], fresh)
     names: dict[Expr, Expr] = {}
     for exprs, derived in zip(own, (rows, partners), strict=True):
         names |= zip(exprs, list_columns(derived)[1:], strict=True)
@@ -368,6 +384,11 @@ def _select_rows(match: _Match, side: _Side, *, is_border: bool) -> list[Expr]:
 
 
 # --- its parts, for plans and estimates -------------------------------------------------------------------------------
+
+
+def is_merged(query: Query) -> bool:
+    """Return whether a query is the pairs of a match that this pass made."""
+    return isinstance(query, SetOperation) and MergedMatch.from_query(query.left) is not None
 
 
 @dataclass(frozen=True, slots=True)

@@ -207,9 +207,7 @@ def _replace_join(select: Select, choice: Choice, fresh: NameGenerator) -> Selec
     shown = [*map(rename, used), *([separation] if shows_separation else [])]
     order: Expr = Call(DOUBLE, "HAVERSINE" if choice.is_within_quarter else "DISTANCE", ends)
     if choice.ranks_right_rows and choice.is_on_shards:
-        source, (*shown, order), keys = _tell_twins_apart(
-            source, [*shown, order], keys, right.exported_columns, fresh
-        )
+        source, (*shown, order), keys = _tell_twins_apart(source, [*shown, order], keys, right.exported_columns, fresh)
     pairs = _Pairs(source, [*map(rename, before)], shown, _rank_pairs(choice, keys, order))
     if keys.match is None:
         chosen = _select_best(pairs, fresh)

@@ -5,7 +5,7 @@
 * By equality of a foreign key with its parent's key: children are stored on their parent's shard. The shard reads its
   own rows (``LOCAL``).
 
-``counted_matches`` asks for this, and ``distribute`` after all other passes.
+The matches of ``counted_matches`` and ``merged_matches`` ask for this, and ``distribute`` after all other passes.
 """
 
 from __future__ import annotations
@@ -34,9 +34,10 @@ from adql.ir import (
     walk_joins,
     walk_leaves,
     walk_select_expressions,
+    walk_selects,
 )
 from adql.node_classes import replace
-from adql.rewrite.trees.relation_trees import Leaf, collect_leaves
+from adql.rewrite.trees.relation_trees import Leaf, collect_leaves, has_subquery
 from adql.rewrite.trees.sharded_tables import find_sharded_scan
 from clickhouse_schema.shard_map import LOCAL, MARGIN
 
@@ -169,6 +170,17 @@ class Collocation:
             inner, outer = (inline_derived_outputs(side, self._leaves) for side in (own, other))
             if isinstance(inner, Column) and isinstance(outer, Column) and _have_like_types(inner, outer):
                 yield other.relation, inner.name, outer.name
+
+
+def has_pairs_on_shards(select: Select, join: Join, one: Leaf, other: Leaf) -> bool:
+    """Return whether each shard has the partners of its own rows of ``one``, a side of ``join``, in its overlap."""
+    if find_sharded_scan(one) is None or any(map(has_subquery, walk_select_expressions(select))):
+        return False
+    inside = (query for leaf in (one, other) if isinstance(leaf, Derived) for query in walk_selects(leaf.query))
+    if any(has_subquery(expr) for query in inside for expr in walk_select_expressions(query)):
+        return False
+    turned = replace(join, left=one, right=other)
+    return Collocation(replace(select, from_=turned)).find_part(turned) == MARGIN
 
 
 def _read_nearness(condition: Expr) -> Nearness | VectorNearness | None:

@@ -42,6 +42,7 @@ from adql.query_analysis import (
     find_border_part,
     find_cell_area,
     is_join_equality,
+    is_merged,
 )
 from clickhouse_schema.catalogue import TableEntry
 from clickhouse_schema.datatypes import LONG
@@ -201,7 +202,7 @@ class _WorkCounter:
                 if isinstance(part, SUBQUERIES):
                     self.count_query(part.query)
         where = split_conjuncts(select.where)
-        is_of_merge = isinstance(select.from_, Derived) and _is_merged(select.from_.query)
+        is_of_merge = isinstance(select.from_, Derived) and is_merged(select.from_.query)
         before, self.work = (start, self.work.subtract_work(start)) if is_of_merge else (self.work, Work())
         rows = self._count_tree(select.from_, where)
         if not is_cell_match:  # its conditions are counted
@@ -397,11 +398,6 @@ def _apply_limit(rows: RowEstimate, query: Query) -> RowEstimate:
     if query.limit is None or query.limit >= rows.total:
         return rows
     return rows.limit_to(query.limit, is_sure=True)
-
-
-def _is_merged(query: Query) -> bool:
-    """Return whether a query is the pairs of a match that merges two tables."""
-    return isinstance(query, SetOperation) and MergedMatch.from_query(query.left) is not None
 
 
 def _find_part_done(rows: RowEstimate, select: Select) -> float:
