@@ -54,7 +54,7 @@ def compare(data: MatchData, kind: str, peers: list[str], rounds: int, is_cold: 
                 except OutOfMemoryError:
                     failed.add(program)
     found = {program: {each.found for each in measures} for program, measures in taken.items()}
-    if len(set().union(*found.values())) != 1:
+    if len(set().union(*found.values())) > 1:
         raise AssertionError(f"{kind}: the programs have found different pairs: {found}")
     for program in programs:
         print(format_row(kind, TITLES[program], data.count_rows(kind), taken[program]), flush=True)

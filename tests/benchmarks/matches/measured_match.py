@@ -9,7 +9,7 @@ from tests.benchmarks.process_tree import TreeUsage
 
 
 class OutOfMemoryError(Exception):
-    """A peer has not enough memory for this match."""
+    """A program has not enough memory for this match."""
 
 
 @dataclass(frozen=True)

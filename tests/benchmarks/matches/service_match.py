@@ -10,7 +10,7 @@ import httpx
 
 from tests.benchmarks.matches.match_data import MatchData
 from tests.benchmarks.matches.match_kinds import KINDS, Found, MatchKind, read_pairs
-from tests.benchmarks.matches.measured_match import MeasuredMatch
+from tests.benchmarks.matches.measured_match import MeasuredMatch, OutOfMemoryError
 from tests.benchmarks.process_tree import measure_tree
 from tests.benchmarks.service_process import ServiceProcess
 
@@ -64,7 +64,8 @@ def _run_job(client: httpx.Client, kind: MatchKind) -> str:
     while (phase := client.get(f"{job}/phase").text) in _UNFINISHED:
         client.get(job, params={"WAIT": "60"}).raise_for_status()
     if phase != "COMPLETED":
-        raise RuntimeError(client.get(f"{job}/error").text)
+        reason = client.get(f"{job}/error").text
+        raise OutOfMemoryError(reason) if "memory" in reason else RuntimeError(reason)
     return job
 
 
