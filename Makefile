@@ -62,10 +62,12 @@ portal: $(VENV)/test
 	$(BIN)/python -m tools.portal_lists
 	$(NPM) run build
 
-# The figures of the README: each a ratio measured side by side in one run.
+# The figures of the README: each a ratio measured side by side in one run. One benchmark:
+# make bench BENCH=match OPTIONS="--rows 50000000 --rounds 3"
+BENCH ?= *
 bench: $(VENV)/test
-	@for benchmark in $(basename $(notdir $(wildcard tests/benchmarks/bench_*.py))); do \
-	    $(BIN)/python -m tests.benchmarks.$$benchmark || exit 1; done
+	@for benchmark in $(basename $(notdir $(wildcard tests/benchmarks/bench_$(BENCH).py))); do \
+	    $(BIN)/python -m tests.benchmarks.$$benchmark $(OPTIONS) || exit 1; done
 
 # The workloads of the systems that Skyhouse continues; a killed run goes on: make bench-seeds SIZE=F SEED=003
 SIZE ?= M

@@ -24,7 +24,7 @@ from pathlib import Path
 from loaders.cli.console_reporter import ConsoleReporter
 from tap_service.storage.engine.clickhouse_engine import ClickHouseEngine
 from tests.benchmarks.bench_load import write_file
-from tests.benchmarks.service_process import read_processor_seconds
+from tests.benchmarks.process_tree import read_processor_seconds
 from tests.servers.clickhouse_server import ClickHouseServer
 from tests.servers.server_cluster import prepared_engine, running_cluster, running_server, urls_of
 

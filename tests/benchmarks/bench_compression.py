@@ -22,7 +22,8 @@ import requests
 
 from tap_service.storage.engine.engine import DEFAULT_SETTINGS
 from tests.benchmarks.light_tables import write_tables
-from tests.benchmarks.service_process import ServiceProcess, read_processor_seconds
+from tests.benchmarks.process_tree import read_processor_seconds
+from tests.benchmarks.service_process import ServiceProcess
 from tests.servers.clickhouse_server import ClickHouseServer
 from tests.servers.server_cluster import running_server
 

@@ -29,7 +29,8 @@ from statistics import fmean, median
 from tests.benchmarks.bare_engine import BareEngine
 from tests.benchmarks.light_client import Answers, LightClients
 from tests.benchmarks.light_tables import QUERIES, write_tables
-from tests.benchmarks.service_process import ServiceProcess, read_processor_seconds
+from tests.benchmarks.process_tree import read_processor_seconds
+from tests.benchmarks.service_process import ServiceProcess
 from tests.servers.server_cluster import running_server
 from tests.support.environment import ROOT
 

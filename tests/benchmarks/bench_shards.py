@@ -39,7 +39,7 @@ from loaders.pipeline.load_request import LoadRequest
 from loaders.pipeline.load_table import load_files
 from loaders.progress_reporter import Reporter
 from tap_service.storage.engine.engine import Engine, Settings
-from tests.benchmarks.service_process import read_processor_seconds
+from tests.benchmarks.process_tree import read_processor_seconds
 from tests.servers.clickhouse_server import ClickHouseServer
 from tests.servers.server_cluster import execute_everywhere, prepared_engine, running_cluster, running_server
 

@@ -3,7 +3,7 @@
     BENCH_DATA=folder python -m tests.benchmarks.bench_upload
 
 Aims: 10,000 positions under a second, a million under 15. The positions are stars of the table, half of them moved away;
-without the folder (see ``bench_match``) stars at random. Each is sent as a VOTable (BINARY2), as Parquet and as CSV to
+without the folder (see ``bench_match``) as many at random. Each is sent as a VOTable (BINARY2), as Parquet and as CSV to
 /sync, and the pairs come back as a BINARY2 VOTable. Beside it, in the same round: astropy's ``search_around_sky``
 on the same two tables in memory, which has nothing to send or to read.
 """
@@ -11,6 +11,7 @@ on the same two tables in memory, which has nothing to send or to read.
 from __future__ import annotations
 
 import io
+import os
 import statistics
 import tempfile
 import time
@@ -33,10 +34,12 @@ from loaders.pipeline.load_request import LoadRequest
 from loaders.pipeline.load_table import load_files
 from tap_service.config import Config
 from tap_service.storage.engine.embedded_engine import EmbeddedEngine
-from tests.benchmarks.bench_match import stars
+from tests.benchmarks.matches.match_data import draw_anywhere, make_table, read_tycho
 from tests.tap_service.conftest import served
 
 ROUNDS = 3
+#: in Tycho-2
+STARS = 2_539_913
 RADIUS = 2 / 3600
 QUERY = f"""
     SELECT u.id, t.id AS star FROM TAP_UPLOAD.u AS u JOIN bench.tycho AS t
@@ -77,7 +80,9 @@ def in_memory(here: pa.Table, there: pa.Table) -> int:
 
 def main() -> None:
     with tempfile.TemporaryDirectory() as folder, ConsoleReporter() as reporter:
-        _, tycho = stars()
+        tycho = make_table(
+            0, *(read_tycho() if "BENCH_DATA" in os.environ else draw_anywhere(np.random.default_rng(1), STARS))
+        )
         path = Path(folder) / "tycho.parquet"
         pq.write_table(tycho, path)
         engine = EmbeddedEngine(Path(folder) / "data")

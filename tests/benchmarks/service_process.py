@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import subprocess
 import sys
 import tomllib
@@ -10,10 +9,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from tests.benchmarks.process_tree import read_processor_seconds
 from tests.support.environment import ROOT, make_environment
 from tests.support.ports import free_port
-
-_TICKS = os.sysconf("SC_CLK_TCK")
 
 
 class ServiceProcess:
@@ -103,22 +101,3 @@ class ServiceProcess:
     def read_processor_seconds(self) -> float:
         """Return the processor time of the service and of its children so far."""
         return read_processor_seconds(self.pid)
-
-
-def read_processor_seconds(root: int) -> float:
-    """Return the processor time of a process and of all its descendants so far."""
-    times, children = {}, {}
-    for entry in os.listdir("/proc"):
-        if entry.isdigit():
-            try:
-                fields = Path(f"/proc/{entry}/stat").read_text().rsplit(")", 1)[1].split()
-            except OSError:
-                continue  # it has ended
-            children.setdefault(int(fields[1]), []).append(int(entry))
-            times[int(entry)] = sum(int(each) for each in fields[11:15])
-    total, waiting = 0, [root]
-    while waiting:
-        pid = waiting.pop()
-        total += times.get(pid, 0)
-        waiting += children.get(pid, [])
-    return total / _TICKS

@@ -20,8 +20,9 @@ from rich.progress import Progress
 
 from loaders.pipeline.load_request import LoadRequest, Mode
 from loaders.pipeline.load_table import load_files
+from tests.benchmarks.process_tree import read_processor_seconds
 from tests.benchmarks.seeds.seed_workload import SeedTable, Size
-from tests.benchmarks.service_process import ServiceProcess, read_processor_seconds
+from tests.benchmarks.service_process import ServiceProcess
 from tests.loaders.recorder import Recorder
 from tests.servers.clickhouse_server import ClickHouseServer
 from tests.servers.server_cluster import prepared_engine
