@@ -48,6 +48,11 @@ def ask_merged(engine: Engine, large_catalogue: Catalogue) -> Callable[[str], Ro
     return ask
 
 
+def _skip_on_cluster(catalogue: Catalogue) -> None:
+    if catalogue.sharding is not None:
+        pytest.skip("the tables are on several servers")
+
+
 # --- cells and their borders ------------------------------------------------------------------------------------------
 
 
@@ -156,6 +161,7 @@ def test_other_joins_are_made_of_merged_pairs(
 
 def test_rows_have_one_number_in_all_parts_of_a_query(engine: Engine, large_catalogue: Catalogue) -> None:
     """The rows of a table of several parts, some of them excluded by the key, are known again in both branches."""
+    _skip_on_cluster(large_catalogue)
     engine.execute("DROP TABLE IF EXISTS matches.kept SYNC")
     engine.execute("CREATE TABLE matches.kept AS matches.ones")
     engine.execute("SYSTEM STOP MERGES matches.kept")
@@ -179,6 +185,7 @@ def test_rows_have_one_number_in_all_parts_of_a_query(engine: Engine, large_cata
 
 
 def test_the_engine_reads_both_tables_in_their_order(engine: Engine, large_catalogue: Catalogue) -> None:
+    _skip_on_cluster(large_catalogue)
     query = f"SELECT a.id, b.id FROM matches.ones AS a JOIN matches.others AS b ON {_WITHIN.format(1e-3)}"
     translation = translate(query, large_catalogue)
     plan = engine.fetch_table(f"EXPLAIN actions = 1 {translation.sql}", translation.settings)

@@ -20,8 +20,11 @@ projection (``clickhouse_schema.adjacent_cells.find_border_width``). So each pai
 Other joins are made of these pairs. A row of a stored table has a number (STORED ROW), the same each time a query reads
 it, so the rows of a with a partner are known:
 
-    a SEMI JOIN b ON near     a SEMI JOIN (SELECT row of a FROM pairs) ON row = row        ANTI likewise
-    a LEFT JOIN b ON near     pairs UNION ALL (SELECT ..., NULL FROM a ANTI JOIN b ON near)
+    a SEMI JOIN b ON near
+    a SEMI JOIN (SELECT row of a FROM pairs) ON row = row
+
+    a LEFT JOIN b ON near
+    a LEFT JOIN (SELECT row of a, columns of b FROM pairs) ON row = row
 
 On a cluster each shard finds the pairs of its own rows, with its rows and its overlap; other joins than inner ones, and
 matches that reach beyond the overlap, are left.
@@ -71,7 +74,6 @@ from adql.rewrite.trees.derived_tables import (
     find_columns_used_outside,
     list_columns,
     make_derived,
-    make_null,
     make_select,
     make_union,
     rename_columns,
@@ -150,8 +152,11 @@ class _Match:
 
     @property
     def left(self) -> _Side:
-        """The left side of the join."""
         return self.one if self.one.leaf is self.join.left else self.other
+
+    @property
+    def right(self) -> _Side:
+        return self.other if self.one.leaf is self.join.left else self.one
 
 
 def merge_matches(select: Select, fresh: NameGenerator) -> Select:
@@ -295,27 +300,16 @@ def _plan_inner_join(select: Select, match: _Match, fresh: NameGenerator) -> Sel
     return rename_columns(select, dict(zip(shown, list_columns(pairs), strict=bool(shown))))
 
 
-def _plan_left_join(select: Select, match: _Match, fresh: NameGenerator) -> Select:
+def _plan_outer_join(select: Select, match: _Match, fresh: NameGenerator) -> Select:
+    """Join the left rows with their pairs, by the numbers of the rows."""
     join = match.join
-    where = [c for c in _find_left_conditions(select, join) if _is_plain(c)]
-    shown = find_columns_used_outside(join, select)
-    of_left = collect_numbers(join.left)
-    with_nulls = [column if column.relation in of_left else make_null(column.type) for column in shown]
-    matched = make_select(replace(join, kind="INNER"), shown, fresh, where)
-    alone = make_select(replace(join, kind="ANTI"), with_nulls, fresh, where)
-    matched, alone = (finish_joins(merge_matches(part, fresh), fresh) for part in (matched, alone))
-    derived = make_union(matched, alone, fresh)
-    select = replace(select, from_=replace_relation(select.from_, join, derived))
-    return rename_columns(select, dict(zip(shown, list_columns(derived), strict=bool(shown))))
-
-
-def _plan_semi_join(select: Select, match: _Match, fresh: NameGenerator) -> Select:
-    """Plan a SEMI or ANTI JOIN by the rows that have a partner."""
-    partners = _merge_pairs(match, [match.left.row], fresh)
+    of_right = [c for c in find_columns_used_outside(join, select) if c.relation == match.right.leaf.relation]
+    partners = _merge_pairs(match, [match.left.row, *of_right], fresh)
     left, row = _show_row(match.left, fresh)
-    condition = Call(BOOLEAN, "=", (row, *list_columns(partners)))
-    planned = replace(match.join, left=left, right=partners, condition=condition)
-    return replace(select, from_=replace_relation(select.from_, match.join, planned))
+    row_of_pair, *columns = list_columns(partners)
+    planned = replace(join, left=left, right=partners, condition=Call(BOOLEAN, "=", (row, row_of_pair)))
+    select = replace(select, from_=replace_relation(select.from_, join, planned))
+    return rename_columns(select, dict(zip(of_right, columns, strict=True)))
 
 
 def _show_row(side: _Side, fresh: NameGenerator) -> tuple[Leaf, Expr]:
@@ -330,7 +324,7 @@ def _show_row(side: _Side, fresh: NameGenerator) -> tuple[Leaf, Expr]:
 
 
 #: Kind of join -> its plan
-_PLANS = {"INNER": _plan_inner_join, "LEFT": _plan_left_join, "SEMI": _plan_semi_join, "ANTI": _plan_semi_join}
+_PLANS = {"INNER": _plan_inner_join} | dict.fromkeys(("LEFT", "SEMI", "ANTI"), _plan_outer_join)
 
 
 # --- the pairs --------------------------------------------------------------------------------------------------------
