@@ -433,3 +433,28 @@ def test_shards_count_matches_of_their_own_tables_only(table: str, tables: list[
     assert "in cells of the sky" in "\n".join(translation.plan)
     assert re.findall(r"`(?:s|skyhouse)`\.`(\w+)`", translation.sql) == tables
     assert translation.sql.count("cluster(") == ("__local" in translation.sql)
+
+
+_LARGE = dict.fromkeys((("s", "objects"), ("s", "wide"), ("s", "sources")), 10**9)
+
+
+@pytest.mark.parametrize(
+    ("tables", "radius", "parts"),
+    [
+        ("s.objects AS a JOIN s.wide AS b", 0.1, ["objects__local", "wide__margin"]),
+        ("s.wide AS a JOIN s.objects AS b", 0.5, ["objects__local", "wide__margin"]),  # only wide has that overlap
+        ("s.objects AS a JOIN s.objects AS b", 0.05, ["objects__local", "objects__margin"]),
+        ("s.objects AS a JOIN s.objects AS b", 0.5, None),
+        ("s.objects AS a LEFT JOIN s.wide AS b", 0.1, None),
+    ],
+)
+def test_shards_merge_their_own_tables_within_the_overlap(tables: str, radius: float, parts: list[str] | None) -> None:
+    large = replace(CATALOGUE, counts=_LARGE, local_densities=dict.fromkeys(_LARGE, 0.01))
+    translation = translate(f"SELECT COUNT(*), MAX(a.id) FROM {tables} ON {NEAR.format('a', 'b', radius)}", large)
+    found = re.findall(r"`s`\.`(\w+)`", translation.sql)
+    if parts is None:
+        assert "merged in HEALPix order" not in "\n".join(translation.plan)
+    else:
+        assert "merged in HEALPix order" in "\n".join(translation.plan)
+        assert sorted(found) == sorted(parts * 2)
+        assert translation.sql.count("cluster(") == 1
