@@ -91,7 +91,7 @@ from clickhouse_schema.datatypes import BOOLEAN, DOUBLE, INT, LONG
 from clickhouse_schema.healpix import NO_POSITION
 
 #: The least rows of each table: below, a hash table stays in the cache
-_MIN_ROWS = 200_000
+_MIN_ROWS = 100_000
 
 #: The large table has at most so many times as many rows
 _MAX_RATIO = 20
