@@ -274,10 +274,10 @@ class JobRunner:
         if isinstance(plan, PiecewiseRun):
             running.execution.source = plan
             running.progress.pieces = plan.pieces_info
-            first_line = plan.plan
+            notes = [plan.plan]
         else:
-            first_line = f"in one: {plan.reason}"
-        running.progress.plan = "\n".join([first_line, *translation.plan])
+            notes = [f"in one: {plan.reason}", *self._preparation.describe_memory(translation)]
+        running.progress.plan = "\n".join([*notes, *translation.plan])
 
     def _complete_job(self, job: Job, report: QueryReport, result: JobResult, info: Info, fingerprint: str) -> None:
         if not self._update_store(

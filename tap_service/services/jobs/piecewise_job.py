@@ -94,7 +94,8 @@ class PiecewiseJobs:
         work = PieceWork(self._data_fingerprint(translation, division), choose_borders(parts, spread.order, count))
         if job.pieces is not None:
             work = job.pieces if job.pieces.basis == work.basis else replace(work, changes=job.pieces.changes)
-        reason = "so that each fits into memory" if n_by_memory > n_by_time or len(work.borders) >= count else ""
+        has_more = n_by_memory > n_by_time or len(work.borders) >= count  # than the time demands, or were cut
+        reason = "so that each fits into memory" if has_more else ""
         return self._make_run(job, translation, division, work, spread, reason)
 
     def cut_job(self, job: Job, translation: Translation) -> bool:
@@ -111,9 +112,7 @@ class PiecewiseJobs:
 
     def _count_by_memory(self, kept: RowDensity) -> int:
         """Return the number of pieces of which each keeps what a join may keep; what lies anywhere is in each."""
-        if not self._memory:
-            return 1
-        return math.ceil(float(kept.rows.sum()) / find_memory_of_join(self._memory))
+        return math.ceil(float(kept.rows.sum()) / find_memory_of_join(self._memory)) if self._memory else 1
 
     def _find_spread(self, translation: Translation, division: Division) -> _Spread:
         return _Spread(*self._preparation.estimate_row_spread(translation, division.scan.entry))

@@ -38,6 +38,7 @@ from tap_service.storage.engine.engine import (
     EngineSilent,
     EngineUnavailable,
     FilesUnavailable,
+    MemoryLimit,
     QueryCancelled,
     QueryTimeout,
     ResourceLimit,
@@ -280,6 +281,11 @@ def translate_faults(query_id: str) -> Iterator[None]:
         raise QueryFault(f"the query fails on a value: {explain_value_fault(error)}") from error
     except SerializationError as error:
         raise QueryFault(f"the query fails on a value in the data: {error}") from error
+    except MemoryLimit as error:
+        raise QueryTooHeavy(
+            f"the query needs more memory than this service grants one query: {error}. Ask for less at once: a smaller "
+            "region, fewer columns to sort or group by. In /async, matches run in pieces of the sky"
+        ) from error
     except (ResourceLimit, QueryTimeout) as error:
         raise QueryTooHeavy(
             f"the query needs more than this service grants one query: {error}. "

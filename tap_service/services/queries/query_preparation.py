@@ -41,7 +41,7 @@ from tap_service.services.queries.thrifty_source import ThriftySource
 from tap_service.services.translation.translator import Translator, is_long
 from tap_service.services.uploads.query_uploads import UploadLoader
 from tap_service.storage.engine.engine import Engine, EngineError
-from tap_service.storage.engine.memory_settings import choose_memory_settings
+from tap_service.storage.engine.memory_settings import choose_memory_settings, find_memory_of_join
 from tap_service.storage.engine.query_tables import upload_table_name
 from tap_service.storage.jobs.job_store import JobStoreUnavailable
 
@@ -249,6 +249,22 @@ class QueryPreparation:
     def estimate_kept_bytes(self, translation: Translation) -> RowDensity:
         """Return the bytes of rows that the query's cross-matches keep in memory, by where these rows are."""
         return self._estimator.find_kept_bytes(translation, self._metadata.snapshot.version)
+
+    def describe_memory(self, translation: Translation) -> tuple[str, ...]:
+        """Return a line for the plan if the query's cross-matches keep more rows than fit into memory, else none."""
+        if not self._config.query_memory:
+            return ()
+        try:
+            kept = self.estimate_kept_bytes(translation).total
+        except EngineError:
+            return ()
+        room = find_memory_of_join(self._config.query_memory)
+        if kept <= room:
+            return ()
+        return (
+            f"the matches keep about {kept / 1e6:.0f} MB of rows and have {room / 1e6:.0f} MB of memory for them: "
+            "the rest goes to disk, unless the query runs in pieces of the sky, as a job",
+        )
 
     def read_density(self, entry: TableEntry) -> tuple[int, NDArray[np.int64]]:
         """Return a HEALPix order and the rows of a table in each NESTED cell of it, then the rows without position.
