@@ -76,7 +76,9 @@ def tight_engine(svc_engine: EmbeddedEngine) -> Iterator[TightEngine]:
 @pytest.fixture(scope="module")
 def service(tight_engine: TightEngine, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     """No query is expected to take long or much memory."""
-    config = Config(query_log="", jobs_path=tmp_path_factory.mktemp("jobs"), piece_seconds=1000, clickhouse_url="http://away")
+    config = Config(
+        query_log="", jobs_path=tmp_path_factory.mktemp("jobs"), piece_seconds=1000, clickhouse_url="http://away"
+    )
     with served(config, tight_engine) as service:
         yield service
 
