@@ -140,8 +140,8 @@ class QuerySettings(BaseModel):
         description=(
             "Joins, groups and sorted rows go to disk before they reach it, which takes up to three times as long, and "
             "matches of jobs run in pieces of the sky that fit. A query that reaches it all the same runs once more "
-            "with the least memory, and a job in smaller pieces; what then needs more, such as all values of a group at "
-            "once, fails with an error. 0: the engine's own limit."
+            "with the least memory, and a job in smaller pieces; what then needs more, such as all values of a group "
+            "at once, fails with an error. 0: the engine's own limit."
         ),
     )
     spool_memory: int = Field(

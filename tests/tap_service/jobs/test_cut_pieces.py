@@ -166,4 +166,4 @@ def test_nothing_stays_behind(tight: tuple[Served, TightEngine], eventually: Eve
     job = run_job(service, ALL)
     jobs_path: Path = service.server.config.app.state.services.config.jobs_path
     ident = job.url.rsplit("/", 1)[1]
-    eventually(lambda: not [path for path in (jobs_path / "results").glob(f"{ident}-*x*")])
+    eventually(lambda: not list((jobs_path / "results").glob(f"{ident}-*x*")))

@@ -105,7 +105,7 @@ def catalogue(svc_engine: EmbeddedEngine) -> Iterator[Catalogue]:
 
 
 @pytest.fixture(scope="module")
-def small(catalogue: Catalogue, serve: Callable[..., Served]) -> Served:  # noqa: ARG001  its tables
+def small(catalogue: Catalogue, serve: Callable[..., Served]) -> Served:
     return serve(query_memory=MEMORY, sync_seconds=1000)
 
 

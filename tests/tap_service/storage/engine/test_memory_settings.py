@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import pytest
 
 from tap_service.storage.engine.embedded_engine import EmbeddedEngine
@@ -44,7 +46,7 @@ def test_a_small_limit_has_small_blocks_and_few_threads() -> None:
 
 def test_all_sizes_grow_with_the_limit() -> None:
     limits = [1 << power for power in range(20, 32)]
-    for lower, higher in zip(limits, limits[1:], strict=False):
+    for lower, higher in pairwise(limits):
         less, more = choose_memory_settings(lower), choose_memory_settings(higher)
         assert all(less[name] <= more[name] for name in less.keys() & more.keys())
 
