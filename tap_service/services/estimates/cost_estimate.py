@@ -181,9 +181,10 @@ class Estimator:
 
     def find_kept_bytes(self, translation: Translation, version: int) -> RowDensity:
         """Return the bytes of rows that the query's cross-matches keep in memory, by where these rows are."""
-        if translation.query is None:
+        query = translation.query
+        if query is None or not any(isinstance(select.from_, Join) for select in walk_selects(query)):
             return RowDensity.make_unlocated(0.0)
-        return self._estimate_join_work(translation.query, version).kept
+        return self._estimate_join_work(query, version).kept
 
     def find_rows_reached(
         self, translation: Translation, entry: TableEntry, version: int
