@@ -12,7 +12,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from adql.division import Division, Piece, Undivided, choose_borders, divide_query
+    from adql.division import Division, Piece, Undivided, choose_borders, divide_query, find_middle
     from adql.errors import (
         NOWHERE,
         AdqlError,
@@ -78,6 +78,7 @@ __all__ = [
     "divide_query",
     "emit_look_ups",
     "emit_statement",
+    "find_middle",
     "make_printable",
     "offset_to_line_column",
     "translate",
@@ -92,6 +93,7 @@ _HOMES = {
         "Undivided",
         "choose_borders",
         "divide_query",
+        "find_middle",
     ),
     "adql.errors": (
         "NOWHERE",

@@ -9,6 +9,7 @@ from adql.clickhouse.sql_settings import (
     DISTRIBUTED,
     KEEP_JOIN_ORDER,
     LOOK_UP,
+    NO_JOIN_FILTERS,
     RAISES,
     SETTINGS,
     WRITTEN_ORDER,
@@ -17,10 +18,10 @@ from adql.clickhouse.sql_settings import (
 from adql.errors import AdqlUnsupported, Span, offset_to_line_column
 from adql.functions.object_name_functions import PositionLookup
 from adql.index_use import choose_projection
-from adql.ir import Literal, NameGenerator, Query, Select
+from adql.ir import Literal, NameGenerator, Query, Select, walk_joins, walk_selects
 from adql.limits import MAX_SQL
 from adql.node_classes import replace
-from adql.query_plan import describe_plan
+from adql.query_plan import describe_plan, is_cross_match
 from adql.regions import Moc
 from adql.resolve import resolve_statement
 from adql.result_links import find_result_links, number_source_rows
@@ -264,6 +265,8 @@ def emit_statement(bound: BoundQuery) -> SqlStatement:
     sql, on_shard, query = _place_query(query, bound.placement, fresh)
     if bound.placement is not None:
         settings |= DISTRIBUTED
+    if any(is_cross_match(join) for select in walk_selects(query) for join in walk_joins(select.from_)):
+        settings |= NO_JOIN_FILTERS
     if RAISES in sql:
         settings |= WRITTEN_ORDER
     settings |= choose_size_settings(sql, len(query.outputs))

@@ -160,6 +160,9 @@ MAX_MODEL_BYTES = 2 << 20
 #: pieces of one job; its record, which is written often, lists all of them
 MAX_PIECES = 500
 
+#: the same with those that were cut because they did not fit into memory
+MAX_CUT_PIECES = 1000
+
 #: restarts of a divided job because its tables were replaced
 MAX_RESTARTS = 5
 

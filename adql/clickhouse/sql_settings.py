@@ -40,8 +40,12 @@ KEEP_JOIN_ORDER: dict[str, str | int] = {
     "query_plan_remove_unused_columns": 0,
 }
 
-#: Of a SELECT whose join is merged. (Bloom filters of cells exclude nothing.)
-MERGE_JOIN: dict[str, str | int] = {"join_algorithm": "full_sorting_merge", "enable_join_runtime_filters": 0}
+#: In addition, for queries with a cross-match: the engine would fill a Bloom filter with the keys of the kept side and
+#: test the rows of the other side by it, but nearly all cubes occur on both sides.
+NO_JOIN_FILTERS: dict[str, str | int] = {"enable_join_runtime_filters": 0}
+
+#: Of a SELECT whose join is merged
+MERGE_JOIN: dict[str, str | int] = {"join_algorithm": "full_sorting_merge"}
 
 #: In addition, for queries that look up few rows by an id or an index: read the projection of each part from so many
 #: rows on, not from 1,000,000. Other conditions of such a column may hold for half of a part, which takes twice as long

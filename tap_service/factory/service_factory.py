@@ -46,7 +46,8 @@ from tap_service.services.watches.watch_requests import WatchService
 from tap_service.services.watches.watch_rounds import WatchRounds
 from tap_service.settings.client_limits import find_open_part
 from tap_service.storage.accounts import Accounts
-from tap_service.storage.engine.engine import Engine
+from tap_service.storage.engine.engine import Engine, combine_settings
+from tap_service.storage.engine.memory_settings import choose_memory_settings
 from tap_service.storage.file_cache import FileCache
 from tap_service.storage.open_storage import JobStores, open_job_stores, open_watch_store
 from tap_service.storage.registry_store import RegistryStore, RegistryStoreError
@@ -210,9 +211,8 @@ def build_hats_files(
         return None
     cache = FileCache(config.hats_path, config.hats_disk, max_files=config.hats_files)
     selections = SelectionRates(config.client_hats_selections_per_minute)
-    settings = dict(ENGINE_SHARES[Lane.BULK].list_settings()) | {"max_execution_time": HATS_FILE_SECONDS}
-    if config.query_memory:
-        settings["max_memory_usage"] = config.query_memory
+    share = dict(ENGINE_SHARES[Lane.BULK].list_settings()) | {"max_execution_time": HATS_FILE_SECONDS}
+    settings = combine_settings(share, choose_memory_settings(config.query_memory))
     return HatsFiles(engine, components.catalogue_cache, queries, components.usage, cache, selections, settings)
 
 

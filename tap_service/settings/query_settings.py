@@ -137,7 +137,12 @@ class QuerySettings(BaseModel):
         4 << 30,
         ge=0,
         title="Memory of one query in the engine, in bytes",
-        description="A query that needs more memory fails with an error. 0: the engine's own limit.",
+        description=(
+            "Joins, groups and sorted rows go to disk before they reach it, which takes up to three times as long, and "
+            "matches of jobs run in pieces of the sky that fit. A query that reaches it all the same runs once more "
+            "with the least memory, and a job in smaller pieces; what then needs more, such as all values of a group "
+            "at once, fails with an error. 0: the engine's own limit."
+        ),
     )
     spool_memory: int = Field(
         256 << 20,

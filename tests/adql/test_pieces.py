@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from adql import Division, Undivided, choose_borders, divide_query
+from adql import Division, Undivided, choose_borders, divide_query, find_middle
 from adql.rewrite.covers.spatial_covers import find_cells_read
 from adql.translation import translate
 from clickhouse_schema.catalogue import Catalogue
@@ -174,3 +174,22 @@ def test_borders_ascend_and_share_evenly(rows_of_cells: np.ndarray, count: int) 
     )
     shares = np.diff([0, *reached, rows_of_cells.sum()])
     assert (shares <= rows_of_cells.sum() / count * 1.01 + 1).all()
+
+
+def test_a_piece_is_cut_where_half_of_its_rows_are() -> None:
+    rows = np.zeros(48)
+    rows[[3, 10, 11]] = 100, 300, 100
+    cell = 4**28
+    assert find_middle(rows, 1, 0, None) == 10 * cell + cell // 2
+    assert find_middle(rows, 1, 3 * cell, 4 * cell) == 3 * cell + cell // 2
+    assert find_middle(rows, 1, 20 * cell, 22 * cell) == 21 * cell  # there are no rows
+
+
+def test_cuts_come_to_an_end() -> None:
+    rows = np.ones(48)
+    first, end, count = 0, None, 0
+    while (middle := find_middle(rows, 1, first, end)) is not None:
+        assert first < middle
+        end, count = middle, count + 1
+    assert 30 < count < 50
+    assert find_middle(rows, 1, NO_POSITION, None) is None

@@ -641,6 +641,7 @@ FROM `sky`.`targets` AS t2) AS t3
 WHERE (NOT (NOT (isFinite(t3.`c6`)) OR NOT (isFinite(t3.`c7`))))) AS t5
 ON (t4.`c13` = t5.`c14`) AND ((t4.`c15` - t5.`c18`) * (t4.`c15` - t5.`c18`) + (t4.`c16` - t5.`c19`) * (t4.`c16` - t5.`c19`) + (t4.`c17` - t5.`c20`) * (t4.`c17`
     - t5.`c20`) < 3.0461734246023945e-06)
+SETTINGS enable_join_runtime_filters = 0
 
 -- Scalar subquery
 SELECT id FROM sky.objects WHERE g_mag = (SELECT MIN(g_mag) FROM sky.objects)
@@ -1269,6 +1270,7 @@ FROM `sky`.`objects` AS t1
 WHERE (NOT (NOT (isFinite(t1.`ra`)) OR NOT (isFinite(t1.`dec`))))) AS t4
 ON (t3.`c9` = t4.`c10`) AND ((t3.`c11` - t4.`c14`) * (t3.`c11` - t4.`c14`) + (t3.`c12` - t4.`c15`) * (t3.`c12` - t4.`c15`) + (t3.`c13` - t4.`c16`) * (t3.`c13` -
     t4.`c16`) < 2.350443053905185e-11)
+SETTINGS enable_join_runtime_filters = 0
 
 -- Cross-match with a cone
 SELECT o.id, s.id FROM sky.objects AS o JOIN sky.sources AS s ON DISTANCE(POINT(o.ra, o.dec), POINT(s.ra, s.dec)) < 0.0003 WHERE 1 = CONTAINS(POINT(o.ra, o.dec), CIRCLE(10, 20, 0.001))
@@ -1304,6 +1306,7 @@ WHERE (NOT (NOT (isFinite(t1.`ra`)) OR NOT (isFinite(t1.`dec`)))) AND (intDiv(t1
 ON (t3.`c11` = t4.`c12`) AND ((t3.`c13` - t4.`c16`) * (t3.`c13` - t4.`c16`) + (t3.`c14` - t4.`c17`) * (t3.`c14` - t4.`c17`) + (t3.`c15` - t4.`c18`) * (t3.`c15`
     - t4.`c18`) < 2.741556778074114e-11)
 WHERE (intDiv(t3.`c5`, 1073741824) IN (1301766326, 1301766327, 1301766332, 1301766333, 1301766335, 1301766376))
+SETTINGS enable_join_runtime_filters = 0
 
 -- Cross-match, left join
 SELECT o.id, s.id FROM sky.objects AS o LEFT JOIN sky.sources AS s ON DISTANCE(POINT(o.ra, o.dec), POINT(s.ra, s.dec)) <= 0.0003 AND s.flux > 0
@@ -1336,6 +1339,7 @@ FROM `sky`.`sources` AS t2
 WHERE (NOT (NOT (isFinite(t2.`ra`)) OR NOT (isFinite(t2.`dec`)))) AND (t2.`flux` > 0)) AS t4
 ON (t3.`c10` = t4.`c11`) AND ((t3.`c12` - t4.`c15`) * (t3.`c12` - t4.`c15`) + (t3.`c13` - t4.`c16`) * (t3.`c13` - t4.`c16`) + (t3.`c14` - t4.`c17`) * (t3.`c14`
     - t4.`c17`) <= 2.741556779121312e-11)
+SETTINGS enable_join_runtime_filters = 0
 
 -- Cross-match with a radius of each row
 SELECT o.id, s.id FROM sky.objects AS o JOIN sky.sources AS s ON 1 = CONTAINS(POINT(o.ra, o.dec), CIRCLE(s.ra, s.dec, s.radius))
@@ -1389,7 +1393,8 @@ WHERE (NOT (NOT (isFinite(t1.`ra`)) OR NOT (isFinite(t1.`dec`))))) AS t4
 ON (t4.`c12` = t3.`c10`) AND ((2 * atan2(sqrt((t3.`c13` - t4.`c16`) * (t3.`c13` - t4.`c16`) + (t3.`c14` - t4.`c17`) * (t3.`c14` - t4.`c17`) + (t3.`c15` -
     t4.`c18`) * (t3.`c15` - t4.`c18`)), sqrt((t3.`c13` + t4.`c16`) * (t3.`c13` + t4.`c16`) + (t3.`c14` + t4.`c17`) * (t3.`c14` + t4.`c17`) + (t3.`c15` +
     t4.`c18`) * (t3.`c15` + t4.`c18`)))) <= if(t3.`c5` < 0, -1, radians(t3.`c5`) + 1e-15))
-SETTINGS compile_aggregate_expressions = 0, compile_expressions = 0, query_plan_optimize_join_order_limit = 1, query_plan_remove_unused_columns = 0
+SETTINGS compile_aggregate_expressions = 0, compile_expressions = 0, enable_join_runtime_filters = 0, query_plan_optimize_join_order_limit = 1,
+    query_plan_remove_unused_columns = 0
 
 -- Cross-match with a small table
 SELECT t.name, o.id FROM sky.targets AS t JOIN sky.objects AS o ON DISTANCE(POINT(t.ra, t.dec), POINT(o.ra, o.dec)) < 0.01
@@ -1432,7 +1437,7 @@ WHERE (intDiv(t3.`c6`, 68719476736) IN (SELECT arrayJoin(arrayMap(c -> toUInt64(
     s.2), [(-1, -1), (0, -1), (1, -1), (-1, 0), (0, 0), (1, 0), (-1, 1), (0, 1), (1, 1)]), arrayMap(c -> (intDiv(c, 4194304), mortonDecode(2, bitAnd(c,
     4194303))), arrayFilter(c -> c < 50331648, [bitShiftRight(t1.`hpx29`, 36)])))))))))) AS c3
 FROM `sky`.`targets` AS t1))
-SETTINGS compile_aggregate_expressions = 0, compile_expressions = 0
+SETTINGS compile_aggregate_expressions = 0, compile_expressions = 0, enable_join_runtime_filters = 0
 
 -- Cross-match of a table with itself
 SELECT a.id, b.id FROM sky.sources AS a JOIN sky.sources AS b ON DISTANCE(POINT(a.ra, a.dec), POINT(b.ra, b.dec)) < 0.0003 AND a.id < b.id
@@ -1465,6 +1470,7 @@ FROM `sky`.`sources` AS t2
 WHERE (NOT (NOT (isFinite(t2.`ra`)) OR NOT (isFinite(t2.`dec`))))) AS t4
 ON (t3.`c9` = t4.`c10`) AND ((t3.`c11` - t4.`c14`) * (t3.`c11` - t4.`c14`) + (t3.`c12` - t4.`c15`) * (t3.`c12` - t4.`c15`) + (t3.`c13` - t4.`c16`) * (t3.`c13` -
     t4.`c16`) < 2.741556778074114e-11) AND (t3.`c5` < t4.`c8`)
+SETTINGS enable_join_runtime_filters = 0
 
 -- Nearest neighbours
 SELECT o.id, s.id FROM sky.objects AS o JOIN sky.sources AS s ON 1 = skyhouse_nearest(1, POINT(o.ra, o.dec), POINT(s.ra, s.dec), 0.001)
@@ -1507,7 +1513,7 @@ WHERE (NOT (NOT (isFinite(t3.`c3`)) OR NOT (isFinite(t3.`c4`))))) AS t8
 ON (t7.`c24` = t8.`c25`) AND ((t7.`c26` - t8.`c29`) * (t7.`c26` - t8.`c29`) + (t7.`c27` - t8.`c30`) * (t7.`c27` - t8.`c30`) + (t7.`c28` - t8.`c31`) * (t7.`c28`
     - t8.`c31`) <= 3.046174198138826e-10)) AS t5
 WHERE (t5.`c13` <= 1)) AS t6
-SETTINGS compile_aggregate_expressions = 0, compile_expressions = 0
+SETTINGS compile_aggregate_expressions = 0, compile_expressions = 0, enable_join_runtime_filters = 0
 
 -- Mutually nearest
 SELECT o.id, s.id FROM sky.objects AS o JOIN sky.sources AS s ON 1 = skyhouse_mutual(POINT(o.ra, o.dec), POINT(s.ra, s.dec), 0.001)
@@ -1554,7 +1560,7 @@ WHERE (NOT (NOT (isFinite(t3.`c3`)) OR NOT (isFinite(t3.`c4`))))) AS t8
 ON (t7.`c27` = t8.`c28`) AND ((t7.`c29` - t8.`c32`) * (t7.`c29` - t8.`c32`) + (t7.`c30` - t8.`c33`) * (t7.`c30` - t8.`c33`) + (t7.`c31` - t8.`c34`) * (t7.`c31`
     - t8.`c34`) <= 3.046174198138826e-10)) AS t5
 WHERE (t5.`c14` <= 1) AND (t5.`c15` <= 1)) AS t6
-SETTINGS compile_aggregate_expressions = 0, compile_expressions = 0
+SETTINGS compile_aggregate_expressions = 0, compile_expressions = 0, enable_join_runtime_filters = 0
 
 -- Chain of matches
 SELECT o.id, t.name FROM sky.objects AS o JOIN sky.sources AS s ON DISTANCE(POINT(o.ra, o.dec), POINT(s.ra, s.dec)) < 0.0003 JOIN sky.targets AS t ON DISTANCE(POINT(s.ra, s.dec), POINT(t.ra, t.dec)) < 0.01
@@ -1633,7 +1639,7 @@ WHERE (intDiv(t6.`c26`, 68719476736) IN (SELECT arrayJoin(arrayMap(c -> toUInt64
     s.2), [(-1, -1), (0, -1), (1, -1), (-1, 0), (0, 0), (1, 0), (-1, 1), (0, 1), (1, 1)]), arrayMap(c -> (intDiv(c, 4194304), mortonDecode(2, bitAnd(c,
     4194303))), arrayFilter(c -> c < 50331648, [bitShiftRight(t3.`hpx29`, 36)])))))))))) AS c3
 FROM `sky`.`targets` AS t3))
-SETTINGS compile_aggregate_expressions = 0, compile_expressions = 0
+SETTINGS compile_aggregate_expressions = 0, compile_expressions = 0, enable_join_runtime_filters = 0
 
 -- Match that is no join condition
 SELECT o.name FROM sky.targets AS o JOIN sky.targets AS t ON DISTANCE(POINT(o.ra, o.dec), POINT(t.ra, t.dec)) < 0.1 OR o.name = t.name
@@ -1708,7 +1714,7 @@ INNER JOIN (SELECT t2.`ra` AS c3, t2.`dec` AS c4, t2.`id` AS c5,
 FROM `sky`.`sources__margin` AS t2) AS t3
 ON (t3.`c9` = t4.`c10`) AND ((t3.`c11` - t4.`c14`) * (t3.`c11` - t4.`c14`) + (t3.`c12` - t4.`c15`) * (t3.`c12` - t4.`c15`) + (t3.`c13` - t4.`c16`) * (t3.`c13` -
     t4.`c16`) < 3.046174190134438e-08)
-SETTINGS distributed_product_mode = deny, optimize_skip_unused_shards = 1
+SETTINGS distributed_product_mode = deny, enable_join_runtime_filters = 0, optimize_skip_unused_shards = 1
 
 -- Cluster: match beyond the overlap
 SELECT o.id, s.id FROM sky.objects AS o JOIN sky.sources AS s ON DISTANCE(POINT(o.ra, o.dec), POINT(s.ra, s.dec)) < 0.2
@@ -1743,7 +1749,7 @@ FROM `sky`.`objects` AS t1
 WHERE (NOT (NOT (isFinite(t1.`ra`)) OR NOT (isFinite(t1.`dec`))))) AS t4
 ON (t3.`c9` = t4.`c10`) AND ((t3.`c11` - t4.`c14`) * (t3.`c11` - t4.`c14`) + (t3.`c12` - t4.`c15`) * (t3.`c12` - t4.`c15`) + (t3.`c13` - t4.`c16`) * (t3.`c13` -
     t4.`c16`) < 1.2184684419237043e-05)
-SETTINGS distributed_product_mode = deny, optimize_skip_unused_shards = 1
+SETTINGS distributed_product_mode = deny, enable_join_runtime_filters = 0, optimize_skip_unused_shards = 1
 
 -- Cluster: objects with their sources
 SELECT o.id, s.flux FROM sky.objects AS o JOIN sky.sources AS s ON s.object = o.id

@@ -21,6 +21,7 @@ from adql.ir import (
     walk_columns,
 )
 from adql.query_analysis import bound_radius
+from clickhouse_schema.catalogue import TableEntry
 from clickhouse_schema.shard_map import SHARD_COLUMN
 
 #: Returns the radius in degrees of the circle of a table's mean circle area, for a radius that depends on its rows;
@@ -104,6 +105,12 @@ class ColumnOrigins:
         return sum(known) if len(known) == len(parts) else None
 
     # --- stored columns -----------------------------------------------------------------------------------------------
+
+    def find_stored_column(self, expr: Expr) -> tuple[TableEntry, str] | None:
+        """Return the table and the name of the stored column that an expression holds unchanged; None for others."""
+        origin = self.find_origin(expr)
+        scan = self._scans.get(origin.relation) if isinstance(origin, Column) else None
+        return (scan.entry, origin.name) if scan is not None and isinstance(origin, Column) else None
 
     def is_shard_number(self, expr: Expr) -> bool:
         origin = self.find_origin(expr)

@@ -42,7 +42,7 @@ from tap_service.services.estimates.column_origins import count_named_ids
 from tap_service.services.estimates.index_analysis import find_part_read
 from tap_service.services.estimates.join_work import JoinWork, estimate_join_work
 from tap_service.services.estimates.result_rows import RowCounter
-from tap_service.services.estimates.row_density import find_covered_parts
+from tap_service.services.estimates.row_density import RowDensity, find_covered_parts
 from tap_service.services.estimates.table_sizes import TableSize, TableSizes
 from tap_service.services.estimates.work_costs import estimate_write_seconds, needs_all_rows
 from tap_service.storage.engine.engine import Engine
@@ -153,7 +153,11 @@ class Estimator:
         if known is not None and known[0] is query and known[1] == version:
             return known[2]
         find_density = partial(self._sizes.make_density, version=version)
-        found = estimate_join_work(query, find_density, self._sizes.find_mean_radius)
+
+        def find_width(entry: TableEntry, name: str) -> float:
+            return self._sizes.get_size(entry, version).sum_widths((name,))
+
+        found = estimate_join_work(query, find_density, find_width, self._sizes.find_mean_radius)
         self._last.work = query, version, found
         return found
 
@@ -174,6 +178,13 @@ class Estimator:
             rows = self._estimate_join_work(translation.query, version).unlimited_rows
             return None if rows is None else ResultRows(round(rows), "about")
         return found
+
+    def find_kept_bytes(self, translation: Translation, version: int) -> RowDensity:
+        """Return the bytes of rows that the query's cross-matches keep in memory, by where these rows are."""
+        query = translation.query
+        if query is None or not any(isinstance(select.from_, Join) for select in walk_selects(query)):
+            return RowDensity.make_unlocated(0.0)
+        return self._estimate_join_work(query, version).kept
 
     def find_rows_reached(
         self, translation: Translation, entry: TableEntry, version: int

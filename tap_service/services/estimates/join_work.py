@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from functools import reduce
 
 from adql.ir import (
     SUBQUERIES,
@@ -95,6 +96,13 @@ _LEVEL_SIDE = 4.0
 #: Square degrees
 _WHOLE_SKY = 360**2 / math.pi
 
+#: Bytes of a computed value, and what a hash table needs beside the values of a row: its cells are half empty at times
+_VALUE_BYTES = 8.0
+_KEPT_ROW_BYTES = 64.0
+
+#: Returns the bytes per row of a column of a table
+ColumnWidth = Callable[[TableEntry, str], float]
+
 _GEOMETRIC = frozenset(("NEAR", "NEARER", "DISTANCE", "VECTORS NEAR", "VECTORS NEARER", "VECTORS APART"))
 
 
@@ -129,6 +137,8 @@ class JoinWork:
         The rows of the result without the query's row limit; None if they are not sure.
     is_sure
         Whether the rows and pairs are expected; else conditions may leave fewer, or they are unknown.
+    kept
+        The bytes of rows that the cross-matches keep in memory, by where these rows are.
     """
 
     pairs: float
@@ -136,10 +146,14 @@ class JoinWork:
     rows: float
     unlimited_rows: float | None
     is_sure: bool
+    kept: RowDensity
 
 
 def estimate_join_work(
-    query: Query, find_density: Callable[[TableEntry], RowDensity], find_mean_radius: MeanRadius
+    query: Query,
+    find_density: Callable[[TableEntry], RowDensity],
+    find_width: ColumnWidth,
+    find_mean_radius: MeanRadius,
 ) -> JoinWork:
     """Estimate the work of a query after the passes.
 
@@ -149,32 +163,42 @@ def estimate_join_work(
         The query that the SQL is emitted from.
     find_density
         Returns the density of all rows of a table.
+    find_width
+        Returns the bytes per row of a column.
     find_mean_radius
         Returns the mean of radii that depend on rows of a table.
     """
-    counter = _WorkCounter(query, find_density, find_mean_radius)
+    counter = _WorkCounter(query, find_density, find_width, find_mean_radius)
     rows = counter.count_query(query)
     seconds = counter.work.seconds + counter.building_seconds
     unlimited = counter.unlimited
     unlimited_rows = unlimited.total if unlimited is not None and unlimited.is_sure else None
-    return JoinWork(counter.work.pairs, seconds, rows.total, unlimited_rows, rows.is_sure and counter.is_sure)
+    is_sure = rows.is_sure and counter.is_sure
+    kept = reduce(RowDensity.add_rows, counter.kept) if counter.kept else RowDensity.make_unlocated(0.0)
+    return JoinWork(counter.work.pairs, seconds, rows.total, unlimited_rows, is_sure, kept)
 
 
 class _WorkCounter:
     """Adds up the work of a query from the innermost SELECT outwards.
 
-    ``building_seconds`` are those that no row limit saves, ``is_sure`` whether the pairs are expected, and
-    ``unlimited`` the rows without the outermost limit.
+    ``building_seconds`` are those that no row limit saves, ``is_sure`` whether the pairs are expected,
+    ``unlimited`` the rows without the outermost limit, and ``kept`` the bytes that matches keep in memory.
     """
 
     def __init__(
-        self, query: Query, find_density: Callable[[TableEntry], RowDensity], find_mean_radius: MeanRadius
+        self,
+        query: Query,
+        find_density: Callable[[TableEntry], RowDensity],
+        find_width: ColumnWidth,
+        find_mean_radius: MeanRadius,
     ) -> None:
         self.work = Work()
         self.building_seconds = 0.0
         self.is_sure = True
         self.unlimited: RowEstimate | None = None
+        self.kept: list[RowDensity] = []
         self._find_density = find_density
+        self._find_width = find_width
         self._find_mean_radius = find_mean_radius
         self._origins = ColumnOrigins()
         self._leaves: dict[int, RowEstimate] = {}
@@ -235,7 +259,7 @@ class _WorkCounter:
         if not isinstance(relation, Join):
             return self._leaves[relation.relation]
         if (match := CellMatch.from_join(relation)) is not None:
-            return self._count_cell_match(match)
+            return self._count_cell_match(relation, match)
         left, right = self._count_tree(relation.left, where), self._count_tree(relation.right, where)
         self.is_sure = self.is_sure and left.is_sure and right.is_sure
         conditions = [*split_conjuncts(relation.condition), *(where if relation.kind == "INNER" else ())]
@@ -243,7 +267,7 @@ class _WorkCounter:
         tests = (read_vector_nearness(c) for c in conditions if joins_both_sides(c, relation))
         near = next((test for test in tests if test is not None), None)
         if near is not None and any(self._origins.is_cube_key(key) for key in keys):
-            found = self._count_cross_match(left, right, near, keys)
+            found = self._count_cross_match(left, right, relation.right, near, keys)
         elif keys:
             found = self._count_equal(left, right, relation, keys)
         else:
@@ -253,11 +277,12 @@ class _WorkCounter:
         return _apply_join_kind(relation.kind, left, right, found)
 
     def _count_cross_match(
-        self, left: RowEstimate, right: RowEstimate, near: VectorNearness, keys: Iterable[Expr]
+        self, left: RowEstimate, right: RowEstimate, kept: Relation, near: VectorNearness, keys: Iterable[Expr]
     ) -> RowEstimate:
         radius = self._origins.find_radius(near.radius, self._find_mean_radius)
         if radius is None:
             self.is_sure = False
+            self._keep_rows(right, kept, 1.0)
             return RowEstimate(left.density.scale_to(max(left.total, right.total)), is_sure=False)
         chord = 2 * math.sqrt(compute_cap_area(radius))
         sides = (self._origins.find_cube_side(key) for key in keys)
@@ -265,7 +290,9 @@ class _WorkCounter:
         candidate_area = _OBLIQUE_FACTOR * (side + 2 * chord) ** 2 / (4 * math.pi)
         candidates = estimate_pairs(left.density, right.density, area_to_radius(candidate_area))
         self._add_work(candidates, candidates * CANDIDATE_SECONDS)
-        self.building_seconds += right.total * (1 + 2 * chord / side) ** 3 * COPY_SECONDS
+        copies = (1 + 2 * chord / side) ** 3
+        self.building_seconds += right.total * copies * COPY_SECONDS
+        self._keep_rows(right, kept, copies)
         if left.density.unlocated or right.density.unlocated:
             self.is_sure = False
         pairs = estimate_pairs(left.density, right.density, radius)
@@ -287,10 +314,11 @@ class _WorkCounter:
         pairs = estimate_pairs(left.density, right.density, match.radius)
         return RowEstimate(place_pairs(left.density, right.density, match.radius, pairs), self.is_sure)
 
-    def _count_cell_match(self, match: CellMatch) -> RowEstimate:
+    def _count_cell_match(self, join: Join, match: CellMatch) -> RowEstimate:
         """Return the rows that the join finds: pairs in cells on the border of the radius, and whole cells."""
         left, right = self.count_query(match.left), self.count_query(match.right)
         radius = evaluate_constant(match.nearness.radius) or 0.0
+        self._keep_rows(right, join.right, 2.0)  # each row, and its cell
         cells = left.total * math.pi * (radius / match.height + 1) ** 2
         within, beyond = (
             estimate_pairs(left.density, right.density, max(0.0, radius + sign * match.cell_radius)) for sign in (-1, 1)
@@ -299,6 +327,13 @@ class _WorkCounter:
         self._add_work(cells + tests, cells * CELL_SECONDS + tests * CANDIDATE_SECONDS)
         self.is_sure = self.is_sure and left.is_sure and right.is_sure
         return RowEstimate(left.density.scale_to(cells + tests / 2), self.is_sure)
+
+    def _keep_rows(self, rows: RowEstimate, relation: Relation, copies: float) -> None:
+        """Note that a join keeps so many copies of rows in memory, with all of their columns."""
+        outputs = relation.query.outputs if isinstance(relation, Derived) else ()
+        stored = (self._origins.find_stored_column(output.expr) for output in outputs)
+        width = sum(_VALUE_BYTES if column is None else self._find_width(*column) for column in stored)
+        self.kept.append(rows.density.scale_to(rows.total * copies * (width + _KEPT_ROW_BYTES)))
 
     def _count_equal(self, left: RowEstimate, right: RowEstimate, join: Join, keys: list[Expr]) -> RowEstimate:
         # where keys are unique, each row of the other side meets one row at most

@@ -86,6 +86,25 @@ class RowDensity:
         unlocated, positionless = self.unlocated * factor, self.positionless * factor
         return replace(self, rows=self.rows * factor, unlocated=unlocated, positionless=positionless)
 
+    def add_rows(self, other: RowDensity) -> RowDensity:
+        """Return the rows of both, by the cells of the lower order of the two."""
+        order = min(self.order, other.order)
+        first, second = self.coarsen_to(order), other.coarsen_to(order)
+        return replace(
+            first,
+            rows=first.rows + second.rows,
+            filled=np.maximum(first.filled, second.filled),
+            unlocated=first.unlocated + second.unlocated,
+            positionless=first.positionless + second.positionless,
+            tables=first.tables | second.tables,
+        )
+
+    def spread_to(self, order: int) -> Reals:
+        """Return the rows by the cells of an order; those of a cell are taken to be evenly distributed within it."""
+        rows = self.coarsen_to(order)
+        ratio = 4 ** (order - rows.order)
+        return np.asarray(np.repeat(rows.rows, ratio) / ratio)
+
     def coarsen_to(self, order: int) -> RowDensity:
         """Return the rows by the cells of a lower order; unchanged if ``order`` is not lower."""
         if order >= self.order:

@@ -28,14 +28,14 @@ from tap_service.models.uws_job import Info, Job, JobError, JobResult
 from tap_service.models.work_class import WorkClass
 from tap_service.prometheus_metrics import ServiceMetrics
 from tap_service.scratch_files import Budget, ScratchSpace
-from tap_service.service_errors import ServiceError, ServiceUnavailable
+from tap_service.service_errors import QueryTooHeavy, ServiceError, ServiceUnavailable
 from tap_service.services.announcements import Announcements
 from tap_service.services.jobs.engine_patience import EnginePatience
 from tap_service.services.jobs.job_monitor import JobMonitor, JobRevoked, RunningJob
 from tap_service.services.jobs.job_preview import build_preview
 from tap_service.services.jobs.job_provenance import ProvenanceNote, parse_checksum
 from tap_service.services.jobs.job_queues import JobQueue
-from tap_service.services.jobs.piecewise_job import DataChanged, PiecewiseJobs, PiecewiseRun
+from tap_service.services.jobs.piecewise_job import CutIntoPieces, DataChanged, PiecewiseJobs, PiecewiseRun
 from tap_service.services.jobs.result_reuse import ResultReuse, compute_fingerprint, parse_reuse
 from tap_service.services.jobs.watch_jobs import WatchJobs
 from tap_service.services.queries.query_execution import QueryExecution, translate_faults
@@ -45,7 +45,7 @@ from tap_service.services.queries.tap_parameters import TapParameters, read_tap_
 from tap_service.services.translation.query_errors import list_query_errors
 from tap_service.services.usage_counter import UsageCounter
 from tap_service.services.user_tables.user_table_jobs import UserTableJobs, find_table_request
-from tap_service.storage.engine.engine import Engine
+from tap_service.storage.engine.engine import Engine, MemoryLimit
 from tap_service.storage.jobs.job_store import IllegalTransition, JobStoreUnavailable, NoSuchJob
 from tap_service.storage.open_storage import JobStores
 from tap_service.storage.results.job_upload_files import StoredPart
@@ -229,6 +229,12 @@ class JobRunner:
             if self._closing.is_set():
                 raise _ShuttingDown("the service is shutting down")
             size, provenance = self._write_noted_result(job, execution)
+        except QueryTooHeavy as failure:
+            lacks_memory = isinstance(failure.__cause__, MemoryLimit)
+            is_whole = running.progress.pieces is None
+            if lacks_memory and is_whole and self._pieces.cut_job(job, execution.translation):
+                raise CutIntoPieces("the job goes on in pieces, so that each fits into memory") from failure
+            raise
         finally:
             self._monitor.remove_job(running)
         if job.watch is not None:
@@ -268,10 +274,10 @@ class JobRunner:
         if isinstance(plan, PiecewiseRun):
             running.execution.source = plan
             running.progress.pieces = plan.pieces_info
-            first_line = plan.plan
+            notes = [plan.plan]
         else:
-            first_line = f"in one: {plan.reason}"
-        running.progress.plan = "\n".join([first_line, *translation.plan])
+            notes = [f"in one: {plan.reason}", *self._preparation.describe_memory(translation)]
+        running.progress.plan = "\n".join([*notes, *translation.plan])
 
     def _complete_job(self, job: Job, report: QueryReport, result: JobResult, info: Info, fingerprint: str) -> None:
         if not self._update_store(
@@ -301,7 +307,7 @@ class JobRunner:
             self._results.delete_result(job.preview_key)
         wait, has_died = self._patience.plan_retry(job, failure.__cause__) or (None, False)
         is_tried_again = wait is not None and not (has_died and job.deaths + 1 >= MAX_DEATHS)
-        if is_tried_again or isinstance(failure, (_ShuttingDown, DataChanged)):
+        if is_tried_again or isinstance(failure, (_ShuttingDown, DataChanged, CutIntoPieces)):
             report.status = "REQUEUED"
             self._update_store(lambda _: self._jobs.requeue_job(job.job_id, job.attempt, died=has_died, wait=wait))
             return

@@ -1,5 +1,8 @@
 """Jobs in pieces: the query runs over one range of cells after another, and the result store keeps each finished piece.
 
+A job has pieces so that each takes a limited time, and so that what its cross-matches keep of each fits into memory. A
+piece that reaches the memory limit all the same is cut in two, again and again.
+
 A worker that resumes a job starts at its first unfinished piece. All pieces of a result must come from the same data:
 when a table changes, the finished pieces are discarded.
 """
@@ -13,22 +16,27 @@ import threading
 import time
 from collections.abc import Callable, Generator, Iterator
 from contextlib import AbstractContextManager, closing, suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import NoReturn
 
+import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
-from adql import Division, Piece, Translation, Undivided, choose_borders, divide_query
+from adql import Division, Piece, Translation, Undivided, choose_borders, divide_query, find_middle
 from clickhouse_schema.engine_tables.catalogue_log import read_content_stamps
 from clickhouse_schema.shard_map import ShardStatement
 from tap_service.config import Config
-from tap_service.constants import MAX_PIECES, MAX_RESTARTS, STORE_RETRY_SECONDS, VERSION
+from tap_service.constants import MAX_CUT_PIECES, MAX_PIECES, MAX_RESTARTS, STORE_RETRY_SECONDS, VERSION
 from tap_service.models.piece_progress import Part, PieceWork
 from tap_service.models.timestamps import now
 from tap_service.models.uws_job import Info, Job
 from tap_service.service_errors import ServiceUnavailable
+from tap_service.services.estimates.row_density import RowDensity
 from tap_service.services.queries.query_preparation import QueryPreparation
-from tap_service.storage.engine.engine import Engine, QueryCancelled, Settings
+from tap_service.services.queries.thrifty_source import ThriftySource
+from tap_service.storage.engine.engine import Engine, MemoryLimit, QueryCancelled, Settings, combine_settings
+from tap_service.storage.engine.memory_settings import choose_memory_settings, find_memory_of_join
 from tap_service.storage.engine.merge_tables import hold_merge_table, merge_table_name
 from tap_service.storage.engine.query_tables import DATABASE
 from tap_service.storage.jobs.job_store import UNFINISHED, IllegalTransition, JobStore, JobStoreUnavailable, NoSuchJob
@@ -41,33 +49,82 @@ class DataChanged(ServiceUnavailable):
     """A table has changed: the finished pieces of a job are discarded."""
 
 
+class CutIntoPieces(ServiceUnavailable):
+    """A job did not fit into memory as a whole: it goes on in pieces."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Spread:
+    """What is divided among the pieces: ``rows`` of the driving table by NESTED cell of an ``order``."""
+
+    order: int
+    rows: NDArray[np.float64]
+
+
 class PiecewiseJobs:
     """Decides which jobs run in pieces, and divides them."""
 
     def __init__(self, config: Config, engine: Engine, preparation: QueryPreparation, stores: JobStores) -> None:
         self._max_piece_seconds = config.piece_seconds
+        self._memory = config.query_memory
         self._engine = engine
         self._preparation = preparation
         self._stores = stores
 
     def plan_job(self, job: Job, translation: Translation) -> PiecewiseRun | Undivided:
         """Divide a job into pieces, resuming its finished ones, or return the reason why it runs as a whole."""
+        if not self._max_piece_seconds:
+            return Undivided("jobs are not divided here")
         seconds = job.foreseen.seconds if job.foreseen else 0.0
-        if not self._max_piece_seconds or seconds <= self._max_piece_seconds:
+        n_by_time = math.ceil(seconds / self._max_piece_seconds)
+        kept = self._preparation.estimate_kept_bytes(translation)
+        n_by_memory = self._count_by_memory(kept)
+        if max(n_by_time, n_by_memory) < 2 and job.pieces is None:
             return Undivided("it is not expected to take long")
         if translation.bound is None:
             return Undivided("it is no ADQL query")
         division = divide_query(translation.bound)
         if isinstance(division, Undivided):
             return division
-        order, rows = self._preparation.estimate_row_spread(translation, division.scan.entry)
-        count = min(math.ceil(seconds / self._max_piece_seconds), MAX_PIECES)
-        basis = self._data_fingerprint(translation, division)
-        work = PieceWork(basis, choose_borders(rows, order, count))
+        spread = self._find_spread(translation, division)
+        parts = _scale_to(spread.rows, n_by_time)
+        if n_by_memory > 1:  # each piece has at most one part of both
+            parts = np.maximum(parts, _scale_to(kept.spread_to(spread.order), n_by_memory))
+        count = min(math.ceil(round(float(parts.sum()), 6)), MAX_PIECES)
+        work = PieceWork(self._data_fingerprint(translation, division), choose_borders(parts, spread.order, count))
         if job.pieces is not None:
             work = job.pieces if job.pieces.basis == work.basis else replace(work, changes=job.pieces.changes)
+        has_more = n_by_memory > n_by_time or len(work.borders) >= count  # than the time demands, or were cut
+        reason = "so that each fits into memory" if has_more else ""
+        return self._make_run(job, translation, division, work, spread, reason)
+
+    def cut_job(self, job: Job, translation: Translation) -> bool:
+        """Store that a job, which did not fit into memory as a whole, goes on in two pieces, if it can be divided."""
+        division = Undivided("") if translation.bound is None else divide_query(translation.bound)
+        if isinstance(division, Undivided) or not self._max_piece_seconds:
+            return False
+        spread = self._find_spread(translation, division)
+        work = PieceWork(self._data_fingerprint(translation, division), choose_borders(spread.rows, spread.order, 2))
+        if not work.borders:
+            return False
+        self._make_run(job, translation, division, work, spread, "").store_plan()
+        return True
+
+    def _count_by_memory(self, kept: RowDensity) -> int:
+        """Return the number of pieces of which each keeps what a join may keep; what lies anywhere is in each."""
+        return math.ceil(float(kept.rows.sum()) / find_memory_of_join(self._memory)) if self._memory else 1
+
+    def _find_spread(self, translation: Translation, division: Division) -> _Spread:
+        return _Spread(*self._preparation.estimate_row_spread(translation, division.scan.entry))
+
+    def _make_run(
+        self, job: Job, translation: Translation, division: Division, work: PieceWork, spread: _Spread, reason: str
+    ) -> PiecewiseRun:
+        def find_fingerprint() -> str:
+            return self._data_fingerprint(translation, division)
+
         return PiecewiseRun(
-            self._engine, self._stores, job, division, work, lambda: self._data_fingerprint(translation, division)
+            self._engine, self._stores, job, division, work, find_fingerprint, spread, self._memory, reason
         )
 
     def delete_parts(self, job: Job) -> None:
@@ -96,8 +153,15 @@ class PiecewiseRun:
         division: Division,
         work: PieceWork,
         data_fingerprint: Callable[[], str],
+        spread: _Spread,
+        memory: int,
+        reason: str,
     ) -> None:
         self._engine = engine
+        self._thrifty = ThriftySource(engine, memory)
+        self._frugal = choose_memory_settings(memory, is_frugal=True)
+        self._spread = spread
+        self._reason = reason
         self._jobs: JobStore = stores.jobs
         self._results: ResultStore = stores.results
         self._job = job
@@ -127,10 +191,12 @@ class PiecewiseRun:
 
     @property
     def plan(self) -> str:
-        text = (
-            f"in {len(self._pieces)} pieces of {self._division.scan.entry.qualified_name}, by ranges of HEALPix cells"
-        )
-        return text if self._division.groups is None else text + ", whose groups are merged"
+        parts = [
+            f"in {len(self._pieces)} pieces of {self._division.scan.entry.qualified_name}, by ranges of HEALPix cells",
+            *([] if self._division.groups is None else ["whose groups are merged"]),
+            *([self._reason] if self._reason else []),
+        ]
+        return ", ".join(parts)
 
     def pieces_info(self) -> Info:
         """Return the progress for jobInfo."""
@@ -145,38 +211,41 @@ class PiecewiseRun:
     def _stream_pieces(
         self, query_id: str, settings: Settings, batch_rows: int
     ) -> Generator[pa.RecordBatch, None, None]:
-        self._store_plan()
+        self.store_plan()
         if self._division.groups is not None:
             yield from self._stream_groups(query_id, settings, batch_rows)
             return
-        left = self._division.limit
-        for number in range(len(self._pieces)):
-            if number == len(self._work.parts):
+        left, number = self._division.limit, 0
+        while number < len(self._pieces):
+            while number == len(self._work.parts):
                 self._execute_piece(number, query_id, settings, batch_rows)
             for batch in self._read_part(number):
                 yield batch if left is None else batch.slice(0, left)
                 left = None if left is None else left - batch.num_rows
                 if left is not None and left <= 0:
                     return
+            number += 1
 
     def _stream_groups(self, query_id: str, settings: Settings, batch_rows: int) -> Iterator[pa.RecordBatch]:
         """Merge the groups of all pieces in the engine."""
-        for number in range(len(self._work.parts), len(self._pieces)):
+        while (number := len(self._work.parts)) < len(self._pieces):
             self._execute_piece(number, query_id, settings, batch_rows)
         bare = self._division.make_statement(self._pieces[-1], bare=True)
-        described = self._engine.fetch_table(f"DESCRIBE TABLE ({bare.sql})", {**bare.settings, **settings})
+        described = self._engine.fetch_table(f"DESCRIBE TABLE ({bare.sql})", combine_settings(bare.settings, settings))
         types = dict(zip(described["name"].to_pylist(), described["type"].to_pylist(), strict=True))
         name = merge_table_name(self._job.result_key)
         parts = (batch for number in range(len(self._pieces)) for batch in self._read_part(number))
         with hold_merge_table(self._engine, name, types, self._stop_when_cancelled(parts)):
             merging = self._division.make_merging_statement(DATABASE, name, types)
-            all_settings = {**merging.settings, **settings}
-            with self._engine.stream_batches(
-                merging.sql, query_id=query_id, settings=all_settings, batch_rows=batch_rows
+            with self._thrifty.stream_batches(
+                merging.sql,
+                query_id=query_id,
+                settings=combine_settings(merging.settings, settings),
+                batch_rows=batch_rows,
             ) as batches:
                 yield from self._stop_when_cancelled(batches)
 
-    def _store_plan(self) -> None:
+    def store_plan(self) -> None:
         """Store the plan, and delete parts of an outdated plan."""
         if self._job.pieces == self._work:
             return
@@ -185,10 +254,35 @@ class PiecewiseRun:
             self._results.delete_result(key)
 
     def _execute_piece(self, number: int, query_id: str, settings: Settings, batch_rows: int) -> None:
-        """Execute the first unfinished piece, which has this number."""
+        """Execute the first unfinished piece, which has this number, or cut it if it does not fit into memory.
+
+        One that is too small to be cut is executed once more, with the least memory.
+        """
+        try:
+            self._write_piece(number, query_id, settings, batch_rows)
+        except MemoryLimit:
+            if not self._cut_piece(number):
+                self._write_piece(number, query_id, combine_settings(settings, self._frugal), batch_rows)
+
+    def _cut_piece(self, number: int) -> bool:
+        """Cut a piece in two of about equal numbers of rows; return False if it is too small, or a file."""
+        piece = self._pieces[number]
+        middle = find_middle(self._spread.rows, self._spread.order, piece.first, piece.end)
+        if middle is None or len(self._pieces) >= MAX_CUT_PIECES:
+            return False
+        work = replace(self._work, borders=tuple(sorted((*self._work.borders, middle))))
+        pieces = self._division.make_pieces(work.borders)
+        if len(pieces) == len(self._pieces):
+            return False
+        self._store_progress(work)
+        self._pieces = pieces
+        return True
+
+    def _write_piece(self, number: int, query_id: str, settings: Settings, batch_rows: int) -> None:
+        """Execute a piece, and store its rows and the progress."""
         self._check_cancelled()
         statement = self._division.make_statement(self._pieces[number])
-        all_settings = {**statement.settings, **settings}
+        all_settings = combine_settings(statement.settings, settings)
         key = self._job.part_key(self._job.attempt, number)
         with self._engine.stream_batches(
             statement.sql, query_id=query_id, settings=all_settings, batch_rows=batch_rows
@@ -251,3 +345,8 @@ class PiecewiseRun:
                 continue
             self._work = work
             return
+
+
+def _scale_to(rows: NDArray[np.float64], total: int) -> NDArray[np.float64]:
+    """Return rows in the same proportions with this sum, or none."""
+    return rows * (total / rows.sum()) if rows.any() else rows

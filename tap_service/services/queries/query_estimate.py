@@ -34,7 +34,7 @@ def estimate_query(
         tables = tuple(dict.fromkeys(entry.qualified_name for entry in translation.tables))
         return QueryEstimate(
             preparation.estimate_cost(execution),
-            translation.plan,
+            (*preparation.describe_memory(translation), *translation.plan),
             translation.fields,
             tables,
             execution.row_limit,

@@ -38,13 +38,16 @@ from tap_service.storage.engine.engine import (
     EngineSilent,
     EngineUnavailable,
     FilesUnavailable,
+    MemoryLimit,
     QueryCancelled,
     QueryTimeout,
     ResourceLimit,
     Settings,
     StorageFull,
     ValueFault,
+    combine_settings,
 )
+from tap_service.storage.engine.memory_settings import choose_memory_settings
 
 
 class ByteSink(Protocol):
@@ -85,7 +88,8 @@ def name_engine_error(failure: Exception) -> list[str]:
 class QueryExecution:
     """Runs once, on one thread; any thread may call ``stop``.
 
-    The translated query returns one row more than ``row_limit`` permits; that row reveals an overflow.
+    The translated query returns one row more than ``row_limit`` permits; that row reveals an overflow. ``memory``: the
+    bytes that it may use in the engine; 0 leaves them to the engine.
     """
 
     def __init__(
@@ -95,6 +99,8 @@ class QueryExecution:
         make_serializer: Callable[[], Serializer],
         query_id: str,
         row_limit: RowLimit,
+        *,
+        memory: int = 0,
     ) -> None:
         self.query_id = query_id
         self.clock = EngineClock()
@@ -117,6 +123,7 @@ class QueryExecution:
         self.on_rows: Callable[[pa.RecordBatch], None] | None = None
         self._stopped: ServiceError | None = None
         self._share = EngineShare()
+        self._memory = memory
         self._head = b""
         self._began = False
 
@@ -126,7 +133,8 @@ class QueryExecution:
 
     @property
     def engine_settings(self) -> Settings:
-        return self.translation.settings | dict(self._share.list_settings())
+        share, memory = dict(self._share.list_settings()), choose_memory_settings(self._memory)
+        return combine_settings(self.translation.settings, share, memory)
 
     def set_engine_share(self, share: EngineShare) -> None:
         self._share = share
@@ -141,7 +149,12 @@ class QueryExecution:
     def make_again(self) -> QueryExecution:
         """Return an execution of the same query, which the engine knows by another name, with the same uploads."""
         again = QueryExecution(
-            self.source, self.translation, self._make_serializer, f"{self.query_id}-again", self.row_limit
+            self.source,
+            self.translation,
+            self._make_serializer,
+            f"{self.query_id}-again",
+            self.row_limit,
+            memory=self._memory,
         )
         again.uploads = self.uploads
         again.set_engine_share(self._share)
@@ -268,6 +281,11 @@ def translate_faults(query_id: str) -> Iterator[None]:
         raise QueryFault(f"the query fails on a value: {explain_value_fault(error)}") from error
     except SerializationError as error:
         raise QueryFault(f"the query fails on a value in the data: {error}") from error
+    except MemoryLimit as error:
+        raise QueryTooHeavy(
+            f"the query needs more memory than this service grants one query: {error}. Ask for less at once: a smaller "
+            "region, fewer columns to sort or group by. In /async, matches run in pieces of the sky"
+        ) from error
     except (ResourceLimit, QueryTimeout) as error:
         raise QueryTooHeavy(
             f"the query needs more than this service grants one query: {error}. "

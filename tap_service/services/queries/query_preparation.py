@@ -29,6 +29,7 @@ from tap_service.serializers.output_formats import TooManyColumnsError
 from tap_service.service_errors import QueryFault, ServiceError, ServiceUnavailable
 from tap_service.services.catalogue.catalogue_cache import CatalogueCache
 from tap_service.services.estimates.cost_estimate import Estimator
+from tap_service.services.estimates.row_density import RowDensity
 from tap_service.services.queries.name_resolver import NameResolver
 from tap_service.services.queries.query_execution import QueryExecution
 from tap_service.services.queries.row_limit import RowLimit, apply_row_limit
@@ -36,9 +37,11 @@ from tap_service.services.queries.row_look_ups import RowLookUps
 from tap_service.services.queries.sesame_resolver import SesameResolver
 from tap_service.services.queries.stored_row_source import StoredRowSource
 from tap_service.services.queries.tap_parameters import TapParameters, read_tap_parameters
+from tap_service.services.queries.thrifty_source import ThriftySource
 from tap_service.services.translation.translator import Translator, is_long
 from tap_service.services.uploads.query_uploads import UploadLoader
 from tap_service.storage.engine.engine import Engine, EngineError
+from tap_service.storage.engine.memory_settings import choose_memory_settings, find_memory_of_join
 from tap_service.storage.engine.query_tables import upload_table_name
 from tap_service.storage.jobs.job_store import JobStoreUnavailable
 
@@ -166,7 +169,14 @@ class QueryPreparation:
         info = self._build_result_info(parameters, translation, row_limit)
         make_serializer = self._choose_serializer(parameters, translation, info, query_id)
         try:
-            execution = QueryExecution(self._engine, translation, make_serializer, query_id, row_limit)
+            execution = QueryExecution(
+                ThriftySource(self._engine, self._config.query_memory),
+                translation,
+                make_serializer,
+                query_id,
+                row_limit,
+                memory=self._config.query_memory,
+            )
         except HatsProblem as problem:
             raise QueryFault(str(problem)) from problem
         if translation.stored_rows is not None:
@@ -188,7 +198,7 @@ class QueryPreparation:
             engine=self._engine,
             name=f"job_{query_id.removeprefix('async-')[:_NAME_CHARACTERS]}",
             table_name=upload_table_name(query_id, len(parameters.uploads)),
-            settings={"max_memory_usage": self._config.query_memory} if self._config.query_memory else {},
+            settings=choose_memory_settings(self._config.query_memory),
         )
 
     def result_fields(self, parameters: TapParameters, owner: str | None) -> tuple[Field, ...]:
@@ -235,6 +245,26 @@ class QueryPreparation:
     def estimate_row_spread(self, translation: Translation, entry: TableEntry) -> tuple[int, NDArray[np.float64]]:
         """Return a HEALPix order and, for each NESTED cell of it, the rows of a table that the query reads."""
         return self._estimator.find_rows_reached(translation, entry, self._metadata.snapshot.version)
+
+    def estimate_kept_bytes(self, translation: Translation) -> RowDensity:
+        """Return the bytes of rows that the query's cross-matches keep in memory, by where these rows are."""
+        return self._estimator.find_kept_bytes(translation, self._metadata.snapshot.version)
+
+    def describe_memory(self, translation: Translation) -> tuple[str, ...]:
+        """Return a line for the plan if the query's cross-matches keep more rows than fit into memory, else none."""
+        if not self._config.query_memory:
+            return ()
+        try:
+            kept = self.estimate_kept_bytes(translation).total
+        except EngineError:
+            return ()
+        room = find_memory_of_join(self._config.query_memory)
+        if kept <= room:
+            return ()
+        return (
+            f"the matches keep about {kept / 1e6:.0f} MB of rows and have {room / 1e6:.0f} MB of memory for them: "
+            "the rest goes to disk, unless the query runs in pieces of the sky, as a job",
+        )
 
     def read_density(self, entry: TableEntry) -> tuple[int, NDArray[np.int64]]:
         """Return a HEALPix order and the rows of a table in each NESTED cell of it, then the rows without position.
@@ -300,10 +330,7 @@ class QueryPreparation:
 
     def _translate_with(self, catalogue: Catalogue, query: str, limit: int) -> Translation:
         most = None if limit == UNLIMITED_MAXREC else limit + 1
-        translation = self._translator.translate(query, catalogue, most, self.names.make_lookup(catalogue))
-        if self._config.query_memory:
-            translation.settings.setdefault("max_memory_usage", self._config.query_memory)
-        return translation
+        return self._translator.translate(query, catalogue, most, self.names.make_lookup(catalogue))
 
 
 def _restrict_to_addition(catalogue: Catalogue, addition: Addition) -> Catalogue:

@@ -30,6 +30,7 @@ from tap_service.config import Config
 from tap_service.models.timestamps import now
 from tap_service.service_errors import Conflict, Forbidden, NotFound, QueryFault
 from tap_service.storage.engine.engine import Engine
+from tap_service.storage.engine.memory_settings import choose_memory_settings
 from tap_service.storage.engine.query_tables import group_batches
 from tap_service.storage.jobs.redis_lock import hold_cluster_lock
 
@@ -56,7 +57,7 @@ class UserTableStorage:
         self._redis_url = config.redis_url
         self._max_tables = config.user_tables
         self._max_bytes = config.user_table_bytes
-        self._settings = {"max_memory_usage": config.query_memory} if config.query_memory else {}
+        self._settings = choose_memory_settings(config.query_memory)
 
     def get_table(self, owner: str, name: str) -> UserTable:
         """Return the record of a user's table. Raises NotFound."""

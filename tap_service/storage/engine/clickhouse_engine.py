@@ -47,6 +47,7 @@ from tap_service.storage.engine.engine import (
     check_settings,
 )
 from tap_service.storage.engine.engine_errors import translate_error
+from tap_service.storage.engine.memory_settings import choose_memory_settings
 from tap_service.storage.engine.running_queries import list_running_ids, read_progress
 
 _log = logging.getLogger("skyhouse")
@@ -102,7 +103,7 @@ class ClickHouseEngine:
         silence_seconds: int = 3600,
         ca: Path | None = None,
     ) -> None:
-        self._defaults = DEFAULT_SETTINGS | ({"max_memory_usage": max_memory} if max_memory else {})
+        self._defaults = DEFAULT_SETTINGS | choose_memory_settings(max_memory)
         # keepalive detects a vanished server after 15 + 3 * 5 seconds
         signers = None if ca is None else str(ca)
         self._pool = get_pool_manager(

@@ -47,6 +47,7 @@ from tap_service.storage.engine.engine import (
 )
 from tap_service.storage.engine.engine_errors import shorten_message
 from tap_service.storage.engine.handle_pool import Handle, HandlePool, connect_handle, setting_literal, translate_errors
+from tap_service.storage.engine.memory_settings import choose_memory_settings
 from tap_service.storage.engine.merge_priority import lower_merge_priority
 from tap_service.storage.engine.query_tables import DATABASE
 from tap_service.storage.engine.running_queries import list_running_ids, read_progress
@@ -97,7 +98,7 @@ class EmbeddedEngine:
 
     def __init__(self, data_path: Path, *, max_memory: int = 0, lock: TextIO | None = None) -> None:
         self.data_path = Path(data_path).absolute()
-        self._defaults = DEFAULT_SETTINGS | ({"max_memory_usage": max_memory} if max_memory else {})
+        self._defaults = DEFAULT_SETTINGS | choose_memory_settings(max_memory)
         self._path = self.data_path / "clickhouse"  # or a link to a folder on another disk
         self._lock_file = lock or lock_data_path(self.data_path)
         self._definitions = DefinitionFiles(self._path)

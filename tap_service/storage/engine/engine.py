@@ -6,6 +6,7 @@ Nothing here knows ADQL or HTTP. SQL comes only from ``adql.clickhouse``, ``clic
     ├── QueryTimeout            the query reached max_execution_time
     ├── QueryCancelled          ``cancel_query`` stopped the query
     ├── ResourceLimit           a limit of memory, rows or bytes
+    │   └── MemoryLimit         that of the query's memory
     ├── ValueFault              a value in the query's data: division by zero, a cast that does not fit, ...
     ├── StorageFull             no space left
     ├── FilesUnavailable        files of an attached table cannot be read, or have changed
@@ -59,6 +60,9 @@ SINGLE_BLOCK_SETTINGS: dict[str, str | int | float] = {
     "input_format_null_as_default": 0,
 }
 
+#: Settings that bound what a query takes: several reasons may lower them
+_BOUNDS = frozenset({"max_threads", "max_block_size", "max_memory_usage", "preferred_block_size_bytes"})
+
 
 def check_settings(settings: Settings) -> dict[str, str | int | float]:
     """Return the settings as a dict. Raise ValueError for a name that could break out of SQL or a URL."""
@@ -66,6 +70,15 @@ def check_settings(settings: Settings) -> dict[str, str | int | float]:
         if not name.isidentifier():
             raise ValueError(f"not the name of a setting: {name!r}")
     return dict(settings)
+
+
+def combine_settings(*parts: Settings) -> dict[str, str | int | float]:
+    """Return the settings of all parts: of a bound the lowest value, of another setting the last one."""
+    combined: dict[str, str | int | float] = {}
+    for part in parts:
+        lower = {name: min(combined[name], part[name]) for name in _BOUNDS & combined.keys() & part.keys()}
+        combined |= {**part, **lower}
+    return combined
 
 
 class EngineError(Exception):
@@ -86,6 +99,10 @@ class QueryCancelled(EngineError):
 
 
 class ResourceLimit(EngineError):
+    pass
+
+
+class MemoryLimit(ResourceLimit):
     pass
 
 

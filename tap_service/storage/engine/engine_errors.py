@@ -9,6 +9,7 @@ from tap_service.storage.engine.engine import (
     EngineError,
     EngineUnavailable,
     FilesUnavailable,
+    MemoryLimit,
     QueryCancelled,
     QueryTimeout,
     ResourceLimit,
@@ -22,7 +23,9 @@ _ERRORS: dict[int, type[EngineError]] = {
     159: QueryTimeout,
     394: QueryCancelled,
     **dict.fromkeys((236, 735), QueryCancelled),  # ABORTED, QUERY_WAS_CANCELLED_BY_CLIENT
-    **dict.fromkeys((241, 158, 307, 396, 191, 161, 167, 168, 306, 173, 718), ResourceLimit),
+    # 734, a write to a buffer that was given up: what a thread of a join reports when another one lacks memory
+    **dict.fromkeys((241, 173, 734), MemoryLimit),
+    **dict.fromkeys((158, 307, 396, 191, 161, 167, 168, 306, 718), ResourceLimit),
     243: StorageFull,
     **dict.fromkeys(
         (6, 27, 32, 36, 38, 41, 43, 53, 69, 70, 72, 125, 128, 131, 153, 190, 321, 349, 395, 407, 427, 467, 691),

@@ -235,3 +235,27 @@ def test_any_join_has_a_finite_estimate(estimate_query: QueryEstimator, query: s
     assert 0 <= found.seconds < 1e25
     assert get_steps(found).joined >= 0
     assert get_steps(found).written >= 0
+
+
+def test_what_a_match_keeps_follows_the_rows_of_its_smaller_side(
+    estimator: Estimator, demo_catalogue: Catalogue
+) -> None:
+    def find_kept(query: str) -> float:
+        return estimator.find_kept_bytes(translate(query, demo_catalogue), 1).total
+
+    few = find_kept(f"SELECT COUNT(*) {OBJECT_STAR} {APART} < 0.001 AND a.majax < b.vt_mag")
+    many = find_kept(f"SELECT COUNT(*) {STAR_STAR} {APART} < 0.001 AND a.vt_mag < b.vt_mag")
+    assert 64 * OBJECTS < few < 300 * OBJECTS
+    assert 64 * STARS < many < 300 * STARS
+    assert find_kept(f"SELECT COUNT(*) {STAR_STAR} a.tyc_id = b.tyc_id") == 0
+    both = find_kept(f"SELECT a.ra FROM tycho2.bright AS a FULL JOIN tycho2.bright AS b ON {APART} < 0.001")
+    assert many < both < 3 * many
+
+
+def test_where_kept_rows_are(estimator: Estimator, demo_catalogue: Catalogue) -> None:
+    near = f"SELECT a.ra {STAR_STAR} {APART} < 0.001 WHERE {NEAR_PLEIADES.format('a')}"
+    kept = estimator.find_kept_bytes(translate(near, demo_catalogue), 1)
+    everywhere = estimator.find_kept_bytes(translate(near.split(" WHERE")[0], demo_catalogue), 1)
+    assert 0 < kept.rows.sum() < everywhere.rows.sum() / 10
+    for order in (2, everywhere.order, everywhere.order + 1):
+        assert everywhere.spread_to(order).sum() == pytest.approx(everywhere.rows.sum())

@@ -183,11 +183,16 @@ class TestLimits:
         eventually(lambda: svc_engine.fetch_table(running).to_pylist() == [{"n": 0}])
 
     def test_memory_limit(self, serve: Callable[..., Any]) -> None:
-        response = serve(query_memory=20_000_000).ask(
-            "SELECT word, COUNT(*) AS c FROM svc.numbers GROUP BY word", FORMAT="csv"
-        )
+        small = serve(query_memory=20_000_000)
+        response = small.ask("SELECT ivo_string_agg(word, '') AS words FROM svc.numbers", FORMAT="csv")
         assert response.status_code == 400
-        assert "needs more than this service grants one query" in response.text
+        assert "needs more memory than this service grants one query" in response.text
+        assert "/async" in response.text
+
+    def test_what_goes_to_disk(self, serve: Callable[..., Any]) -> None:
+        words = "SELECT word, COUNT(*) AS c FROM svc.numbers GROUP BY word"
+        response = serve(query_memory=20_000_000).ask(words, FORMAT="csv", MAXREC=2_000_000)
+        assert response.text.count("\n") == NUMBERS + 1
 
     def test_when_too_many_wait(
         self, serve: Callable[..., Any], heavy: str, eventually: Callable[[Callable[[], bool]], None]

@@ -14,6 +14,7 @@ from tap_service.storage.engine.clickhouse_engine import ClickHouseEngine
 from tap_service.storage.engine.engine import (
     Engine,
     EngineError,
+    MemoryLimit,
     QueryCancelled,
     QueryTimeout,
     ResourceLimit,
@@ -188,7 +189,7 @@ class TestEngine:
         ("sql", "settings", "kind", "said"),
         [
             (LONG_SUM, {"max_execution_time": 0.2}, QueryTimeout, "Timeout"),
-            ("SELECT groupArray(number) FROM numbers(100000000)", {"max_memory_usage": 9**8}, ResourceLimit, "memory"),
+            ("SELECT groupArray(number) FROM numbers(100000000)", {"max_memory_usage": 9**8}, MemoryLimit, "memory"),
             ("SELECT number FROM numbers(1000000)", {"max_rows_to_read": 10}, ResourceLimit, "max rows"),
             ("SELECT number FROM numbers(1000000)", {"max_result_rows": 10}, ResourceLimit, "max rows"),
             ("SELECT intDiv(1, number - 70000) FROM numbers(100000)", {}, ValueFault, "Division by zero"),

@@ -1,0 +1,82 @@
+"""The settings with which a query stays within its memory: what it holds at once, and from when on it uses the disk.
+
+ClickHouse 26.9 turns a hash join into a grace hash join, which goes to disk, but by default only at half of the
+server's memory, which lies above the limit of one query. What else it holds does not depend on the query: blocks that
+are read, a buffer for each file of each bucket of a join, blocks of each sorted file while files are merged. With a
+limit of 300 MB these alone exceed it, so they follow the limit.
+"""
+
+from __future__ import annotations
+
+#: From this limit on the engine's own blocks and buffers are small enough
+_AMPLE = 4 << 30
+
+#: The rows of the engine's blocks, and the bytes that it prefers for a block, buffers of temporary files, and blocks of
+#: sorted files
+_BLOCK_ROWS = 65_409
+_BLOCK_BYTES = 4_000_000
+_FILE_BUFFER_BYTES = 1 << 20
+_SORTED_BLOCK_BYTES = 16 << 20
+
+#: Memory of a thread: the blocks that it works on
+_THREAD_BYTES = 128 << 20
+_MAX_COUNTED_THREADS = 4
+
+#: The part of the limit that the rows kept by one join may take; the hash table grows by doubling
+_JOIN_PART = 4
+_FRUGAL_JOIN_PART = 8
+
+#: 26.9 takes no notice of the bytes from which a sort goes to disk while it has a ratio of the server's memory, too
+_NO_RATIOS = {f"max_bytes_ratio_before_external_{step}": 0 for step in ("join", "sort", "group_by", "distinct")}
+
+
+def choose_memory_settings(limit: int, *, is_frugal: bool = False) -> dict[str, int]:
+    """Return the settings of a query that may use ``limit`` bytes of memory.
+
+    Parameters
+    ----------
+    limit
+        The memory limit in bytes; 0 leaves all to the engine.
+    is_frugal
+        Use one thread, the smallest blocks, and the disk early: slow, for a query that has reached the limit already.
+    """
+    if not limit:
+        return {}
+    kept = find_memory_of_join(limit, is_frugal=is_frugal)
+    settings = {
+        "max_memory_usage": limit,
+        "max_bytes_before_external_join": kept,
+        "max_bytes_before_external_sort": kept,
+        # of the whole query: what its joins keep counts too
+        "max_bytes_before_external_group_by": 2 * kept,
+        "max_bytes_before_external_distinct": 2 * kept,
+        **_NO_RATIOS,
+    }
+    if limit >= _AMPLE and not is_frugal:
+        return settings
+    settings |= {
+        "temporary_files_buffer_size": _scale(_FILE_BUFFER_BYTES, limit, least=1 << 14),
+        "prefer_external_sort_block_bytes": _scale(_SORTED_BLOCK_BYTES, limit, least=1 << 18),
+    }
+    if is_frugal:
+        return settings | {
+            "max_threads": 1,
+            "max_block_size": _scale(_BLOCK_ROWS, limit, least=8192),
+            "preferred_block_size_bytes": _scale(_BLOCK_BYTES, limit, least=250_000),
+        }
+    settings |= {
+        "max_block_size": _scale(4 * _BLOCK_ROWS, limit, least=8192, most=_BLOCK_ROWS),
+        "preferred_block_size_bytes": _scale(_BLOCK_BYTES, limit, least=1_000_000),
+    }
+    threads = max(1, limit // _THREAD_BYTES)
+    return settings | ({"max_threads": threads} if threads <= _MAX_COUNTED_THREADS else {})
+
+
+def find_memory_of_join(limit: int, *, is_frugal: bool = False) -> int:
+    """Return the bytes of rows that a join keeps in memory under a limit; it takes more of them to disk."""
+    return limit // (_FRUGAL_JOIN_PART if is_frugal else _JOIN_PART)
+
+
+def _scale(ample: int, limit: int, *, least: int, most: int | None = None) -> int:
+    """Return a size in the proportion of the limit to the ample one."""
+    return max(least, min(ample if most is None else most, ample * limit // _AMPLE))
