@@ -38,6 +38,8 @@ class MatchRegion:
         is_first = np.diff(numbers, prepend=-2) > 1
         firsts = numbers[is_first]
         lasts = numbers[np.append(is_first[1:], True)] if len(numbers) else numbers
+        if len(numbers) == 12 * 4**order:
+            return cls(None)
         return cls(np.stack((firsts, lasts + 1), axis=1) << (2 * (ORDER - order)))
 
     def list_cells(self, order: int) -> NDArray[np.int64]:

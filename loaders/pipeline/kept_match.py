@@ -43,8 +43,9 @@ from tap_service.storage.engine.engine import Engine, EngineError
 #: Rows of both tables in a piece: their pairs are in memory together.
 PIECE_ROWS = 1_000_000
 
-#: Orders by which the cells around a piece are finer than its own.
+#: Orders by which the cells around a piece are finer than its own, and how many of them are looked through.
 _BORDER_ORDERS = 3
+_BORDER_CELLS = 20_000
 
 #: Cells of a piece of a changed region.
 _PIECE_CELLS = 2000
@@ -121,7 +122,6 @@ class KeptMatch:
         finest = order_for_radius(2 * reach)
         if finest is None:
             return [(MatchRegion(None), 0)]
-        border = min(finest, order + _BORDER_ORDERS)
         pieces, cells, total = [], [], 0
         for cell, count in enumerate(rows):
             if cells and total + count > PIECE_ROWS:
@@ -129,7 +129,7 @@ class KeptMatch:
                 cells, total = [], 0
             cells.append(cell)
             total += count
-        return [(MatchRegion.from_cells(order, piece), border) for piece in [*pieces, cells]]
+        return [(MatchRegion.from_cells(order, each), min(finest, _find_border(order, each))) for each in [*pieces, cells]]
 
     def _insert_pieces(self, pieces: Sequence[tuple[MatchRegion, int]], reach_degrees: float, reporter: Reporter) -> None:
         staging = self.storage.staging
@@ -256,6 +256,12 @@ class KeptMatch:
             update_density(self._engine, self.storage.schema_name, self._table, self.storage.staging.name)
         self.storage.publication.publish_staging()
         reach(Failpoint.MATCH_PUBLISH)
+
+
+def _find_border(order: int, cells: Sequence[int]) -> int:
+    """Return the order of the cells around a piece: fine ones, so that few rows are read twice."""
+    finer = (extra for extra in range(_BORDER_ORDERS, 0, -1) if len(cells) * 4**extra <= _BORDER_CELLS)
+    return order + next(finer, 0)
 
 
 def open_match(engine: Engine, name: str) -> KeptMatch:

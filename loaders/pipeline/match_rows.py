@@ -66,12 +66,12 @@ class MatchRows:
 
     def find_reach(self) -> float:
         """Return the greatest separation in degrees that the stored positions of a pair may have."""
-        moved = self._moved_side
+        moved = self.moved_side
         if moved is None or moved.motion is None:
             return self.radius
         east, north = (f"ifNull({quote_identifier(name)}, 0)" for name in moved.motion)
         total = f"sqrt(pow({east}, 2) + pow({north}, 2))"
-        sql = f"SELECT maxIf({total}, isFinite({total})) AS motion FROM {self._entry_of(moved).storage_sql}"
+        sql = f"SELECT maxIf({total}, isFinite({total})) AS motion FROM {self.read_sql(moved)}"
         [found] = self._engine.fetch_table(sql).to_pylist()
         return self.radius + (found["motion"] or 0.0) / _MAS_PER_DEGREE * self._find_years()
 
@@ -84,16 +84,20 @@ class MatchRows:
         if not isinstance(side.epoch, str):
             return side.epoch, side.epoch
         name = quote_identifier(side.epoch)
-        sql = f"SELECT min({name}) AS first, max({name}) AS last FROM {self._entry_of(side).storage_sql}"
+        sql = f"SELECT min({name}) AS first, max({name}) AS last FROM {self.read_sql(side)}"
         [found] = self._engine.fetch_table(f"{sql} WHERE isFinite({name})").to_pylist()
         return float(found["first"] or 0.0), float(found["last"] or 0.0)
 
     @property
-    def _moved_side(self) -> MatchSide | None:
+    def moved_side(self) -> MatchSide | None:
         """The side whose positions are moved to the epoch of the other one."""
         if not self._match.has_epochs:
             return None
         return self.left if self.left.motion is not None else self.right
+
+    def read_sql(self, side: MatchSide) -> str:
+        """Return SQL of all rows of a side."""
+        return self._entry_of(side).storage_sql
 
     def _entry_of(self, side: MatchSide) -> TableEntry:
         entry = self._catalogue.find_entry(side.schema.name, side.table.name)
@@ -131,7 +135,7 @@ class MatchRows:
         return f"SELECT {', '.join([*outputs, separation])} FROM {joined} ON {' AND '.join(conditions)}"
 
     def _moved_point_adql(self, alias: str, side: MatchSide) -> str:
-        if side is not self._moved_side or side.motion is None:
+        if side is not self.moved_side or side.motion is None:
             return _point_adql(alias, side.position)
         other, other_alias = (self.right, "b") if side is self.left else (self.left, "a")
         from_epoch, to_epoch = _epoch_adql(alias, side), _epoch_adql(other_alias, other)
@@ -158,7 +162,8 @@ class MatchRows:
         )
         kept = {"all": "1", "best": "__rank = 1", "mutual": "__rank = 1 AND __left_rank = 1"}[self._match.kind]
         mates = (
-            f"SELECT *, count() OVER (PARTITION BY {right}) - 1 AS __mates FROM ({ranked})"
+            f"SELECT *, count() OVER (PARTITION BY {right}) - 1 AS __mates, {index_sql(lon, lat)} AS __index"
+            f" FROM ({ranked})"
             f" WHERE throwIf(__same > 1 OR {lacks_id}, {fault}) = 0 AND {kept}"
         )
         values = [
@@ -167,7 +172,7 @@ class MatchRows:
         ]  # fmt: skip
         columns = map(quote_identifier, given_columns(self._table))
         outputs = ", ".join(f"{value} AS {column}" for value, column in zip(values, columns, strict=True))
-        return f"SELECT {outputs} FROM ({mates}) WHERE {region.condition_sql(index_sql(lon, lat))}"
+        return f"SELECT {outputs} FROM ({mates}) WHERE {region.condition_sql('__index')}"
 
     def explain_error(self, error: EngineError) -> EngineError | LoadError:
         """Return what to raise for an error of the engine on one of these queries."""

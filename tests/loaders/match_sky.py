@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -111,7 +111,11 @@ class MatchedTables:
         pq.write_table(pa.table(columns), file)
         return file
 
-    def load(self, rows: list[Row], mode: Mode = "append", engine: Any = None) -> Recorder:
+    def load(self, rows: list[Row], mode: Mode = "append") -> Recorder:
+        return self.prepare_load(rows, mode)(self.engine)
+
+    def prepare_load(self, rows: list[Row], mode: Mode) -> Callable[[Any], Recorder]:
+        """Return a load; calling that again goes on with it."""
         is_left = "source_id" in rows[0]
         name = "kept.optical" if is_left else "kept.infrared"
         schema = None if mode == "append" else self.folder / "kept.yaml"
@@ -120,11 +124,13 @@ class MatchedTables:
         for row in rows:
             (self.left if is_left else self.right)[row["source_id" if is_left else "designation"]] = row  # type: ignore[index]
         request = LoadRequest((self.write(rows),), name, self.folder / "rejects.csv", schema, mode=mode)
-        reporter = Recorder()
-        load_files(engine or self.engine, request, reporter)
-        return reporter
+        return lambda engine: _run(load_files, engine, request)
 
-    def correct(self, kind: Any, rows: list[Row], engine: Any = None) -> Recorder:
+    def correct(self, kind: Any, rows: list[Row]) -> Recorder:
+        return self.prepare_correction(kind, rows)(self.engine)
+
+    def prepare_correction(self, kind: Any, rows: list[Row]) -> Callable[[Any], Recorder]:
+        """Return a correction; calling that again goes on with it."""
         is_left = "source_id" in rows[0]
         table: dict[Any, Row] = self.left if is_left else self.right  # type: ignore[assignment]
         key = "source_id" if is_left else "designation"
@@ -135,13 +141,18 @@ class MatchedTables:
                 table[row[key]] = {**table[row[key]], **row}
         name = "kept.optical" if is_left else "kept.infrared"
         request = CorrectionRequest(kind, (self.write(rows),), name, self.folder / "rejects.csv")
-        reporter = Recorder()
-        correct_rows(engine or self.engine, request, reporter)
-        return reporter
+        return lambda engine: _run(correct_rows, engine, request)
 
     def find_pairs(self, kind: str = "all", radius: float = RADIUS) -> Kept:
         """Return what a match should keep: by pair the separation, rank, neighbours and mates."""
-        left, right = [*self.left.values()], [*self.right.values()]
+        return self._find_pairs([*self.left.values()], [*self.right.values()], kind, radius)
+
+    def find_visible_pairs(self, engine: Engine) -> Kept:
+        """Return what a match of the rows that queries see now should keep."""
+        left, right = (engine.fetch_table(f"SELECT * FROM kept.{t}").to_pylist() for t in ("optical", "infrared"))
+        return self._find_pairs(left, right, "all", RADIUS)
+
+    def _find_pairs(self, left: list[Row], right: list[Row], kind: str, radius: float) -> Kept:
         if not left or not right:
             return {}
         apart = find_separations(
@@ -151,6 +162,12 @@ class MatchedTables:
         near = [(float(apart[i, j]), left[i]["source_id"], right[j]["designation"])
                 for i, j in zip(*np.nonzero(apart <= radius), strict=True)]  # fmt: skip
         return rank_pairs(near, kind)
+
+
+def _run(command: Callable[[Any, Any, Recorder], None], engine: Any, request: Any) -> Recorder:
+    reporter = Recorder()
+    command(engine, request, reporter)
+    return reporter
 
 
 def rank_pairs(near: list[tuple[float, int, str]], kind: str) -> Kept:
