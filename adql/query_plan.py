@@ -153,7 +153,8 @@ def _describe_join_method(join: Join) -> str:
     if _is_match_of_cubes(join):
         return "by nearness, in cubes of the sky"
     if any(is_join_equality(c, join) for c in split_conjuncts(join.condition)):
-        return "by equal values"
+        kept = next((side.entry for side in (join.left, join.right) if isinstance(side, Scan) and side.entry.table.match), None)
+        return "by equal values" if kept is None else f"by the kept match {kept.qualified_name}"
     return "of every row with every row"
 
 

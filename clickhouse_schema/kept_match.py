@@ -1,7 +1,7 @@
 """The table of a kept match: what the models of its two tables imply. Pure.
 
 A row is a pair: the ids of both rows, the position of the left one, by which the table is stored as the left table is,
-and what a match knows of the pair. ``rank`` counts the partners of a left row from the nearest; of partners at equal
+and what a match knows of the pair. On a cluster pairs are with their left rows. ``rank`` counts the partners of a left row from the nearest; of partners at equal
 separations the one with the least id comes first.
 """
 
@@ -133,7 +133,7 @@ def build_match_table(name: str, left: tuple[Schema, Table], right: tuple[Schema
         _refer(match.right, right_name, right_ids, "The second row of the pair"),
     )
     right_columns = tuple(right_ids.values())
-    parent = match.left if left_table.layout.parent else ""
+    parent = "" if left_table.layout.everywhere else match.left
     layout = Layout(
         position=left_table.layout.position,
         id=(*left_ids.values(), *right_columns),
