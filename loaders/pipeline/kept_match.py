@@ -77,6 +77,7 @@ class KeptMatch:
         stamps = self._read_stamps()
         state = self._open_staging(reach_degrees, stamps)
         if not state.verified:
+            self.rows.refuse_repeated_ids()
             self._insert_pieces(self.list_pieces(reach_degrees), reach_degrees, reporter)
             state = self._mark_verified(state)
         self._publish_staging()
@@ -179,6 +180,7 @@ class KeptMatch:
         if region.ranges is None or len(region.list_cells(order)) > _MAX_CHANGED * 12 * 4**order:
             self.make(reporter)
             return True
+        self.rows.refuse_repeated_ids(region)
         self._remake_region(region, order, reach_degrees, reporter)
         self._publish_staging()
 

@@ -25,6 +25,9 @@ from clickhouse_schema.tap_schema import table_name_to_adql
 from loaders.load_error import LoadError
 from tap_service.storage.engine.engine import Engine, EngineError, Settings
 
+#: Ids that are compared in memory.
+_IDS_AT_ONCE = 50_000_000
+
 #: ClickHouse's error of throwIf
 _THROWN = 395
 
@@ -173,6 +176,25 @@ class MatchRows:
         columns = map(quote_identifier, given_columns(self._table))
         outputs = ", ".join(f"{value} AS {column}" for value, column in zip(values, columns, strict=True))
         return f"SELECT {outputs} FROM ({mates}) WHERE {region.condition_sql('__index')}"
+
+    def refuse_repeated_ids(self, region: MatchRegion | None = None) -> None:
+        """Raise ``LoadError`` if an id is that of several rows, of a region's rows or of all."""
+        for side in (self.left, self.right):
+            ids = ", ".join(map(quote_identifier, side.key.referenced_columns))
+            rows = self.read_sql(side)
+            if region is not None:
+                conditions = [f"({ids}) GLOBAL IN (SELECT {ids} FROM {rows} WHERE {region.condition_sql()})"]
+            else:
+                parts = (self._entry_of(side).rows or 0) // _IDS_AT_ONCE + 1
+                conditions = [f"cityHash64({ids}) % {parts} = {part}" for part in range(parts)]
+            for condition in conditions:
+                sql = f"SELECT {ids} FROM {rows} WHERE {condition} GROUP BY {ids} HAVING count() > 1 LIMIT 1"
+                if found := self._engine.fetch_table(sql).to_pylist():
+                    value = ", ".join(map(str, found[0].values()))
+                    raise LoadError(
+                        f"several rows of {side.name} have the id {value}, so {self.name} cannot name its pairs: name"
+                        " columns that tell rows apart in id of skyhouse:layout, or delete the rows that are twice"
+                    )
 
     def explain_error(self, error: EngineError) -> EngineError | LoadError:
         """Return what to raise for an error of the engine on one of these queries."""
