@@ -164,7 +164,9 @@ def _refuse_table(table: Table, name: str) -> None:
             " (skyhouse schema apply adds the index)"
         )
     if table.layout.position is None:
-        raise MatchProblem(f"{name} has no position: name its columns in position of skyhouse:layout, and load it again")
+        raise MatchProblem(
+            f"{name} has no position: name its columns in position of skyhouse:layout, and load it again"
+        )
 
 
 def _copy_id(table: Table, name: str, new_name: str) -> Column:

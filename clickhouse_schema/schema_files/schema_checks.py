@@ -181,7 +181,9 @@ def _find_match_problems(table: Table, path: YamlPath) -> Iterator[Problem]:
             yield Problem((*path, side), f"the table {table.name} has no foreign key {name} among its constraints")
     present = {column.name for column in table.columns}
     if missing := [name for name in MATCH_COLUMNS if name not in present]:
-        message = f"the kept match {table.name} has no column {', '.join(missing)}: skyhouse match make makes such tables"
+        message = (
+            f"the kept match {table.name} has no column {', '.join(missing)}: skyhouse match make makes such tables"
+        )
         yield Problem(path, message)
 
 

@@ -130,9 +130,13 @@ class KeptMatch:
                 cells, total = [], 0
             cells.append(cell)
             total += count
-        return [(MatchRegion.from_cells(order, each), min(finest, _find_border(order, each))) for each in [*pieces, cells]]
+        return [
+            (MatchRegion.from_cells(order, each), min(finest, _find_border(order, each))) for each in [*pieces, cells]
+        ]
 
-    def _insert_pieces(self, pieces: Sequence[tuple[MatchRegion, int]], reach_degrees: float, reporter: Reporter) -> None:
+    def _insert_pieces(
+        self, pieces: Sequence[tuple[MatchRegion, int]], reach_degrees: float, reporter: Reporter
+    ) -> None:
         staging = self.storage.staging
         present = staging.count_chunk_rows()
         if present:

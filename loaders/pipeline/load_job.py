@@ -16,7 +16,14 @@ from clickhouse_schema.schema_model import Schema, Table
 from loaders.pipeline.append_rows import TableAppends, finish_stopped_append
 from loaders.pipeline.kept_additions import KeptAdditions
 from loaders.pipeline.latest_rows import open_latest_rows, refuse_latest_table
-from loaders.pipeline.load_checks import refuse_known_files, refuse_lookalike, refuse_lost_columns, refuse_match, refuse_mode, refuse_taken_name
+from loaders.pipeline.load_checks import (
+    refuse_known_files,
+    refuse_lookalike,
+    refuse_lost_columns,
+    refuse_match,
+    refuse_mode,
+    refuse_taken_name,
+)
 from loaders.pipeline.load_input import LoadInput
 from loaders.pipeline.load_request import LoadRequest
 from loaders.pipeline.match_changes import MatchChanges

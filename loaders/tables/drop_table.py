@@ -21,7 +21,9 @@ def drop_table(engine: Engine, name: str, reporter: Reporter) -> None:
     refuse_latest_table(catalogue.schemas, name)
     entry = catalogue.find_entry(schema_name, table_name)
     if matches := [f"{schema.name}.{table.name}" for schema, table in find_matches_of(catalogue.schemas, name)]:
-        raise LoadError(f"{name} has the kept match {matches[0]}: remove that first, with skyhouse match drop {matches[0]}")
+        raise LoadError(
+            f"{name} has the kept match {matches[0]}: remove that first, with skyhouse match drop {matches[0]}"
+        )
     if entry is not None and entry.table.match is not None:
         forget_match(engine, name)
     latest = build_latest_table(entry.table) if entry else None

@@ -123,7 +123,9 @@ def _read_epoch(text: str, entry: TableEntry) -> float | str:
 def follow_matches(engine: Engine, name: str, reporter: Reporter) -> None:
     """Let a kept match follow its tables; '' for all. Raises ``LoadError``."""
     engine = engine.pin_server()
-    names = [name] if name else [f"{schema.name}.{table.name}" for schema, table in list_matches(read_catalogue(engine))]
+    names = (
+        [name] if name else [f"{schema.name}.{table.name}" for schema, table in list_matches(read_catalogue(engine))]
+    )
     for each in names:
         verb = "has followed" if follow_match(engine, each, reporter) else "had followed already"
         reporter.output(f"{each} {verb}")
@@ -138,7 +140,9 @@ def print_matches(engine: Engine, reporter: Reporter) -> None:
         has_matches = True
         match, name = table.match, f"{schema.name}.{table.name}"
         assert match is not None  # noqa: S101  list_matches yields only such tables
-        tables = " and ".join(key.referenced_table for side in (match.left, match.right) if (key := table.find_key(side)))
+        tables = " and ".join(
+            key.referenced_table for side in (match.left, match.right) if (key := table.find_key(side))
+        )
         entry = catalogue.find_entry(schema.name, table.name)
         rows = entry.rows if entry is not None else None
         record = records.get(name)

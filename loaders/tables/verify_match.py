@@ -71,7 +71,9 @@ def _find_count_faults(engine: Engine, match: KeptMatch, table: Table) -> list[s
     )  # fmt: skip
     faults = []
     for key, is_wrong, fault in checks:
-        counted = engine.fetch_table(f"SELECT count() AS n FROM (SELECT 1 FROM {rows} GROUP BY {key} HAVING {is_wrong})")
+        counted = engine.fetch_table(
+            f"SELECT count() AS n FROM (SELECT 1 FROM {rows} GROUP BY {key} HAVING {is_wrong})"
+        )
         if number := int(counted.column(0)[0].as_py()):
             faults.append(f"{number:,} {fault}")
     return faults

@@ -109,7 +109,10 @@ def choose_correction(tables: MatchedTables, change: str, *, is_left: bool) -> t
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_pairs_across_the_borders_of_pieces_are_kept(
-    engine: EmbeddedEngine, tables: MatchedTables, monkeypatch: pytest.MonkeyPatch, kind: Literal["all", "best", "mutual"]
+    engine: EmbeddedEngine,
+    tables: MatchedTables,
+    monkeypatch: pytest.MonkeyPatch,
+    kind: Literal["all", "best", "mutual"],
 ) -> None:
     monkeypatch.setattr(kept_match, "PIECE_ROWS", 1)  # the rows are on corners of base cells
     keep(engine, kind)
@@ -247,7 +250,7 @@ QUERIES = [
     ("SELECT a.source_id, b.designation FROM {a} JOIN {b} ON 1 = skyhouse_mutual({p}, {q}, {r})", "mutual"),
     ("SELECT a.source_id, b.designation FROM {b} LEFT JOIN {a} ON 1 = skyhouse_nearest(1, {p}, {q}, {r})", ""),
     ("SELECT a.source_id, b.designation FROM {b} LEFT JOIN {a} ON 1 = skyhouse_nearest(1, {q}, {p}, {r})", ""),
-    ("SELECT a.source_id, b.designation FROM {a} JOIN {b} ON DISTANCE({p}, {q}) <= 2 * {r}", ""),
+    ("SELECT a.source_id, b.designation FROM {a} JOIN {b} ON DISTANCE({p}, {q}) <= 6 * {r}", ""),
     ("SELECT a.source_id, b.designation FROM {a} JOIN {b} ON DISTANCE({p}, {q}) <= {r} WHERE a.source_id = 5", ""),
 ]
 
@@ -390,7 +393,9 @@ def test_a_match_keeps_its_tables_as_it_needs_them(engine: EmbeddedEngine, table
     (tables.folder / "kept.yaml").write_text(SCHEMA.replace(", id: [designation]", ", id: [k]"))
     with pytest.raises(LoadError, match="the kept match kept.all_pairs needs id of kept.infrared as it is"):
         tables.load(tables.make_right(20), "replace")
-    request = CorrectionRequest("delete", (tables.write([{"source_id": 1}]),), "kept.all_pairs", tables.folder / "r.csv")
+    request = CorrectionRequest(
+        "delete", (tables.write([{"source_id": 1}]),), "kept.all_pairs", tables.folder / "r.csv"
+    )
     with pytest.raises(LoadError, match="is a kept match, whose rows follow"):
         correct_rows(engine, request, Recorder())
     reporter = Recorder()
