@@ -1,8 +1,8 @@
 """The table of a kept match: what the models of its two tables imply. Pure.
 
 A row is a pair: the ids of both rows, the position of the left one, by which the table is stored as the left table is,
-and what a match knows of the pair. On a cluster pairs are with their left rows. ``rank`` counts the partners of a left row from the nearest; of partners at equal
-separations the one with the least id comes first.
+and what a match knows of the pair. On a cluster pairs are with their left rows. ``rank`` counts the partners of a left
+row from the nearest; of partners at equal separations the one with the least id comes first.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 from clickhouse_schema.schema_model import Column, ForeignKey, Layout, Match, Schema, Table
 from clickhouse_schema.system_keys import CoordinateKeys
+from clickhouse_schema.table_index import TableIndex
 
 SEPARATION, RANK, NEIGHBOURS, MATES = "separation", "rank", "number_of_neighbours", "number_of_mates"
 
@@ -141,7 +142,7 @@ def build_match_table(name: str, left: tuple[Schema, Table], right: tuple[Schema
         overlap_radius=left_table.layout.overlap_radius,
         parent=parent,
         everywhere=left_table.layout.everywhere,
-        indexes=[list(right_columns)],
+        indexes=(TableIndex(columns=right_columns),),
     )
     return Table(
         name=name,

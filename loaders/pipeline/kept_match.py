@@ -5,8 +5,8 @@
                inserted -> counted, "verified" -> published
     then     record: it has followed (``match_record``), from which moment queries use it
 
-A match that was killed while it was made goes on after its last piece. One that was killed while it followed begins that
-again: the record has the cells until it is done.
+A match that was killed while it was made goes on after its last piece. One that was killed while it followed begins
+that again: the record has the cells until it is done.
 """
 
 from __future__ import annotations
@@ -123,7 +123,9 @@ class KeptMatch:
         finest = order_for_radius(2 * reach)
         if finest is None:
             return [(MatchRegion(None), 0)]
-        pieces, cells, total = [], [], 0
+        pieces: list[list[int]] = []
+        cells: list[int] = []
+        total = 0
         for cell, count in enumerate(rows):
             if cells and total + count > PIECE_ROWS:
                 pieces.append(cells)
@@ -146,7 +148,8 @@ class KeptMatch:
         for number, (region, order) in enumerate(pieces, 1):
             reporter.check()
             # an INSERT on one server is all or nothing; on a cluster it goes on with the shards that lack the rows
-            if number > first or number not in present or self.storage.is_cluster and number == first:
+            is_unsure = self.storage.is_cluster and number == first
+            if number > first or number not in present or is_unsure:
                 batches = self._compute_rows(self.rows.build_query(region, reach_degrees, order))
                 if batches:
                     orphans = staging.insert_chunk(number, batches)

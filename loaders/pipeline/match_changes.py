@@ -12,7 +12,7 @@ import logging
 import threading
 from collections.abc import Callable, Collection, Iterable, Sequence
 
-from clickhouse_schema.engine_tables.catalogue_log import read_catalogue, read_match_records, write_match_records
+from clickhouse_schema.engine_tables.catalogue_log import read_catalogue, write_match_records
 from clickhouse_schema.engine_tables.match_record import MAX_CELLS, MatchRecord
 from clickhouse_schema.failpoints import Failpoint, reach
 from clickhouse_schema.healpix import NO_POSITION, ORDER

@@ -114,9 +114,11 @@ class MatchRows:
         around = region.grow(2 * reach, order)
         farther = around.grow(reach, order)
         left, right = self._entry_of(self.left), self._entry_of(self.right)
-        catalogue = Catalogue(()).add_entries((
-            _confine_entry(left, self.left.used_columns, around), _confine_entry(right, self.right.used_columns, farther)
-        ))  # fmt: skip
+        confined = (
+            _confine_entry(left, self.left.used_columns, around),
+            _confine_entry(right, self.right.used_columns, farther),
+        )
+        catalogue = Catalogue(()).add_entries(confined)
         translation = translate(self._write_adql(reach), catalogue)
         assert translation.query is not None  # noqa: S101  it was ADQL
         names = [output.alias for output in translation.query.outputs]

@@ -111,8 +111,8 @@ def _read_epoch(text: str, entry: TableEntry) -> float | str:
         column = next((column for column in entry.table.columns if column.name == text), None)
         if column is None or not column.type.is_numeric:
             raise LoadError(
-                f"--epoch names {text}, which is no column of numbers of {entry.qualified_name}: give a column of years,"
-                " or a year"
+                f"--epoch names {text}, which is no column of numbers of {entry.qualified_name}: give a column of"
+                " years, or a year"
             ) from None
         return text
     if not 1000 <= year <= 3000:

@@ -188,7 +188,8 @@ def _find_separations(match: KeptMatch, left: _Positions, right: _Positions) -> 
         other = other - years * right.drift[None, :, :]
     one, other = (each / np.linalg.norm(each, axis=2, keepdims=True) for each in (one, other))
     chords, sums = np.linalg.norm(one - other, axis=2), np.linalg.norm(one + other, axis=2)
-    return np.degrees(2 * np.arctan2(chords, sums))
+    apart: Reals = np.degrees(2 * np.arctan2(chords, sums))
+    return apart
 
 
 def _names_sql(names: Sequence[str]) -> str:

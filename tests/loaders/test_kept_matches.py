@@ -377,21 +377,21 @@ def test_tables_without_ids_or_with_equal_ones_are_refused(engine: EmbeddedEngin
     schema = SCHEMA.replace(", id: [designation]", "")
     (tables.folder / "kept.yaml").write_text(schema)
     tables.load(tables.make_right(20), "replace")
-    with pytest.raises(LoadError, match="kept.infrared has no id"):
+    with pytest.raises(LoadError, match=r"kept\.infrared has no id"):
         keep(engine)
     (tables.folder / "kept.yaml").write_text(SCHEMA)
     rows = tables.make_right(20)
     tables.load([*rows, rows[3]], "replace")
-    with pytest.raises(LoadError, match=f"several rows of kept.infrared have the id {rows[3]['designation']}"):
+    with pytest.raises(LoadError, match=rf"several rows of kept\.infrared have the id {rows[3]['designation']}"):
         keep(engine)
 
 
 def test_a_match_keeps_its_tables_as_it_needs_them(engine: EmbeddedEngine, tables: MatchedTables) -> None:
     keep(engine)
-    with pytest.raises(LoadError, match="skyhouse match drop kept.all_pairs"):
+    with pytest.raises(LoadError, match=r"skyhouse match drop kept\.all_pairs"):
         drop_table(engine, "kept.infrared", Recorder())
     (tables.folder / "kept.yaml").write_text(SCHEMA.replace(", id: [designation]", ", id: [k]"))
-    with pytest.raises(LoadError, match="the kept match kept.all_pairs needs id of kept.infrared as it is"):
+    with pytest.raises(LoadError, match=r"the kept match kept\.all_pairs needs id of kept\.infrared as it is"):
         tables.load(tables.make_right(20), "replace")
     request = CorrectionRequest(
         "delete", (tables.write([{"source_id": 1}]),), "kept.all_pairs", tables.folder / "r.csv"

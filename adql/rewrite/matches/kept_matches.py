@@ -4,16 +4,17 @@
     a JOIN kept AS k ON a.id = k.a_id AND k.separation <= r JOIN b ON k.b_id = b.id
 
     a LEFT JOIN b ON NEAREST(a.ra, a.dec, b.ra, b.dec, r, n)
-    a LEFT JOIN (SELECT k.a_id, b... FROM kept AS k JOIN b ON k.b_id = b.id WHERE k.separation <= r AND k.rank <= n) AS m
-      ON a.id = m.a_id
+    a LEFT JOIN (SELECT k.a_id, b... FROM kept AS k JOIN b ON k.b_id = b.id WHERE k.separation <= r AND k.rank <= n)
+      AS m ON a.id = m.a_id
 
     a SEMI JOIN b ON NEAR(...)
     a SEMI JOIN (SELECT k.a_id FROM kept AS k WHERE k.separation <= r) AS m ON a.id = m.a_id
 
 Ids are unique: a match is not made of others. At the kept radius the pairs are those of the exact test; at a smaller
-one the kept separation is compared, with the same rounding as where a radius depends on rows (whether a separation that
-equals a radius to the last digit is below it, rounding decides in either way). Only matches that have followed both tables are among ``TableEntry.matches``, and only matches of whole
-tables are read from them: of a few rows the cells of the sky are found sooner than their pairs.
+one the kept separation is compared, with the same rounding as where a radius depends on rows. (Whether a separation
+that equals a radius to the last digit is below it, rounding decides either way.) Only matches that have followed both
+tables are among ``TableEntry.matches``, and only matches of whole tables are read from them: of a few rows the cells of
+the sky are found sooner than their pairs.
 
 Comes after ``make_left_deep``, and before the passes that plan matches.
 """
@@ -226,10 +227,7 @@ def _read_pairs(select: Select, use: _KeptUse, fresh: NameGenerator) -> Select:
         left_key, right_key = right_key, left_key
     right, right_ids = _export_ids(use, right_key.referenced_columns, fresh)
     left_ids = [_column(use.left, name) for name in left_key.referenced_columns]
-    to_left, to_right = (
-        [Call(BOOLEAN, "=", (own, _column(pairs, name))) for own, name in zip(ids, key.columns, strict=True)]
-        for ids, key in ((left_ids, left_key), (right_ids, right_key))
-    )
+    to_left, to_right = (_equate(left_ids, left_key, pairs), _equate(right_ids, right_key, pairs))
     tests = _test_pairs(use)
     tests += [part for part in split_conjuncts(use.join.condition) if part is not use.condition]
     chosen = _choose_pairs(use, pairs)
@@ -250,6 +248,10 @@ def _read_key(use: _KeptUse, name: str) -> ForeignKey:
     key = use.kept.table.find_key(name)
     assert key is not None  # noqa: S101  a kept match has both keys
     return key
+
+
+def _equate(ids: Sequence[Column], key: ForeignKey, pairs: Scan) -> list[Expr]:
+    return [Call(BOOLEAN, "=", (own, _column(pairs, name))) for own, name in zip(ids, key.columns, strict=True)]
 
 
 def _export_ids(use: _KeptUse, names: Sequence[str], fresh: NameGenerator) -> tuple[Relation, list[Column]]:
