@@ -134,7 +134,7 @@ def build_match_table(name: str, left: tuple[Schema, Table], right: tuple[Schema
         _refer(match.right, right_name, right_ids, "The second row of the pair"),
     )
     right_columns = tuple(right_ids.values())
-    parent = "" if left_table.layout.everywhere else match.left
+    parent = match.left if left_table.layout.parent else ""  # else the position determines the shard
     layout = Layout(
         position=left_table.layout.position,
         id=(*left_ids.values(), *right_columns),

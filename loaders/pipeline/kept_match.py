@@ -37,6 +37,7 @@ from loaders.load_error import LoadError
 from loaders.pipeline.match_rows import MatchRows, RowsQuery
 from loaders.pipeline.storage_choice import choose_storage
 from loaders.progress_reporter import Reporter
+from loaders.storage.gateway_table import Orphan
 from loaders.storage.load_state import FinishedLoad, TableState
 from tap_service.storage.engine.engine import Engine, EngineError
 
@@ -152,17 +153,17 @@ class KeptMatch:
             if number > first or number not in present or is_unsure:
                 batches = self._compute_rows(self.rows.build_query(region, reach_degrees, order))
                 if batches:
-                    orphans = staging.insert_chunk(number, batches)
-                    self._refuse_orphans(len(orphans))
+                    self._refuse_orphans(staging.insert_chunk(number, batches))
                     rows += sum(batch.num_rows for batch in batches) if number not in present else 0
                 reach(Failpoint.MATCH_PIECE)
             reporter.progress(rows, number / len(pieces))
 
-    def _refuse_orphans(self, count: int) -> None:
-        if count:
+    def _refuse_orphans(self, orphans: Sequence[Orphan]) -> None:
+        if orphans:
+            first = orphans[0]
             raise LoadError(
-                f"{count:,} pairs of {self.name} would be on no shard, for their rows of {self.rows.left.name} have no"
-                f" usable parent: see skyhouse verify {self.rows.left.name}"
+                f"{len(orphans):,} pairs of {self.name} would be on no shard, the first with {first.column}"
+                f" {first.value}: {first.reason}. See skyhouse verify {self.rows.left.name}"
             )
 
     def _compute_rows(self, query: RowsQuery) -> list[pa.RecordBatch]:
@@ -222,7 +223,7 @@ class KeptMatch:
         gateway = self.storage.staging.open_gateway(self._table)
         try:
             gateway.fill_table(batches)
-            self._refuse_orphans(len(gateway.find_orphans()))
+            self._refuse_orphans(gateway.find_orphans())
             self.storage.staging.insert_gateway(gateway)
         finally:
             gateway.drop_tables()

@@ -124,7 +124,7 @@ def _check_sample(engine: Engine, match: KeptMatch, kind: str) -> tuple[int, int
         f"SELECT {names} FROM {rows} GROUP BY {names} ORDER BY cityHash64({names}) LIMIT {_SAMPLE_ROWS // 2}"
         for names, rows in ((ids, source), (kept_ids, pairs))
     ]
-    is_sampled = " OR ".join(f"({{0}}) IN ({sql})" for sql in chosen)
+    is_sampled = " OR ".join(f"({{0}}) GLOBAL IN ({sql})" for sql in chosen)
     sample = _read_positions(engine, match, left, f"{source} WHERE {is_sampled.format(ids)}")
     sql = f"SELECT {kept_ids}, {_names_sql(right.key.columns)} FROM {pairs} WHERE {is_sampled.format(kept_ids)}"
     kept: dict[Row, list[Row]] = {}

@@ -11,6 +11,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from clickhouse_schema.engine_tables.catalogue_log import read_catalogue
 from loaders.pipeline.correct_rows import correct_rows
 from loaders.pipeline.correction_request import CorrectionRequest
 from loaders.pipeline.load_request import LoadRequest, Mode
@@ -191,7 +192,9 @@ def rank_pairs(near: list[tuple[float, int, str]], kind: str) -> Kept:
 
 def fetch_pairs(engine: Engine, table: str) -> Kept:
     """Return what a kept match of the two tables has; fails on a pair that it has twice."""
-    rows = engine.fetch_table(f"SELECT * FROM kept.{table}").to_pylist()
+    entry = read_catalogue(engine).find_entry("kept", table)
+    assert entry is not None
+    rows = engine.fetch_table(f"SELECT * FROM {entry.storage_sql}").to_pylist()
     found = {
         (row["source_id"], row["designation"]): (
             row["separation"], row["rank"], row["number_of_neighbours"], row["number_of_mates"],
@@ -199,6 +202,12 @@ def fetch_pairs(engine: Engine, table: str) -> Kept:
         for row in rows
     }  # fmt: skip
     assert len(found) == len(rows)
+    left = read_catalogue(engine).find_entry("kept", "optical")
+    assert left is not None
+    places = {row["source_id"]: row for row in engine.fetch_table(f"SELECT * FROM {left.storage_sql}").to_pylist()}
+    assert all(
+        (row["ra"], row["dec"]) == (places[i]["ra"], places[i]["dec"]) for row in rows for i in [row["source_id"]]
+    )
     return found
 
 

@@ -228,9 +228,12 @@ def _read_pairs(select: Select, use: _KeptUse, fresh: NameGenerator) -> Select:
     right, right_ids = _export_ids(use, right_key.referenced_columns, fresh)
     left_ids = [_column(use.left, name) for name in left_key.referenced_columns]
     to_left, to_right = (_equate(left_ids, left_key, pairs), _equate(right_ids, right_key, pairs))
-    tests = _test_pairs(use)
-    tests += [part for part in split_conjuncts(use.join.condition) if part is not use.condition]
+    tests = [part for part in split_conjuncts(use.join.condition) if part is not use.condition]
     chosen = _choose_pairs(use, pairs)
+    if use.left.entry.is_sharded:  # by nearnesses a cluster knows that these rows are on one shard
+        tests.append(Nearness.from_call(use.condition).to_call())
+        if not use.is_turned:
+            to_left.append(_make_same_place(use.left, pairs))
     if use.join.kind == "INNER":
         inner = Join("INNER", use.left, pairs, combine_conjuncts([*to_left, *chosen]))
         joined = Join("INNER", inner, right, combine_conjuncts([*to_right, *tests]))
@@ -275,9 +278,10 @@ def _choose_pairs(use: _KeptUse, pairs: Scan) -> list[Expr]:
     return bounds
 
 
-def _test_pairs(use: _KeptUse) -> list[Expr]:
-    """Return the nearness by which a cluster knows that partners are on one shard."""
-    return [Nearness.from_call(use.condition).to_call()] if use.left.entry.is_sharded else []
+def _make_same_place(left: Scan, pairs: Scan) -> Expr:
+    """Return whether a row is where its pairs are stored: always."""
+    ends = [[_column(scan, name) for name in scan.entry.table.layout.position or ()] for scan in (left, pairs)]
+    return Call(BOOLEAN, "NEAR", (*ends[0], *ends[1], Literal(DOUBLE, 0.0)))
 
 
 def _is_within(use: _KeptUse, pairs: Scan) -> Expr:
