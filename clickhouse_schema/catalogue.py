@@ -65,6 +65,8 @@ class TableEntry:
         Another user's table. It needs its schema in a query, so that sharing a table changes no query of its readers.
     attached
         The files of an attached table, of which ClickHouse stores nothing; None for other tables.
+    matches
+        The kept matches of which it is the left table, and which have all its rows and those of the right table.
     """
 
     schema: Schema
@@ -79,6 +81,7 @@ class TableEntry:
     hidden_keys: frozenset[str] = field(default=frozenset(), compare=False)
     is_shared: bool = field(default=False, compare=False)
     attached: AttachedRows | None = field(default=None, compare=False, repr=False)
+    matches: tuple[TableEntry, ...] = field(default=(), compare=False, repr=False)
     fields: tuple[Field, ...] = field(init=False, compare=False, repr=False)
     places: dict[str, tuple[int, ...]] = field(init=False, compare=False, repr=False)
     row_layout: RowLayout | None = field(init=False, compare=False, repr=False)
@@ -182,6 +185,8 @@ class Catalogue:
         Which groups of users see what is not for everybody: see ``visible_tables``.
     attachments
         The files of attached tables by (schema, table).
+    current_matches
+        The kept matches (schema.table) that have followed both their tables.
     """
 
     schemas: tuple[Schema, ...]
@@ -191,6 +196,7 @@ class Catalogue:
     numbers: Mapping[tuple[str, str], int] = field(default_factory=dict, repr=False)
     grants: Mapping[str, frozenset[str]] = field(default_factory=dict, compare=False, repr=False)
     attachments: Mapping[tuple[str, str], Attachment] = field(default_factory=dict, repr=False)
+    current_matches: frozenset[str] = field(default=frozenset(), repr=False)
     entries: tuple[TableEntry, ...] = field(init=False)
     _by_lower_name: dict[str, tuple[TableEntry, ...]] = field(init=False, repr=False)
 
@@ -216,12 +222,25 @@ class Catalogue:
         self._set_entries(entries)
 
     def _set_entries(self, entries: tuple[TableEntry, ...]) -> None:
+        entries = self._add_matches(entries)
         by_fold: dict[str, tuple[TableEntry, ...]] = {}
         for entry in entries:
             key = entry.table.name.lower()
             by_fold[key] = (*by_fold.get(key, ()), entry)
         object.__setattr__(self, "entries", entries)
         object.__setattr__(self, "_by_lower_name", by_fold)
+
+    def _add_matches(self, entries: tuple[TableEntry, ...]) -> tuple[TableEntry, ...]:
+        """Return the entries with the current matches among them."""
+        found: dict[str, tuple[TableEntry, ...]] = {}
+        for entry in entries:
+            if entry.table.match is not None and entry.qualified_name in self.current_matches:
+                key = entry.table.find_key(entry.table.match.left)
+                if key is not None:
+                    found[key.referenced_table] = (*found.get(key.referenced_table, ()), entry)
+        if not found and not any(entry.matches for entry in entries):
+            return entries
+        return tuple(replace(entry, matches=found.get(entry.qualified_name, ())) for entry in entries)
 
     def _base_name(self, table: Table, number: int) -> str:
         if self.sharding is None:

@@ -43,6 +43,10 @@ class Failpoint(StrEnum):
     # the table of latest versions
     LATEST_FILL_KEYS = "latest.fill_keys"
     LATEST_INSERT = "latest.insert"
+    # kept matches: the change of a table is recorded, a piece is inserted, the rows are visible
+    MATCH_ANNOUNCE = "match.announce"
+    MATCH_PIECE = "match.piece"
+    MATCH_PUBLISH = "match.publish"
     # the rows of an addition to a watched table
     ADDITION_CREATE = "addition.create"
     ADDITION_INSERT = "addition.insert"

@@ -46,6 +46,9 @@ from clickhouse_schema.table_index import TableIndex, read_indexes
 #: Columns of a table.
 MAX_COLUMNS = 5000
 
+#: Arcseconds up to which pairs are kept: 90 degrees.
+MAX_MATCH_RADIUS = 324_000.0
+
 
 class Column(StrictModel):
     """A column.
@@ -191,6 +194,34 @@ class Versions(StrictModel):
     last: QualifierName | None = None
 
 
+class Match(StrictModel):
+    """Rows are pairs of rows of two tables near each other: a kept match (``clickhouse_schema.kept_match``).
+
+    Attributes
+    ----------
+    left, right
+        Names of the foreign keys to the tables.
+    radius
+        Greatest separation in arcsec.
+    kind
+        'all' pairs, of each left row the 'best', or those in which each row is the nearest of the other.
+    left_epoch, right_epoch
+        Epochs of the positions: a Julian year, or a column of years. Without both, proper motions are not applied.
+    """
+
+    left: Text
+    right: Text
+    radius: Annotated[float, Key(gt=0, le=MAX_MATCH_RADIUS)]
+    kind: Literal["all", "best", "mutual"] = "all"
+    left_epoch: float | Text = ""
+    right_epoch: float | Text = ""
+
+    @property
+    def has_epochs(self) -> bool:
+        """Whether positions are moved to a common epoch."""
+        return self.left_epoch != "" and self.right_epoch != ""
+
+
 class Layout(StrictModel):
     """How Skyhouse stores a table.
 
@@ -268,6 +299,8 @@ class Table(StrictModel):
         The system of its position, shapes and proper motions; None for ICRS alone.
     files
         How its files are read.
+    match
+        Of a kept match: what it keeps; None for other tables.
     """
 
     name: QualifierName
@@ -283,6 +316,7 @@ class Table(StrictModel):
     services: tuple[Service, ...] = felis_key("skyhouse:services", ())
     names: tuple[NameColumn, ...] = felis_key("skyhouse:names", ())
     files: FileForm = felis_key("skyhouse:files", FileForm())
+    match: Match | None = felis_key("skyhouse:match", None)
 
     def get_column(self, name: str) -> Column:
         """Return the column of exactly this name. Raises ``KeyError``."""
@@ -307,7 +341,11 @@ class Table(StrictModel):
     @property
     def parent_key(self) -> ForeignKey | None:
         """The foreign key that ``Layout.parent`` names; None if there is no such key."""
-        return next((key for key in self.keys if key.name == self.layout.parent), None)
+        return self.find_key(self.layout.parent)
+
+    def find_key(self, name: str) -> ForeignKey | None:
+        """Return the foreign key of this name."""
+        return next((key for key in self.keys if key.name == name), None)
 
     def is_indexed(self, name: str, beside: Collection[str] = ()) -> bool:
         """Whether conditions on the column avoid a scan.

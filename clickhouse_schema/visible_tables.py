@@ -1,9 +1,10 @@
 """What some groups of users see of a catalogue: without the tables that are granted to others only. Pure.
 
 A grant names a schema or a table, and the groups that see it. A table with grants of its own follows these alone, a
-table of latest versions follows the table that it is made of, and others follow their schema. Without any grant,
-everybody sees a table. A target that has lost its last group is seen by nobody: nothing becomes public by taking a
-right away. Names count in any case: what differs in case alone from a restricted name is restricted too.
+table of latest versions follows the table that it is made of, and others follow their schema. A kept match, which tells
+rows of both its tables, is seen by those alone who see these too. Without any grant, everybody sees a table. A target
+that has lost its last group is seen by nobody: nothing becomes public by taking a right away. Names count in any case:
+what differs in case alone from a restricted name is restricted too.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
 
 from clickhouse_schema.catalogue import Catalogue, TableEntry
+from clickhouse_schema.kept_match import find_matches_of
 from clickhouse_schema.latest_versions import build_latest_table
 from clickhouse_schema.quoting import quote_identifier, quote_string
 from clickhouse_schema.reserved_words import name_to_adql
@@ -39,6 +41,12 @@ def select_visible(catalogue: Catalogue, groups: frozenset[str]) -> Catalogue:
     """
     latest_of = _find_latest_tables(catalogue)
     hidden = [entry for entry in catalogue.entries if not _is_visible(entry, catalogue.grants, groups, latest_of)]
+    matches = {
+        (schema.name, table.name)
+        for entry in hidden
+        for schema, table in find_matches_of(catalogue.schemas, entry.qualified_name)
+    }
+    hidden += [e for e in catalogue.entries if (e.schema.name, e.table.name) in matches and e not in hidden]
     if not hidden:
         return catalogue
     hidden_names = {entry.qualified_name for entry in hidden}

@@ -46,6 +46,7 @@ from adql.rewrite.joins.impossible_conditions import empty_impossible_joins
 from adql.rewrite.joins.join_trees import add_outer_keys, fix_join_order, make_left_deep, move_keys_to_on
 from adql.rewrite.matches.counted_matches import count_matches
 from adql.rewrite.matches.crossmatch import plan_cross_matches
+from adql.rewrite.matches.kept_matches import use_kept_matches
 from adql.rewrite.matches.merged_matches import merge_matches
 from adql.rewrite.matches.nearest_neighbours import CHOICES, choose_nearest
 from adql.rewrite.matches.outer_matches import split_outer_matches
@@ -95,6 +96,7 @@ PASSES_BEFORE_INNER: tuple[tuple[Pass, PassCondition], ...] = (
     (use_text_indexes, may_search_texts),  # before a small side's conditions are copied into its filters
     (make_left_deep, has_join),  # first: all others expect leaves on the right of joins, and no RIGHT JOIN
     (empty_impossible_joins, is_any),  # before any join is planned: one that matches nothing needs no plan
+    (use_kept_matches, joins_by_call(*NEARNESSES, *CHOICES)),  # before the passes that plan matches
     (add_cap_nearness, joins_by_call(*SHAPE_RELATIONS)),  # adds the nearnesses of shapes, which the passes below read
     (choose_nearest, has_call(*CHOICES)),  # turns skyhouse_nearest into a nearness inside a derived table
     (split_outer_matches, joins_by_call(*NEARNESSES)),  # settles which joins are outer before filters cross them

@@ -1,7 +1,8 @@
 """The catalogue in the engine: ``skyhouse.catalogue``, an append-only log of model documents.
 
 The latest document of each table is valid; an empty one means that the table is gone. Rows without a schema are about
-all tables: the sharding of a cluster, whether its shards are being moved, and which groups of users see which tables.
+all tables: the sharding of a cluster, whether its shards are being moved, which groups of users see which tables, and
+how far kept matches have followed their tables.
 One INSERT is one change, so a crash leaves the catalogue as it was before or after the change; without a Keeper each
 server gets that INSERT (``whole_table_repair``).
 The files of an attached table are in the row of its document (``attachment``, '' for stored tables).
@@ -23,6 +24,7 @@ from clickhouse_schema.catalogue import Catalogue
 from clickhouse_schema.cluster_topology import Statement
 from clickhouse_schema.engine_protocol import Engine
 from clickhouse_schema.engine_tables.density_table import delete_density, read_row_counts, rows_per_square_degree
+from clickhouse_schema.engine_tables.match_record import MatchRecord, format_records, parse_records
 from clickhouse_schema.engine_tables.tap_schema_tables import write_tap_schema
 from clickhouse_schema.engine_tables.version_sql import TABLE_LOGS, fetch_next_version, is_table_sql
 from clickhouse_schema.failpoints import Failpoint
@@ -45,6 +47,9 @@ _MOVE = "move"
 
 #: the name, without a schema, of the row with the grants
 _GRANTS = "grants"
+
+#: the name, without a schema, of the row with the records of kept matches
+_MATCHES = "matches"
 
 #: The version of the documents, and the name of its row. Catalogues of Skyhouse 0.1.0 have no such row.
 FORMAT = 1
@@ -96,10 +101,12 @@ def read_catalogue(engine: Engine) -> Catalogue:
         " FROM skyhouse.catalogue GROUP BY schema_name, table_name ORDER BY schema_name, table_name"
     ).to_pylist()
     documents: dict[str, list[tuple[int, Schema]]] = {}
-    sharding, grants = None, {}
+    sharding, grants, matches = None, {}, {}
     for row in latest:
         if (row["schema_name"], row["table_name"]) == ("", _GRANTS):
             grants = _parse_grants(row["document"])
+        elif (row["schema_name"], row["table_name"]) == ("", _MATCHES):
+            matches = parse_records(row["document"])
         elif not row["schema_name"]:
             sharding = sharding if row["table_name"] else Sharding.from_document(row["document"])
         elif row["document"]:
@@ -114,7 +121,8 @@ def read_catalogue(engine: Engine) -> Catalogue:
         if row["attachment"]
     }
     densities = _find_local_densities(schemas, occupancy)
-    return Catalogue(schemas, counts, densities, sharding, numbers, grants, attachments)
+    current = frozenset(name for name, record in matches.items() if record.is_current)
+    return Catalogue(schemas, counts, densities, sharding, numbers, grants, attachments, current)
 
 
 def _parse_grants(document: str) -> dict[str, frozenset[str]]:
@@ -166,7 +174,8 @@ def is_move_announced(engine: Engine) -> bool:
 
 def read_table_version(engine: Engine) -> int:
     """Return a number that grows with every change of a table or of the sharding."""
-    where = f"NOT (schema_name = '' AND table_name IN ({quote_string(_MOVE)}, {quote_string(_GRANTS)}))"
+    others = ", ".join(map(quote_string, (_MOVE, _GRANTS, _MATCHES)))
+    where = f"NOT (schema_name = '' AND table_name IN ({others}))"
     found = engine.fetch_table(f"SELECT max(version) AS version FROM skyhouse.catalogue WHERE {where}")
     return int(found.column(0)[0].as_py())
 
@@ -183,6 +192,11 @@ def _read_cluster_document(engine: Engine, name: str) -> str:
 def read_grants(engine: Engine) -> dict[str, frozenset[str]]:
     """Return the groups that see what is not for everybody, by schema or schema.table in lower case."""
     return _parse_grants(_read_cluster_document(engine, _GRANTS))
+
+
+def read_match_records(engine: Engine) -> dict[str, MatchRecord]:
+    """Return how far kept matches, by schema.table, have followed their tables; others must be made anew."""
+    return parse_records(_read_cluster_document(engine, _MATCHES))
 
 
 def read_content_stamps(engine: Engine, tables: Iterable[tuple[str, str]]) -> tuple[tuple[str, ...], ...]:
@@ -257,6 +271,16 @@ def write_grants(engine: Engine, change: Callable[[dict[str, frozenset[str]]], N
         change(grants)
         document = json.dumps({target: sorted(groups) for target, groups in sorted(grants.items())})
         _write_document(engine, "", _GRANTS, document)
+
+
+def write_match_records(engine: Engine, change: Callable[[dict[str, MatchRecord]], None]) -> None:
+    """Change the records of kept matches in place and publish them, if they differ then."""
+    with catalogue_lock:
+        before = _read_cluster_document(engine, _MATCHES)
+        records = parse_records(before)
+        change(records)
+        if (document := format_records(records)) != before:
+            _write_document(engine, "", _MATCHES, document)
 
 
 def write_first_sharding(engine: Engine, shard_count: int) -> None:

@@ -8,7 +8,7 @@ from functools import cache
 from clickhouse_schema.column_links import InputParam, Link, Service
 from clickhouse_schema.file_form import FileForm
 from clickhouse_schema.name_columns import NameColumn
-from clickhouse_schema.schema_model import Column, Example, ForeignKey, Layout, Schema, Table, Versions
+from clickhouse_schema.schema_model import Column, Example, ForeignKey, Layout, Match, Schema, Table, Versions
 from clickhouse_schema.schema_problem import YamlPath
 from clickhouse_schema.strict_model import StrictModel
 
@@ -20,6 +20,7 @@ MODELS: Mapping[str, type[StrictModel]] = {
     "skyhouse:examples": Example,
     "skyhouse:layout": Layout,
     "versions": Versions,
+    "skyhouse:match": Match,
     "skyhouse:links": Link,
     "skyhouse:services": Service,
     "skyhouse:names": NameColumn,

@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterable, Iterator
 
 from clickhouse_schema.column_links import Service
+from clickhouse_schema.kept_match import MATCH_COLUMNS
 from clickhouse_schema.latest_versions import build_latest_table
 from clickhouse_schema.row_store import MAX_FIXED_BYTES, MAX_ROW_COLUMNS
 from clickhouse_schema.schema_files.column_names import find_column, missing_column_problem
@@ -75,6 +76,7 @@ def find_table_problems(table: Table, path: YamlPath = ()) -> list[Problem]:
         *_find_name_problems(table, path),
         *_find_layout_problems(table, (*path, "skyhouse:layout")),
         *find_names_problems(table, (*path, "skyhouse:names")),
+        *_find_match_problems(table, (*path, "skyhouse:match")),
     ]
 
 
@@ -168,6 +170,21 @@ def _find_versions_problems(table: Table, versions: Versions, path: YamlPath) ->
             (*path, "key"),
             f"the id of {table.name} has only columns of the key, so a key has one row: make the id [{wanted}]",
         )
+
+
+def _find_match_problems(table: Table, path: YamlPath) -> Iterator[Problem]:
+    if table.match is None:
+        return
+    for side in ("left", "right"):
+        name = getattr(table.match, side)
+        if table.find_key(name) is None:
+            yield Problem((*path, side), f"the table {table.name} has no foreign key {name} among its constraints")
+    present = {column.name for column in table.columns}
+    if missing := [name for name in MATCH_COLUMNS if name not in present]:
+        message = (
+            f"the kept match {table.name} has no column {', '.join(missing)}: skyhouse match make makes such tables"
+        )
+        yield Problem(path, message)
 
 
 def _find_row_store_problems(table: Table, path: YamlPath) -> Iterator[Problem]:

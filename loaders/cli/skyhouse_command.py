@@ -33,6 +33,7 @@ COMMANDS = {
     "verify": "loaders.cli.table_command:verify_table",
     "rebuild": "loaders.cli.table_command:rebuild_table",
     "drop": "loaders.cli.table_command:drop_table",
+    "match": "loaders.cli.match_command:app",
     "tables": "loaders.cli.table_command:list_tables",
     "adql": "loaders.cli.adql_command:translate_query",
     "serve": "loaders.cli.service_command:serve_tables",

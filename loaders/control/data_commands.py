@@ -70,6 +70,13 @@ def _correct_rows(kind: Literal["update", "delete"]) -> Command:
     return run
 
 
+def _make_match(engine: Engine, arguments: Arguments, reporter: Reporter) -> None:
+    from loaders.pipeline.match_request import MatchRequest
+    from loaders.tables.match_admin import make_match
+
+    make_match(engine, MatchRequest(**arguments), reporter)
+
+
 def _back_up(engine: Engine, arguments: Arguments, reporter: Reporter) -> None:
     from loaders.backup.backup_part import Part
     from loaders.backup.create_backup import BackupRequest, create_backup
@@ -121,6 +128,10 @@ COMMANDS: dict[str, Command] = {
     "verify": _call("loaders.tables.verify_table:verify_table", "table"),
     "drop": _call("loaders.tables.drop_table:drop_table", "table"),
     "rebuild": _call("loaders.tables.table_rebuild:rebuild_table", "table"),
+    "match make": _make_match,
+    "match follow": _call("loaders.tables.match_admin:follow_matches", "table"),
+    "match list": _call("loaders.tables.match_admin:print_matches"),
+    "match drop": _call("loaders.tables.match_admin:drop_match", "table"),
     "tables": _call("loaders.tables.table_list:list_tables"),
     "user tables": _call("loaders.tables.user_table_admin:list_user_tables", "user"),
     "user drop-table": _call("loaders.tables.user_table_admin:drop_user_tables", "user", "table"),
@@ -143,6 +154,7 @@ COMMANDS: dict[str, Command] = {
 #: Commands that change the catalogue.
 CHANGING_COMMANDS = frozenset(
     {"load", "mirror", "attach", "update", "delete", "drop", "rebuild", "schema apply", "shards move"}
+    | {"match make", "match follow", "match drop"}
 )
 
 #: Commands after which a service reads the catalogue again at once.
@@ -157,6 +169,7 @@ READING_COMMANDS = frozenset(
         "backup",
         "export",
         "grants",
+        "match list",
         "registry check",
         "schema diff",
         "schema plan",

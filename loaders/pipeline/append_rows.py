@@ -1,8 +1,8 @@
 """Appending few rows: they go straight into the table. Many are loaded beside it, in a staging table.
 
     rows into the gateway T__append -> record: begun, with the rows of T before -> INSERT into each part of T that has
-      as many rows as before -> latest versions -> density -> addition kept, if T is watched -> record: done
-      -> DROP of T__append
+      as many rows as before -> latest versions -> density -> kept matches -> addition kept, if T is watched
+      -> record: done -> DROP of T__append
 
 An INSERT is all or nothing, and a part of T with more rows than before has received its own. So an append that was
 killed after the record began is finished by the next load of T, whatever that loads, or by the next start of the
@@ -22,6 +22,7 @@ from clickhouse_schema.quoting import quote_string
 from loaders.load_error import LoadError
 from loaders.pipeline.kept_additions import KeptAdditions
 from loaders.pipeline.latest_rows import open_latest_rows
+from loaders.pipeline.match_changes import MatchChanges
 from loaders.progress_reporter import Reporter
 from loaders.storage.gateway_table import APPEND_SUFFIX, Orphan
 from loaders.storage.load_state import AppendState, FinishedLoad, TableState
@@ -44,6 +45,7 @@ class TableAppends:
         self._gateway = self._target.open_gateway(self._table)
         self._additions = KeptAdditions(storage.engine, live)
         self.fingerprint = live.fingerprint
+        self._matches = MatchChanges(storage.engine, f"{storage.schema_name}.{storage.table_name}")
         #: the table of latest versions, which follows
         self.latest = open_latest_rows(storage.engine, live.entry, self._table)
 
@@ -76,18 +78,19 @@ class TableAppends:
         self._gateway.fill_table(chunk.batches if chunk else ())
         return self._gateway.find_orphans()
 
-    def append_gateway(self, load: FinishedLoad) -> None:
+    def append_gateway(self, load: FinishedLoad, reporter: Reporter | None = None) -> None:
         """Append the gateway's rows and record ``load``. Raises ``LoadError`` if the shards were moved."""
         try:
             self._target.refuse_moved_shards()  # a move that begins now finds the gateway
         except LoadError:
             self._gateway.drop_tables()
             raise
+        self._matches.announce_rows([self._gateway.rows_sql])
         state = AppendState(load=load, before=self._target.count_part_rows(), density=self._read_density_stamp())
         self._write_record(load, state=state.model_dump_json())
-        self.finish_append(state)
+        self.finish_append(state, reporter)
 
-    def finish_append(self, state: AppendState) -> None:
+    def finish_append(self, state: AppendState, reporter: Reporter | None = None) -> None:
         """Do what remains to be done of an append."""
         self._gateway.wait_for_replicas()
         part_rows = self._target.count_part_rows()
@@ -101,6 +104,7 @@ class TableAppends:
         # none: the counts before were those of a dropped table of the same name, which ClickHouse has deleted since
         if self._read_density_stamp() in (state.density, ""):
             add_density(self._engine, self._origin.schema_name, self._table, self._gateway.rows_sql)
+        self._matches.follow(reporter)
         self._additions.keep_rows(state.load, self._gateway.rows_sql)
         self._additions.record_load(state.load)
         self._write_record(state.load, finished=state.load.finished)
@@ -146,7 +150,7 @@ def finish_stopped_append(appends: TableAppends, reporter: Reporter) -> None:
     unfinished = appends.read_unfinished()
     if unfinished is not None:
         reporter.message(f"finishing a stopped append: {', '.join(unfinished.load.files)}")
-        appends.finish_append(unfinished)
+        appends.finish_append(unfinished, reporter)
     elif appends.latest is not None:
         appends.latest.finish_publishing(appends.fingerprint)
 

@@ -27,6 +27,8 @@ from loaders.pipeline.chunk_reader import Chunk, read_chunks
 from loaders.pipeline.correction_plan import plan_correction
 from loaders.pipeline.correction_request import CorrectionRequest
 from loaders.pipeline.latest_rows import refuse_latest_table
+from loaders.pipeline.load_checks import refuse_match
+from loaders.pipeline.match_changes import MatchChanges
 from loaders.pipeline.named_input import hash_file
 from loaders.pipeline.rejects_file import RejectsFile
 from loaders.pipeline.storage_choice import find_known_storage
@@ -98,15 +100,35 @@ def _apply_correction(correction: _Correction) -> FinishedLoad | None:
     """Fill the staging tables, unless a killed command did, and publish; return the record, None without a change."""
     wanted = correction.staging_state
     state = correction.storage.staging.read_state()
+    matches = MatchChanges(correction.storage.engine, correction.request.table)
     if state is None or not _is_complete(correction, state, wanted):
         state = _fill_staging(correction, wanted)
+    elif matches.has_any():  # the ids of the rows that a killed command has corrected
+        rejects = _open_rejects(correction)
+        _read_corrections(correction, rejects)
     if state is None:
         correction.reporter.output(f"no row of {correction.request.table} has one of these ids: nothing was changed")
         return None
+    _announce_rows(correction, matches)
     correction.storage.publication.publish_staging()
     if correction.appends.latest is not None:
         correction.appends.latest.publish()
+    matches.follow(correction.reporter)
     return state.loads[-1]
+
+
+def _announce_rows(correction: _Correction, matches: MatchChanges) -> None:
+    """Tell the kept matches where rows are corrected: where they were, and where they will be."""
+    is_update = correction.request.kind == "update"
+    places = [correction.storage.live.rows_sql, *([correction.storage.staging.rows_sql] if is_update else [])]
+    rows = [f"{place} WHERE {correction.rows.is_corrected_sql}" for place in places]
+    matches.announce_rows(rows, correction.rows.columns if is_update else None)
+
+
+def _open_rejects(correction: _Correction) -> RejectsFile:
+    rejects = RejectsFile(correction.request.rejects, correction.request.max_errors)
+    rejects.start()
+    return rejects
 
 
 def _is_complete(correction: _Correction, state: TableState, wanted: TableState) -> bool:
@@ -119,6 +141,7 @@ def _is_complete(correction: _Correction, state: TableState, wanted: TableState)
 def _prepare_correction(engine: Engine, request: CorrectionRequest, reporter: Reporter) -> _Correction:
     catalogue = read_catalogue(engine)
     refuse_latest_table(catalogue.schemas, request.table)
+    refuse_match(None, catalogue, request.table)
     storage = find_known_storage(engine, request.table, catalogue)
     live = None if storage is None else storage.live.read_state()
     if storage is None or live is None:
@@ -147,14 +170,14 @@ def _is_applied(correction: _Correction) -> bool:
         )
     if known:
         correction.storage.publication.finish_publishing()
+        MatchChanges(correction.storage.engine, request.table).follow(correction.reporter)
         correction.reporter.output(f"already applied to {request.table}: nothing was changed (--again applies it anew)")
     return bool(known)
 
 
 def _fill_staging(correction: _Correction, wanted: TableState) -> TableState | None:
     """Make the corrected table and verify it; return its state, None if no row is corrected."""
-    rejects = RejectsFile(correction.request.rejects, correction.request.max_errors)
-    rejects.start()
+    rejects = _open_rejects(correction)
     _read_corrections(correction, rejects)
     correction.reporter.check()
     live, staging = correction.storage.live, correction.storage.staging

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from clickhouse_schema.catalogue import Catalogue
+from clickhouse_schema.kept_match import find_matches_of, read_sides
 from clickhouse_schema.latest_versions import build_latest_table, find_versioned_table
 from clickhouse_schema.schema_model import Table
 from loaders.load_error import LoadError
@@ -44,6 +45,33 @@ def refuse_attached(catalogue: Catalogue, name: str) -> None:
             f"{name} is attached, so its rows are those of the files in {entry.attached.attachment.address}:"
             f" read these again with skyhouse attach --refresh --table {name}, or remove the table with skyhouse drop"
         )
+
+
+def refuse_match(table: Table | None, catalogue: Catalogue, name: str) -> None:
+    """Raise ``LoadError`` if the table is a kept match, whose rows follow from others; ``table``: as it is to be."""
+    entry = catalogue.find_entry(*split_name(name))
+    known = entry.table if entry is not None else None
+    if any(each is not None and each.match is not None for each in (table, known)):
+        raise LoadError(
+            f"{name} is a kept match, whose rows follow those of its tables: change these, or make it with skyhouse"
+            " match make"
+        )
+
+
+def refuse_lost_columns(catalogue: Catalogue, name: str, table: Table) -> None:
+    """Raise ``LoadError`` if ``table`` lacks a column on which a kept match of the table ``name`` depends."""
+    for schema, match in find_matches_of(catalogue.schemas, name):
+        for side in read_sides(catalogue.schemas, match) or ():
+            present = {column.name for column in table.columns}
+            lost = sorted(side.used_columns - present) if side.name == name else []
+            lost = lost or (["id"] if side.name == name and table.layout.id != side.table.layout.id else [])
+            lost = lost or (["position"] if side.name == name and table.layout.position != side.position else [])
+            if lost:
+                match_name = f"{schema.name}.{match.name}"
+                raise LoadError(
+                    f"the kept match {match_name} needs {', '.join(lost)} of {name} as it is: keep it, or remove the"
+                    f" match first with skyhouse match drop {match_name}"
+                )
 
 
 def refuse_lookalike(catalogue: Catalogue, name: str) -> None:

@@ -16,15 +16,24 @@ from clickhouse_schema.schema_model import Schema, Table
 from loaders.pipeline.append_rows import TableAppends, finish_stopped_append
 from loaders.pipeline.kept_additions import KeptAdditions
 from loaders.pipeline.latest_rows import open_latest_rows, refuse_latest_table
-from loaders.pipeline.load_checks import refuse_known_files, refuse_lookalike, refuse_mode, refuse_taken_name
+from loaders.pipeline.load_checks import (
+    refuse_known_files,
+    refuse_lookalike,
+    refuse_lost_columns,
+    refuse_match,
+    refuse_mode,
+    refuse_taken_name,
+)
 from loaders.pipeline.load_input import LoadInput
 from loaders.pipeline.load_request import LoadRequest
+from loaders.pipeline.match_changes import MatchChanges
 from loaders.pipeline.remove_table import remove_table
 from loaders.pipeline.staging_fill import StagingFill
 from loaders.pipeline.storage_choice import choose_storage
 from loaders.progress_reporter import Reporter
 from loaders.storage.load_state import FinishedLoad, TableState
 from loaders.storage.storage_protocol import TableStorage
+from loaders.storage.stored_table import CHUNK_COLUMN
 from tap_service.storage.engine.engine import Engine
 
 InsertRows = Callable[[StagingFill], None]
@@ -70,6 +79,8 @@ def open_load(
 def is_loaded(job: LoadJob, catalogue: Catalogue) -> bool:
     """Whether the table has all the rows already, which is reported. Raises ``LoadError`` if the load is impossible."""
     refuse_latest_table(catalogue.schemas, job.request.table)
+    refuse_match(job.table, catalogue, job.request.table)
+    refuse_lost_columns(catalogue, job.request.table, job.table)
     refuse_taken_name(catalogue, job.schema.name, job.table)
     if job.live is None or job.appends is None:
         refuse_lookalike(catalogue, job.request.table)
@@ -94,6 +105,7 @@ def _has_rows(job: LoadJob, live: TableState, appends: TableAppends) -> bool:
         refuse_known_files(request, known)
         return False
     job.storage.publication.finish_publishing()
+    MatchChanges(job.storage.engine, request.table).follow(job.reporter)
     rows = live.rows + appends.sum_appends().rows
     job.reporter.output(f"already loaded: {request.table} holds these files ({rows:,} rows)")
     if request.mode == "replace":
@@ -134,16 +146,22 @@ def load_rows(
 
 
 def _publish_rows(job: LoadJob, state: TableState) -> None:
-    """Publish the staging table, and after it the latest versions."""
+    """Publish the staging table, and after it the latest versions and what kept matches make of them."""
     latest = open_latest_rows(job.storage.engine, job.schema, job.table)
     if latest is not None and not latest.is_staged(state.fingerprint):
         latest.stage_all(job.storage.staging.rows_sql, state.fingerprint)
+    matches = MatchChanges(job.storage.engine, job.request.table)
+    if job.base is not None:
+        matches.announce_rows([f"{job.storage.staging.rows_sql} WHERE {CHUNK_COLUMN} > 0"])
+    else:
+        matches.announce_all()
     added = KeptAdditions(job.storage.engine, state)
     if job.base is not None:  # last, so that it is also kept for a watch that was made a moment ago
         added.keep_chunks(state.loads[-1], job.storage.staging.rows_sql)
     job.storage.publication.publish_staging()
     if latest is not None:
         latest.publish()
+    matches.follow(job.reporter)
     added.record_load(state.loads[-1])
     if job.live is not None:
         _drop_former_latest(job, job.live.entry.tables[0])

@@ -106,5 +106,5 @@ def append_few_rows(job: LoadJob, sources: list[Source], choose_rows: ChooseRows
     rows = sum(chunk.rows for chunk in chunks) - len(orphans)
     fingerprint = job.appends.compute_fingerprint(job.load_input.digests)
     load = job.load_input.describe_load(fingerprint, rows, rejects.count)
-    job.appends.append_gateway(load)
+    job.appends.append_gateway(load, job.reporter)
     return load

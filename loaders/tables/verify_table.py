@@ -30,6 +30,7 @@ from loaders.progress_reporter import Reporter
 from loaders.storage.load_state import Change, TableState
 from loaders.storage.storage_protocol import TableStorage
 from loaders.tables.verify_attached import verify_attached
+from loaders.tables.verify_match import find_match_faults
 from tap_service.readers import shape_columns
 from tap_service.storage.engine.engine import Engine
 
@@ -61,6 +62,8 @@ def verify_table(engine: Engine, name: str, reporter: Reporter) -> None:
     faults += shard_faults
     faults += _find_shape_faults(engine, storage, table, reporter)
     faults += _find_row_store_faults(engine, storage, table, reporter)
+    if table.match is not None:
+        faults += find_match_faults(engine, catalogue, state.entry, table, reporter)
     latest = open_latest_rows(engine, state.entry, table)
     if latest is not None:
         faults += latest.find_faults(storage.live.rows_sql)

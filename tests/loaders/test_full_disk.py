@@ -141,6 +141,29 @@ def test_a_command_on_a_full_disk_is_done_wholly_or_not(
         assert after_restart.rows == repeated.rows
 
 
+@pytest.mark.parametrize("free", [0, 1_000_000])
+def test_a_match_on_a_full_disk_is_made_wholly_or_not(disk: SmallDisk, data: Path, folder: Path, free: int) -> None:
+    tables = {"left": "sky.stars", "right": "sky.other", "table": "sky.pairs", "radius": 1.0}
+    make: Command = ("match make", tables)
+    disk.start_again(data)
+    disk.work(load(folder, "other", "more"))
+    disk.fill(free)
+
+    first = disk.work(make)
+    known = ["SELECT count() AS n FROM skyhouse.catalogue WHERE table_name = 'pairs'"]
+    after_restart = disk.work(sql=known)
+    disk.make_room()
+    repeated = disk.work(make, sql=["SELECT count() AS n FROM sky.pairs"])
+
+    if first.codes == [1]:
+        assert "space" in first.messages[0], first
+        assert after_restart.rows == [[{"n": 0}]]
+    else:
+        assert free, "nothing can be written on a disk without a free byte"
+    assert repeated.codes == [0], repeated
+    assert repeated.rows == [[{"n": ROWS}]]
+
+
 @pytest.mark.parametrize("free", [0, 4_096, 12_288])
 def test_an_engine_that_finds_no_room_after_all_loses_no_definition(
     disk: SmallDisk, data: Path, before: list[list[dict[str, Any]]], folder: Path, free: int

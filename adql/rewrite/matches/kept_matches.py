@@ -1,0 +1,297 @@
+"""Read the pairs of a cross-match from a kept match, which has them already.
+
+    a JOIN b ON NEAR(a.ra, a.dec, b.ra, b.dec, r)
+    a JOIN kept AS k ON a.id = k.a_id AND k.separation <= r JOIN b ON k.b_id = b.id
+
+    a LEFT JOIN b ON NEAREST(a.ra, a.dec, b.ra, b.dec, r, n)
+    a LEFT JOIN (SELECT k.a_id, b... FROM kept AS k JOIN b ON k.b_id = b.id WHERE k.separation <= r AND k.rank <= n)
+      AS m ON a.id = m.a_id
+
+    a SEMI JOIN b ON NEAR(...)
+    a SEMI JOIN (SELECT k.a_id FROM kept AS k WHERE k.separation <= r) AS m ON a.id = m.a_id
+
+Ids are unique: a match is not made of others. At the kept radius the pairs are those of the exact test; at a smaller
+one the kept separation is compared, with the same rounding as where a radius depends on rows. (Whether a separation
+that equals a radius to the last digit is below it, rounding decides either way.) Only matches that have followed both
+tables are among ``TableEntry.matches``, and only matches of whole tables are read from them: of a few rows the cells of
+the sky are found sooner than their pairs.
+
+Comes after ``make_left_deep``, and before the passes that plan matches.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from adql.ir import (
+    Call,
+    Column,
+    Derived,
+    Expr,
+    Join,
+    Literal,
+    NameGenerator,
+    Nearness,
+    Output,
+    Relation,
+    Scan,
+    Select,
+    combine_conjuncts,
+    evaluate_constant,
+    has_window,
+    split_conjuncts,
+    walk_columns,
+    walk_joins,
+)
+from adql.node_classes import replace
+from adql.regions.unit_vectors import ROUNDING
+from adql.rewrite.matches.nearest_neighbours import CHOICES
+from adql.rewrite.trees.derived_tables import wrap_relation
+from adql.rewrite.trees.relation_trees import find_used_relations, is_join_equality, replace_relation
+from clickhouse_schema.catalogue import TableEntry
+from clickhouse_schema.datatypes import BOOLEAN, DOUBLE
+from clickhouse_schema.kept_match import RANK, SEPARATION
+from clickhouse_schema.schema_model import ForeignKey, Match
+
+#: Rows of the smaller table, and as a part of the larger one, below which cells of the sky are faster.
+MIN_ROWS = 50_000
+_MIN_PART = 0.1
+
+#: Pairs for each row of both tables, beyond which the ids of pairs take longer than cubes.
+_MAX_PAIRS = 2.0
+
+_ARCSEC_PER_DEGREE = 3600.0
+
+
+@dataclass(frozen=True, slots=True)
+class _KeptUse:
+    """A join that can read its pairs from ``kept``.
+
+    Attributes
+    ----------
+    right
+        The table of the right side: the side itself, or what its derived table reads.
+    is_turned
+        The left table of the match is on the right side.
+    condition
+        The nearness or choice that is read.
+    rank
+        The greatest rank of the pairs; None for all.
+    """
+
+    join: Join
+    left: Scan
+    right: Scan
+    kept: TableEntry
+    is_turned: bool
+    condition: Call
+    rank: int | None
+
+    @property
+    def match(self) -> Match:
+        assert self.kept.table.match is not None  # noqa: S101  it is a kept match
+        return self.kept.table.match
+
+    @property
+    def radius(self) -> float:
+        radius = evaluate_constant(Nearness.from_call(self.condition).radius)
+        assert radius is not None  # noqa: S101  others are not read
+        return radius
+
+
+def use_kept_matches(select: Select, fresh: NameGenerator) -> Select:
+    """Replace the matches of which a kept one has the pairs."""
+    while (use := _find_use(select)) is not None:
+        select = _read_pairs(select, use, fresh)
+    return select
+
+
+# --- which joins ------------------------------------------------------------------------------------------------------
+
+
+def _find_use(select: Select) -> _KeptUse | None:
+    where = split_conjuncts(select.where)
+    for join in walk_joins(select.from_):
+        left, right = join.left, _find_scan(join.right)
+        if not isinstance(left, Scan) or right is None or join.kind not in ("INNER", "LEFT", "SEMI", "ANTI"):
+            continue
+        conditions = [*split_conjuncts(join.condition), *(where if join.kind == "INNER" else ())]
+        if any(is_join_equality(c, join) for c in conditions):
+            continue
+        if any(_selects_by_index(c, scan) for c in (*conditions, *where) for scan in (left, right)):
+            continue
+        for condition in conditions:
+            if isinstance(condition, Call) and (use := _read_use(join, left, right, condition)) is not None:
+                return use
+    return None
+
+
+def _find_scan(right: Relation) -> Scan | None:
+    """Return the table of which a right side has all rows."""
+    if isinstance(right, Scan):
+        return right
+    if not isinstance(right, Derived) or not isinstance(right.query, Select):
+        return None
+    query = right.query
+    is_plain = not (query.is_grouped or query.distinct or query.offset or has_window(query)) and query.limit is None
+    return query.from_ if is_plain and query.where is None and isinstance(query.from_, Scan) else None
+
+
+def _selects_by_index(condition: Expr, scan: Scan) -> bool:
+    """Whether a condition on one table alone may leave few rows of it."""
+    if find_used_relations(condition) != {scan.relation}:
+        return False
+    return any(scan.entry.table.is_indexed(column.name) for column in walk_columns(condition))
+
+
+def _read_use(join: Join, left: Scan, right: Scan, condition: Call) -> _KeptUse | None:
+    is_choice = condition.name in CHOICES
+    if is_choice and (join.kind not in ("INNER", "LEFT") or len(split_conjuncts(join.condition)) > 1):
+        return None
+    near = Nearness.from_call(condition) if is_choice else Nearness.match(condition)
+    if near is None or evaluate_constant(near.radius) is None:
+        return None
+    ends = [_inline_outputs(end, join.right) for end in (near.left, near.right)]
+    for first, second in ((left, right), (right, left)):
+        chooses = _is_position(first, ends[0]) and _is_position(second, ends[1])
+        is_other_way = _is_position(second, ends[0]) and _is_position(first, ends[1])
+        if not (chooses or (is_other_way and condition.name != "NEAREST")):
+            continue
+        if is_choice and first is right and join.kind != "INNER":
+            continue  # whose left rows choose nothing
+        for kept in first.entry.matches:
+            use = _KeptUse(join, left, right, kept, first is right, condition, _find_rank(condition))
+            if _has_pairs(use, second.entry) and _is_faster(kept, first.entry, second.entry):
+                return use
+    return None
+
+
+def _inline_outputs(position: Sequence[Expr], right: Relation) -> tuple[Expr, ...]:
+    """Return a position with the columns of the table that a derived right side reads."""
+    if not isinstance(right, Derived):
+        return tuple(position)
+    outputs = {output.alias: output.expr for output in right.query.outputs}
+    return tuple(
+        outputs.get(e.name, e) if isinstance(e, Column) and e.relation == right.relation else e for e in position
+    )
+
+
+def _is_position(scan: Scan, position: Sequence[Expr]) -> bool:
+    """Whether these are the columns of the stored position of a whole table."""
+    entry = scan.entry
+    if scan.part or entry.is_computed or entry.stored_sql:
+        return False
+    names = tuple(e.name for e in position if isinstance(e, Column) and e.relation == scan.relation)
+    return len(position) == len(names) and names == entry.table.layout.position
+
+
+def _find_rank(condition: Call) -> int | None:
+    """Return the number of nearest rows of a choice; None for all."""
+    if condition.name != "NEAREST":
+        return None
+    count = condition.args[5]
+    assert isinstance(count, Literal)  # noqa: S101  the function takes nothing else
+    assert isinstance(count.value, int)  # noqa: S101
+    return count.value
+
+
+def _has_pairs(use: _KeptUse, right: TableEntry) -> bool:
+    """Whether the match is one with ``right``, and has all pairs of the condition."""
+    match = use.match
+    key = use.kept.table.find_key(match.right)
+    if key is None or key.referenced_table != right.qualified_name or match.has_epochs:
+        return False
+    if not 0 <= use.radius <= match.radius / _ARCSEC_PER_DEGREE:
+        return False
+    if use.condition.name == "MUTUAL":
+        return match.kind == "mutual"
+    return match.kind == "all" or (match.kind == "best" and use.rank == 1)
+
+
+def _is_faster(kept: TableEntry, left: TableEntry, right: TableEntry) -> bool:
+    if kept.rows is None or left.rows is None or right.rows is None:
+        return False
+    fewer, more = sorted((left.rows, right.rows))
+    return fewer >= max(MIN_ROWS, _MIN_PART * more) and kept.rows <= _MAX_PAIRS * (fewer + more)
+
+
+# --- the joins --------------------------------------------------------------------------------------------------------
+
+
+def _read_pairs(select: Select, use: _KeptUse, fresh: NameGenerator) -> Select:
+    pairs = Scan(fresh.new_relation(), use.kept)
+    left_key, right_key = (_read_key(use, name) for name in (use.match.left, use.match.right))
+    if use.is_turned:
+        left_key, right_key = right_key, left_key
+    right, right_ids = _export_ids(use, right_key.referenced_columns, fresh)
+    left_ids = [_column(use.left, name) for name in left_key.referenced_columns]
+    to_left, to_right = (_equate(left_ids, left_key, pairs), _equate(right_ids, right_key, pairs))
+    tests = [part for part in split_conjuncts(use.join.condition) if part is not use.condition]
+    chosen = _choose_pairs(use, pairs)
+    if use.left.entry.is_sharded:  # by nearnesses a cluster knows that these rows are on one shard
+        tests.append(Nearness.from_call(use.condition).to_call())
+        if not use.is_turned:
+            to_left.append(_make_same_place(use.left, pairs))
+    if use.join.kind == "INNER":
+        inner = Join("INNER", use.left, pairs, combine_conjuncts([*to_left, *chosen]))
+        joined = Join("INNER", inner, right, combine_conjuncts([*to_right, *tests]))
+        where = combine_conjuncts([part for part in split_conjuncts(select.where) if part is not use.condition])
+        return replace(select, from_=replace_relation(select.from_, use.join, joined), where=where)
+    # of a SEMI or ANTI JOIN nothing but the tests may need the partners
+    has_partners = use.join.kind == "LEFT" or bool(tests)
+    partners = Join("INNER", pairs, right, combine_conjuncts(to_right)) if has_partners else pairs
+    outer = Join(use.join.kind, use.left, partners, combine_conjuncts([*to_left, *tests]))
+    select = replace(select, from_=replace_relation(select.from_, use.join, outer))
+    return wrap_relation(select, partners, fresh, chosen)
+
+
+def _read_key(use: _KeptUse, name: str) -> ForeignKey:
+    key = use.kept.table.find_key(name)
+    assert key is not None  # noqa: S101  a kept match has both keys
+    return key
+
+
+def _equate(ids: Sequence[Column], key: ForeignKey, pairs: Scan) -> list[Expr]:
+    return [Call(BOOLEAN, "=", (own, _column(pairs, name))) for own, name in zip(ids, key.columns, strict=True)]
+
+
+def _export_ids(use: _KeptUse, names: Sequence[str], fresh: NameGenerator) -> tuple[Relation, list[Column]]:
+    """Return the right side with the ids of its rows among its columns, and these."""
+    ids = [_column(use.right, name) for name in names]
+    side = use.join.right
+    if not isinstance(side, Derived):
+        return side, ids
+    outputs = tuple(Output(fresh.new_alias(), column, column.field) for column in ids)
+    query = replace(side.query, outputs=(*side.query.outputs, *outputs))
+    return replace(side, query=query), [Column(o.expr.type, side.relation, o.alias, o.field) for o in outputs]
+
+
+def _choose_pairs(use: _KeptUse, pairs: Scan) -> list[Expr]:
+    """Return the conditions that the kept pairs of the join fulfil."""
+    has_all = use.radius == use.match.radius / _ARCSEC_PER_DEGREE and use.condition.name != "NEARER"
+    bounds = [] if has_all else [_is_within(use, pairs)]
+    if use.rank is not None and use.match.kind == "all":
+        rank = _column(pairs, RANK)
+        bounds.append(Call(BOOLEAN, "<=", (rank, Literal(rank.type, use.rank))))
+    return bounds
+
+
+def _make_same_place(left: Scan, pairs: Scan) -> Expr:
+    """Return whether a row is where its pairs are stored: always."""
+    ends = [[_column(scan, name) for name in scan.entry.table.layout.position or ()] for scan in (left, pairs)]
+    return Call(BOOLEAN, "NEAR", (*ends[0], *ends[1], Literal(DOUBLE, 0.0)))
+
+
+def _is_within(use: _KeptUse, pairs: Scan) -> Expr:
+    """Return whether the kept separation is within the radius, with the rounding of radii that depend on rows."""
+    is_strict = Nearness.from_call(use.condition).is_strict
+    limit = use.radius if is_strict else use.radius + math.degrees(ROUNDING)
+    operands = _column(pairs, SEPARATION), Literal(DOUBLE, limit * _ARCSEC_PER_DEGREE)
+    return Call(BOOLEAN, "<" if is_strict else "<=", operands)
+
+
+def _column(scan: Scan, name: str) -> Column:
+    field = next(field for field in scan.entry.fields if field.name == name)
+    return Column(field.type, scan.relation, name, field)

@@ -1,0 +1,60 @@
+"""How far a kept match has followed its two tables, as the catalogue log records it.
+
+A change of a table adds the cells of its rows before it is visible; the match has none when it has followed. A match
+without a record must be made anew.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+
+from pydantic import BaseModel, ConfigDict
+
+#: Cells of a record: more become coarser ones.
+MAX_CELLS = 1000
+
+
+class MatchRecord(BaseModel):
+    """The record of one kept match.
+
+    Attributes
+    ----------
+    reach
+        Greatest separation in degrees of the stored positions of a pair, ever.
+    order, cells
+        NESTED cells of the rows that were added, changed or deleted since the match followed.
+    """
+
+    model_config = ConfigDict(frozen=True)
+
+    reach: float
+    order: int = 0
+    cells: tuple[int, ...] = ()
+
+    @property
+    def is_current(self) -> bool:
+        """Whether the match has followed."""
+        return not self.cells
+
+    def add_cells(self, order: int, cells: Iterable[int]) -> MatchRecord:
+        """Return the record with further cells, of the coarser order of both."""
+        added = tuple(cells)
+        if not added:
+            return self
+        common = min(order, self.order) if self.cells else order
+        all_cells = {cell >> (2 * (self.order - common)) for cell in self.cells}
+        all_cells |= {cell >> (2 * (order - common)) for cell in added}
+        while len(all_cells) > MAX_CELLS and common > 0:
+            common -= 1
+            all_cells = {cell >> 2 for cell in all_cells}
+        return self.model_copy(update={"order": common, "cells": tuple(sorted(all_cells))})
+
+
+def parse_records(document: str) -> dict[str, MatchRecord]:
+    found = json.loads(document) if document else {}
+    return {name: MatchRecord.model_validate(record) for name, record in found.items()}
+
+
+def format_records(records: Mapping[str, MatchRecord]) -> str:
+    return json.dumps({name: record.model_dump(mode="json") for name, record in sorted(records.items())})

@@ -1,0 +1,97 @@
+"""Cells of the sky in which a kept match is made anew, and the cells around them that decide it. Pure.
+
+Each pair of a match is within its ``reach`` on the stored positions: the radius, and the greatest motion. The number of
+mates of a pair depends on left rows within two reaches of its own, and these on right rows within one more. What a
+changed row can alter is within three reaches of it: a right row that comes takes the place of another, whose mates
+lose one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from clickhouse_schema.adjacent_cells import order_for_radius, step_from_cells
+from clickhouse_schema.healpix import NO_POSITION, ORDER, Cells
+from clickhouse_schema.table_ddl import HPX29
+
+#: Finest order of cells: finer ones save nothing more.
+MAX_ORDER = 14
+
+#: Ranges up to which a condition has them one by one.
+_MAX_RANGES = 48
+
+
+@dataclass(frozen=True, slots=True)
+class MatchRegion:
+    """Half-open ranges of indexes of order 29, ascending and apart; None is the whole sky."""
+
+    ranges: NDArray[np.int64] | None
+
+    @classmethod
+    def from_cells(cls, order: int, cells: Sequence[int] | NDArray[np.int64]) -> MatchRegion:
+        """Return the region of cells of one order."""
+        numbers = np.unique(np.asarray(cells, np.int64))
+        is_first = np.diff(numbers, prepend=-2) > 1
+        firsts = numbers[is_first]
+        lasts = numbers[np.append(is_first[1:], True)] if len(numbers) else numbers
+        if len(numbers) == 12 * 4**order:
+            return cls(None)
+        return cls(np.stack((firsts, lasts + 1), axis=1) << (2 * (ORDER - order)))
+
+    def list_cells(self, order: int) -> NDArray[np.int64]:
+        """Return the cells of an order that contain the region."""
+        if self.ranges is None:
+            return np.arange(12 * 4**order)
+        shift = 2 * (ORDER - order)
+        firsts, lasts = self.ranges[:, 0] >> shift, (self.ranges[:, 1] - 1) >> shift
+        spans = [np.arange(first, last + 1) for first, last in zip(firsts, lasts, strict=True)]
+        return np.unique(np.concatenate(spans)) if spans else np.empty(0, np.int64)
+
+    def grow(self, reach: float, order: int) -> MatchRegion:
+        """Return a region with all that is within ``reach`` degrees, of cells of ``order`` or coarser ones."""
+        finest = order_for_radius(reach)
+        if finest is None or self.ranges is None:
+            return MatchRegion(None)
+        order = min(order, finest)
+        cells = Cells.from_index(order, self.list_cells(order).astype(np.uint64))
+        touching = np.unique(step_from_cells(cells))
+        return MatchRegion.from_cells(order, touching[touching >= 0])
+
+    def condition_sql(self, index: str = HPX29) -> str:
+        """Return SQL of whether an index of order 29 is in the region. Rows without a position are not."""
+        if self.ranges is None:
+            return f"{index} < {NO_POSITION}"
+        if len(self.ranges) <= _MAX_RANGES:
+            parts = [f"({index} >= {first} AND {index} < {end})" for first, end in self.ranges.tolist()]
+            return f"({' OR '.join(parts)})" if parts else "0"
+        # one look-up in a set a row, and a binary search a granule
+        order = self._find_order()
+        cells = ", ".join(map(str, self.list_cells(order).tolist()))
+        return f"intDiv({index}, {4 ** (ORDER - order)}) IN ({cells})"
+
+    def _find_order(self) -> int:
+        """Return the coarsest order whose cells make up the region exactly."""
+        assert self.ranges is not None  # noqa: S101  called for regions of ranges
+        lowest = int(np.bitwise_or.reduce(self.ranges.ravel()))
+        zeros = (lowest & -lowest).bit_length() - 1 if lowest else 2 * ORDER
+        return max(0, ORDER - zeros // 2)
+
+    def divide(self, order: int, cells: int) -> Iterator[MatchRegion]:
+        """Yield parts of ``cells`` cells of ``order`` at most, which together are the region of such cells."""
+        found = self.list_cells(order)
+        for first in range(0, len(found), cells):
+            yield MatchRegion.from_cells(order, found[first : first + cells])
+
+
+def find_changed_region(order: int, cells: Sequence[int], reach: float) -> tuple[MatchRegion, int]:
+    """Return the region whose pairs changes in these cells may alter, and the order of its cells."""
+    finest = order_for_radius(2 * reach)
+    touched = MatchRegion.from_cells(order, cells)
+    if finest is None:
+        return MatchRegion(None), 0
+    order = min(order, finest)
+    return touched.grow(2 * reach, order).grow(2 * reach, order), order

@@ -1,0 +1,300 @@
+"""A kept match: made in pieces of the sky, and made anew where its tables have changed.
+
+    make:    staging table -> the pairs of one piece after the other, each a chunk -> counted, "verified" -> published
+    follow:  staging table with links to the live parts -> rows of the changed region masked -> those of its pieces
+               inserted -> counted, "verified" -> published
+    then     record: it has followed (``match_record``), from which moment queries use it
+
+A match that was killed while it was made goes on after its last piece. One that was killed while it followed begins
+that again: the record has the cells until it is done.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import secrets
+from collections.abc import Iterator, Sequence
+from datetime import UTC, datetime
+
+import pyarrow as pa
+
+from clickhouse_schema.adjacent_cells import order_for_radius
+from clickhouse_schema.catalogue import Catalogue
+from clickhouse_schema.engine_tables.catalogue_log import (
+    read_catalogue,
+    read_content_stamps,
+    read_match_records,
+    read_registered,
+    write_match_records,
+)
+from clickhouse_schema.engine_tables.density_table import read_density, update_density
+from clickhouse_schema.engine_tables.match_record import MatchRecord
+from clickhouse_schema.failpoints import Failpoint, reach
+from clickhouse_schema.match_region import MAX_ORDER, MatchRegion, find_changed_region
+from clickhouse_schema.quoting import quote_string
+from clickhouse_schema.schema_model import Schema, Table
+from loaders.load_error import LoadError
+from loaders.pipeline.match_rows import MatchRows, RowsQuery
+from loaders.pipeline.storage_choice import choose_storage
+from loaders.progress_reporter import Reporter
+from loaders.storage.gateway_table import Orphan
+from loaders.storage.load_state import FinishedLoad, TableState
+from tap_service.storage.engine.engine import Engine, EngineError
+
+#: Rows of both tables in a piece: their pairs are in memory together.
+PIECE_ROWS = 1_000_000
+
+#: Orders by which the cells around a piece are finer than its own, and how many of them are looked through.
+_BORDER_ORDERS = 3
+_BORDER_CELLS = 20_000
+
+#: Cells of a piece of a changed region.
+_PIECE_CELLS = 2000
+
+#: Share of masked rows in the parts beyond which the parts are rewritten without them.
+_MAX_MASKED = 0.25
+
+#: Changed cells, as a part of all, beyond which all of the match is made anew.
+_MAX_CHANGED = 0.25
+
+
+class KeptMatch:
+    """The kept match ``table`` of ``schema``. Raises ``LoadError``."""
+
+    def __init__(self, engine: Engine, catalogue: Catalogue, schema: Schema, table: Table) -> None:
+        self._engine = engine
+        self._catalogue = catalogue
+        self._table = table
+        self._entry = schema.model_copy(update={"tables": (table,)})
+        self.name = f"{schema.name}.{table.name}"
+        self.rows = MatchRows(engine, catalogue, schema.name, table)
+        self.storage = choose_storage(engine, schema.name, table, catalogue)
+
+    # --- all of it ----------------------------------------------------------------------------------------------------
+
+    def make(self, reporter: Reporter) -> int:
+        """Make all of it, or go on with that, and publish; return the number of its pairs."""
+        reach_degrees = self.rows.find_reach()
+        stamps = self._read_stamps()
+        state = self._open_staging(reach_degrees, stamps)
+        if not state.verified:
+            self.rows.refuse_repeated_ids()
+            self._insert_pieces(self.list_pieces(reach_degrees), reach_degrees, reporter)
+            state = self._mark_verified(state)
+        self._publish_staging()
+        if self._read_stamps() != stamps:
+            tables = f"{self.rows.left.name} or {self.rows.right.name}"
+            raise LoadError(
+                f"{tables} changed while {self.name} was made, so queries do not use it yet: skyhouse match follow"
+                f" {self.name} makes it anew"
+            )
+        write_match_records(self._engine, lambda records: records.update({self.name: MatchRecord(reach=reach_degrees)}))
+        return state.rows
+
+    def _read_stamps(self) -> str:
+        """Return a text that changes whenever a row of one of the tables does."""
+        sides = [(side.schema.name, side.table.name) for side in (self.rows.left, self.rows.right)]
+        return repr(read_content_stamps(self._engine, sides))
+
+    def _open_staging(self, reach_degrees: float, stamps: str) -> TableState:
+        """Return the state of the staging table, which is a new one unless it is of the same rows of both tables."""
+        document = self._table.model_dump_json(by_alias=True, exclude_defaults=True)
+        parts = [document, repr(reach_degrees), repr(PIECE_ROWS), stamps]
+        fingerprint = hashlib.sha256("\n".join(parts).encode()).hexdigest()
+        staging = self.storage.staging
+        state = staging.read_state()
+        if state is not None and state.fingerprint == fingerprint:
+            return state
+        state = TableState(fingerprint=fingerprint, entry=self._entry, origin=secrets.token_hex(8))
+        staging.create_table(self._entry, self._table, state, onto_live=False)
+        return state
+
+    def list_pieces(self, reach: float) -> list[tuple[MatchRegion, int]]:
+        """Return pieces of the sky with about ``PIECE_ROWS`` rows, and the order of the cells around each."""
+        order = self._table.layout.healpix_order
+        last_cell = 12 * 4**order
+        rows = [0] * last_cell
+        for side in (self.rows.left, self.rows.right):
+            shift = 2 * (side.table.layout.healpix_order - order)
+            density = read_density(self._engine, side.schema.name, side.table.name)
+            for cell, count in zip(density["cell"].to_pylist(), density["rows"].to_pylist(), strict=True):
+                place = cell >> shift if shift >= 0 else cell << -shift
+                if place < last_cell:
+                    rows[place] += count
+        finest = order_for_radius(2 * reach)
+        if finest is None:
+            return [(MatchRegion(None), 0)]
+        pieces: list[list[int]] = []
+        cells: list[int] = []
+        total = 0
+        for cell, count in enumerate(rows):
+            if cells and total + count > PIECE_ROWS:
+                pieces.append(cells)
+                cells, total = [], 0
+            cells.append(cell)
+            total += count
+        return [
+            (MatchRegion.from_cells(order, each), min(finest, _find_border(order, each))) for each in [*pieces, cells]
+        ]
+
+    def _insert_pieces(
+        self, pieces: Sequence[tuple[MatchRegion, int]], reach_degrees: float, reporter: Reporter
+    ) -> None:
+        staging = self.storage.staging
+        present = staging.count_chunk_rows()
+        if present:
+            reporter.message(f"resuming {self.name}, which was stopped after piece {max(present)} of {len(pieces)}")
+        first = max(present, default=1)
+        rows = sum(present.values())
+        for number, (region, order) in enumerate(pieces, 1):
+            reporter.check()
+            # an INSERT on one server is all or nothing; on a cluster it goes on with the shards that lack the rows
+            is_unsure = self.storage.is_cluster and number == first
+            if number > first or number not in present or is_unsure:
+                batches = self._compute_rows(self.rows.build_query(region, reach_degrees, order))
+                if batches:
+                    self._refuse_orphans(staging.insert_chunk(number, batches))
+                    rows += sum(batch.num_rows for batch in batches) if number not in present else 0
+                reach(Failpoint.MATCH_PIECE)
+            reporter.progress(rows, number / len(pieces))
+
+    def _refuse_orphans(self, orphans: Sequence[Orphan]) -> None:
+        if orphans:
+            first = orphans[0]
+            raise LoadError(
+                f"{len(orphans):,} pairs of {self.name} would be on no shard, the first with {first.column}"
+                f" {first.value}: {first.reason}. See skyhouse verify {self.rows.left.name}"
+            )
+
+    def _compute_rows(self, query: RowsQuery) -> list[pa.RecordBatch]:
+        try:
+            with self._engine.stream_batches(query.sql, settings=query.settings) as found:
+                return [batch for batch in found if batch.num_rows]
+        except EngineError as error:
+            raise self.rows.explain_error(error) from error
+
+    # --- a part of it -------------------------------------------------------------------------------------------------
+
+    def follow(self, reporter: Reporter) -> bool:
+        """Make the pairs anew that changes of the tables may have altered; return whether there was anything to do."""
+        record = read_match_records(self._engine).get(self.name)
+        if record is not None and record.is_current:
+            return False
+        if record is None:
+            self.make(reporter)
+            return True
+        reach_degrees = max(record.reach, self.rows.find_reach())
+        region, order = find_changed_region(record.order, record.cells, reach_degrees)
+        if region.ranges is None or len(region.list_cells(order)) > _MAX_CHANGED * 12 * 4**order:
+            self.make(reporter)
+            return True
+        self.rows.refuse_repeated_ids(region)
+        self._remake_region(region, order, reach_degrees, reporter)
+        self._publish_staging()
+
+        def clear(records: dict[str, MatchRecord]) -> None:
+            if records.get(self.name) == record:  # else a table has changed again, in more cells
+                records[self.name] = MatchRecord(reach=reach_degrees)
+
+        write_match_records(self._engine, clear)
+        return True
+
+    def _remake_region(self, region: MatchRegion, order: int, reach_degrees: float, reporter: Reporter) -> None:
+        staging = self.storage.staging
+        state = TableState(fingerprint=secrets.token_hex(16), entry=self._entry, origin=self._read_origin())
+        try:
+            staging.create_table(self._entry, self._table, state, onto_live=True, has_chunks=False)
+            staging.change_rows(f"UPDATE _row_exists = 0 WHERE {region.condition_sql()}")
+            for piece in region.divide(order, _PIECE_CELLS):
+                reporter.check()
+                self._insert_piece(self.rows.build_query(piece, reach_degrees, min(order + _BORDER_ORDERS, MAX_ORDER)))
+                reach(Failpoint.MATCH_PIECE)
+            if self._has_many_masks():
+                staging.change_rows("APPLY DELETED MASK")
+            self._mark_verified(state)
+        except BaseException:
+            staging.drop_table()
+            raise
+
+    def _insert_piece(self, query: RowsQuery) -> None:
+        batches = self._compute_rows(query)
+        if not batches:
+            return
+        gateway = self.storage.staging.open_gateway(self._table)
+        try:
+            gateway.fill_table(batches)
+            self._refuse_orphans(gateway.find_orphans())
+            self.storage.staging.insert_gateway(gateway)
+        finally:
+            gateway.drop_tables()
+
+    def _read_origin(self) -> str:
+        live = self.storage.live.read_state()
+        return secrets.token_hex(8) if live is None else live.origin
+
+    def _has_many_masks(self) -> bool:
+        storage = self.storage
+        if storage.is_cluster:
+            return True
+        is_staging = f"database = {quote_string(storage.schema_name)} AND table = {quote_string(storage.staging.name)}"
+        stored = f"(SELECT sum(rows) FROM system.parts WHERE active AND {is_staging})"
+        [found] = self._engine.fetch_table(
+            f"SELECT {stored} AS stored, count() AS rows FROM {storage.staging.rows_sql}"
+        ).to_pylist()
+        return bool((found["stored"] or 0) * (1 - _MAX_MASKED) > found["rows"])
+
+    # --- publishing ---------------------------------------------------------------------------------------------------
+
+    def _mark_verified(self, state: TableState) -> TableState:
+        staging = self.storage.staging
+        if faults := staging.find_faults():
+            raise LoadError(f"the staging table of {self.name} is wrong: {'; '.join(faults)}. Start the same again")
+        counted = self._engine.fetch_table(f"SELECT count() AS rows FROM {staging.rows_sql}")
+        rows = int(counted.column(0)[0].as_py())
+        now = datetime.now(UTC).isoformat(timespec="seconds")
+        tables = (self.rows.left.name, self.rows.right.name)
+        done = FinishedLoad(fingerprint=state.fingerprint, files=tables, rows=rows, rejected=0, finished=now)
+        version, known = read_registered(self._engine, self.storage.schema_name, self._table.name)
+        # a description that the catalogue has already is not written again
+        is_known = known is not None and known.tables == self._entry.tables
+        state = state.model_copy(update={"verified": True, "loads": (done,), "catalogue": version - is_known})
+        staging.mark_verified(state)
+        return state
+
+    def _publish_staging(self) -> None:
+        if not self.storage.is_cluster:  # where it is published by a new description, which counts the rows
+            update_density(self._engine, self.storage.schema_name, self._table, self.storage.staging.name)
+        self.storage.publication.publish_staging()
+        reach(Failpoint.MATCH_PUBLISH)
+
+
+def _find_border(order: int, cells: Sequence[int]) -> int:
+    """Return the order of the cells around a piece: fine ones, so that few rows are read twice."""
+    finer = (extra for extra in range(_BORDER_ORDERS, 0, -1) if len(cells) * 4**extra <= _BORDER_CELLS)
+    return order + next(finer, 0)
+
+
+def open_match(engine: Engine, name: str) -> KeptMatch:
+    """Return the kept match ``name`` (schema.table). Raises ``LoadError``."""
+    catalogue = read_catalogue(engine)
+    schema_name, _, table_name = name.partition(".")
+    entry = catalogue.find_entry(schema_name, table_name)
+    if entry is None or entry.table.match is None:
+        raise LoadError(f"there is no kept match {name}; see skyhouse match list")
+    return KeptMatch(engine, catalogue, entry.schema, entry.table)
+
+
+def list_matches(catalogue: Catalogue) -> Iterator[tuple[Schema, Table]]:
+    """Yield the kept matches of a catalogue."""
+    for entry in catalogue.entries:
+        if entry.table.match is not None:
+            yield entry.schema, entry.table
+
+
+def forget_match(engine: Engine, name: str) -> None:
+    """Delete the record of a kept match, so that no query uses it; its table stays."""
+
+    def forget(records: dict[str, MatchRecord]) -> None:
+        records.pop(name, None)
+
+    write_match_records(engine, forget)

@@ -1,0 +1,328 @@
+"""Kept matches follow whatever happens to their tables, as a match made anew by brute force."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+import pytest
+from astropy import units as u
+from astropy.coordinates import SkyCoord
+from astropy.time import Time
+
+from adql.rewrite.matches import kept_matches
+from adql.translation import translate
+from clickhouse_schema.catalogue import Catalogue
+from clickhouse_schema.engine_tables import catalogue_log, engine_setup
+from clickhouse_schema.failpoints import Failpoint
+from clickhouse_schema.visible_tables import select_visible
+from loaders.load_error import LoadError
+from loaders.pipeline import kept_match
+from loaders.pipeline.correct_rows import correct_rows
+from loaders.pipeline.correction_request import CorrectionRequest
+from loaders.pipeline.match_request import MatchRequest
+from loaders.tables.drop_table import drop_table
+from loaders.tables.match_admin import drop_match, follow_matches, make_match, print_matches
+from loaders.tables.verify_table import verify_table
+from tap_service.storage.engine.embedded_engine import EmbeddedEngine
+from tests.cluster.dying import killed_at
+from tests.loaders.match_sky import RADIUS, SCHEMA, MatchedTables, compare, fetch_pairs
+from tests.loaders.recorder import Recorder
+
+KINDS: tuple[Literal["all", "best", "mutual"], ...] = ("all", "best", "mutual")
+
+
+@pytest.fixture
+def tables(engine: EmbeddedEngine, tmp_path: Path) -> Iterator[MatchedTables]:
+    engine_setup.prepare_engine(engine)
+    (tmp_path / "kept.yaml").write_text(SCHEMA)
+    found = MatchedTables(engine, tmp_path, np.random.default_rng(7))
+    found.load(found.make_left(300), "create")
+    found.load(found.make_right(300), "create")
+    yield found
+    drop_tables(engine)
+
+
+def drop_tables(engine: EmbeddedEngine) -> None:
+    for entry in catalogue_log.read_catalogue(engine).entries:
+        if entry.schema.name == "kept":
+            kept_match.forget_match(engine, entry.qualified_name)
+            catalogue_log.unregister_table(engine, "kept", entry.table.name)
+    engine.execute("DROP DATABASE IF EXISTS kept SYNC")
+    engine.execute("ALTER TABLE skyhouse.appends DELETE WHERE schema_name = 'kept'", {"mutations_sync": 2})
+
+
+def keep(engine: Any, kind: Literal["all", "best", "mutual"] = "all", **more: Any) -> Recorder:
+    request = {"left": "kept.optical", "right": "kept.infrared", "table": f"kept.{kind}_pairs", "radius": RADIUS}
+    reporter = Recorder()
+    make_match(engine, MatchRequest(**(request | {"kind": kind} | more)), reporter)
+    return reporter
+
+
+def is_current(engine: EmbeddedEngine, kind: str) -> bool:
+    return f"kept.{kind}_pairs" in catalogue_log.read_catalogue(engine).current_matches
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_match_that_is_made_has_the_pairs_of_brute_force(
+    engine: EmbeddedEngine, tables: MatchedTables, kind: Literal["all", "best", "mutual"]
+) -> None:
+    lines = keep(engine, kind).lines
+    wanted = tables.find_pairs(kind)
+    assert len(wanted) > 50
+    compare(fetch_pairs(engine, f"{kind}_pairs"), wanted)
+    assert lines == [f"kept.{kind}_pairs keeps {len(wanted):,} pairs of kept.optical and kept.infrared"]
+    assert is_current(engine, kind)
+
+
+def test_matches_follow_random_changes_of_both_tables(engine: EmbeddedEngine, tables: MatchedTables) -> None:
+    for kind in KINDS:
+        keep(engine, kind)
+    random = tables.random
+    for _ in range(12):
+        change = random.choice(["append", "append", "move", "delete", "magnitude"])
+        is_left = bool(random.integers(2))
+        if change == "append":
+            tables.load(tables.make_left(10) if is_left else tables.make_right(10))
+        else:
+            tables.correct(*choose_correction(tables, change, is_left=is_left))
+        for kind in KINDS:
+            assert is_current(engine, kind), change
+            compare(fetch_pairs(engine, f"{kind}_pairs"), tables.find_pairs(kind))
+
+
+def choose_correction(tables: MatchedTables, change: str, *, is_left: bool) -> tuple[str, list[dict[str, Any]]]:
+    rows = [*(tables.left if is_left else tables.right).values()]
+    chosen = [rows[i] for i in tables.random.choice(len(rows), 8, replace=False)]
+    key = "source_id" if is_left else "designation"
+    if change == "delete":
+        return "delete", [{key: row[key]} for row in chosen]
+    if change == "magnitude":
+        return "update", [{key: row[key], "mag" if is_left else "k": float(tables.random.normal())} for row in chosen]
+    fresh = tables.make_left(8) if is_left else tables.make_right(8)
+    names = ("ra", "dec") if is_left else ("raj2000", "dej2000")
+    return "update", [{key: row[key]} | {n: new[n] for n in names} for row, new in zip(chosen, fresh, strict=True)]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_pairs_across_the_borders_of_pieces_are_kept(
+    engine: EmbeddedEngine,
+    tables: MatchedTables,
+    monkeypatch: pytest.MonkeyPatch,
+    kind: Literal["all", "best", "mutual"],
+) -> None:
+    monkeypatch.setattr(kept_match, "PIECE_ROWS", 1)  # the rows are on corners of base cells
+    keep(engine, kind)
+    compare(fetch_pairs(engine, f"{kind}_pairs"), tables.find_pairs(kind))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_verify_proves_a_match_against_one_made_anew(
+    engine: EmbeddedEngine, tables: MatchedTables, kind: Literal["all", "best", "mutual"]
+) -> None:
+    keep(engine, kind)
+    reporter = Recorder()
+    verify_table(engine, f"kept.{kind}_pairs", reporter)
+    assert any(line.endswith("rows of kept.optical compared with all of kept.infrared") for line in reporter.lines)
+
+
+@pytest.mark.parametrize(
+    ("change", "fault"),
+    [
+        ("DELETE WHERE rank = 1 AND number_of_neighbours > 1", "wrong number of neighbours"),
+        ("DELETE WHERE number_of_mates > 0 AND cityHash64(source_id) % 2 = 1", "wrong number of mates"),
+        ("UPDATE separation = separation + 0.001 WHERE 1", "not those of a match made anew"),
+        ("UPDATE designation = 'J0' WHERE rank = 1", "other partners by brute force"),
+    ],
+)
+def test_verify_finds_what_is_wrong_with_a_match(
+    engine: EmbeddedEngine, tables: MatchedTables, change: str, fault: str
+) -> None:
+    keep(engine)
+    engine.execute(f"ALTER TABLE kept.all_pairs {change}", {"mutations_sync": 2})
+    with pytest.raises(LoadError, match=fault):
+        verify_table(engine, "kept.all_pairs", Recorder())
+
+
+#: Queries of pairs of ``kept.optical`` and ``kept.infrared`` within ``{r}``, and the match that has their pairs
+QUERIES = [
+    ("SELECT a.source_id, b.designation FROM {a} JOIN {b} ON DISTANCE({p}, {q}) <= {r}", "all"),
+    ("SELECT a.source_id, b.designation FROM {b} JOIN {a} ON DISTANCE({q}, {p}) < {r} * 0.999 WHERE a.mag < 3", "all"),
+    ("SELECT a.source_id, b.designation FROM {a}, {b} WHERE 1 = CONTAINS({p}, CIRCLE({q}, {r})) AND b.k > 0", "all"),
+    ("SELECT a.source_id, b.designation FROM {a} LEFT JOIN {b} ON DISTANCE({p}, {q}) <= {r} AND b.k > 1.5", "all"),
+    ("SELECT a.source_id, b.designation FROM {b} LEFT JOIN {a} ON DISTANCE({p}, {q}) <= {r}", "all"),
+    ("SELECT a.source_id, b.designation FROM {a} RIGHT JOIN {b} ON DISTANCE({p}, {q}) <= {r}", "all"),
+    ("SELECT a.source_id FROM {a} WHERE EXISTS (SELECT 1 FROM {b} WHERE DISTANCE({p}, {q}) <= {r})", "all"),
+    ("SELECT b.designation FROM {b} WHERE NOT EXISTS (SELECT 1 FROM {a} WHERE DISTANCE({p}, {q}) <= {r})", "all"),
+    ("SELECT a.source_id, b.designation FROM {a} JOIN {b} ON 1 = skyhouse_nearest(2, {p}, {q}, {r})", "all"),
+    ("SELECT a.source_id, b.designation FROM {b} JOIN {a} ON 1 = skyhouse_nearest(1, {p}, {q}, {r})", "best"),
+    ("SELECT a.source_id, b.k FROM {a} LEFT JOIN {b} ON 1 = skyhouse_nearest(1, {p}, {q}, {r})", "best"),
+    ("SELECT a.source_id, b.designation FROM {a} JOIN {b} ON 1 = skyhouse_mutual({p}, {q}, {r})", "mutual"),
+    ("SELECT a.source_id, b.designation FROM {b} LEFT JOIN {a} ON 1 = skyhouse_nearest(1, {p}, {q}, {r})", ""),
+    ("SELECT a.source_id, b.designation FROM {b} LEFT JOIN {a} ON 1 = skyhouse_nearest(1, {q}, {p}, {r})", ""),
+    ("SELECT a.source_id, b.designation FROM {a} JOIN {b} ON DISTANCE({p}, {q}) <= 6 * {r}", ""),
+    ("SELECT a.source_id, b.designation FROM {a} JOIN {b} ON DISTANCE({p}, {q}) <= {r} WHERE a.source_id = 5", ""),
+]
+
+
+def write_query(text: str, radius: float) -> str:
+    names = {"a": "kept.optical AS a", "b": "kept.infrared AS b", "p": "POINT(a.ra, a.dec)"}
+    return text.format(q="POINT(b.raj2000, b.dej2000)", r=repr(radius / 3600), **names)
+
+
+def fetch_rows(engine: EmbeddedEngine, catalogue: Catalogue, query: str) -> tuple[list[str], str]:
+    """Return the rows of a query in an order, and its plan."""
+    translation = translate(query, catalogue)
+    rows = engine.fetch_table(translation.sql, translation.settings).to_pylist()
+    return sorted(map(str, (tuple(row.values()) for row in rows))), "\n".join(translation.plan)
+
+
+def test_queries_read_kept_pairs_and_answer_the_same(
+    engine: EmbeddedEngine, tables: MatchedTables, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(kept_matches, "MIN_ROWS", 0)
+    grid = [{"ra": 40.0 + i / 60, "dec": 0.0} for i in range(5)]  # pairs on the border of a radius
+    tables.load([row | place for row, place in zip(tables.make_left(5), grid, strict=True)])
+    tables.load([
+        row | {"raj2000": place["ra"], "dej2000": (i + 1) / 3600}
+        for i, (row, place) in enumerate(zip(tables.make_right(5), grid, strict=True))
+    ])  # fmt: skip
+    tables.load([row | {"ra": None, "dec": None} for row in tables.make_left(3)])
+    catalogues = {"": catalogue_log.read_catalogue(engine)}
+    for kind in KINDS:
+        keep(engine, kind)
+    everything = catalogue_log.read_catalogue(engine)
+    assert everything.current_matches == {f"kept.{kind}_pairs" for kind in KINDS}
+    for kind in KINDS:
+        catalogues[kind] = replace(everything, current_matches=frozenset({f"kept.{kind}_pairs"}))
+    for text, kind in QUERIES:
+        for radius in (RADIUS, 3.0, 1.0):
+            query = write_query(text, radius)
+            wanted, plan = fetch_rows(engine, catalogues[""], query)
+            assert "kept match" not in plan
+            found, plan = fetch_rows(engine, everything if not kind else catalogues[kind], query)
+            assert ("by the kept match" in plan) == bool(kind), query
+            assert found == wanted, query
+
+
+def test_no_query_reads_a_match_that_has_not_followed(
+    engine: EmbeddedEngine, tables: MatchedTables, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(kept_matches, "MIN_ROWS", 0)
+    keep(engine)
+    query = write_query(QUERIES[0][0], RADIUS)
+    change = tables.prepare_load(tables.make_right(40), "append")
+    with killed_at(engine, Failpoint.MATCH_PIECE, 1) as dying:
+        change(dying)
+    rows, plan = fetch_rows(engine, catalogue_log.read_catalogue(engine), query)
+    assert "kept match" not in plan
+    assert len(rows) == len(tables.find_pairs())
+    follow_matches(engine, "kept.all_pairs", Recorder())
+    found, plan = fetch_rows(engine, catalogue_log.read_catalogue(engine), query)
+    assert "inner join by the kept match kept.all_pairs" in plan
+    assert found == rows
+    change(engine)
+
+
+@pytest.mark.filterwarnings("ignore:ERFA function")
+def test_proper_motions_are_applied_between_the_epochs(engine: EmbeddedEngine, tables: MatchedTables) -> None:
+    tables.load([row | {"pmra": 10_000.0, "pmdec": -3_000.0} for row in tables.make_left(20)])  # as Barnard's star
+    keep(engine, epochs="2016.0,2000.0")
+    moved = MatchedTables(engine, tables.folder, tables.random, dict(tables.left), tables.right)
+    for key, row in moved.left.items():
+        star = SkyCoord(
+            row["ra"] * u.deg, row["dec"] * u.deg, pm_ra_cosdec=row["pmra"] * u.mas / u.yr,
+            pm_dec=row["pmdec"] * u.mas / u.yr, obstime=Time(2016.0, format="jyear"),
+        )  # fmt: skip
+        there = star.apply_space_motion(Time(2000.0, format="jyear"))
+        moved.left[key] = row | {"ra": there.ra.deg, "dec": there.dec.deg}
+    wanted = moved.find_pairs()
+    assert wanted.keys() != tables.find_pairs().keys()
+    found = fetch_pairs(engine, "all_pairs")
+    assert found.keys() == wanted.keys()
+    for pair, (separation, *numbers) in found.items():
+        assert abs(separation - wanted[pair][0]) < 1e-3
+        assert tuple(numbers) == wanted[pair][1:]
+    verify_table(engine, "kept.all_pairs", Recorder())
+    assert not translate(write_query(QUERIES[0][0], RADIUS), catalogue_log.read_catalogue(engine)).plan[0].count("kept")
+    tables.correct("delete", [{"source_id": key} for key in [*tables.left][-20:-10]])
+    verify_table(engine, "kept.all_pairs", Recorder())
+
+
+def test_keys_are_declared_in_tap_schema(engine: EmbeddedEngine, tables: MatchedTables) -> None:
+    keep(engine)
+    sql = "SELECT from_table, target_table FROM TAP_SCHEMA.keys WHERE from_table = 'kept.all_pairs' ORDER BY key_id"
+    targets = [row["target_table"] for row in engine.fetch_table(sql).to_pylist()]
+    assert targets == ["kept.optical", "kept.infrared"]
+    columns = "SELECT column_name, unit, ucd FROM TAP_SCHEMA.columns WHERE table_name = 'kept.all_pairs'"
+    assert ("separation", "arcsec", "pos.angDistance") in {
+        tuple(row.values()) for row in engine.fetch_table(columns).to_pylist()
+    }
+
+
+@pytest.mark.parametrize(
+    ("request_", "message"),
+    [
+        ({"radius": 324_001.0}, "at most 324,000 .90 degrees."),
+        ({"radius": 0.0}, "more than 0"),
+        ({"radius": float("nan")}, "more than 0"),
+        ({"right": "kept.optical"}, "cannot be matched with itself"),
+        ({"right": "kept.nothing"}, "there is no table kept.nothing"),
+        ({"table": "pairs"}, "needs schema.table"),
+        ({"table": "kept.infrared"}, "no kept match: choose another"),
+        ({"epochs": "2016"}, "epochs of both tables"),
+        ({"epochs": "2016,when"}, "no column of numbers of kept.infrared"),
+        ({"epochs": "2016,20000"}, "a Julian year"),
+    ],
+)
+def test_what_cannot_be_kept_is_refused(
+    engine: EmbeddedEngine, tables: MatchedTables, request_: dict[str, Any], message: str
+) -> None:
+    with pytest.raises(LoadError, match=message):
+        keep(engine, **request_)
+    assert not catalogue_log.read_catalogue(engine).current_matches
+
+
+def test_tables_without_ids_or_with_equal_ones_are_refused(engine: EmbeddedEngine, tables: MatchedTables) -> None:
+    schema = SCHEMA.replace(", id: [designation]", "")
+    (tables.folder / "kept.yaml").write_text(schema)
+    tables.load(tables.make_right(20), "replace")
+    with pytest.raises(LoadError, match=r"kept\.infrared has no id"):
+        keep(engine)
+    (tables.folder / "kept.yaml").write_text(SCHEMA)
+    rows = tables.make_right(20)
+    tables.load([*rows, rows[3]], "replace")
+    with pytest.raises(LoadError, match=rf"several rows of kept\.infrared have the id {rows[3]['designation']}"):
+        keep(engine)
+
+
+def test_a_match_keeps_its_tables_as_it_needs_them(engine: EmbeddedEngine, tables: MatchedTables) -> None:
+    keep(engine)
+    with pytest.raises(LoadError, match=r"skyhouse match drop kept\.all_pairs"):
+        drop_table(engine, "kept.infrared", Recorder())
+    (tables.folder / "kept.yaml").write_text(SCHEMA.replace(", id: [designation]", ", id: [k]"))
+    with pytest.raises(LoadError, match=r"the kept match kept\.all_pairs needs id of kept\.infrared as it is"):
+        tables.load(tables.make_right(20), "replace")
+    request = CorrectionRequest(
+        "delete", (tables.write([{"source_id": 1}]),), "kept.all_pairs", tables.folder / "r.csv"
+    )
+    with pytest.raises(LoadError, match="is a kept match, whose rows follow"):
+        correct_rows(engine, request, Recorder())
+    reporter = Recorder()
+    print_matches(engine, reporter)
+    assert "all of kept.optical and kept.infrared within 5 arcsec, up to date" in reporter.lines[0]
+    drop_match(engine, "kept.all_pairs", Recorder())
+    drop_table(engine, "kept.infrared", Recorder())
+
+
+def test_a_match_is_seen_by_those_alone_who_see_both_tables(engine: EmbeddedEngine, tables: MatchedTables) -> None:
+    keep(engine)
+    catalogue = replace(catalogue_log.read_catalogue(engine), grants={"kept.infrared": frozenset({"team"})})
+    seen = {entry.qualified_name: entry for entry in select_visible(catalogue, frozenset()).entries}
+    assert "kept.optical" in seen
+    assert not seen.keys() & {"kept.infrared", "kept.all_pairs"}
+    assert not seen["kept.optical"].matches
+    assert select_visible(catalogue, frozenset({"team"})).find_entry("kept", "all_pairs") is not None
