@@ -192,6 +192,8 @@ def _find_base_name(catalogue: Catalogue, table: Table, entry: TableEntry | None
 
 def _find_layout_obstacle(topology: Topology, name: str, wanted: Table, entry: TableEntry | None) -> str:
     """Return why the layout cannot be changed; '' if it can."""
+    if wanted.match != (entry.table.match if entry else None):
+        return f"skyhouse:match of {name} says which pairs it has: skyhouse match make makes them"
     if entry is None:
         return ""
     if entry.attached is not None:

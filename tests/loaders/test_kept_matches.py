@@ -16,6 +16,7 @@ from astropy.time import Time
 from adql.rewrite.matches import kept_matches
 from adql.translation import translate
 from clickhouse_schema.catalogue import Catalogue
+from clickhouse_schema.cluster_topology import read_topology
 from clickhouse_schema.engine_tables import catalogue_log, engine_setup
 from clickhouse_schema.failpoints import Failpoint
 from clickhouse_schema.visible_tables import select_visible
@@ -24,6 +25,7 @@ from loaders.pipeline import kept_match
 from loaders.pipeline.correct_rows import correct_rows
 from loaders.pipeline.correction_request import CorrectionRequest
 from loaders.pipeline.match_request import MatchRequest
+from loaders.tables import schema_apply
 from loaders.tables.drop_table import drop_table
 from loaders.tables.match_admin import drop_match, follow_matches, make_match, print_matches
 from loaders.tables.verify_table import verify_table
@@ -326,3 +328,13 @@ def test_a_match_is_seen_by_those_alone_who_see_both_tables(engine: EmbeddedEngi
     assert not seen.keys() & {"kept.infrared", "kept.all_pairs"}
     assert not seen["kept.optical"].matches
     assert select_visible(catalogue, frozenset({"team"})).find_entry("kept", "all_pairs") is not None
+
+
+def test_a_schema_file_does_not_change_what_a_match_keeps(engine: EmbeddedEngine, tables: MatchedTables) -> None:
+    keep(engine)
+    entry = catalogue_log.read_catalogue(engine).find_entry("kept", "all_pairs")
+    assert entry is not None
+    assert entry.table.match is not None
+    other = entry.table.model_copy(update={"match": entry.table.match.model_copy(update={"radius": 9.0})})
+    found = schema_apply._find_layout_obstacle(read_topology(engine), "kept.all_pairs", other, entry)
+    assert found.startswith("skyhouse:match of kept.all_pairs says which pairs it has")
