@@ -157,21 +157,15 @@ def _describe_join_method(join: Join, merged: MergedMatch | None) -> str:
     if _is_match_of_cubes(join):
         return "by nearness, in cubes of the sky"
     if any(is_join_equality(c, join) for c in split_conjuncts(join.condition)):
-        kept = next((name for side in (join.right, join.left) if (name := _find_kept_match(side))), "")
-        return f"by the kept match {kept}" if kept else "by equal values"
+        return "by equal values"
     return "of every row with every row"
-
-
-def _find_kept_match(side: Relation) -> str:
-    """Return the name of the kept match of which one side of a join is read; '' if it is another table."""
-    if isinstance(side, Derived) and isinstance(side.query, Select):
-        side = side.query.from_
-    return side.entry.qualified_name if isinstance(side, Scan) and side.entry.table.match is not None else ""
 
 
 def _describe_scan(scan: Scan, select: Select) -> str:
     read = {part.name for part in _walk_select(select) if isinstance(part, Column) and part.relation == scan.relation}
-    name = scan.entry.qualified_name
+    name = (
+        scan.entry.qualified_name if scan.entry.table.match is None else f"the kept match {scan.entry.qualified_name}"
+    )
     if any(map(is_row_column, read)):
         text = f"read whole rows from the row store of {name}"
     else:

@@ -1,7 +1,7 @@
 """Read the pairs of a cross-match from a kept match, which has them already.
 
     a JOIN b ON NEAR(a.ra, a.dec, b.ra, b.dec, r)
-    a JOIN kept AS k ON a.id = k.a_id AND k.separation <= r JOIN b ON k.b_id = b.id
+    a JOIN kept AS k ON a.id = k.a_id JOIN b ON k.b_id = b.id WHERE k.separation <= r
 
     a LEFT JOIN b ON NEAREST(a.ra, a.dec, b.ra, b.dec, r, n)
     a LEFT JOIN (SELECT k.a_id, b... FROM kept AS k JOIN b ON k.b_id = b.id WHERE k.separation <= r AND k.rank <= n)
@@ -9,6 +9,9 @@
 
     a SEMI JOIN b ON NEAR(...)
     a SEMI JOIN (SELECT k.a_id FROM kept AS k WHERE k.separation <= r) AS m ON a.id = m.a_id
+
+A match has the ids of both tables, the position of the first and the separations. A table of which a query uses nothing
+else is left out.
 
 Ids are unique: a match is not made of others. At the kept radius the pairs are those of the exact test; at a smaller
 one the kept separation is compared, with the same rounding as where a radius depends on rows. (Whether a separation
@@ -22,7 +25,7 @@ Comes after ``make_left_deep``, and before the passes that plan matches.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from adql.ir import (
@@ -44,12 +47,20 @@ from adql.ir import (
     split_conjuncts,
     walk_columns,
     walk_joins,
+    walk_select_expressions,
 )
 from adql.node_classes import replace
 from adql.regions.unit_vectors import ROUNDING
+from adql.rewrite.matches.crossmatch import reuse_separation
 from adql.rewrite.matches.nearest_neighbours import CHOICES
-from adql.rewrite.trees.derived_tables import wrap_relation
-from adql.rewrite.trees.relation_trees import find_used_relations, is_join_equality, replace_relation
+from adql.rewrite.trees.derived_tables import rename_columns, wrap_relation
+from adql.rewrite.trees.relation_trees import (
+    Leaf,
+    collect_numbers,
+    find_used_relations,
+    is_join_equality,
+    replace_relation,
+)
 from clickhouse_schema.catalogue import TableEntry
 from clickhouse_schema.datatypes import BOOLEAN, DOUBLE
 from clickhouse_schema.kept_match import RANK, SEPARATION
@@ -220,31 +231,110 @@ def _is_faster(kept: TableEntry, left: TableEntry, right: TableEntry) -> bool:
 # --- the joins --------------------------------------------------------------------------------------------------------
 
 
+@dataclass(frozen=True, slots=True)
+class _End:
+    """A side of the join, beside the pairs.
+
+    Attributes
+    ----------
+    leaf
+        The side, with its ids among its columns.
+    equalities
+        The conditions that the ids of the side are those of a pair.
+    kept
+        The columns of the pairs that have values of the side, by relation and name of its columns.
+    """
+
+    leaf: Leaf
+    equalities: list[Expr]
+    kept: dict[tuple[int, str], Column]
+
+    def has_kept(self, used: Iterable[Column]) -> bool:
+        """Return whether the pairs have all ``used`` columns of the side."""
+        return all((c.relation, c.name) in self.kept for c in used if c.relation == self.leaf.relation)
+
+    def name_columns(self, used: Iterable[Column]) -> dict[Column, Column]:
+        """Return the columns of the pairs by the ``used`` columns of the side."""
+        return {c: self.kept[c.relation, c.name] for c in used if (c.relation, c.name) in self.kept}
+
+
 def _read_pairs(select: Select, use: _KeptUse, fresh: NameGenerator) -> Select:
+    """Join the pairs with those sides of which more is used than the pairs have."""
     pairs = Scan(fresh.new_relation(), use.kept)
-    left_key, right_key = (_read_key(use, name) for name in (use.match.left, use.match.right))
-    if use.is_turned:
-        left_key, right_key = right_key, left_key
+    select = _remove_condition(select, use, pairs)
+    numbers = collect_numbers(use.join)
+    join = next(join for join in walk_joins(select.from_) if collect_numbers(join) == numbers)
+    left, right = _read_ends(use, pairs, fresh)
+    used = [*dict.fromkeys(c for expr in walk_select_expressions(select) for c in walk_columns(expr))]
+    needs_right = not right.has_kept(used)
+    names = {} if needs_right else right.name_columns(used)
+    tests = [*split_conjuncts(join.condition), *_locate_on_shards(use, pairs, needs_right=needs_right)]
+    if join.kind != "INNER":
+        partners = Join("INNER", pairs, right.leaf, combine_conjuncts(right.equalities)) if needs_right else pairs
+        outer = Join(join.kind, left.leaf, partners, combine_conjuncts([*left.equalities, *tests]))
+        select = rename_columns(select.with_from(replace_relation(select.from_, join, outer)), names)
+        return wrap_relation(select, partners, fresh, _choose_pairs(use, pairs))
+    joined: Relation = pairs
+    if left.has_kept(used):
+        names |= left.name_columns(used)
+    else:
+        joined = Join("INNER", left.leaf, pairs, combine_conjuncts(left.equalities))
+    if needs_right:
+        joined = Join("INNER", joined, right.leaf, combine_conjuncts(right.equalities))
+    where = combine_conjuncts([*tests, *_choose_pairs(use, pairs), *split_conjuncts(select.where)])
+    return rename_columns(replace(select, from_=replace_relation(select.from_, join, joined), where=where), names)
+
+
+def _remove_condition(select: Select, use: _KeptUse, pairs: Scan) -> Select:
+    """Return ``select`` without the condition that is read, and with the kept separation for DISTANCE."""
+    on, where = (
+        combine_conjuncts([part for part in split_conjuncts(condition) if part is not use.condition])
+        for condition in (use.join.condition, select.where if use.join.kind == "INNER" else None)
+    )
+    bare = replace(use.join, condition=on)
+    where = where if use.join.kind == "INNER" else select.where
+    select = replace(select, from_=replace_relation(select.from_, use.join, bare), where=where)
+    apart = Call(DOUBLE, "/", (_column(pairs, SEPARATION), Literal(DOUBLE, _ARCSEC_PER_DEGREE)))
+    return reuse_separation(select, Nearness.from_call(use.condition), {"DISTANCE": apart})
+
+
+def _read_ends(use: _KeptUse, pairs: Scan, fresh: NameGenerator) -> tuple[_End, _End]:
+    keys = [_read_key(use, name) for name in (use.match.left, use.match.right)]
+    left_key, right_key = reversed(keys) if use.is_turned else keys
     right, right_ids = _export_ids(use, right_key.referenced_columns, fresh)
     left_ids = [_column(use.left, name) for name in left_key.referenced_columns]
-    to_left, to_right = (_equate(left_ids, left_key, pairs), _equate(right_ids, right_key, pairs))
-    tests = [part for part in split_conjuncts(use.join.condition) if part is not use.condition]
-    chosen = _choose_pairs(use, pairs)
-    if use.left.entry.is_sharded:  # by nearnesses a cluster knows that these rows are on one shard
-        tests.append(Nearness.from_call(use.condition).to_call())
-        if not use.is_turned:
-            to_left.append(_make_same_place(use.left, pairs))
-    if use.join.kind == "INNER":
-        inner = Join("INNER", use.left, pairs, combine_conjuncts([*to_left, *chosen]))
-        joined = Join("INNER", inner, right, combine_conjuncts([*to_right, *tests]))
-        where = combine_conjuncts([part for part in split_conjuncts(select.where) if part is not use.condition])
-        return replace(select, from_=replace_relation(select.from_, use.join, joined), where=where)
-    # of a SEMI or ANTI JOIN nothing but the tests may need the partners
-    has_partners = use.join.kind == "LEFT" or bool(tests)
-    partners = Join("INNER", pairs, right, combine_conjuncts(to_right)) if has_partners else pairs
-    outer = Join(use.join.kind, use.left, partners, combine_conjuncts([*to_left, *tests]))
-    select = replace(select, from_=replace_relation(select.from_, use.join, outer))
-    return wrap_relation(select, partners, fresh, chosen)
+    left_kept = _list_kept(use, use.left, left_key, pairs, is_first=not use.is_turned)
+    right_kept = _list_kept(use, use.right, right_key, pairs, is_first=use.is_turned)
+    if isinstance(right, Derived):
+        shown = {(right.relation, output.alias): output.expr for output in right.query.outputs}
+        right_kept = {
+            name: right_kept[expr.relation, expr.name]
+            for name, expr in shown.items()
+            if isinstance(expr, Column) and (expr.relation, expr.name) in right_kept
+        }
+    return (
+        _End(use.left, _equate(left_ids, left_key, pairs), left_kept),
+        _End(right, _equate(right_ids, right_key, pairs), right_kept),
+    )
+
+
+def _list_kept(
+    use: _KeptUse, scan: Scan, key: ForeignKey, pairs: Scan, *, is_first: bool
+) -> dict[tuple[int, str], Column]:
+    """Return the columns of the pairs by the columns of a table whose values they have: ids, and the first position."""
+    names = dict(zip(key.referenced_columns, key.columns, strict=True))
+    if is_first:
+        own, stored = (each.table.layout.position or () for each in (scan.entry, use.kept))
+        names |= zip(own, stored, strict=True)
+    return {(scan.relation, name): _column(pairs, kept) for name, kept in names.items()}
+
+
+def _locate_on_shards(use: _KeptUse, pairs: Scan, *, needs_right: bool) -> list[Expr]:
+    """Return nearnesses that are true for every pair, by which a cluster knows that its rows are on one shard."""
+    if not use.left.entry.is_sharded:
+        return []
+    found: list[Expr] = [] if use.is_turned else [_make_same_place(use.left, pairs)]
+    return [*found, Nearness.from_call(use.condition).to_call()] if needs_right else found
 
 
 def _read_key(use: _KeptUse, name: str) -> ForeignKey:
@@ -257,12 +347,12 @@ def _equate(ids: Sequence[Column], key: ForeignKey, pairs: Scan) -> list[Expr]:
     return [Call(BOOLEAN, "=", (own, _column(pairs, name))) for own, name in zip(ids, key.columns, strict=True)]
 
 
-def _export_ids(use: _KeptUse, names: Sequence[str], fresh: NameGenerator) -> tuple[Relation, list[Column]]:
+def _export_ids(use: _KeptUse, names: Sequence[str], fresh: NameGenerator) -> tuple[Leaf, list[Column]]:
     """Return the right side with the ids of its rows among its columns, and these."""
     ids = [_column(use.right, name) for name in names]
     side = use.join.right
     if not isinstance(side, Derived):
-        return side, ids
+        return use.right, ids
     outputs = tuple(Output(fresh.new_alias(), column, column.field) for column in ids)
     query = replace(side.query, outputs=(*side.query.outputs, *outputs))
     return replace(side, query=query), [Column(o.expr.type, side.relation, o.alias, o.field) for o in outputs]
