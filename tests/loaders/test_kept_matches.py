@@ -84,7 +84,7 @@ def test_matches_follow_random_changes_of_both_tables(engine: EmbeddedEngine, ta
     for kind in KINDS:
         keep(engine, kind)
     random = tables.random
-    for _ in range(12):
+    for _ in range(8):
         change = random.choice(["append", "append", "move", "delete", "magnitude"])
         is_left = bool(random.integers(2))
         if change == "append":
