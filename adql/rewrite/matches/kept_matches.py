@@ -51,6 +51,7 @@ from adql.ir import (
 )
 from adql.node_classes import replace
 from adql.regions.unit_vectors import ROUNDING
+from adql.rewrite.covers.spatial_covers import HPX29
 from adql.rewrite.matches.crossmatch import reuse_separation
 from adql.rewrite.matches.nearest_neighbours import CHOICES
 from adql.rewrite.trees.derived_tables import rename_columns, wrap_relation
@@ -154,7 +155,8 @@ def _selects_by_index(condition: Expr, scan: Scan) -> bool:
     """Whether a condition on one table alone may leave few rows of it."""
     if find_used_relations(condition) != {scan.relation}:
         return False
-    return any(scan.entry.table.is_indexed(column.name) for column in walk_columns(condition))
+    names = (column.name for column in walk_columns(condition))
+    return any(name == HPX29 or scan.entry.table.is_indexed(name) for name in names)
 
 
 def _read_use(join: Join, left: Scan, right: Scan, condition: Call) -> _KeptUse | None:
