@@ -268,19 +268,24 @@ def _read_pairs(select: Select, use: _KeptUse, fresh: NameGenerator) -> Select:
     join = next(join for join in walk_joins(select.from_) if collect_numbers(join) == numbers)
     left, right = _read_ends(use, pairs, fresh)
     used = [*dict.fromkeys(c for expr in walk_select_expressions(select) for c in walk_columns(expr))]
+    needs_left = join.kind != "INNER" or not left.has_kept(used)
     needs_right = not right.has_kept(used)
+    if use.left.entry.is_sharded and (needs_left or needs_right):  # the pairs are with the rows of the first table
+        needs_left, needs_right = True, needs_right or use.is_turned
     names = {} if needs_right else right.name_columns(used)
-    tests = [*split_conjuncts(join.condition), *_locate_on_shards(use, pairs, needs_right=needs_right)]
+    tests = [*split_conjuncts(join.condition)]
+    if use.left.entry.is_sharded and needs_left:
+        tests += _locate_on_shards(use, pairs, needs_right=needs_right)
     if join.kind != "INNER":
         partners = Join("INNER", pairs, right.leaf, combine_conjuncts(right.equalities)) if needs_right else pairs
         outer = Join(join.kind, left.leaf, partners, combine_conjuncts([*left.equalities, *tests]))
         select = rename_columns(select.with_from(replace_relation(select.from_, join, outer)), names)
         return wrap_relation(select, partners, fresh, _choose_pairs(use, pairs))
     joined: Relation = pairs
-    if left.has_kept(used):
-        names |= left.name_columns(used)
-    else:
+    if needs_left:
         joined = Join("INNER", left.leaf, pairs, combine_conjuncts(left.equalities))
+    else:
+        names |= left.name_columns(used)
     if needs_right:
         joined = Join("INNER", joined, right.leaf, combine_conjuncts(right.equalities))
     where = combine_conjuncts([*tests, *_choose_pairs(use, pairs), *split_conjuncts(select.where)])
@@ -333,8 +338,6 @@ def _list_kept(
 
 def _locate_on_shards(use: _KeptUse, pairs: Scan, *, needs_right: bool) -> list[Expr]:
     """Return nearnesses that are true for every pair, by which a cluster knows that its rows are on one shard."""
-    if not use.left.entry.is_sharded:
-        return []
     found: list[Expr] = [] if use.is_turned else [_make_same_place(use.left, pairs)]
     return [*found, Nearness.from_call(use.condition).to_call()] if needs_right else found
 
