@@ -7,7 +7,7 @@ from adql.query_plan import is_cross_match
 from adql.rewrite.covers.confining_regions import find_confinements
 from adql.rewrite.covers.spatial_covers import cover_region
 from adql.rewrite.matches.counted_matches import CellMatch
-from adql.rewrite.matches.match_sizes import find_border_part, find_cell_area
+from adql.rewrite.matches.match_sizes import find_border_part
 from adql.rewrite.matches.merged_matches import MergedMatch, is_merged
 from adql.rewrite.matches.radius_bounds import bound_radius
 from adql.rewrite.trees.relation_trees import is_join_equality
@@ -21,7 +21,6 @@ __all__ = [
     "cover_region",
     "emit_query",
     "find_border_part",
-    "find_cell_area",
     "find_confinements",
     "is_cross_match",
     "is_join_equality",

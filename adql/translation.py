@@ -265,13 +265,17 @@ def emit_statement(bound: BoundQuery) -> SqlStatement:
     sql, on_shard, query = _place_query(query, bound.placement, fresh)
     if bound.placement is not None:
         settings |= DISTRIBUTED
-    if any(is_cross_match(join) for select in walk_selects(query) for join in walk_joins(select.from_)):
+    if " JOIN " in sql and _has_cross_match(query):
         settings |= NO_JOIN_FILTERS
     if RAISES in sql:
         settings |= WRITTEN_ORDER
     settings |= choose_size_settings(sql, len(query.outputs))
     stored_rows = None if stored is None else _emit_stored_rows(stored, bound.placement, fresh)
     return SqlStatement(sql, settings, query, on_shard, stored_rows)
+
+
+def _has_cross_match(query: Query) -> bool:
+    return any(is_cross_match(join) for select in walk_selects(query) for join in walk_joins(select.from_))
 
 
 def emit_look_ups(statement: StoredRowStatement, ids: tuple[Literal, ...], limit: int) -> str:

@@ -27,6 +27,7 @@ from adql.ir import (
 from adql.rewrite.filters.condition_pushdown import find_origins
 from adql.rewrite.filters.match_ties import KnownEnd, find_ties, follow_ties, read_nearness_tie
 from adql.rewrite.joins.join_trees import turn_right_joins
+from adql.rewrite.trees.derived_tables import is_row_by_row
 from adql.rewrite.trees.relation_trees import Leaf, collect_leaves
 from adql.rewrite.trees.repeatable_relations import is_deterministic, is_repeatable
 
@@ -62,7 +63,7 @@ def find_candidates(select: Select) -> Iterator[Candidate]:
                 yield Candidate(leaf, (Level(leaf.relation, make_position(leaf)),))
             continue
         inner = leaf.query
-        if isinstance(inner, Select) and inner.limit is None and not find_row_dependence(replace(inner, order_by=())):
+        if isinstance(inner, Select) and is_row_by_row(inner):
             for candidate in find_candidates(inner):
                 level = Level(leaf.relation, _find_shown_columns(leaf, inner, candidate.levels[0].position))
                 yield Candidate(candidate.scan, (level, *candidate.levels))

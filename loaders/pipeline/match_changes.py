@@ -11,6 +11,7 @@ from __future__ import annotations
 import logging
 import threading
 from collections.abc import Callable, Collection, Iterable, Sequence
+from functools import cached_property
 
 from clickhouse_schema.engine_tables.catalogue_log import read_catalogue, write_match_records
 from clickhouse_schema.engine_tables.match_record import MAX_CELLS, MatchRecord
@@ -36,21 +37,28 @@ _log = logging.getLogger("skyhouse")
 
 
 class MatchChanges:
-    """The kept matches of the table ``name`` (schema.table), which a change is about to reach."""
+    """The kept matches of the table ``name`` (schema.table), which a change is about to reach.
+
+    They are those of the moment when they are first asked for. One that is made meanwhile finds by itself that a table
+    has changed.
+    """
 
     def __init__(self, engine: Engine, name: str) -> None:
         self._engine = engine
         self._name = name
+
+    @cached_property
+    def _schemas(self) -> tuple[Schema, ...]:
+        return read_catalogue(self._engine).schemas
 
     def has_any(self) -> bool:
         return bool(self._find_matches())
 
     def _find_matches(self, columns: Collection[str] | None = None) -> list[tuple[Schema, Table]]:
         """Return the matches, of a correction of some ``columns`` those that depend on one of them."""
-        schemas = read_catalogue(self._engine).schemas
         found = []
-        for schema, table in find_matches_of(schemas, self._name):
-            sides = read_sides(schemas, table)
+        for schema, table in find_matches_of(self._schemas, self._name):
+            sides = read_sides(self._schemas, table)
             if columns is not None and sides is not None:
                 used = {column for side in sides if side.name == self._name for column in side.used_columns}
                 if used.isdisjoint(columns):

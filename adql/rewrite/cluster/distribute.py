@@ -186,10 +186,7 @@ class _Distributor:
 
     def _send_counts(self, derived: Derived) -> Derived:
         """Have each shard count the pairs of its own rows: ``counted_matches`` has seen to it that it has them."""
-        query = _get_select(derived)
-        assert isinstance(query.from_, Join)  # noqa: S101  a match of cells is one
-        sides = read_tables(query.from_.left, LOCAL), read_tables(query.from_.right, MARGIN)
-        local = replace(derived, query=query.with_from(query.from_.with_sides(*sides)))
+        local = replace(derived, query=_join_on_shard(derived.query))
         distinct = _make_distinct(local, self.fresh.new_relation())
         return replace(distinct, place="shards", cluster=self.sharding.cluster)
 
@@ -197,7 +194,7 @@ class _Distributor:
         """Have each shard find the pairs of its own rows: ``merged_matches`` has seen to it that it has them."""
         pairs = Derived(
             self.fresh.new_relation(),
-            replace(query, left=_merge_on_shard(query.left), right=_merge_on_shard(query.right)),
+            replace(query, left=_join_on_shard(query.left), right=_join_on_shard(query.right)),
         )
         columns = zip(query.outputs, list_columns(pairs), strict=True)
         shown = tuple(replace(output, expr=column) for output, column in columns)
@@ -252,8 +249,9 @@ class _Distributor:
         return map_select(select, lambda expr: transform_expr(expr, change))
 
 
-def _merge_on_shard(query: Query) -> Select:
-    assert isinstance(query, Select)  # noqa: S101  a branch of a merge is one
+def _join_on_shard(query: Query) -> Select:
+    """Return the SELECT of a join with the left tables' rows of a shard and the right tables' rows there and near."""
+    assert isinstance(query, Select)  # noqa: S101  matches of cells and branches of merges are such SELECTs
     assert isinstance(query.from_, Join)  # noqa: S101
     join = query.from_
     return query.with_from(join.with_sides(read_tables(join.left, LOCAL), read_tables(join.right, MARGIN)))

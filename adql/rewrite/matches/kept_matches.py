@@ -43,7 +43,6 @@ from adql.ir import (
     Select,
     combine_conjuncts,
     evaluate_constant,
-    has_window,
     split_conjuncts,
     walk_columns,
     walk_joins,
@@ -54,7 +53,7 @@ from adql.regions.unit_vectors import ROUNDING
 from adql.rewrite.covers.spatial_covers import HPX29
 from adql.rewrite.matches.crossmatch import reuse_separation
 from adql.rewrite.matches.nearest_neighbours import CHOICES
-from adql.rewrite.trees.derived_tables import rename_columns, wrap_relation
+from adql.rewrite.trees.derived_tables import is_row_by_row, rename_columns, wrap_relation
 from adql.rewrite.trees.relation_trees import (
     Leaf,
     collect_numbers,
@@ -147,8 +146,8 @@ def _find_scan(right: Relation) -> Scan | None:
     if not isinstance(right, Derived) or not isinstance(right.query, Select):
         return None
     query = right.query
-    is_plain = not (query.is_grouped or query.distinct or query.offset or has_window(query)) and query.limit is None
-    return query.from_ if is_plain and query.where is None and isinstance(query.from_, Scan) else None
+    is_whole = is_row_by_row(query) and query.where is None
+    return query.from_ if is_whole and isinstance(query.from_, Scan) else None
 
 
 def _selects_by_index(condition: Expr, scan: Scan) -> bool:
@@ -296,10 +295,9 @@ def _remove_condition(select: Select, use: _KeptUse, pairs: Scan) -> Select:
     """Return ``select`` without the condition that is read, and with the kept separation for DISTANCE."""
     on, where = (
         combine_conjuncts([part for part in split_conjuncts(condition) if part is not use.condition])
-        for condition in (use.join.condition, select.where if use.join.kind == "INNER" else None)
+        for condition in (use.join.condition, select.where)
     )
     bare = replace(use.join, condition=on)
-    where = where if use.join.kind == "INNER" else select.where
     select = replace(select, from_=replace_relation(select.from_, use.join, bare), where=where)
     apart = Call(DOUBLE, "/", (_column(pairs, SEPARATION), Literal(DOUBLE, _ARCSEC_PER_DEGREE)))
     return reuse_separation(select, Nearness.from_call(use.condition), {"DISTANCE": apart})
@@ -310,8 +308,8 @@ def _read_ends(use: _KeptUse, pairs: Scan, fresh: NameGenerator) -> tuple[_End, 
     left_key, right_key = reversed(keys) if use.is_turned else keys
     right, right_ids = _export_ids(use, right_key.referenced_columns, fresh)
     left_ids = [_column(use.left, name) for name in left_key.referenced_columns]
-    left_kept = _list_kept(use, use.left, left_key, pairs, is_first=not use.is_turned)
-    right_kept = _list_kept(use, use.right, right_key, pairs, is_first=use.is_turned)
+    left_kept = _list_kept(use.left, left_key, pairs, is_first=not use.is_turned)
+    right_kept = _list_kept(use.right, right_key, pairs, is_first=use.is_turned)
     if isinstance(right, Derived):
         shown = {(right.relation, output.alias): output.expr for output in right.query.outputs}
         right_kept = {
@@ -325,13 +323,11 @@ def _read_ends(use: _KeptUse, pairs: Scan, fresh: NameGenerator) -> tuple[_End, 
     )
 
 
-def _list_kept(
-    use: _KeptUse, scan: Scan, key: ForeignKey, pairs: Scan, *, is_first: bool
-) -> dict[tuple[int, str], Column]:
+def _list_kept(scan: Scan, key: ForeignKey, pairs: Scan, *, is_first: bool) -> dict[tuple[int, str], Column]:
     """Return the columns of the pairs by the columns of a table whose values they have: ids, and the first position."""
     names = dict(zip(key.referenced_columns, key.columns, strict=True))
     if is_first:
-        own, stored = (each.table.layout.position or () for each in (scan.entry, use.kept))
+        own, stored = (each.entry.table.layout.position or () for each in (scan, pairs))
         names |= zip(own, stored, strict=True)
     return {(scan.relation, name): _column(pairs, kept) for name, kept in names.items()}
 

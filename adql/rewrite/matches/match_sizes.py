@@ -94,7 +94,7 @@ def _estimate_merge_cost(order: int, radius: float, crowding: float) -> float:
     at_border = find_border_part(order, radius)
     if at_border > _MAX_AT_BORDER:
         return math.inf
-    return _MERGE_COST + _BORDER_COST * at_border + crowding * find_cell_area(order) * (1 + at_border**2)
+    return _MERGE_COST + _BORDER_COST * at_border + crowding * _find_cell_area(order) * (1 + at_border**2)
 
 
 def find_border_part(order: int, radius: float) -> float:
@@ -103,7 +103,7 @@ def find_border_part(order: int, radius: float) -> float:
     return 1 - float(max(inside, 0.0) ** 2)
 
 
-def find_cell_area(order: int) -> float:
+def _find_cell_area(order: int) -> float:
     """Return the area of a HEALPix cell in square degrees."""
     return 360**2 / math.pi / 12 * 0.25**order
 

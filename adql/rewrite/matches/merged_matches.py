@@ -46,7 +46,6 @@ from adql.ir import (
     Join,
     Literal,
     NameGenerator,
-    Nearness,
     Output,
     Query,
     Relation,
@@ -57,7 +56,6 @@ from adql.ir import (
     derive_field,
     evaluate_constant,
     get_operand,
-    has_window,
     split_conjuncts,
     transform_expr,
     walk_columns,
@@ -72,6 +70,7 @@ from adql.rewrite.matches.match_sizes import choose_merge_order, find_crowding
 from adql.rewrite.trees.collocation import has_pairs_on_shards
 from adql.rewrite.trees.derived_tables import (
     find_columns_used_outside,
+    is_row_by_row,
     list_columns,
     make_derived,
     make_select,
@@ -140,12 +139,15 @@ class _Side:
 
 @dataclass(frozen=True, slots=True)
 class _Match:
-    """The match of a join in cells of ``order``; ``other`` has the rows that are copied, ``tests`` test pairs."""
+    """The match of a join in cells of ``order``: ``other`` has the rows that are copied, ``tests`` test pairs.
+
+    ``latitudes`` are those of both positions.
+    """
 
     join: Join
     one: _Side
     other: _Side
-    near: Nearness
+    latitudes: tuple[Expr, Expr]
     radius: Literal
     tests: tuple[Expr, ...]
     order: Literal
@@ -197,18 +199,17 @@ def _read_match(select: Select, join: Join) -> _Match | None:
         return None
     of_sides = [c for c in conditions if _is_of_one_side(c, join)]
     tests = [c for c in on if c not in of_sides and c != found.condition]
+    of_left = [c for c in where if find_used_relations(c) == collect_numbers(join.left) and _is_plain(c)]
     order = choose_merge_order(radius, find_crowding(join))
     sides = _order_sides(select, join, left, right)
     if order is None or sides is None or not all(map(_is_plain, (*of_sides, *tests))):
         return None
-    of_left = [c for c in _find_left_conditions(select, join) if _is_plain(c)]
-    near = Nearness.match(found.condition)
-    assert near is not None  # noqa: S101  it is one
+    known = [*dict.fromkeys([*of_sides, *of_left])]
     return _Match(
         join,
-        _add_conditions(sides[0], [*of_sides, *of_left]),
-        _add_conditions(sides[1], [*of_sides, *of_left]),
-        near,
+        _add_conditions(sides[0], known),
+        _add_conditions(sides[1], known),
+        (found.left_position[1], found.right_position[1]),
         Literal(DOUBLE, radius),
         (found.condition, *tests),
         Literal(INT, order),
@@ -233,11 +234,6 @@ def _is_of_one_side(condition: Expr, join: Join) -> bool:
     return any(find_used_relations(condition) == collect_numbers(side) for side in (join.left, join.right))
 
 
-def _find_left_conditions(select: Select, join: Join) -> list[Expr]:
-    """Return the conditions of WHERE on the left rows of ``join`` alone."""
-    return [c for c in split_conjuncts(select.where) if find_used_relations(c) == collect_numbers(join.left)]
-
-
 def _is_plain(condition: Expr) -> bool:
     """Return whether a condition may be tested for pairs, and twice: its rows are not few by a subquery, nor random."""
     return not has_subquery(condition) and all(map(is_deterministic, walk_expr(condition)))
@@ -252,12 +248,13 @@ def _read_side(leaf: Relation, position: tuple[Expr, ...]) -> _Side | None:
     """Return a side whose position is that of a table stored on this server; None for others."""
     if isinstance(leaf, Join):
         return None
-    select = leaf.query if isinstance(leaf, Derived) else None
-    if select is not None and not (isinstance(select, Select) and _shows_rows_of_table(select)):
-        return None
-    scan = leaf if select is None else select.from_
+    scan: Relation = leaf
     values: dict[Expr, Expr] = {}
+    conditions: tuple[Expr, ...] = ()
     if isinstance(leaf, Derived):
+        if not (isinstance(leaf.query, Select) and is_row_by_row(leaf.query)):
+            return None
+        scan, conditions = leaf.query.from_, split_conjuncts(leaf.query.where)
         values = {column: output.expr for column, output in zip(list_columns(leaf), leaf.query.outputs, strict=True)}
     lon, lat = (values.get(expr, expr) for expr in position)
     if not (isinstance(scan, Scan) and isinstance(lon, Column) and isinstance(lat, Column)):
@@ -265,17 +262,10 @@ def _read_side(leaf: Relation, position: tuple[Expr, ...]) -> _Side | None:
     index = find_index_column(scan, lon, lat)
     if index is None or scan.part or scan.entry.is_computed:
         return None
-    conditions = () if select is None else split_conjuncts(select.where)
     computed = (value for value in values.values() if not _is_row_number(value))
     if not all(map(_is_plain, (*conditions, *computed))):
         return None
     return _Side(leaf, scan, index, values, conditions)
-
-
-def _shows_rows_of_table(select: Select) -> bool:
-    """Return whether a SELECT returns each row of its FROM at most once, whatever its other rows are."""
-    is_whole = select.limit is None and not select.offset and not select.distinct
-    return is_whole and not select.is_grouped and not has_window(select)
 
 
 def _is_row_number(expr: Expr) -> bool:
@@ -347,7 +337,7 @@ def _join_cells(match: _Match, shown: Sequence[Expr], fresh: NameGenerator, *, i
         names |= zip(exprs, list_columns(derived)[1:], strict=True)
     cells = (list_columns(rows)[0], list_columns(partners)[0])
     joined = Join("INNER", rows, partners, Call(BOOLEAN, "=", cells), is_merge=True)
-    latitudes = Call(BOOLEAN, "LATITUDES NEAR", (match.near.left.lat, match.near.right.lat, match.radius))
+    latitudes = Call(BOOLEAN, "LATITUDES NEAR", (*match.latitudes, match.radius))
     tests = [transform_expr(test, lambda part: names.get(part, part)) for test in (latitudes, *match.tests)]
     return finish_joins(make_select(joined, [names[expr] for expr in shown], fresh, tests), fresh)
 

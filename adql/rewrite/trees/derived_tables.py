@@ -15,11 +15,13 @@ from adql.ir import (
     Literal,
     NameGenerator,
     Output,
+    Query,
     Relation,
     Select,
     SetOperation,
     combine_conjuncts,
     derive_field,
+    has_window,
     map_select,
     transform_expr,
     walk_columns,
@@ -114,6 +116,13 @@ def map_outputs(exprs: Sequence[AnyExpr], derived: Derived) -> dict[AnyExpr, Col
 def list_columns(derived: Derived) -> list[Column]:
     """Return the columns of a derived table, in its order."""
     return [Column(o.expr.type, derived.relation, o.alias, o.field) for o in derived.query.outputs]
+
+
+def is_row_by_row(query: Query) -> bool:
+    """Return whether a query returns rows of its FROM, at most one for each and whatever the other rows are."""
+    if not isinstance(query, Select) or query.limit is not None or query.offset:
+        return False
+    return not (query.is_grouped or query.distinct or has_window(query))
 
 
 def make_union(left: Select, right: Select, fresh: NameGenerator) -> Derived:

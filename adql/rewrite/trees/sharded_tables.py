@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from adql.ir import Derived, Relation, Scan, SetOperation, has_window, walk_scans
+from adql.ir import Derived, Relation, Scan, Select, walk_scans
+from adql.rewrite.trees.derived_tables import is_row_by_row
 from adql.rewrite.trees.relation_trees import has_subquery
 
 
@@ -14,11 +15,9 @@ def find_sharded_scan(leaf: Relation) -> Scan | None:
     """Return the sharded table of which a leaf only selects rows and computes columns; None if it does more."""
     if isinstance(leaf, Scan):
         return leaf if leaf.entry.is_sharded else None
-    if not isinstance(leaf, Derived) or leaf.place or isinstance(leaf.query, SetOperation):
+    if not isinstance(leaf, Derived) or leaf.place or not isinstance(leaf.query, Select):
         return None
     query = leaf.query
-    if query.is_grouped or query.distinct or query.limit is not None or query.offset or query.order_by:
-        return None
-    if has_window(query) or any(has_subquery(output.expr) for output in query.outputs):
+    if not is_row_by_row(query) or query.order_by or any(has_subquery(output.expr) for output in query.outputs):
         return None
     return find_sharded_scan(query.from_)

@@ -41,7 +41,6 @@ from adql.query_analysis import (
     CellMatch,
     MergedMatch,
     find_border_part,
-    find_cell_area,
     is_join_equality,
     is_merged,
 )
@@ -92,9 +91,6 @@ _OBLIQUE_FACTOR = 1.15
 #: The side of cubes for radii that depend on rows, in radii: from 2 to 8
 #: (``cube_level_sql``)
 _LEVEL_SIDE = 4.0
-
-#: Square degrees
-_WHOLE_SKY = 360**2 / math.pi
 
 #: Bytes of a computed value, and what a hash table needs beside the values of a row: its cells are half empty at times
 _VALUE_BYTES = 8.0
@@ -303,8 +299,7 @@ class _WorkCounter:
         """Return the pairs of a merge, all of them as those of rows in one cell."""
         left, right = (self._count_leaf(select, leaf) for leaf in walk_leaves(select.from_))
         self.is_sure = self.is_sure and left.is_sure and right.is_sure
-        area = area_to_radius(find_cell_area(match.order) / _WHOLE_SKY)
-        candidates = estimate_pairs(left.density, right.density, area)
+        candidates = estimate_pairs(left.density, right.density, area_to_radius(1 / (12 * 4**match.order)))
         rows = left.total + right.total
         if match.is_border:
             part = find_border_part(match.order, match.radius)
