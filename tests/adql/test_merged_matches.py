@@ -14,7 +14,7 @@ import pytest
 from astropy.coordinates import SkyCoord
 from cdshealpix.nested import healpix_to_lonlat, lonlat_to_healpix
 
-from adql.clickhouse.sky.cell_border_sql import cell_beyond_sql, is_at_border_sql, steps_over_border_sql
+from adql.clickhouse.sky.neighbour_cell_sql import cell_beyond_sql, is_at_border_sql, steps_over_border_sql
 from adql.rewrite.matches.match_sizes import choose_merge_order
 from adql.translation import translate
 from clickhouse_schema.adjacent_cells import find_border_width

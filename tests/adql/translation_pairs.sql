@@ -1242,103 +1242,134 @@ SETTINGS compile_aggregate_expressions = 0, compile_expressions = 0, max_block_s
 -- Cross-match
 SELECT o.id, s.id FROM sky.objects AS o JOIN sky.sources AS s ON DISTANCE(POINT(o.ra, o.dec), POINT(s.ra, s.dec)) < 1 / 3600.
 =>
-SELECT t4.`c8` AS c1, t3.`c5` AS c2
-FROM (SELECT t2.`ra` AS c3, t2.`dec` AS c4, t2.`id` AS c5,
-    bitOr(bitOr(bitShiftLeft(toUInt64(floor(ifNotFinite((cos(radians(toFloat64(ifNull(toFloat64(t2.`dec`), nan)))) *
-    cos(radians(toFloat64(ifNull(toFloat64(t2.`ra`), nan)) % 360.))) / 7.75701889774498e-05, 0.)) + 524288), 40),
-    bitShiftLeft(toUInt64(floor(ifNotFinite((cos(radians(toFloat64(ifNull(toFloat64(t2.`dec`), nan)))) * sin(radians(toFloat64(ifNull(toFloat64(t2.`ra`), nan))
-    % 360.))) / 7.75701889774498e-05, 0.)) + 524288), 20)), toUInt64(floor(ifNotFinite(sin(radians(toFloat64(ifNull(toFloat64(t2.`dec`), nan)))) /
-    7.75701889774498e-05, 0.)) + 524288)) AS c9, (cos(radians(toFloat64(ifNull(toFloat64(t2.`dec`), nan)))) * cos(radians(toFloat64(ifNull(toFloat64(t2.`ra`),
-    nan)) % 360.))) AS c11, (cos(radians(toFloat64(ifNull(toFloat64(t2.`dec`), nan)))) * sin(radians(toFloat64(ifNull(toFloat64(t2.`ra`), nan)) % 360.))) AS
-    c12, sin(radians(toFloat64(ifNull(toFloat64(t2.`dec`), nan)))) AS c13
-FROM `sky`.`sources` AS t2) AS t3
-INNER JOIN (SELECT t1.`ra` AS c6, t1.`dec` AS c7, t1.`id` AS c8,
-    bitOr(bitOr(bitShiftLeft(arrayJoin(range(toUInt64(floor(ifNotFinite(((cos(radians(toFloat64(ifNull(toFloat64(t1.`dec`), nan)))) *
-    cos(radians(toFloat64(ifNull(toFloat64(t1.`ra`), nan)) % 360.))) - 4.848136811090612e-06 - 1e-12) / 7.75701889774498e-05, 0.)) + 524288),
-    toUInt64(floor(ifNotFinite(((cos(radians(toFloat64(ifNull(toFloat64(t1.`dec`), nan)))) * cos(radians(toFloat64(ifNull(toFloat64(t1.`ra`), nan)) % 360.))) +
-    4.848136811090612e-06 + 1e-12) / 7.75701889774498e-05, 0.)) + 524288) + 1)), 40),
-    bitShiftLeft(arrayJoin(range(toUInt64(floor(ifNotFinite(((cos(radians(toFloat64(ifNull(toFloat64(t1.`dec`), nan)))) *
-    sin(radians(toFloat64(ifNull(toFloat64(t1.`ra`), nan)) % 360.))) - 4.848136811090612e-06 - 1e-12) / 7.75701889774498e-05, 0.)) + 524288),
-    toUInt64(floor(ifNotFinite(((cos(radians(toFloat64(ifNull(toFloat64(t1.`dec`), nan)))) * sin(radians(toFloat64(ifNull(toFloat64(t1.`ra`), nan)) % 360.))) +
-    4.848136811090612e-06 + 1e-12) / 7.75701889774498e-05, 0.)) + 524288) + 1)), 20)),
-    arrayJoin(range(toUInt64(floor(ifNotFinite((sin(radians(toFloat64(ifNull(toFloat64(t1.`dec`), nan)))) - 4.848136811090612e-06 - 1e-12) /
-    7.75701889774498e-05, 0.)) + 524288), toUInt64(floor(ifNotFinite((sin(radians(toFloat64(ifNull(toFloat64(t1.`dec`), nan)))) + 4.848136811090612e-06 + 1e-12)
-    / 7.75701889774498e-05, 0.)) + 524288) + 1))) AS c10, (cos(radians(toFloat64(ifNull(toFloat64(t1.`dec`), nan)))) *
-    cos(radians(toFloat64(ifNull(toFloat64(t1.`ra`), nan)) % 360.))) AS c14, (cos(radians(toFloat64(ifNull(toFloat64(t1.`dec`), nan)))) *
-    sin(radians(toFloat64(ifNull(toFloat64(t1.`ra`), nan)) % 360.))) AS c15, sin(radians(toFloat64(ifNull(toFloat64(t1.`dec`), nan)))) AS c16
+SELECT t9.`c28` AS c1, t9.`c29` AS c2
+FROM (SELECT t8.`c11` AS c28, t8.`c12` AS c29
+FROM ((SELECT t4.`c8` AS c11, t3.`c4` AS c12
+FROM (SELECT intDiv(t2.`hpx29`, 4294967296) AS c3, t2.`id` AS c4, t2.`ra` AS c5, t2.`dec` AS c6
+FROM `sky`.`sources` AS t2
+PREWHERE (t2.`hpx29` < 3458764513820540928)) AS t3
+INNER JOIN (SELECT intDiv(t1.`hpx29`, 4294967296) AS c7, t1.`id` AS c8, t1.`ra` AS c9, t1.`dec` AS c10
 FROM `sky`.`objects` AS t1
-WHERE (NOT (NOT (isFinite(t1.`ra`)) OR NOT (isFinite(t1.`dec`))))) AS t4
-ON (t3.`c9` = t4.`c10`) AND ((t3.`c11` - t4.`c14`) * (t3.`c11` - t4.`c14`) + (t3.`c12` - t4.`c15`) * (t3.`c12` - t4.`c15`) + (t3.`c13` - t4.`c16`) * (t3.`c13` -
-    t4.`c16`) < 2.350443053905185e-11)
+PREWHERE (t1.`hpx29` < 3458764513820540928)) AS t4
+ON (t3.`c3` = t4.`c7`)
+WHERE (abs(t4.`c10` - t3.`c6`) <= 0.0002777777790555556) AND (pow(sin((t4.`c10` - t3.`c6`) * 0.008726646259971648), 2) + cos(radians(t3.`c6`)) *
+    cos(radians(t4.`c10`)) * pow(sin((t4.`c9` % 360. - t3.`c5` % 360.) * 0.008726646259971648), 2) < 5.876107634762963e-12)
+SETTINGS join_algorithm = 'full_sorting_merge')
+UNION ALL (SELECT t7.`c23` AS c26, t5.`c14` AS c27
+FROM (SELECT intDiv(t2.`hpx29`, 4294967296) AS c13, t2.`id` AS c14, t2.`ra` AS c15, t2.`dec` AS c16
+FROM `sky`.`sources` AS t2
+WHERE (t2.`hpx29` < 3458764513820540928) AND (mortonDecode(2, bitAnd(t2.`hpx29`, 4294967295)).1 < 3781 OR mortonDecode(2, bitAnd(t2.`hpx29`, 4294967295)).1 >=
+    61755 OR mortonDecode(2, bitAnd(t2.`hpx29`, 4294967295)).2 < 3781 OR mortonDecode(2, bitAnd(t2.`hpx29`, 4294967295)).2 >= 61755)) AS t5
+INNER JOIN (SELECT (toUInt64(bitShiftRight(([64, 72, 80, 88, 2040, 2040, 2040, 2040, 83, 91, 67, 75, 40, 48, 56, 32, 64, 72, 80, 88, 78, 86, 94, 70, 2040, 2040,
+    2040, 2040, 40, 48, 56, 32, 2040, 2040, 2040, 2040, 32, 40, 48, 56, 88, 64, 72, 80, 93, 69, 77, 85, 0, 8, 16, 24, 32, 40, 48, 56, 64, 72, 80, 88, 13, 21,
+    29, 5, 0, 8, 16, 24, 40, 48, 56, 32, 2040, 2040, 2040, 2040, 56, 32, 40, 48, 2040, 2040, 2040, 2040, 30, 6, 14, 22, 24, 0, 8, 16, 32, 40, 48, 56, 19, 27, 3,
+    11, 2040, 2040, 2040, 2040, 0, 8, 16, 24][(1 + ((toInt32((mortonDecode(2, bitAnd(bitShiftRight(t6.`c17`, 32), 67108863)) AS __place).1) + toInt32(t6.`c18` %
+    3) - 1 AS __x) >= 8192) - (__x < 0) + 3 * (1 + ((toInt32(__place.2) + toInt32(intDiv(t6.`c18`, 3)) - 1 AS __y) >= 8192) - (__y < 0))) * 12 +
+    bitShiftRight(t6.`c17`, 58) + 1] AS __there), 3)) * 67108864 + if(bitTest(__there, 2), mortonEncode((toUInt32(bitXor(bitAnd(__y, 8191), 8191 *
+    bitTest(__there, 1))) AS __y_there), (toUInt32(bitXor(bitAnd(__x, 8191), 8191 * bitTest(__there, 0))) AS __x_there)), mortonEncode(__x_there, __y_there)))
+    AS c22, t6.`c19` AS c23, t6.`c20` AS c24, t6.`c21` AS c25
+FROM (SELECT t1.`hpx29` AS c17, arrayJoin([[0, 1, 3], [1], [1, 2, 5], [3], [], [5], [3, 6, 7], [7], [5, 7, 8]][(toInt8(mortonDecode(2, bitAnd(t1.`hpx29`,
+    4294967295)).1 >= 61755) - toInt8(mortonDecode(2, bitAnd(t1.`hpx29`, 4294967295)).1 < 3781)) + 3 * (toInt8(mortonDecode(2, bitAnd(t1.`hpx29`, 4294967295)).2
+    >= 61755) - toInt8(mortonDecode(2, bitAnd(t1.`hpx29`, 4294967295)).2 < 3781)) + 5]) AS c18, t1.`id` AS c19, t1.`ra` AS c20, t1.`dec` AS c21
+FROM `sky`.`objects` AS t1
+WHERE (t1.`hpx29` < 3458764513820540928) AND (mortonDecode(2, bitAnd(t1.`hpx29`, 4294967295)).1 < 3781 OR mortonDecode(2, bitAnd(t1.`hpx29`, 4294967295)).1 >=
+    61755 OR mortonDecode(2, bitAnd(t1.`hpx29`, 4294967295)).2 < 3781 OR mortonDecode(2, bitAnd(t1.`hpx29`, 4294967295)).2 >= 61755)) AS t6) AS t7
+ON (t5.`c13` = t7.`c22`)
+WHERE (abs(t7.`c25` - t5.`c16`) <= 0.0002777777790555556) AND (pow(sin((t7.`c25` - t5.`c16`) * 0.008726646259971648), 2) + cos(radians(t5.`c16`)) *
+    cos(radians(t7.`c25`)) * pow(sin((t7.`c24` % 360. - t5.`c15` % 360.) * 0.008726646259971648), 2) < 5.876107634762963e-12)
+SETTINGS join_algorithm = 'full_sorting_merge')) AS t8) AS t9
 SETTINGS enable_join_runtime_filters = 0
 
 -- Cross-match with a cone
 SELECT o.id, s.id FROM sky.objects AS o JOIN sky.sources AS s ON DISTANCE(POINT(o.ra, o.dec), POINT(s.ra, s.dec)) < 0.0003 WHERE 1 = CONTAINS(POINT(o.ra, o.dec), CIRCLE(10, 20, 0.001))
 =>
-SELECT t4.`c10` AS c1, t3.`c6` AS c2
-FROM (SELECT t2.`ra` AS c3, t2.`dec` AS c4, t2.`hpx29` AS c5, t2.`id` AS c6,
-    bitOr(bitOr(bitShiftLeft(toUInt64(floor(ifNotFinite((cos(radians(toFloat64(ifNull(toFloat64(t2.`dec`), nan)))) *
-    cos(radians(toFloat64(ifNull(toFloat64(t2.`ra`), nan)) % 360.))) / 8.377580409563212e-05, 0.)) + 524288), 40),
-    bitShiftLeft(toUInt64(floor(ifNotFinite((cos(radians(toFloat64(ifNull(toFloat64(t2.`dec`), nan)))) * sin(radians(toFloat64(ifNull(toFloat64(t2.`ra`), nan))
-    % 360.))) / 8.377580409563212e-05, 0.)) + 524288), 20)), toUInt64(floor(ifNotFinite(sin(radians(toFloat64(ifNull(toFloat64(t2.`dec`), nan)))) /
-    8.377580409563212e-05, 0.)) + 524288)) AS c11, (cos(radians(toFloat64(ifNull(toFloat64(t2.`dec`), nan)))) * cos(radians(toFloat64(ifNull(toFloat64(t2.`ra`),
-    nan)) % 360.))) AS c13, (cos(radians(toFloat64(ifNull(toFloat64(t2.`dec`), nan)))) * sin(radians(toFloat64(ifNull(toFloat64(t2.`ra`), nan)) % 360.))) AS
-    c14, sin(radians(toFloat64(ifNull(toFloat64(t2.`dec`), nan)))) AS c15
-FROM `sky`.`sources` AS t2) AS t3
-INNER JOIN (SELECT t1.`ra` AS c7, t1.`dec` AS c8, t1.`hpx29` AS c9, t1.`id` AS c10,
-    bitOr(bitOr(bitShiftLeft(arrayJoin(range(toUInt64(floor(ifNotFinite(((cos(radians(toFloat64(ifNull(toFloat64(t1.`dec`), nan)))) *
-    cos(radians(toFloat64(ifNull(toFloat64(t1.`ra`), nan)) % 360.))) - 5.235987755977008e-06 - 1e-12) / 8.377580409563212e-05, 0.)) + 524288),
-    toUInt64(floor(ifNotFinite(((cos(radians(toFloat64(ifNull(toFloat64(t1.`dec`), nan)))) * cos(radians(toFloat64(ifNull(toFloat64(t1.`ra`), nan)) % 360.))) +
-    5.235987755977008e-06 + 1e-12) / 8.377580409563212e-05, 0.)) + 524288) + 1)), 40),
-    bitShiftLeft(arrayJoin(range(toUInt64(floor(ifNotFinite(((cos(radians(toFloat64(ifNull(toFloat64(t1.`dec`), nan)))) *
-    sin(radians(toFloat64(ifNull(toFloat64(t1.`ra`), nan)) % 360.))) - 5.235987755977008e-06 - 1e-12) / 8.377580409563212e-05, 0.)) + 524288),
-    toUInt64(floor(ifNotFinite(((cos(radians(toFloat64(ifNull(toFloat64(t1.`dec`), nan)))) * sin(radians(toFloat64(ifNull(toFloat64(t1.`ra`), nan)) % 360.))) +
-    5.235987755977008e-06 + 1e-12) / 8.377580409563212e-05, 0.)) + 524288) + 1)), 20)),
-    arrayJoin(range(toUInt64(floor(ifNotFinite((sin(radians(toFloat64(ifNull(toFloat64(t1.`dec`), nan)))) - 5.235987755977008e-06 - 1e-12) /
-    8.377580409563212e-05, 0.)) + 524288), toUInt64(floor(ifNotFinite((sin(radians(toFloat64(ifNull(toFloat64(t1.`dec`), nan)))) + 5.235987755977008e-06 +
-    1e-12) / 8.377580409563212e-05, 0.)) + 524288) + 1))) AS c12, (cos(radians(toFloat64(ifNull(toFloat64(t1.`dec`), nan)))) *
-    cos(radians(toFloat64(ifNull(toFloat64(t1.`ra`), nan)) % 360.))) AS c16, (cos(radians(toFloat64(ifNull(toFloat64(t1.`dec`), nan)))) *
-    sin(radians(toFloat64(ifNull(toFloat64(t1.`ra`), nan)) % 360.))) AS c17, sin(radians(toFloat64(ifNull(toFloat64(t1.`dec`), nan)))) AS c18
+SELECT t9.`c28` AS c1, t9.`c29` AS c2
+FROM (SELECT t8.`c11` AS c28, t8.`c12` AS c29
+FROM ((SELECT t4.`c8` AS c11, t3.`c4` AS c12
+FROM (SELECT intDiv(t2.`hpx29`, 4294967296) AS c3, t2.`id` AS c4, t2.`ra` AS c5, t2.`dec` AS c6
+FROM `sky`.`sources` AS t2
+PREWHERE (t2.`hpx29` < 3458764513820540928) AND (intDiv(t2.`hpx29`, 1073741824) IN (1301766326, 1301766327, 1301766332, 1301766333, 1301766335, 1301766376))) AS
+    t3
+INNER JOIN (SELECT intDiv(t1.`hpx29`, 4294967296) AS c7, t1.`id` AS c8, t1.`ra` AS c9, t1.`dec` AS c10
 FROM `sky`.`objects` AS t1
-WHERE (NOT (NOT (isFinite(t1.`ra`)) OR NOT (isFinite(t1.`dec`)))) AND (intDiv(t1.`hpx29`, 268435456) IN (5207065307, 5207065310, 5207065311, 5207065329,
-    5207065331, 5207065332, 5207065333, 5207065334, 5207065335)) AND (pow(sin((t1.`dec` - 20.0) * 0.008726646259971648), 2) + 0.9396926207859084 *
-    cos(radians(t1.`dec`)) * pow(sin((t1.`ra` % 360. - 10.0) * 0.008726646259971648), 2) <= 7.615435495347065e-11)) AS t4
-ON (t3.`c11` = t4.`c12`) AND ((t3.`c13` - t4.`c16`) * (t3.`c13` - t4.`c16`) + (t3.`c14` - t4.`c17`) * (t3.`c14` - t4.`c17`) + (t3.`c15` - t4.`c18`) * (t3.`c15`
-    - t4.`c18`) < 2.741556778074114e-11)
-WHERE (intDiv(t3.`c5`, 1073741824) IN (1301766326, 1301766327, 1301766332, 1301766333, 1301766335, 1301766376))
-SETTINGS enable_join_runtime_filters = 0
+PREWHERE (t1.`hpx29` < 3458764513820540928) AND (intDiv(t1.`hpx29`, 268435456) IN (5207065307, 5207065310, 5207065311, 5207065329, 5207065331, 5207065332,
+    5207065333, 5207065334, 5207065335)) AND (pow(sin((t1.`dec` - 20.0) * 0.008726646259971648), 2) + 0.9396926207859084 * cos(radians(t1.`dec`)) *
+    pow(sin((t1.`ra` % 360. - 10.0) * 0.008726646259971648), 2) <= 7.615435495347065e-11)) AS t4
+ON (t3.`c3` = t4.`c7`)
+WHERE (abs(t4.`c10` - t3.`c6`) <= 0.0003000000013) AND (pow(sin((t4.`c10` - t3.`c6`) * 0.008726646259971648), 2) + cos(radians(t3.`c6`)) *
+    cos(radians(t4.`c10`)) * pow(sin((t4.`c9` % 360. - t3.`c5` % 360.) * 0.008726646259971648), 2) < 6.853891945185285e-12)
+SETTINGS join_algorithm = 'full_sorting_merge')
+UNION ALL (SELECT t7.`c23` AS c26, t5.`c14` AS c27
+FROM (SELECT intDiv(t2.`hpx29`, 4294967296) AS c13, t2.`id` AS c14, t2.`ra` AS c15, t2.`dec` AS c16
+FROM `sky`.`sources` AS t2
+WHERE (t2.`hpx29` < 3458764513820540928) AND (mortonDecode(2, bitAnd(t2.`hpx29`, 4294967295)).1 < 4084 OR mortonDecode(2, bitAnd(t2.`hpx29`, 4294967295)).1 >=
+    61452 OR mortonDecode(2, bitAnd(t2.`hpx29`, 4294967295)).2 < 4084 OR mortonDecode(2, bitAnd(t2.`hpx29`, 4294967295)).2 >= 61452) AND (intDiv(t2.`hpx29`,
+    1073741824) IN (1301766326, 1301766327, 1301766332, 1301766333, 1301766335, 1301766376))) AS t5
+INNER JOIN (SELECT (toUInt64(bitShiftRight(([64, 72, 80, 88, 2040, 2040, 2040, 2040, 83, 91, 67, 75, 40, 48, 56, 32, 64, 72, 80, 88, 78, 86, 94, 70, 2040, 2040,
+    2040, 2040, 40, 48, 56, 32, 2040, 2040, 2040, 2040, 32, 40, 48, 56, 88, 64, 72, 80, 93, 69, 77, 85, 0, 8, 16, 24, 32, 40, 48, 56, 64, 72, 80, 88, 13, 21,
+    29, 5, 0, 8, 16, 24, 40, 48, 56, 32, 2040, 2040, 2040, 2040, 56, 32, 40, 48, 2040, 2040, 2040, 2040, 30, 6, 14, 22, 24, 0, 8, 16, 32, 40, 48, 56, 19, 27, 3,
+    11, 2040, 2040, 2040, 2040, 0, 8, 16, 24][(1 + ((toInt32((mortonDecode(2, bitAnd(bitShiftRight(t6.`c17`, 32), 67108863)) AS __place).1) + toInt32(t6.`c18` %
+    3) - 1 AS __x) >= 8192) - (__x < 0) + 3 * (1 + ((toInt32(__place.2) + toInt32(intDiv(t6.`c18`, 3)) - 1 AS __y) >= 8192) - (__y < 0))) * 12 +
+    bitShiftRight(t6.`c17`, 58) + 1] AS __there), 3)) * 67108864 + if(bitTest(__there, 2), mortonEncode((toUInt32(bitXor(bitAnd(__y, 8191), 8191 *
+    bitTest(__there, 1))) AS __y_there), (toUInt32(bitXor(bitAnd(__x, 8191), 8191 * bitTest(__there, 0))) AS __x_there)), mortonEncode(__x_there, __y_there)))
+    AS c22, t6.`c19` AS c23, t6.`c20` AS c24, t6.`c21` AS c25
+FROM (SELECT t1.`hpx29` AS c17, arrayJoin([[0, 1, 3], [1], [1, 2, 5], [3], [], [5], [3, 6, 7], [7], [5, 7, 8]][(toInt8(mortonDecode(2, bitAnd(t1.`hpx29`,
+    4294967295)).1 >= 61452) - toInt8(mortonDecode(2, bitAnd(t1.`hpx29`, 4294967295)).1 < 4084)) + 3 * (toInt8(mortonDecode(2, bitAnd(t1.`hpx29`, 4294967295)).2
+    >= 61452) - toInt8(mortonDecode(2, bitAnd(t1.`hpx29`, 4294967295)).2 < 4084)) + 5]) AS c18, t1.`id` AS c19, t1.`ra` AS c20, t1.`dec` AS c21
+FROM `sky`.`objects` AS t1
+WHERE (t1.`hpx29` < 3458764513820540928) AND (mortonDecode(2, bitAnd(t1.`hpx29`, 4294967295)).1 < 4084 OR mortonDecode(2, bitAnd(t1.`hpx29`, 4294967295)).1 >=
+    61452 OR mortonDecode(2, bitAnd(t1.`hpx29`, 4294967295)).2 < 4084 OR mortonDecode(2, bitAnd(t1.`hpx29`, 4294967295)).2 >= 61452) AND (intDiv(t1.`hpx29`,
+    268435456) IN (5207065307, 5207065310, 5207065311, 5207065329, 5207065331, 5207065332, 5207065333, 5207065334, 5207065335)) AND (pow(sin((t1.`dec` - 20.0) *
+    0.008726646259971648), 2) + 0.9396926207859084 * cos(radians(t1.`dec`)) * pow(sin((t1.`ra` % 360. - 10.0) * 0.008726646259971648), 2) <=
+    7.615435495347065e-11)) AS t6) AS t7
+ON (t5.`c13` = t7.`c22`)
+WHERE (abs(t7.`c25` - t5.`c16`) <= 0.0003000000013) AND (pow(sin((t7.`c25` - t5.`c16`) * 0.008726646259971648), 2) + cos(radians(t5.`c16`)) *
+    cos(radians(t7.`c25`)) * pow(sin((t7.`c24` % 360. - t5.`c15` % 360.) * 0.008726646259971648), 2) < 6.853891945185285e-12)
+SETTINGS join_algorithm = 'full_sorting_merge')) AS t8) AS t9
+SETTINGS compile_aggregate_expressions = 0, compile_expressions = 0, enable_join_runtime_filters = 0
 
 -- Cross-match, left join
 SELECT o.id, s.id FROM sky.objects AS o LEFT JOIN sky.sources AS s ON DISTANCE(POINT(o.ra, o.dec), POINT(s.ra, s.dec)) <= 0.0003 AND s.flux > 0
 =>
-SELECT t3.`c5` AS c1, t4.`c9` AS c2
-FROM (SELECT t1.`ra` AS c3, t1.`dec` AS c4, t1.`id` AS c5,
-    bitOr(bitOr(bitShiftLeft(toUInt64(floor(ifNotFinite((cos(radians(toFloat64(ifNull(toFloat64(t1.`dec`), nan)))) *
-    cos(radians(toFloat64(ifNull(toFloat64(t1.`ra`), nan)) % 360.))) / 8.377580409563212e-05, 0.)) + 524288), 40),
-    bitShiftLeft(toUInt64(floor(ifNotFinite((cos(radians(toFloat64(ifNull(toFloat64(t1.`dec`), nan)))) * sin(radians(toFloat64(ifNull(toFloat64(t1.`ra`), nan))
-    % 360.))) / 8.377580409563212e-05, 0.)) + 524288), 20)), toUInt64(floor(ifNotFinite(sin(radians(toFloat64(ifNull(toFloat64(t1.`dec`), nan)))) /
-    8.377580409563212e-05, 0.)) + 524288)) AS c10, (cos(radians(toFloat64(ifNull(toFloat64(t1.`dec`), nan)))) * cos(radians(toFloat64(ifNull(toFloat64(t1.`ra`),
-    nan)) % 360.))) AS c12, (cos(radians(toFloat64(ifNull(toFloat64(t1.`dec`), nan)))) * sin(radians(toFloat64(ifNull(toFloat64(t1.`ra`), nan)) % 360.))) AS
-    c13, sin(radians(toFloat64(ifNull(toFloat64(t1.`dec`), nan)))) AS c14
-FROM `sky`.`objects` AS t1) AS t3
-LEFT JOIN (SELECT t2.`ra` AS c6, t2.`dec` AS c7, t2.`flux` AS c8, t2.`id` AS c9,
-    bitOr(bitOr(bitShiftLeft(arrayJoin(range(toUInt64(floor(ifNotFinite(((cos(radians(toFloat64(ifNull(toFloat64(t2.`dec`), nan)))) *
-    cos(radians(toFloat64(ifNull(toFloat64(t2.`ra`), nan)) % 360.))) - 5.235987755977008e-06 - 1e-12) / 8.377580409563212e-05, 0.)) + 524288),
-    toUInt64(floor(ifNotFinite(((cos(radians(toFloat64(ifNull(toFloat64(t2.`dec`), nan)))) * cos(radians(toFloat64(ifNull(toFloat64(t2.`ra`), nan)) % 360.))) +
-    5.235987755977008e-06 + 1e-12) / 8.377580409563212e-05, 0.)) + 524288) + 1)), 40),
-    bitShiftLeft(arrayJoin(range(toUInt64(floor(ifNotFinite(((cos(radians(toFloat64(ifNull(toFloat64(t2.`dec`), nan)))) *
-    sin(radians(toFloat64(ifNull(toFloat64(t2.`ra`), nan)) % 360.))) - 5.235987755977008e-06 - 1e-12) / 8.377580409563212e-05, 0.)) + 524288),
-    toUInt64(floor(ifNotFinite(((cos(radians(toFloat64(ifNull(toFloat64(t2.`dec`), nan)))) * sin(radians(toFloat64(ifNull(toFloat64(t2.`ra`), nan)) % 360.))) +
-    5.235987755977008e-06 + 1e-12) / 8.377580409563212e-05, 0.)) + 524288) + 1)), 20)),
-    arrayJoin(range(toUInt64(floor(ifNotFinite((sin(radians(toFloat64(ifNull(toFloat64(t2.`dec`), nan)))) - 5.235987755977008e-06 - 1e-12) /
-    8.377580409563212e-05, 0.)) + 524288), toUInt64(floor(ifNotFinite((sin(radians(toFloat64(ifNull(toFloat64(t2.`dec`), nan)))) + 5.235987755977008e-06 +
-    1e-12) / 8.377580409563212e-05, 0.)) + 524288) + 1))) AS c11, (cos(radians(toFloat64(ifNull(toFloat64(t2.`dec`), nan)))) *
-    cos(radians(toFloat64(ifNull(toFloat64(t2.`ra`), nan)) % 360.))) AS c15, (cos(radians(toFloat64(ifNull(toFloat64(t2.`dec`), nan)))) *
-    sin(radians(toFloat64(ifNull(toFloat64(t2.`ra`), nan)) % 360.))) AS c16, sin(radians(toFloat64(ifNull(toFloat64(t2.`dec`), nan)))) AS c17
+SELECT t1.`id` AS c1, t9.`c29` AS c2
+FROM `sky`.`objects` AS t1
+LEFT JOIN (SELECT t8.`c11` AS c28, t8.`c12` AS c29
+FROM ((SELECT t4.`c8` AS c11, t3.`c4` AS c12
+FROM (SELECT intDiv(t2.`hpx29`, 4294967296) AS c3, t2.`id` AS c4, t2.`ra` AS c5, t2.`dec` AS c6
 FROM `sky`.`sources` AS t2
-WHERE (NOT (NOT (isFinite(t2.`ra`)) OR NOT (isFinite(t2.`dec`)))) AND (t2.`flux` > 0)) AS t4
-ON (t3.`c10` = t4.`c11`) AND ((t3.`c12` - t4.`c15`) * (t3.`c12` - t4.`c15`) + (t3.`c13` - t4.`c16`) * (t3.`c13` - t4.`c16`) + (t3.`c14` - t4.`c17`) * (t3.`c14`
-    - t4.`c17`) <= 2.741556779121312e-11)
+PREWHERE (t2.`hpx29` < 3458764513820540928) AND (t2.`flux` > 0)) AS t3
+INNER JOIN (SELECT intDiv(t1.`hpx29`, 4294967296) AS c7, (t1._part_starting_offset + t1._part_offset) AS c8, t1.`ra` AS c9, t1.`dec` AS c10
+FROM `sky`.`objects` AS t1
+PREWHERE (t1.`hpx29` < 3458764513820540928)) AS t4
+ON (t3.`c3` = t4.`c7`)
+WHERE (abs(t4.`c10` - t3.`c6`) <= 0.0003000000013) AND (pow(sin((t4.`c10` - t3.`c6`) * 0.008726646259971648), 2) + cos(radians(t3.`c6`)) *
+    cos(radians(t4.`c10`)) * pow(sin((t4.`c9` % 360. - t3.`c5` % 360.) * 0.008726646259971648), 2) <= 6.85389194780328e-12)
+SETTINGS join_algorithm = 'full_sorting_merge')
+UNION ALL (SELECT t7.`c23` AS c26, t5.`c14` AS c27
+FROM (SELECT intDiv(t2.`hpx29`, 4294967296) AS c13, t2.`id` AS c14, t2.`ra` AS c15, t2.`dec` AS c16
+FROM `sky`.`sources` AS t2
+WHERE (t2.`hpx29` < 3458764513820540928) AND (mortonDecode(2, bitAnd(t2.`hpx29`, 4294967295)).1 < 4084 OR mortonDecode(2, bitAnd(t2.`hpx29`, 4294967295)).1 >=
+    61452 OR mortonDecode(2, bitAnd(t2.`hpx29`, 4294967295)).2 < 4084 OR mortonDecode(2, bitAnd(t2.`hpx29`, 4294967295)).2 >= 61452) AND (t2.`flux` > 0)) AS t5
+INNER JOIN (SELECT (toUInt64(bitShiftRight(([64, 72, 80, 88, 2040, 2040, 2040, 2040, 83, 91, 67, 75, 40, 48, 56, 32, 64, 72, 80, 88, 78, 86, 94, 70, 2040, 2040,
+    2040, 2040, 40, 48, 56, 32, 2040, 2040, 2040, 2040, 32, 40, 48, 56, 88, 64, 72, 80, 93, 69, 77, 85, 0, 8, 16, 24, 32, 40, 48, 56, 64, 72, 80, 88, 13, 21,
+    29, 5, 0, 8, 16, 24, 40, 48, 56, 32, 2040, 2040, 2040, 2040, 56, 32, 40, 48, 2040, 2040, 2040, 2040, 30, 6, 14, 22, 24, 0, 8, 16, 32, 40, 48, 56, 19, 27, 3,
+    11, 2040, 2040, 2040, 2040, 0, 8, 16, 24][(1 + ((toInt32((mortonDecode(2, bitAnd(bitShiftRight(t6.`c17`, 32), 67108863)) AS __place).1) + toInt32(t6.`c18` %
+    3) - 1 AS __x) >= 8192) - (__x < 0) + 3 * (1 + ((toInt32(__place.2) + toInt32(intDiv(t6.`c18`, 3)) - 1 AS __y) >= 8192) - (__y < 0))) * 12 +
+    bitShiftRight(t6.`c17`, 58) + 1] AS __there), 3)) * 67108864 + if(bitTest(__there, 2), mortonEncode((toUInt32(bitXor(bitAnd(__y, 8191), 8191 *
+    bitTest(__there, 1))) AS __y_there), (toUInt32(bitXor(bitAnd(__x, 8191), 8191 * bitTest(__there, 0))) AS __x_there)), mortonEncode(__x_there, __y_there)))
+    AS c22, t6.`c19` AS c23, t6.`c20` AS c24, t6.`c21` AS c25
+FROM (SELECT t1.`hpx29` AS c17, arrayJoin([[0, 1, 3], [1], [1, 2, 5], [3], [], [5], [3, 6, 7], [7], [5, 7, 8]][(toInt8(mortonDecode(2, bitAnd(t1.`hpx29`,
+    4294967295)).1 >= 61452) - toInt8(mortonDecode(2, bitAnd(t1.`hpx29`, 4294967295)).1 < 4084)) + 3 * (toInt8(mortonDecode(2, bitAnd(t1.`hpx29`, 4294967295)).2
+    >= 61452) - toInt8(mortonDecode(2, bitAnd(t1.`hpx29`, 4294967295)).2 < 4084)) + 5]) AS c18, (t1._part_starting_offset + t1._part_offset) AS c19, t1.`ra` AS
+    c20, t1.`dec` AS c21
+FROM `sky`.`objects` AS t1
+WHERE (t1.`hpx29` < 3458764513820540928) AND (mortonDecode(2, bitAnd(t1.`hpx29`, 4294967295)).1 < 4084 OR mortonDecode(2, bitAnd(t1.`hpx29`, 4294967295)).1 >=
+    61452 OR mortonDecode(2, bitAnd(t1.`hpx29`, 4294967295)).2 < 4084 OR mortonDecode(2, bitAnd(t1.`hpx29`, 4294967295)).2 >= 61452)) AS t6) AS t7
+ON (t5.`c13` = t7.`c22`)
+WHERE (abs(t7.`c25` - t5.`c16`) <= 0.0003000000013) AND (pow(sin((t7.`c25` - t5.`c16`) * 0.008726646259971648), 2) + cos(radians(t5.`c16`)) *
+    cos(radians(t7.`c25`)) * pow(sin((t7.`c24` % 360. - t5.`c15` % 360.) * 0.008726646259971648), 2) <= 6.85389194780328e-12)
+SETTINGS join_algorithm = 'full_sorting_merge')) AS t8) AS t9
+ON ((t1._part_starting_offset + t1._part_offset) = t9.`c28`)
 SETTINGS enable_join_runtime_filters = 0
 
 -- Cross-match with a radius of each row
@@ -1427,139 +1458,152 @@ FROM `sky`.`targets` AS t1
 WHERE (NOT (NOT (isFinite(t1.`ra`)) OR NOT (isFinite(t1.`dec`))))) AS t4
 ON (t3.`c11` = t4.`c12`) AND ((t3.`c13` - t4.`c16`) * (t3.`c13` - t4.`c16`) + (t3.`c14` - t4.`c17`) * (t3.`c14` - t4.`c17`) + (t3.`c15` - t4.`c18`) * (t3.`c15`
     - t4.`c18`) < 3.046174190134438e-08)
-WHERE (intDiv(t3.`c6`, 68719476736) IN (SELECT arrayJoin(arrayMap(c -> toUInt64(c.1) * 4194304 + if(c.4, mortonEncode(c.3, c.2), mortonEncode(c.2, c.3)),
-    arrayFilter(c -> c.1 < 12, arrayMap(c -> (c.1, toUInt32(bitXor(c.2, 2047 * bitAnd(c.4, 1))), toUInt32(bitXor(c.3, 2047 * bitShiftRight(bitAnd(c.4, 2), 1))),
-    c.4 >= 4), arrayMap(c -> ([8, 9, 10, 11, 255, 255, 255, 255, 10, 11, 8, 9, 5, 6, 7, 4, 8, 9, 10, 11, 9, 10, 11, 8, 255, 255, 255, 255, 5, 6, 7, 4, 255, 255,
-    255, 255, 4, 5, 6, 7, 11, 8, 9, 10, 11, 8, 9, 10, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 1, 2, 3, 0, 0, 1, 2, 3, 5, 6, 7, 4, 255, 255, 255, 255, 7, 4, 5, 6,
-    255, 255, 255, 255, 3, 0, 1, 2, 3, 0, 1, 2, 4, 5, 6, 7, 2, 3, 0, 1, 255, 255, 255, 255, 0, 1, 2, 3][c.4 * 12 + c.1 + 1], c.2, c.3, [0, 0, 3, 0, 0, 6, 0, 0,
-    0, 0, 0, 5, 0, 0, 0, 5, 0, 0, 0, 0, 0, 6, 0, 0, 3, 0, 0][c.4 * 3 + intDiv(c.1, 4) + 1]), arrayMap(c -> (c.1, bitAnd(c.2, 2047), bitAnd(c.3, 2047), 1 + (c.2
-    >= 2048) - (c.2 < 0) + 3 * (1 + (c.3 >= 2048) - (c.3 < 0))), arrayFlatten(arrayMap(c -> arrayMap(s -> (toInt64(c.1), toInt64(c.2.1) + s.1, toInt64(c.2.2) +
-    s.2), [(-1, -1), (0, -1), (1, -1), (-1, 0), (0, 0), (1, 0), (-1, 1), (0, 1), (1, 1)]), arrayMap(c -> (intDiv(c, 4194304), mortonDecode(2, bitAnd(c,
-    4194303))), arrayFilter(c -> c < 50331648, [bitShiftRight(t1.`hpx29`, 36)])))))))))) AS c3
+WHERE (intDiv(t3.`c6`, 68719476736) IN (SELECT arrayJoin(arrayFilter(c -> c < 50331648, arrayMap(step -> (toUInt64(bitShiftRight(([64, 72, 80, 88, 2040, 2040,
+    2040, 2040, 83, 91, 67, 75, 40, 48, 56, 32, 64, 72, 80, 88, 78, 86, 94, 70, 2040, 2040, 2040, 2040, 40, 48, 56, 32, 2040, 2040, 2040, 2040, 32, 40, 48, 56,
+    88, 64, 72, 80, 93, 69, 77, 85, 0, 8, 16, 24, 32, 40, 48, 56, 64, 72, 80, 88, 13, 21, 29, 5, 0, 8, 16, 24, 40, 48, 56, 32, 2040, 2040, 2040, 2040, 56, 32,
+    40, 48, 2040, 2040, 2040, 2040, 30, 6, 14, 22, 24, 0, 8, 16, 32, 40, 48, 56, 19, 27, 3, 11, 2040, 2040, 2040, 2040, 0, 8, 16, 24][(1 +
+    ((toInt32((mortonDecode(2, bitAnd(bitShiftRight(t1.`hpx29`, 36), 4194303)) AS __place).1) + toInt32(step % 3) - 1 AS __x) >= 2048) - (__x < 0) + 3 * (1 +
+    ((toInt32(__place.2) + toInt32(intDiv(step, 3)) - 1 AS __y) >= 2048) - (__y < 0))) * 12 + bitShiftRight(t1.`hpx29`, 58) + 1] AS __there), 3)) * 4194304 +
+    if(bitTest(__there, 2), mortonEncode((toUInt32(bitXor(bitAnd(__y, 2047), 2047 * bitTest(__there, 1))) AS __y_there), (toUInt32(bitXor(bitAnd(__x, 2047),
+    2047 * bitTest(__there, 0))) AS __x_there)), mortonEncode(__x_there, __y_there))), range(if(t1.`hpx29` < 3458764513820540928, 9, 0))))) AS c3
 FROM `sky`.`targets` AS t1))
 SETTINGS compile_aggregate_expressions = 0, compile_expressions = 0, enable_join_runtime_filters = 0
 
 -- Cross-match of a table with itself
 SELECT a.id, b.id FROM sky.sources AS a JOIN sky.sources AS b ON DISTANCE(POINT(a.ra, a.dec), POINT(b.ra, b.dec)) < 0.0003 AND a.id < b.id
 =>
-SELECT t3.`c5` AS c1, t4.`c8` AS c2
-FROM (SELECT t1.`ra` AS c3, t1.`dec` AS c4, t1.`id` AS c5,
-    bitOr(bitOr(bitShiftLeft(toUInt64(floor(ifNotFinite((cos(radians(toFloat64(ifNull(toFloat64(t1.`dec`), nan)))) *
-    cos(radians(toFloat64(ifNull(toFloat64(t1.`ra`), nan)) % 360.))) / 8.377580409563212e-05, 0.)) + 524288), 40),
-    bitShiftLeft(toUInt64(floor(ifNotFinite((cos(radians(toFloat64(ifNull(toFloat64(t1.`dec`), nan)))) * sin(radians(toFloat64(ifNull(toFloat64(t1.`ra`), nan))
-    % 360.))) / 8.377580409563212e-05, 0.)) + 524288), 20)), toUInt64(floor(ifNotFinite(sin(radians(toFloat64(ifNull(toFloat64(t1.`dec`), nan)))) /
-    8.377580409563212e-05, 0.)) + 524288)) AS c9, (cos(radians(toFloat64(ifNull(toFloat64(t1.`dec`), nan)))) * cos(radians(toFloat64(ifNull(toFloat64(t1.`ra`),
-    nan)) % 360.))) AS c11, (cos(radians(toFloat64(ifNull(toFloat64(t1.`dec`), nan)))) * sin(radians(toFloat64(ifNull(toFloat64(t1.`ra`), nan)) % 360.))) AS
-    c12, sin(radians(toFloat64(ifNull(toFloat64(t1.`dec`), nan)))) AS c13
-FROM `sky`.`sources` AS t1) AS t3
-INNER JOIN (SELECT t2.`ra` AS c6, t2.`dec` AS c7, t2.`id` AS c8,
-    bitOr(bitOr(bitShiftLeft(arrayJoin(range(toUInt64(floor(ifNotFinite(((cos(radians(toFloat64(ifNull(toFloat64(t2.`dec`), nan)))) *
-    cos(radians(toFloat64(ifNull(toFloat64(t2.`ra`), nan)) % 360.))) - 5.235987755977008e-06 - 1e-12) / 8.377580409563212e-05, 0.)) + 524288),
-    toUInt64(floor(ifNotFinite(((cos(radians(toFloat64(ifNull(toFloat64(t2.`dec`), nan)))) * cos(radians(toFloat64(ifNull(toFloat64(t2.`ra`), nan)) % 360.))) +
-    5.235987755977008e-06 + 1e-12) / 8.377580409563212e-05, 0.)) + 524288) + 1)), 40),
-    bitShiftLeft(arrayJoin(range(toUInt64(floor(ifNotFinite(((cos(radians(toFloat64(ifNull(toFloat64(t2.`dec`), nan)))) *
-    sin(radians(toFloat64(ifNull(toFloat64(t2.`ra`), nan)) % 360.))) - 5.235987755977008e-06 - 1e-12) / 8.377580409563212e-05, 0.)) + 524288),
-    toUInt64(floor(ifNotFinite(((cos(radians(toFloat64(ifNull(toFloat64(t2.`dec`), nan)))) * sin(radians(toFloat64(ifNull(toFloat64(t2.`ra`), nan)) % 360.))) +
-    5.235987755977008e-06 + 1e-12) / 8.377580409563212e-05, 0.)) + 524288) + 1)), 20)),
-    arrayJoin(range(toUInt64(floor(ifNotFinite((sin(radians(toFloat64(ifNull(toFloat64(t2.`dec`), nan)))) - 5.235987755977008e-06 - 1e-12) /
-    8.377580409563212e-05, 0.)) + 524288), toUInt64(floor(ifNotFinite((sin(radians(toFloat64(ifNull(toFloat64(t2.`dec`), nan)))) + 5.235987755977008e-06 +
-    1e-12) / 8.377580409563212e-05, 0.)) + 524288) + 1))) AS c10, (cos(radians(toFloat64(ifNull(toFloat64(t2.`dec`), nan)))) *
-    cos(radians(toFloat64(ifNull(toFloat64(t2.`ra`), nan)) % 360.))) AS c14, (cos(radians(toFloat64(ifNull(toFloat64(t2.`dec`), nan)))) *
-    sin(radians(toFloat64(ifNull(toFloat64(t2.`ra`), nan)) % 360.))) AS c15, sin(radians(toFloat64(ifNull(toFloat64(t2.`dec`), nan)))) AS c16
+SELECT t9.`c28` AS c1, t9.`c29` AS c2
+FROM (SELECT t8.`c11` AS c28, t8.`c12` AS c29
+FROM ((SELECT t3.`c4` AS c11, t4.`c8` AS c12
+FROM (SELECT intDiv(t1.`hpx29`, 4294967296) AS c3, t1.`id` AS c4, t1.`ra` AS c5, t1.`dec` AS c6
+FROM `sky`.`sources` AS t1
+PREWHERE (t1.`hpx29` < 3458764513820540928)) AS t3
+INNER JOIN (SELECT intDiv(t2.`hpx29`, 4294967296) AS c7, t2.`id` AS c8, t2.`ra` AS c9, t2.`dec` AS c10
 FROM `sky`.`sources` AS t2
-WHERE (NOT (NOT (isFinite(t2.`ra`)) OR NOT (isFinite(t2.`dec`))))) AS t4
-ON (t3.`c9` = t4.`c10`) AND ((t3.`c11` - t4.`c14`) * (t3.`c11` - t4.`c14`) + (t3.`c12` - t4.`c15`) * (t3.`c12` - t4.`c15`) + (t3.`c13` - t4.`c16`) * (t3.`c13` -
-    t4.`c16`) < 2.741556778074114e-11) AND (t3.`c5` < t4.`c8`)
+PREWHERE (t2.`hpx29` < 3458764513820540928)) AS t4
+ON (t3.`c3` = t4.`c7`)
+WHERE (abs(t3.`c6` - t4.`c10`) <= 0.0003000000013) AND (pow(sin((t3.`c6` - t4.`c10`) * 0.008726646259971648), 2) + cos(radians(t4.`c10`)) *
+    cos(radians(t3.`c6`)) * pow(sin((t3.`c5` % 360. - t4.`c9` % 360.) * 0.008726646259971648), 2) < 6.853891945185285e-12) AND (t3.`c4` < t4.`c8`)
+SETTINGS join_algorithm = 'full_sorting_merge')
+UNION ALL (SELECT t5.`c14` AS c26, t7.`c23` AS c27
+FROM (SELECT intDiv(t1.`hpx29`, 4294967296) AS c13, t1.`id` AS c14, t1.`ra` AS c15, t1.`dec` AS c16
+FROM `sky`.`sources` AS t1
+WHERE (t1.`hpx29` < 3458764513820540928) AND (mortonDecode(2, bitAnd(t1.`hpx29`, 4294967295)).1 < 4084 OR mortonDecode(2, bitAnd(t1.`hpx29`, 4294967295)).1 >=
+    61452 OR mortonDecode(2, bitAnd(t1.`hpx29`, 4294967295)).2 < 4084 OR mortonDecode(2, bitAnd(t1.`hpx29`, 4294967295)).2 >= 61452)) AS t5
+INNER JOIN (SELECT (toUInt64(bitShiftRight(([64, 72, 80, 88, 2040, 2040, 2040, 2040, 83, 91, 67, 75, 40, 48, 56, 32, 64, 72, 80, 88, 78, 86, 94, 70, 2040, 2040,
+    2040, 2040, 40, 48, 56, 32, 2040, 2040, 2040, 2040, 32, 40, 48, 56, 88, 64, 72, 80, 93, 69, 77, 85, 0, 8, 16, 24, 32, 40, 48, 56, 64, 72, 80, 88, 13, 21,
+    29, 5, 0, 8, 16, 24, 40, 48, 56, 32, 2040, 2040, 2040, 2040, 56, 32, 40, 48, 2040, 2040, 2040, 2040, 30, 6, 14, 22, 24, 0, 8, 16, 32, 40, 48, 56, 19, 27, 3,
+    11, 2040, 2040, 2040, 2040, 0, 8, 16, 24][(1 + ((toInt32((mortonDecode(2, bitAnd(bitShiftRight(t6.`c17`, 32), 67108863)) AS __place).1) + toInt32(t6.`c18` %
+    3) - 1 AS __x) >= 8192) - (__x < 0) + 3 * (1 + ((toInt32(__place.2) + toInt32(intDiv(t6.`c18`, 3)) - 1 AS __y) >= 8192) - (__y < 0))) * 12 +
+    bitShiftRight(t6.`c17`, 58) + 1] AS __there), 3)) * 67108864 + if(bitTest(__there, 2), mortonEncode((toUInt32(bitXor(bitAnd(__y, 8191), 8191 *
+    bitTest(__there, 1))) AS __y_there), (toUInt32(bitXor(bitAnd(__x, 8191), 8191 * bitTest(__there, 0))) AS __x_there)), mortonEncode(__x_there, __y_there)))
+    AS c22, t6.`c19` AS c23, t6.`c20` AS c24, t6.`c21` AS c25
+FROM (SELECT t2.`hpx29` AS c17, arrayJoin([[0, 1, 3], [1], [1, 2, 5], [3], [], [5], [3, 6, 7], [7], [5, 7, 8]][(toInt8(mortonDecode(2, bitAnd(t2.`hpx29`,
+    4294967295)).1 >= 61452) - toInt8(mortonDecode(2, bitAnd(t2.`hpx29`, 4294967295)).1 < 4084)) + 3 * (toInt8(mortonDecode(2, bitAnd(t2.`hpx29`, 4294967295)).2
+    >= 61452) - toInt8(mortonDecode(2, bitAnd(t2.`hpx29`, 4294967295)).2 < 4084)) + 5]) AS c18, t2.`id` AS c19, t2.`ra` AS c20, t2.`dec` AS c21
+FROM `sky`.`sources` AS t2
+WHERE (t2.`hpx29` < 3458764513820540928) AND (mortonDecode(2, bitAnd(t2.`hpx29`, 4294967295)).1 < 4084 OR mortonDecode(2, bitAnd(t2.`hpx29`, 4294967295)).1 >=
+    61452 OR mortonDecode(2, bitAnd(t2.`hpx29`, 4294967295)).2 < 4084 OR mortonDecode(2, bitAnd(t2.`hpx29`, 4294967295)).2 >= 61452)) AS t6) AS t7
+ON (t5.`c13` = t7.`c22`)
+WHERE (abs(t5.`c16` - t7.`c25`) <= 0.0003000000013) AND (pow(sin((t5.`c16` - t7.`c25`) * 0.008726646259971648), 2) + cos(radians(t7.`c25`)) *
+    cos(radians(t5.`c16`)) * pow(sin((t5.`c15` % 360. - t7.`c24` % 360.) * 0.008726646259971648), 2) < 6.853891945185285e-12) AND (t5.`c14` < t7.`c23`)
+SETTINGS join_algorithm = 'full_sorting_merge')) AS t8) AS t9
 SETTINGS enable_join_runtime_filters = 0
 
 -- Nearest neighbours
 SELECT o.id, s.id FROM sky.objects AS o JOIN sky.sources AS s ON 1 = skyhouse_nearest(1, POINT(o.ra, o.dec), POINT(s.ra, s.dec), 0.001)
 =>
-SELECT t6.`c14` AS c1, t6.`c15` AS c2
-FROM (SELECT t5.`c10` AS c14, t5.`c11` AS c15, t5.`c12` AS c16
-FROM (SELECT t8.`c22` AS c10, t7.`c19` AS c11, degrees((2 * atan2(sqrt((t7.`c26` - t8.`c29`) * (t7.`c26` - t8.`c29`) + (t7.`c27` - t8.`c30`) * (t7.`c27` -
-    t8.`c30`) + (t7.`c28` - t8.`c31`) * (t7.`c28` - t8.`c31`)), sqrt((t7.`c26` + t8.`c29`) * (t7.`c26` + t8.`c29`) + (t7.`c27` + t8.`c30`) * (t7.`c27` +
-    t8.`c30`) + (t7.`c28` + t8.`c31`) * (t7.`c28` + t8.`c31`))))) AS c12, toInt64(row_number() OVER (PARTITION BY t8.`c23`
-ORDER BY degrees((2 * atan2(sqrt((t7.`c26` - t8.`c29`) * (t7.`c26` - t8.`c29`) + (t7.`c27` - t8.`c30`) * (t7.`c27` - t8.`c30`) + (t7.`c28` - t8.`c31`) *
-    (t7.`c28` - t8.`c31`)), sqrt((t7.`c26` + t8.`c29`) * (t7.`c26` + t8.`c29`) + (t7.`c27` + t8.`c30`) * (t7.`c27` + t8.`c30`) + (t7.`c28` + t8.`c31`) *
-    (t7.`c28` + t8.`c31`))))) ASC NULLS LAST, t7.`c19` ASC NULLS LAST, t7.`c17` ASC NULLS LAST, t7.`c18` ASC NULLS LAST)) AS c13
-FROM (SELECT t4.`c6` AS c17, t4.`c7` AS c18, t4.`c8` AS c19,
-    bitOr(bitOr(bitShiftLeft(toUInt64(floor(ifNotFinite((cos(radians(toFloat64(ifNull(toFloat64(t4.`c7`), nan)))) *
-    cos(radians(toFloat64(ifNull(toFloat64(t4.`c6`), nan)) % 360.))) / 0.0002792526803155484, 0.)) + 524288), 40),
-    bitShiftLeft(toUInt64(floor(ifNotFinite((cos(radians(toFloat64(ifNull(toFloat64(t4.`c7`), nan)))) * sin(radians(toFloat64(ifNull(toFloat64(t4.`c6`), nan)) %
-    360.))) / 0.0002792526803155484, 0.)) + 524288), 20)), toUInt64(floor(ifNotFinite(sin(radians(toFloat64(ifNull(toFloat64(t4.`c7`), nan)))) /
-    0.0002792526803155484, 0.)) + 524288)) AS c24, (cos(radians(toFloat64(ifNull(toFloat64(t4.`c7`), nan)))) * cos(radians(toFloat64(ifNull(toFloat64(t4.`c6`),
-    nan)) % 360.))) AS c26, (cos(radians(toFloat64(ifNull(toFloat64(t4.`c7`), nan)))) * sin(radians(toFloat64(ifNull(toFloat64(t4.`c6`), nan)) % 360.))) AS c27,
-    sin(radians(toFloat64(ifNull(toFloat64(t4.`c7`), nan)))) AS c28
-FROM (SELECT t2.`ra` AS c6, t2.`dec` AS c7, t2.`id` AS c8
-FROM `sky`.`sources` AS t2) AS t4) AS t7
-INNER JOIN (SELECT t3.`c3` AS c20, t3.`c4` AS c21, t3.`c5` AS c22, t3.`c9` AS c23,
-    bitOr(bitOr(bitShiftLeft(arrayJoin(range(toUInt64(floor(ifNotFinite(((cos(radians(toFloat64(ifNull(toFloat64(t3.`c4`), nan)))) *
-    cos(radians(toFloat64(ifNull(toFloat64(t3.`c3`), nan)) % 360.))) - 1.7453292519721774e-05 - 1e-12) / 0.0002792526803155484, 0.)) + 524288),
-    toUInt64(floor(ifNotFinite(((cos(radians(toFloat64(ifNull(toFloat64(t3.`c4`), nan)))) * cos(radians(toFloat64(ifNull(toFloat64(t3.`c3`), nan)) % 360.))) +
-    1.7453292519721774e-05 + 1e-12) / 0.0002792526803155484, 0.)) + 524288) + 1)), 40),
-    bitShiftLeft(arrayJoin(range(toUInt64(floor(ifNotFinite(((cos(radians(toFloat64(ifNull(toFloat64(t3.`c4`), nan)))) *
-    sin(radians(toFloat64(ifNull(toFloat64(t3.`c3`), nan)) % 360.))) - 1.7453292519721774e-05 - 1e-12) / 0.0002792526803155484, 0.)) + 524288),
-    toUInt64(floor(ifNotFinite(((cos(radians(toFloat64(ifNull(toFloat64(t3.`c4`), nan)))) * sin(radians(toFloat64(ifNull(toFloat64(t3.`c3`), nan)) % 360.))) +
-    1.7453292519721774e-05 + 1e-12) / 0.0002792526803155484, 0.)) + 524288) + 1)), 20)),
-    arrayJoin(range(toUInt64(floor(ifNotFinite((sin(radians(toFloat64(ifNull(toFloat64(t3.`c4`), nan)))) - 1.7453292519721774e-05 - 1e-12) /
-    0.0002792526803155484, 0.)) + 524288), toUInt64(floor(ifNotFinite((sin(radians(toFloat64(ifNull(toFloat64(t3.`c4`), nan)))) + 1.7453292519721774e-05 +
-    1e-12) / 0.0002792526803155484, 0.)) + 524288) + 1))) AS c25, (cos(radians(toFloat64(ifNull(toFloat64(t3.`c4`), nan)))) *
-    cos(radians(toFloat64(ifNull(toFloat64(t3.`c3`), nan)) % 360.))) AS c29, (cos(radians(toFloat64(ifNull(toFloat64(t3.`c4`), nan)))) *
-    sin(radians(toFloat64(ifNull(toFloat64(t3.`c3`), nan)) % 360.))) AS c30, sin(radians(toFloat64(ifNull(toFloat64(t3.`c4`), nan)))) AS c31
-FROM (SELECT t1.`ra` AS c3, t1.`dec` AS c4, t1.`id` AS c5, rowNumberInAllBlocks() AS c9
-FROM `sky`.`objects` AS t1) AS t3
-WHERE (NOT (NOT (isFinite(t3.`c3`)) OR NOT (isFinite(t3.`c4`))))) AS t8
-ON (t7.`c24` = t8.`c25`) AND ((t7.`c26` - t8.`c29`) * (t7.`c26` - t8.`c29`) + (t7.`c27` - t8.`c30`) * (t7.`c27` - t8.`c30`) + (t7.`c28` - t8.`c31`) * (t7.`c28`
-    - t8.`c31`) <= 3.046174198138826e-10)) AS t5
-WHERE (t5.`c13` <= 1)) AS t6
+SELECT t6.`c13` AS c1, t6.`c14` AS c2
+FROM (SELECT t5.`c10` AS c13, t5.`c11` AS c14
+FROM (SELECT t13.`c53` AS c10, t13.`c54` AS c11, toInt64(row_number() OVER (PARTITION BY t13.`c55`
+ORDER BY (pow(sin((t13.`c57` - t13.`c59`) * 0.008726646259971648), 2) + cos(radians(t13.`c59`)) * cos(radians(t13.`c57`)) * pow(sin((t13.`c56` % 360. -
+    t13.`c58` % 360.) * 0.008726646259971648), 2)) ASC NULLS LAST, t13.`c54` ASC NULLS LAST)) AS c12
+FROM (SELECT t12.`c24` AS c53, t12.`c25` AS c54, t12.`c26` AS c55, t12.`c27` AS c56, t12.`c28` AS c57, t12.`c29` AS c58, t12.`c30` AS c59
+FROM ((SELECT t8.`c20` AS c24, t7.`c16` AS c25, t8.`c21` AS c26, t8.`c22` AS c27, t8.`c23` AS c28, t7.`c17` AS c29, t7.`c18` AS c30
+FROM (SELECT intDiv(t2.`hpx29`, 17179869184) AS c15, t2.`id` AS c16, t2.`ra` AS c17, t2.`dec` AS c18
+FROM `sky`.`sources` AS t2
+PREWHERE (t2.`hpx29` < 3458764513820540928)) AS t7
+INNER JOIN (SELECT intDiv(t1.`hpx29`, 17179869184) AS c19, t1.`id` AS c20, (t1._part_starting_offset + t1._part_offset) AS c21, t1.`ra` AS c22, t1.`dec` AS c23
+FROM `sky`.`objects` AS t1
+PREWHERE (t1.`hpx29` < 3458764513820540928)) AS t8
+ON (t7.`c15` = t8.`c19`)
+WHERE (abs(t8.`c23` - t7.`c18`) <= 0.001000000002) AND (pow(sin((t8.`c23` - t7.`c18`) * 0.008726646259971648), 2) + cos(radians(t7.`c18`)) *
+    cos(radians(t8.`c23`)) * pow(sin((t8.`c22` % 360. - t7.`c17` % 360.) * 0.008726646259971648), 2) <= 7.615435495347065e-11)
+SETTINGS join_algorithm = 'full_sorting_merge')
+UNION ALL (SELECT t11.`c42` AS c46, t9.`c32` AS c47, t11.`c43` AS c48, t11.`c44` AS c49, t11.`c45` AS c50, t9.`c33` AS c51, t9.`c34` AS c52
+FROM (SELECT intDiv(t2.`hpx29`, 17179869184) AS c31, t2.`id` AS c32, t2.`ra` AS c33, t2.`dec` AS c34
+FROM `sky`.`sources` AS t2
+WHERE (t2.`hpx29` < 3458764513820540928) AND (mortonDecode(2, bitAnd(t2.`hpx29`, 17179869183)).1 < 13607 OR mortonDecode(2, bitAnd(t2.`hpx29`, 17179869183)).1
+    >= 117465 OR mortonDecode(2, bitAnd(t2.`hpx29`, 17179869183)).2 < 13607 OR mortonDecode(2, bitAnd(t2.`hpx29`, 17179869183)).2 >= 117465)) AS t9
+INNER JOIN (SELECT (toUInt64(bitShiftRight(([64, 72, 80, 88, 2040, 2040, 2040, 2040, 83, 91, 67, 75, 40, 48, 56, 32, 64, 72, 80, 88, 78, 86, 94, 70, 2040, 2040,
+    2040, 2040, 40, 48, 56, 32, 2040, 2040, 2040, 2040, 32, 40, 48, 56, 88, 64, 72, 80, 93, 69, 77, 85, 0, 8, 16, 24, 32, 40, 48, 56, 64, 72, 80, 88, 13, 21,
+    29, 5, 0, 8, 16, 24, 40, 48, 56, 32, 2040, 2040, 2040, 2040, 56, 32, 40, 48, 2040, 2040, 2040, 2040, 30, 6, 14, 22, 24, 0, 8, 16, 32, 40, 48, 56, 19, 27, 3,
+    11, 2040, 2040, 2040, 2040, 0, 8, 16, 24][(1 + ((toInt32((mortonDecode(2, bitAnd(bitShiftRight(t10.`c35`, 34), 16777215)) AS __place).1) + toInt32(t10.`c36`
+    % 3) - 1 AS __x) >= 4096) - (__x < 0) + 3 * (1 + ((toInt32(__place.2) + toInt32(intDiv(t10.`c36`, 3)) - 1 AS __y) >= 4096) - (__y < 0))) * 12 +
+    bitShiftRight(t10.`c35`, 58) + 1] AS __there), 3)) * 16777216 + if(bitTest(__there, 2), mortonEncode((toUInt32(bitXor(bitAnd(__y, 4095), 4095 *
+    bitTest(__there, 1))) AS __y_there), (toUInt32(bitXor(bitAnd(__x, 4095), 4095 * bitTest(__there, 0))) AS __x_there)), mortonEncode(__x_there, __y_there)))
+    AS c41, t10.`c37` AS c42, t10.`c38` AS c43, t10.`c39` AS c44, t10.`c40` AS c45
+FROM (SELECT t1.`hpx29` AS c35, arrayJoin([[0, 1, 3], [1], [1, 2, 5], [3], [], [5], [3, 6, 7], [7], [5, 7, 8]][(toInt8(mortonDecode(2, bitAnd(t1.`hpx29`,
+    17179869183)).1 >= 117465) - toInt8(mortonDecode(2, bitAnd(t1.`hpx29`, 17179869183)).1 < 13607)) + 3 * (toInt8(mortonDecode(2, bitAnd(t1.`hpx29`,
+    17179869183)).2 >= 117465) - toInt8(mortonDecode(2, bitAnd(t1.`hpx29`, 17179869183)).2 < 13607)) + 5]) AS c36, t1.`id` AS c37, (t1._part_starting_offset +
+    t1._part_offset) AS c38, t1.`ra` AS c39, t1.`dec` AS c40
+FROM `sky`.`objects` AS t1
+WHERE (t1.`hpx29` < 3458764513820540928) AND (mortonDecode(2, bitAnd(t1.`hpx29`, 17179869183)).1 < 13607 OR mortonDecode(2, bitAnd(t1.`hpx29`, 17179869183)).1
+    >= 117465 OR mortonDecode(2, bitAnd(t1.`hpx29`, 17179869183)).2 < 13607 OR mortonDecode(2, bitAnd(t1.`hpx29`, 17179869183)).2 >= 117465)) AS t10) AS t11
+ON (t9.`c31` = t11.`c41`)
+WHERE (abs(t11.`c45` - t9.`c34`) <= 0.001000000002) AND (pow(sin((t11.`c45` - t9.`c34`) * 0.008726646259971648), 2) + cos(radians(t9.`c34`)) *
+    cos(radians(t11.`c45`)) * pow(sin((t11.`c44` % 360. - t9.`c33` % 360.) * 0.008726646259971648), 2) <= 7.615435495347065e-11)
+SETTINGS join_algorithm = 'full_sorting_merge')) AS t12) AS t13) AS t5
+WHERE (t5.`c12` <= 1)) AS t6
 SETTINGS compile_aggregate_expressions = 0, compile_expressions = 0, enable_join_runtime_filters = 0
 
 -- Mutually nearest
 SELECT o.id, s.id FROM sky.objects AS o JOIN sky.sources AS s ON 1 = skyhouse_mutual(POINT(o.ra, o.dec), POINT(s.ra, s.dec), 0.001)
 =>
-SELECT t6.`c16` AS c1, t6.`c17` AS c2
-FROM (SELECT t5.`c11` AS c16, t5.`c12` AS c17, t5.`c13` AS c18
-FROM (SELECT t8.`c25` AS c11, t7.`c21` AS c12, degrees((2 * atan2(sqrt((t7.`c29` - t8.`c32`) * (t7.`c29` - t8.`c32`) + (t7.`c30` - t8.`c33`) * (t7.`c30` -
-    t8.`c33`) + (t7.`c31` - t8.`c34`) * (t7.`c31` - t8.`c34`)), sqrt((t7.`c29` + t8.`c32`) * (t7.`c29` + t8.`c32`) + (t7.`c30` + t8.`c33`) * (t7.`c30` +
-    t8.`c33`) + (t7.`c31` + t8.`c34`) * (t7.`c31` + t8.`c34`))))) AS c13, toInt64(row_number() OVER (PARTITION BY t8.`c26`
-ORDER BY degrees((2 * atan2(sqrt((t7.`c29` - t8.`c32`) * (t7.`c29` - t8.`c32`) + (t7.`c30` - t8.`c33`) * (t7.`c30` - t8.`c33`) + (t7.`c31` - t8.`c34`) *
-    (t7.`c31` - t8.`c34`)), sqrt((t7.`c29` + t8.`c32`) * (t7.`c29` + t8.`c32`) + (t7.`c30` + t8.`c33`) * (t7.`c30` + t8.`c33`) + (t7.`c31` + t8.`c34`) *
-    (t7.`c31` + t8.`c34`))))) ASC NULLS LAST, t7.`c21` ASC NULLS LAST, t7.`c19` ASC NULLS LAST, t7.`c20` ASC NULLS LAST)) AS c14, toInt64(row_number() OVER
-    (PARTITION BY t7.`c22`
-ORDER BY degrees((2 * atan2(sqrt((t7.`c29` - t8.`c32`) * (t7.`c29` - t8.`c32`) + (t7.`c30` - t8.`c33`) * (t7.`c30` - t8.`c33`) + (t7.`c31` - t8.`c34`) *
-    (t7.`c31` - t8.`c34`)), sqrt((t7.`c29` + t8.`c32`) * (t7.`c29` + t8.`c32`) + (t7.`c30` + t8.`c33`) * (t7.`c30` + t8.`c33`) + (t7.`c31` + t8.`c34`) *
-    (t7.`c31` + t8.`c34`))))) ASC NULLS LAST, t8.`c25` ASC NULLS LAST, t8.`c23` ASC NULLS LAST, t8.`c24` ASC NULLS LAST)) AS c15
-FROM (SELECT t4.`c6` AS c19, t4.`c7` AS c20, t4.`c8` AS c21, t4.`c10` AS c22,
-    bitOr(bitOr(bitShiftLeft(toUInt64(floor(ifNotFinite((cos(radians(toFloat64(ifNull(toFloat64(t4.`c7`), nan)))) *
-    cos(radians(toFloat64(ifNull(toFloat64(t4.`c6`), nan)) % 360.))) / 0.0002792526803155484, 0.)) + 524288), 40),
-    bitShiftLeft(toUInt64(floor(ifNotFinite((cos(radians(toFloat64(ifNull(toFloat64(t4.`c7`), nan)))) * sin(radians(toFloat64(ifNull(toFloat64(t4.`c6`), nan)) %
-    360.))) / 0.0002792526803155484, 0.)) + 524288), 20)), toUInt64(floor(ifNotFinite(sin(radians(toFloat64(ifNull(toFloat64(t4.`c7`), nan)))) /
-    0.0002792526803155484, 0.)) + 524288)) AS c27, (cos(radians(toFloat64(ifNull(toFloat64(t4.`c7`), nan)))) * cos(radians(toFloat64(ifNull(toFloat64(t4.`c6`),
-    nan)) % 360.))) AS c29, (cos(radians(toFloat64(ifNull(toFloat64(t4.`c7`), nan)))) * sin(radians(toFloat64(ifNull(toFloat64(t4.`c6`), nan)) % 360.))) AS c30,
-    sin(radians(toFloat64(ifNull(toFloat64(t4.`c7`), nan)))) AS c31
-FROM (SELECT t2.`ra` AS c6, t2.`dec` AS c7, t2.`id` AS c8, rowNumberInAllBlocks() AS c10
-FROM `sky`.`sources` AS t2) AS t4) AS t7
-INNER JOIN (SELECT t3.`c3` AS c23, t3.`c4` AS c24, t3.`c5` AS c25, t3.`c9` AS c26,
-    bitOr(bitOr(bitShiftLeft(arrayJoin(range(toUInt64(floor(ifNotFinite(((cos(radians(toFloat64(ifNull(toFloat64(t3.`c4`), nan)))) *
-    cos(radians(toFloat64(ifNull(toFloat64(t3.`c3`), nan)) % 360.))) - 1.7453292519721774e-05 - 1e-12) / 0.0002792526803155484, 0.)) + 524288),
-    toUInt64(floor(ifNotFinite(((cos(radians(toFloat64(ifNull(toFloat64(t3.`c4`), nan)))) * cos(radians(toFloat64(ifNull(toFloat64(t3.`c3`), nan)) % 360.))) +
-    1.7453292519721774e-05 + 1e-12) / 0.0002792526803155484, 0.)) + 524288) + 1)), 40),
-    bitShiftLeft(arrayJoin(range(toUInt64(floor(ifNotFinite(((cos(radians(toFloat64(ifNull(toFloat64(t3.`c4`), nan)))) *
-    sin(radians(toFloat64(ifNull(toFloat64(t3.`c3`), nan)) % 360.))) - 1.7453292519721774e-05 - 1e-12) / 0.0002792526803155484, 0.)) + 524288),
-    toUInt64(floor(ifNotFinite(((cos(radians(toFloat64(ifNull(toFloat64(t3.`c4`), nan)))) * sin(radians(toFloat64(ifNull(toFloat64(t3.`c3`), nan)) % 360.))) +
-    1.7453292519721774e-05 + 1e-12) / 0.0002792526803155484, 0.)) + 524288) + 1)), 20)),
-    arrayJoin(range(toUInt64(floor(ifNotFinite((sin(radians(toFloat64(ifNull(toFloat64(t3.`c4`), nan)))) - 1.7453292519721774e-05 - 1e-12) /
-    0.0002792526803155484, 0.)) + 524288), toUInt64(floor(ifNotFinite((sin(radians(toFloat64(ifNull(toFloat64(t3.`c4`), nan)))) + 1.7453292519721774e-05 +
-    1e-12) / 0.0002792526803155484, 0.)) + 524288) + 1))) AS c28, (cos(radians(toFloat64(ifNull(toFloat64(t3.`c4`), nan)))) *
-    cos(radians(toFloat64(ifNull(toFloat64(t3.`c3`), nan)) % 360.))) AS c32, (cos(radians(toFloat64(ifNull(toFloat64(t3.`c4`), nan)))) *
-    sin(radians(toFloat64(ifNull(toFloat64(t3.`c3`), nan)) % 360.))) AS c33, sin(radians(toFloat64(ifNull(toFloat64(t3.`c4`), nan)))) AS c34
-FROM (SELECT t1.`ra` AS c3, t1.`dec` AS c4, t1.`id` AS c5, rowNumberInAllBlocks() AS c9
-FROM `sky`.`objects` AS t1) AS t3
-WHERE (NOT (NOT (isFinite(t3.`c3`)) OR NOT (isFinite(t3.`c4`))))) AS t8
-ON (t7.`c27` = t8.`c28`) AND ((t7.`c29` - t8.`c32`) * (t7.`c29` - t8.`c32`) + (t7.`c30` - t8.`c33`) * (t7.`c30` - t8.`c33`) + (t7.`c31` - t8.`c34`) * (t7.`c31`
-    - t8.`c34`) <= 3.046174198138826e-10)) AS t5
-WHERE (t5.`c14` <= 1) AND (t5.`c15` <= 1)) AS t6
+SELECT t6.`c15` AS c1, t6.`c16` AS c2
+FROM (SELECT t5.`c11` AS c15, t5.`c12` AS c16
+FROM (SELECT t13.`c59` AS c11, t13.`c60` AS c12, toInt64(row_number() OVER (PARTITION BY t13.`c61`
+ORDER BY (pow(sin((t13.`c63` - t13.`c65`) * 0.008726646259971648), 2) + cos(radians(t13.`c65`)) * cos(radians(t13.`c63`)) * pow(sin((t13.`c62` % 360. -
+    t13.`c64` % 360.) * 0.008726646259971648), 2)) ASC NULLS LAST, t13.`c60` ASC NULLS LAST)) AS c13, toInt64(row_number() OVER (PARTITION BY t13.`c66`
+ORDER BY (pow(sin((t13.`c63` - t13.`c65`) * 0.008726646259971648), 2) + cos(radians(t13.`c65`)) * cos(radians(t13.`c63`)) * pow(sin((t13.`c62` % 360. -
+    t13.`c64` % 360.) * 0.008726646259971648), 2)) ASC NULLS LAST, t13.`c59` ASC NULLS LAST)) AS c14
+FROM (SELECT t12.`c27` AS c59, t12.`c28` AS c60, t12.`c29` AS c61, t12.`c30` AS c62, t12.`c31` AS c63, t12.`c32` AS c64, t12.`c33` AS c65, t12.`c34` AS c66
+FROM ((SELECT t8.`c23` AS c27, t7.`c18` AS c28, t8.`c24` AS c29, t8.`c25` AS c30, t8.`c26` AS c31, t7.`c19` AS c32, t7.`c20` AS c33, t7.`c21` AS c34
+FROM (SELECT intDiv(t2.`hpx29`, 17179869184) AS c17, t2.`id` AS c18, t2.`ra` AS c19, t2.`dec` AS c20, (t2._part_starting_offset + t2._part_offset) AS c21
+FROM `sky`.`sources` AS t2
+PREWHERE (t2.`hpx29` < 3458764513820540928)) AS t7
+INNER JOIN (SELECT intDiv(t1.`hpx29`, 17179869184) AS c22, t1.`id` AS c23, (t1._part_starting_offset + t1._part_offset) AS c24, t1.`ra` AS c25, t1.`dec` AS c26
+FROM `sky`.`objects` AS t1
+PREWHERE (t1.`hpx29` < 3458764513820540928)) AS t8
+ON (t7.`c17` = t8.`c22`)
+WHERE (abs(t8.`c26` - t7.`c20`) <= 0.001000000002) AND (pow(sin((t8.`c26` - t7.`c20`) * 0.008726646259971648), 2) + cos(radians(t7.`c20`)) *
+    cos(radians(t8.`c26`)) * pow(sin((t8.`c25` % 360. - t7.`c19` % 360.) * 0.008726646259971648), 2) <= 7.615435495347065e-11)
+SETTINGS join_algorithm = 'full_sorting_merge')
+UNION ALL (SELECT t11.`c47` AS c51, t9.`c36` AS c52, t11.`c48` AS c53, t11.`c49` AS c54, t11.`c50` AS c55, t9.`c37` AS c56, t9.`c38` AS c57, t9.`c39` AS c58
+FROM (SELECT intDiv(t2.`hpx29`, 17179869184) AS c35, t2.`id` AS c36, t2.`ra` AS c37, t2.`dec` AS c38, (t2._part_starting_offset + t2._part_offset) AS c39
+FROM `sky`.`sources` AS t2
+WHERE (t2.`hpx29` < 3458764513820540928) AND (mortonDecode(2, bitAnd(t2.`hpx29`, 17179869183)).1 < 13607 OR mortonDecode(2, bitAnd(t2.`hpx29`, 17179869183)).1
+    >= 117465 OR mortonDecode(2, bitAnd(t2.`hpx29`, 17179869183)).2 < 13607 OR mortonDecode(2, bitAnd(t2.`hpx29`, 17179869183)).2 >= 117465)) AS t9
+INNER JOIN (SELECT (toUInt64(bitShiftRight(([64, 72, 80, 88, 2040, 2040, 2040, 2040, 83, 91, 67, 75, 40, 48, 56, 32, 64, 72, 80, 88, 78, 86, 94, 70, 2040, 2040,
+    2040, 2040, 40, 48, 56, 32, 2040, 2040, 2040, 2040, 32, 40, 48, 56, 88, 64, 72, 80, 93, 69, 77, 85, 0, 8, 16, 24, 32, 40, 48, 56, 64, 72, 80, 88, 13, 21,
+    29, 5, 0, 8, 16, 24, 40, 48, 56, 32, 2040, 2040, 2040, 2040, 56, 32, 40, 48, 2040, 2040, 2040, 2040, 30, 6, 14, 22, 24, 0, 8, 16, 32, 40, 48, 56, 19, 27, 3,
+    11, 2040, 2040, 2040, 2040, 0, 8, 16, 24][(1 + ((toInt32((mortonDecode(2, bitAnd(bitShiftRight(t10.`c40`, 34), 16777215)) AS __place).1) + toInt32(t10.`c41`
+    % 3) - 1 AS __x) >= 4096) - (__x < 0) + 3 * (1 + ((toInt32(__place.2) + toInt32(intDiv(t10.`c41`, 3)) - 1 AS __y) >= 4096) - (__y < 0))) * 12 +
+    bitShiftRight(t10.`c40`, 58) + 1] AS __there), 3)) * 16777216 + if(bitTest(__there, 2), mortonEncode((toUInt32(bitXor(bitAnd(__y, 4095), 4095 *
+    bitTest(__there, 1))) AS __y_there), (toUInt32(bitXor(bitAnd(__x, 4095), 4095 * bitTest(__there, 0))) AS __x_there)), mortonEncode(__x_there, __y_there)))
+    AS c46, t10.`c42` AS c47, t10.`c43` AS c48, t10.`c44` AS c49, t10.`c45` AS c50
+FROM (SELECT t1.`hpx29` AS c40, arrayJoin([[0, 1, 3], [1], [1, 2, 5], [3], [], [5], [3, 6, 7], [7], [5, 7, 8]][(toInt8(mortonDecode(2, bitAnd(t1.`hpx29`,
+    17179869183)).1 >= 117465) - toInt8(mortonDecode(2, bitAnd(t1.`hpx29`, 17179869183)).1 < 13607)) + 3 * (toInt8(mortonDecode(2, bitAnd(t1.`hpx29`,
+    17179869183)).2 >= 117465) - toInt8(mortonDecode(2, bitAnd(t1.`hpx29`, 17179869183)).2 < 13607)) + 5]) AS c41, t1.`id` AS c42, (t1._part_starting_offset +
+    t1._part_offset) AS c43, t1.`ra` AS c44, t1.`dec` AS c45
+FROM `sky`.`objects` AS t1
+WHERE (t1.`hpx29` < 3458764513820540928) AND (mortonDecode(2, bitAnd(t1.`hpx29`, 17179869183)).1 < 13607 OR mortonDecode(2, bitAnd(t1.`hpx29`, 17179869183)).1
+    >= 117465 OR mortonDecode(2, bitAnd(t1.`hpx29`, 17179869183)).2 < 13607 OR mortonDecode(2, bitAnd(t1.`hpx29`, 17179869183)).2 >= 117465)) AS t10) AS t11
+ON (t9.`c35` = t11.`c46`)
+WHERE (abs(t11.`c50` - t9.`c38`) <= 0.001000000002) AND (pow(sin((t11.`c50` - t9.`c38`) * 0.008726646259971648), 2) + cos(radians(t9.`c38`)) *
+    cos(radians(t11.`c50`)) * pow(sin((t11.`c49` % 360. - t9.`c37` % 360.) * 0.008726646259971648), 2) <= 7.615435495347065e-11)
+SETTINGS join_algorithm = 'full_sorting_merge')) AS t12) AS t13) AS t5
+WHERE (t5.`c13` <= 1) AND (t5.`c14` <= 1)) AS t6
 SETTINGS compile_aggregate_expressions = 0, compile_expressions = 0, enable_join_runtime_filters = 0
 
 -- Chain of matches
@@ -1598,16 +1642,15 @@ INNER JOIN (SELECT t1.`ra` AS c8, t1.`dec` AS c9, t1.`hpx29` AS c10, t1.`id` AS 
     cos(radians(toFloat64(ifNull(toFloat64(t1.`ra`), nan)) % 360.))) AS c17, (cos(radians(toFloat64(ifNull(toFloat64(t1.`dec`), nan)))) *
     sin(radians(toFloat64(ifNull(toFloat64(t1.`ra`), nan)) % 360.))) AS c18, sin(radians(toFloat64(ifNull(toFloat64(t1.`dec`), nan)))) AS c19
 FROM `sky`.`objects` AS t1
-WHERE (NOT (NOT (isFinite(t1.`ra`)) OR NOT (isFinite(t1.`dec`)))) AND (intDiv(t1.`hpx29`, 68719476736) IN (SELECT arrayJoin(arrayMap(c -> toUInt64(c.1) *
-    4194304 + if(c.4, mortonEncode(c.3, c.2), mortonEncode(c.2, c.3)), arrayFilter(c -> c.1 < 12, arrayMap(c -> (c.1, toUInt32(bitXor(c.2, 2047 * bitAnd(c.4,
-    1))), toUInt32(bitXor(c.3, 2047 * bitShiftRight(bitAnd(c.4, 2), 1))), c.4 >= 4), arrayMap(c -> ([8, 9, 10, 11, 255, 255, 255, 255, 10, 11, 8, 9, 5, 6, 7, 4,
-    8, 9, 10, 11, 9, 10, 11, 8, 255, 255, 255, 255, 5, 6, 7, 4, 255, 255, 255, 255, 4, 5, 6, 7, 11, 8, 9, 10, 11, 8, 9, 10, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10,
-    11, 1, 2, 3, 0, 0, 1, 2, 3, 5, 6, 7, 4, 255, 255, 255, 255, 7, 4, 5, 6, 255, 255, 255, 255, 3, 0, 1, 2, 3, 0, 1, 2, 4, 5, 6, 7, 2, 3, 0, 1, 255, 255, 255,
-    255, 0, 1, 2, 3][c.4 * 12 + c.1 + 1], c.2, c.3, [0, 0, 3, 0, 0, 6, 0, 0, 0, 0, 0, 5, 0, 0, 0, 5, 0, 0, 0, 0, 0, 6, 0, 0, 3, 0, 0][c.4 * 3 + intDiv(c.1, 4) +
-    1]), arrayMap(c -> (c.1, bitAnd(c.2, 2047), bitAnd(c.3, 2047), 1 + (c.2 >= 2048) - (c.2 < 0) + 3 * (1 + (c.3 >= 2048) - (c.3 < 0))), arrayFlatten(arrayMap(c
-    -> arrayMap(s -> (toInt64(c.1), toInt64(c.2.1) + s.1, toInt64(c.2.2) + s.2), [(-1, -1), (0, -1), (1, -1), (-1, 0), (0, 0), (1, 0), (-1, 1), (0, 1), (1,
-    1)]), arrayMap(c -> (intDiv(c, 4194304), mortonDecode(2, bitAnd(c, 4194303))), arrayFilter(c -> c < 50331648, [bitShiftRight(t3.`hpx29`, 36)])))))))))) AS
-    c4
+WHERE (NOT (NOT (isFinite(t1.`ra`)) OR NOT (isFinite(t1.`dec`)))) AND (intDiv(t1.`hpx29`, 68719476736) IN (SELECT arrayJoin(arrayFilter(c -> c < 50331648,
+    arrayMap(step -> (toUInt64(bitShiftRight(([64, 72, 80, 88, 2040, 2040, 2040, 2040, 83, 91, 67, 75, 40, 48, 56, 32, 64, 72, 80, 88, 78, 86, 94, 70, 2040,
+    2040, 2040, 2040, 40, 48, 56, 32, 2040, 2040, 2040, 2040, 32, 40, 48, 56, 88, 64, 72, 80, 93, 69, 77, 85, 0, 8, 16, 24, 32, 40, 48, 56, 64, 72, 80, 88, 13,
+    21, 29, 5, 0, 8, 16, 24, 40, 48, 56, 32, 2040, 2040, 2040, 2040, 56, 32, 40, 48, 2040, 2040, 2040, 2040, 30, 6, 14, 22, 24, 0, 8, 16, 32, 40, 48, 56, 19,
+    27, 3, 11, 2040, 2040, 2040, 2040, 0, 8, 16, 24][(1 + ((toInt32((mortonDecode(2, bitAnd(bitShiftRight(t3.`hpx29`, 36), 4194303)) AS __place).1) +
+    toInt32(step % 3) - 1 AS __x) >= 2048) - (__x < 0) + 3 * (1 + ((toInt32(__place.2) + toInt32(intDiv(step, 3)) - 1 AS __y) >= 2048) - (__y < 0))) * 12 +
+    bitShiftRight(t3.`hpx29`, 58) + 1] AS __there), 3)) * 4194304 + if(bitTest(__there, 2), mortonEncode((toUInt32(bitXor(bitAnd(__y, 2047), 2047 *
+    bitTest(__there, 1))) AS __y_there), (toUInt32(bitXor(bitAnd(__x, 2047), 2047 * bitTest(__there, 0))) AS __x_there)), mortonEncode(__x_there, __y_there))),
+    range(if(t3.`hpx29` < 3458764513820540928, 9, 0))))) AS c4
 FROM `sky`.`targets` AS t3))) AS t5
 ON (t6.`c20` = t5.`c13`) AND ((t6.`c21` - t5.`c17`) * (t6.`c21` - t5.`c17`) + (t6.`c22` - t5.`c18`) * (t6.`c22` - t5.`c18`) + (t6.`c23` - t5.`c19`) * (t6.`c23`
     - t5.`c19`) < 2.741556778074114e-11)
@@ -1629,15 +1672,14 @@ FROM `sky`.`targets` AS t3
 WHERE (NOT (NOT (isFinite(t3.`ra`)) OR NOT (isFinite(t3.`dec`))))) AS t7
 ON (t6.`c30` = t7.`c31`) AND ((t6.`c32` - t7.`c35`) * (t6.`c32` - t7.`c35`) + (t6.`c33` - t7.`c36`) * (t6.`c33` - t7.`c36`) + (t6.`c34` - t7.`c37`) * (t6.`c34`
     - t7.`c37`) < 3.046174190134438e-08)
-WHERE (intDiv(t6.`c26`, 68719476736) IN (SELECT arrayJoin(arrayMap(c -> toUInt64(c.1) * 4194304 + if(c.4, mortonEncode(c.3, c.2), mortonEncode(c.2, c.3)),
-    arrayFilter(c -> c.1 < 12, arrayMap(c -> (c.1, toUInt32(bitXor(c.2, 2047 * bitAnd(c.4, 1))), toUInt32(bitXor(c.3, 2047 * bitShiftRight(bitAnd(c.4, 2), 1))),
-    c.4 >= 4), arrayMap(c -> ([8, 9, 10, 11, 255, 255, 255, 255, 10, 11, 8, 9, 5, 6, 7, 4, 8, 9, 10, 11, 9, 10, 11, 8, 255, 255, 255, 255, 5, 6, 7, 4, 255, 255,
-    255, 255, 4, 5, 6, 7, 11, 8, 9, 10, 11, 8, 9, 10, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 1, 2, 3, 0, 0, 1, 2, 3, 5, 6, 7, 4, 255, 255, 255, 255, 7, 4, 5, 6,
-    255, 255, 255, 255, 3, 0, 1, 2, 3, 0, 1, 2, 4, 5, 6, 7, 2, 3, 0, 1, 255, 255, 255, 255, 0, 1, 2, 3][c.4 * 12 + c.1 + 1], c.2, c.3, [0, 0, 3, 0, 0, 6, 0, 0,
-    0, 0, 0, 5, 0, 0, 0, 5, 0, 0, 0, 0, 0, 6, 0, 0, 3, 0, 0][c.4 * 3 + intDiv(c.1, 4) + 1]), arrayMap(c -> (c.1, bitAnd(c.2, 2047), bitAnd(c.3, 2047), 1 + (c.2
-    >= 2048) - (c.2 < 0) + 3 * (1 + (c.3 >= 2048) - (c.3 < 0))), arrayFlatten(arrayMap(c -> arrayMap(s -> (toInt64(c.1), toInt64(c.2.1) + s.1, toInt64(c.2.2) +
-    s.2), [(-1, -1), (0, -1), (1, -1), (-1, 0), (0, 0), (1, 0), (-1, 1), (0, 1), (1, 1)]), arrayMap(c -> (intDiv(c, 4194304), mortonDecode(2, bitAnd(c,
-    4194303))), arrayFilter(c -> c < 50331648, [bitShiftRight(t3.`hpx29`, 36)])))))))))) AS c3
+WHERE (intDiv(t6.`c26`, 68719476736) IN (SELECT arrayJoin(arrayFilter(c -> c < 50331648, arrayMap(step -> (toUInt64(bitShiftRight(([64, 72, 80, 88, 2040, 2040,
+    2040, 2040, 83, 91, 67, 75, 40, 48, 56, 32, 64, 72, 80, 88, 78, 86, 94, 70, 2040, 2040, 2040, 2040, 40, 48, 56, 32, 2040, 2040, 2040, 2040, 32, 40, 48, 56,
+    88, 64, 72, 80, 93, 69, 77, 85, 0, 8, 16, 24, 32, 40, 48, 56, 64, 72, 80, 88, 13, 21, 29, 5, 0, 8, 16, 24, 40, 48, 56, 32, 2040, 2040, 2040, 2040, 56, 32,
+    40, 48, 2040, 2040, 2040, 2040, 30, 6, 14, 22, 24, 0, 8, 16, 32, 40, 48, 56, 19, 27, 3, 11, 2040, 2040, 2040, 2040, 0, 8, 16, 24][(1 +
+    ((toInt32((mortonDecode(2, bitAnd(bitShiftRight(t3.`hpx29`, 36), 4194303)) AS __place).1) + toInt32(step % 3) - 1 AS __x) >= 2048) - (__x < 0) + 3 * (1 +
+    ((toInt32(__place.2) + toInt32(intDiv(step, 3)) - 1 AS __y) >= 2048) - (__y < 0))) * 12 + bitShiftRight(t3.`hpx29`, 58) + 1] AS __there), 3)) * 4194304 +
+    if(bitTest(__there, 2), mortonEncode((toUInt32(bitXor(bitAnd(__y, 2047), 2047 * bitTest(__there, 1))) AS __y_there), (toUInt32(bitXor(bitAnd(__x, 2047),
+    2047 * bitTest(__there, 0))) AS __x_there)), mortonEncode(__x_there, __y_there))), range(if(t3.`hpx29` < 3458764513820540928, 9, 0))))) AS c3
 FROM `sky`.`targets` AS t3))
 SETTINGS compile_aggregate_expressions = 0, compile_expressions = 0, enable_join_runtime_filters = 0
 
@@ -1647,13 +1689,9 @@ SELECT o.name FROM sky.targets AS o JOIN sky.targets AS t ON DISTANCE(POINT(o.ra
 SELECT t1.`name` AS c1
 FROM `sky`.`targets` AS t1
 INNER JOIN `sky`.`targets` AS t2
-ON (if(isNaN(toFloat64(t1.`ra`) + toFloat64(t1.`dec`) + toFloat64(t2.`ra`) + toFloat64(t2.`dec`)), NULL, (((cos(radians(toFloat64(t1.`dec`))) *
-    cos(radians(toFloat64(t1.`ra`) % 360.))) - (cos(radians(toFloat64(t2.`dec`))) * cos(radians(toFloat64(t2.`ra`) % 360.)))) *
-    ((cos(radians(toFloat64(t1.`dec`))) * cos(radians(toFloat64(t1.`ra`) % 360.))) - (cos(radians(toFloat64(t2.`dec`))) * cos(radians(toFloat64(t2.`ra`) %
-    360.)))) + ((cos(radians(toFloat64(t1.`dec`))) * sin(radians(toFloat64(t1.`ra`) % 360.))) - (cos(radians(toFloat64(t2.`dec`))) *
-    sin(radians(toFloat64(t2.`ra`) % 360.)))) * ((cos(radians(toFloat64(t1.`dec`))) * sin(radians(toFloat64(t1.`ra`) % 360.))) -
-    (cos(radians(toFloat64(t2.`dec`))) * sin(radians(toFloat64(t2.`ra`) % 360.)))) + (sin(radians(toFloat64(t1.`dec`))) - sin(radians(toFloat64(t2.`dec`)))) *
-    (sin(radians(toFloat64(t1.`dec`))) - sin(radians(toFloat64(t2.`dec`)))) < 3.0461734246023945e-06)) OR (t1.`name` = t2.`name`))
+ON (if(isNaN(toFloat64(t1.`ra`) + toFloat64(t1.`dec`) + toFloat64(t2.`ra`) + toFloat64(t2.`dec`)), NULL, (pow(sin((t1.`dec` - t2.`dec`) * 0.008726646259971648),
+    2) + cos(radians(t2.`dec`)) * cos(radians(t1.`dec`)) * pow(sin((t1.`ra` % 360. - t2.`ra` % 360.) * 0.008726646259971648), 2) < 7.615433561505986e-07)) OR
+    (t1.`name` = t2.`name`))
 SETTINGS query_plan_optimize_join_order_limit = 1, query_plan_remove_unused_columns = 0
 
 -- Cluster: look-up by id

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from adql.clickhouse.sky.cell_border_sql import cell_beyond_sql, is_at_border_sql, steps_over_border_sql
 from adql.clickhouse.sky.cube_sql import (
     CUBE_LEVELS,
     cube_level_sql,
@@ -11,7 +10,13 @@ from adql.clickhouse.sky.cube_sql import (
     cube_side_sql,
     touched_cubes_sql,
 )
-from adql.clickhouse.sky.neighbour_cell_sql import cell_sql, cells_around_sql
+from adql.clickhouse.sky.neighbour_cell_sql import (
+    cell_beyond_sql,
+    cell_sql,
+    cells_around_sql,
+    is_at_border_sql,
+    steps_over_border_sql,
+)
 from adql.clickhouse.sky.unit_vector_sql import (
     Vector,
     is_near_sql,

@@ -1,12 +1,15 @@
-"""HEALPix cells of a row's index and the cells around it, as ClickHouse SQL.
+"""HEALPix cells of a row's index, the cells around it and those beyond a border, as ClickHouse SQL.
 
-``clickhouse_schema.adjacent_cells`` defines how far adjacent cells reach.
+``clickhouse_schema.adjacent_cells`` defines how far adjacent cells reach, and how near a border a row must be to have
+anything within a radius beyond it.
 """
 
 from __future__ import annotations
 
-from clickhouse_schema.adjacent_cells import FACES, STEPS, TURNS
-from clickhouse_schema.healpix import ORDER
+from clickhouse_schema.adjacent_cells import FACES, STEPS, TURNS, find_border_width
+from clickhouse_schema.healpix import NO_POSITION, ORDER
+
+_NO_STEP = STEPS.index((0, 0))
 
 
 def cell_sql(index: str, order: int) -> str:
@@ -25,27 +28,58 @@ def cells_around_sql(index: str, order: int) -> str:
 
     It is empty for the index of rows without a position.
     """
-    size, inside = 1 << order, 4**order - 1
-    known = f"arrayFilter(c -> c < {12 * 4**order}, [bitShiftRight({index}, {2 * (ORDER - order)})])"
-    faces = f"{[face for beyond in FACES for face in beyond]}"
-    turns = f"{[turn for beyond in TURNS for turn in beyond]}"
-    steps = f"{[*STEPS]}"
-    # (base cell, x, y); each with its steps; then the base cell beyond the border; then the turned place
-    own = f"arrayMap(c -> (intDiv(c, {4**order}), mortonDecode(2, bitAnd(c, {inside}))), {known})"
-    stepped = (
-        "arrayFlatten(arrayMap(c -> arrayMap(s -> (toInt64(c.1), toInt64(c.2.1) + s.1, toInt64(c.2.2) + s.2),"
-        f" {steps}), {own}))"
+    steps = f"range(if({index} < {NO_POSITION}, {len(STEPS)}, 0))"
+    return f"arrayFilter(c -> c < {12 * 4**order}, arrayMap(step -> {cell_beyond_sql(index, 'step', order)}, {steps}))"
+
+
+def is_at_border_sql(index: str, order: int, radius: float) -> str:
+    """Whether something within ``radius`` degrees of an index of order 29 may be outside of its cell of ``order``."""
+    size, width = 1 << (ORDER - order), find_border_width(radius)
+    tests = (f"{place} < {width} OR {place} >= {size - width}" for place in _place_in_cell_sql(index, order))
+    return f"({' OR '.join(tests)})"
+
+
+def steps_over_border_sql(index: str, order: int, radius: float) -> str:
+    """Return a row for each of ``STEPS``, by its number, to a cell with anything within the radius of the index.
+
+    The cells of ``order`` are at least twice as wide as the border.
+    """
+    size, width = 1 << (ORDER - order), find_border_width(radius)
+    across, up = (
+        f"(toInt8({place} >= {size - width}) - toInt8({place} < {width}))" for place in _place_in_cell_sql(index, order)
     )
-    placed = (
-        f"arrayMap(c -> (c.1, bitAnd(c.2, {size - 1}), bitAnd(c.3, {size - 1}),"
-        f" 1 + (c.2 >= {size}) - (c.2 < 0) + 3 * (1 + (c.3 >= {size}) - (c.3 < 0))), {stepped})"
+    steps = [[STEPS.index(step) for step in {(x, 0), (0, y), (x, y)} - {(0, 0)}] for x, y in STEPS]
+    return f"arrayJoin({[sorted(numbers) for numbers in steps]}[{across} + 3 * {up} + {_NO_STEP + 1}])"
+
+
+def cell_beyond_sql(index: str, step: str, order: int) -> str:
+    """Return the cell of ``order`` to which the step of a number leads from that of the index; no cell for none.
+
+    Parts of the formula have names, so a SELECT may contain it once. Where three base cells meet, there is none beyond
+    the corner: the number is above all cells.
+    """
+    size = 1 << order
+    place = f"(mortonDecode(2, bitAnd(bitShiftRight({index}, {2 * (ORDER - order)}), {4**order - 1})) AS __place)"
+    x = f"(toInt32({place}.1) + toInt32({step} % 3) - 1 AS __x)"
+    y = f"(toInt32(__place.2) + toInt32(intDiv({step}, 3)) - 1 AS __y)"
+    beyond = f"1 + ({x} >= {size}) - (__x < 0) + 3 * (1 + ({y} >= {size}) - (__y < 0))"
+    there = f"({_BEYOND}[({beyond}) * 12 + bitShiftRight({index}, {2 * ORDER}) + 1] AS __there)"
+    across, up = (
+        f"(toUInt32(bitXor(bitAnd({place}, {size - 1}), {size - 1} * bitTest(__there, {bit}))) AS {place}_there)"
+        for bit, place in enumerate(("__x", "__y"))
     )
-    beyond = f"arrayMap(c -> ({faces}[c.4 * 12 + c.1 + 1], c.2, c.3, {turns}[c.4 * 3 + intDiv(c.1, 4) + 1]), {placed})"
-    turned = (
-        f"arrayMap(c -> (c.1, toUInt32(bitXor(c.2, {size - 1} * bitAnd(c.4, 1))),"
-        f" toUInt32(bitXor(c.3, {size - 1} * bitShiftRight(bitAnd(c.4, 2), 1))), c.4 >= 4), {beyond})"
-    )
-    there = f"arrayFilter(c -> c.1 < 12, {turned})"
     return (
-        f"arrayMap(c -> toUInt64(c.1) * {4**order} + if(c.4, mortonEncode(c.3, c.2), mortonEncode(c.2, c.3)), {there})"
+        f"(toUInt64(bitShiftRight({there}, 3)) * {size * size}"
+        f" + if(bitTest(__there, 2), mortonEncode({up}, {across}), mortonEncode(__x_there, __y_there)))"
     )
+
+
+#: ``FACES`` with ``TURNS`` in the lowest three bits, by border and base cell
+_BEYOND = [
+    (face << 3) + TURNS[border][base // 4] for border, faces in enumerate(FACES) for base, face in enumerate(faces)
+]
+
+
+def _place_in_cell_sql(index: str, order: int) -> tuple[str, str]:
+    place = f"mortonDecode(2, bitAnd({index}, {4 ** (ORDER - order) - 1}))"
+    return f"{place}.1", f"{place}.2"
