@@ -66,7 +66,7 @@ class TableEntry:
     attached
         The files of an attached table, of which ClickHouse stores nothing; None for other tables.
     matches
-        The kept matches of which it is the left table, and which have all its rows and those of the right table.
+        Up-to-date kept matches of which it is the left table.
     """
 
     schema: Schema

@@ -1,4 +1,4 @@
-"""Cells of the sky in which a kept match is made anew, and the cells around them that decide it. Pure.
+"""Cells of the sky in which a kept match is recomputed, and the cells around them that decide it. Pure.
 
 Each pair of a match is within its ``reach`` on the stored positions: the radius, and the greatest motion. The number of
 mates of a pair depends on left rows within two reaches of its own, and these on right rows within one more. What a
@@ -51,7 +51,7 @@ class MatchRegion:
         spans = [np.arange(first, last + 1) for first, last in zip(firsts, lasts, strict=True)]
         return np.unique(np.concatenate(spans)) if spans else np.empty(0, np.int64)
 
-    def grow(self, reach: float, order: int) -> MatchRegion:
+    def grow_region(self, reach: float, order: int) -> MatchRegion:
         """Return a region with all that is within ``reach`` degrees, of cells of ``order`` or coarser ones."""
         finest = order_for_radius(reach)
         if finest is None or self.ranges is None:
@@ -80,7 +80,7 @@ class MatchRegion:
         zeros = (lowest & -lowest).bit_length() - 1 if lowest else 2 * ORDER
         return max(0, ORDER - zeros // 2)
 
-    def divide(self, order: int, cells: int) -> Iterator[MatchRegion]:
+    def divide_region(self, order: int, cells: int) -> Iterator[MatchRegion]:
         """Yield parts of ``cells`` cells of ``order`` at most, which together are the region of such cells."""
         found = self.list_cells(order)
         for first in range(0, len(found), cells):
@@ -94,4 +94,4 @@ def find_changed_region(order: int, cells: Sequence[int], reach: float) -> tuple
     if finest is None:
         return MatchRegion(None), 0
     order = min(order, finest)
-    return touched.grow(2 * reach, order).grow(2 * reach, order), order
+    return touched.grow_region(2 * reach, order).grow_region(2 * reach, order), order

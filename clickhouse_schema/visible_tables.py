@@ -1,10 +1,10 @@
 """What some groups of users see of a catalogue: without the tables that are granted to others only. Pure.
 
 A grant names a schema or a table, and the groups that see it. A table with grants of its own follows these alone, a
-table of latest versions follows the table that it is made of, and others follow their schema. A kept match, which tells
-rows of both its tables, is seen by those alone who see these too. Without any grant, everybody sees a table. A target
-that has lost its last group is seen by nobody: nothing becomes public by taking a right away. Names count in any case:
-what differs in case alone from a restricted name is restricted too.
+table of latest versions follows the table that it is made of, and others follow their schema. A kept match, which shows
+rows of both its tables, is visible only to users who see both. Without any grant, everybody sees a table. A target that
+has lost its last group is seen by nobody: nothing becomes public by taking a right away. Names count in any case: what
+differs in case alone from a restricted name is restricted too.
 """
 
 from __future__ import annotations

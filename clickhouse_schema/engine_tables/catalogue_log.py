@@ -195,7 +195,7 @@ def read_grants(engine: Engine) -> dict[str, frozenset[str]]:
 
 
 def read_match_records(engine: Engine) -> dict[str, MatchRecord]:
-    """Return how far kept matches, by schema.table, have followed their tables; others must be made anew."""
+    """Return how far kept matches, by schema.table, have followed their tables; others must be recomputed."""
     return parse_records(_read_cluster_document(engine, _MATCHES))
 
 

@@ -1,7 +1,7 @@
 """How far a kept match has followed its two tables, as the catalogue log records it.
 
 A change of a table adds the cells of its rows before it is visible; the match has none when it has followed. A match
-without a record must be made anew.
+without a record must be recomputed.
 """
 
 from __future__ import annotations

@@ -104,7 +104,7 @@ class TableAppends:
         # none: the counts before were those of a dropped table of the same name, which ClickHouse has deleted since
         if self._read_density_stamp() in (state.density, ""):
             add_density(self._engine, self._origin.schema_name, self._table, self._gateway.rows_sql)
-        self._matches.follow(reporter)
+        self._matches.follow_change(reporter)
         self._additions.keep_rows(state.load, self._gateway.rows_sql)
         self._additions.record_load(state.load)
         self._write_record(state.load, finished=state.load.finished)

@@ -113,7 +113,7 @@ def _apply_correction(correction: _Correction) -> FinishedLoad | None:
     correction.storage.publication.publish_staging()
     if correction.appends.latest is not None:
         correction.appends.latest.publish()
-    matches.follow(correction.reporter)
+    matches.follow_change(correction.reporter)
     return state.loads[-1]
 
 
@@ -170,7 +170,7 @@ def _is_applied(correction: _Correction) -> bool:
         )
     if known:
         correction.storage.publication.finish_publishing()
-        MatchChanges(correction.storage.engine, request.table).follow(correction.reporter)
+        MatchChanges(correction.storage.engine, request.table).follow_change(correction.reporter)
         correction.reporter.output(f"already applied to {request.table}: nothing was changed (--again applies it anew)")
     return bool(known)
 

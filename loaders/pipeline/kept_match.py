@@ -1,8 +1,8 @@
-"""A kept match: made in pieces of the sky, and made anew where its tables have changed.
+"""A kept match: made in pieces of the sky, and recomputed where its tables have changed.
 
     make:    staging table -> the pairs of one piece after the other, each a chunk -> counted, "verified" -> published
-    follow:  staging table with links to the live parts -> rows of the changed region masked -> those of its pieces
-               inserted -> counted, "verified" -> published
+    follow:  staging table with links to the live parts -> rows of the changed region masked -> new rows of its
+               pieces inserted -> counted, "verified" -> published
     then     record: it has followed (``match_record``), from which moment queries use it
 
 A match that was killed while it was made goes on after its last piece. One that was killed while it followed begins
@@ -54,7 +54,7 @@ _PIECE_CELLS = 2000
 #: Share of masked rows in the parts beyond which the parts are rewritten without them.
 _MAX_MASKED = 0.25
 
-#: Changed cells, as a part of all, beyond which all of the match is made anew.
+#: Changed cells, as a part of all, beyond which all of the match is recomputed.
 _MAX_CHANGED = 0.25
 
 
@@ -72,7 +72,7 @@ class KeptMatch:
 
     # --- all of it ----------------------------------------------------------------------------------------------------
 
-    def make(self, reporter: Reporter) -> int:
+    def make_pairs(self, reporter: Reporter) -> int:
         """Make all of it, or go on with that, and publish; return the number of its pairs."""
         reach_degrees = self.rows.find_reach()
         stamps = self._read_stamps()
@@ -86,7 +86,7 @@ class KeptMatch:
             tables = f"{self.rows.left.name} or {self.rows.right.name}"
             raise LoadError(
                 f"{tables} changed while {self.name} was made, so queries do not use it yet: skyhouse match follow"
-                f" {self.name} makes it anew"
+                f" {self.name} recomputes it"
             )
         write_match_records(self._engine, lambda records: records.update({self.name: MatchRecord(reach=reach_degrees)}))
         return state.rows
@@ -175,28 +175,28 @@ class KeptMatch:
 
     # --- a part of it -------------------------------------------------------------------------------------------------
 
-    def follow(self, reporter: Reporter) -> bool:
-        """Make the pairs anew that changes of the tables may have altered; return whether there was anything to do."""
+    def follow_tables(self, reporter: Reporter) -> bool:
+        """Recompute the pairs that changes of the tables may have altered; return whether there was anything to do."""
         record = read_match_records(self._engine).get(self.name)
         if record is not None and record.is_current:
             return False
         if record is None:
-            self.make(reporter)
+            self.make_pairs(reporter)
             return True
         reach_degrees = max(record.reach, self.rows.find_reach())
         region, order = find_changed_region(record.order, record.cells, reach_degrees)
         if region.ranges is None or len(region.list_cells(order)) > _MAX_CHANGED * 12 * 4**order:
-            self.make(reporter)
+            self.make_pairs(reporter)
             return True
         self.rows.refuse_repeated_ids(region)
         self._remake_region(region, order, reach_degrees, reporter)
         self._publish_staging()
 
-        def clear(records: dict[str, MatchRecord]) -> None:
+        def clear_cells(records: dict[str, MatchRecord]) -> None:
             if records.get(self.name) == record:  # else a table has changed again, in more cells
                 records[self.name] = MatchRecord(reach=reach_degrees)
 
-        write_match_records(self._engine, clear)
+        write_match_records(self._engine, clear_cells)
         return True
 
     def _remake_region(self, region: MatchRegion, order: int, reach_degrees: float, reporter: Reporter) -> None:
@@ -205,7 +205,7 @@ class KeptMatch:
         try:
             staging.create_table(self._entry, self._table, state, onto_live=True, has_chunks=False)
             staging.change_rows(f"UPDATE _row_exists = 0 WHERE {region.condition_sql()}")
-            for piece in region.divide(order, _PIECE_CELLS):
+            for piece in region.divide_region(order, _PIECE_CELLS):
                 reporter.check()
                 self._insert_piece(self.rows.build_query(piece, reach_degrees, min(order + _BORDER_ORDERS, MAX_ORDER)))
                 reach(Failpoint.MATCH_PIECE)
@@ -294,7 +294,7 @@ def list_matches(catalogue: Catalogue) -> Iterator[tuple[Schema, Table]]:
 def forget_match(engine: Engine, name: str) -> None:
     """Delete the record of a kept match, so that no query uses it; its table stays."""
 
-    def forget(records: dict[str, MatchRecord]) -> None:
+    def remove_record(records: dict[str, MatchRecord]) -> None:
         records.pop(name, None)
 
-    write_match_records(engine, forget)
+    write_match_records(engine, remove_record)

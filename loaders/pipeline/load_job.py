@@ -105,7 +105,7 @@ def _has_rows(job: LoadJob, live: TableState, appends: TableAppends) -> bool:
         refuse_known_files(request, known)
         return False
     job.storage.publication.finish_publishing()
-    MatchChanges(job.storage.engine, request.table).follow(job.reporter)
+    MatchChanges(job.storage.engine, request.table).follow_change(job.reporter)
     rows = live.rows + appends.sum_appends().rows
     job.reporter.output(f"already loaded: {request.table} holds these files ({rows:,} rows)")
     if request.mode == "replace":
@@ -161,7 +161,7 @@ def _publish_rows(job: LoadJob, state: TableState) -> None:
     job.storage.publication.publish_staging()
     if latest is not None:
         latest.publish()
-    matches.follow(job.reporter)
+    matches.follow_change(job.reporter)
     added.record_load(state.loads[-1])
     if job.live is not None:
         _drop_former_latest(job, job.live.entry.tables[0])

@@ -39,8 +39,7 @@ _log = logging.getLogger("skyhouse")
 class MatchChanges:
     """The kept matches of the table ``name`` (schema.table), which a change is about to reach.
 
-    They are those of the moment when they are first asked for. One that is made meanwhile finds by itself that a table
-    has changed.
+    The list is read once. A match made in the meantime notices by itself that a table has changed.
     """
 
     def __init__(self, engine: Engine, name: str) -> None:
@@ -82,7 +81,7 @@ class MatchChanges:
             self._write_records(matches, lambda record: record.add_cells(order, cells))
 
     def announce_all(self) -> None:
-        """Record that the table is replaced: its matches are made anew."""
+        """Record that the table is replaced: its matches are recomputed."""
         if matches := self._find_matches():
             self._write_records(matches, lambda _: None)
 
@@ -112,7 +111,7 @@ class MatchChanges:
         write_match_records(self._engine, change_all)
         reach(Failpoint.MATCH_ANNOUNCE)
 
-    def follow(self, reporter: Reporter | None = None) -> None:
+    def follow_change(self, reporter: Reporter | None = None) -> None:
         """Let the matches follow what is visible now.
 
         A fault of a match is reported, or without a reporter logged, and not raised: the change itself is done.
@@ -152,4 +151,4 @@ def _report(reporter: Reporter | None, message: str) -> None:
 def follow_match(engine: Engine, name: str, reporter: Reporter) -> bool:
     """Let a kept match follow its tables; return whether there was anything to do. Raises ``LoadError``."""
     with _following:
-        return open_match(engine, name).follow(reporter)
+        return open_match(engine, name).follow_tables(reporter)

@@ -111,8 +111,8 @@ class MatchRows:
 
     def build_query(self, region: MatchRegion, reach: float, order: int) -> RowsQuery:
         """Return the rows whose left rows are in a region; cells around it are of ``order`` or coarser."""
-        around = region.grow(2 * reach, order)
-        farther = around.grow(reach, order)
+        around = region.grow_region(2 * reach, order)
+        farther = around.grow_region(reach, order)
         left, right = self._entry_of(self.left), self._entry_of(self.right)
         confined = (
             _confine_entry(left, self.left.used_columns, around),
@@ -133,7 +133,7 @@ class MatchRows:
         moved = [self._moved_point_adql(alias, side) for alias, side in (("a", left), ("b", right))]
         separation = f"DISTANCE({', '.join(moved)})"
         conditions = [f"{separation} <= {self.radius!r}"]
-        if moved != stored:  # the nearness of the stored positions where those of the epoch cannot be searched
+        if moved != stored:  # the index has stored positions only
             conditions.append(f"DISTANCE({', '.join(stored)}) <= {reach!r}")
         tables = (table_name_to_adql(self._entry_of(side)) for side in (left, right))
         joined = " JOIN ".join(f"{table} AS {alias}" for table, alias in zip(tables, "ab", strict=True))
@@ -180,7 +180,7 @@ class MatchRows:
         return f"SELECT {outputs} FROM ({mates}) WHERE {region.condition_sql('__index')}"
 
     def refuse_repeated_ids(self, region: MatchRegion | None = None) -> None:
-        """Raise ``LoadError`` if an id is that of several rows, of a region's rows or of all."""
+        """Raise ``LoadError`` if several rows, of a region or of the whole table, have the same id."""
         for side in (self.left, self.right):
             ids = ", ".join(map(quote_identifier, side.key.referenced_columns))
             rows = self.read_sql(side)
@@ -195,7 +195,7 @@ class MatchRows:
                     value = ", ".join(map(str, found[0].values()))
                     raise LoadError(
                         f"several rows of {side.name} have the id {value}, so {self.name} cannot name its pairs: name"
-                        " columns that tell rows apart in id of skyhouse:layout, or delete the rows that are twice"
+                        " columns that tell rows apart in id of skyhouse:layout, or delete the duplicate rows"
                     )
 
     def explain_error(self, error: EngineError) -> EngineError | LoadError:
@@ -205,7 +205,7 @@ class MatchRows:
         ids = " and ".join(f"{', '.join(s.key.referenced_columns)} of {s.name}" for s in (self.left, self.right))
         return LoadError(
             f"{self.name} cannot name its pairs: rows near each other have the same id, or none. Its ids are {ids}:"
-            " name columns that tell rows apart in id of skyhouse:layout, or delete the rows that are twice"
+            " name columns that tell rows apart in id of skyhouse:layout, or delete the duplicate rows"
         )
 
 

@@ -42,7 +42,7 @@ def make_match(engine: Engine, request: MatchRequest, reporter: Reporter) -> Non
     elif (record := read_match_records(engine).get(request.table)) is not None and record.is_current:
         reporter.output(f"{request.table} is kept already, and has followed both its tables")
         return
-    rows = KeptMatch(engine, catalogue, schema, table).make(reporter)
+    rows = KeptMatch(engine, catalogue, schema, table).make_pairs(reporter)
     reporter.output(f"{request.table} keeps {rows:,} pairs of {request.left} and {request.right}")
 
 

@@ -1,4 +1,4 @@
-"""``skyhouse verify`` of a kept match: its counts both ways, all of it against a match made anew, a sample in numpy."""
+"""``skyhouse verify`` of a kept match: counts both ways, comparison with a recomputed match, a sample in numpy."""
 
 from __future__ import annotations
 
@@ -49,8 +49,8 @@ def find_match_faults(
         found = _sum_rows(engine, table, RowsQuery(f"SELECT * FROM {stored}", {}))
         wrong += not found.is_equal(_sum_rows(engine, table, made))
         reporter.progress(0, number / len(pieces))
-    reporter.output(f"pairs: compared with a match made anew, in {len(pieces)} pieces")
-    faults += [f"the pairs of {wrong} of {len(pieces)} pieces are not those of a match made anew"] if wrong else []
+    reporter.output(f"pairs: compared with a recomputed match, in {len(pieces)} pieces")
+    faults += [f"the pairs of {wrong} of {len(pieces)} pieces are not those of a recomputed match"] if wrong else []
     assert table.match is not None  # noqa: S101  it is a kept match
     sampled, differing = _check_sample(engine, match, table.match.kind)
     reporter.output(f"{sampled} rows of {match.rows.left.name} compared with all of {match.rows.right.name}")
@@ -85,7 +85,7 @@ class _Sums(NamedTuple):
     separations: float
 
     def is_equal(self, other: _Sums) -> bool:
-        """Whether the sums are equal; those of separations depend on the order of the rows."""
+        """Return whether the sums are equal; sums of separations may differ by rounding."""
         is_close = math.isclose(self.separations, other.separations, rel_tol=1e-9, abs_tol=1e-6)
         return (self.rows, self.hashes) == (other.rows, other.hashes) and is_close
 

@@ -1,4 +1,4 @@
-"""Kept matches follow whatever happens to their tables, as a match made anew by brute force."""
+"""Kept matches follow whatever happens to their tables, as a recomputed match by brute force."""
 
 from __future__ import annotations
 
@@ -136,7 +136,7 @@ def test_verify_proves_a_match_against_one_made_anew(
     [
         ("DELETE WHERE rank = 1 AND number_of_neighbours > 1", "wrong number of neighbours"),
         ("DELETE WHERE number_of_mates > 0 AND cityHash64(source_id) % 2 = 1", "wrong number of mates"),
-        ("UPDATE separation = separation + 0.001 WHERE 1", "not those of a match made anew"),
+        ("UPDATE separation = separation + 0.001 WHERE 1", "not those of a recomputed match"),
         ("UPDATE designation = 'J0' WHERE rank = 1", "other partners by brute force"),
     ],
 )

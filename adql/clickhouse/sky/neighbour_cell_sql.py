@@ -53,7 +53,7 @@ def steps_over_border_sql(index: str, order: int, radius: float) -> str:
 
 
 def cell_beyond_sql(index: str, step: str, order: int) -> str:
-    """Return the cell of ``order`` to which the step of a number leads from that of the index; no cell for none.
+    """Return the cell of ``order`` that a step, by its number, reaches from the cell of an index of order 29.
 
     Parts of the formula have names, so a SELECT may contain it once. Where three base cells meet, there is none beyond
     the corner: the number is above all cells.

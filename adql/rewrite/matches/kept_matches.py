@@ -13,11 +13,11 @@
 A match has the ids of both tables, the position of the first and the separations. A table of which a query uses nothing
 else is left out.
 
-Ids are unique: a match is not made of others. At the kept radius the pairs are those of the exact test; at a smaller
-one the kept separation is compared, with the same rounding as where a radius depends on rows. (Whether a separation
-that equals a radius to the last digit is below it, rounding decides either way.) Only matches that have followed both
-tables are among ``TableEntry.matches``, and only matches of whole tables are read from them: of a few rows the cells of
-the sky are found sooner than their pairs.
+Ids are unique: a match is not made of others. At the kept radius the pairs are the result of the exact test; at a
+smaller one the kept separation is compared, with the same rounding as where a radius depends on rows. (Whether a
+separation that equals a radius to the last digit is below it, rounding decides either way.) Only matches that have
+followed both tables are among ``TableEntry.matches``, and only matches of whole tables are read from them: of a few
+rows the cells of the sky are found sooner than their pairs.
 
 Comes after ``make_left_deep``, and before the passes that plan matches.
 """
@@ -241,7 +241,7 @@ class _End:
     leaf
         The side, with its ids among its columns.
     equalities
-        The conditions that the ids of the side are those of a pair.
+        Conditions that the ids of the side equal the ids of a pair.
     kept
         The columns of the pairs that have values of the side, by relation and name of its columns.
     """

@@ -92,7 +92,7 @@ from clickhouse_schema.healpix import NO_POSITION
 #: The least rows of each table: below, a hash table stays in the cache
 _MIN_ROWS = 100_000
 
-#: The large table has at most so many times as many rows
+#: Maximum ratio of the tables' rows
 _MAX_RATIO = 20
 
 
@@ -127,8 +127,8 @@ class _Side:
     def rows(self) -> int:
         return self.scan.entry.rows or 0
 
-    def has(self, expr: Expr) -> bool:
-        """Return whether an expression is of this side's columns."""
+    def has_columns_of(self, expr: Expr) -> bool:
+        """Return whether an expression uses no columns but this side's."""
         return find_used_relations(expr) <= {self.leaf.relation, self.scan.relation}
 
     def read_value(self, expr: Expr) -> Expr:
@@ -141,7 +141,7 @@ class _Side:
 class _Match:
     """The match of a join in cells of ``order``: ``other`` has the rows that are copied, ``tests`` test pairs.
 
-    ``latitudes`` are those of both positions.
+    ``latitudes``: the latitude of each position.
     """
 
     join: Join
@@ -245,7 +245,7 @@ def _are_worth_merging(left: _Side, right: _Side) -> bool:
 
 
 def _read_side(leaf: Relation, position: tuple[Expr, ...]) -> _Side | None:
-    """Return a side whose position is that of a table stored on this server; None for others."""
+    """Return a side matched by the stored position of its table; None for other sides."""
     if isinstance(leaf, Join):
         return None
     scan: Relation = leaf
@@ -303,7 +303,7 @@ def _plan_outer_join(select: Select, match: _Match, fresh: NameGenerator) -> Sel
 
 
 def _show_row(side: _Side, fresh: NameGenerator) -> tuple[Leaf, Expr]:
-    """Return a side, and the number of its rows, as which ROW NUMBER is read too: it is that of the pairs."""
+    """Return a side with the numbers of its stored rows, also for ROW NUMBER, as the pairs have them."""
     if isinstance(side.leaf, Scan):
         return side.leaf, side.row
     query = side.leaf.query
@@ -329,7 +329,7 @@ def _merge_pairs(match: _Match, shown: Sequence[Expr], fresh: NameGenerator) -> 
 def _join_cells(match: _Match, shown: Sequence[Expr], fresh: NameGenerator, *, is_border: bool) -> Select:
     """Return (shown) of the pairs whose rows are in one cell, or in two."""
     needed = [*dict.fromkeys([*shown, *(column for test in match.tests for column in walk_columns(test))])]
-    own = [[expr for expr in needed if side.has(expr)] for side in (match.one, match.other)]
+    own = [[expr for expr in needed if side.has_columns_of(expr)] for side in (match.one, match.other)]
     rows = _list_cells(match, match.one, own[0], fresh, is_border=is_border)
     partners = (_copy_beyond if is_border else _list_cells)(match, match.other, own[1], fresh)
     names: dict[Expr, Expr] = {}

@@ -296,7 +296,7 @@ class _WorkCounter:
         return RowEstimate(density, left.is_sure and right.is_sure and self.is_sure)
 
     def _count_merged_match(self, select: Select, match: MergedMatch) -> RowEstimate:
-        """Return the pairs of a merge, all of them as those of rows in one cell."""
+        """Return the pairs of a merge; pairs across borders count with the pairs inside cells."""
         left, right = (self._count_leaf(select, leaf) for leaf in walk_leaves(select.from_))
         self.is_sure = self.is_sure and left.is_sure and right.is_sure
         candidates = estimate_pairs(left.density, right.density, area_to_radius(1 / (12 * 4**match.order)))
@@ -324,7 +324,7 @@ class _WorkCounter:
         return RowEstimate(left.density.scale_to(cells + tests / 2), self.is_sure)
 
     def _keep_rows(self, rows: RowEstimate, relation: Relation, copies: float) -> None:
-        """Note that a join keeps so many copies of rows in memory, with all of their columns."""
+        """Add the rows that a join keeps in memory, ``copies`` of each with all columns."""
         outputs = relation.query.outputs if isinstance(relation, Derived) else ()
         stored = (self._origins.find_stored_column(output.expr) for output in outputs)
         width = sum(_VALUE_BYTES if column is None else self._find_width(*column) for column in stored)

@@ -100,7 +100,7 @@ class RowDensity:
         )
 
     def spread_to(self, order: int) -> Reals:
-        """Return the rows by the cells of an order; those of a cell are taken to be evenly distributed within it."""
+        """Return the rows in each cell of an order; rows of a coarser cell are spread evenly."""
         rows = self.coarsen_to(order)
         ratio = 4 ** (order - rows.order)
         return np.asarray(np.repeat(rows.rows, ratio) / ratio)

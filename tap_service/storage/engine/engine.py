@@ -6,7 +6,7 @@ Nothing here knows ADQL or HTTP. SQL comes only from ``adql.clickhouse``, ``clic
     ├── QueryTimeout            the query reached max_execution_time
     ├── QueryCancelled          ``cancel_query`` stopped the query
     ├── ResourceLimit           a limit of memory, rows or bytes
-    │   └── MemoryLimit         that of the query's memory
+    │   └── MemoryLimit         the memory limit of the query
     ├── ValueFault              a value in the query's data: division by zero, a cast that does not fit, ...
     ├── StorageFull             no space left
     ├── FilesUnavailable        files of an attached table cannot be read, or have changed
