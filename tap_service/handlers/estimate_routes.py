@@ -1,9 +1,10 @@
-"""Help for writing a query, in JSON: its estimate, its errors with positions, and the density of a table.
+"""Help for writing a query, in JSON: its estimate, its errors with positions, a table's density, and kept matches.
 
 TAP does not define these resources.
 
 GET|POST /tap/estimate             the parameters of /sync
 GET /tap/tables/{name}/density     order
+GET /tap/matches
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections import OrderedDict
+from collections.abc import Iterator
 from typing import Any
 from urllib.parse import quote
 
@@ -19,7 +21,11 @@ from fastapi import APIRouter, Request
 from fastapi.responses import JSONResponse, Response
 from numpy.typing import NDArray
 
+from clickhouse_schema.catalogue import Catalogue
 from clickhouse_schema.datatypes import Field
+from clickhouse_schema.kept_match import MatchSide, read_sides
+from clickhouse_schema.reserved_words import name_to_adql
+from clickhouse_schema.tap_schema import table_name_to_adql
 from tap_service.config import Config
 from tap_service.handlers.client_disconnect import run_unless_gone, wait_for_disconnect
 from tap_service.handlers.content_negotiation import JSON, encode_json
@@ -30,7 +36,7 @@ from tap_service.handlers.request_context import Caller, Origin, Skyhouse
 from tap_service.handlers.request_form import Form, read_query_values, read_request_form
 from tap_service.handlers.route_description import Parameter, describe
 from tap_service.handlers.turns import run_in_turn
-from tap_service.handlers.vosi_routes import find_table
+from tap_service.handlers.vosi_routes import cache_headers, find_table
 from tap_service.models.query_errors import QueryError
 from tap_service.models.work_class import WorkClass
 from tap_service.service_errors import ParameterFault, UserFault
@@ -144,6 +150,42 @@ async def show_density(name: str, request: Request, skyhouse: Skyhouse, caller: 
 
     headers = {"Cache-Control": "private, no-cache" if caller else "no-cache"}
     return Response(await run_in_turn(write_density), headers=headers, media_type=JSON)
+
+
+@router.api_route("/matches", methods=["GET", "HEAD"], **describe("The kept matches of tables", JSON))
+async def list_kept_matches(skyhouse: Skyhouse, caller: Caller) -> Response:
+    def write_matches() -> bytes:
+        catalogue = skyhouse.catalogue_cache.snapshot_for(caller.name if caller else None).catalogue
+        return encode_json({"matches": [*_list_matches(catalogue)]})
+
+    return Response(await run_in_turn(write_matches), headers=cache_headers(caller), media_type=JSON)
+
+
+def _list_matches(catalogue: Catalogue) -> Iterator[dict[str, Any]]:
+    """Yield the kept matches whose both tables are in the catalogue."""
+    for entry in catalogue.entries:
+        match, sides = entry.table.match, read_sides(catalogue.schemas, entry.table)
+        if match is not None and sides is not None:
+            yield {
+                "table": table_name_to_adql(entry),
+                "left": _side_as_json(sides[0]),
+                "right": _side_as_json(sides[1]),
+                "kind": match.kind,
+                "radius": match.radius,
+                "isCurrent": entry.qualified_name in catalogue.current_matches,
+            }
+
+
+def _side_as_json(side: MatchSide) -> dict[str, Any]:
+    """Return one of the two tables, its ids under both names, and its epoch; null if no proper motion is applied."""
+    return {
+        "table": ".".join(map(name_to_adql, (side.schema.name, side.table.name))),
+        "ids": [
+            {"column": name_to_adql(of_match), "refersTo": name_to_adql(of_table)}
+            for of_match, of_table in zip(side.key.columns, side.key.referenced_columns, strict=True)
+        ],
+        "epoch": None if side.epoch == "" else side.epoch,
+    }
 
 
 class _DensityDocuments:

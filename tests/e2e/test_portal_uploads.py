@@ -6,7 +6,8 @@ import base64
 import csv
 import io
 import re
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
@@ -21,7 +22,11 @@ from astropy.coordinates import SkyCoord, search_around_sky
 from astropy.table import MaskedColumn, Table
 from playwright.sync_api import Locator, Page, Request, Route, expect
 
+from loaders.pipeline.match_request import MatchRequest
+from loaders.tables.match_admin import drop_match, make_match
+from tap_service.storage.engine.embedded_engine import EmbeddedEngine
 from tests.e2e.conftest import Shot
+from tests.loaders.recorder import Recorder
 from tests.tap_service.conftest import Served
 from tests.tap_service.users import USERS, User, temporary_user
 
@@ -510,6 +515,69 @@ def move_stars(stars: Table, years: float) -> SkyCoord:
     there = np.array([np.cos(lat) * np.cos(lon), np.cos(lat) * np.sin(lon), np.sin(lat)])
     motion = [np.radians(np.ma.filled(np.ma.asarray(stars[name]), 0) * years / 3.6e6) for name in ("pmra", "pmdec")]
     return SkyCoord(*(there + motion[0] * east + motion[1] * north), representation_type="cartesian")
+
+
+@pytest.fixture
+def kept_match(demo_engine: EmbeddedEngine, portal: Served) -> Iterator[float]:
+    """A kept match of openngc.objects and tycho2.bright, known to the service; gives its radius in arcseconds."""
+    request = MatchRequest("openngc.objects", "tycho2.bright", "openngc.stars", radius=600)
+    make_match(demo_engine, request, Recorder())
+    while not httpx.get(f"{portal.tap}/matches", verify=False).json()["matches"]:
+        time.sleep(0.1)
+    yield request.radius
+    drop_match(demo_engine, request.table, Recorder())
+
+
+class TestKeptMatch:
+    def test_its_pairs_are_read(
+        self, kept_match: float, wizard: Wizard, portal: Served, stars: Table, shot: Shot
+    ) -> None:
+        query = "SELECT name, ra, dec FROM openngc.objects"
+        answer = httpx.post(f"{portal.tap}/sync", data={"LANG": "ADQL", "FORMAT": "csv", "QUERY": query}, verify=False)
+        every = Table.read(answer.text, format="ascii.csv")
+        objects = every[~np.ma.getmaskarray(every["ra"])]
+        places, index = (SkyCoord(table["ra"], table["dec"], unit="deg") for table in (objects, stars))
+
+        def named(rows: Any, indices: Any) -> Pairs:
+            return {(str(objects["name"][row]), str(stars["tyc_id"][i])) for row, i in zip(rows, indices, strict=True)}
+
+        def pairs() -> Pairs:
+            assert "openngc.stars AS m" in wizard.adql
+            return {(row["name"], row["tyc_id"]) for row in wizard.rows(portal)}
+
+        wizard.choose(wizard.left, "openngc.objects")
+        expect(
+            wizard.page.get_by_text("openngc.stars has all pairs of these tables within 600 arcsec.")
+        ).to_be_visible()
+        shot(wizard.page, "uploads-kept-offered")
+        wizard.page.get_by_role("button", name="Use it").click()
+        radius = wizard.page.get_by_label("Radius, arcsec")
+        radius.fill("601")
+        expect(wizard.page.get_by_text("at most 600 arcsec, the radius of the kept match")).to_be_visible()
+        radius.fill("300")
+        expect(wizard.page.get_by_text("The pairs are read from openngc.stars")).to_be_visible()
+        _, separation, _ = places.match_to_catalog_sky(index)  # of several stars at one place it chooses another
+        near = separation.arcsec <= 300
+        assert near.sum() > 500
+        found = {row["name"]: float(row["separation_arcsec"]) for row in wizard.rows(portal)}
+        assert found == pytest.approx(dict(zip(objects["name"][near], separation.arcsec[near], strict=True)), abs=1e-6)
+        shot(wizard.page, "uploads-kept-used")
+
+        wizard.option("Partners", "all")
+        radius.fill(str(kept_match))
+        rows, partners, _, _ = search_around_sky(places, index, kept_match * u.arcsec)
+        assert pairs() == named(rows, partners)
+
+        wizard.option("Rows", "unmatched")
+        alone = {*map(str, every["name"])} - {name for name, _ in named(rows, partners)}
+        assert {row["name"] for row in wizard.rows(portal)} == alone
+
+        wizard.option("Rows", "matched")
+        wizard.page.get_by_role("button", name="Swap").click()
+        expect(wizard.page.get_by_label("Partners", exact=True).locator("option")).to_have_count(1)
+        assert pairs() == named(rows, partners)
+        wizard.choose(wizard.right, "tycho2.bright")
+        expect(wizard.page.get_by_label("Radius", exact=True)).to_have_value("fixed")
 
 
 class TestOwnTables:

@@ -24,6 +24,7 @@ from tap_service.services.queries.row_look_ups import RowLookUps
 from tap_service.services.queries.stored_row_source import StoredRowSource
 from tap_service.services.queries.sync_query import prepare_sync_query
 from tap_service.services.queries.tap_parameters import read_tap_parameters
+from tap_service.services.queries.thrifty_source import ThriftySource
 from tap_service.storage.engine.embedded_engine import EmbeddedEngine
 from tap_service.storage.jobs.sqlite_job_store import SqliteJobStore
 from tests.loaders.recorder import Recorder
@@ -194,5 +195,5 @@ def test_a_service_answers_the_same_with_and_without(
         documents.append(_TIMES_OF_THE_QUERY.sub(b"", sink.data))
         components.close()
     jobs.close()
-    assert sources == [StoredRowSource, EmbeddedEngine]
+    assert sources == [StoredRowSource, ThriftySource]
     assert documents[0] == documents[1]

@@ -35,8 +35,9 @@ def test_the_commands_run_and_their_answers_are_told(service: Served, tmp_path: 
         )
         assert run.returncode == 0, run.stderr
         answers.append(json.loads(run.stdout))
-    cost, faults, density, found = answers
+    cost, faults, density, matches, found = answers
     assert {each["main_name"] for each in found["objects"]} <= {"NGC0224"}  # whatever tables are there
+    assert matches == {"matches": []}
     assert cost["tables"] == ["svc.stars"]
     assert density["rows"] == 360 * 179
     for answer in (cost, density):

@@ -1,5 +1,7 @@
 import { expect, test } from 'vitest';
 import type { AngleForm, Frame, Position } from '../uploads/positionGuess';
+import type { KeptMatch } from '../tap/keptMatches';
+import { findKeptPairs, listKeptChoices, listKeptKeeps } from './keptPairs';
 import { isRadius, masPerYear, matchAdql, outputNames, perArcsec, type Match, type MatchTable } from './matchQuery';
 import { decimalSql, pointSql, sourceSql } from '../uploads/positionSql';
 
@@ -167,4 +169,73 @@ test('radii and numbers', () => {
     expect(decimalSql(1000)).toBe('1000.');
     expect(decimalSql(0.5)).toBe('0.5');
     expect(decimalSql(1 / (1 / 3600))).toBe('3600.');
+});
+
+const KEPT: KeptMatch = {
+    table: 'gaia.neighbours',
+    left: { table: 'gaia.dr3', ids: [{ column: 'source_id', refersTo: 'source_id' }], epoch: null },
+    right: {
+        table: 'ex."T 2"',
+        ids: [
+            { column: 'run', refersTo: '"Run"' },
+            { column: 'id', refersTo: 'id' },
+        ],
+        epoch: null,
+    },
+    kind: 'all',
+    radius: 5,
+    isCurrent: true,
+};
+const gaia: MatchTable = { table: 'gaia.dr3', position: at(), columns: ['source_id'], all: ['source_id', 'ra', 'dec'] };
+const other: MatchTable = { table: 'ex."T 2"', position: at(), columns: ['id'], all: ['Run', 'id', 'ra', 'dec'] };
+
+test('the pairs of a kept match, by ids of one and two columns', () => {
+    const kept = { match: KEPT, isTurned: false };
+    expect(matchAdql(match({ left: gaia, right: other, radius: { arcsec: 3 }, kept }))).toBe(
+        `SELECT
+  a.source_id,
+  b.id,
+  m.separation AS separation_arcsec
+FROM gaia.dr3 AS a
+JOIN gaia.neighbours AS m
+  ON m.source_id = a.source_id AND m.separation <= 3 AND m.rank = 1
+JOIN ex."T 2" AS b
+  ON m.run = b."Run" AND m.id = b.id`,
+    );
+});
+
+test('of a kept match that is turned, all pairs, and rows without one', () => {
+    const kept = { match: KEPT, isTurned: true };
+    const turned = {
+        left: other,
+        right: { ...gaia, columns: [] },
+        radius: { arcsec: 5 },
+        choice: 'all',
+        kept,
+    } as const;
+    expect(matchAdql(match({ ...turned, keep: 'left' }))).toBe(
+        `SELECT
+  a.id,
+  m.separation AS separation_arcsec
+FROM ex."T 2" AS a
+LEFT JOIN gaia.neighbours AS m
+  ON m.run = a."Run" AND m.id = a.id`,
+    );
+    expect(matchAdql(match({ ...turned, keep: 'unmatched' }))).toContain(
+        `WHERE NOT EXISTS (
+  SELECT * FROM gaia.neighbours AS m
+  WHERE m.run = a."Run" AND m.id = a.id)`,
+    );
+});
+
+test('a kept match is offered for the partners that it has, if it has followed its tables', () => {
+    const best = { ...KEPT, kind: 'best' } as const;
+    const mutual = { ...KEPT, kind: 'mutual' } as const;
+    const turned = findKeptPairs([KEPT, best, mutual], 'EX."T 2"', 'gaia.DR3');
+    expect(turned.map(listKeptChoices)).toEqual([['all'], [], ['mutual']]);
+    const straight = findKeptPairs([KEPT, best, mutual], 'gaia.dr3', 'ex."T 2"');
+    expect(straight.map(listKeptChoices)).toEqual([['nearest', 'all'], ['nearest'], ['mutual']]);
+    expect(straight.map((pairs) => listKeptKeeps(pairs).includes('unmatched'))).toEqual([true, true, false]);
+    expect(findKeptPairs([{ ...KEPT, isCurrent: false }], 'gaia.dr3', 'ex."T 2"')).toEqual([]);
+    expect(findKeptPairs([KEPT], 'gaia.dr3', 'gaia.dr3')).toEqual([]);
 });

@@ -1,6 +1,7 @@
 /** The ADQL of a cross-match. Column names are the tables' own, unquoted. */
 
 import { quoteName, makeUnique } from '../adql/adqlNames';
+import type { KeptMatch, KeptSide } from '../tap/keptMatches';
 import type { Position } from '../uploads/positionGuess';
 import { decimalSql, pointSql, sourceSql, type Motion } from '../uploads/positionSql';
 
@@ -26,6 +27,12 @@ export interface MatchTable {
     readonly id?: string | undefined;
 }
 
+/** The pairs of two tables that a kept match has, for the first of them or, if `isTurned`, for the second. */
+export interface KeptPairs {
+    readonly match: KeptMatch;
+    readonly isTurned: boolean;
+}
+
 export interface Match {
     readonly left: MatchTable;
     readonly right: MatchTable;
@@ -35,6 +42,8 @@ export interface Match {
     readonly choice: 'all' | 'nearest' | 'mutual';
     /** rows with a partner, all left rows, or left rows without a partner */
     readonly keep: 'matched' | 'left' | 'unmatched';
+    /** the kept match that has the pairs; it offers `choice` and `keep`, and the radius is at most its own */
+    readonly kept?: KeptPairs | undefined;
 }
 
 /** Characters of a line of the query. */
@@ -44,25 +53,55 @@ const MAX_LINE = 84;
 export function matchAdql(match: Match): string {
     const { left, right } = match;
     if (match.keep === 'unmatched') return unmatchedAdql(match);
+    const join = match.keep === 'left' ? 'LEFT JOIN' : 'JOIN';
     const outputs = outputNames(left.columns, right.columns);
+    const separation = match.kept
+        ? 'm.separation'
+        : writeCall('IN_UNIT', [writeCall('DISTANCE', [pointSql('a', left), pointSql('b', right)]), "'arcsec'"]);
     const lines = [
         ...listColumns('a', left.columns, outputs.left),
         ...listColumns('b', right.columns, outputs.right),
-        `${writeCall('IN_UNIT', [writeCall('DISTANCE', [pointSql('a', left), pointSql('b', right)]), "'arcsec'"])} AS ${outputs.separation}`,
+        `${separation} AS ${outputs.separation}`,
     ];
     return [
         `SELECT`,
         lines.map((line) => `  ${line}`).join(',\n'),
         `FROM ${sourceSql('a', left)}`,
-        `${match.keep === 'left' ? 'LEFT JOIN' : 'JOIN'} ${sourceSql('b', right)}`,
-        `  ON ${matchCondition(match)}${excludeSelf(match)}`,
+        ...(match.kept
+            ? joinKept(match, match.kept, join)
+            : [`${join} ${sourceSql('b', right)}`, `  ON ${matchCondition(match)}${excludeSelf(match)}`]),
     ].join('\n');
 }
+
+/** Join the pairs of a kept match, and the second table if it is shown, by their ids. */
+function joinKept(match: Match, kept: KeptPairs, join: string): string[] {
+    const { left, right } = kept.match;
+    const second = `${join} ${sourceSql('b', match.right)}`;
+    return [
+        `${join} ${kept.match.table} AS m`,
+        `  ON ${keptCondition(match, kept)}`,
+        ...(match.right.columns.length > 0 ? [second, `  ON ${equalIds(kept.isTurned ? left : right, 'b')}`] : []),
+    ];
+}
+
+/** Write which pairs of a kept match the rows of the first table have. */
+function keptCondition({ radius, choice }: Match, { match, isTurned }: KeptPairs): string {
+    const isSmaller = 'arcsec' in radius && radius.arcsec < match.radius;
+    return [
+        equalIds(isTurned ? match.right : match.left, 'a'),
+        ...(isSmaller ? [`m.separation <= ${radius.arcsec}`] : []),
+        ...(choice === 'nearest' && match.kind === 'all' ? ['m.rank = 1'] : []),
+    ].join(' AND ');
+}
+
+const equalIds = ({ ids }: KeptSide, alias: string): string =>
+    ids.map(({ column, refersTo }) => `m.${column} = ${alias}.${refersTo}`).join(' AND ');
 
 /** Return the query for left rows without a partner; which partner is nearest does not matter. */
 function unmatchedAdql(match: Match): string {
     const { left, right } = match;
     const columns = left.columns.length > 0 ? left.columns : left.all;
+    const any: Match = { ...match, choice: 'all' };
     return [
         'SELECT',
         listColumns('a', columns, outputNames(columns, []).left)
@@ -70,8 +109,9 @@ function unmatchedAdql(match: Match): string {
             .join(',\n'),
         `FROM ${sourceSql('a', left)}`,
         'WHERE NOT EXISTS (',
-        `  SELECT * FROM ${sourceSql('b', right)}`,
-        `  WHERE ${matchCondition({ ...match, choice: 'all' })}${excludeSelf(match)})`,
+        ...(match.kept
+            ? [`  SELECT * FROM ${match.kept.match.table} AS m`, `  WHERE ${keptCondition(any, match.kept)})`]
+            : [`  SELECT * FROM ${sourceSql('b', right)}`, `  WHERE ${matchCondition(any)}${excludeSelf(match)})`]),
     ].join('\n');
 }
 

@@ -161,6 +161,15 @@ export const uploads = {
         times: 'times',
         errorsOf: (side: string) => `Error of positions, ${side}`,
         noErrors: '– none –',
+        keptTitle: 'Kept match',
+        keptMatch: (table: string) => `from the kept match ${table}`,
+        keptPairs: (table: string, kind: 'all' | 'best' | 'mutual', arcsec: number) =>
+            `${table} has ${KEPT_KINDS[kind]} of these tables within ${formatCount(arcsec)} arcsec.`,
+        useKept: 'Use it',
+        readsKept: (table: string, isMoved: boolean) =>
+            `The pairs are read from ${table}${isMoved ? ', in which proper motions are applied' : ''}; no positions are compared.`,
+        needKeptRadius: (most: number) =>
+            `The radius must be more than 0 and at most ${formatCount(most)} arcsec, the radius of the kept match.`,
         partners: 'Partners',
         choices: {
             nearest: 'nearest for each row of the first table',
@@ -203,6 +212,12 @@ export const uploads = {
         moved: (table: string, from: number, to: number) =>
             `Positions of ${table} are moved by their proper motions from ${from} to ${to}.`,
     },
+} as const;
+
+const KEPT_KINDS = {
+    all: 'all pairs',
+    best: 'the nearest partners',
+    mutual: 'the pairs that are each other’s nearest',
 } as const;
 
 function matchSentence(choice: Choice, keep: Keep, left: string, right: string, within: string): string {

@@ -1,0 +1,21 @@
+import{n as e}from"./rolldown-runtime-4tVxZq34.js";import{D as t,O as n,w as r}from"./skyFrames-CuW6KGT8.js";import{s as i}from"./instants-Ef2dnx4T.js";import{rt as a}from"./uploadType-DMKBCs3y.js";import{y as o}from"./defaultSettings-EuinIQhS.js";var s=e({ACCENT:()=>S,hex:()=>x,py:()=>c,pyLabel:()=>u,pyNumber:()=>l,readColumn:()=>m,readQuantity:()=>h,readShades:()=>E,writeEnd:()=>b,writeFigure:()=>y,writeHead:()=>g,writePoints:()=>w,writeRamp:()=>C}),c=e=>JSON.stringify(e);function l(e){return Number.isNaN(e)?`np.nan`:Number.isFinite(e)?String(Number(e.toPrecision(12))):e>0?`np.inf`:`-np.inf`}var u=e=>c(e.replaceAll(`$`,`\\$`)),d=`def numbers(name):
+    """Return a column as floats: NaN without a value."""
+    return np.ma.filled(np.ma.asarray(rows[name]).astype(float), np.nan)
+
+
+def words(name):
+    """Return a column as texts, empty without a value."""
+    return np.array(["" if value is np.ma.masked else str(value) for value in rows[name]])`,f=`def instants(name):
+    """Return a column of ISO 8601 as MJD: NaN without a value."""
+    written = np.char.rstrip(words(name), "Z")
+    days = np.full(len(written), np.nan)
+    known = written != ""
+    if known.any():
+        days[known] = Time(written[known]).mjd
+    return days`;function p(e,t){let n=e[t]?.name??``;return e.filter(e=>e.name===n).length===1?c(n):`rows.colnames[${t}]`}function m(e,t){return`${e[t]?.kind===`time`?`instants`:`numbers`}(${p(e,t)})`}function h(e,{column:t,minus:n}){let r=m(e,t);return n>=0?`${r} - ${m(e,n)}`:r}function g(e,t,n=[]){let{fields:r,filters:i}=e,a=[...t,...i.map(({column:e})=>e)].some(e=>r[e]?.kind===`time`);return[[`import numpy as np`,...a?[`from astropy.time import Time`]:[],...n].join(`
+`),d,...a?[f]:[],[`shown = np.ones(len(rows), dtype=bool)`,...i.map(e=>_(r,e))].join(`
+`)].join(`
+
+
+`)}function _(e,t){if(`contains`in t){let n=c(t.contains.toLowerCase());return`shown &= np.char.find(np.char.lower(words(${p(e,t.column)})), ${n}) >= 0`}if(`rows`in t)throw Error(a.plots.noScriptOfRows(t.title));let n=m(e,t.column);return`oneOf`in t?`shown &= ${v(e,t.column,t.oneOf)}`:`noneOf`in t?`shown &= ~${v(e,t.column,t.noneOf)}`:[...t.min===void 0?[]:[`shown &= ${n} >= ${t.min}`],...t.max===void 0?[]:[`shown &= ${n} <= ${t.max}`]].join(`
+`)}function v(e,t,n){let{kind:r}=e[t],a=n.filter(e=>e!==null);if(r===`text`||r===`array`)return`np.isin(words(${p(e,t)}), [${n.map(e=>c(e??``)).join(`, `)}])`;let o=m(e,t),s={number:Number,boolean:e=>Number(e===`true`),time:i}[r],u=`np.isin(${o}, [${a.map(e=>l(s(e))).join(`, `)}])`;return a.length<n.length?`(${u} | np.isnan(${o}))`:u}var y=({width:e,height:t})=>`figsize=(${l(Math.round(e/96*100)/100)}, ${l(Math.round(t/96*100)/100)})`,b=e=>`fig.savefig(${c(`skyhouse-${e}.pdf`)})\nplt.show()`,x=e=>`#${[e&255,e>>8&255,e>>16&255].map(e=>e.toString(16).padStart(2,`0`)).join(``)}`,S=`#1257b0`;function C(){let e=n(!1);return`ramp = LinearSegmentedColormap.from_list("skyhouse", [${Array.from({length:9},(t,n)=>c(x(e[Math.round(255*n/8)]))).join(`, `)}])`}function w({fields:e},n,i,a,s){let d=e[i];if(!n||!d)return[a(`good`,`color=${c(S)}`)];if(n.type===`values`){let[t,r]=n.range.map(l),c=`c=colour[good], cmap=ramp, vmin=${t}, vmax=${r}`,d=u(o(e,{column:i,minus:-1}));return[`points = ${a(`good`,c)}`,s(`points`,d)]}let f=Array.from(t(!1),x),p=d.kind===`text`||d.kind===`array`;return[`rest = good.copy()`,`for name, colour, members in [`,...n.names.map(e=>`    (${c(e||`(none)`)}, ${c(f[n.names.indexOf(e)])}, ${T(e,d,p)}),`),`]:`,`    ${a(`good & members`,`color=colour, label=name`)}`,`    rest &= ~members`,...n.others?[a(`rest`,`color=${c(f[r])}, label="others"`)]:[],`ax.legend()`]}function T(e,t,n){return n?`kind == ${c(e)}`:e?`kind == ${t.kind===`boolean`?Number(e===`true`):e}`:`~np.isfinite(kind)`}function E({fields:e},t,n){let r=e[n];return!t||!r?[]:t.type===`values`?[`colour = ${m(e,n)}`]:[r.kind===`text`||r.kind===`array`?`kind = words(${p(e,n)})`:`kind = ${m(e,n)}`]}export{s as a,E as c,g as d,w as f,l as i,b as l,x as n,m as o,C as p,c as r,h as s,S as t,y as u};
