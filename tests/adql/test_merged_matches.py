@@ -135,6 +135,8 @@ def test_merged_matches_equal_unplanned_ones(
     [
         "SELECT a.id FROM matches.ones AS a WHERE EXISTS (SELECT 1 FROM matches.others AS b WHERE {near})",
         "SELECT a.id FROM matches.ones AS a WHERE NOT EXISTS (SELECT 1 FROM matches.others AS b WHERE {near})",
+        "SELECT a.id FROM matches.ones AS a WHERE NOT EXISTS"
+        " (SELECT 1 FROM matches.others AS b WHERE {near} AND a.mag < 3)",
         "SELECT a.id FROM matches.ones AS a WHERE a.mag > 2 AND NOT EXISTS"
         " (SELECT 1 FROM matches.others AS b WHERE {near} AND b.mag < 4 AND a.mag > b.mag)",
         "SELECT a.mag, COUNT(*) FROM (SELECT * FROM matches.ones WHERE mag > 1) AS a"

@@ -52,7 +52,7 @@ from adql.rewrite.trees.derived_tables import DerivedBuilder, make_select
 from adql.rewrite.trees.relation_trees import (
     collect_numbers,
     find_used_relations,
-    is_join_equality,
+    has_join_key,
     map_conditions,
     replace_relation,
 )
@@ -112,7 +112,7 @@ def _find_cube_join(select: Select) -> JoinNearness | None:
         conditions = list(split_conjuncts(join.condition))
         if join.kind == "INNER":
             conditions += split_conjuncts(select.where)
-        if any(is_join_equality(c, join) for c in conditions):
+        if has_join_key(join, conditions):
             continue
         found = next((match for match in find_join_nearnesses(join, conditions) if _can_plan(match)), None)
         if found is not None:

@@ -58,7 +58,7 @@ from adql.rewrite.trees.relation_trees import (
     Leaf,
     collect_numbers,
     find_used_relations,
-    is_join_equality,
+    has_join_key,
     replace_relation,
 )
 from clickhouse_schema.catalogue import TableEntry
@@ -129,7 +129,7 @@ def _find_use(select: Select) -> _KeptUse | None:
         if not isinstance(left, Scan) or right is None or join.kind not in ("INNER", "LEFT", "SEMI", "ANTI"):
             continue
         conditions = [*split_conjuncts(join.condition), *(where if join.kind == "INNER" else ())]
-        if any(is_join_equality(c, join) for c in conditions):
+        if has_join_key(join, conditions):
             continue
         if any(_selects_by_index(c, scan) for c in (*conditions, *where) for scan in (left, right)):
             continue

@@ -81,8 +81,8 @@ from adql.rewrite.trees.relation_trees import (
     Leaf,
     collect_numbers,
     find_used_relations,
+    has_join_key,
     has_subquery,
-    is_join_equality,
     replace_relation,
 )
 from adql.rewrite.trees.repeatable_relations import is_deterministic
@@ -188,7 +188,7 @@ def _keeps_left_rows_of(tree: Relation, join: Join) -> bool:
 def _read_match(select: Select, join: Join) -> _Match | None:
     on, where = split_conjuncts(join.condition), split_conjuncts(select.where)
     conditions = (*on, *where) if join.kind == "INNER" else on
-    if any(is_join_equality(c, join) for c in conditions):
+    if has_join_key(join, conditions):
         return None
     found = next(iter(find_join_nearnesses(join, [*conditions])), None)
     radius = None if found is None else evaluate_constant(found.radius)

@@ -2,9 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
-from adql.ir import SUBQUERIES, Call, Derived, Expr, Join, Relation, Scan, walk_columns, walk_expr, walk_leaves
+from adql.ir import (
+    SUBQUERIES,
+    Call,
+    Derived,
+    Expr,
+    Join,
+    Literal,
+    Relation,
+    Scan,
+    Select,
+    walk_columns,
+    walk_expr,
+    walk_leaves,
+)
 from adql.node_classes import replace
 
 Leaf = Scan | Derived
@@ -37,6 +50,21 @@ def is_join_equality(condition: Expr, join: Join) -> bool:
     """Whether a condition is ``f(columns of one side) = g(columns of the other)``, or SAME, by which NULL is NULL."""
     sides = find_equality_sides(condition)
     return sides is not None and is_across(*sides, collect_numbers(join.right))
+
+
+def has_join_key(join: Join, conditions: Iterable[Expr]) -> bool:
+    """Whether a join finds partners by equal values: an equality with what is the same in all rows finds none."""
+    constants = {
+        (leaf.relation, output.alias)
+        for leaf in walk_leaves(join.right)
+        if isinstance(leaf, Derived) and isinstance(leaf.query, Select)
+        for output in leaf.query.outputs
+        if isinstance(output.expr, Literal)
+    }
+    return any(
+        is_join_equality(c, join) and not any((one.relation, one.name) in constants for one in walk_columns(c))
+        for c in conditions
+    )
 
 
 def find_equality_sides(condition: Expr) -> EqualitySides | None:
