@@ -220,6 +220,13 @@ def test_queries_read_kept_pairs_and_answer_the_same(
             found, plan = fetch_rows(engine, everything if not kind else catalogues[kind], query)
             assert ("the kept match" in plan) == bool(kind), query
             assert found == wanted, query
+    monkeypatch.setattr(kept_matches, "_MAX_ROWS_OF_BOTH", 100)  # then a merge finds rows of both tables sooner
+    joined = (
+        "FROM kept.optical AS a {} JOIN kept.infrared AS b ON DISTANCE(a.ra, a.dec, b.raj2000, b.dej2000) <= 1 / 3600."
+    )
+    for columns, kind, is_read in (("a.mag, b.k", "", False), ("a.mag, b.k", "LEFT", True), ("a.mag", "", True)):
+        _, plan = fetch_rows(engine, everything, f"SELECT {columns} {joined.format(kind)}")
+        assert ("the kept match" in plan) == is_read
 
 
 def test_no_query_reads_a_match_that_has_not_followed(

@@ -25,7 +25,7 @@ Comes after ``make_left_deep``, and before the passes that plan matches.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from adql.ir import (
@@ -73,6 +73,9 @@ _MIN_PART = 0.1
 #: Pairs for each row of both tables, beyond which the ids of pairs take longer than cubes.
 _MAX_PAIRS = 2.0
 
+#: Rows of the larger table, beyond which a merge finds pairs sooner than the ids of both tables find their rows
+_MAX_ROWS_OF_BOTH = 5_000_000
+
 _ARCSEC_PER_DEGREE = 3600.0
 
 
@@ -114,15 +117,18 @@ class _KeptUse:
 
 def use_kept_matches(select: Select, fresh: NameGenerator) -> Select:
     """Replace the matches of which a kept one has the pairs."""
-    while (use := _find_use(select)) is not None:
-        select = _read_pairs(select, use, fresh)
-    return select
+    while True:
+        reads = (_read_pairs(select, use, fresh) for use in _find_uses(select))
+        read = next((read for read in reads if read is not None), None)
+        if read is None:
+            return select
+        select = read
 
 
 # --- which joins ------------------------------------------------------------------------------------------------------
 
 
-def _find_use(select: Select) -> _KeptUse | None:
+def _find_uses(select: Select) -> Iterator[_KeptUse]:
     where = split_conjuncts(select.where)
     for join in walk_joins(select.from_):
         left, right = join.left, _find_scan(join.right)
@@ -135,8 +141,7 @@ def _find_use(select: Select) -> _KeptUse | None:
             continue
         for condition in conditions:
             if isinstance(condition, Call) and (use := _read_use(join, left, right, condition)) is not None:
-                return use
-    return None
+                yield use
 
 
 def _find_scan(right: Relation) -> Scan | None:
@@ -229,6 +234,12 @@ def _is_faster(kept: TableEntry, left: TableEntry, right: TableEntry) -> bool:
     return fewer >= max(MIN_ROWS, _MIN_PART * more) and kept.rows <= _MAX_PAIRS * (fewer + more)
 
 
+def _is_merged_sooner(use: _KeptUse) -> bool:
+    """Whether all pairs, with rows of both tables, are found sooner by a merge."""
+    rows = max(use.left.entry.rows or 0, use.right.entry.rows or 0)
+    return use.join.kind == "INNER" and use.condition.name not in CHOICES and rows > _MAX_ROWS_OF_BOTH
+
+
 # --- the joins --------------------------------------------------------------------------------------------------------
 
 
@@ -259,8 +270,8 @@ class _End:
         return {c: self.kept[c.relation, c.name] for c in used if (c.relation, c.name) in self.kept}
 
 
-def _read_pairs(select: Select, use: _KeptUse, fresh: NameGenerator) -> Select:
-    """Join the pairs with those sides of which more is used than the pairs have."""
+def _read_pairs(select: Select, use: _KeptUse, fresh: NameGenerator) -> Select | None:
+    """Join the pairs with those sides of which more is used than the pairs have; None if a merge is faster."""
     pairs = Scan(fresh.new_relation(), use.kept)
     select = _remove_condition(select, use, pairs)
     numbers = collect_numbers(use.join)
@@ -269,6 +280,8 @@ def _read_pairs(select: Select, use: _KeptUse, fresh: NameGenerator) -> Select:
     used = [*dict.fromkeys(c for expr in walk_select_expressions(select) for c in walk_columns(expr))]
     needs_left = join.kind != "INNER" or not left.has_kept(used)
     needs_right = not right.has_kept(used)
+    if needs_left and needs_right and _is_merged_sooner(use):
+        return None
     if use.left.entry.is_sharded and (needs_left or needs_right):  # the pairs are with the rows of the first table
         needs_left, needs_right = True, needs_right or use.is_turned
     names = {} if needs_right else right.name_columns(used)
