@@ -43,7 +43,13 @@ from adql.rewrite.groups.groups_of_rows import mark_groups_of_rows
 from adql.rewrite.joins.canonical_reals import canonicalize_compared, canonicalize_keys, canonicalize_outputs
 from adql.rewrite.joins.constant_conditions import hold_constants
 from adql.rewrite.joins.impossible_conditions import empty_impossible_joins
-from adql.rewrite.joins.join_trees import add_outer_keys, fix_join_order, make_left_deep, move_keys_to_on
+from adql.rewrite.joins.join_trees import (
+    add_outer_keys,
+    enclose_alternatives,
+    fix_join_order,
+    make_left_deep,
+    move_keys_to_on,
+)
 from adql.rewrite.matches.counted_matches import count_matches
 from adql.rewrite.matches.crossmatch import plan_cross_matches
 from adql.rewrite.matches.kept_matches import use_kept_matches
@@ -114,6 +120,7 @@ PASSES_AFTER_INNER: tuple[tuple[Pass, PassCondition], ...] = (
     (plan_cross_matches, joins_by_call(*NEARNESSES)),  # adds the equality of cubes
     (fix_join_order, has_join),  # after cross-matches, which make derived tables; before keys that are always true
     (add_outer_keys, has_join),  # after every pass that may add a real key
+    (enclose_alternatives, has_join),  # after the last condition of an ON
     (hold_constants, has_join),  # after the last change of an ON
     (canonicalize_keys, compares_by_hash),  # after all keys that are compared by hash
     (mark_groups_of_rows, has_groups),  # last: the passes above compare set functions

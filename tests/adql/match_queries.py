@@ -29,6 +29,7 @@ MATCH_QUERIES = [
     f"SELECT COUNT(*) FROM matches.ones AS a FULL JOIN matches.nothing AS b ON {_NEAR}",
     f"SELECT COUNT(*) FROM matches.nothing AS a FULL JOIN matches.ones AS b ON {_NEAR}",
     f"SELECT a.id, b.id FROM matches.ones AS a JOIN matches.others AS b ON a.mag = b.mag AND {_NEAR}",
+    f"SELECT a.id, b.id FROM matches.ones AS a LEFT JOIN matches.others AS b ON {_NEAR} AND (a.mag < b.mag OR b.mag IS NULL OR a.id > b.id)",
     # nearness below OR and NOT
     f"SELECT a.id, b.id FROM matches.ones AS a JOIN matches.others AS b ON {_NEAR} OR a.id = b.id",
     f"SELECT a.id, b.id FROM matches.ones AS a LEFT JOIN matches.others AS b ON ({_NEAR} AND a.mag < 2) OR ({_NEAR} AND b.mag < 2)",

@@ -12,6 +12,7 @@ from clickhouse_schema.shape_cover import cover_column, shape_column
 from clickhouse_schema.table_ddl import create_table_sql
 from tap_service.readers import shape_columns
 from tap_service.storage.engine.engine import Engine
+from tap_service.storage.engine.memory_settings import choose_memory_settings
 from tests.adql.conftest import asked
 from tests.adql.sky import HARD_PLACES, positions
 
@@ -72,6 +73,23 @@ def joined(engine: Engine) -> Engine:
     return engine
 
 
+def check_disk_use(engine: Engine, catalogue: Catalogue, query: str) -> None:
+    """Check that each join goes to disk if it keeps much."""
+    translation = translate(query, catalogue)
+    memory = choose_memory_settings(300_000_000)
+    plan = engine.fetch_table(f"EXPLAIN actions = 1 {translation.sql}", translation.settings | memory)
+    algorithms = [line for line in plan["explain"].to_pylist() if "Algorithm:" in line]
+    assert algorithms
+    assert all("SpillingHashJoin" in line for line in algorithms)
+
+
+@pytest.mark.parametrize("condition", ["a.id < b.id OR b.id IS NULL", "a.id > b.id OR a.ra = b.ra"])
+@pytest.mark.parametrize("kind", ["INNER", "LEFT"])
+def test_a_match_with_alternatives_goes_to_disk(condition: str, kind: str, joined: Engine) -> None:
+    near = "DISTANCE(POINT(a.ra, a.dec), POINT(b.ra, b.dec)) < 1"
+    check_disk_use(joined, MANY, f"SELECT COUNT(*) FROM stars AS a {kind} JOIN stars AS b ON {near} AND ({condition})")
+
+
 @pytest.mark.parametrize(
     "joins",
     [
@@ -90,3 +108,4 @@ def test_a_join_by_shapes_is_planned_and_keeps_its_pairs(joins: str, joined: Eng
     planned = asked(joined, MANY, query)
     assert planned == asked(joined, FEW, query)
     assert planned[0][0] >= 5
+    check_disk_use(joined, MANY, query)

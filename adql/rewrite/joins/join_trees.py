@@ -4,6 +4,7 @@
 * ``move_keys_to_on``: ``FROM a, b WHERE a.id = b.id`` becomes ``FROM a JOIN b ON a.id = b.id``, which is hashed.
 * ``add_outer_keys``: an outer join without an equality of both sides, which ClickHouse refuses, gets one that is always
   true.
+* ``enclose_alternatives``: ``ON key AND (f OR g)`` becomes ``ON key AND NOT (NOT (f OR g))``, a join by one key.
 * ``fix_join_order``: ClickHouse keeps the order of joins that it would fail to reorder.
 """
 
@@ -125,6 +126,33 @@ def _find_any_column(leaf: Leaf) -> Column:
         return Column(output.expr.type, leaf.relation, output.alias, output.field)
     column = leaf.entry.table.columns[0]
     return Column(column.type, leaf.relation, column.name, column.field)
+
+
+def enclose_alternatives(select: Select, fresh: NameGenerator) -> Select:  # noqa: ARG001
+    """Enclose each OR of both sides beside a key.
+
+    ClickHouse makes it a join by several keys, and such a join never goes to disk. Without a key, and where the
+    alternatives are keys themselves, they are what partners are found by.
+    """
+    return select.with_from(_enclose_in(select.from_))
+
+
+def _enclose_in(relation: Relation) -> Relation:
+    if not isinstance(relation, Join):
+        return relation
+    relation = relation.with_sides(_enclose_in(relation.left), relation.right)
+    if not has_equality(relation):
+        return relation
+    conditions = [_enclose(c, relation) for c in split_conjuncts(relation.condition)]
+    return replace(relation, condition=combine_conjuncts(conditions))
+
+
+def _enclose(condition: Expr, join: Join) -> Expr:
+    if not (isinstance(condition, Call) and condition.name == "OR"):
+        return condition
+    if all(is_join_equality(part, join) for part in condition.args):
+        return condition
+    return Call(BOOLEAN, "NOT", (Call(BOOLEAN, "NOT", (condition,)),))
 
 
 def fix_join_order(select: Select, fresh: NameGenerator) -> Select:
