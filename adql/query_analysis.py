@@ -10,7 +10,7 @@ from adql.rewrite.matches.counted_matches import CellMatch
 from adql.rewrite.matches.match_sizes import find_border_part
 from adql.rewrite.matches.merged_matches import MergedMatch, is_merged
 from adql.rewrite.matches.radius_bounds import bound_radius
-from adql.rewrite.trees.relation_trees import is_join_equality
+from adql.rewrite.trees.relation_trees import is_join_equality, joins_both_sides
 
 __all__ = [
     "MIN_CUBE_SIDE",
@@ -25,4 +25,5 @@ __all__ = [
     "is_cross_match",
     "is_join_equality",
     "is_merged",
+    "joins_both_sides",
 ]

@@ -39,6 +39,7 @@ from adql.rewrite.trees.relation_trees import (
     find_equality_sides,
     is_across,
     is_join_equality,
+    joins_both_sides,
     replace_relation,
 )
 from clickhouse_schema.datatypes import BOOLEAN, INT
@@ -148,7 +149,7 @@ def _enclose_in(relation: Relation) -> Relation:
 
 
 def _enclose(condition: Expr, join: Join) -> Expr:
-    if not (isinstance(condition, Call) and condition.name == "OR"):
+    if not (isinstance(condition, Call) and condition.name == "OR" and joins_both_sides(condition, join)):
         return condition
     if all(is_join_equality(part, join) for part in condition.args):
         return condition

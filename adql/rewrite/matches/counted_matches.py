@@ -286,8 +286,8 @@ class CellMatch:
         cell = rows.outputs[0].expr
         if not (isinstance(cell, Call) and cell.name == "ZONE CELL" and isinstance(weighted, SetOperation)):
             return None
-        test = split_conjuncts(join.condition)[-1].children[-1]
+        calls = (part for c in split_conjuncts(join.condition) for part in walk_expr(c) if isinstance(part, Call))
+        test = next(call for call in calls if call.name in ("VECTORS NEAR", "VECTORS NEARER"))
         height = evaluate_constant(get_operand(cell, "height"))
-        assert isinstance(test, Call)  # noqa: S101  as the pass writes it
         assert height is not None  # noqa: S101  as the pass writes it
         return cls(rows, weighted.left, VectorNearness.from_call(test), height)

@@ -52,6 +52,13 @@ def is_join_equality(condition: Expr, join: Join) -> bool:
     return sides is not None and is_across(*sides, collect_numbers(join.right))
 
 
+def joins_both_sides(condition: Expr, join: Join) -> bool:
+    """Return whether a condition uses columns of both sides of a join, and no others."""
+    left, right = collect_numbers(join.left), collect_numbers(join.right)
+    used = find_used_relations(condition)
+    return bool(used & left and used & right) and used <= left | right
+
+
 def has_join_key(join: Join, conditions: Iterable[Expr]) -> bool:
     """Whether a join finds partners by equal values: an equality with what is the same in all rows finds none."""
     constants = {

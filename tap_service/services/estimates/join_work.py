@@ -43,6 +43,7 @@ from adql.query_analysis import (
     find_border_part,
     is_join_equality,
     is_merged,
+    joins_both_sides,
 )
 from clickhouse_schema.catalogue import TableEntry
 from clickhouse_schema.datatypes import LONG
@@ -55,7 +56,6 @@ from tap_service.services.estimates.planned_conditions import (
     is_always_true_key,
     is_radius_test,
     is_region_test,
-    joins_both_sides,
     read_vector_nearness,
     walk_inner_conditions,
 )
@@ -375,6 +375,8 @@ class _WorkCounter:
             return False
         if condition.name == "OR":
             return isinstance(condition.args[0], InCells) or self._is_level_test(condition)
+        if condition.name == "NOT":
+            return self._is_level_test(condition)  # an OR that ``enclose_alternatives`` has enclosed
         if condition.name == "AT BORDER" or (condition.name == "<" and condition.args[1] == Literal(LONG, NO_POSITION)):
             return True  # of a merge
         if condition.name == "=" and all(isinstance(arg, Literal) for arg in condition.args):

@@ -16,9 +16,7 @@ from adql.ir import (
     VectorNearness,
     evaluate_constant,
     split_conjuncts,
-    walk_columns,
     walk_expr,
-    walk_leaves,
 )
 from adql.query_analysis import cover_region, find_confinements
 from adql.regions import Moc
@@ -62,13 +60,6 @@ def read_vector_nearness(condition: Expr) -> VectorNearness | None:
     if isinstance(condition, Call) and condition.name in ("VECTORS NEAR", "VECTORS NEARER"):
         return VectorNearness.from_call(condition)
     return None
-
-
-def joins_both_sides(condition: Expr, join: Join) -> bool:
-    """Return whether a condition uses columns of both sides of a join, and no others."""
-    left, right = ({leaf.relation for leaf in walk_leaves(side)} for side in (join.left, join.right))
-    used = {column.relation for column in walk_columns(condition)}
-    return bool(used & left and used & right) and used <= left | right
 
 
 def is_always_true_key(condition: Expr) -> bool:

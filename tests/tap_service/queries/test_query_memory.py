@@ -174,7 +174,6 @@ def test_jobs_run_in_pieces_that_fit(small: Served, answer_without_limit: Answer
     assert job.wait_for_end() == "COMPLETED", job.message
     assert read_rows(job.rows()) == answer_without_limit(kind)
     info = job.info
-
     assert 2 <= int(info["pieces"] or 0) <= 12
     assert info["piecesDone"] == info["pieces"]
     assert (info["plan"] or "").splitlines()[0].endswith("whose groups are merged, so that each fits into memory")
