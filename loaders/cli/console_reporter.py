@@ -66,8 +66,8 @@ class ConsoleReporter:
             self._bar.update(self._task, completed=fraction, rows=rows, speed=rows / seconds)
         elif now - self._last_line >= _LOG_INTERVAL_SECONDS:
             self._last_line = now
-            left = seconds * (1 - fraction) / fraction if fraction else float("inf")
-            self.message(f"{fraction:.0%}: {rows:,} rows, {rows / seconds:,.0f} rows/s, about {left:.0f} s left")
+            left = f", about {seconds * (1 - fraction) / fraction:.0f} s left" if fraction else ""
+            self.message(f"{fraction:.0%}: {rows:,} rows, {rows / seconds:,.0f} rows/s{left}")
 
     def _end_bar(self) -> None:
         if self._task is not None:

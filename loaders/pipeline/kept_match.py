@@ -14,6 +14,7 @@ from __future__ import annotations
 import hashlib
 import secrets
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from datetime import UTC, datetime
 
 import pyarrow as pa
@@ -39,10 +40,16 @@ from loaders.pipeline.storage_choice import choose_storage
 from loaders.progress_reporter import Reporter
 from loaders.storage.gateway_table import Orphan
 from loaders.storage.load_state import FinishedLoad, TableState
-from tap_service.storage.engine.engine import Engine, EngineError
+from tap_service.storage.engine.engine import Engine
 
-#: Rows of both tables in a piece: their pairs are in memory together.
+#: Rows of both tables in a piece
 PIECE_ROWS = 1_000_000
+
+#: Pairs that are in memory, and inserted, together; a piece has one block of them, and more in a dense field.
+_BLOCK_ROWS = 1_000_000
+
+#: Numbers of chunks that a piece has, one for each block
+_BLOCKS_PER_PIECE = 4096
 
 #: Orders by which the cells around a piece are finer than its own, and how many of them are looked through.
 _BORDER_ORDERS = 3
@@ -78,7 +85,7 @@ class KeptMatch:
         stamps = self._read_stamps()
         state = self._open_staging(reach_degrees, stamps)
         if not state.verified:
-            self.rows.refuse_repeated_ids()
+            self.rows.refuse_repeated_ids(reporter)
             self._insert_pieces(self.list_pieces(reach_degrees), reach_degrees, reporter)
             state = self._mark_verified(state)
         self._publish_staging()
@@ -99,7 +106,7 @@ class KeptMatch:
     def _open_staging(self, reach_degrees: float, stamps: str) -> TableState:
         """Return the state of the staging table, which is a new one unless it is of the same rows of both tables."""
         document = self._table.model_dump_json(by_alias=True, exclude_defaults=True)
-        parts = [document, repr(reach_degrees), repr(PIECE_ROWS), stamps]
+        parts = [document, repr(reach_degrees), repr((PIECE_ROWS, _BLOCKS_PER_PIECE)), stamps]
         fingerprint = hashlib.sha256("\n".join(parts).encode()).hexdigest()
         staging = self.storage.staging
         state = staging.read_state()
@@ -140,23 +147,37 @@ class KeptMatch:
     def _insert_pieces(
         self, pieces: Sequence[tuple[MatchRegion, int]], reach_degrees: float, reporter: Reporter
     ) -> None:
-        staging = self.storage.staging
-        present = staging.count_chunk_rows()
-        if present:
-            reporter.message(f"resuming {self.name}, which was stopped after piece {max(present)} of {len(pieces)}")
-        first = max(present, default=1)
-        rows = sum(present.values())
-        for number, (region, order) in enumerate(pieces, 1):
-            reporter.check()
-            # an INSERT on one server is all or nothing; on a cluster it goes on with the shards that lack the rows
-            is_unsure = self.storage.is_cluster and number == first
-            if number > first or number not in present or is_unsure:
-                batches = self._compute_rows(self.rows.build_query(region, reach_degrees, order))
-                if batches:
-                    self._refuse_orphans(staging.insert_chunk(number, batches))
-                    rows += sum(batch.num_rows for batch in batches) if number not in present else 0
-                reach(Failpoint.MATCH_PIECE)
+        first, rows = self._find_first_piece(len(pieces), reporter)
+        for number, (region, order) in enumerate(pieces[first:], first):
             reporter.progress(rows, number / len(pieces))
+            with self._read_blocks(self.rows.build_query(region, reach_degrees, order), reporter) as blocks:
+                for chunk, block in enumerate(blocks, number * _BLOCKS_PER_PIECE + 1):
+                    if chunk > (number + 1) * _BLOCKS_PER_PIECE:
+                        raise LoadError(
+                            f"{self.name} has more than {_BLOCKS_PER_PIECE * _BLOCK_ROWS:,} pairs in a piece of the"
+                            f" sky with about {PIECE_ROWS:,} rows: make it with a smaller --radius"
+                        )
+                    self._refuse_orphans(self.storage.staging.insert_chunk(chunk, block))
+                    rows += sum(batch.num_rows for batch in block)
+                    reporter.progress(rows, number / len(pieces))
+            reach(Failpoint.MATCH_PIECE)
+        reporter.progress(rows, 1)
+
+    def _find_first_piece(self, pieces: int, reporter: Reporter) -> tuple[int, int]:
+        """Return the piece to begin with, whose rows are deleted, and the number of rows of those before it."""
+        staging = self.storage.staging
+        if not (present := staging.count_chunk_rows()):
+            return 0, 0
+        first = (max(present) - 1) // _BLOCKS_PER_PIECE
+        chunk = first * _BLOCKS_PER_PIECE + 1
+        staging.delete_chunks(range(chunk, chunk + _BLOCKS_PER_PIECE))
+        reporter.message(f"resuming {self.name}, which was stopped in piece {first + 1} of {pieces}")
+        return first, sum(staging.count_chunk_rows().values())
+
+    @contextmanager
+    def _read_blocks(self, query: RowsQuery, reporter: Reporter) -> Iterator[Iterator[list[pa.RecordBatch]]]:
+        with self.rows.stream_rows(query, reporter) as batches:
+            yield _group_batches(batches)
 
     def _refuse_orphans(self, orphans: Sequence[Orphan]) -> None:
         if orphans:
@@ -165,13 +186,6 @@ class KeptMatch:
                 f"{len(orphans):,} pairs of {self.name} would be on no shard, the first with {first.column}"
                 f" {first.value}: {first.reason}. See skyhouse verify {self.rows.left.name}"
             )
-
-    def _compute_rows(self, query: RowsQuery) -> list[pa.RecordBatch]:
-        try:
-            with self._engine.stream_batches(query.sql, settings=query.settings) as found:
-                return [batch for batch in found if batch.num_rows]
-        except EngineError as error:
-            raise self.rows.explain_error(error) from error
 
     # --- a part of it -------------------------------------------------------------------------------------------------
 
@@ -188,7 +202,7 @@ class KeptMatch:
         if region.ranges is None or len(region.list_cells(order)) > _MAX_CHANGED * 12 * 4**order:
             self.make_pairs(reporter)
             return True
-        self.rows.refuse_repeated_ids(region)
+        self.rows.refuse_repeated_ids(reporter, region)
         self._remake_region(region, order, reach_degrees, reporter)
         self._publish_staging()
 
@@ -206,8 +220,10 @@ class KeptMatch:
             staging.create_table(self._entry, self._table, state, onto_live=True, has_chunks=False)
             staging.change_rows(f"UPDATE _row_exists = 0 WHERE {region.condition_sql()}")
             for piece in region.divide_region(order, _PIECE_CELLS):
-                reporter.check()
-                self._insert_piece(self.rows.build_query(piece, reach_degrees, min(order + _BORDER_ORDERS, MAX_ORDER)))
+                query = self.rows.build_query(piece, reach_degrees, min(order + _BORDER_ORDERS, MAX_ORDER))
+                with self._read_blocks(query, reporter) as blocks:
+                    for block in blocks:
+                        self._insert_block(block)
                 reach(Failpoint.MATCH_PIECE)
             if self._has_many_masks():
                 staging.change_rows("APPLY DELETED MASK")
@@ -216,10 +232,7 @@ class KeptMatch:
             staging.drop_table()
             raise
 
-    def _insert_piece(self, query: RowsQuery) -> None:
-        batches = self._compute_rows(query)
-        if not batches:
-            return
+    def _insert_block(self, batches: Sequence[pa.RecordBatch]) -> None:
         gateway = self.storage.staging.open_gateway(self._table)
         try:
             gateway.fill_table(batches)
@@ -266,6 +279,20 @@ class KeptMatch:
             update_density(self._engine, self.storage.schema_name, self._table, self.storage.staging.name)
         self.storage.publication.publish_staging()
         reach(Failpoint.MATCH_PUBLISH)
+
+
+def _group_batches(batches: Iterator[pa.RecordBatch]) -> Iterator[list[pa.RecordBatch]]:
+    """Yield blocks of about ``_BLOCK_ROWS`` rows."""
+    block: list[pa.RecordBatch] = []
+    rows = 0
+    for batch in batches:
+        block.append(batch)
+        rows += batch.num_rows
+        if rows >= _BLOCK_ROWS:
+            yield block
+            block, rows = [], 0
+    if rows:
+        yield block
 
 
 def _find_border(order: int, cells: Sequence[int]) -> int:

@@ -9,8 +9,11 @@ Both tables are read in cells around the region alone, so a piece of the sky tak
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
+
+import pyarrow as pa
 
 from adql import translate
 from clickhouse_schema.catalogue import Catalogue, TableEntry
@@ -23,10 +26,14 @@ from clickhouse_schema.schema_model import Layout, Match, Schema, Table
 from clickhouse_schema.table_ddl import given_columns
 from clickhouse_schema.tap_schema import table_name_to_adql
 from loaders.load_error import LoadError
-from tap_service.storage.engine.engine import Engine, EngineError, Settings
+from loaders.pipeline.stoppable_query import stream_until_stopped
+from loaders.progress_reporter import Reporter
+from tap_service.models.engine_share import ENGINE_SHARES, Lane
+from tap_service.storage.engine.engine import Engine, EngineError, Settings, combine_settings
+from tap_service.storage.engine.memory_settings import choose_memory_settings
 
-#: Ids that are compared in memory.
-_IDS_AT_ONCE = 50_000_000
+#: Statements of matches run beside queries: with a low priority, and from a part of this memory on with the disk.
+_SETTINGS = combine_settings(dict(ENGINE_SHARES[Lane.BULK].list_settings()), choose_memory_settings(1 << 30))
 
 #: ClickHouse's error of throwIf
 _THROWN = 395
@@ -179,34 +186,43 @@ class MatchRows:
         outputs = ", ".join(f"{value} AS {column}" for value, column in zip(values, columns, strict=True))
         return f"SELECT {outputs} FROM ({mates}) WHERE {region.condition_sql('__index')}"
 
-    def refuse_repeated_ids(self, region: MatchRegion | None = None) -> None:
+    # --- queries ------------------------------------------------------------------------------------------------------
+
+    @contextmanager
+    def stream_rows(self, query: RowsQuery, reporter: Reporter) -> Iterator[Iterator[pa.RecordBatch]]:
+        """Stream the rows of a query within the memory of matches, until the user stops the command."""
+        settings = combine_settings(query.settings, _SETTINGS)
+        try:
+            with stream_until_stopped(self._engine, query.sql, settings, reporter) as batches:
+                yield batches
+        except EngineError as error:
+            if error.code != _THROWN:
+                raise
+            ids = " and ".join(f"{', '.join(s.key.referenced_columns)} of {s.name}" for s in (self.left, self.right))
+            raise LoadError(
+                f"{self.name} cannot name its pairs: rows near each other have the same id, or none. Its ids are {ids}:"
+                " name columns that tell rows apart in id of skyhouse:layout, or delete the duplicate rows"
+            ) from error
+
+    def refuse_repeated_ids(self, reporter: Reporter, region: MatchRegion | None = None) -> None:
         """Raise ``LoadError`` if several rows, of a region or of the whole table, have the same id."""
         for side in (self.left, self.right):
             ids = ", ".join(map(quote_identifier, side.key.referenced_columns))
             rows = self.read_sql(side)
+            confined = ""
             if region is not None:
-                conditions = [f"({ids}) GLOBAL IN (SELECT {ids} FROM {rows} WHERE {region.condition_sql()})"]
-            else:
-                parts = (self._entry_of(side).rows or 0) // _IDS_AT_ONCE + 1
-                conditions = [f"cityHash64({ids}) % {parts} = {part}" for part in range(parts)]
-            for condition in conditions:
-                sql = f"SELECT {ids} FROM {rows} WHERE {condition} GROUP BY {ids} HAVING count() > 1 LIMIT 1"
-                if found := self._engine.fetch_table(sql).to_pylist():
-                    value = ", ".join(map(str, found[0].values()))
-                    raise LoadError(
-                        f"several rows of {side.name} have the id {value}, so {self.name} cannot name its pairs: name"
-                        " columns that tell rows apart in id of skyhouse:layout, or delete the duplicate rows"
-                    )
-
-    def explain_error(self, error: EngineError) -> EngineError | LoadError:
-        """Return what to raise for an error of the engine on one of these queries."""
-        if error.code != _THROWN:
-            return error
-        ids = " and ".join(f"{', '.join(s.key.referenced_columns)} of {s.name}" for s in (self.left, self.right))
-        return LoadError(
-            f"{self.name} cannot name its pairs: rows near each other have the same id, or none. Its ids are {ids}:"
-            " name columns that tell rows apart in id of skyhouse:layout, or delete the duplicate rows"
-        )
+                confined = f" WHERE ({ids}) GLOBAL IN (SELECT {ids} FROM {rows} WHERE {region.condition_sql()})"
+            # sorted on disk: a quarter of the time of groups on disk
+            numbered = f"SELECT {ids}, row_number() OVER (PARTITION BY {ids}) AS __number FROM {rows}{confined}"
+            sql = f"SELECT {ids} FROM ({numbered}) WHERE __number = 2 LIMIT 1"
+            with self.stream_rows(RowsQuery(sql, {}), reporter) as batches:
+                found = [row for batch in batches for row in batch.to_pylist()]
+            if found:
+                value = ", ".join(map(str, found[0].values()))
+                raise LoadError(
+                    f"several rows of {side.name} have the id {value}, so {self.name} cannot name its pairs: name"
+                    " columns that tell rows apart in id of skyhouse:layout, or delete the duplicate rows"
+                )
 
 
 def _refuse_missing_columns(side: MatchSide, name: str) -> None:

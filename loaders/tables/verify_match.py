@@ -43,11 +43,10 @@ def find_match_faults(
     pieces = match.list_pieces(record.reach)
     wrong = 0
     for number, (region, order) in enumerate(pieces, 1):
-        reporter.check()
         made = match.rows.build_query(region, record.reach, order)
         stored = f"{match.storage.live.rows_sql} WHERE {region.condition_sql()}"
-        found = _sum_rows(engine, table, RowsQuery(f"SELECT * FROM {stored}", {}))
-        wrong += not found.is_equal(_sum_rows(engine, table, made))
+        found = _sum_rows(match, table, RowsQuery(f"SELECT * FROM {stored}", {}), reporter)
+        wrong += not found.is_equal(_sum_rows(match, table, made, reporter))
         reporter.progress(0, number / len(pieces))
     reporter.output(f"pairs: compared with a recomputed match, in {len(pieces)} pieces")
     faults += [f"the pairs of {wrong} of {len(pieces)} pieces are not those of a recomputed match"] if wrong else []
@@ -90,12 +89,14 @@ class _Sums(NamedTuple):
         return (self.rows, self.hashes) == (other.rows, other.hashes) and is_close
 
 
-def _sum_rows(engine: Engine, table: Table, query: RowsQuery) -> _Sums:
+def _sum_rows(match: KeptMatch, table: Table, query: RowsQuery, reporter: Reporter) -> _Sums:
     hashed = (quote_identifier(name) for name in given_columns(table) if name != SEPARATION)
     # a column without NULLs is stored as one that has none, and its hash is another
     values = ", ".join(f"assumeNotNull({name})" for name in hashed)
     sql = f"SELECT count() AS n, sum(cityHash64(tuple({values}))) AS hashes, sum({SEPARATION}) AS apart"
-    [row] = engine.fetch_table(f"{sql} FROM ({query.sql})", query.settings).to_pylist()
+    summed = RowsQuery(f"{sql} FROM ({query.sql})", query.settings)
+    with match.rows.stream_rows(summed, reporter) as batches:
+        [row] = [row for batch in batches for row in batch.to_pylist()]
     return _Sums(row["n"], row["hashes"], row["apart"] or 0.0)
 
 

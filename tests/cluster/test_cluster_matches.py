@@ -13,6 +13,7 @@ from adql.rewrite.matches import kept_matches
 from clickhouse_schema.engine_tables.catalogue_log import read_catalogue
 from clickhouse_schema.failpoints import Failpoint
 from loaders.cluster import cluster_publication
+from loaders.pipeline import kept_match, stoppable_query
 from loaders.tables.drop_table import drop_table
 from loaders.tables.match_admin import drop_match, follow_matches
 from loaders.tables.verify_table import verify_table
@@ -71,4 +72,14 @@ def test_a_match_follows_after_a_kill(tables: MatchedTables, point: Failpoint) -
     assert not read_catalogue(tables.engine).current_matches
     change(tables.engine)
     follow_matches(tables.engine, "", Recorder())
+    compare(fetch_pairs(tables.engine, "all_pairs"), tables.find_pairs())
+
+
+def test_a_match_that_was_killed_within_a_piece_goes_on(tables: MatchedTables, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(kept_match, "PIECE_ROWS", 120)
+    monkeypatch.setattr(kept_match, "_BLOCK_ROWS", 16)
+    monkeypatch.setattr(stoppable_query, "_BATCH_ROWS", 8)
+    with killed_at(tables.engine, Failpoint.STAGING_INSERT, 4) as dying:
+        keep(dying)
+    assert any("resuming kept.all_pairs" in message for message in keep(tables.engine).messages)
     compare(fetch_pairs(tables.engine, "all_pairs"), tables.find_pairs())

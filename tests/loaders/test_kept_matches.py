@@ -21,7 +21,7 @@ from clickhouse_schema.engine_tables import catalogue_log, engine_setup
 from clickhouse_schema.failpoints import Failpoint
 from clickhouse_schema.visible_tables import select_visible
 from loaders.load_error import LoadError
-from loaders.pipeline import kept_match
+from loaders.pipeline import kept_match, match_rows
 from loaders.pipeline.correct_rows import correct_rows
 from loaders.pipeline.correction_request import CorrectionRequest
 from loaders.pipeline.match_request import MatchRequest
@@ -30,6 +30,7 @@ from loaders.tables.drop_table import drop_table
 from loaders.tables.match_admin import drop_match, follow_matches, make_match, print_matches
 from loaders.tables.verify_table import verify_table
 from tap_service.storage.engine.embedded_engine import EmbeddedEngine
+from tap_service.storage.engine.memory_settings import choose_memory_settings
 from tests.cluster.dying import killed_at
 from tests.loaders.match_sky import RADIUS, SCHEMA, MatchedTables, compare, fetch_pairs
 from tests.loaders.recorder import Recorder
@@ -98,13 +99,13 @@ def test_matches_follow_random_changes_of_both_tables(engine: EmbeddedEngine, ta
 
 def choose_correction(tables: MatchedTables, change: str, *, is_left: bool) -> tuple[str, list[dict[str, Any]]]:
     rows = [*(tables.left if is_left else tables.right).values()]
-    chosen = [rows[i] for i in tables.random.choice(len(rows), 8, replace=False)]
+    chosen = [rows[i] for i in tables.random.choice(len(rows), 20, replace=False)]
     key = "source_id" if is_left else "designation"
     if change == "delete":
         return "delete", [{key: row[key]} for row in chosen]
     if change == "magnitude":
         return "update", [{key: row[key], "mag" if is_left else "k": float(tables.random.normal())} for row in chosen]
-    fresh = tables.make_left(8) if is_left else tables.make_right(8)
+    fresh = tables.make_left(20) if is_left else tables.make_right(20)
     names = ("ra", "dec") if is_left else ("raj2000", "dej2000")
     return "update", [{key: row[key]} | {n: new[n] for n in names} for row, new in zip(chosen, fresh, strict=True)]
 
@@ -119,6 +120,24 @@ def test_pairs_across_the_borders_of_pieces_are_kept(
     monkeypatch.setattr(kept_match, "PIECE_ROWS", 1)  # the rows are on corners of base cells
     keep(engine, kind)
     compare(fetch_pairs(engine, f"{kind}_pairs"), tables.find_pairs(kind))
+
+
+def test_a_dense_field_is_matched_within_the_memory_of_matches(
+    engine: EmbeddedEngine, tables: MatchedTables, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """1.44 million pairs of one place, of which each sort for ranks and mates would take 100 MB."""
+    side = 1200
+    [star], [source] = tables.make_left(1), tables.make_right(1)
+    tables.load([{**star, "source_id": n, "ra": 12.0, "dec": 34.0} for n in range(10**6, 10**6 + side)])
+    tables.load([{**source, "designation": f"dense {n}", "raj2000": 12.0, "dej2000": 34.0} for n in range(side)])
+    monkeypatch.setattr(match_rows, "_SETTINGS", choose_memory_settings(80_000_000))
+    keep(engine)
+    [found] = engine.fetch_table(
+        "SELECT count() AS pairs, uniqExact(source_id) AS n, min(number_of_neighbours) AS near,"
+        " max(number_of_mates) AS mates FROM kept.all_pairs WHERE source_id >= 1000000"
+    ).to_pylist()
+    assert found == {"pairs": side**2, "n": side, "near": side, "mates": side - 1}
+    keep(engine, "best")
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -10,7 +10,7 @@ import pytest
 
 from clickhouse_schema.engine_tables import catalogue_log, engine_setup
 from clickhouse_schema.failpoints import Failpoint
-from loaders.pipeline import chunk_reader, kept_match, startup_cleanup
+from loaders.pipeline import chunk_reader, kept_match, startup_cleanup, stoppable_query
 from loaders.tables.match_admin import drop_match, follow_matches
 from tap_service.storage.engine.embedded_engine import EmbeddedEngine
 from tests.cluster.dying import killed_at
@@ -24,6 +24,7 @@ KILLS: list[tuple[str, Failpoint, int]] = [
     ("make", Failpoint.MATCH_PIECE, 1),
     ("make", Failpoint.MATCH_PIECE, 4),
     ("make", Failpoint.STAGING_INSERT, 2),
+    ("make", Failpoint.STAGING_INSERT, 6),
     ("make", Failpoint.STAGING_VERIFY, 1),
     ("make", Failpoint.PUBLISH_RENAME, 1),
     ("make", Failpoint.MATCH_PUBLISH, 1),
@@ -33,6 +34,7 @@ KILLS: list[tuple[str, Failpoint, int]] = [
     ("append", Failpoint.STAGING_CHANGE, 1),
     ("append", Failpoint.MATCH_PIECE, 1),
     ("append", Failpoint.STAGING_INSERT_GATEWAY, 1),
+    ("append", Failpoint.STAGING_INSERT_GATEWAY, 2),
     ("append", Failpoint.STAGING_VERIFY, 1),
     ("append", Failpoint.PUBLISH_EXCHANGE, 1),
     ("append", Failpoint.MATCH_PUBLISH, 1),
@@ -63,6 +65,8 @@ def killed_tables(engine: EmbeddedEngine, tmp_path_factory: pytest.TempPathFacto
     found.load(found.make_right(150), "create")
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(kept_match, "PIECE_ROWS", 60)
+        patch.setattr(kept_match, "_BLOCK_ROWS", 16)
+        patch.setattr(stoppable_query, "_BATCH_ROWS", 8)
         patch.setattr(chunk_reader, "CHUNK_ROWS", 30)
         yield found
     drop_tables(engine)
