@@ -74,9 +74,9 @@ def joined(engine: Engine) -> Engine:
 
 
 def check_disk_use(engine: Engine, catalogue: Catalogue, query: str) -> None:
-    """Check that each join goes to disk if it keeps much."""
+    """Check that each join goes to disk if it keeps much, and that the plan itself takes little memory."""
     translation = translate(query, catalogue)
-    memory = choose_memory_settings(300_000_000)
+    memory = choose_memory_settings(150_000_000)
     plan = engine.fetch_table(f"EXPLAIN actions = 1 {translation.sql}", translation.settings | memory)
     algorithms = [line for line in plan["explain"].to_pylist() if "Algorithm:" in line]
     assert algorithms
@@ -99,6 +99,7 @@ def test_a_match_with_alternatives_goes_to_disk(condition: str, kind: str, joine
         "fields AS b LEFT JOIN stars AS a ON 1 = CONTAINS(POINT(a.ra, a.dec), b.v) AND a.id > 9",
         "stars AS a JOIN fields AS b ON 1 = CONTAINS(POINT('GALACTIC', a.ra, a.dec), BOX(b.c[1], b.c[2] / 2, 9, b.c[3]))",
         "fields AS a JOIN fields AS b ON 1 = INTERSECTS(a.v, b.c)",
+        "fields AS a FULL JOIN fields AS b ON 1 = INTERSECTS(a.v, b.c)",
     ],
 )
 def test_a_join_by_shapes_is_planned_and_keeps_its_pairs(joins: str, joined: Engine) -> None:

@@ -1376,47 +1376,34 @@ SETTINGS enable_join_runtime_filters = 0
 SELECT o.id, s.id FROM sky.objects AS o JOIN sky.sources AS s ON 1 = CONTAINS(POINT(o.ra, o.dec), CIRCLE(s.ra, s.dec, s.radius))
 =>
 SELECT t4.`c9` AS c1, t3.`c6` AS c2
-FROM (SELECT t2.`ra` AS c3, t2.`dec` AS c4, t2.`radius` AS c5, t2.`id` AS c6, bitOr(bitShiftLeft(toUInt64(if(t2.`radius` >= 0,
-    toUInt8(greatest(ifNotFinite(ceil(log2(2 * (2 * sin(radians(least(t2.`radius`, 180)) / 2) * 1.000000001 + 1e-12)) / 2) - -8, 0), 0)), NULL)), 60),
-    bitOr(bitOr(bitShiftLeft(arrayJoin(range(toUInt64(floor(ifNotFinite(((cos(radians(toFloat64(ifNull(toFloat64(t2.`dec`), nan)))) *
+FROM (SELECT t2.`ra` AS c3, t2.`dec` AS c4, t2.`radius` AS c5, t2.`id` AS c6, bitOr(bitShiftLeft(toUInt64((if(t2.`radius` >= 0,
+    toUInt8(greatest(ifNotFinite(ceil(log2(2 * (2 * sin(radians(least(t2.`radius`, 180)) / 2) * 1.000000001 + 1e-12)) / 2) - -8, 0), 0)), NULL) AS
+    __level_21ad5fa0)), 60), bitOr(bitOr(bitShiftLeft(arrayJoin(range(toUInt64(floor(ifNotFinite(((cos(radians(toFloat64(ifNull(toFloat64(t2.`dec`), nan)))) *
     cos(radians(toFloat64(ifNull(toFloat64(t2.`ra`), nan)) % 360.))) - (2 * sin(radians(least(t2.`radius`, 180)) / 2) * 1.000000001 + 1e-12) - 1e-12) / exp2(2 *
-    (toInt32(if(t2.`radius` >= 0, toUInt8(greatest(ifNotFinite(ceil(log2(2 * (2 * sin(radians(least(t2.`radius`, 180)) / 2) * 1.000000001 + 1e-12)) / 2) - -8,
-    0), 0)), NULL)) + -8)), 0.)) + 524288), toUInt64(floor(ifNotFinite(((cos(radians(toFloat64(ifNull(toFloat64(t2.`dec`), nan)))) *
+    (toInt32(__level_21ad5fa0) + -8)), 0.)) + 524288), toUInt64(floor(ifNotFinite(((cos(radians(toFloat64(ifNull(toFloat64(t2.`dec`), nan)))) *
     cos(radians(toFloat64(ifNull(toFloat64(t2.`ra`), nan)) % 360.))) + (2 * sin(radians(least(t2.`radius`, 180)) / 2) * 1.000000001 + 1e-12) + 1e-12) / exp2(2 *
-    (toInt32(if(t2.`radius` >= 0, toUInt8(greatest(ifNotFinite(ceil(log2(2 * (2 * sin(radians(least(t2.`radius`, 180)) / 2) * 1.000000001 + 1e-12)) / 2) - -8,
-    0), 0)), NULL)) + -8)), 0.)) + 524288) + 1)), 40),
+    (toInt32(__level_21ad5fa0) + -8)), 0.)) + 524288) + 1)), 40),
     bitShiftLeft(arrayJoin(range(toUInt64(floor(ifNotFinite(((cos(radians(toFloat64(ifNull(toFloat64(t2.`dec`), nan)))) *
     sin(radians(toFloat64(ifNull(toFloat64(t2.`ra`), nan)) % 360.))) - (2 * sin(radians(least(t2.`radius`, 180)) / 2) * 1.000000001 + 1e-12) - 1e-12) / exp2(2 *
-    (toInt32(if(t2.`radius` >= 0, toUInt8(greatest(ifNotFinite(ceil(log2(2 * (2 * sin(radians(least(t2.`radius`, 180)) / 2) * 1.000000001 + 1e-12)) / 2) - -8,
-    0), 0)), NULL)) + -8)), 0.)) + 524288), toUInt64(floor(ifNotFinite(((cos(radians(toFloat64(ifNull(toFloat64(t2.`dec`), nan)))) *
+    (toInt32(__level_21ad5fa0) + -8)), 0.)) + 524288), toUInt64(floor(ifNotFinite(((cos(radians(toFloat64(ifNull(toFloat64(t2.`dec`), nan)))) *
     sin(radians(toFloat64(ifNull(toFloat64(t2.`ra`), nan)) % 360.))) + (2 * sin(radians(least(t2.`radius`, 180)) / 2) * 1.000000001 + 1e-12) + 1e-12) / exp2(2 *
-    (toInt32(if(t2.`radius` >= 0, toUInt8(greatest(ifNotFinite(ceil(log2(2 * (2 * sin(radians(least(t2.`radius`, 180)) / 2) * 1.000000001 + 1e-12)) / 2) - -8,
-    0), 0)), NULL)) + -8)), 0.)) + 524288) + 1)), 20)), arrayJoin(range(toUInt64(floor(ifNotFinite((sin(radians(toFloat64(ifNull(toFloat64(t2.`dec`), nan)))) -
-    (2 * sin(radians(least(t2.`radius`, 180)) / 2) * 1.000000001 + 1e-12) - 1e-12) / exp2(2 * (toInt32(if(t2.`radius` >= 0,
-    toUInt8(greatest(ifNotFinite(ceil(log2(2 * (2 * sin(radians(least(t2.`radius`, 180)) / 2) * 1.000000001 + 1e-12)) / 2) - -8, 0), 0)), NULL)) + -8)), 0.)) +
-    524288), toUInt64(floor(ifNotFinite((sin(radians(toFloat64(ifNull(toFloat64(t2.`dec`), nan)))) + (2 * sin(radians(least(t2.`radius`, 180)) / 2) *
-    1.000000001 + 1e-12) + 1e-12) / exp2(2 * (toInt32(if(t2.`radius` >= 0, toUInt8(greatest(ifNotFinite(ceil(log2(2 * (2 * sin(radians(least(t2.`radius`, 180))
-    / 2) * 1.000000001 + 1e-12)) / 2) - -8, 0), 0)), NULL)) + -8)), 0.)) + 524288) + 1)))) AS c10, (cos(radians(toFloat64(ifNull(toFloat64(t2.`dec`), nan)))) *
+    (toInt32(__level_21ad5fa0) + -8)), 0.)) + 524288) + 1)), 20)), arrayJoin(range(toUInt64(floor(ifNotFinite((sin(radians(toFloat64(ifNull(toFloat64(t2.`dec`),
+    nan)))) - (2 * sin(radians(least(t2.`radius`, 180)) / 2) * 1.000000001 + 1e-12) - 1e-12) / exp2(2 * (toInt32(__level_21ad5fa0) + -8)), 0.)) + 524288),
+    toUInt64(floor(ifNotFinite((sin(radians(toFloat64(ifNull(toFloat64(t2.`dec`), nan)))) + (2 * sin(radians(least(t2.`radius`, 180)) / 2) * 1.000000001 +
+    1e-12) + 1e-12) / exp2(2 * (toInt32(__level_21ad5fa0) + -8)), 0.)) + 524288) + 1)))) AS c10, (cos(radians(toFloat64(ifNull(toFloat64(t2.`dec`), nan)))) *
     cos(radians(toFloat64(ifNull(toFloat64(t2.`ra`), nan)) % 360.))) AS c13, (cos(radians(toFloat64(ifNull(toFloat64(t2.`dec`), nan)))) *
     sin(radians(toFloat64(ifNull(toFloat64(t2.`ra`), nan)) % 360.))) AS c14, sin(radians(toFloat64(ifNull(toFloat64(t2.`dec`), nan)))) AS c15
 FROM `sky`.`sources` AS t2
 PREWHERE (t2.`radius` >= 0.0)) AS t3
-INNER JOIN (SELECT t1.`ra` AS c7, t1.`dec` AS c8, t1.`id` AS c9, bitOr(bitShiftLeft(toUInt64(arrayJoin(assumeNotNull((SELECT groupUniqArray(c11)
+INNER JOIN (SELECT t1.`ra` AS c7, t1.`dec` AS c8, t1.`id` AS c9, bitOr(bitShiftLeft(toUInt64((arrayJoin(assumeNotNull((SELECT groupUniqArray(c11)
 FROM (SELECT DISTINCT if(t2.`radius` >= 0, toUInt8(greatest(ifNotFinite(ceil(log2(2 * (2 * sin(radians(least(t2.`radius`, 180)) / 2) * 1.000000001 + 1e-12)) /
     2) - -8, 0), 0)), NULL) AS c11
-FROM `sky`.`sources` AS t2))))), 60), bitOr(bitOr(bitShiftLeft(toUInt64(floor(ifNotFinite((cos(radians(toFloat64(ifNull(toFloat64(t1.`dec`), nan)))) *
-    cos(radians(toFloat64(ifNull(toFloat64(t1.`ra`), nan)) % 360.))) / exp2(2 * (toInt32(arrayJoin(assumeNotNull((SELECT groupUniqArray(c11)
-FROM (SELECT DISTINCT if(t2.`radius` >= 0, toUInt8(greatest(ifNotFinite(ceil(log2(2 * (2 * sin(radians(least(t2.`radius`, 180)) / 2) * 1.000000001 + 1e-12)) /
-    2) - -8, 0), 0)), NULL) AS c11
-FROM `sky`.`sources` AS t2))))) + -8)), 0.)) + 524288), 40), bitShiftLeft(toUInt64(floor(ifNotFinite((cos(radians(toFloat64(ifNull(toFloat64(t1.`dec`), nan))))
-    * sin(radians(toFloat64(ifNull(toFloat64(t1.`ra`), nan)) % 360.))) / exp2(2 * (toInt32(arrayJoin(assumeNotNull((SELECT groupUniqArray(c11)
-FROM (SELECT DISTINCT if(t2.`radius` >= 0, toUInt8(greatest(ifNotFinite(ceil(log2(2 * (2 * sin(radians(least(t2.`radius`, 180)) / 2) * 1.000000001 + 1e-12)) /
-    2) - -8, 0), 0)), NULL) AS c11
-FROM `sky`.`sources` AS t2))))) + -8)), 0.)) + 524288), 20)), toUInt64(floor(ifNotFinite(sin(radians(toFloat64(ifNull(toFloat64(t1.`dec`), nan)))) / exp2(2 *
-    (toInt32(arrayJoin(assumeNotNull((SELECT groupUniqArray(c11)
-FROM (SELECT DISTINCT if(t2.`radius` >= 0, toUInt8(greatest(ifNotFinite(ceil(log2(2 * (2 * sin(radians(least(t2.`radius`, 180)) / 2) * 1.000000001 + 1e-12)) /
-    2) - -8, 0), 0)), NULL) AS c11
-FROM `sky`.`sources` AS t2))))) + -8)), 0.)) + 524288))) AS c12, (cos(radians(toFloat64(ifNull(toFloat64(t1.`dec`), nan)))) *
+FROM `sky`.`sources` AS t2)))) AS __level_cd5cfee2)), 60),
+    bitOr(bitOr(bitShiftLeft(toUInt64(floor(ifNotFinite((cos(radians(toFloat64(ifNull(toFloat64(t1.`dec`), nan)))) *
+    cos(radians(toFloat64(ifNull(toFloat64(t1.`ra`), nan)) % 360.))) / exp2(2 * (toInt32(__level_cd5cfee2) + -8)), 0.)) + 524288), 40),
+    bitShiftLeft(toUInt64(floor(ifNotFinite((cos(radians(toFloat64(ifNull(toFloat64(t1.`dec`), nan)))) * sin(radians(toFloat64(ifNull(toFloat64(t1.`ra`), nan))
+    % 360.))) / exp2(2 * (toInt32(__level_cd5cfee2) + -8)), 0.)) + 524288), 20)), toUInt64(floor(ifNotFinite(sin(radians(toFloat64(ifNull(toFloat64(t1.`dec`),
+    nan)))) / exp2(2 * (toInt32(__level_cd5cfee2) + -8)), 0.)) + 524288))) AS c12, (cos(radians(toFloat64(ifNull(toFloat64(t1.`dec`), nan)))) *
     cos(radians(toFloat64(ifNull(toFloat64(t1.`ra`), nan)) % 360.))) AS c16, (cos(radians(toFloat64(ifNull(toFloat64(t1.`dec`), nan)))) *
     sin(radians(toFloat64(ifNull(toFloat64(t1.`ra`), nan)) % 360.))) AS c17, sin(radians(toFloat64(ifNull(toFloat64(t1.`dec`), nan)))) AS c18
 FROM `sky`.`objects` AS t1
