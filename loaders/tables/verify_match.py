@@ -27,6 +27,9 @@ _SAMPLE_ROWS = 50
 _BATCH_ROWS = 16384
 _MAS_PER_DEGREE = 3.6e6
 
+#: Degrees by which equal separations may differ, such as those from one place with several right ascensions: a pole
+_ROUNDING = 1e-11
+
 Reals = NDArray[np.float64]
 
 
@@ -144,10 +147,11 @@ def _check_sample(engine: Engine, match: KeptMatch, kind: str) -> tuple[int, int
 
 def _is_same(kind: str, found: list[tuple[float, Row]], kept: list[Row]) -> bool:
     """Whether the kept partners are those found; of a mutual match the nearest may have a nearer one."""
-    ranked = [other for _, other in sorted(found, key=lambda pair: pair[0])]
     if kind == "all":
-        return {*ranked} == {*kept} and len(ranked) == len(kept)
-    return kept == ranked[:1] or (kind == "mutual" and not kept)
+        return sorted(kept) == sorted(other for _, other in found)
+    least = min((separation for separation, _ in found), default=0.0)
+    nearest = [other for separation, other in found if separation <= least + _ROUNDING]
+    return (len(kept) == 1 and kept[0] in nearest) or (not kept and (kind == "mutual" or not nearest))
 
 
 def _read_positions(engine: Engine, match: KeptMatch, side: MatchSide, rows_sql: str) -> list[_Positions]:

@@ -25,7 +25,7 @@ from loaders.pipeline import kept_match, match_rows
 from loaders.pipeline.correct_rows import correct_rows
 from loaders.pipeline.correction_request import CorrectionRequest
 from loaders.pipeline.match_request import MatchRequest
-from loaders.tables import schema_apply
+from loaders.tables import schema_apply, verify_match
 from loaders.tables.drop_table import drop_table
 from loaders.tables.match_admin import drop_match, follow_matches, make_match, print_matches
 from loaders.tables.verify_table import verify_table
@@ -141,8 +141,16 @@ def test_a_dense_field_is_matched_within_the_memory_of_matches(
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_verify_proves_a_match_against_one_made_anew(
-    engine: EmbeddedEngine, tables: MatchedTables, kind: Literal["all", "best", "mutual"]
+    engine: EmbeddedEngine,
+    tables: MatchedTables,
+    monkeypatch: pytest.MonkeyPatch,
+    kind: Literal["all", "best", "mutual"],
 ) -> None:
+    # pairs of equal separations, and a place with several right ascensions
+    twins = [{**row, "designation": f"A{i}"} for i, row in enumerate(tables.right.values())]
+    tables.load(twins)
+    tables.load([{**row, "raj2000": 3.7 * i, "dej2000": 90.0} for i, row in enumerate(tables.make_right(90))])
+    monkeypatch.setattr(verify_match, "_SAMPLE_ROWS", 1000)
     keep(engine, kind)
     reporter = Recorder()
     verify_table(engine, f"kept.{kind}_pairs", reporter)
@@ -312,6 +320,7 @@ def test_keys_are_declared_in_tap_schema(engine: EmbeddedEngine, tables: Matched
         ({"right": "kept.nothing"}, "there is no table kept.nothing"),
         ({"table": "pairs"}, "needs schema.table"),
         ({"table": "kept.infrared"}, "no kept match: choose another"),
+        ({"table": "tap_schema.pairs"}, "the schema name tap_schema is reserved"),
         ({"epochs": "2016"}, "epochs of both tables"),
         ({"epochs": "2016,when"}, "no column of numbers of kept.infrared"),
         ({"epochs": "2016,20000"}, "a Julian year"),
