@@ -8,8 +8,8 @@
       ON a.ra = m.ra AND a.dec = m.dec
 
 The second form is for a radius that the right side knows: the left rows would have to be repeated, which an outer join
-must not do. Both forms read a side twice, so a side that might answer differently the second time keeps the plain join
-of all pairs.
+must not do. Between large tables it is also for one that the left side knows. Both forms read a side twice, so a side
+that might answer differently the second time keeps the plain join of all pairs.
 
 Comes after ``choose_nearest``, which makes nearnesses, and before the passes that filter across joins.
 """
@@ -38,6 +38,7 @@ from adql.node_classes import replace
 from adql.rewrite.filters.small_side_filters import filter_by_small_sides
 from adql.rewrite.joins.join_trees import has_equality
 from adql.rewrite.matches.crossmatch import JoinNearness, find_join_nearnesses
+from adql.rewrite.matches.match_sizes import find_row_count
 from adql.rewrite.trees.derived_tables import (
     find_columns_used_outside,
     make_derived,
@@ -50,6 +51,12 @@ from adql.rewrite.trees.derived_tables import (
 from adql.rewrite.trees.relation_trees import collect_numbers, find_used_relations, replace_relation
 from adql.rewrite.trees.repeatable_relations import is_repeatable
 from clickhouse_schema.datatypes import BOOLEAN
+
+#: Fewer left rows select the right rows that are read
+_MIN_LEFT_ROWS = 50_000
+
+#: The cubes that the ball of a row touches
+_CUBES_OF_ROW = 8
 
 
 def split_outer_matches(select: Select, fresh: NameGenerator) -> Select:
@@ -76,13 +83,24 @@ def _read_outer_match(join: Join) -> JoinNearness | None:
     found = find_join_nearnesses(join, [*split_conjuncts(join.condition)])
     if join.kind == "FULL":
         return found[0] if found and is_repeatable(join) else None
-    if any(evaluate_constant(match.radius) is not None or _is_radius_of_left(match) for match in found):
+    if any(evaluate_constant(match.radius) is not None for match in found):
+        return None
+    if any(_is_radius_of_left(match) for match in found) and not _is_cheaper_in_two(join):
         return None
     return next((m for m in found if m.bounds is not None and is_repeatable(join.left)), None)
 
 
 def _is_radius_of_left(match: JoinNearness) -> bool:
     return match.bounds is not None and match.bounds.right is None
+
+
+def _is_cheaper_in_two(join: Join) -> bool:
+    """Return whether a join for a radius of the left side is cheaper in the second form.
+
+    That reads the left rows twice; otherwise each right row has up to eight cubes for each level of the radii.
+    """
+    left, right = find_row_count(join.left), find_row_count(join.right)
+    return left is not None and right is not None and left >= _MIN_LEFT_ROWS and left <= _CUBES_OF_ROW * right
 
 
 def _split_full_join(select: Select, join: Join, fresh: NameGenerator) -> Select:

@@ -85,6 +85,7 @@ QUERIES = {
     f" (SELECT b.id, COUNT(*) AS k FROM {STARS_OTHERS.format('')} {NEAR} GROUP BY b.id) AS q",
     "groups": f"SELECT b.mag, COUNT(*) AS n, SUM(a.id) AS s FROM {STARS_OTHERS.format('')} {NEAR} GROUP BY b.mag",
     "circles": f"SELECT {SUMS} FROM {STARS_OTHERS.format('')} 1 = CONTAINS(POINT(a.ra, a.dec), CIRCLE(b.ra, b.dec, b.radius))",
+    "circles, full": f"SELECT {SUMS} FROM {STARS_OTHERS.format('FULL')} 1 = CONTAINS(POINT(a.ra, a.dec), CIRCLE(b.ra, b.dec, b.radius))",
     "few": f"SELECT {SUMS} FROM crowded.stars AS a JOIN crowded.few AS b ON {NEAR}",
     "by id": f"SELECT {SUMS} FROM {STARS_OTHERS.format('')} a.id = b.id",
     "sorted": f"SELECT TOP 500 a.id, b.id AS j FROM {STARS_OTHERS.format('')} {NEAR} ORDER BY MOD(a.id, 9973), a.id, b.id",
