@@ -151,17 +151,22 @@ class KeptMatch:
         for number, (region, order) in enumerate(pieces[first:], first):
             reporter.progress(rows, number / len(pieces))
             with self._read_blocks(self.rows.build_query(region, reach_degrees, order), reporter) as blocks:
-                for chunk, block in enumerate(blocks, number * _BLOCKS_PER_PIECE + 1):
-                    if chunk > (number + 1) * _BLOCKS_PER_PIECE:
-                        raise LoadError(
-                            f"{self.name} has more than {_BLOCKS_PER_PIECE * _BLOCK_ROWS:,} pairs in a piece of the"
-                            f" sky with about {PIECE_ROWS:,} rows: make it with a smaller --radius"
-                        )
-                    self._refuse_orphans(self.storage.staging.insert_chunk(chunk, block))
-                    rows += sum(batch.num_rows for batch in block)
+                for inserted in self._insert_blocks(_number_chunks(number), blocks):
+                    rows += inserted
                     reporter.progress(rows, number / len(pieces))
             reach(Failpoint.MATCH_PIECE)
         reporter.progress(rows, 1)
+
+    def _insert_blocks(self, chunks: range, blocks: Iterator[list[pa.RecordBatch]]) -> Iterator[int]:
+        """Insert the blocks of a piece as these chunks, and yield the rows of each."""
+        for chunk, block in enumerate(blocks, chunks.start):
+            if chunk not in chunks:
+                raise LoadError(
+                    f"{self.name} has more than {_BLOCKS_PER_PIECE * _BLOCK_ROWS:,} pairs in a piece of the sky with"
+                    f" about {PIECE_ROWS:,} rows: make it with a smaller --radius"
+                )
+            self._refuse_orphans(self.storage.staging.insert_chunk(chunk, block))
+            yield sum(batch.num_rows for batch in block)
 
     def _find_first_piece(self, pieces: int, reporter: Reporter) -> tuple[int, int]:
         """Return the piece to begin with, whose rows are deleted, and the number of rows of those before it."""
@@ -169,8 +174,7 @@ class KeptMatch:
         if not (present := staging.count_chunk_rows()):
             return 0, 0
         first = (max(present) - 1) // _BLOCKS_PER_PIECE
-        chunk = first * _BLOCKS_PER_PIECE + 1
-        staging.delete_chunks(range(chunk, chunk + _BLOCKS_PER_PIECE))
+        staging.delete_chunks(_number_chunks(first))
         reporter.message(f"resuming {self.name}, which was stopped in piece {first + 1} of {pieces}")
         return first, sum(staging.count_chunk_rows().values())
 
@@ -279,6 +283,11 @@ class KeptMatch:
             update_density(self._engine, self.storage.schema_name, self._table, self.storage.staging.name)
         self.storage.publication.publish_staging()
         reach(Failpoint.MATCH_PUBLISH)
+
+
+def _number_chunks(piece: int) -> range:
+    """Return the numbers of the chunks of a piece; 0 are the rows of a live table."""
+    return range(piece * _BLOCKS_PER_PIECE + 1, (piece + 1) * _BLOCKS_PER_PIECE + 1)
 
 
 def _group_batches(batches: Iterator[pa.RecordBatch]) -> Iterator[list[pa.RecordBatch]]:

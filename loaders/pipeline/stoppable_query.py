@@ -41,7 +41,7 @@ def stream_until_stopped(
     stream = ExitStack()
     with ThreadPoolExecutor(1, thread_name_prefix="command query") as reader:
 
-        def read(step: Callable[[], _Result]) -> _Result:
+        def run_step(step: Callable[[], _Result]) -> _Result:
             future = reader.submit(step)
             try:
                 reporter.check()
@@ -54,8 +54,8 @@ def stream_until_stopped(
 
         opened = engine.stream_batches(sql, query_id=query_id, settings=settings, batch_rows=_BATCH_ROWS)
         try:
-            batches = read(partial(stream.enter_context, opened))
-            yield iter(partial(read, partial(next, batches, None)), None)
+            batches = run_step(partial(stream.enter_context, opened))
+            yield iter(partial(run_step, partial(next, batches, None)), None)
         finally:
             reader.submit(stream.close).result()  # by the thread that reads it
 
