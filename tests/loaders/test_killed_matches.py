@@ -96,7 +96,8 @@ def test_a_match_is_right_or_unused_after_a_kill_and_right_when_that_is_started_
     change = prepare_change(killed_tables, kind)
     before = killed_tables.find_visible_pairs(engine)
     with killed_at(engine, point, count) as dying:
-        change(dying)
+        reporter = change(dying)
+        pytest.fail(f"the {kind} was not killed: {reporter.reports}")
     if is_current(engine, "all"):
         compare(fetch_pairs(engine, "all_pairs"), killed_tables.find_visible_pairs(engine))
     startup_cleanup.finish_killed_loads(engine)  # as each command does
