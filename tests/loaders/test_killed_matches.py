@@ -66,6 +66,7 @@ def killed_tables(engine: EmbeddedEngine, tmp_path_factory: pytest.TempPathFacto
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(kept_match, "PIECE_ROWS", 60)
         patch.setattr(kept_match, "_BLOCK_ROWS", 16)
+        patch.setattr(kept_match, "_BORDER_CELLS", 500)
         patch.setattr(stoppable_query, "_BATCH_ROWS", 8)
         patch.setattr(chunk_reader, "CHUNK_ROWS", 30)
         yield found
