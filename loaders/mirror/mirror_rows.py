@@ -19,11 +19,9 @@ from loaders.mirror.mirror_progress import MirrorProgress
 from loaders.mirror.mirror_state import JournalEntry, MirrorState, find_loaded
 from loaders.mirror.piece_reader import PieceReader
 from loaders.pipeline.chunk_reader import ChooseRows, Chunk, read_chunks
+from loaders.pipeline.piece_chunks import CHUNKS_PER_PIECE, number_chunks
 from loaders.pipeline.staging_fill import StagingFill
 from loaders.progress_reporter import Reporter
-
-#: Numbers of chunks that a piece has: at 64 MB, 256 GB of rows
-CHUNKS_PER_PIECE = 4096
 
 
 class MirrorRows:
@@ -107,21 +105,15 @@ class MirrorRows:
         if begun is not None and begun.digest == piece.digest:
             return
         if begun is not None:
-            first = _number_first(piece.position)
-            fill.delete_chunks(range(first, first + CHUNKS_PER_PIECE))
+            fill.delete_chunks(number_chunks(piece.position))
         self._journal[piece.position] = JournalEntry(file=piece.position, digest=piece.digest)
         self._state.write_entry(self._journal[piece.position])
 
     def _read_chunks(self, fill: StagingFill, piece: FetchedPiece) -> Iterator[Chunk]:
         sources = self._reader.open(piece)
-        first = _number_first(piece.position)
-        for chunk in read_chunks(self._table, sources, fill.rejects, first, self._choose_rows):
-            if chunk.number >= first + CHUNKS_PER_PIECE:
+        numbers = number_chunks(piece.position)
+        for chunk in read_chunks(self._table, sources, fill.rejects, numbers.start, self._choose_rows):
+            if chunk.number not in numbers:
                 name = self._origin.get_name(piece.position)
                 raise LoadError(f"{name} has more than {CHUNKS_PER_PIECE:,} chunks of rows: cut it into several files")
             yield chunk
-
-
-def _number_first(position: int) -> int:
-    """Return the number of the first chunk of a piece; 0 are the rows of a live table."""
-    return position * CHUNKS_PER_PIECE + 1

@@ -36,6 +36,7 @@ from clickhouse_schema.quoting import quote_string
 from clickhouse_schema.schema_model import Schema, Table
 from loaders.load_error import LoadError
 from loaders.pipeline.match_rows import MatchRows, RowsQuery
+from loaders.pipeline.piece_chunks import CHUNKS_PER_PIECE, find_piece, number_chunks
 from loaders.pipeline.storage_choice import choose_storage
 from loaders.progress_reporter import Reporter
 from loaders.storage.gateway_table import Orphan
@@ -45,11 +46,8 @@ from tap_service.storage.engine.engine import Engine
 #: Rows of both tables in a piece
 PIECE_ROWS = 1_000_000
 
-#: Pairs that are in memory, and inserted, together; a piece has one block of them, and more in a dense field.
+#: Pairs that are in memory, and inserted, together: a chunk. A piece has one of them, and more in a dense field.
 _BLOCK_ROWS = 1_000_000
-
-#: Numbers of chunks that a piece has, one for each block
-_BLOCKS_PER_PIECE = 4096
 
 #: Orders by which the cells around a piece are finer than its own, and how many of them are looked through.
 _BORDER_ORDERS = 3
@@ -106,7 +104,7 @@ class KeptMatch:
     def _open_staging(self, reach_degrees: float, stamps: str) -> TableState:
         """Return the state of the staging table, which is a new one unless it is of the same rows of both tables."""
         document = self._table.model_dump_json(by_alias=True, exclude_defaults=True)
-        parts = [document, repr(reach_degrees), repr((PIECE_ROWS, _BLOCKS_PER_PIECE)), stamps]
+        parts = [document, repr(reach_degrees), repr((PIECE_ROWS, CHUNKS_PER_PIECE)), stamps]
         fingerprint = hashlib.sha256("\n".join(parts).encode()).hexdigest()
         staging = self.storage.staging
         state = staging.read_state()
@@ -151,7 +149,7 @@ class KeptMatch:
         for number, (region, order) in enumerate(pieces[first:], first):
             reporter.progress(rows, number / len(pieces))
             with self._read_blocks(self.rows.build_query(region, reach_degrees, order), reporter) as blocks:
-                for inserted in self._insert_blocks(_number_chunks(number), blocks):
+                for inserted in self._insert_blocks(number_chunks(number), blocks):
                     rows += inserted
                     reporter.progress(rows, number / len(pieces))
             reach(Failpoint.MATCH_PIECE)
@@ -162,7 +160,7 @@ class KeptMatch:
         for chunk, block in enumerate(blocks, chunks.start):
             if chunk not in chunks:
                 raise LoadError(
-                    f"{self.name} has more than {_BLOCKS_PER_PIECE * _BLOCK_ROWS:,} pairs in a piece of the sky with"
+                    f"{self.name} has more than {CHUNKS_PER_PIECE * _BLOCK_ROWS:,} pairs in a piece of the sky with"
                     f" about {PIECE_ROWS:,} rows: make it with a smaller --radius"
                 )
             self._refuse_orphans(self.storage.staging.insert_chunk(chunk, block))
@@ -173,8 +171,8 @@ class KeptMatch:
         staging = self.storage.staging
         if not (present := staging.count_chunk_rows()):
             return 0, 0
-        first = (max(present) - 1) // _BLOCKS_PER_PIECE
-        staging.delete_chunks(_number_chunks(first))
+        first = find_piece(max(present))
+        staging.delete_chunks(number_chunks(first))
         reporter.message(f"resuming {self.name}, which was stopped in piece {first + 1} of {pieces}")
         return first, sum(staging.count_chunk_rows().values())
 
@@ -283,11 +281,6 @@ class KeptMatch:
             update_density(self._engine, self.storage.schema_name, self._table, self.storage.staging.name)
         self.storage.publication.publish_staging()
         reach(Failpoint.MATCH_PUBLISH)
-
-
-def _number_chunks(piece: int) -> range:
-    """Return the numbers of the chunks of a piece; 0 are the rows of a live table."""
-    return range(piece * _BLOCKS_PER_PIECE + 1, (piece + 1) * _BLOCKS_PER_PIECE + 1)
 
 
 def _group_batches(batches: Iterator[pa.RecordBatch]) -> Iterator[list[pa.RecordBatch]]:
