@@ -10,17 +10,17 @@ from clickhouse_schema.healpix import NO_POSITION, ORDER
 from clickhouse_schema.match_region import MatchRegion
 from tap_service.storage.engine.embedded_engine import EmbeddedEngine
 
-_ORDER = 9
+_ORDER = 6
 _CELLS = 12 * 4**_ORDER
 
-#: Cells of order 9 by what they are
+#: Cells of order 6 by what they are
 REGIONS: dict[str, list[int]] = {
     "nothing": [],
     "one cell": [7],
     "two ranges": [*range(16), *range(_CELLS - 3, _CELLS)],
     "few cells": [0, 2, 9, 12, 13, 4000, _CELLS - 1],
-    "few large ranges": [cell for first in (0, 300_001, 900_000) for cell in range(first, first + 10_001)],
-    "many ranges, many cells": [cell for first in range(0, 60_000, 1000) for cell in range(first, first + 101)],
+    "few large ranges": [cell for first in (0, 5001, 40_000) for cell in range(first, first + 1501)],
+    "many ranges, many cells": [cell for first in range(0, 48_000, 800) for cell in range(first, first + 101)],
     "the whole sky": list(range(_CELLS)),
 }
 

@@ -117,6 +117,7 @@ def test_pairs_across_the_borders_of_pieces_are_kept(
     kind: Literal["all", "best", "mutual"],
 ) -> None:
     monkeypatch.setattr(kept_match, "PIECE_ROWS", 1)  # the rows are on corners of base cells
+    monkeypatch.setattr(kept_match, "_BORDER_CELLS", 500)
     keep(engine, kind)
     compare(fetch_pairs(engine, f"{kind}_pairs"), tables.find_pairs(kind))
 
