@@ -21,7 +21,7 @@ from clickhouse_schema.table_ddl import HPX29
 #: Finest order of cells: finer ones save nothing more.
 MAX_ORDER = 14
 
-#: A condition has ranges one by one if they are few, or if their cells are many.
+#: A condition lists ranges rather than cells if there are few ranges, or if the cells are many.
 _FEW_RANGES = 2
 _MAX_RANGES = 48
 _MANY_CELLS = 4096
@@ -67,14 +67,15 @@ class MatchRegion:
         """Return SQL of whether an index of order 29 is in the region. Rows without a position are not."""
         if self.ranges is None:
             return f"{index} < {NO_POSITION}"
-        cell_size = 4 ** (ORDER - self._find_order())
+        order = self._find_order()
+        cell_size = 4 ** (ORDER - order)
         cells = int(np.diff(self.ranges).sum()) // cell_size
         if len(self.ranges) <= (_FEW_RANGES if cells <= _MANY_CELLS else _MAX_RANGES):
             parts = [f"({index} >= {first} AND {index} < {end})" for first, end in self.ranges.tolist()]
             return f"({' OR '.join(parts)})" if parts else "0"
-        # One look-up in a set a row, and a binary search a granule. The analysis of a query takes as long for each use
-        # of a column of a subquery as the subquery is large: 0.5 s for 48 ranges of rows that were matched.
-        listed = ", ".join(map(str, self.list_cells(self._find_order()).tolist()))
+        # One set look-up per row and one binary search per granule. The index is named once: ClickHouse analyses a
+        # subquery again for each use of its columns, and 48 ranges of matched rows took 0.5 s.
+        listed = ", ".join(map(str, self.list_cells(order).tolist()))
         return f"intDiv({index}, {cell_size}) IN ({listed})"
 
     def _find_order(self) -> int:
