@@ -23,7 +23,7 @@ _PM = ("pos.pm;pos.eq.ra", "pos.pm;pos.eq.dec")
 _EPOCH = "meta.ref;time.epoch"
 
 
-class MatchProblem(Exception):
+class MatchError(Exception):
     """The tables cannot be matched; the message says why, and the way out."""
 
 
@@ -104,11 +104,11 @@ def find_matches_of(schemas: Iterable[Schema], name: str) -> Iterator[tuple[Sche
 
 
 def build_match_table(name: str, left: tuple[Schema, Table], right: tuple[Schema, Table], match: Match) -> Table:
-    """Return the model of a kept match; ``match`` names the keys. Raises ``MatchProblem``."""
+    """Return the model of a kept match; ``match`` names the keys. Raises ``MatchError``."""
     (left_schema, left_table), (right_schema, right_table) = left, right
     left_name, right_name = f"{left_schema.name}.{left_table.name}", f"{right_schema.name}.{right_table.name}"
     if left_name == right_name:
-        raise MatchProblem(
+        raise MatchError(
             f"{left_name} cannot be matched with itself, for each row would be its own nearest: load one part of it as"
             " another table"
         )
@@ -158,16 +158,14 @@ def build_match_table(name: str, left: tuple[Schema, Table], right: tuple[Schema
 
 def _refuse_table(table: Table, name: str) -> None:
     if table.match is not None:
-        raise MatchProblem(f"{name} is a kept match itself: match the tables whose pairs it has")
+        raise MatchError(f"{name} is a kept match itself: match the tables whose pairs it has")
     if not table.layout.id:
-        raise MatchProblem(
+        raise MatchError(
             f"{name} has no id, by which pairs could name its rows: name its columns in id of skyhouse:layout"
             " (skyhouse schema apply adds the index)"
         )
     if table.layout.position is None:
-        raise MatchProblem(
-            f"{name} has no position: name its columns in position of skyhouse:layout, and load it again"
-        )
+        raise MatchError(f"{name} has no position: name its columns in position of skyhouse:layout, and load it again")
 
 
 def _copy_id(table: Table, name: str, new_name: str) -> Column:

@@ -19,7 +19,7 @@ _Bytes = NDArray[np.uint8]
 _MAX_ITEMS = 2**31 - 1
 
 
-class RowStoreFault(Exception):
+class RowStoreError(Exception):
     """The bytes of a row do not have the lengths that they name."""
 
 
@@ -42,7 +42,7 @@ def decode_rows(rows: pa.Array, layout: RowLayout, names: Iterable[str]) -> list
 
     Raises
     ------
-    RowStoreFault
+    RowStoreError
         A value is not a row of this layout.
     """
     cutter = _RowCutter(rows, layout)
@@ -61,13 +61,13 @@ class _RowCutter:
         offsets, self._bytes = _read_buffers(rows)
         lengths = np.diff(offsets)
         if (lengths < layout.fixed_bytes).any():
-            raise RowStoreFault("a stored row is shorter than its fixed columns")
+            raise RowStoreError("a stored row is shorter than its fixed columns")
         self._fixed: _Bytes = self._bytes[offsets[:-1, None] + np.arange(layout.fixed_bytes)]
         counts = np.ascontiguousarray(self._fixed[:, layout.counts_at :]).view("<u4").astype(np.int64)
         self._sizes = counts * np.array(layout.item_bytes, np.int64)
         ends = layout.fixed_bytes + np.cumsum(self._sizes, axis=1)
         if (lengths != layout.fixed_bytes + self._sizes.sum(axis=1)).any():
-            raise RowStoreFault("a stored row has another length than its columns")
+            raise RowStoreError("a stored row has another length than its columns")
         self._starts = offsets[:-1, None] + ends - self._sizes
         self._ends = np.cumsum(counts, axis=0)
         self._has_null = self._fixed[:, : layout.flags].any(axis=0).tolist()
@@ -96,7 +96,7 @@ class _RowCutter:
 
     def _find_offsets(self, place: int) -> pa.Buffer:
         if self._rows and self._ends[-1, place] > _MAX_ITEMS:
-            raise RowStoreFault("stored rows have more characters than an Arrow array")
+            raise RowStoreError("stored rows have more characters than an Arrow array")
         offsets = np.zeros(self._rows + 1, np.int32)
         offsets[1:] = self._ends[:, place]
         return pa.py_buffer(offsets)

@@ -7,7 +7,7 @@ import re
 _UCD1 = re.compile(r"[A-Z][A-Z0-9]*(_[A-Z0-9/?:-]+)*", re.ASCII)
 
 
-def find_ucd_fault(ucd: str) -> str:
+def find_ucd_problem(ucd: str) -> str:
     """Return the fault of a UCD; '' for a valid UCD1+. A UCD1 (``POS_EQ_RA_MAIN``) is a fault."""
     from astropy.io.votable.ucd import parse_ucd  # 0.4 s: not at the import of the package
 

@@ -11,7 +11,7 @@ import fsspec
 
 from loaders.load_error import LoadError
 from tap_service.storage.directory_lock import DirectoryHeldError, lock_directory
-from tap_service.storage.object_store_fault import describe_store_fault
+from tap_service.storage.object_store_error import describe_store_error
 
 #: The lock of a directory
 LOCK = ".lock"
@@ -93,6 +93,6 @@ class TargetFiles:
             reason = getattr(error, "strerror", None) or str(error)
             raise LoadError(f"{self.address} cannot be used for {self._purpose}: {reason}") from error
         except Exception as error:
-            if not (reason := describe_store_fault(error)):
+            if not (reason := describe_store_error(error)):
                 raise
             raise LoadError(f"{self.address} cannot be used for {self._purpose}: {reason}") from error

@@ -37,7 +37,7 @@ from tap_service.handlers import (
     watch_routes,
 )
 from tap_service.handlers.client_admission import AdmitClients
-from tap_service.handlers.error_responses import CatchFaults, add_error_handlers
+from tap_service.handlers.error_responses import CatchErrors, add_error_handlers
 from tap_service.handlers.portal_routes import portal_router
 from tap_service.handlers.protocol_paths import CONE_SEARCH, HATS, MCP, TAP
 from tap_service.handlers.request_context import identify_visitor
@@ -127,7 +127,7 @@ def create_app(
         )
     add_error_handlers(app)
     app.add_middleware(CompressResponses)
-    app.add_middleware(CatchFaults)
+    app.add_middleware(CatchErrors)
     app.add_middleware(AdmitClients, services=services)
     app.add_middleware(CommonHeaders)
     app.add_middleware(ObserveRequests)

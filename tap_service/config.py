@@ -48,9 +48,9 @@ DEFAULT = "default"
 class ConfigError(Exception):
     """Settings cannot be used; each fault names the setting, where it stands, the reason and the way out."""
 
-    def __init__(self, faults: list[str]) -> None:
-        super().__init__("; ".join(faults))
-        self.faults = faults
+    def __init__(self, problems: list[str]) -> None:
+        super().__init__("; ".join(problems))
+        self.problems = problems
 
 
 class Config(
@@ -142,7 +142,7 @@ class SettingSources:
     def find_unknown(self) -> list[str]:
         """Return a sentence about each name that must be a mistake: a misspelt variable, any in the file."""
         settings = list(Config.model_fields)
-        faults = [
+        problems = [
             f"{_PREFIX}{name.upper()} is not a setting: did you mean {_PREFIX}{near.upper()}?"
             for name, near in self._list_strange_variables().items()
             if near
@@ -150,12 +150,12 @@ class SettingSources:
         for name, value in self.file.values.items() if self.file else ():
             where = self.locate_setting(name)
             if isinstance(value, dict):
-                faults.append(f"{where}: [{name}] is a table; write settings as KEY = VALUE, before any table")
+                problems.append(f"{where}: [{name}] is a table; write settings as KEY = VALUE, before any table")
             elif name not in settings:
                 near = get_close_matches(name, settings, 1)
                 hint = f": did you mean {near[0]}?" if near else "; docs/configuration.md lists the settings"
-                faults.append(f"{where}: {name} is not a setting{hint}")
-        return faults
+                problems.append(f"{where}: {name} is not a setting{hint}")
+        return problems
 
     def find_ignored(self) -> list[str]:
         """Return a sentence about each variable that resembles no setting."""
@@ -212,21 +212,21 @@ def build_config(sources: SettingSources) -> Config:
     ConfigError
         Values cannot be used, or names are not settings; it has all of them.
     """
-    faults = sources.find_unknown()
+    problems = sources.find_unknown()
     try:
         config = Config.model_validate(sources.values)
     except ValidationError as error:
-        raise ConfigError(faults + _describe_faults(error, sources)) from error
-    if faults:
-        raise ConfigError(faults)
+        raise ConfigError(problems + _describe_errors(error, sources)) from error
+    if problems:
+        raise ConfigError(problems)
     return config
 
 
-def _describe_faults(error: ValidationError, sources: SettingSources) -> list[str]:
+def _describe_errors(error: ValidationError, sources: SettingSources) -> list[str]:
     described = []
-    for fault in error.errors():
-        reason = fault["msg"].removeprefix("Value error, ")
-        name = str(fault["loc"][0]) if fault["loc"] else ""
+    for problem in error.errors():
+        reason = problem["msg"].removeprefix("Value error, ")
+        name = str(problem["loc"][0]) if problem["loc"] else ""
         where = sources.locate_setting(name)
         if not name:
             described.append(f"the settings do not fit together: {reason}")

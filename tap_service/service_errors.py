@@ -1,10 +1,10 @@
 """Errors of the service with their HTTP status; users read the message.
 
 ServiceError
-├── UserFault             400, a fault of the request
-│   ├── ParameterFault    a parameter is wrong, missing or repeated
-│   ├── UploadFault       an upload cannot be used
-│   ├── QueryFault        the query is invalid: not ADQL, an unknown name, a value that does not fit
+├── UserError             400, a fault of the request
+│   ├── ParameterError    a parameter is wrong, missing or repeated
+│   ├── UploadError       an upload cannot be used
+│   ├── InvalidQueryError        the query is invalid: not ADQL, an unknown name, a value that does not fit
 │   ├── QueryTooHeavy     the query exceeds its memory or space
 │   │   └── QueryTimedOut     or the time of /sync
 │   ├── Unauthorized      401, credentials are missing or wrong
@@ -25,7 +25,7 @@ ServiceError
 ├── ServiceUnavailable    503, the engine or the disk does not work
 ├── ServiceDraining       503, the operator lets what runs finish
 ├── QueryStopped          503, the operator has stopped the query
-└── InternalFault         500, a bug of Skyhouse
+└── InternalError         500, a bug of Skyhouse
 """
 
 from __future__ import annotations
@@ -42,19 +42,19 @@ class ServiceError(Exception):
     headers: Mapping[str, str] = MappingProxyType({})
 
 
-class UserFault(ServiceError):
+class UserError(ServiceError):
     status = 400
 
 
-class ParameterFault(UserFault):
+class ParameterError(UserError):
     pass
 
 
-class UploadFault(UserFault):
+class UploadError(UserError):
     pass
 
 
-class QueryFault(UserFault):
+class InvalidQueryError(UserError):
     """``query``: the text, if the fault has positions in it; its cause is then an ``AdqlError``."""
 
     def __init__(self, message: str, query: str = "") -> None:
@@ -62,7 +62,7 @@ class QueryFault(UserFault):
         self.query = query
 
 
-class QueryTooHeavy(UserFault):
+class QueryTooHeavy(UserError):
     pass
 
 
@@ -74,32 +74,32 @@ class QueryTimedOut(QueryTooHeavy):
         self.headers = {JOB_HEADER: job_url} if job_url else {}
 
 
-class Unauthorized(UserFault):
+class Unauthorized(UserError):
     status = 401
 
 
-class Forbidden(UserFault):
+class Forbidden(UserError):
     status = 403
 
 
-class NotFound(UserFault):
+class NotFound(UserError):
     status = 404
 
 
-class BodyTooSlow(UserFault):
+class BodyTooSlow(UserError):
     status = 408
     headers: Mapping[str, str] = {"Connection": "close"}
 
 
-class Conflict(UserFault):
+class Conflict(UserError):
     status = 409
 
 
-class BodyTooLarge(UserFault):
+class BodyTooLarge(UserError):
     status = 413
 
 
-class UnknownEncoding(UserFault):
+class UnknownEncoding(UserError):
     """``accepted``: the encodings that the service knows."""
 
     status = 415
@@ -109,7 +109,7 @@ class UnknownEncoding(UserFault):
         self.headers = {"Accept-Encoding": accepted}
 
 
-class TooManyJobs(UserFault):
+class TooManyJobs(UserError):
     """``seconds``: until the client may try again."""
 
     status = 429
@@ -119,12 +119,12 @@ class TooManyJobs(UserFault):
         self.headers = {"Retry-After": str(math.ceil(seconds))}
 
 
-class TooManyQueries(UserFault):
+class TooManyQueries(UserError):
     status = 429
     headers: Mapping[str, str] = {"Retry-After": str(RETRY_AFTER_SECONDS)}
 
 
-class TooManySelections(UserFault):
+class TooManySelections(UserError):
     """``seconds``: until the client may try again."""
 
     status = 429
@@ -134,16 +134,16 @@ class TooManySelections(UserFault):
         self.headers = {"Retry-After": str(math.ceil(seconds))}
 
 
-class TooManyUploads(UserFault):
+class TooManyUploads(UserError):
     status = 429
     headers: Mapping[str, str] = {"Retry-After": str(RETRY_AFTER_SECONDS)}
 
 
-class TooManyTokens(UserFault):
+class TooManyTokens(UserError):
     status = 429
 
 
-class TooManyPasswords(UserFault):
+class TooManyPasswords(UserError):
     """``seconds``: until the client may try again."""
 
     status = 429
@@ -153,7 +153,7 @@ class TooManyPasswords(UserFault):
         self.headers = {"Retry-After": str(math.ceil(seconds))}
 
 
-class QuotaExceeded(UserFault):
+class QuotaExceeded(UserError):
     status = 507
 
 
@@ -185,5 +185,5 @@ class QueryStopped(ServiceError):
     status = 503
 
 
-class InternalFault(ServiceError):
+class InternalError(ServiceError):
     pass

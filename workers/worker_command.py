@@ -67,7 +67,7 @@ def run_workers(jobs: Jobs = "all", processes: Processes = None, config: ConfigF
     try:
         settings = read_config()
     except ConfigError as error:
-        raise typer.BadParameter("\n".join(error.faults)) from error
+        raise typer.BadParameter("\n".join(error.problems)) from error
     if not settings.redis_url:
         raise typer.BadParameter("workers need SKYHOUSE_REDIS_URL, SKYHOUSE_CLICKHOUSE_URL and SKYHOUSE_RESULTS_URL")
     if jobs not in _JOB_CLASSES:

@@ -77,14 +77,14 @@ from adql.ir.operand_views import (
     read_radius,
 )
 from adql.ir.operators import get_operand
-from adql.ir.unit_arithmetic import UnitFault, find_conversion, multiply_units, raise_unit
+from adql.ir.unit_arithmetic import UnitError, find_conversion, multiply_units, raise_unit
 from adql.ir.unit_rules import derive_unit, find_common_unit
 
 __all__ = [
     "NEARNESSES", "SUBQUERIES", "UNTYPED", "WEIGHED_COUNT", "Aggregate", "Call", "Cases", "Column", "Covered",
     "Derived", "Exists", "Expr", "Frame", "InCells", "InSubquery", "Join", "Literal", "Lookup", "NameGenerator",
     "NamedValues", "Nearness", "Order", "Output", "Position", "Query", "Relation", "Scan", "Select", "Separation",
-    "SetOperation", "Shape", "Subquery", "Turn", "UnitFault", "VectorNearness", "Windowed", "Within",
+    "SetOperation", "Shape", "Subquery", "Turn", "UnitError", "VectorNearness", "Windowed", "Within",
     "change_children", "combine_conditions", "combine_conjuncts", "derive_field", "derive_unit",
     "evaluate_constant", "evaluate_region", "find_common_unit", "find_conversion", "find_free_columns",
     "get_operand", "has_aggregate", "has_correlated_subquery", "has_window", "is_correlated",

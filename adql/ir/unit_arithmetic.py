@@ -18,7 +18,7 @@ _warnings_are_global = threading.Lock()
 _MAX_POWER = 20
 
 
-class UnitFault(Exception):
+class UnitError(Exception):
     """A conversion is impossible; the message has the reason."""
 
 
@@ -54,19 +54,19 @@ def find_conversion(source: str, target: str) -> tuple[str, float]:
 
     Raises
     ------
-    UnitFault
+    UnitError
         The units are of different quantities, or ``target`` is no unit.
     """
     wanted = normalise_unit(target)
     if wanted is None:
-        raise UnitFault(f"'{make_printable(target)}' is not a unit")
+        raise UnitError(f"'{make_printable(target)}' is not a unit")
     if not wanted:
-        raise UnitFault("the unit to convert to is empty")
+        raise UnitError("the unit to convert to is empty")
     if wanted == source:
         return wanted, 1.0
     factor = _conversion_factor(_parse_unit(source), _parse_unit(wanted))
     if factor is None or not (math.isfinite(factor) and factor > 0):
-        raise UnitFault(f"a value in {source} cannot be converted to {wanted}")
+        raise UnitError(f"a value in {source} cannot be converted to {wanted}")
     return wanted, _round_factor(factor)
 
 
@@ -76,7 +76,7 @@ def is_same_unit(first: str, second: str) -> bool:
         return first == second
     try:
         return find_conversion(first, second)[1] == 1
-    except UnitFault:
+    except UnitError:
         return False
 
 

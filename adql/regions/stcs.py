@@ -86,7 +86,7 @@ class _Reader:
         while self._word != (")" if closed else ""):
             found.append(self._read_shape(system))
         if not found:
-            raise self._make_fault(f"a shape is missing, found {self._shown}")
+            raise self._make_error(f"a shape is missing, found {self._shown}")
         if closed:
             self._next += 1
         return found
@@ -117,11 +117,11 @@ class _Reader:
 
     def _read_operands(self, system: str) -> list[Region]:
         if self._word != "(":
-            raise self._make_fault(f"'(' is missing, found {self._shown}")
+            raise self._make_error(f"'(' is missing, found {self._shown}")
         self._next += 1
         self._depth += 1
         if self._depth > _MAX_DEPTH:
-            raise self._make_fault(f"more than {_MAX_DEPTH} shapes inside one another")
+            raise self._make_error(f"more than {_MAX_DEPTH} shapes inside one another")
         found = self.read_shapes(system, closed=True)
         self._depth -= 1
         return found
@@ -137,7 +137,7 @@ class _Reader:
         if self._word in REFPOS:
             self._next += 1
         if self._word.startswith("CARTESIAN"):
-            raise self._make_fault(f"Cartesian coordinates, {self._shown}")
+            raise self._make_error(f"Cartesian coordinates, {self._shown}")
         if self._word in FLAVORS:
             self._next += 1
         return system
@@ -147,15 +147,15 @@ class _Reader:
         while self._word and (self._word[0].isdigit() or self._word[0] in "+-."):
             found.append(self._read_number())
         if self._word not in ("", "(", ")", "UNIT", *_KNOWN):
-            raise self._make_fault(f"{self._shown} is not a {'number' if found else 'number or frame'}")
+            raise self._make_error(f"{self._shown} is not a {'number' if found else 'number or frame'}")
         return found
 
     def _read_number(self) -> float:
         if not _NUMBER.fullmatch(self._word):
-            raise self._make_fault(f"{self._shown} is not a number")
+            raise self._make_error(f"{self._shown} is not a number")
         value = float(self._word)
         if not math.isfinite(value):
-            raise self._make_fault(f"{self._shown} is too large")
+            raise self._make_error(f"{self._shown} is too large")
         self._next += 1
         return value
 
@@ -165,7 +165,7 @@ class _Reader:
             while self._word in ("DEG", "DEGREE", "DEGREES"):
                 self._next += 1
             if self._word and self._word not in (")", *_KNOWN):
-                raise self._make_fault(f"unit {self._shown}; coordinates are in degrees")
+                raise self._make_error(f"unit {self._shown}; coordinates are in degrees")
 
     @property
     def _word(self) -> str:
@@ -180,7 +180,7 @@ class _Reader:
     def _shown(self) -> str:
         return f"'{make_printable(self._tokens[self._next][0])}'" if self._word else "the end"
 
-    def _make_fault(self, message: str) -> ShapeError:
+    def _make_error(self, message: str) -> ShapeError:
         return ShapeError(
             f"{message} at character {self._at + 1} of the region", "as in 'Circle ICRS 10 20 0.5'", self._at
         )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from adql.errors import AdqlSemanticError, FormError
 from adql.functions import FUNCTIONS, SET_FUNCTIONS_BY_NAME, Function
 from adql.functions.argument_kinds import choose_function
-from adql.ir import UNTYPED, Call, Expr, Literal, UnitFault, derive_unit, find_conversion
+from adql.ir import UNTYPED, Call, Expr, Literal, UnitError, derive_unit, find_conversion
 from adql.resolve.binder import Binder, BindFunctions
 from adql.resolve.geometry_binder import GEOMETRY_BINDERS, bind_geometry
 from adql.resolve.scope import suggest_name
@@ -97,9 +97,9 @@ def _bind_in_unit(binder: Binder, node: nodes.FunctionCall) -> Expr:
         raise AdqlSemanticError("IN_UNIT takes a value with a known unit; this one has none", value.span, hint)
     try:
         unit, factor = find_conversion(source, target.value)
-    except UnitFault as fault:
+    except UnitError as error:
         hint = "write units as VOUnits: mas.yr**-1, km/s, Jy"
-        raise AdqlSemanticError(str(fault), target.span, hint) from fault
+        raise AdqlSemanticError(str(error), target.span, hint) from error
     operands = (value, Literal(DOUBLE, factor), Literal(UNICODE, unit))
     return Call(DOUBLE, "IN_UNIT", operands, span=node.span)
 

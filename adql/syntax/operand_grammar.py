@@ -141,7 +141,7 @@ def _parse_call(cursor: Cursor, first: int, name: Identifier) -> Expression:
         args = _parse_arguments(cursor, name)
     cursor.close_bracket(opening)
     span = cursor.span_from(first)
-    if kind in ARGUMENTS and not star and (wrong := _find_argument_fault(kind, args)):
+    if kind in ARGUMENTS and not star and (wrong := _find_argument_problem(kind, args)):
         raise AdqlSyntaxError(wrong, span, _find_argument_hint(kind, args))
     if not (cursor.is_word("OVER", cursor.at) and cursor.kinds[cursor.at + 1] == "("):
         return FunctionCall(span, name, args, distinct, star)
@@ -302,7 +302,7 @@ _GEOMETRY_FORMS = {
 }
 
 
-def _find_argument_fault(name: str, args: Sequence[Expression]) -> str:
+def _find_argument_problem(name: str, args: Sequence[Expression]) -> str:
     """Return what is wrong with the number of arguments of a reserved function; empty if nothing is."""
     if name in GEOMETRIES:
         if _has_geometry_form(name, args):

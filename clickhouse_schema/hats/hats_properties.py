@@ -11,8 +11,8 @@ from typing import Annotated, Literal, Self
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
+from clickhouse_schema.hats.hats_error import HatsError
 from clickhouse_schema.hats.hats_pixel import SPATIAL_INDEX
-from clickhouse_schema.hats.hats_problem import HatsProblem
 
 #: The file of a catalogue, a margin cache or an index, and the name that readers before 2025 look for
 CATALOG_FILES = ("hats.properties", "properties")
@@ -42,7 +42,7 @@ class _Properties(BaseModel):
     def read(cls, text: str, path: str) -> Self:
         """Return the properties of a file; one without a value counts as missing.
 
-        ``path``: name of the file for messages. Raises ``HatsProblem``.
+        ``path``: name of the file for messages. Raises ``HatsError``.
         """
         try:
             found = {key: value for key, value in parse_properties(text).items() if value}
@@ -50,7 +50,7 @@ class _Properties(BaseModel):
         except ValidationError as error:
             problem = error.errors()[0]
             key = ".".join(str(part) for part in problem["loc"])
-            raise HatsProblem(f"{path}: {key}: {problem['msg']}") from None
+            raise HatsError(f"{path}: {key}: {problem['msg']}") from None
 
     def write(self) -> str:
         """Return the text of the file."""
@@ -124,7 +124,7 @@ def _format_value(value: object) -> str:
 
 
 def parse_properties(text: str) -> dict[str, str]:
-    """Return the keys and values of Java properties (``java.util.Properties.load``). Raises ``HatsProblem``."""
+    """Return the keys and values of Java properties (``java.util.Properties.load``). Raises ``HatsError``."""
     found = {}
     for line in re.sub(r"(?<!\\)((?:\\\\)*)\\\r?\n[ \t\f]*", r"\1", text).splitlines():
         stripped = line.lstrip(" \t\f")
@@ -132,7 +132,7 @@ def parse_properties(text: str) -> dict[str, str]:
             continue
         matched = _LINE.fullmatch(stripped)
         if not matched:
-            raise HatsProblem(f"{stripped[:60]!r} is no property: a line is key=value")
+            raise HatsError(f"{stripped[:60]!r} is no property: a line is key=value")
         found[_unescape(matched[1])] = _unescape(matched[2])
     return found
 
@@ -147,7 +147,7 @@ def _unescape(text: str) -> str:
     try:
         return unescaped.encode("utf-16", "surrogatepass").decode("utf-16")  # pairs of escapes are one character
     except UnicodeDecodeError:
-        raise HatsProblem(f"{text[:60]!r} has half a surrogate pair") from None
+        raise HatsError(f"{text[:60]!r} has half a surrogate pair") from None
 
 
 def _read_escape(found: re.Match[str]) -> str:

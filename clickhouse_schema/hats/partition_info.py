@@ -6,8 +6,8 @@ import csv
 from collections.abc import Iterable
 from itertools import pairwise
 
+from clickhouse_schema.hats.hats_error import HatsError
 from clickhouse_schema.hats.hats_pixel import HatsPixel
-from clickhouse_schema.hats.hats_problem import HatsProblem
 from clickhouse_schema.healpix import ORDER
 
 FILE_NAME = "partition_info.csv"
@@ -24,23 +24,23 @@ def read_partition_info(text: str) -> list[HatsPixel]:
 
     Raises
     ------
-    HatsProblem
+    HatsError
         A line is no pixel, or two pixels overlap.
     """
     try:
         header, *rows = list(csv.reader(text.splitlines())) or [[]]
     except csv.Error as error:
-        raise HatsProblem(f"{FILE_NAME} is no CSV: {error}") from None
+        raise HatsError(f"{FILE_NAME} is no CSV: {error}") from None
     header = [name.strip() for name in header]
     if not {"Norder", "Npix"} <= {*header}:
-        raise HatsProblem(f"{FILE_NAME} has no columns Norder and Npix: its first line is {','.join(header)[:80]!r}")
+        raise HatsError(f"{FILE_NAME} has no columns Norder and Npix: its first line is {','.join(header)[:80]!r}")
     places = header.index("Norder"), header.index("Npix")
     pixels = sorted(
         (_read_pixel(row, places, line) for line, row in enumerate(rows, 2) if row), key=lambda pixel: pixel.first_cell
     )
     for pixel, following in pairwise(pixels):
         if following.first_cell < pixel.end_cell:
-            raise HatsProblem(
+            raise HatsError(
                 f"{FILE_NAME}: pixels {tuple(pixel)} and {tuple(following)} overlap, so that rows would be there twice"
             )
     return pixels
@@ -50,9 +50,9 @@ def _read_pixel(row: list[str], places: tuple[int, int], line: int) -> HatsPixel
     try:
         order, number = (int(row[place]) for place in places)
     except (IndexError, ValueError):
-        raise HatsProblem(f"{FILE_NAME}, line {line}: {','.join(row)[:80]!r} is no pair of whole numbers") from None
+        raise HatsError(f"{FILE_NAME}, line {line}: {','.join(row)[:80]!r} is no pair of whole numbers") from None
     if not 0 <= order <= ORDER:
-        raise HatsProblem(f"{FILE_NAME}, line {line}: the order is {order}, orders are 0 to {ORDER}")
+        raise HatsError(f"{FILE_NAME}, line {line}: the order is {order}, orders are 0 to {ORDER}")
     if not 0 <= number < 12 << 2 * order:
-        raise HatsProblem(f"{FILE_NAME}, line {line}: pixel {number} is not on the sky at order {order}")
+        raise HatsError(f"{FILE_NAME}, line {line}: pixel {number} is not on the sky at order {order}")
     return HatsPixel(order, number)

@@ -15,7 +15,7 @@ from clickhouse_schema.schema_files.index_checks import find_index_problems
 from clickhouse_schema.schema_files.names_checks import find_names_problems
 from clickhouse_schema.schema_model import Column, ForeignKey, Schema, Table, Versions
 from clickhouse_schema.schema_problem import Problem, YamlPath
-from clickhouse_schema.ucd_words import find_ucd_fault
+from clickhouse_schema.ucd_words import find_ucd_problem
 from clickhouse_schema.vounit import normalise_unit
 
 #: Databases of ClickHouse, of Skyhouse and of the standard, and the schema of user tables.
@@ -251,7 +251,7 @@ def _find_service_problems(table: Table, service: Service, path: YamlPath) -> It
         if param.unit and normalise_unit(param.unit) != param.unit:
             meant = normalise_unit(param.unit) or "one such as km.s**-1"
             yield Problem((*at, "ivoa:unit"), f"ivoa:unit {param.unit!r} is not a VOUnit: write {meant}")
-        if param.ucd and (wrong := find_ucd_fault(param.ucd)):
+        if param.ucd and (wrong := find_ucd_problem(param.ucd)):
             yield Problem((*at, "ivoa:ucd"), f"ivoa:ucd {param.ucd!r} {wrong}")
     named = [(param.name, (*path, "inputParams", i, "name")) for i, param in enumerate(service.input_params)]
     yield from _find_repeated_names("parameter", named)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from clickhouse_schema.schema_files.yaml_document import Document
 from clickhouse_schema.schema_model import Column, Schema
 from clickhouse_schema.schema_problem import Problem, YamlPath
-from clickhouse_schema.ucd_words import find_ucd_fault
+from clickhouse_schema.ucd_words import find_ucd_problem
 from clickhouse_schema.vounit import normalise_unit
 
 
@@ -32,7 +32,7 @@ def _normalise_column(column: Column, path: YamlPath, document: Document, notes:
             notes.append(Problem((*path, key), message))
         elif unit != column.unit:
             update["unit"] = unit
-    if column.ucd and (wrong := find_ucd_fault(column.ucd)):
+    if column.ucd and (wrong := find_ucd_problem(column.ucd)):
         notes.append(Problem((*path, "ivoa:ucd"), f"ivoa:ucd {column.ucd!r} {wrong}: it is not published"))
         update["ucd"] = ""
     return column.model_copy(update=update) if update else column

@@ -45,7 +45,7 @@ def read_config_or_exit() -> Config:
     """Return the settings, or print each fault on a line and exit."""
     from tap_service.config import read_config
 
-    with exit_on_faults():
+    with exit_on_errors():
         return read_config()
 
 
@@ -57,15 +57,15 @@ def read_settings(data: Path) -> Config:
 
 
 @contextmanager
-def exit_on_faults() -> Iterator[None]:
+def exit_on_errors() -> Iterator[None]:
     """Print each fault of the settings on a line of its own, and exit."""
     from tap_service.config import ConfigError
 
     try:
         yield
     except ConfigError as error:
-        for fault in error.faults:
-            typer.echo(f"error: {fault}", err=True)
+        for problem in error.problems:
+            typer.echo(f"error: {problem}", err=True)
         raise typer.Exit(1) from error
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from loaders.cli.command_options import exit_on_faults
+from loaders.cli.command_options import exit_on_errors
 from loaders.installation import INSTALLATION_FILES, read_installation_file
 from tap_service.settings.settings_file import FILE_VARIABLE
 
@@ -26,15 +26,15 @@ def check_settings(
 ) -> None:
     """Check settings and what they name: folders, files, port, servers. Run it as the user of the service."""
     from loaders.control.service_settings import place_paths
-    from loaders.control.settings_check import find_faults
+    from loaders.control.settings_check import find_problems
 
     if file is not None:
         os.environ[FILE_VARIABLE] = str(file.absolute())
     sources, config = _read_settings()
-    faults = find_faults(place_paths(config, config.data.absolute()))
-    for name, reason in faults:
+    errors = find_problems(place_paths(config, config.data.absolute()))
+    for name, reason in errors:
         typer.echo(f"error: {name} ({sources.locate_setting(name)}): {reason}", err=True)
-    if faults:
+    if errors:
         raise typer.Exit(1)
     typer.echo(f"the settings can be used: {sources.file.path if sources.file else 'no file'} and the environment")
 
@@ -72,7 +72,7 @@ def _read_settings() -> tuple[SettingSources, Config]:
     """Read the settings and print a line about each variable that is ignored; exit if they have faults."""
     from tap_service.config import build_config, read_sources
 
-    with exit_on_faults():
+    with exit_on_errors():
         sources = read_sources()
         for sentence in sources.find_ignored():
             typer.echo(f"warning: {sentence}", err=True)

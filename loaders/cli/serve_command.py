@@ -103,7 +103,7 @@ def run_service(
                     return ProcessGroup(processes, serve_as_one_of, arguments).run(reporter.message)
             _serve_listener(config, data_path, listener, url, reporter, demo=demo)
     except _FAULTS as error:
-        return _report_fault(error, reporter)
+        return _report_error(error, reporter)
     except SystemExit:
         reporter.message("stopped")
     return 0
@@ -123,11 +123,11 @@ def serve_as_one_of(
             shown = "" if number else url
             _serve_listener(config, data_path, listener, shown, reporter, share=(metrics_folder, str(number)))
         except _FAULTS as error:
-            return _report_fault(error, reporter)
+            return _report_error(error, reporter)
     return 0
 
 
-def _report_fault(error: Exception, reporter: Reporter) -> int:
+def _report_error(error: Exception, reporter: Reporter) -> int:
     reporter.message(f"error: {explain_error(error)}")
     return EXIT_FAILED
 

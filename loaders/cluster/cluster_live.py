@@ -63,25 +63,25 @@ class ClusterLiveTable:
             f" {copy_counts.get(shard, 0):,} copies of rows of other shards"
             for shard in tables.shards
         ]
-        faults = verify_shards.find_server_faults(self._engine, local)
-        faults += verify_shards.find_server_faults(self._engine, copies)
-        faults += self._find_home_faults(row_counts, local)
+        errors = verify_shards.find_server_problems(self._engine, local)
+        errors += verify_shards.find_server_problems(self._engine, copies)
+        errors += self._find_home_problems(row_counts, local)
         if tables.has_overlap:
-            faults += verify_shards.find_overlap_faults(self._engine, tables.table, tables.overlap, local, copies)
+            errors += verify_shards.find_overlap_problems(self._engine, tables.table, tables.overlap, local, copies)
         elif copy_counts:
-            faults.append(f"{sum(copy_counts.values()):,} copies are in overlaps that should be empty")
-        return lines, faults
+            errors.append(f"{sum(copy_counts.values()):,} copies are in overlaps that should be empty")
+        return lines, errors
 
-    def _find_home_faults(self, row_counts: Mapping[int, int], local: str) -> list[str]:
+    def _find_home_problems(self, row_counts: Mapping[int, int], local: str) -> list[str]:
         tables = self._tables
         if tables.parent is not None:
             part = quote_table(tables.schema_name, tables.live_base, LOCAL)
-            return verify_shards.find_child_faults(self._engine, tables.table, part, tables.parent, tables.sharding)
+            return verify_shards.find_child_problems(self._engine, tables.table, part, tables.parent, tables.sharding)
         density = read_density(self._engine, tables.schema_name, tables.table.name)
         order = tables.table.layout.healpix_order
         shard_map = tables.sharding.map
-        count_faults = verify_shards.find_count_faults(row_counts, density, order, shard_map)
-        return count_faults + verify_shards.find_home_faults(self._engine, shard_map, local)
+        count_problems = verify_shards.find_count_problems(row_counts, density, order, shard_map)
+        return count_problems + verify_shards.find_home_problems(self._engine, shard_map, local)
 
     def drop_table(self) -> None:
         tables = self._tables

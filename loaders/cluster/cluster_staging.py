@@ -162,13 +162,13 @@ class ClusterStagingTable:
             self._sender.send_rows(gateway, part, self._tables.next_base, [*self._tables.shards])
         reach(Failpoint.STAGING_INSERT_GATEWAY)
 
-    def find_faults(self) -> list[str]:
+    def find_problems(self) -> list[str]:
         tables = self._tables
         schema = Schema(name=tables.schema_name, tables=(tables.table,))
         filled = TableEntry(schema, tables.table, is_sharded=tables.table.is_sharded, base_name=tables.next_base)
-        faults = verify_shards.find_separated_children(self._engine, tables.catalogue, filled, tables.sharding)
+        errors = verify_shards.find_separated_children(self._engine, tables.catalogue, filled, tables.sharding)
         if not tables.table.is_sharded:
-            faults += verify_shards.find_unequal_servers(
+            errors += verify_shards.find_unequal_servers(
                 self._engine,
                 tables.table,
                 tables.all_rows_sql("", tables.next_base),
@@ -176,9 +176,9 @@ class ClusterStagingTable:
                 tables.shards,
             )
         if not tables.has_overlap:
-            return faults
+            return errors
         local, copies = (tables.all_rows_sql(part, tables.next_base) for part in (LOCAL, OVERLAP))
-        return faults + verify_shards.find_overlap_faults(self._engine, tables.table, tables.overlap, local, copies)
+        return errors + verify_shards.find_overlap_problems(self._engine, tables.table, tables.overlap, local, copies)
 
     def mark_verified(self, state: TableState) -> None:
         self._tables.write_comment(self.name, state_to_sql(state), point=Failpoint.STAGING_VERIFY)

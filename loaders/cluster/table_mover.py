@@ -21,9 +21,9 @@ from clickhouse_schema.table_ddl import HPX29, given_columns
 from clickhouse_schema.whole_tables import find_table_comment
 from loaders.cluster.shard_plan import ShardPlan
 from loaders.cluster.verify_shards import (
-    find_home_faults,
-    find_overlap_faults,
-    find_server_faults,
+    find_home_problems,
+    find_overlap_problems,
+    find_server_problems,
 )
 from loaders.load_error import LoadError
 from loaders.storage.replica_sync import wait_for_replicas
@@ -130,18 +130,18 @@ class TableMover:
         """Raise ``LoadError`` unless the new tables have the rows of the old ones, where they belong."""
         plan, table = self._plan, self._entry.table
         old_rows, new_rows = self._all_rows_sql(plan.current), self._all_rows_sql(plan.wanted)
-        faults = []
+        errors = []
         if fetch_row_sums(self._engine, table, old_rows) != fetch_row_sums(self._engine, table, new_rows):
-            faults.append("the moved rows differ from the original ones")
+            errors.append("the moved rows differ from the original ones")
         if len(self._ancestry) == 1:
-            faults += find_home_faults(self._engine, plan.wanted.map, new_rows)
-        faults += find_server_faults(self._engine, new_rows)
+            errors += find_home_problems(self._engine, plan.wanted.map, new_rows)
+        errors += find_server_problems(self._engine, new_rows)
         if self._has_overlap:
             copies = self._all_rows_sql(plan.wanted, OVERLAP)
-            faults += find_overlap_faults(self._engine, table, self._overlap, new_rows, copies)
-        if faults:
+            errors += find_overlap_problems(self._engine, table, self._overlap, new_rows, copies)
+        if errors:
             name = self._entry.qualified_name
-            raise LoadError(f"{name} could not be moved, so nothing was moved: {'; '.join(faults)}")
+            raise LoadError(f"{name} could not be moved, so nothing was moved: {'; '.join(errors)}")
 
     def _get_base_name(self, sharding: Sharding) -> str:
         return sharding.base_name(self._entry.table.name, self._entry.number)

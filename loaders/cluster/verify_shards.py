@@ -30,7 +30,7 @@ def count_rows_by_shard(engine: Engine, rows_sql: str) -> dict[int, int]:
     return {row["shard"]: row["rows"] for row in engine.fetch_table(sql).to_pylist()}
 
 
-def find_count_faults(row_counts: Mapping[int, int], density: pa.Table, order: int, shard_map: ShardMap) -> list[str]:
+def find_count_problems(row_counts: Mapping[int, int], density: pa.Table, order: int, shard_map: ShardMap) -> list[str]:
     """Compare the rows of each shard with the density of its cells, which have ``order``."""
     if order < shard_map.order:
         return []
@@ -43,7 +43,7 @@ def find_count_faults(row_counts: Mapping[int, int], density: pa.Table, order: i
     ]
 
 
-def find_home_faults(engine: Engine, shard_map: ShardMap, rows_sql: str) -> list[str]:
+def find_home_problems(engine: Engine, shard_map: ShardMap, rows_sql: str) -> list[str]:
     """Find rows whose shard is not that of their position."""
     is_wrong = f"{SHARD_COLUMN} != {shard_map.shard_sql(HPX29)}"
     sql = f"SELECT {SHARD_COLUMN} AS shard, count() AS rows FROM {rows_sql} WHERE {is_wrong}"
@@ -53,7 +53,7 @@ def find_home_faults(engine: Engine, shard_map: ShardMap, rows_sql: str) -> list
     ]
 
 
-def find_server_faults(engine: Engine, rows_sql: str) -> list[str]:
+def find_server_problems(engine: Engine, rows_sql: str) -> list[str]:
     """Find rows on a server of another shard than theirs; ``rows_sql`` is SQL of the rows of all shards."""
     is_wrong = f"{SHARD_COLUMN} != _shard_num - 1"
     sql = f"SELECT _shard_num - 1 AS shard, count() AS rows FROM {rows_sql} WHERE {is_wrong} GROUP BY shard"
@@ -81,7 +81,9 @@ def find_unequal_servers(
     ]
 
 
-def find_child_faults(engine: Engine, table: Table, part_sql: str, parent: TableEntry, sharding: Sharding) -> list[str]:
+def find_child_problems(
+    engine: Engine, table: Table, part_sql: str, parent: TableEntry, sharding: Sharding
+) -> list[str]:
     """Find rows without a parent on their shard; ``part_sql`` is the quoted name of the shards' own rows."""
     key = table.parent_key
     assert key is not None  # noqa: S101  called for child tables only
@@ -102,16 +104,16 @@ def find_child_faults(engine: Engine, table: Table, part_sql: str, parent: Table
 
 def find_separated_children(engine: Engine, catalogue: Catalogue, parent: TableEntry, sharding: Sharding) -> list[str]:
     """Find child rows that would no longer be with their parent if ``parent`` were published."""
-    faults = []
+    errors = []
     for child in catalogue.entries:
         key = child.table.parent_key
         if child.is_sharded and key is not None and key.referenced_table == parent.qualified_name:
-            found = find_child_faults(engine, child.table, child.part_sql(LOCAL), parent, sharding)
-            faults += [f"{child.qualified_name}: {fault}: drop that table first" for fault in found]
-    return faults
+            found = find_child_problems(engine, child.table, child.part_sql(LOCAL), parent, sharding)
+            errors += [f"{child.qualified_name}: {error}: drop that table first" for error in found]
+    return errors
 
 
-def find_overlap_faults(engine: Engine, table: Table, overlap: Overlap, rows_sql: str, copies_sql: str) -> list[str]:
+def find_overlap_problems(engine: Engine, table: Table, overlap: Overlap, rows_sql: str, copies_sql: str) -> list[str]:
     """Compare the copies in overlaps with the rows; ``rows_sql`` and ``copies_sql`` are SQL of all shards.
 
     Rows are compared by a hash of all columns. One pass over the rows compares counts and sums of the hashes; only in
@@ -121,7 +123,7 @@ def find_overlap_faults(engine: Engine, table: Table, overlap: Overlap, rows_sql
     holder = f"arrayJoin({overlap.copy_shards_sql(HPX29, SHARD_COLUMN)})"
     wanted = fetch_sums_of_groups(engine, table, holder, rows_sql)
     found = fetch_sums_of_groups(engine, table, SHARD_COLUMN, copies_sql)
-    faults = []
+    errors = []
     for shard in sorted({s for s in wanted.keys() | found.keys() if wanted.get(s) != found.get(s)}):
         must = f"SELECT {row} AS hash, 1 AS must, 0 AS there FROM {rows_sql} WHERE {overlap.has_copy_sql(shard)}"
         there = f"SELECT {row} AS hash, 0 AS must, 1 AS there FROM {copies_sql} WHERE {SHARD_COLUMN} = {shard}"
@@ -130,9 +132,9 @@ def find_overlap_faults(engine: Engine, table: Table, overlap: Overlap, rows_sql
             " FROM (SELECT hash, toInt64(sum(must)) AS m, toInt64(sum(there)) AS t"
             f" FROM ({must} UNION ALL {there}) GROUP BY hash)"
         ).to_pylist()
-        faults += [
-            f"the overlap of shard {shard} {_COPY_FAULTS[fault].format(count)}"
-            for fault, count in counts.items()
+        errors += [
+            f"the overlap of shard {shard} {_COPY_FAULTS[error].format(count)}"
+            for error, count in counts.items()
             if count
         ]
-    return faults
+    return errors

@@ -30,14 +30,14 @@ def run_and_report(name: str, command: Callable[[], int], reporter: Reporter, st
     """Run the command ``name`` and return its exit code; errors are reported, and that it was ``stopped``."""
     try:
         return command()
-    except _list_faults() as error:  # which is called when there is an error
+    except _list_problems() as error:  # which is called when there is an error
         reporter.message(f"error: {explain_error(error)}")
     except (KeyboardInterrupt, LoadCancelled):
         reporter.message(stopped.format(command=name))
     return EXIT_FAILED
 
 
-def _list_faults() -> tuple[type[Exception], ...]:
+def _list_problems() -> tuple[type[Exception], ...]:
     """Return the errors with a message for the user."""
     from tap_service.storage.jobs.job_store import JobStoreUnavailable
     from tap_service.storage.shares.share_store import ShareStoreUnavailable

@@ -14,7 +14,7 @@ def read_settings(data_path: Path) -> Config:
     try:
         return place_paths(read_config(), data_path)
     except ConfigError as error:
-        raise LoadError("\n".join(error.faults)) from error
+        raise LoadError("\n".join(error.problems)) from error
 
 
 def place_paths(config: Config, data_path: Path) -> Config:

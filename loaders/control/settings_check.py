@@ -21,7 +21,7 @@ from tap_service.storage.open_storage import find_results_folder, open_remote_en
 _TIMEOUT_SECONDS = 5.0
 
 
-def find_faults(config: Config) -> list[tuple[str, str]]:
+def find_problems(config: Config) -> list[tuple[str, str]]:
     """Return the name of each setting that cannot be used, and a sentence with the reason. Changes nothing."""
     return [(name, reason) for name, check in _CHECKS.items() for reason in check(config)]
 

@@ -15,8 +15,8 @@ from pathlib import Path
 
 import pyarrow.parquet as pq
 
+from clickhouse_schema.hats.hats_error import HatsError
 from clickhouse_schema.hats.hats_pixel import DATASET, parse_path
-from clickhouse_schema.hats.hats_problem import HatsProblem
 from loaders.export.export_request import ExportRequest
 from loaders.export.export_source import ExportSource, is_query, open_export_source, read_stamp
 from loaders.export.export_state import STATE_FILE, ExportState, read_state, write_state
@@ -111,7 +111,7 @@ def _plan_collection(engine: Engine, source: ExportSource, request: ExportReques
     try:
         rows = HatsRows(source.entry, request.columns)
         plan = plan_catalogue(engine, rows, max_rows=request.max_rows, margin_threshold=request.margin)
-    except HatsProblem as problem:
+    except HatsError as problem:
         raise LoadError(str(problem)) from problem
     collection = Collection(rows, plan, source.changed, request.has_index)
     if not plan.partitions and plan.without_position:
@@ -174,7 +174,7 @@ class _PieceWriter:
             return
         rows, plan = self._collection.rows, self._collection.plan
         write = write_partition if name.startswith(f"{self._collection.name}/") else write_margin
-        with _translate_faults(self._target.address), self._target.create_file(name) as path:
+        with _translate_errors(self._target.address), self._target.create_file(name) as path:
             self._footers[name] = write(
                 self._engine, rows, plan, pixel, path, settings=_PIECE_SETTINGS, on_rows=self._count_rows
             )
@@ -185,7 +185,7 @@ class _PieceWriter:
         def create_file(name: str) -> AbstractContextManager[Path]:
             return self._target.create_file(f"{folder}/{name}")
 
-        with _translate_faults(self._target.address):
+        with _translate_errors(self._target.address):
             footers = write_index(self._engine, self._collection, create_file, on_rows=self._count_rows)
         self._index_footers = {f"{folder}/{name}": footer for name, footer in footers.items()}
 
@@ -210,7 +210,7 @@ class _PieceWriter:
 
 
 @contextmanager
-def _translate_faults(address: str) -> Iterator[None]:
+def _translate_errors(address: str) -> Iterator[None]:
     try:
         yield
     except SerializationError as error:

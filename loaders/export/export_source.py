@@ -13,7 +13,7 @@ from pathlib import PurePosixPath
 from adql import AdqlError, Translation, translate
 from clickhouse_schema.catalogue import Catalogue, TableEntry
 from clickhouse_schema.engine_tables.catalogue_log import read_content_stamps
-from clickhouse_schema.hats.hats_problem import HatsProblem
+from clickhouse_schema.hats.hats_error import HatsError
 from clickhouse_schema.quoting import quote_identifier
 from loaders.load_error import LoadError
 from loaders.pipeline.attached_gateway import read_queried_catalogue
@@ -120,7 +120,7 @@ def _store_result(engine: Engine, query: str, name: str, storage: str) -> TableE
     citations, rights = list_sources(translation)
     try:
         entry = describe_result_table(name, storage, translation.fields, query, citations, rights)
-    except HatsProblem as problem:
+    except HatsError as problem:
         raise LoadError(str(problem)) from problem
     create_result_table(engine, storage, entry.table)
     columns = ", ".join(quote_identifier(column.name) for column in entry.table.columns)

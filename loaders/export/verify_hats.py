@@ -74,16 +74,16 @@ def verify_collection(
     check = _FileCheck(target, collection, reporter, reads_pages)
     with ThreadPoolExecutor(_READERS) as pool:
         present = [name for name in wanted if name in names]
-        faults = [fault for found in pool.map(check.check_partition, present) for fault in found]
+        errors = [problem for found in pool.map(check.check_partition, present) for problem in found]
         index = list_index_files(collection, names)
-        faults += [fault for found in pool.map(check.check_file, index) for fault in found]
-    faults += [f"{name} is missing" for name in (*wanted, *write_collection_files(collection)) if name not in names]
-    faults += [f"{name} does not belong there" for name in names if parse_path(name) and name not in wanted]
-    faults += check.find_total_faults(wanted, index)
-    if faults:
-        more = f"; and {len(faults) - _MAX_FAULTS:,} more faults" if len(faults) > _MAX_FAULTS else ""
+        errors += [problem for found in pool.map(check.check_file, index) for problem in found]
+    errors += [f"{name} is missing" for name in (*wanted, *write_collection_files(collection)) if name not in names]
+    errors += [f"{name} does not belong there" for name in names if parse_path(name) and name not in wanted]
+    errors += check.find_total_problems(wanted, index)
+    if errors:
+        more = f"; and {len(errors) - _MAX_FAULTS:,} more faults" if len(errors) > _MAX_FAULTS else ""
         raise LoadError(
-            f"{target.address} is not as the table: {'; '.join(faults[:_MAX_FAULTS])}{more}. Delete these files, "
+            f"{target.address} is not as the table: {'; '.join(errors[:_MAX_FAULTS])}{more}. Delete these files, "
             "and export again: it writes what is missing"
         )
     for catalogue in filter(None, (collection.name, collection.margin_name)):
@@ -108,10 +108,10 @@ class _FileCheck:
 
     def check_partition(self, name: str) -> list[str]:
         """Return the faults of a partition or a margin."""
-        faults = self.check_file(name)
-        if not faults and self._rows[name] != self._wanted[name]:
-            faults.append(f"{name} has {self._rows[name]:,} rows, the engine {self._wanted[name]:,}")
-        return faults
+        errors = self.check_file(name)
+        if not errors and self._rows[name] != self._wanted[name]:
+            errors.append(f"{name} has {self._rows[name]:,} rows, the engine {self._wanted[name]:,}")
+        return errors
 
     def check_file(self, name: str) -> list[str]:
         """Return the faults of a file's pages and of its rows' pixels."""
@@ -140,15 +140,15 @@ class _FileCheck:
             around = cells >> 2 * (ORDER - plan.margin_order)
             is_inside = ~is_inside & np.isin(around, plan.margin_cells[pixel])
         wrong = int((~is_inside).sum())
-        faults = [f"{name} has {wrong:,} rows of other places"] if wrong else []
-        return faults + ([f"the rows of {name} are not in order"] if (np.diff(cells) < 0).any() else [])
+        errors = [f"{name} has {wrong:,} rows of other places"] if wrong else []
+        return errors + ([f"the rows of {name} are not in order"] if (np.diff(cells) < 0).any() else [])
 
-    def find_total_faults(self, partitions: Mapping[str, int], index: list[str]) -> list[str]:
+    def find_total_problems(self, partitions: Mapping[str, int], index: list[str]) -> list[str]:
         """Compare the sums with the plan and with the files of all footers."""
-        faults = []
+        errors = []
         collection = self._collection
         if collection.index_name and self.rows_of(index) != collection.plan.rows:
-            faults.append(f"{collection.index_name} has {self.rows_of(index):,} ids of {collection.plan.rows:,} rows")
+            errors.append(f"{collection.index_name} has {self.rows_of(index):,} ids of {collection.plan.rows:,} rows")
         for catalogue in collection.folders:
             files = (
                 index
@@ -158,7 +158,7 @@ class _FileCheck:
             try:
                 with self._target.open_parquet(f"{catalogue}/{METADATA}") as file:
                     if file.metadata.num_rows != self.rows_of(files):
-                        faults.append(f"{catalogue}/{METADATA} counts {file.metadata.num_rows:,} rows")
+                        errors.append(f"{catalogue}/{METADATA} counts {file.metadata.num_rows:,} rows")
             except LoadError as error:
-                faults.append(str(error))
-        return faults
+                errors.append(str(error))
+        return errors

@@ -20,7 +20,7 @@ from loaders.load_error import LoadError
 from loaders.mirror.disk_room import require_room
 from loaders.mirror.file_list import OriginFile
 from loaders.origin.origin_client import OriginAnswer, OriginClient
-from loaders.origin.origin_problem import OriginUnavailable
+from loaders.origin.origin_error import OriginUnavailable
 
 _MAX_BYTES = 1 << 45
 _WRONG_SUMS = 3

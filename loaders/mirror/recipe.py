@@ -196,8 +196,8 @@ def parse_recipe(text: str, source: str) -> Recipe:
     try:
         return Recipe.model_validate(_freeze(document.data), by_alias=True)
     except ValidationError as error:
-        faults = error.errors(include_url=False)
-        raise LoadError("\n".join(dict.fromkeys(_describe_fault(document, fault) for fault in faults))) from error
+        problems = error.errors(include_url=False)
+        raise LoadError("\n".join(dict.fromkeys(_describe_error(document, problem) for problem in problems))) from error
 
 
 def _freeze(data: Any) -> Any:
@@ -207,20 +207,20 @@ def _freeze(data: Any) -> Any:
     return {key: _freeze(value) for key, value in data.items()} if isinstance(data, dict) else data
 
 
-def _describe_fault(document: Document, fault: ErrorDetails) -> str:
-    path: YamlPath = fault["loc"]
+def _describe_error(document: Document, problem: ErrorDetails) -> str:
+    path: YamlPath = problem["loc"]
     key = next((part for part in reversed(path) if isinstance(part, str)), "")
     where = document.format_location(path)
-    if fault["type"] == "extra_forbidden":
+    if problem["type"] == "extra_forbidden":
         known = _list_keys(path[:-1])
         similar = difflib.get_close_matches(key, known, n=1)
         hint = f": did you mean {similar[0]!r}?" if similar else f"; there are {', '.join(known)}"
         return f"{where}: unknown key {key!r}{hint}"
-    if fault["type"] == "missing":
+    if problem["type"] == "missing":
         return f"{where}: the key {key!r} is missing"
-    if fault["type"] == "value_error":
-        return f"{where}: {fault['ctx']['error']}"
-    return f"{where}: {key} {re.sub('^Input should be', 'must be', fault['msg'])}"
+    if problem["type"] == "value_error":
+        return f"{where}: {problem['ctx']['error']}"
+    return f"{where}: {key} {re.sub('^Input should be', 'must be', problem['msg'])}"
 
 
 def _list_keys(path: YamlPath) -> list[str]:

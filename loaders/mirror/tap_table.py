@@ -13,7 +13,7 @@ from typing import Any
 from clickhouse_schema.reserved_words import name_to_adql
 from loaders.load_error import LoadError
 from loaders.origin.origin_client import OriginAnswer, OriginClient
-from loaders.origin.origin_problem import OriginProblem
+from loaders.origin.origin_error import OriginError
 from tap_service.readers.file_formats import open_source
 from tap_service.readers.read_error import ReadError
 
@@ -107,7 +107,7 @@ class TapTable:
     def _read_error(self, job: str) -> str:
         try:
             text = self._client.get(f"{job}/error", _read_all(_MAX_TEXT_BYTES))
-        except OriginProblem:
+        except OriginError:
             return ""
         found = re.search(r"<INFO\b[^>]*value=\"ERROR\"[^>]*>(.*?)</INFO>", text, re.S)
         words = html.unescape(re.sub(r"<[^>]*>", " ", found[1] if found else text))
@@ -129,7 +129,7 @@ class TapTable:
     def _delete(self, job: str) -> None:
         try:
             self._client.post(job, {"ACTION": "DELETE"}, lambda answer: answer.status)
-        except OriginProblem:
+        except OriginError:
             return  # the service deletes it by itself
 
 
@@ -146,4 +146,4 @@ def count_file_rows(path: Path) -> int:
     """Return the rows of a table file, which are read. Raises ``ReadError``."""
     source = open_source(path)
     name = (source.fields[0].name,)
-    return sum(block.batch.num_rows + len(block.faults) for block in source.read_blocks(name))
+    return sum(block.batch.num_rows + len(block.rejects) for block in source.read_blocks(name))

@@ -18,7 +18,7 @@ from urllib.parse import urlencode, urljoin, urlsplit
 import urllib3
 from urllib3.exceptions import HTTPError, LocationParseError, NewConnectionError, SSLError, TimeoutError
 
-from loaders.origin.origin_problem import OriginMissing, OriginProblem, OriginUnavailable
+from loaders.origin.origin_error import OriginError, OriginMissing, OriginUnavailable
 from tap_service.constants import MAX_REDIRECTS
 from tap_service.hats.reading.folder_backend import Patience
 from tap_service.http_pools import open_pool
@@ -71,7 +71,7 @@ class OriginAnswer:
 
         Raises
         ------
-        OriginProblem
+        OriginError
             It is larger than ``max_bytes``.
         OriginUnavailable
             It breaks off, or comes more slowly than ``Patience`` allows.
@@ -82,7 +82,7 @@ class OriginAnswer:
             while piece := self._response.read1(_PIECE, decode_content=False):
                 size += len(piece)
                 if size > max_bytes:
-                    raise OriginProblem(f"{self.address} sends more than {max_bytes:,} bytes")
+                    raise OriginError(f"{self.address} sends more than {max_bytes:,} bytes")
                 if time.monotonic() - began > self._patience.limit_seconds(size):
                     raise OriginUnavailable(f"{self.address} sends too slowly: {size:,} bytes came in the time for all")
                 yield piece
@@ -111,14 +111,14 @@ class OriginClient:
     ) -> _Result:
         """Return what ``take`` makes of the answer to a GET; after an interruption both begin again.
 
-        Raises OriginMissing, OriginUnavailable, OriginProblem.
+        Raises OriginMissing, OriginUnavailable, OriginError.
         """
         return self.repeat(lambda: self._take(take, "GET", address, headers or {}))
 
     def post(self, address: str, form: Mapping[str, str], take: Callable[[OriginAnswer], _Result]) -> _Result:
         """Return what ``take`` makes of the answer to a form. For requests that may be repeated, such as queries.
 
-        Raises OriginMissing, OriginUnavailable, OriginProblem.
+        Raises OriginMissing, OriginUnavailable, OriginError.
         """
         return self.repeat(lambda: self._take(take, "POST", address, {"Content-Type": _FORM}, urlencode(form).encode()))
 
@@ -168,7 +168,7 @@ class OriginClient:
             The answer is 404 or 410.
         OriginUnavailable
             The server does not answer, or not now.
-        OriginProblem
+        OriginError
             The address is not allowed, or the answer is another one.
         """
         at = address
@@ -185,7 +185,7 @@ class OriginClient:
                 at = urljoin(at, response.headers.get("Location", ""))
             finally:
                 response.close()  # does nothing to a connection that has been given back at the end of the body
-        raise OriginProblem(f"{address} redirects more than {MAX_REDIRECTS} times")
+        raise OriginError(f"{address} redirects more than {MAX_REDIRECTS} times")
 
     def _request(
         self, method: str, address: str, headers: Mapping[str, str], body: bytes | None
@@ -200,25 +200,23 @@ class OriginClient:
                 preload_content=False,
             )
         except (SSLError, LocationParseError) as error:
-            raise OriginProblem(f"{address}: {error}") from None
+            raise OriginError(f"{address}: {error}") from None
         except HTTPError as error:
             raise OriginUnavailable(f"{address} does not answer{_describe_cause(error)}") from None
 
 
 def check_address(address: str) -> None:
-    """Raise OriginProblem for an address that is not http or https, has no host, or has a user or password."""
+    """Raise OriginError for an address that is not http or https, has no host, or has a user or password."""
     try:
         parts = urlsplit(address)
         is_hosted = bool(parts.hostname)
         _ = parts.port
     except ValueError as error:
-        raise OriginProblem(f"{address[:200]!r} is no address: {error}") from None
+        raise OriginError(f"{address[:200]!r} is no address: {error}") from None
     if "@" in parts.netloc:
-        raise OriginProblem("no user or password belongs into an address: it is stored and shown")
+        raise OriginError("no user or password belongs into an address: it is stored and shown")
     if parts.scheme not in ("http", "https") or not is_hosted:
-        raise OriginProblem(
-            f"{address[:200]!r} is no address of an origin: it is http://host/path or https://host/path"
-        )
+        raise OriginError(f"{address[:200]!r} is no address of an origin: it is http://host/path or https://host/path")
 
 
 def _describe_cause(error: HTTPError) -> str:
@@ -236,7 +234,7 @@ def _check_status(address: str, response: urllib3.BaseHTTPResponse, accepts: fro
     if response.status in _MISSING:
         raise OriginMissing(f"{address} is not there: the server answers {status}")
     if response.status not in accepts:
-        raise OriginProblem(f"{address} answers {status}")
+        raise OriginError(f"{address} answers {status}")
 
 
 def _read_retry_after(response: urllib3.BaseHTTPResponse) -> float | None:

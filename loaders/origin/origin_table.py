@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from loaders.origin.origin_client import OriginClient
-from loaders.origin.origin_problem import AmbiguousTable, OriginMissing, OriginProblem
+from loaders.origin.origin_error import AmbiguousTable, OriginError, OriginMissing
 from loaders.origin.sync_query import SyncQueries
 from loaders.origin.table_choice import TableName, Wanted
 from loaders.origin.tap_schema_tables import list_tables, read_from_tap_schema
@@ -46,7 +46,7 @@ def read_origin_table(client: OriginClient, address: str, table: str) -> OriginT
 
     Raises
     ------
-    OriginProblem
+    OriginError
         The service has no such table (the message has near names), several of this name in other cases, or cannot be
         read.
     """
@@ -79,7 +79,7 @@ class _TableReading:
             found = read_from_tap_schema(self._queries, self._wanted)
         except AmbiguousTable:
             raise
-        except OriginProblem as error:
+        except OriginError as error:
             self._notes.append(f"TAP_SCHEMA cannot be used: {error}")
             return None
         self._has_answered = True
@@ -92,16 +92,16 @@ class _TableReading:
             return None
         except AmbiguousTable:
             raise
-        except OriginProblem as error:
+        except OriginError as error:
             self._notes.append(f"the VOSI table cannot be used: {error}")
             return None
 
     def _search_all(self) -> Definition:
-        """Look for the table in the document of all tables. Raises OriginProblem if it is not there."""
+        """Look for the table in the document of all tables. Raises OriginError if it is not there."""
         search = TableSearch(self._wanted)
         try:
             self._client.get(f"{self._address}/tables", search.read)
-        except OriginProblem as error:
+        except OriginError as error:
             self._notes.append(f"the VOSI tables cannot be used: {error}")
         else:
             self._has_answered = True
@@ -109,13 +109,13 @@ class _TableReading:
             return found
         if not self._has_answered:
             reasons = "; ".join(self._notes)
-            raise OriginProblem(f"{self._address} describes no tables: {reasons}. Is it the address of a TAP service?")
+            raise OriginError(f"{self._address} describes no tables: {reasons}. Is it the address of a TAP service?")
         raise OriginMissing(self._wanted.describe_missing(self._address, search.names or self._list_names()))
 
     def _list_names(self) -> list[TableName]:
         try:
             return list_tables(self._queries)
-        except OriginProblem:
+        except OriginError:
             return []
 
 

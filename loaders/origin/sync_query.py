@@ -7,7 +7,7 @@ from pathlib import Path
 from xml.parsers import expat
 
 from loaders.origin.origin_client import OriginAnswer, OriginClient
-from loaders.origin.origin_problem import OriginProblem
+from loaders.origin.origin_error import OriginError
 from tap_service.readers.read_error import ReadError
 from tap_service.readers.votable_reader import VotableSource
 
@@ -33,7 +33,7 @@ class SyncQueries:
 
         Raises
         ------
-        OriginProblem
+        OriginError
             The origin refuses the query, or its answer cannot be read or is not complete.
         """
         form = {"REQUEST": "doQuery", "LANG": "ADQL", "MAXREC": str(_MAX_ROWS), "QUERY": query}
@@ -47,13 +47,13 @@ class SyncQueries:
                 status.feed(piece)
             file.flush()
             if status.value == "ERROR":
-                raise OriginProblem(f"{self._address} refuses the query: {status.message or 'without a reason'}")
+                raise OriginError(f"{self._address} refuses the query: {status.message or 'without a reason'}")
             if status.value == "OVERFLOW":
-                raise OriginProblem(f"{self._address} cuts the answer off: its limit of rows is too small")
+                raise OriginError(f"{self._address} cuts the answer off: its limit of rows is too small")
             try:
                 return _read_rows(Path(file.name))
             except ReadError as error:
-                raise OriginProblem(f"{self._address}: {str(error).replace(file.name, 'the answer')}") from None
+                raise OriginError(f"{self._address}: {str(error).replace(file.name, 'the answer')}") from None
 
 
 def _read_rows(path: Path) -> list[dict[str, str]]:
@@ -61,8 +61,8 @@ def _read_rows(path: Path) -> list[dict[str, str]]:
     names = tuple(field.name for field in source.fields)
     rows: list[dict[str, str]] = []
     for block in source.read_blocks(names):
-        if block.faults:
-            raise ReadError(f"{path}, row {block.faults[0].where}: {block.faults[0].reason}")
+        if block.rejects:
+            raise ReadError(f"{path}, row {block.rejects[0].where}: {block.rejects[0].reason}")
         rows += (
             {name.lower(): str(value) for name, value in row.items() if value not in (None, "")}
             for row in block.batch.to_pylist()

@@ -6,7 +6,7 @@ import difflib
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from loaders.origin.origin_problem import AmbiguousTable
+from loaders.origin.origin_error import AmbiguousTable
 from tap_service.readers.tap_types import undelimit_name
 
 #: Names that are remembered for a message, and shown in it

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from loaders.origin.origin_client import OriginAnswer, OriginClient, check_address
-from loaders.origin.origin_problem import OriginProblem
+from loaders.origin.origin_error import OriginError
 from tap_service.readers.vosi_table_reader import TABLESET_ROOTS, find_root_name
 
 TAP_PREFIX = "tap+"
@@ -21,7 +21,7 @@ _ROOT_BYTES = 1 << 16
 def find_tap_service(client: OriginClient, text: str) -> str:
     """Return the http or https address of the TAP service that ``text`` names; '' if it names none.
 
-    Raises OriginProblem for ``tap+`` with an address that is not allowed.
+    Raises OriginError for ``tap+`` with an address that is not allowed.
     """
     is_named = text.startswith(TAP_PREFIX)
     address = text.removeprefix(TAP_PREFIX).rstrip("/")
@@ -29,7 +29,7 @@ def find_tap_service(client: OriginClient, text: str) -> str:
         return ""
     check_address(address)
     if "?" in address or "#" in address:
-        raise OriginProblem(f"{address[:200]!r} is no address of a TAP service: it has no ? and #")
+        raise OriginError(f"{address[:200]!r} is no address of a TAP service: it has no ? and #")
     return address if is_named or _answers_as_tap(client, address) else ""
 
 
@@ -40,7 +40,7 @@ def _answers_as_tap(client: OriginClient, address: str) -> bool:
 def _ask(client: OriginClient, address: str, test: Callable[[OriginAnswer], bool]) -> bool:
     try:
         return client.get(address, test)
-    except OriginProblem:
+    except OriginError:
         return False
 
 

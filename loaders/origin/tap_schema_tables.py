@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from loaders.origin.origin_problem import AmbiguousTable, OriginProblem
+from loaders.origin.origin_error import AmbiguousTable, OriginError
 from loaders.origin.sync_query import SyncQueries, quote_text
 from loaders.origin.table_choice import TableName, Wanted, read_table_name, split_identifiers
 from tap_service.readers.table_definition import DefinedColumn, DefinedKey, DefinedSchema, Definition, build_column
@@ -12,7 +12,7 @@ _TRUE = frozenset({"1", "true", "t", "y", "yes"})
 
 
 def read_from_tap_schema(queries: SyncQueries, wanted: Wanted) -> Definition | None:
-    """Return the table; None if TAP_SCHEMA lacks it. Raises OriginProblem."""
+    """Return the table; None if TAP_SCHEMA lacks it. Raises OriginError."""
     row = _find_table(queries, wanted)
     if row is None:
         return None
@@ -31,7 +31,7 @@ def read_from_tap_schema(queries: SyncQueries, wanted: Wanted) -> Definition | N
 
 
 def list_tables(queries: SyncQueries) -> list[TableName]:
-    """Return the names of all tables. Raises OriginProblem."""
+    """Return the names of all tables. Raises OriginError."""
     rows = queries.ask("SELECT schema_name, table_name FROM TAP_SCHEMA.tables")
     return [_row_name(row) for row in rows if row.get("table_name")]
 
@@ -51,7 +51,7 @@ def _find_table(queries: SyncQueries, wanted: Wanted) -> dict[str, str] | None:
         return _find_among(queries, wanted, f"LOWER(table_name) IN ({', '.join(map(quote_text, lower))})")
     except AmbiguousTable:
         raise
-    except OriginProblem:  # LOWER is optional before ADQL 2.1
+    except OriginError:  # LOWER is optional before ADQL 2.1
         return None
 
 
@@ -92,7 +92,7 @@ def _is_true(text: str) -> bool:
 def _read_schema(queries: SyncQueries, name: str) -> DefinedSchema:
     try:
         rows = queries.ask(f"SELECT * FROM TAP_SCHEMA.schemas WHERE schema_name = {quote_text(name)}")
-    except OriginProblem:  # a description that is missing is no reason to stop
+    except OriginError:  # a description that is missing is no reason to stop
         rows = []
     row = rows[0] if rows else {}
     return DefinedSchema(name, row.get("description", ""), row.get("utype", ""))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from urllib.parse import quote
 
 from loaders.origin.origin_client import OriginAnswer, OriginClient
-from loaders.origin.origin_problem import OriginProblem
+from loaders.origin.origin_error import OriginError
 from loaders.origin.table_choice import MAX_NAMES, TableName, Wanted, read_table_name
 from tap_service.readers.read_error import ReadError
 from tap_service.readers.table_definition import Definition
@@ -23,7 +23,7 @@ def definition_name(definition: Definition) -> TableName:
 def read_one(client: OriginClient, address: str, wanted: Wanted) -> Definition | None:
     """Return the table from ``/tables/NAME`` (VOSI 1.1); None if what is there is not the table with its columns.
 
-    Raises OriginProblem.
+    Raises OriginError.
     """
     search = TableSearch(wanted)
     client.get(f"{address}/tables/{quote(wanted.text, safe='')}", search.read)
@@ -46,13 +46,13 @@ class TableSearch:
 
     @property
     def found(self) -> Definition | None:
-        """The table with its columns. Raises OriginProblem if several may be meant."""
+        """The table with its columns. Raises OriginError if several may be meant."""
         by_name = {definition_name(table): table for table in self._tables if table.columns}
         name = self._wanted.choose(by_name)
         return by_name[name] if name else None
 
     def read(self, answer: OriginAnswer) -> None:
-        """Read a document, or its beginning with a table of exactly the wanted name. Raises OriginProblem."""
+        """Read a document, or its beginning with a table of exactly the wanted name. Raises OriginError."""
         self.names.clear()
         parser = VosiParser({*TABLESET_ROOTS, "table"}, self._note_name)
         self._tables = parser.tables
@@ -63,9 +63,9 @@ class TableSearch:
                     return
             parser.feed(b"", last=True)
         except ReadError as error:
-            if isinstance(error, OriginProblem):
+            if isinstance(error, OriginError):
                 raise
-            raise OriginProblem(f"{answer.address}, {error}") from None
+            raise OriginError(f"{answer.address}, {error}") from None
 
     def _note_name(self, schema: str, table: str) -> bool:
         name = read_table_name(schema, table)

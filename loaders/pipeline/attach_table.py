@@ -8,7 +8,7 @@ from clickhouse_schema.catalogue import Catalogue, TableEntry
 from clickhouse_schema.engine_tables.catalogue_log import read_catalogue, register_table
 from clickhouse_schema.engine_tables.density_table import write_density
 from clickhouse_schema.hats.attachment import AttachedFile, Attachment, PinnedFile
-from clickhouse_schema.hats.hats_problem import HatsProblem
+from clickhouse_schema.hats.hats_error import HatsError
 from clickhouse_schema.healpix import ORDER
 from clickhouse_schema.schema_model import Schema, Table
 from loaders.load_error import LoadError
@@ -118,7 +118,7 @@ def _build_attachment(table: Table, files: list[PartitionFile], reporter: Report
             check_positions(files, lambda _done, _all: reporter.check())
         columns = read_columns(table, catalogue, files)
         properties = PinnedFile(catalogue.properties_path, *catalogue.folder.stat(catalogue.properties_path))
-    except HatsProblem as error:
+    except HatsError as error:
         raise ReadError(str(error)) from error
     return Attachment(
         catalogue.folder.address,

@@ -105,7 +105,7 @@ def _plain(kind: ColumnType) -> tuple[str, bool, bool]:
 
 
 def read_columns(table: Table, catalogue: HatsCatalogue, files: Sequence[PartitionFile]) -> tuple[AttachedColumn, ...]:
-    """Return the columns as ClickHouse reads them. Raises HatsProblem if the largest file cannot be read."""
+    """Return the columns as ClickHouse reads them. Raises HatsError if the largest file cannot be read."""
     largest = max(files, key=lambda file: file.rows)
     widths = _measure_widths(largest)
     found = []

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from clickhouse_schema.hats.hats_problem import HatsProblem
+from clickhouse_schema.hats.hats_error import HatsError
 from clickhouse_schema.healpix import ORDER
 from clickhouse_schema.schema_model import Table
 from loaders.progress_reporter import Reporter
@@ -27,7 +27,7 @@ def count_attached_rows(files: Sequence[PartitionFile], table: Table, reporter: 
         return {12 * 4**order: sum(file.rows for file in files)}
     try:
         rows = read_sky_map(files[0].catalogue, files, order)
-    except HatsProblem as problem:
+    except HatsError as problem:
         reporter.message(f"{problem}: the density of the table is estimated from the footers of its files")
         rows = None
     if rows is not None:

@@ -17,7 +17,7 @@ from loaders.pipeline.rejects_file import RejectsFile
 from loaders.storage.gateway_table import Orphan
 from tap_service.hats.reading.partition_source import PartitionSource
 from tap_service.readers.conform_rows import Conformer
-from tap_service.readers.table_source import Fault, RowBlock, Source
+from tap_service.readers.table_source import RejectedRow, RowBlock, Source
 
 #: A chunk is closed when it has this many rows or bytes, whichever comes first: one INSERT, one part.
 CHUNK_ROWS = 1 << 20
@@ -144,18 +144,18 @@ def _read_good_rows(
         if are_partitions
         else chain.from_iterable(reader() for reader in readers)
     )
-    for place, row_block, batch, faults in blocks:
+    for place, row_block, batch, errors in blocks:
         source = sources[place]
-        rejects.add_faults(source.path, source.unit, faults)
+        rejects.add_errors(source.path, source.unit, errors)
         if batch.num_rows:
-            bad = frozenset(fault.where for fault in faults)
+            bad = frozenset(error.where for error in errors)
             fraction = (place + row_block.fraction) / len(sources)
             yield place, _GoodRows(batch, source, row_block.where, bad), fraction
 
 
 def _conform_blocks(
     table: Table, source: Source, place: int, rejects: RejectsFile
-) -> Iterator[tuple[int, RowBlock, pa.RecordBatch, list[Fault]]]:
+) -> Iterator[tuple[int, RowBlock, pa.RecordBatch, list[RejectedRow]]]:
     """Yield the row blocks of the source at ``place``, each with its good rows and its faults."""
     conformer = Conformer(table, source)
     for row_block in source.read_blocks(conformer.source_names):
@@ -166,5 +166,5 @@ def _conform_blocks(
 def reject_orphans(chunk: Chunk, orphans: list[Orphan], rejects: RejectsFile) -> None:
     origins = chunk.find_origins([orphan.row for orphan in orphans])
     for orphan, (source, number) in zip(orphans, origins, strict=True):
-        fault = Fault(number, orphan.column, orphan.value, orphan.reason)
-        rejects.add_faults(source.path, source.unit, [fault])
+        error = RejectedRow(number, orphan.column, orphan.value, orphan.reason)
+        rejects.add_errors(source.path, source.unit, [error])

@@ -38,7 +38,7 @@ from loaders.storage.load_state import FinishedLoad, TableState
 from loaders.storage.storage_protocol import TableStorage
 from tap_service.readers.conform_rows import Conformer
 from tap_service.readers.file_formats import open_source
-from tap_service.readers.table_source import Fault, Source
+from tap_service.readers.table_source import RejectedRow, Source
 from tap_service.storage.engine.engine import Engine
 
 #: Rows of the files of one correction: every server has them in memory.
@@ -229,8 +229,8 @@ def _reject_unknown(correction: _Correction, chunks: list[Chunk], rejects: Rejec
         found = [(row - first, value) for row, value in unknown if first <= row < first + chunk.rows]
         origins = chunk.find_origins([row for row, _ in found])
         for (_, value), (source, number) in zip(found, origins, strict=True):
-            fault = Fault(number, column, value, f"the id of no row of {correction.request.table}")
-            rejects.add_faults(source.path, source.unit, [fault])
+            error = RejectedRow(number, column, value, f"the id of no row of {correction.request.table}")
+            rejects.add_errors(source.path, source.unit, [error])
         first += chunk.rows
 
 
@@ -273,16 +273,16 @@ def _verify_rows(correction: _Correction, count: int, live_rows: int) -> None:
     is_update = correction.request.kind == "update"
     wanted = live_rows - (0 if is_update else count)
     found = sum(staging.count_chunk_rows().values())
-    faults = [] if found == wanted else [f"it has {found:,} rows, where {wanted:,} should be"]
+    errors = [] if found == wanted else [f"it has {found:,} rows, where {wanted:,} should be"]
     if is_update and (finished := correction.rows.count_finished(staging.rows_sql)) != count:
-        faults.append(f"{finished:,} of {count:,} rows are corrected")
-    faults += staging.find_faults()
+        errors.append(f"{finished:,} of {count:,} rows are corrected")
+    errors += staging.find_problems()
     appended = correction.appends.sum_appends().appends
     if appended != correction.staging_state.added:
-        faults.append("rows were appended meanwhile")
-    if faults:
+        errors.append("rows were appended meanwhile")
+    if errors:
         raise LoadError(
-            f"the corrected copy of {correction.request.table} is wrong: {'; '.join(faults)}. Nothing was changed:"
+            f"the corrected copy of {correction.request.table} is wrong: {'; '.join(errors)}. Nothing was changed:"
             f" start the {correction.request.kind} again (skyhouse verify finds damage of the table)"
         )
 

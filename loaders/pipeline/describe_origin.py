@@ -15,7 +15,7 @@ from clickhouse_schema.schema_files.yaml_writer import document_to_yaml
 from clickhouse_schema.schema_model import Column
 from clickhouse_schema.schema_problem import SchemaError, YamlPath
 from clickhouse_schema.shape_cover import has_cover
-from clickhouse_schema.ucd_words import find_ucd_fault
+from clickhouse_schema.ucd_words import find_ucd_problem
 from clickhouse_schema.vounit import normalise_unit
 from loaders.load_error import LoadError
 from loaders.origin.origin_table import OriginTable
@@ -178,7 +178,7 @@ def _describe_columns(columns: list[DefinedColumn]) -> tuple[list[_Described], d
     left_out: dict[str, str] = {}
     for column in columns:
         made = _describe_column(column)
-        reason = column.unusable or _find_fault(made.keys)
+        reason = column.unusable or _find_problem(made.keys)
         if reason:
             left_out[make_printable(column.field.name)] = make_printable(reason)
         else:
@@ -217,13 +217,13 @@ def _find_doubts(column: DefinedColumn) -> Iterator[str]:
     """Yield what of the metadata is no VOUnit, no UCD1+, or not kept."""
     if column.field.unit and normalise_unit(column.field.unit) is None:
         yield f"{column.field.unit!r} is not a VOUnit: write one, such as km.s**-1"
-    if column.field.ucd and (fault := find_ucd_fault(column.field.ucd)):
-        yield f"{column.field.ucd!r} {fault}: it is not published"
+    if column.field.ucd and (problem := find_ucd_problem(column.field.ucd)):
+        yield f"{column.field.ucd!r} {problem}: it is not published"
     if column.xtype and not column.field.type.xtype and column.xtype.lower() not in _KEPT_BY_TYPE:
         yield f"the xtype {column.xtype!r} is not one of this datatype and arraysize: left out"
 
 
-def _find_fault(keys: dict[str, Any]) -> str:
+def _find_problem(keys: dict[str, Any]) -> str:
     """Return why a column cannot be one of a schema file; '' if it can. Its name is not considered."""
     try:
         Column.model_validate(keys | {"name": "c"})

@@ -262,8 +262,8 @@ class KeptMatch:
 
     def _mark_verified(self, state: TableState) -> TableState:
         staging = self.storage.staging
-        if faults := staging.find_faults():
-            raise LoadError(f"the staging table of {self.name} is wrong: {'; '.join(faults)}. Start the same again")
+        if errors := staging.find_problems():
+            raise LoadError(f"the staging table of {self.name} is wrong: {'; '.join(errors)}. Start the same again")
         counted = self._engine.fetch_table(f"SELECT count() AS rows FROM {staging.rows_sql}")
         rows = int(counted.column(0)[0].as_py())
         now = datetime.now(UTC).isoformat(timespec="seconds")

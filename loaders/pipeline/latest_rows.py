@@ -153,11 +153,11 @@ class LatestRows:
         sql = f"SELECT count() AS __rows, uniqExact({key_sql(self._table)}) AS __keys FROM {storage.staging.rows_sql}"
         [found] = self._engine.fetch_table(sql).to_pylist()
         rows, keys = found["__rows"], found["__keys"]
-        faults = [] if rows == keys else [f"{rows:,} rows of {keys:,} keys"]
-        faults += storage.staging.find_faults()
-        if faults:
+        errors = [] if rows == keys else [f"{rows:,} rows of {keys:,} keys"]
+        errors += storage.staging.find_problems()
+        if errors:
             raise LoadError(
-                f"the staging table of {storage.schema_name}.{self._latest.name} is wrong: {'; '.join(faults)}."
+                f"the staging table of {storage.schema_name}.{self._latest.name} is wrong: {'; '.join(errors)}."
                 " Start the same command again"
             )
         now = datetime.now(UTC).isoformat(timespec="seconds")
@@ -191,7 +191,7 @@ class LatestRows:
 
     # --- checking -----------------------------------------------------------------------------------------------------
 
-    def find_faults(self, rows_sql: str) -> list[str]:
+    def find_problems(self, rows_sql: str) -> list[str]:
         """Compare with the latest of all rows of the table."""
         wanted, found = (
             fetch_row_sums(self._engine, self._latest, rows)

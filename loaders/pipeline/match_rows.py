@@ -165,7 +165,7 @@ class MatchRows:
         left, right = ", ".join(left_ids), ", ".join(right_ids)
         row = f"{left}, {lon}, {lat}"  # rows that share an id are no mates of themselves
         lacks_id = " OR ".join(f"isNull({name})" for name in (*left_ids, *right_ids))
-        fault = quote_string("SKYHOUSE no unique id")
+        problem = quote_string("SKYHOUSE no unique id")
         ranked = (
             f"SELECT *, row_number() OVER (PARTITION BY {row} ORDER BY {separation}, {right}) AS __rank,"
             f" count() OVER (PARTITION BY {row}) AS __near,"
@@ -176,7 +176,7 @@ class MatchRows:
         mates = (
             f"SELECT *, count() OVER (PARTITION BY {right}) - 1 AS __mates, {index_sql(lon, lat)} AS __index"
             f" FROM ({ranked})"
-            f" WHERE throwIf(__same > 1 OR {lacks_id}, {fault}) = 0 AND {kept}"
+            f" WHERE throwIf(__same > 1 OR {lacks_id}, {problem}) = 0 AND {kept}"
         )
         values = [
             *(f"assumeNotNull({name})" for name in (*left_ids, *right_ids)), lon, lat,

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-from clickhouse_schema.hats.hats_problem import HatsProblem
+from clickhouse_schema.hats.hats_error import HatsError
 from loaders.progress_reporter import Reporter
 from tap_service.hats.reading.catalogue_check import check_catalogue
 from tap_service.hats.reading.catalogue_columns import describe_columns
@@ -93,7 +93,7 @@ def open_input(
         catalogue = open_catalogue(open_folder(str(file)))
         columns = describe_columns(catalogue)
         files = check_catalogue(catalogue, report)
-    except HatsProblem as error:
+    except HatsError as error:
         raise ReadError(str(error)) from error
     sources = tuple(PartitionSource(found, columns) for found in files if found.rows)
     if not sources:
@@ -107,7 +107,7 @@ def describe_input(file: Path | str, options: ReadOptions = AS_DETECTED) -> Tabl
         return open_source(Path(file), options)
     try:
         return describe_columns(open_catalogue(open_folder(str(file))))
-    except HatsProblem as error:
+    except HatsError as error:
         raise ReadError(str(error)) from error
 
 

@@ -40,7 +40,7 @@ def describe_keys(
     for number, key in enumerate(keys, 1):
         target = read_table_name(origin.schema, key.target)
         pairs = [(undelimit_name(ours), undelimit_name(theirs)) for ours, theirs in key.pairs]
-        reason = _find_fault(target, pairs, origin, columns)
+        reason = _find_problem(target, pairs, origin, columns)
         if reason:
             found.comments.append(f"the foreign key to {key.target} is left out: {reason}")
             continue
@@ -51,7 +51,9 @@ def describe_keys(
     return found
 
 
-def _find_fault(target: TableName, pairs: list[tuple[str, str]], origin: TableName, columns: Mapping[str, str]) -> str:
+def _find_problem(
+    target: TableName, pairs: list[tuple[str, str]], origin: TableName, columns: Mapping[str, str]
+) -> str:
     if not pairs:
         return "it names no columns"
     if missing := [ours for ours, _ in pairs if ours not in columns]:

@@ -12,7 +12,7 @@ from typing import TextIO
 
 from loaders.load_error import LoadError
 from loaders.progress_reporter import Reporter
-from tap_service.readers.table_source import Fault
+from tap_service.readers.table_source import RejectedRow
 from tap_service.readers.time_casts import describe_cut_times
 
 HEADER = ("file", "line_or_row", "column", "value", "reason")
@@ -52,11 +52,11 @@ class RejectsFile:
             self._file.flush()
         return self.path.stat().st_size if self.path.exists() else 0
 
-    def add_faults(self, file: Path | str, unit: str, faults: Iterable[Fault]) -> None:
+    def add_errors(self, file: Path | str, unit: str, errors: Iterable[RejectedRow]) -> None:
         """Write bad rows, from any thread. Raises ``LoadError`` beyond ``max_errors``."""
         with self._lock:
-            for fault in faults:
-                self._add_fault(file, unit, fault)
+            for reject in errors:
+                self._add_error(file, unit, reject)
 
     def add_cut_times(self, counts: Mapping[str, int]) -> None:
         """Count times that were cut, from any thread."""
@@ -67,16 +67,16 @@ class RejectsFile:
         for note in describe_cut_times(self.cut_times):
             reporter.message(f"note: {note}")
 
-    def _add_fault(self, file: Path | str, unit: str, fault: Fault) -> None:
+    def _add_error(self, file: Path | str, unit: str, reject: RejectedRow) -> None:
         self.count += 1
         writer = csv.writer(self._open_file())
-        writer.writerow((file, fault.where, fault.column, fault.value, fault.reason))
+        writer.writerow((file, reject.where, reject.column, reject.value, reject.reason))
         if self.count > self._max_errors:
             self.close()
-            column = f"column {fault.column}: " if fault.column else ""
+            column = f"column {reject.column}: " if reject.column else ""
             raise LoadError(
-                f"more than {self._max_errors} bad rows (--max-errors), the last in {unit} {fault.where} of {file}: "
-                f"{column}{fault.value!r} is {fault.reason}; all are in {self.path}. Nothing was changed"
+                f"more than {self._max_errors} bad rows (--max-errors), the last in {unit} {reject.where} of {file}: "
+                f"{column}{reject.value!r} is {reject.reason}; all are in {self.path}. Nothing was changed"
             )
 
     def close(self) -> None:

@@ -127,13 +127,13 @@ class StagingFill:
         """Raise ``LoadError``, and drop the staging table, if it does not have exactly the rows of the files."""
         wanted = {number: rows for number, rows in self._wanted.items() if rows}
         if self._storage.staging.count_chunk_rows() != wanted:
-            faults = ["its rows are not those of the files"]
+            errors = ["its rows are not those of the files"]
         else:
-            faults = self._storage.staging.find_faults()
-        if faults:
+            errors = self._storage.staging.find_problems()
+        if errors:
             self._storage.staging.drop_table()
             raise LoadError(
-                f"the staging table of {self._request.table} is wrong: {'; '.join(faults)}."
+                f"the staging table of {self._request.table} is wrong: {'; '.join(errors)}."
                 " Nothing was changed: start the load again"
             )
 

@@ -172,7 +172,7 @@ class ServerStagingTable:
         self._engine.execute(sql, SINGLE_BLOCK_SETTINGS)
         reach(Failpoint.STAGING_INSERT_GATEWAY)
 
-    def find_faults(self) -> list[str]:
+    def find_problems(self) -> list[str]:
         return []
 
     def mark_verified(self, state: TableState) -> None:

@@ -90,7 +90,7 @@ class StagingTable(Protocol):
     def insert_gateway(self, gateway: Gateway) -> None:
         """Insert the rows of a gateway."""
 
-    def find_faults(self) -> list[str]:
+    def find_problems(self) -> list[str]:
         """Return faults of a completely filled table, apart from the number of its rows."""
 
     def mark_verified(self, state: TableState) -> None: ...

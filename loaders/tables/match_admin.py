@@ -6,7 +6,7 @@ import math
 
 from clickhouse_schema.catalogue import Catalogue, TableEntry
 from clickhouse_schema.engine_tables.catalogue_log import read_catalogue, read_match_records
-from clickhouse_schema.kept_match import MatchProblem, build_match_table, find_epoch, find_motion
+from clickhouse_schema.kept_match import MatchError, build_match_table, find_epoch, find_motion
 from clickhouse_schema.latest_versions import find_versioned_table
 from clickhouse_schema.schema_files.schema_checks import find_problems, find_table_problems
 from clickhouse_schema.schema_model import MAX_MATCH_RADIUS, Match, Schema, Table
@@ -60,7 +60,7 @@ def _plan_match(catalogue: Catalogue, request: MatchRequest) -> tuple[Schema, Ta
     )  # fmt: skip
     try:
         table = build_match_table(table_name, (left.schema, left.table), (right.schema, right.table), match)
-    except MatchProblem as problem:
+    except MatchError as problem:
         raise LoadError(str(problem)) from problem
     known = next((schema for schema in catalogue.schemas if schema.name == schema_name), Schema(name=schema_name))
     if problems := [*find_problems(known.model_copy(update={"tables": ()})), *find_table_problems(table)]:

@@ -22,11 +22,11 @@ def verify_attached(entry: TableEntry, attachment: Attachment, reporter: Reporte
         for source in open_input(attachment.address, reporter).sources
         if isinstance(source, PartitionSource)
     }
-    faults = list(_find_changes({file.path: file for file in attachment.files}, now))
-    if faults:
-        more = f"; and {len(faults) - _MAX_SHOWN:,} more" if len(faults) > _MAX_SHOWN else ""
+    errors = list(_find_changes({file.path: file for file in attachment.files}, now))
+    if errors:
+        more = f"; and {len(errors) - _MAX_SHOWN:,} more" if len(errors) > _MAX_SHOWN else ""
         raise LoadError(
-            f"{entry.qualified_name} does not match its files: {'; '.join(faults[:_MAX_SHOWN])}{more}."
+            f"{entry.qualified_name} does not match its files: {'; '.join(errors[:_MAX_SHOWN])}{more}."
             f" Read them again with skyhouse attach --refresh --table {entry.qualified_name}"
         )
     reporter.output(f"files: {len(now):,}, none has changed since they were attached")

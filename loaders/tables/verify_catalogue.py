@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from clickhouse_schema.hats.hats_problem import HatsProblem
+from clickhouse_schema.hats.hats_error import HatsError
 from loaders.progress_reporter import Reporter
 from tap_service.hats.reading.catalogue_check import check_catalogue
 from tap_service.hats.reading.catalogue_columns import describe_columns
@@ -33,7 +33,7 @@ def verify_catalogue(address: str, reporter: Reporter, *, with_rows: bool = Fals
             reporter.message(f"warning: {name} cannot be loaded: {reason}")
         if with_rows:
             _read_rows(files, reporter)
-    except HatsProblem as error:
+    except HatsError as error:
         raise ReadError(str(error)) from error
 
 

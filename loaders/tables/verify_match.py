@@ -33,7 +33,7 @@ _ROUNDING = 1e-11
 Reals = NDArray[np.float64]
 
 
-def find_match_faults(
+def find_match_problems(
     engine: Engine, catalogue: Catalogue, schema: Schema, table: Table, reporter: Reporter
 ) -> list[str]:
     """Return the faults of the kept match ``table``; what was checked is reported. Raises ``LoadError``."""
@@ -41,7 +41,7 @@ def find_match_faults(
     record = read_match_records(engine).get(match.name)
     if record is None or not record.is_current:
         return [f"it has not followed its tables yet, so queries do not use it: skyhouse match follow {match.name}"]
-    faults = _find_count_faults(engine, match, table)
+    errors = _find_count_problems(engine, match, table)
     reporter.output("neighbours and mates: counted both ways")
     pieces = match.list_pieces(record.reach)
     wrong = 0
@@ -52,14 +52,14 @@ def find_match_faults(
         wrong += not found.is_equal(_sum_rows(match, table, made, reporter))
         reporter.progress(0, number / len(pieces))
     reporter.output(f"pairs: compared with a recomputed match, in {len(pieces)} pieces")
-    faults += [f"the pairs of {wrong} of {len(pieces)} pieces are not those of a recomputed match"] if wrong else []
+    errors += [f"the pairs of {wrong} of {len(pieces)} pieces are not those of a recomputed match"] if wrong else []
     assert table.match is not None  # noqa: S101  it is a kept match
     sampled, differing = _check_sample(engine, match, table.match.kind)
     reporter.output(f"{sampled} rows of {match.rows.left.name} compared with all of {match.rows.right.name}")
-    return faults + ([f"{differing} of {sampled} rows have other partners by brute force"] if differing else [])
+    return errors + ([f"{differing} of {sampled} rows have other partners by brute force"] if differing else [])
 
 
-def _find_count_faults(engine: Engine, match: KeptMatch, table: Table) -> list[str]:
+def _find_count_problems(engine: Engine, match: KeptMatch, table: Table) -> list[str]:
     """Compare the counts of each pair with the numbers of pairs that share its left or right row."""
     assert table.match is not None  # noqa: S101  it is a kept match
     left, right = (_names_sql(side.key.columns) for side in (match.rows.left, match.rows.right))
@@ -71,14 +71,14 @@ def _find_count_faults(engine: Engine, match: KeptMatch, table: Table) -> list[s
         (right, f"min({MATES}) != max({MATES}) OR max({MATES}) + 1 != count()",
          f"rows of {match.rows.right.name} with a wrong number of mates"),
     )  # fmt: skip
-    faults = []
-    for key, is_wrong, fault in checks:
+    errors = []
+    for key, is_wrong, error in checks:
         counted = engine.fetch_table(
             f"SELECT count() AS n FROM (SELECT 1 FROM {rows} GROUP BY {key} HAVING {is_wrong})"
         )
         if number := int(counted.column(0)[0].as_py()):
-            faults.append(f"{number:,} {fault}")
-    return faults
+            errors.append(f"{number:,} {error}")
+    return errors
 
 
 class _Sums(NamedTuple):

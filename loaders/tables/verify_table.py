@@ -30,7 +30,7 @@ from loaders.progress_reporter import Reporter
 from loaders.storage.load_state import Change, TableState
 from loaders.storage.storage_protocol import TableStorage
 from loaders.tables.verify_attached import verify_attached
-from loaders.tables.verify_match import find_match_faults
+from loaders.tables.verify_match import find_match_problems
 from tap_service.readers import shape_columns
 from tap_service.storage.engine.engine import Engine
 
@@ -52,29 +52,31 @@ def verify_table(engine: Engine, name: str, reporter: Reporter) -> None:
         raise LoadError(f"there is no loaded table {name}; see skyhouse tables")
     table = state.entry.tables[0]
     rows = int(engine.fetch_table(f"SELECT count() AS rows FROM {storage.live.rows_sql}").column(0)[0].as_py())
-    faults = _find_count_faults(storage, state, name, rows, reporter)
+    errors = _find_count_problems(storage, state, name, rows, reporter)
     if catalogue.find_entry(storage.schema_name, storage.table_name) is None:
-        faults.append("the catalogue does not know the table (start any command again to finish its load)")
-    faults += _find_damaged_parts(engine, storage)
-    shard_lines, shard_faults = storage.live.check_shards()
+        errors.append("the catalogue does not know the table (start any command again to finish its load)")
+    errors += _find_damaged_parts(engine, storage)
+    shard_lines, shard_errors = storage.live.check_shards()
     for line in shard_lines:
         reporter.output(line)
-    faults += shard_faults
-    faults += _find_shape_faults(engine, storage, table, reporter)
-    faults += _find_row_store_faults(engine, storage, table, reporter)
+    errors += shard_errors
+    errors += _find_shape_problems(engine, storage, table, reporter)
+    errors += _find_row_store_problems(engine, storage, table, reporter)
     if table.match is not None:
-        faults += find_match_faults(engine, catalogue, state.entry, table, reporter)
+        errors += find_match_problems(engine, catalogue, state.entry, table, reporter)
     latest = open_latest_rows(engine, state.entry, table)
     if latest is not None:
-        faults += latest.find_faults(storage.live.rows_sql)
+        errors += latest.find_problems(storage.live.rows_sql)
         reporter.output(f"{storage.schema_name}.{latest.storage.table_name}: compared with the latest of all versions")
     if table.layout.position is not None:
-        faults += _find_position_faults(engine, storage, table.layout.position, rows, reporter)
-    if faults:
-        raise LoadError(f"{name} is not as loaded: {'; '.join(faults)}")
+        errors += _find_position_problems(engine, storage, table.layout.position, rows, reporter)
+    if errors:
+        raise LoadError(f"{name} is not as loaded: {'; '.join(errors)}")
 
 
-def _find_count_faults(storage: TableStorage, state: TableState, name: str, rows: int, reporter: Reporter) -> list[str]:
+def _find_count_problems(
+    storage: TableStorage, state: TableState, name: str, rows: int, reporter: Reporter
+) -> list[str]:
     appends = TableAppends(storage, state)
     totals = appends.sum_appends()
     loaded = state.rows + totals.rows
@@ -85,13 +87,13 @@ def _find_count_faults(storage: TableStorage, state: TableState, name: str, rows
     for kind, verb in kinds:
         if corrections := state.find_loads(kind):
             reporter.output(f"{verb}: {state.sum_rows(kind):,} rows by {len(corrections)} inputs")
-    faults = []
+    errors = []
     if rows != loaded:
-        faults.append(f"{abs(rows - loaded):,} rows are {'missing' if rows < loaded else 'too many'}")
+        errors.append(f"{abs(rows - loaded):,} rows are {'missing' if rows < loaded else 'too many'}")
     if (unfinished := appends.read_unfinished()) is not None:
         files = ", ".join(unfinished.load.files)
-        faults.append(f"the append of {files} was stopped (any load into the table finishes it)")
-    return faults
+        errors.append(f"the append of {files} was stopped (any load into the table finishes it)")
+    return errors
 
 
 def _find_damaged_parts(engine: Engine, storage: TableStorage) -> list[str]:
@@ -105,7 +107,7 @@ def _find_damaged_parts(engine: Engine, storage: TableStorage) -> list[str]:
     return [f"part {part['part_path']} is damaged: {part['message']}" for part in found if not part["is_passed"]]
 
 
-def _find_row_store_faults(engine: Engine, storage: TableStorage, table: Table, reporter: Reporter) -> list[str]:
+def _find_row_store_problems(engine: Engine, storage: TableStorage, table: Table, reporter: Reporter) -> list[str]:
     """Compare the stored bytes of all rows with those of their columns."""
     layout = find_row_layout(table)
     if layout is None:
@@ -158,7 +160,7 @@ class _PositionCheck:
         self._last = int(part[-1]), int(offset[-1]), int(hpx29[-1])
 
 
-def _find_position_faults(
+def _find_position_problems(
     engine: Engine, storage: TableStorage, position: tuple[str, str], rows: int, reporter: Reporter
 ) -> list[str]:
     check = _PositionCheck()
@@ -179,7 +181,7 @@ def _find_position_faults(
         "rows out of order": check.out_of_order,
         "rows with a wrong hpx29": check.wrong_index,
     }
-    return [f"{count:,} {fault}" for fault, count in counts.items() if count]
+    return [f"{count:,} {error}" for error, count in counts.items() if count]
 
 
 def _column_to_doubles(column: pa.Array) -> NDArray[np.float64]:
@@ -198,15 +200,15 @@ def _count_off_centre(hpx29: NDArray[np.uint64], ra: NDArray[np.float64], dec: N
 # --- shapes -----------------------------------------------------------------------------------------------------------
 
 
-def _find_shape_faults(engine: Engine, storage: TableStorage, table: Table, reporter: Reporter) -> list[str]:
+def _find_shape_problems(engine: Engine, storage: TableStorage, table: Table, reporter: Reporter) -> list[str]:
     """Check the shapes and covers that are stored beside columns of shapes, on a sample of each batch."""
-    faults = []
+    errors = []
     for column in table.columns:
         if has_cover(column.type):
             sampled, wrong = _check_shapes(engine, storage, column, reporter)
             reporter.output(f"{column.name}: the shapes and covers of {sampled:,} rows checked")
-            faults += [f"{wrong:,} rows with a wrong shape or cover of {column.name}"] if wrong else []
-    return faults
+            errors += [f"{wrong:,} rows with a wrong shape or cover of {column.name}"] if wrong else []
+    return errors
 
 
 def _check_shapes(engine: Engine, storage: TableStorage, column: Column, reporter: Reporter) -> tuple[int, int]:

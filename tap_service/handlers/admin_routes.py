@@ -30,7 +30,7 @@ from tap_service.handlers.route_description import Parameter, describe
 from tap_service.handlers.turns import run_in_turn
 from tap_service.models.timestamps import parse_instant
 from tap_service.models.uws_job import ExecutionPhase
-from tap_service.service_errors import Forbidden, NotFound, ParameterFault, ServiceUnavailable, Unauthorized
+from tap_service.service_errors import Forbidden, NotFound, ParameterError, ServiceUnavailable, Unauthorized
 from tap_service.services.administration.job_administration import AdministrationError, JobSelection
 from tap_service.services.announcements import AnnouncementError
 from tap_service.services.jobs.uws_parameters import parse_job_filter
@@ -111,7 +111,7 @@ async def add_downtime(request: Request, skyhouse: Skyhouse) -> Response:
     try:
         start, end = (parse_instant(read_text(given, name)) for name in ("from", "to"))
     except ValueError as error:
-        raise ParameterFault(f"from or to: {error}") from error
+        raise ParameterError(f"from or to: {error}") from error
     note = read_text(given, "note")
     await _run(lambda: skyhouse.announcements.add_downtime(start, end, note))
     return _announced(skyhouse, 201)
@@ -144,7 +144,7 @@ def _as_json(content: Any, status: int = 200) -> Response:
     return JSONResponse(content, status, headers=_NO_STORE)
 
 
-async def _run(work: Callable[[], _T], refusal: type[ParameterFault] | type[NotFound] = ParameterFault) -> _T:
+async def _run(work: Callable[[], _T], refusal: type[ParameterError] | type[NotFound] = ParameterError) -> _T:
     """Call ``work`` on a thread, with its errors as those of a request."""
 
     def call() -> _T:
@@ -155,7 +155,7 @@ async def _run(work: Callable[[], _T], refusal: type[ParameterFault] | type[NotF
 
 
 @contextmanager
-def _translate_errors(refusal: type[ParameterFault] | type[NotFound]) -> Iterator[None]:
+def _translate_errors(refusal: type[ParameterError] | type[NotFound]) -> Iterator[None]:
     try:
         yield
     except AdministrationError as error:

@@ -41,7 +41,7 @@ from tap_service.handlers.turns import run_in_turn
 from tap_service.models.request_parameters import Pair
 from tap_service.models.timestamps import format_instant
 from tap_service.models.uws_job import Job
-from tap_service.service_errors import Forbidden, NotFound, ParameterFault
+from tap_service.service_errors import Forbidden, NotFound, ParameterError
 from tap_service.services.jobs.uws_parameters import parse_job_filter, parse_wait
 from tap_service.services.site.client_address import RequestOrigin
 
@@ -287,5 +287,5 @@ async def _set_property(
 def _require_one(name: str, pairs: list[Pair]) -> str:
     values = [value for given, value in pairs if given.upper() == name]
     if len(values) != 1:
-        raise ParameterFault(f"give the parameter {name} once")
+        raise ParameterError(f"give the parameter {name} once")
     return values[0]

@@ -11,7 +11,7 @@ from fastapi import Request
 
 from tap_service.decompression import BROKEN_DATA, Member, begin_gzip_member, begin_zstd_frame
 from tap_service.models.client_key import find_network
-from tap_service.service_errors import ParameterFault, TooManyUploads, UnknownEncoding
+from tap_service.service_errors import ParameterError, TooManyUploads, UnknownEncoding
 
 #: the header Accept-Encoding of a refusal
 ACCEPTED_ENCODINGS = "gzip, zstd"
@@ -47,14 +47,14 @@ class BodyDecoder:
         self._bytes = 0
 
     def decode(self, data: bytes) -> Iterator[bytes]:
-        """Yield what the next bytes add to the body, in pieces that are not empty. Raises ParameterFault."""
+        """Yield what the next bytes add to the body, in pieces that are not empty. Raises ParameterError."""
         while data or self._member is not None:
             member = self._member = self._member or self._begin_member()
             try:
                 piece = member.decompress(data, _PIECE_BYTES)
             except BROKEN_DATA as error:
                 hint = "; use level 19 or lower, without --long" if "memory" in str(error) else ""
-                raise ParameterFault(
+                raise ParameterError(
                     f"the body cannot be decompressed with {self._encoding}, its Content-Encoding: {error}{hint}"
                 ) from error
             self._bytes += len(piece)
@@ -67,16 +67,16 @@ class BodyDecoder:
                 return
 
     def finish(self) -> None:
-        """Raise ParameterFault if the body is truncated."""
+        """Raise ParameterError if the body is truncated."""
         if self._member is not None:
-            raise ParameterFault(
+            raise ParameterError(
                 f"the body ends in the middle of its {self._encoding} data, or has other bytes after it: send it again"
             )
 
     def _begin_member(self) -> Member:
         self._members += 1
         if self._members > _MAX_MEMBERS + self._bytes // _BYTES_PER_MEMBER:
-            raise ParameterFault(
+            raise ParameterError(
                 f"the body consists of too many small pieces of {self._encoding} data: compress it whole"
             )
         return _MEMBERS[self._encoding]()

@@ -19,7 +19,7 @@ from tap_service.handlers.route_description import ANY, describe
 from tap_service.handlers.turns import run_in_turn
 from tap_service.handlers.vosi_routes import cache_headers, find_table
 from tap_service.models.identity import Identity
-from tap_service.service_errors import ServiceUnavailable, UserFault
+from tap_service.service_errors import ServiceUnavailable, UserError
 from tap_service.services.cone_search.cone_description import describe_cone_search
 from tap_service.services.cone_search.cone_parameters import read_cone_parameters
 from tap_service.services.cone_search.cone_query import build_cone_query, check_position
@@ -39,7 +39,7 @@ async def search_cone(table: str, request: Request, skyhouse: Skyhouse, caller: 
     try:
         entry = await run_in_turn(_find_table, skyhouse, caller, table)
         query = build_cone_query(entry, read_cone_parameters(await read_request_pairs(request, skyhouse)))
-    except UserFault as error:
+    except UserError as error:
         skyhouse.queries.record_refusal(error, origin.client, owner)
         raise
     answer = skyhouse.queries.start_query(query, origin.client, owner, longer=_LONGER_SEARCHES)

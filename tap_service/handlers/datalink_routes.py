@@ -12,7 +12,7 @@ from tap_service.handlers.request_context import Caller, Skyhouse
 from tap_service.handlers.request_form import read_request_pairs
 from tap_service.handlers.route_description import ANY, Parameter, describe
 from tap_service.handlers.turns import run_in_turn
-from tap_service.service_errors import InternalFault, NotFound, ServiceError, UserFault
+from tap_service.service_errors import InternalError, NotFound, ServiceError, UserError
 from tap_service.services.datalink.dataset_links import DatasetLinks
 from tap_service.services.datalink.link_request import LinkRequest, read_link_request
 
@@ -40,15 +40,15 @@ async def answer_links(request: Request, skyhouse: Skyhouse, caller: Caller) -> 
         asked = read_link_request(await read_request_pairs(request, skyhouse, _MAX_PARAMETERS))
         document = await run_in_turn(find_links, asked)
     except ServiceError as error:
-        return error_response(request.scope, error.status, f"{_name_fault(error)}: {error}", error.headers)
+        return error_response(request.scope, error.status, f"{_name_error(error)}: {error}", error.headers)
     headers = {"Content-Type": asked.format.content_type, "Cache-Control": "no-store"}
     return Response(document, headers=headers)
 
 
-def _name_fault(error: ServiceError) -> str:
+def _name_error(error: ServiceError) -> str:
     """Return the word with which the standard's messages begin (section 3.4)."""
     if isinstance(error, NotFound):
-        return "NotFoundFault"
-    if isinstance(error, UserFault):
-        return "UsageFault"
-    return "FatalFault" if isinstance(error, InternalFault) else "TransientFault"
+        return "NotFoundError"
+    if isinstance(error, UserError):
+        return "UsageError"
+    return "FatalError" if isinstance(error, InternalError) else "TransientError"

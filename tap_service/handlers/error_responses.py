@@ -28,7 +28,7 @@ from tap_service.handlers.allowed_methods import list_allowed_methods
 from tap_service.handlers.content_negotiation import JSON, TEXT, choose_media_type, encode_json, read_accept
 from tap_service.handlers.protocol_paths import CONE_SEARCH, TAP, find_protocol
 from tap_service.models.query_errors import QueryError
-from tap_service.service_errors import ServiceError, ServiceUnavailable, TooManyPasswords, Unauthorized, UserFault
+from tap_service.service_errors import ServiceError, ServiceUnavailable, TooManyPasswords, Unauthorized, UserError
 from tap_service.services.translation.query_errors import list_query_errors
 
 _log = logging.getLogger("skyhouse")
@@ -73,7 +73,7 @@ def problem_response(
 
 def _cone_error_response(status: int, message: str, headers: Mapping[str, str]) -> Response:
     """Return the error of a cone search, with 200 for a fault of the user: TOPCAT reads the message only then."""
-    status = 200 if status == UserFault.status else status
+    status = 200 if status == UserError.status else status
     headers = {**headers, STATUS_HEADER: "ERROR"}
     return Response(cone_error_document(message), status, headers, media_type=CONE_SEARCH_TYPE)
 
@@ -84,7 +84,7 @@ def add_error_handlers(app: FastAPI) -> None:
     app.add_exception_handler(HTTPException, _http_error)
 
 
-class CatchFaults:
+class CatchErrors:
     """Logs exceptions that no handler expected, and answers with an error document."""
 
     def __init__(self, app: ASGIApp) -> None:

@@ -39,7 +39,7 @@ from tap_service.handlers.turns import run_in_turn
 from tap_service.handlers.vosi_routes import cache_headers, find_table
 from tap_service.models.query_errors import QueryError
 from tap_service.models.work_class import WorkClass
-from tap_service.service_errors import ParameterFault, UserFault
+from tap_service.service_errors import ParameterError, UserError
 from tap_service.services.hats.hats_files import is_served
 from tap_service.services.queries.query_estimate import QueryEstimate
 from tap_service.services.queries.row_limit import RowLimit
@@ -74,8 +74,8 @@ async def estimate_query(request: Request, skyhouse: Skyhouse, caller: Caller, o
             )
         finally:
             gone.cancel()
-    except UserFault as error:
-        if error.status != UserFault.status:
+    except UserError as error:
+        if error.status != UserError.status:
             raise
         errors = list_query_errors(error) or (QueryError(message=str(error)),)
         return problem_response(error.status, str(error), errors, _NO_STORE)
@@ -229,5 +229,5 @@ def _read_order(text: str) -> int:
     if not text:
         return _DEFAULT_ORDER
     if not (text.isascii() and text.isdigit() and len(text) <= 2 and int(text) <= _MAX_ORDER):
-        raise ParameterFault(f"order must be an integer from 0 to {_MAX_ORDER}: the finest order of the cells")
+        raise ParameterError(f"order must be an integer from 0 to {_MAX_ORDER}: the finest order of the cells")
     return int(text)

@@ -30,7 +30,7 @@ from tap_service.handlers.request_body import read_body
 from tap_service.handlers.request_context import Caller, Origin, Skyhouse, is_from_other_site, is_from_unknown_name
 from tap_service.handlers.route_description import describe
 from tap_service.models.request_parameters import check_unicode
-from tap_service.service_errors import ClientGone, Forbidden, ParameterFault, ServiceError
+from tap_service.service_errors import ClientGone, Forbidden, ParameterError, ServiceError
 
 _log = logging.getLogger("skyhouse")
 
@@ -127,7 +127,7 @@ async def _call_tool(
     try:
         _check_texts(given)
         arguments = tool.arguments.model_validate(given)
-    except ParameterFault as error:
+    except ParameterError as error:
         return _tell_error(str(error))
     except ValidationError as error:
         return _tell_error("; ".join(f"{'.'.join(map(str, each['loc']))}: {each['msg']}" for each in error.errors()))

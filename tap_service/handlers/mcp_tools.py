@@ -26,7 +26,7 @@ from tap_service.models.identity import Identity
 from tap_service.models.request_parameters import Pair
 from tap_service.models.uws_job import Job
 from tap_service.serializers.json_serializer import describe_columns
-from tap_service.service_errors import ParameterFault
+from tap_service.service_errors import ParameterError
 from tap_service.services.queries.sync_answer import SyncAnswer
 from tap_service.services.queries.tap_parameters import TapParameters, read_tap_parameters
 from tap_service.services.site.client_address import RequestOrigin
@@ -202,13 +202,13 @@ async def _run_query(asked: AgentRequest, given: ShortQuery) -> Json:
 
 
 async def _read_rows(answer: SyncAnswer) -> str:
-    """Return the document of a query. Raises its error, and ParameterFault for a long one."""
+    """Return the document of a query. Raises its error, and ParameterError for a long one."""
     await answer.wait_for_first_bytes()
     document = bytearray()
     async for piece in answer.read_pieces():
         document += piece
         if len(document) > MAX_MCP_BYTES:
-            raise ParameterFault(
+            raise ParameterError(
                 f"the rows take more than {MAX_MCP_BYTES:,} bytes: name fewer columns, ask for fewer rows with maxrec, "
                 "or send the query to submit_job, whose result is a file"
             )

@@ -21,7 +21,7 @@ from tap_service.handlers.request_form import read_query_values
 from tap_service.handlers.route_description import Parameter, describe
 from tap_service.handlers.turns import run_in_turn_of
 from tap_service.models.engine_share import Lane
-from tap_service.service_errors import ParameterFault, ServiceUnavailable
+from tap_service.service_errors import ParameterError, ServiceUnavailable
 from tap_service.services.queries.name_resolver import NamedObject, NameResolver
 from tap_service.storage.engine.engine import EngineError
 
@@ -42,10 +42,10 @@ async def find_names(request: Request, skyhouse: Skyhouse, caller: Caller) -> Re
     given = read_query_values(request, [each.name.upper() for each in _QUERY])
     name, prefix, position, radius = (given.get(each.name.upper(), "") for each in _QUERY)
     if [bool(wish) for wish in (name, prefix, position)].count(True) != 1:
-        raise ParameterFault("give one of name=M31, prefix=androm for names that begin so, position=RA,DEC with radius")
+        raise ParameterError("give one of name=M31, prefix=androm for names that begin so, position=RA,DEC with radius")
     circle = _read_circle(position, radius) if position else None
     if len(name) > MAX_NAME_CHARACTERS or len(prefix) > MAX_NAME_CHARACTERS:
-        raise ParameterFault(f"the name of an object has at most {MAX_NAME_CHARACTERS} characters")
+        raise ParameterError(f"the name of an object has at most {MAX_NAME_CHARACTERS} characters")
 
     def find_objects() -> dict[str, Any]:
         catalogue = skyhouse.catalogue_cache.catalogue_for(caller.name if caller else None)
@@ -74,12 +74,12 @@ def _find_objects(names: NameResolver, catalogue: Catalogue, name: str) -> list[
 
 
 def _read_circle(position: str, radius: str) -> tuple[tuple[float, float], float]:
-    """Return the middle and the radius in degrees. Raise ParameterFault."""
+    """Return the middle and the radius in degrees. Raise ParameterError."""
     try:
         lon, lat = (float(number) for number in position.split(","))
         size = float(radius)
     except ValueError as error:
-        raise ParameterFault("position is RA,DEC and radius a number, in degrees: position=83.6,22&radius=5") from error
+        raise ParameterError("position is RA,DEC and radius a number, in degrees: position=83.6,22&radius=5") from error
     if not (0 <= lon <= 360 and -90 <= lat <= 90 and 0 < size <= 180):
-        raise ParameterFault("position is RA from 0 to 360 and DEC from -90 to 90, radius up to 180 degrees")
+        raise ParameterError("position is RA from 0 to 360 and DEC from -90 to 90, radius up to 180 degrees")
     return (lon, lat), size

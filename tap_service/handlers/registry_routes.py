@@ -9,7 +9,7 @@ from tap_service.handlers.request_context import Skyhouse
 from tap_service.handlers.request_form import read_request_pairs
 from tap_service.handlers.route_description import Parameter, describe
 from tap_service.handlers.turns import run_in_turn
-from tap_service.service_errors import NotFound, ParameterFault
+from tap_service.service_errors import NotFound, ParameterError
 
 router = APIRouter()
 
@@ -34,6 +34,6 @@ async def answer_harvester(request: Request, skyhouse: Skyhouse) -> Response:
         )
     try:
         pairs = await read_request_pairs(request, skyhouse)
-    except ParameterFault as error:
+    except ParameterError as error:
         return Response(skyhouse.registry.refuse(str(error)), media_type=_XML)
     return Response(await run_in_turn(skyhouse.registry.answer, pairs), media_type=_XML)

@@ -14,7 +14,7 @@ from tap_service.constants import BODY_BYTES_PER_SECOND, BODY_SECONDS, MAX_DISCA
 from tap_service.handlers.body_encoding import BodyDecoder, count_compressed_body, find_encoding
 from tap_service.handlers.request_context import create_incoming_file, get_origin
 from tap_service.scratch_files import NoRoom
-from tap_service.service_errors import BodyTooLarge, BodyTooSlow, ClientGone, ServiceUnavailable, UploadFault
+from tap_service.service_errors import BodyTooLarge, BodyTooSlow, ClientGone, ServiceUnavailable, UploadError
 
 #: how many bytes are written at once, on a thread
 _PIECE_BYTES = 1 << 20
@@ -40,7 +40,7 @@ async def open_body(request: Request, max_bytes: int, too_long: str) -> AsyncIte
     ------
     BodyTooLarge, BodyTooSlow, ClientGone
         The body does not arrive completely.
-    UnknownEncoding, TooManyUploads, ParameterFault
+    UnknownEncoding, TooManyUploads, ParameterError
         It cannot be decompressed: see ``body_encoding``.
     """
     async with aclosing(_receive_pieces(request, max_bytes)) as received:
@@ -96,9 +96,9 @@ async def receive_body_file(request: Request, max_bytes: int) -> AsyncIterator[P
 
     Raises
     ------
-    BodyTooLarge, BodyTooSlow, ClientGone, UnknownEncoding, TooManyUploads, ParameterFault
+    BodyTooLarge, BodyTooSlow, ClientGone, UnknownEncoding, TooManyUploads, ParameterError
         As in ``open_body``.
-    UploadFault
+    UploadError
         The body is empty.
     ServiceUnavailable
         There is no space for the body.
@@ -115,7 +115,7 @@ async def receive_body_file(request: Request, max_bytes: int) -> AsyncIterator[P
         except (OSError, NoRoom) as error:
             raise no_room_error("the file", error) from error
         if not length:
-            raise UploadFault("the request has no body: send a table file or the definition of a table")
+            raise UploadError("the request has no body: send a table file or the definition of a table")
         yield path
 
 

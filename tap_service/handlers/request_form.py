@@ -22,7 +22,7 @@ from tap_service.handlers.request_body import feed_body, no_room_error, read_bod
 from tap_service.handlers.request_context import create_incoming_file, get_origin
 from tap_service.models.request_parameters import Pair, is_known, read_single_values
 from tap_service.scratch_files import IncomingFile, NoRoom
-from tap_service.service_errors import BodyTooLarge, ParameterFault
+from tap_service.service_errors import BodyTooLarge, ParameterError
 
 if TYPE_CHECKING:
     from python_multipart.multipart import MultipartCallbacks
@@ -59,7 +59,7 @@ class Form:
 
 
 def read_query_pairs(request: Request) -> list[Pair]:
-    """Read the parameters of the query string. Raises ParameterFault if it is not UTF-8, or has too many."""
+    """Read the parameters of the query string. Raises ParameterError if it is not UTF-8, or has too many."""
     return parse_urlencoded(request.scope["query_string"], "the query string")
 
 
@@ -73,7 +73,7 @@ async def read_request_pairs(request: Request, skyhouse: Services, max_parameter
 
     Raises
     ------
-    ParameterFault
+    ParameterError
         The body is not a form, or not UTF-8, or there are more parameters.
     BodyTooLarge
         The body is longer than a query can be.
@@ -91,7 +91,7 @@ async def read_request_form(
 
     Raises
     ------
-    ParameterFault, BodyTooLarge, BodyTooSlow, ClientGone, UnknownEncoding, TooManyUploads
+    ParameterError, BodyTooLarge, BodyTooSlow, ClientGone, UnknownEncoding, TooManyUploads
         As in ``read_request_pairs``.
     ServiceUnavailable
         There is no space for the files.
@@ -104,7 +104,7 @@ async def read_request_form(
     kind, options = parse_options_header(request.headers.get("content-type", ""))
     if kind == _MULTIPART.encode():
         if not (boundary := options.get(b"boundary")):
-            raise ParameterFault(f"the Content-Type {_MULTIPART} has no boundary")
+            raise ParameterError(f"the Content-Type {_MULTIPART} has no boundary")
         max_file_bytes = config.upload_bytes if with_files else 0
         create_file = partial(create_incoming_file, request, await get_origin(request))
         reader = PartReader(form, boundary, max_text_bytes, max_file_bytes, create_file, max_parameters)
@@ -120,7 +120,7 @@ async def read_request_form(
         return form
     body = await read_body(request, max_text_bytes, _describe_limit(max_text_bytes))
     if body and kind not in (b"", _URLENCODED.encode()):
-        raise ParameterFault(f"the Content-Type of a POST must be {_URLENCODED} or {_MULTIPART}")
+        raise ParameterError(f"the Content-Type of a POST must be {_URLENCODED} or {_MULTIPART}")
     form.pairs += parse_urlencoded(body, "the body", max_parameters) if body else []
     return form
 
@@ -129,9 +129,9 @@ def parse_urlencoded(data: bytes, where: str, max_parameters: int = MAX_PARAMETE
     try:
         return parse_qsl(data.decode("utf-8"), keep_blank_values=True, errors="strict", max_num_fields=max_parameters)
     except UnicodeDecodeError as error:
-        raise ParameterFault(f"{where} is not UTF-8: {error.reason}; encode it in UTF-8") from error
+        raise ParameterError(f"{where} is not UTF-8: {error.reason}; encode it in UTF-8") from error
     except ValueError as error:
-        raise ParameterFault(f"{where} has more than {max_parameters} parameters") from error
+        raise ParameterError(f"{where} has more than {max_parameters} parameters") from error
 
 
 def _describe_limit(max_bytes: int) -> str:
@@ -192,7 +192,7 @@ class PartReader:
             self._parser = MultipartParser(boundary, callbacks)
 
     def write(self, data: bytes) -> None:
-        """Parse the next bytes. Raise ParameterFault, BodyTooLarge, and NoRoom or OSError without space for files."""
+        """Parse the next bytes. Raise ParameterError, BodyTooLarge, and NoRoom or OSError without space for files."""
         with _translate_parser_errors():
             self._parser.write(data)
 
@@ -200,7 +200,7 @@ class PartReader:
         with _translate_parser_errors():
             self._parser.finalize()
         if not self._ended:
-            raise ParameterFault("the multipart/form-data body has no end: its last boundary is missing")
+            raise ParameterError("the multipart/form-data body has no end: its last boundary is missing")
 
     def close(self) -> None:
         self._form.close()
@@ -210,7 +210,7 @@ class PartReader:
     def _begin_part(self) -> None:
         self._count += 1
         if self._count > self._max_parts:
-            raise ParameterFault(f"the body has more than {self._max_parts} parts")
+            raise ParameterError(f"the body has more than {self._max_parts} parts")
         self._headers = {}
         self._value, self._file, self._size = None, None, 0
 
@@ -229,7 +229,7 @@ class PartReader:
         _, options = parse_options_header(self._headers.get(b"content-disposition", b""))
         name = options.get(b"name")
         if name is None:
-            raise ParameterFault("a part of the multipart/form-data body has no name in its Content-Disposition")
+            raise ParameterError("a part of the multipart/form-data body has no name in its Content-Disposition")
         self._name = _decode_part(name)
         if b"filename" in options and not is_known(self._name):
             self._begin_file()
@@ -270,7 +270,7 @@ class PartReader:
         if self._file is not None:
             if earlier := self._form.files.pop(self._name, None):
                 earlier.file.close()
-                raise ParameterFault(f"two files of the request are called {self._name[:60]!r}")
+                raise ParameterError(f"two files of the request are called {self._name[:60]!r}")
             content_type = self._headers.get(b"content-type", b"").decode("latin-1")
             self._form.files[self._name] = FilePart(content_type, self._file)
             self._file = None
@@ -278,7 +278,7 @@ class PartReader:
     def _end_value(self, value: bytes) -> None:
         try:
             self._form.pairs.append((self._name, _decode_part(value)))
-        except ParameterFault:
+        except ParameterError:
             if is_known(self._name) or not self._max_file_bytes:
                 raise
             self._begin_file()  # a short binary table
@@ -293,11 +293,11 @@ def _translate_parser_errors() -> Iterator[None]:
     try:
         yield
     except FormParserError as error:
-        raise ParameterFault(f"the body is not valid multipart/form-data: {error}") from error
+        raise ParameterError(f"the body is not valid multipart/form-data: {error}") from error
 
 
 def _decode_part(data: bytes) -> str:
     try:
         return data.decode()
     except UnicodeDecodeError as error:
-        raise ParameterFault(f"a part of the body is not UTF-8: {error.reason}") from error
+        raise ParameterError(f"a part of the body is not UTF-8: {error.reason}") from error

@@ -31,7 +31,7 @@ from tap_service.handlers.turns import run_in_turn
 from tap_service.models.request_parameters import parse_count, parse_note, read_single_values
 from tap_service.models.share import Share
 from tap_service.models.timestamps import format_instant
-from tap_service.service_errors import ParameterFault
+from tap_service.service_errors import ParameterError
 from tap_service.services.shares.share_requests import MAX_LISTED, MAX_NOTE, ShareWish, require_stored
 from tap_service.services.site.client_address import RequestOrigin
 
@@ -168,15 +168,15 @@ def _list_entry(share: Share, origin: RequestOrigin) -> dict[str, Any]:
 def _read_given(form: Form) -> dict[str, str]:
     too_long = next((name for name in form.files if name.upper() in _PARAMETERS), "")
     if too_long:
-        raise ParameterFault(f"{too_long.upper()} is too long, or a file: send it as a text")
+        raise ParameterError(f"{too_long.upper()} is too long, or a file: send it as a text")
     values = read_single_values(form.pairs, _PARAMETERS)
     given = {name: values.get(name, "").strip() for name in _PARAMETERS}
     if not given["JOB"]:
-        raise ParameterFault("give JOB: the id of a COMPLETED job that was created with CHECKSUM=true")
+        raise ParameterError("give JOB: the id of a COMPLETED job that was created with CHECKSUM=true")
     return given
 
 
 def _read_named(value: str) -> bool:
     if value.lower() not in ("", "true", "false"):
-        raise ParameterFault("NAMED is true or false: whether readers see your name")
+        raise ParameterError("NAMED is true or false: whether readers see your name")
     return value.lower() == "true"

@@ -24,7 +24,7 @@ from tap_service.handlers.request_context import (
 from tap_service.handlers.request_form import Form, read_request_form
 from tap_service.handlers.route_description import ANY, describe
 from tap_service.models.identity import Identity
-from tap_service.service_errors import Forbidden, UserFault
+from tap_service.service_errors import Forbidden, UserError
 from tap_service.services.queries.sync_answer import StartJob
 from tap_service.services.queries.tap_parameters import TapParameters, read_tap_parameters
 from tap_service.services.site.client_address import RequestOrigin
@@ -57,14 +57,14 @@ async def answer_sync(request: Request) -> Response:
 async def _read_query(
     request: Request, skyhouse: Services, origin: RequestOrigin, owner: str | None
 ) -> tuple[Form, TapParameters]:
-    """Return the form, which the caller closes, and its query. Raises UserFault."""
+    """Return the form, which the caller closes, and its query. Raises UserError."""
     form = Form()
     try:
         form = await read_request_form(request, skyhouse)
         return form, read_tap_parameters(form.pairs, skyhouse.config.max_query_length, form.files)
     except BaseException as error:
         form.close()
-        if isinstance(error, UserFault):
+        if isinstance(error, UserError):
             skyhouse.queries.record_refusal(error, origin.client, owner)
         raise
 

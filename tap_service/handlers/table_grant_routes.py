@@ -21,7 +21,7 @@ from tap_service.handlers.request_form import read_query_values
 from tap_service.handlers.route_description import Parameter, describe
 from tap_service.handlers.turns import run_in_turn
 from tap_service.handlers.user_table_routes import User, describe_readers
-from tap_service.service_errors import ParameterFault
+from tap_service.service_errors import ParameterError
 
 router = APIRouter()
 
@@ -55,5 +55,5 @@ def _describe_grants(record: UserTable) -> Response:
 def _read_reader(given: Mapping[str, Any]) -> Reader:
     named = [kind for kind in _KINDS if kind in given]
     if len(named) != 1:
-        raise ParameterFault("give one name, as user or as group: with whom the table is shared")
+        raise ParameterError("give one name, as user or as group: with whom the table is shared")
     return Reader.model_validate({"kind": named[0], "name": read_text(dict(given), named[0]).strip()})

@@ -15,7 +15,7 @@ from tap_service.handlers.json_body import read_json_object, read_text
 from tap_service.handlers.request_context import Skyhouse, User
 from tap_service.handlers.route_description import Parameter, describe
 from tap_service.handlers.turns import run_in_turn
-from tap_service.service_errors import ParameterFault
+from tap_service.service_errors import ParameterError
 from tap_service.services.site.own_tokens import DEFAULT_DAYS, MAX_DAYS
 
 router = APIRouter()
@@ -35,7 +35,7 @@ async def create_token(request: Request, skyhouse: Skyhouse, user: User) -> Resp
     given = await read_json_object(request, ("label", "days"))
     days = given.get("days", DEFAULT_DAYS)
     if isinstance(days, bool) or not isinstance(days, int | float) or not 0 < days <= MAX_DAYS:
-        raise ParameterFault(f"days is not a number above 0 and up to {MAX_DAYS}: how long the token is valid")
+        raise ParameterError(f"days is not a number above 0 and up to {MAX_DAYS}: how long the token is valid")
     label = read_text(given, "label", "token")
     # without a wish, as long as these credentials last
     made = await run_in_turn(skyhouse.own_tokens.create_token, user, label, days, is_capped="days" not in given)

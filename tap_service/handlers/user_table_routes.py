@@ -33,7 +33,7 @@ from tap_service.models.identity import Identity
 from tap_service.models.request_parameters import Pair, read_single_values
 from tap_service.models.timestamps import format_instant
 from tap_service.readers.file_formats import FORMATS
-from tap_service.service_errors import ParameterFault
+from tap_service.service_errors import ParameterError
 from tap_service.services.user_tables.user_table_jobs import CREATE_INDEX, SAVE_TABLE, check_savable
 from tap_service.services.user_tables.user_table_requests import require_user
 
@@ -115,7 +115,7 @@ async def index_table(request: Request, skyhouse: Skyhouse, caller: Caller, orig
     given = _read_known(await read_request_pairs(request, skyhouse), ("TABLE", "INDEX", "UNIQUE"))
     for name in ("TABLE", "INDEX"):
         if name not in given:
-            raise ParameterFault(f"give {name}: this creates an index on a column (INDEX) of your table (TABLE)")
+            raise ParameterError(f"give {name}: this creates an index on a column (INDEX) of your table (TABLE)")
     return await _redirect_to_job(skyhouse, caller, origin, [("REQUEST", CREATE_INDEX), *given.items()])
 
 
@@ -127,11 +127,11 @@ async def save_result(job_id: str, request: Request, skyhouse: Skyhouse, caller:
     require_user(caller)
     given = _read_known(await read_request_pairs(request, skyhouse), ("TABLE", "REPLACE"))
     if "TABLE" not in given:
-        raise ParameterFault("give TABLE: the name of the new table, such as TABLE=mydb.bright")
+        raise ParameterError("give TABLE: the name of the new table, such as TABLE=mydb.bright")
     skyhouse.user_tables.parse_table_name(given["TABLE"])
     source = await run_in_turn(skyhouse.jobs.get_job, job_id, caller)
     if source.result is None:
-        raise ParameterFault(f"the job has no result to save as a table: it is {source.phase}")
+        raise ParameterError(f"the job has no result to save as a table: it is {source.phase}")
     check_savable(source, skyhouse.config)
     pairs = [("REQUEST", SAVE_TABLE), *given.items(), ("JOB", job_id), ("PHASE", "RUN")]
     return await _redirect_to_job(skyhouse, caller, origin, pairs)
@@ -194,5 +194,5 @@ def _read_known(pairs: list[Pair], names: tuple[str, ...]) -> dict[str, str]:
 def _read_replace(request: Request) -> bool:
     word = read_query_values(request, ("REPLACE",)).get("REPLACE", "false").strip().lower()
     if word not in ("true", "false"):
-        raise ParameterFault("replace must be true or false: whether to replace the existing table or rows")
+        raise ParameterError("replace must be true or false: whether to replace the existing table or rows")
     return word == "true"

@@ -38,7 +38,7 @@ from tap_service.handlers.route_description import Parameter, describe
 from tap_service.handlers.turns import run_in_turn
 from tap_service.models.identity import Identity
 from tap_service.models.timestamps import format_instant
-from tap_service.service_errors import NotFound, ParameterFault
+from tap_service.service_errors import NotFound, ParameterError
 from tap_service.services.site.service_capabilities import describe_service
 
 router = APIRouter()
@@ -86,7 +86,7 @@ def _write_capabilities_json(described: ServiceDescription) -> bytes:
 async def show_tables(request: Request, skyhouse: Skyhouse, caller: Caller) -> Response:
     detail = read_query_values(request, ("DETAIL",)).get("DETAIL", "max").strip().lower()
     if detail not in _DETAILS:
-        raise ParameterFault("detail is min or max: whether the tables are listed alone, or with their columns")
+        raise ParameterError("detail is min or max: whether the tables are listed alone, or with their columns")
     is_full = detail == "max"
 
     def send_tables() -> Response:

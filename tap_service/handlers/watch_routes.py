@@ -21,7 +21,7 @@ from tap_service.handlers.json_body import read_json_object, read_text
 from tap_service.handlers.request_context import Origin, Skyhouse, User
 from tap_service.handlers.route_description import Parameter, describe
 from tap_service.handlers.turns import run_in_turn
-from tap_service.service_errors import ParameterFault
+from tap_service.service_errors import ParameterError
 from tap_service.services.watches.position_lists import MAX_RADIUS
 from tap_service.services.watches.watch_requests import WatchWish
 
@@ -78,7 +78,7 @@ async def change_watch(watch_id: str, request: Request, skyhouse: Skyhouse, user
     elif action in ("pause", "resume"):
         watch = await run_in_turn(skyhouse.watches.pause_watch, watch, is_paused=action == "pause")
     else:
-        raise ParameterFault("action is pause, resume or run")
+        raise ParameterError("action is pause, resume or run")
     return JSONResponse(describe_watch(watch), headers=_NO_STORE)
 
 
@@ -92,12 +92,12 @@ async def remove_watch(watch_id: str, skyhouse: Skyhouse, user: User) -> Respons
 def _read_wish(given: dict[str, Any]) -> WatchWish:
     radius, mail = given.get("radius", 0), given.get("mail", False)
     if isinstance(radius, bool) or not isinstance(radius, int | float) or not 0 <= radius <= MAX_RADIUS:
-        raise ParameterFault(f"radius is a number up to {MAX_RADIUS:g}, in arcseconds")
+        raise ParameterError(f"radius is a number up to {MAX_RADIUS:g}, in arcseconds")
     if not isinstance(mail, bool):
-        raise ParameterFault("mail is true or false: whether messages go to the address of your account")
+        raise ParameterError("mail is true or false: whether messages go to the address of your account")
     texts = {name: read_text(given, name).strip() for name in ("name", "query", "table", "list", "webhook")}
     if texts["query"] and texts["list"]:
-        raise ParameterFault("give query or list, not both: what the watch looks for")
+        raise ParameterError("give query or list, not both: what the watch looks for")
     return WatchWish(
         texts["name"], texts["query"], texts["table"], texts["list"], float(radius), texts["webhook"], mail
     )

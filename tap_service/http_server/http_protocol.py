@@ -45,7 +45,7 @@ _REFUSAL_SECONDS = 2.0
 _RESET = struct.pack("ii", 1, 0)
 
 
-class _HeadFault(Exception):
+class _HeadError(Exception):
     """The head of a request is refused: with this status and message."""
 
     def __init__(self, status: int, message: str) -> None:
@@ -138,7 +138,7 @@ class SkyhouseProtocol(HttpToolsProtocol):
         if not self._is_in_body:
             super().on_header(name, value)
             if len(self.headers) > MAX_REQUEST_HEADERS:
-                raise _HeadFault(431, f"the request has more than {MAX_REQUEST_HEADERS} headers: send fewer")
+                raise _HeadError(431, f"the request has more than {MAX_REQUEST_HEADERS} headers: send fewer")
 
     def on_headers_complete(self) -> None:
         version = self.parser.get_http_version()
@@ -150,15 +150,15 @@ class SkyhouseProtocol(HttpToolsProtocol):
         self._is_in_body, self._body_bytes, self._body_at = True, 0, self.loop.time()
 
     def _check_headers(self, version: str) -> None:
-        """Raise _HeadFault."""
+        """Raise _HeadError."""
         if len(self.pipeline) >= MAX_PIPELINED:
-            raise _HeadFault(429, f"more than {MAX_PIPELINED} requests of this connection wait for their answers")
+            raise _HeadError(429, f"more than {MAX_PIPELINED} requests of this connection wait for their answers")
         hosts = sum(name == b"host" for name, _ in self.headers)
         if hosts != 1 and (hosts or version == "1.1"):
-            raise _HeadFault(400, "the request must have one Host header")
+            raise _HeadError(400, "the request must have one Host header")
         codings = [value.strip().lower() for name, value in self.headers if name == b"transfer-encoding"]
         if codings not in ([], [b"chunked"]):
-            raise _HeadFault(501, "of the transfer codings, this service knows chunked alone")
+            raise _HeadError(501, "of the transfer codings, this service knows chunked alone")
 
     def on_body(self, body: bytes) -> None:
         self._chunks.append(body)
@@ -196,7 +196,7 @@ class SkyhouseProtocol(HttpToolsProtocol):
         """Refuse what the parser does not take, or one of the methods that it calls."""
         error = sys.exc_info()[1]
         cause = error.__context__ if error is not None else None
-        if isinstance(cause, _HeadFault):
+        if isinstance(cause, _HeadError):
             self._refuse(cause.status, str(cause))
         else:
             self._refuse(400, _NOT_HTTP)

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from datetime import datetime
 
 from tap_service.models.timestamps import parse_instant
-from tap_service.service_errors import ParameterFault
+from tap_service.service_errors import ParameterError
 
 #: the name and value of one parameter
 Pair = tuple[str, str]
@@ -36,11 +36,11 @@ def shorten_value(value: str) -> str:
 
 
 def check_unicode(name: str, value: str) -> None:
-    """Raise ParameterFault for half of a surrogate pair: JSON can write one, and UTF-8 cannot."""
+    """Raise ParameterError for half of a surrogate pair: JSON can write one, and UTF-8 cannot."""
     try:
         value.encode()
     except UnicodeEncodeError as error:
-        raise ParameterFault(
+        raise ParameterError(
             f"{name}: character {error.start + 1} is U+{ord(value[error.start]):04X}, half of a surrogate pair: write "
             "both halves, or leave it out"
         ) from error
@@ -49,7 +49,7 @@ def check_unicode(name: str, value: str) -> None:
 def read_single_values(pairs: Iterable[Pair], names: Sequence[str]) -> dict[str, str]:
     """Return the values of the parameters with these names, in any case, that are not empty.
 
-    Raises ParameterFault if one has two values, or a value cannot be UTF-8 or a name.
+    Raises ParameterError if one has two values, or a value cannot be UTF-8 or a name.
     """
     given: dict[str, str] = {}
     for name, value in pairs:
@@ -57,7 +57,7 @@ def read_single_values(pairs: Iterable[Pair], names: Sequence[str]) -> dict[str,
         if known not in names:
             continue
         if known in given:
-            raise ParameterFault(f"the parameter {known} is given more than once; give it one value")
+            raise ParameterError(f"the parameter {known} is given more than once; give it one value")
         check_unicode(known, value)
         if known == "RUNID":
             refuse_controls(known, value)
@@ -66,40 +66,40 @@ def read_single_values(pairs: Iterable[Pair], names: Sequence[str]) -> dict[str,
 
 
 def parse_note(value: str, max_length: int) -> str:
-    """Return a note of several lines, which end as in Unix. Raises ParameterFault."""
+    """Return a note of several lines, which end as in Unix. Raises ParameterError."""
     note = re.sub("\r\n?", "\n", value).strip()
     if len(note) > max_length:
-        raise ParameterFault(f"NOTE has {len(note)} characters, and up to {max_length} are kept: shorten it")
+        raise ParameterError(f"NOTE has {len(note)} characters, and up to {max_length} are kept: shorten it")
     refuse_controls("NOTE", note)
     return note
 
 
 def refuse_controls(name: str, value: str) -> None:
-    """Raise ParameterFault for a control character other than tab and line end: it could steer a terminal."""
+    """Raise ParameterError for a control character other than tab and line end: it could steer a terminal."""
     found = _CONTROLS.search(value)
     if found:
-        raise ParameterFault(
+        raise ParameterError(
             f"{name}: character {found.start() + 1} is U+{ord(found[0]):04X}, a control character: leave it out"
         )
 
 
 def parse_time(name: str, value: str) -> datetime:
-    """Return the instant that a parameter gives. Raises ParameterFault."""
+    """Return the instant that a parameter gives. Raises ParameterError."""
     try:
         return parse_instant(value)
     except ValueError as error:
-        raise ParameterFault(f"{name}: {error}") from error
+        raise ParameterError(f"{name}: {error}") from error
 
 
 def parse_search(value: str) -> tuple[str, ...]:
-    """Return the words that SEARCH gives. Raises ParameterFault."""
+    """Return the words that SEARCH gives. Raises ParameterError."""
     if len(value) > _MAX_SEARCH:
-        raise ParameterFault(f"SEARCH has up to {_MAX_SEARCH} characters: the words to look for")
+        raise ParameterError(f"SEARCH has up to {_MAX_SEARCH} characters: the words to look for")
     return tuple(value.split())
 
 
 def parse_count(name: str, value: str, what: str) -> int:
-    """Return the number above 0 that a parameter gives; ``what`` is counted. Raises ParameterFault."""
+    """Return the number above 0 that a parameter gives; ``what`` is counted. Raises ParameterError."""
     if not re.fullmatch(r"0*[1-9][0-9]{0,17}", value.strip(), re.ASCII):
-        raise ParameterFault(f"{name} is a number of {what} above 0, such as 100")
+        raise ParameterError(f"{name} is a number of {what} above 0, such as 100")
     return int(value)

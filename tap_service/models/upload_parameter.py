@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 from tap_service.constants import MAX_UPLOADS
 from tap_service.models.read_options import AS_DETECTED, ReadOptions, parse_options
 from tap_service.models.request_parameters import shorten_value
-from tap_service.service_errors import ParameterFault
+from tap_service.service_errors import ParameterError
 
 #: the schema of uploads in a query
 UPLOAD_SCHEMA = "TAP_UPLOAD"
@@ -88,7 +88,7 @@ def read_uploads(values: Iterable[str], parts: Mapping[str, Part]) -> tuple[Uplo
 
     Raises
     ------
-    ParameterFault
+    ParameterError
         A value is malformed, or names a part that does not exist.
     """
     found: dict[str, Upload] = {}
@@ -98,23 +98,23 @@ def read_uploads(values: Iterable[str], parts: Mapping[str, Part]) -> tuple[Uplo
                 continue
             upload = _read_upload(pair.strip(), parts)
             if upload.name.lower() in found:
-                raise ParameterFault(f"UPLOAD: two tables are called {upload.name}; give each its own name")
+                raise ParameterError(f"UPLOAD: two tables are called {upload.name}; give each its own name")
             found[upload.name.lower()] = upload
     if len(found) > MAX_UPLOADS:
-        raise ParameterFault(f"UPLOAD: {len(found)} tables are too many; a query may have {MAX_UPLOADS}")
+        raise ParameterError(f"UPLOAD: {len(found)} tables are too many; a query may have {MAX_UPLOADS}")
     return tuple(found.values())
 
 
 def _read_upload(pair: str, parts: Mapping[str, Part]) -> Upload:
     name, comma, address = (word.strip() for word in pair.partition(","))
     if not comma or not address:
-        raise ParameterFault(
+        raise ParameterError(
             "UPLOAD takes a name and a location, such as UPLOAD=mine,param:file with a part called file, "
             "or UPLOAD=mine,https://example.org/stars.vot"
         )
     name = name[len(UPLOAD_SCHEMA) + 1 :] if name.upper().startswith(UPLOAD_SCHEMA + ".") else name
     if not _NAME.fullmatch(name):
-        raise ParameterFault(
+        raise ParameterError(
             f"UPLOAD: {shorten_value(name)} is not a valid table name: "
             "use up to 64 letters, digits and _, beginning with a letter"
         )
@@ -124,13 +124,13 @@ def _read_upload(pair: str, parts: Mapping[str, Part]) -> Upload:
     if scheme.lower() == "param":
         if rest not in parts:
             has = ", ".join(shorten_value(part) for part in parts) or "none"
-            raise ParameterFault(
+            raise ParameterError(
                 f"UPLOAD: the request has no part {shorten_value(rest)} for table {name} (its parts: {has}); "
                 "send the file as a part of multipart/form-data with this name"
             )
         return Upload(name, part=parts[rest], options=options)
     if not is_fetchable(address):
-        raise ParameterFault(
+        raise ParameterError(
             f"UPLOAD: table {name} cannot be fetched from {shorten_value(address)}: "
             "give param:... or an http or https address"
         )
@@ -142,7 +142,7 @@ def _read_options(name: str, fragment: str) -> ReadOptions:
     try:
         return parse_options(fragment) if fragment else AS_DETECTED
     except ValueError as error:
-        raise ParameterFault(
+        raise ParameterError(
             f"UPLOAD: table {name} has {shorten_value('#' + fragment)} behind its location: {error}; "
             "write it such as param:file#hdu=2 or param:file#delimiter=blanks&null=-999"
         ) from error

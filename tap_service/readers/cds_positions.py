@@ -75,7 +75,7 @@ class Degrees:
 
     ra: Doubles
     dec: Doubles
-    faults: dict[int, tuple[str, str]]
+    rejects: dict[int, tuple[str, str]]
 
 
 def find_position(columns: list[CdsColumn]) -> Position | None:
@@ -158,47 +158,49 @@ def compute_degrees(position: Position, values: Mapping[str, pa.Array]) -> Degre
         Positions in ICRS. Seconds, or minutes and seconds, that are missing count as 0; without hours or degrees there
         is no position.
     """
-    faults: dict[int, tuple[str, str]] = {}
-    ra = _read_angle(position.ra, values, 24 if position.is_in_hours else 360, faults)
-    dec = _read_angle(position.dec, values, 90, faults)
+    rejects: dict[int, tuple[str, str]] = {}
+    ra = _read_angle(position.ra, values, 24 if position.is_in_hours else 360, rejects)
+    dec = _read_angle(position.dec, values, 90, rejects)
     ra = ra / (240 if position.is_in_hours else 3600)  # one division, which is rounded once
     dec = dec / 3600
     missing = np.isnan(ra) | np.isnan(dec)
-    missing[list(faults)] = True
+    missing[list(rejects)] = True
     ra[missing] = dec[missing] = np.nan
     if position.equinox not in ("", J2000):
         ra, dec = _convert_to_icrs(ra, dec, position.equinox)
-    return Degrees(ra, dec, faults)
+    return Degrees(ra, dec, rejects)
 
 
 def _read_angle(
-    angle: Angle, values: Mapping[str, pa.Array], limit: int, faults: dict[int, tuple[str, str]]
+    angle: Angle, values: Mapping[str, pa.Array], limit: int, rejects: dict[int, tuple[str, str]]
 ) -> Doubles:
     """Return the angle in seconds."""
-    whole = _read_part(angle.whole, values, limit + 1e-9, faults)
+    whole = _read_part(angle.whole, values, limit + 1e-9, rejects)
     zeros = np.zeros_like(whole)
-    minutes = _read_part(angle.minutes, values, 60, faults) if angle.minutes else zeros
-    seconds = _read_part(angle.seconds, values, 60 + 1e-9, faults) if angle.seconds else zeros
+    minutes = _read_part(angle.minutes, values, 60, rejects) if angle.minutes else zeros
+    seconds = _read_part(angle.seconds, values, 60 + 1e-9, rejects) if angle.seconds else zeros
     gap = np.isnan(minutes) & ~np.isnan(seconds) & bool(angle.seconds)
     total = np.abs(whole) * 3600 + np.nan_to_num(minutes) * 60 + np.nan_to_num(seconds)
     total[gap] = np.nan
     for row in np.flatnonzero(total > limit * 3600).tolist():
-        faults.setdefault(row, (angle.whole, f"part of an angle beyond {limit}"))
-    return np.asarray(np.where(_find_negative(angle, values, faults), -total, total))
+        rejects.setdefault(row, (angle.whole, f"part of an angle beyond {limit}"))
+    return np.asarray(np.where(_find_negative(angle, values, rejects), -total, total))
 
 
-def _read_part(label: str, values: Mapping[str, pa.Array], limit: float, faults: dict[int, tuple[str, str]]) -> Doubles:
+def _read_part(
+    label: str, values: Mapping[str, pa.Array], limit: float, rejects: dict[int, tuple[str, str]]
+) -> Doubles:
     numbers, bad = parse_numbers(values[label])
     found: Doubles = np.array(numbers.fill_null(float("nan")), np.float64)
     for row in np.flatnonzero(bad.to_numpy(zero_copy_only=False)).tolist():
-        faults.setdefault(row, (label, "not a number"))
+        rejects.setdefault(row, (label, "not a number"))
     for row in np.flatnonzero(np.abs(found) >= limit).tolist():
-        faults.setdefault(row, (label, f"not below {limit:g}"))
+        rejects.setdefault(row, (label, f"not below {limit:g}"))
     return found
 
 
 def _find_negative(
-    angle: Angle, values: Mapping[str, pa.Array], faults: dict[int, tuple[str, str]]
+    angle: Angle, values: Mapping[str, pa.Array], rejects: dict[int, tuple[str, str]]
 ) -> npt.NDArray[np.bool_]:
     """Return which angles are negative: by their sign, also that of -00."""
     signs = values[angle.sign or angle.whole].cast(pa.string())
@@ -206,7 +208,7 @@ def _find_negative(
         known = pc.fill_null(pc.is_in(signs, pa.array(["+", "-"])), True)
         for row in np.flatnonzero(~known.to_numpy(zero_copy_only=False)).tolist():
             if signs[row].is_valid:
-                faults.setdefault(row, (angle.sign, "neither + nor -"))
+                rejects.setdefault(row, (angle.sign, "neither + nor -"))
         negative = pc.equal(signs, "-")
     else:
         negative = pc.starts_with(signs, "-")

@@ -24,7 +24,7 @@ from tap_service.readers.cds_readme import CdsColumn, CdsTable, ReadMe, is_descr
 from tap_service.readers.compression import strip_compression
 from tap_service.readers.fixed_width_rows import FixedColumn, FixedLayout, FixedRows
 from tap_service.readers.read_error import ReadError
-from tap_service.readers.table_source import MAX_HEADER_BYTES, Fault, RowBlock
+from tap_service.readers.table_source import MAX_HEADER_BYTES, RejectedRow, RowBlock
 from tap_service.readers.text_lines import Start, decode_text, read_line_blocks, read_text
 from tap_service.readers.text_source import TextSource
 from tap_service.readers.unique_names import name_columns
@@ -84,7 +84,7 @@ class CdsSource(TextSource):
         with ByteStream(self.path) as stream:
             for block in read_line_blocks(stream, self._start):
                 for rows in self._layout.split_block(block):
-                    count += len(rows.lines) + len(rows.faults)
+                    count += len(rows.lines) + len(rows.rejects)
                     yield self._build_block(rows, columns, block.fraction)
         if self._records not in (None, count):
             raise ReadError(
@@ -97,12 +97,12 @@ class CdsSource(TextSource):
         wanted = {name for name in columns if name not in self._position_names}
         wanted |= set(computed.list_labels()) if computed else set()
         arrays: dict[str, pa.Array] = {name: rows.slice_column(self._layout.columns[name]) for name in wanted}
-        faults = rows.faults
+        rejects = rows.rejects
         keep = np.ones(len(rows.lines), bool)
         if computed:
             degrees = compute_degrees(computed, arrays)
-            keep[list(degrees.faults)] = False
-            faults += tuple(_list_faults(degrees, arrays, rows))
+            keep[list(degrees.rejects)] = False
+            rejects += tuple(_list_problems(degrees, arrays, rows))
             for name, values in zip(self._position_names, (degrees.ra, degrees.dec), strict=True):
                 arrays[name] = pa.array(values, pa.float64(), mask=np.isnan(values))
         schema = pa.schema([(name, arrays[name].type) for name in columns])
@@ -110,13 +110,13 @@ class CdsSource(TextSource):
         lines = rows.lines
         if not keep.all():
             batch, lines = batch.filter(pa.array(keep)), lines[keep]
-        return RowBlock(batch, lambda row: int(lines[row]), fraction, faults)
+        return RowBlock(batch, lambda row: int(lines[row]), fraction, rejects)
 
 
-def _list_faults(degrees: Degrees, arrays: dict[str, pa.Array], rows: FixedRows) -> Iterator[Fault]:
-    for row, (column, reason) in sorted(degrees.faults.items()):
+def _list_problems(degrees: Degrees, arrays: dict[str, pa.Array], rows: FixedRows) -> Iterator[RejectedRow]:
+    for row, (column, reason) in sorted(degrees.rejects.items()):
         value = arrays[column][row].as_py() or b""
-        yield Fault(rows.find_line(row), column, value.decode(errors="backslashreplace"), reason)
+        yield RejectedRow(rows.find_line(row), column, value.decode(errors="backslashreplace"), reason)
 
 
 def find_readme(path: Path) -> Path:

@@ -29,7 +29,7 @@ from tap_service.readers.column_casts import NULL_INSIDE, find_caster, replace_w
 from tap_service.readers.null_tokens import replace_tokens
 from tap_service.readers.number_casts import Misfit
 from tap_service.readers.read_error import ReadError
-from tap_service.readers.table_source import Fault, RowBlock, Source
+from tap_service.readers.table_source import RejectedRow, RowBlock, Source
 from tap_service.readers.time_casts import count_cut_times
 from tap_service.readers.xtype_checks import Check, list_interval_checks, list_text_checks
 
@@ -110,7 +110,7 @@ class Conformer:
                 hidden += [(shape_column(column.name), shapes), (cover_column(column.name), pa.uint64())]
         self.schema = pa.schema([*((column.name, column.type.arrow) for column in table.columns), *hidden])
 
-    def conform_block(self, block: RowBlock) -> tuple[pa.RecordBatch, list[Fault]]:
+    def conform_block(self, block: RowBlock) -> tuple[pa.RecordBatch, list[RejectedRow]]:
         """Convert a row block.
 
         Parameters
@@ -125,7 +125,7 @@ class Conformer:
         faults : list of Fault
             One fault for each bad row, for its first bad column, in the order of the file.
         """
-        faults: dict[int, tuple[str, str, str]] = {}
+        rejects: dict[int, tuple[str, str, str]] = {}
         arrays = []
         hidden: list[pa.Array] = []
         for fitting in self._fittings:
@@ -138,15 +138,15 @@ class Conformer:
                 hidden += [shapes, covers]
                 bad = invalid | bad
             for row, reason in bad.items():
-                faults.setdefault(row, (fitting.column.name, _show_value(given[row]), reason))
+                rejects.setdefault(row, (fitting.column.name, _show_value(given[row]), reason))
             arrays.append(array)
         batch = pa.RecordBatch.from_arrays([*arrays, *hidden], schema=self.schema)
-        if faults:
+        if rejects:
             keep = np.ones(batch.num_rows, bool)
-            keep[list(faults)] = False
+            keep[list(rejects)] = False
             batch = batch.filter(pa.array(keep))
-        misfits = (Fault(block.where(row), *fault) for row, fault in faults.items())
-        return batch, sorted([*block.faults, *misfits], key=lambda fault: fault.where)
+        misfits = (RejectedRow(block.where(row), *reject) for row, reject in rejects.items())
+        return batch, sorted([*block.rejects, *misfits], key=lambda reject: reject.where)
 
 
 def _list_file_columns(source: Source) -> dict[str, None]:

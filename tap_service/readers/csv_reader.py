@@ -25,7 +25,7 @@ from tap_service.readers.byte_stream import ByteStream
 from tap_service.readers.latin1_text import SkipRow, is_utf8, parse_as_latin1
 from tap_service.readers.quoted_fields import QuotedFields
 from tap_service.readers.read_error import ReadError
-from tap_service.readers.table_source import MAX_ROW_BYTES, Fault, RowBlock, TypeNote
+from tap_service.readers.table_source import MAX_ROW_BYTES, RejectedRow, RowBlock, TypeNote
 from tap_service.readers.text_dialect import BLANKS, DELIMITER_NAMES, Dialect, detect_dialect
 from tap_service.readers.text_source import TextSource
 from tap_service.readers.type_guess import NULL_WORDS, NUMBER, find_lost_characters, find_lost_digits, guess_fields
@@ -82,18 +82,18 @@ class CsvSource(TextSource):
 
     def read_blocks(self, columns: tuple[str, ...]) -> Iterator[RowBlock]:
         for block in self._read_text_blocks():
-            faults: list[Fault] = []
+            rejects: list[RejectedRow] = []
             broken: list[int] = []
 
-            def skip(row: pacsv.InvalidRow, faults: list[Fault] = faults, broken: list[int] = broken) -> str:
+            def skip(row: pacsv.InvalidRow, rejects: list[RejectedRow] = rejects, broken: list[int] = broken) -> str:
                 broken.append(row.number - 1)
                 reason = f"has {row.actual_columns} fields for {row.expected_columns} columns"
-                faults.append(Fault(row.number - 1, "", row.text[:_MAX_SHOWN], reason))
+                rejects.append(RejectedRow(row.number - 1, "", row.text[:_MAX_SHOWN], reason))
                 return "skip"
 
             table = self._parse_texts(block, columns, skip)
             lines = _LineNumbers(self._quoted, block, tuple(broken))
-            located = tuple(replace(fault, where=lines.find_line(fault.where)) for fault in faults)
+            located = tuple(replace(reject, where=lines.find_line(reject.where)) for reject in rejects)
             batches = table.combine_chunks().to_batches()
             batch = batches[0] if batches else pa.RecordBatch.from_pylist([], schema=table.schema)
             yield RowBlock(batch, lines.find_good_row_line, block.fraction, located)

@@ -54,7 +54,7 @@ class FitsSource:
         self._hdu = choice.hdu
         self._read_sizes()
         columns = self._parse_columns()
-        described, faults = read_described_table(path, choice.primary, self._hdu.number)
+        described, rejects = read_described_table(path, choice.primary, self._hdu.number)
         self.description = described.description
         fields = [*describe_fields([column.field for column in columns], described)]
         names, changes = name_columns([field.name for field in fields], case_matters=options.case_matters)
@@ -67,7 +67,7 @@ class FitsSource:
         pairs = zip(names, fields, strict=True)
         self.fields = tuple(replace(field, name=name) for name, field in pairs if name in self._columns)
         self._special_texts = {field.name for field in self.fields if field.type.xtype and not field.type.is_array}
-        self.notes = (*choice.notes, *faults, *changes, *empty)
+        self.notes = (*choice.notes, *rejects, *changes, *empty)
 
     def _read_sizes(self) -> None:
         header = self._hdu.header

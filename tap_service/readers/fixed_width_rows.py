@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from tap_service.readers.table_source import Fault, count_block_rows
+from tap_service.readers.table_source import RejectedRow, count_block_rows
 from tap_service.readers.text_lines import LineBlock
 from tap_service.readers.text_values import trim_values
 
@@ -55,7 +55,7 @@ class FixedRows:
 
     matrix: Matrix
     lines: npt.NDArray[np.int64]
-    faults: tuple[Fault, ...]
+    rejects: tuple[RejectedRow, ...]
 
     def find_line(self, row: int) -> int:
         return int(self.lines[row])
@@ -114,10 +114,10 @@ class FixedLayout:
                 reasons.setdefault(row, reason)
         keep = (lines.matrix != _BLANK).any(axis=1)
         keep[list(reasons)] = False
-        faults = tuple(Fault(first + row, "", _show(texts[row]), reasons[row]) for row in sorted(reasons))
+        rejects = tuple(RejectedRow(first + row, "", _show(texts[row]), reasons[row]) for row in sorted(reasons))
         if keep.all():
-            return FixedRows(lines.matrix, np.arange(first, first + len(texts)), faults)
-        return FixedRows(lines.matrix[keep], first + np.flatnonzero(keep), faults)
+            return FixedRows(lines.matrix, np.arange(first, first + len(texts)), rejects)
+        return FixedRows(lines.matrix[keep], first + np.flatnonzero(keep), rejects)
 
     def _find_long(self, lines: _Lines) -> Iterator[tuple[int, str]]:
         for row in np.flatnonzero(lines.lengths > self._width).tolist():

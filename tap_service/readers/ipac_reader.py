@@ -62,7 +62,7 @@ class IpacSource(TextSource):
                     arrays = [rows.slice_column(self._layout.columns[name]) for name in columns]
                     schema = pa.schema([(name, pa.binary()) for name in columns])
                     batch = pa.RecordBatch.from_arrays(arrays, schema=schema)
-                    yield RowBlock(batch, rows.find_line, block.fraction, rows.faults)
+                    yield RowBlock(batch, rows.find_line, block.fraction, rows.rejects)
 
     def _guess_types(self, names: tuple[str, ...]) -> list[ColumnType]:
         block = next(self.read_blocks(names), None)

@@ -39,7 +39,7 @@ from tap_service.readers.file_formats import open_upload
 from tap_service.readers.parquet_reader import ParquetSource
 from tap_service.readers.position_columns import find_position_columns
 from tap_service.readers.read_error import ReadError
-from tap_service.readers.table_source import Fault, Source
+from tap_service.readers.table_source import RejectedRow, Source
 from tap_service.readers.time_casts import describe_cut_times
 
 #: The errors for a full disk, a full quota and a file that is too large
@@ -216,11 +216,11 @@ def read_table(request: Request) -> Answer:
     plan = _Plan(list(source.fields), find_position_columns(source.fields))
     while True:
         table = _plan_table(request.name, source, plan)
-        rows, notes, fault = _write_rows(table, source, request)
-        if fault is None:
+        rows, notes, reject = _write_rows(table, source, request)
+        if reject is None:
             return Answer(table=_table_to_json(table), rows=rows, notes=(*source.notes, *plan.notes, *notes))
-        if not _relax_plan(plan, source, fault):
-            raise _build_row_error(source, fault)
+        if not _relax_plan(plan, source, reject):
+            raise _build_row_error(source, reject)
 
 
 def _fit_to_table(table: Table, source: Source, request: Request) -> Answer:
@@ -233,16 +233,16 @@ def _fit_to_table(table: Table, source: Source, request: Request) -> Answer:
         if differing:
             listed = ", ".join(sorted({**given, **wanted}[name] for name in differing))
             raise ReadError(f"the file {verb} columns: {listed}; the table has {', '.join(wanted.values())}")
-    rows, notes, fault = _write_rows(table, source, request)
-    if fault is not None:
-        raise _build_row_error(source, fault)
+    rows, notes, reject = _write_rows(table, source, request)
+    if reject is not None:
+        raise _build_row_error(source, reject)
     return Answer(table=request.table, rows=rows, notes=tuple(notes))
 
 
-def _build_row_error(source: Source, fault: Fault) -> ReadError:
-    where = f"{source.unit} {fault.where}" + (f", column {fault.column}" if fault.column else "")
-    verb = "" if fault.reason.startswith(("does ", "has ")) or not fault.column else "is "
-    return ReadError(f"{where}: " + (f"{fault.value!r} {verb}{fault.reason}" if fault.value else fault.reason))
+def _build_row_error(source: Source, reject: RejectedRow) -> ReadError:
+    where = f"{source.unit} {reject.where}" + (f", column {reject.column}" if reject.column else "")
+    verb = "" if reject.reason.startswith(("does ", "has ")) or not reject.column else "is "
+    return ReadError(f"{where}: " + (f"{reject.value!r} {verb}{reject.reason}" if reject.value else reject.reason))
 
 
 def _plan_table(name: str, source: Source, plan: _Plan) -> Table:
@@ -268,7 +268,7 @@ def _table_to_json(table: Table) -> str:
     return text
 
 
-def _write_rows(table: Table, source: Source, request: Request) -> tuple[int, list[str], Fault | None]:
+def _write_rows(table: Table, source: Source, request: Request) -> tuple[int, list[str], RejectedRow | None]:
     """Write the rows; return their number, notes of what was cut, and the first bad row if there is one."""
     limits = request.limits
     conformer = Conformer(table, source, checks_texts=False)  # users keep the texts of their files as they are
@@ -276,9 +276,9 @@ def _write_rows(table: Table, source: Source, request: Request) -> tuple[int, li
     rows = size = 0
     with open(request.rows, "wb") as file, pa.ipc.new_stream(file, conformer.schema) as writer:
         for block in source.read_blocks(conformer.source_names):
-            batch, faults = conformer.conform_block(block)
-            if faults:
-                return rows, [], faults[0]
+            batch, rejects = conformer.conform_block(block)
+            if rejects:
+                return rows, [], rejects[0]
             rows += batch.num_rows
             size += max(batch.nbytes, batch.num_rows * min_row_bytes)
             if rows > limits.rows:
@@ -304,30 +304,30 @@ def _check_cells(batch: pa.RecordBatch, before: int, max_bytes: int) -> None:
             raise ReadError(f"row {row}, column {name}: a value has more than {max_bytes} bytes")
 
 
-def _relax_plan(plan: _Plan, source: Source, fault: Fault) -> bool:
+def _relax_plan(plan: _Plan, source: Source, reject: RejectedRow) -> bool:
     """Relax the plan so that the row of ``fault`` fits; return whether that is possible.
 
     Columns with positions out of range lose that role, non-ASCII text becomes Unicode, text loses a length that is too
     short, timestamps and integers that cannot be stored become text, and guessed types become wider.
     """
-    if plan.position and fault.column in plan.position and "outside" in fault.reason:
+    if plan.position and reject.column in plan.position and "outside" in reject.reason:
         plan.position = None
         return True
-    place = next((i for i, each in enumerate(plan.fields) if each.name == fault.column), None)
+    place = next((i for i, each in enumerate(plan.fields) if each.name == reject.column), None)
     if place is None:
         return False
     before = plan.fields[place]
     wider: ColumnType | None = None
     guessed = source if isinstance(source, CsvSource) and not isinstance(source, EcsvSource) else None
-    if before.type.datatype == "char" and before.type.is_text and "ASCII" in fault.reason:
+    if before.type.datatype == "char" and before.type.is_text and "ASCII" in reject.reason:
         wider = replace(before.type, datatype="unicodeChar") if before.type.string_length else UNICODE
-    elif before.type.is_text and fault.reason.startswith("longer than"):
+    elif before.type.is_text and reject.reason.startswith("longer than"):
         wider = replace(before.type, arraysize="*")
     elif before.type.is_timestamp and guessed is None:
         wider = CHAR
-    elif before.type == LONG and "does not fit" in fault.reason and isinstance(source, ParquetSource | ArrowSource):
+    elif before.type == LONG and "does not fit" in reject.reason and isinstance(source, ParquetSource | ArrowSource):
         wider = CHAR  # unsigned integers beyond BIGINT
-    elif before.type.datatype in INTEGERS and fault.reason == NULL_INSIDE:
+    elif before.type.datatype in INTEGERS and reject.reason == NULL_INSIDE:
         wider = replace(before.type, null=_NULL_STAND_INS[before.type.datatype])
     elif guessed is not None:
         wider = guessed.widen_type(before)
@@ -335,7 +335,7 @@ def _relax_plan(plan: _Plan, source: Source, fault: Fault) -> bool:
         return False
     plan.fields[place] = replace(before, type=wider)
     if wider.is_text and not before.type.is_text:
-        plan.notes.append(f"column {before.name} is text because of {fault.value!r} in {source.unit} {fault.where}")
+        plan.notes.append(f"column {before.name} is text because of {reject.value!r} in {source.unit} {reject.where}")
     if before.name in (plan.position or ()):
         plan.position = find_position_columns(tuple(plan.fields))
     return True

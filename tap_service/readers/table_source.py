@@ -25,7 +25,7 @@ MAX_HEADER_BYTES = 16 << 20
 
 
 @dataclass(frozen=True, slots=True)
-class Fault:
+class RejectedRow:
     """A bad row.
 
     Attributes
@@ -77,7 +77,7 @@ class RowBlock:
     batch: pa.RecordBatch
     where: Callable[[int], int]
     fraction: float
-    faults: tuple[Fault, ...] = ()
+    rejects: tuple[RejectedRow, ...] = ()
 
 
 class TableHeader(Protocol):

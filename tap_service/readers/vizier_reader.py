@@ -14,7 +14,7 @@ from tap_service.models.read_options import AS_DETECTED, ReadOptions
 from tap_service.readers.byte_stream import ByteStream
 from tap_service.readers.cds_columns import FORMAT, Explanation, find_format_type, parse_explanation
 from tap_service.readers.read_error import ReadError
-from tap_service.readers.table_source import Fault, RowBlock
+from tap_service.readers.table_source import RejectedRow, RowBlock
 from tap_service.readers.text_lines import LineBlock, read_line_blocks
 from tap_service.readers.text_source import TextSource
 from tap_service.readers.text_values import guess_type, trim_values
@@ -61,30 +61,30 @@ class VizierSource(TextSource):
                     return
 
     def _parse_block(self, block: LineBlock, columns: tuple[str, ...]) -> RowBlock:
-        kept, faults = self._split_lines(block)
+        kept, rejects = self._split_lines(block)
         text = b"".join(line + b"\n" for line in kept.values())
         arrays = self._parse_lines(text, columns, block.line) if kept else [pa.array([], pa.binary())] * len(columns)
         schema = pa.schema([(name, pa.binary()) for name in columns])
         batch = pa.RecordBatch.from_arrays(arrays, schema=schema)
         numbers = list(kept)
-        return RowBlock(batch, numbers.__getitem__, block.fraction, faults)
+        return RowBlock(batch, numbers.__getitem__, block.fraction, rejects)
 
-    def _split_lines(self, block: LineBlock) -> tuple[dict[int, bytes], tuple[Fault, ...]]:
+    def _split_lines(self, block: LineBlock) -> tuple[dict[int, bytes], tuple[RejectedRow, ...]]:
         """Return the lines by their numbers, and the faults of lines with more or fewer fields than there are columns.
 
         Arrow refuses the whole block for such a line that is not UTF-8, whatever its handler says.
         """
         delimiter = self._table.delimiter.encode()
         kept: dict[int, bytes] = {}
-        faults: list[Fault] = []
+        rejects: list[RejectedRow] = []
         for number, line in enumerate(block.text.split(b"\n")[:-1], block.line):
             fields = line.count(delimiter) + 1
             if fields == len(self._names):
                 kept[number] = line
             else:
                 shown = line[:_MAX_SHOWN].decode(errors="backslashreplace")
-                faults.append(Fault(number, "", shown, f"has {fields} fields for {len(self._names)} columns"))
-        return kept, tuple(faults)
+                rejects.append(RejectedRow(number, "", shown, f"has {fields} fields for {len(self._names)} columns"))
+        return kept, tuple(rejects)
 
     def _parse_lines(self, text: bytes, columns: tuple[str, ...], line: int) -> list[pa.Array]:
         try:

@@ -17,7 +17,7 @@ from pydantic import ValidationError
 from clickhouse_schema.column_links import InputParam, Link, Service
 from clickhouse_schema.datatypes import INTEGERS, Field
 from clickhouse_schema.strict_model import StrictModel
-from clickhouse_schema.ucd_words import find_ucd_fault
+from clickhouse_schema.ucd_words import find_ucd_problem
 from clickhouse_schema.vounit import normalise_unit
 from tap_service.readers.file_columns import field_to_felis
 from tap_service.readers.votable_tables import parse_outside_data
@@ -128,7 +128,7 @@ def _read_input(element: Element, names: Mapping[str, str]) -> InputParam | None
         if field.unusable:
             return None
         unit, ucd = normalise_unit(field.field.unit) or "", field.field.ucd
-        known = replace(field.field, unit=unit, ucd="" if ucd and find_ucd_fault(ucd) else ucd)
+        known = replace(field.field, unit=unit, ucd="" if ucd and find_ucd_problem(ucd) else ucd)
         keys = field_to_felis(known) | _read_values(element, known)
     return _validate_model(InputParam, keys)
 

@@ -18,7 +18,7 @@ from tap_service.readers.table_source import (
     MAX_BLOCK_ROWS,
     MAX_HEADER_BYTES,
     MAX_ROW_BYTES,
-    Fault,
+    RejectedRow,
     RowBlock,
     number_rows_from,
 )
@@ -118,8 +118,8 @@ class VotableSource:
     ) -> RowBlock:
         declared = len(self._table.columns)
         good = {number: row for number, row in enumerate(rows, first) if len(row) == declared}
-        faults = tuple(
-            Fault(number, "", "", f"has {len(row)} cells for {declared} columns")
+        rejects = tuple(
+            RejectedRow(number, "", "", f"has {len(row)} cells for {declared} columns")
             for number, row in enumerate(rows, first)
             if len(row) != declared
         )
@@ -130,7 +130,7 @@ class VotableSource:
             column = self._table.columns[place]
             arrays.append(replace_null_cells(pa.array(by_column[place], pa.string()), column.null, column.field.type))
         batch = pa.RecordBatch.from_arrays(arrays, list(columns))
-        return RowBlock(batch, [*good].__getitem__, fraction, faults)
+        return RowBlock(batch, [*good].__getitem__, fraction, rejects)
 
     # --- BINARY, BINARY2
 

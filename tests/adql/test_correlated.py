@@ -15,7 +15,7 @@ from adql.errors import AdqlError
 from adql.ir import SUBQUERIES, Query, find_free_columns, walk_expr, walk_select_expressions, walk_selects
 from adql.translation import translate
 from clickhouse_schema.catalogue import Catalogue
-from tap_service.storage.engine.engine import Engine, ValueFault
+from tap_service.storage.engine.engine import Engine, EngineValueError
 from tests.adql.conftest import Ask, asked, comparable
 
 #: Set FUZZ_EXAMPLES=20000 for more
@@ -114,7 +114,7 @@ def test_top_is_per_outer_row(ask: Ask, other: duckdb.DuckDBPyConnection) -> Non
 
 def test_several_rows_for_a_value_are_an_error(engine: Engine, small: Catalogue) -> None:
     query = "SELECT (SELECT p.flux FROM small.spectra AS p WHERE p.star = s.id) FROM small.stars AS s"
-    with pytest.raises(ValueFault, match="more than one row"):
+    with pytest.raises(EngineValueError, match="more than one row"):
         asked(engine, small, query)
 
 

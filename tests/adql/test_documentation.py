@@ -24,7 +24,7 @@ from adql.resolve.type_rules import CAST_TARGETS
 from adql.resolve.window_binder import WINDOW_FUNCTIONS
 from adql.translation import translate
 from clickhouse_schema.catalogue import Catalogue
-from tap_service.storage.engine.engine import Engine, ValueFault
+from tap_service.storage.engine.engine import Engine, EngineValueError
 from tests.adql.conftest import Ask, asked
 from tests.support.environment import ROOT
 
@@ -127,7 +127,7 @@ def test_documented_choices(expression: str, value: object, ask: Ask) -> None:
     ],
 )
 def test_documented_errors(query: str, engine: Engine, small: Catalogue) -> None:
-    with pytest.raises(ValueFault):
+    with pytest.raises(EngineValueError):
         asked(engine, small, query)
 
 

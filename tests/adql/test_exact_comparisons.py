@@ -18,8 +18,8 @@ import pytest
 from adql.translation import translate
 from clickhouse_schema.catalogue import Catalogue
 from clickhouse_schema.schema_model import Column, Layout, Schema, Table
-from tap_service.services.queries.value_errors import explain_value_fault
-from tap_service.storage.engine.engine import Engine, ValueFault
+from tap_service.services.queries.value_errors import explain_value_error
+from tap_service.storage.engine.engine import Engine, EngineValueError
 from tests.adql.conftest import Rows, asked
 from tests.adql.storing import catalogue_of, store
 
@@ -309,9 +309,9 @@ CHOICES = (
 
 @pytest.mark.parametrize("query", CHOICES)
 def test_a_bigint_is_not_rounded_unless_that_is_asked_for(query: str, engine: Engine, catalogue: Catalogue) -> None:
-    with pytest.raises(ValueFault) as caught:
+    with pytest.raises(EngineValueError) as caught:
         asked(engine, catalogue, query.format(long="long_"))
-    assert "a BIGINT has too many digits for a column of DOUBLE" in explain_value_fault(caught.value)
+    assert "a BIGINT has too many digits for a column of DOUBLE" in explain_value_error(caught.value)
     assert asked(engine, catalogue, query.format(long="CAST(long_ AS DOUBLE PRECISION)"))
 
 

@@ -13,7 +13,7 @@ from adql.errors import AdqlError
 from adql.functions import USER_DEFINED
 from adql.translation import translate
 from clickhouse_schema.catalogue import Catalogue
-from tap_service.storage.engine.engine import Engine, ValueFault
+from tap_service.storage.engine.engine import Engine, EngineValueError
 from tests.adql.conftest import Ask, asked
 
 _STAR = "7.606083572, 11.79044105, 125, 300"
@@ -123,7 +123,7 @@ def test_null_in_a_row_is_an_error_unless_the_row_is_excluded(place: int, engine
     args = ["1", "2", "3", "4", "5", "6", "2000", "2010"]
     args[place] = "mag"
     query = f"SELECT ivo_epoch_prop_pos({', '.join(args)}) FROM small.stars"
-    with pytest.raises(ValueFault, match="takes no NULL as ra, dec, ref_epoch or out_epoch; leave such rows out"):
+    with pytest.raises(EngineValueError, match="takes no NULL as ra, dec, ref_epoch or out_epoch; leave such rows out"):
         asked(engine, small, query)
     assert len(asked(engine, small, f"{query} WHERE mag IS NOT NULL")) == 8
 
@@ -216,7 +216,7 @@ def test_pattern_may_come_from_rows(ask: Ask) -> None:
 @pytest.mark.parametrize("pattern", ["(", "[a", "*", "a(?=b)", "(a)\\1", "\\", "(a{1000}){1000}", "\\p{Foo}", "a{2,1}"])
 def test_malformed_pattern_is_an_error_of_the_query(pattern: str, engine: Engine, small: Catalogue) -> None:
     for argument in (f"'{pattern}'", f"LOWER('{pattern}')"):
-        with pytest.raises(ValueFault, match="cannot compile re2"):
+        with pytest.raises(EngineValueError, match="cannot compile re2"):
             asked(engine, small, f"SELECT gavo_match({argument}, name) FROM small.stars")
 
 
@@ -224,5 +224,5 @@ def test_pattern_length_is_limited(engine: Engine, small: Catalogue) -> None:
     long = "|".join(f"x{i}" for i in range(300))
     with pytest.raises(AdqlError, match="takes a regular expression of at most 1000 characters as pattern"):
         translate(f"SELECT gavo_match('{long}', name) FROM small.stars", small)
-    with pytest.raises(ValueFault, match="a regular expression has at most 1000 characters"):
+    with pytest.raises(EngineValueError, match="a regular expression has at most 1000 characters"):
         asked(engine, small, f"SELECT gavo_match('{long[:900]}' || '{long[:900]}', name) FROM small.stars")

@@ -20,10 +20,10 @@ from clickhouse_schema.catalogue import Catalogue
 from tap_service.scratch_files import Budget, ScratchSpace
 from tap_service.serializers import OK, ResultInfo
 from tap_service.serializers.output_formats import FORMATS
-from tap_service.service_errors import QueryTooHeavy, ServiceError, UserFault
-from tap_service.services.queries.query_execution import translate_faults
-from tap_service.services.queries.value_errors import explain_value_fault
-from tap_service.storage.engine.engine import Engine, EngineError, ValueFault
+from tap_service.service_errors import QueryTooHeavy, ServiceError, UserError
+from tap_service.services.queries.query_execution import translate_errors
+from tap_service.services.queries.value_errors import explain_value_error
+from tap_service.storage.engine.engine import Engine, EngineError, EngineValueError
 from tests.adql.conftest import Rows, asked
 from tests.adql.fuzz_queries import Fuzzer
 from tests.adql.fuzz_tables import fuzz_catalogues
@@ -62,7 +62,7 @@ def _translated(text: str, catalogue: Catalogue) -> Translation | None:
     try:
         translation = translate(text, catalogue, limit=_LIMIT)
     except AdqlError as error:
-        _check_fault(error, text)
+        _check_error(error, text)
         return None
     resolved = translation.bound
     assert resolved is not None
@@ -72,17 +72,17 @@ def _translated(text: str, catalogue: Catalogue) -> Translation | None:
     return translation
 
 
-def _check_fault(fault: AdqlError, text: str) -> None:
-    for part in fault.errors if isinstance(fault, AdqlErrors) else (fault,):
+def _check_error(problem: AdqlError, text: str) -> None:
+    for part in problem.errors if isinstance(problem, AdqlErrors) else (problem,):
         spans = [part.span, *(fix.span for fix in part.fixes)]
         assert all(0 <= span.start <= span.end <= len(text) for span in spans), part.message
         assert part.message
-    assert fault.describe(text)
+    assert problem.describe(text)
 
 
 def _run(translation: Translation, number: int, engine: Engine, scratch: ScratchSpace) -> None:
     """Write the result in one of the formats. Raises what ``faults_told`` makes of what goes wrong."""
-    with translate_faults(f"fuzz {number}"):
+    with translate_errors(f"fuzz {number}"):
         kind = FORMATS[number % len(FORMATS)]
         serializer = kind.serializer(translation.fields, ResultInfo(links=translation.links), scratch)
         serializer.write_header()
@@ -98,7 +98,7 @@ def _run(translation: Translation, number: int, engine: Engine, scratch: Scratch
 
 def _is_explained(cause: BaseException | None) -> bool:
     """Whether the fault does not have to speak the engine's words; the message of a throwIf is ours."""
-    return not isinstance(cause, ValueFault) or cause.code == _THROWN or explain_value_fault(cause) != str(cause)
+    return not isinstance(cause, EngineValueError) or cause.code == _THROWN or explain_value_error(cause) != str(cause)
 
 
 def _failures(texts: Iterator[tuple[int, str]], judge: Callable[[int, str], None]) -> list[str]:
@@ -106,9 +106,9 @@ def _failures(texts: Iterator[tuple[int, str]], judge: Callable[[int, str], None
     for number, text in texts:
         try:
             judge(number, text)
-        except UserFault as fault:
-            if isinstance(fault, QueryTooHeavy) or not _is_explained(fault.__cause__):
-                found.append(f"{number}: {fault}\n{text}")
+        except UserError as problem:
+            if isinstance(problem, QueryTooHeavy) or not _is_explained(problem.__cause__):
+                found.append(f"{number}: {problem}\n{text}")
         except Exception as error:  # whatever it is, the text that makes it is what is wanted
             cause = error.__cause__ if isinstance(error, ServiceError) and error.__cause__ else error
             detail = cause.detail if isinstance(cause, EngineError) else repr(cause)
@@ -147,7 +147,7 @@ def test_conditions_divide_rows_in_three(engine: Engine, catalogues: tuple[Catal
     def count(values: str, from_: str, catalogue: Catalogue) -> Rows:
         query = f"SELECT {values} FROM {from_}"
         translate(query, catalogue)
-        with translate_faults("fuzz"):
+        with translate_errors("fuzz"):
             return asked(engine, catalogue, query)
 
     def judge(_: int, text: str) -> None:
@@ -160,7 +160,7 @@ def test_conditions_divide_rows_in_three(engine: Engine, catalogues: tuple[Catal
             if (joined := tables.replace(", ", " JOIN ")) != tables:
                 found[0:0] = count("COUNT(*)", f"{joined} ON {condition}", sized)[0]
                 wanted = (wanted[0], *wanted)
-        except (AdqlError, UserFault):
+        except (AdqlError, UserError):
             return
         assert tuple(found) == wanted
 

@@ -12,8 +12,8 @@ from adql.translation import translate
 from clickhouse_schema.catalogue import Catalogue
 from clickhouse_schema.schema_model import Column, Layout, Schema, Table
 from clickhouse_schema.table_ddl import create_table_sql
-from tap_service.services.queries.value_errors import explain_value_fault
-from tap_service.storage.engine.engine import Engine, ValueFault
+from tap_service.services.queries.value_errors import explain_value_error
+from tap_service.storage.engine.engine import Engine, EngineValueError
 from tests.adql.conftest import asked
 
 _OBS = Table(
@@ -133,6 +133,6 @@ def test_type_mismatches_are_refused(query: str, message: str, hint: str, kinds:
 
 @pytest.mark.parametrize("text", NO_TIMESTAMPS)
 def test_a_computed_text_is_not_a_timestamp(text: str, engine: Engine, kinds: Catalogue) -> None:
-    with pytest.raises(ValueFault) as caught:
+    with pytest.raises(EngineValueError) as caught:
         asked(engine, kinds, f"SELECT CAST('{text}' || '' AS TIMESTAMP) FROM obs")
-    assert "a text is no timestamp" in explain_value_fault(caught.value)
+    assert "a text is no timestamp" in explain_value_error(caught.value)

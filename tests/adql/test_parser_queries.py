@@ -83,11 +83,11 @@ def test_damaged_queries_give_a_position(query: str, data: st.DataObject) -> Non
         other = data.draw(st.integers(0, len(texts) - 1))
         texts[at : at + data.draw(st.integers(0, 2))] = [texts[other]]
     damaged = " ".join(texts)
-    fault = None
+    problem = None
     try:
         parse(damaged)
     except AdqlSyntaxError as error:
-        fault = error
-    if fault:
-        assert 0 <= fault.span.start <= fault.span.end <= len(damaged)
-        assert fault.describe(damaged)
+        problem = error
+    if problem:
+        assert 0 <= problem.span.start <= problem.span.end <= len(damaged)
+        assert problem.describe(damaged)

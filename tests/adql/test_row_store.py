@@ -13,7 +13,7 @@ import pytest
 from adql.translation import Translation, translate
 from clickhouse_schema.catalogue import Catalogue
 from clickhouse_schema.cluster_topology import read_topology
-from clickhouse_schema.row_decoder import RowStoreFault, decode_rows
+from clickhouse_schema.row_decoder import RowStoreError, decode_rows
 from clickhouse_schema.row_store import MAX_ROW_COLUMNS, find_row_layout, row_value_sql
 from clickhouse_schema.schema_model import Column, Layout, Schema, Table
 from clickhouse_schema.stored_nulls import allow_nulls_sql
@@ -335,7 +335,7 @@ def test_bytes_of_another_length_are_refused(stored: pa.Array, kind: str) -> Non
     assert layout is not None
     rows = stored.cast(pa.binary()).to_pylist()
     spoilt = pa.array([*rows[:3], _spoil(rows[3], kind), *rows[4:]], pa.binary())
-    with pytest.raises(RowStoreFault):
+    with pytest.raises(RowStoreError):
         decode_rows(spoilt, layout, layout.slots)
 
 

@@ -72,23 +72,23 @@ def apply_fixes(query: str, fixes: Sequence[Fix]) -> str:
 def repair_query(query: str) -> str:
     """Apply the fixes of the first error, then of the next one, and so on, each after the one before."""
     for _ in range(5):
-        fault = find_error(query)
-        if fault is None or not fault.fixes:
+        problem = find_error(query)
+        if problem is None or not problem.fixes:
             break
-        assert all(0 <= fix.span.start < fix.span.end <= len(query) for fix in fault.fixes), query
-        assert all(one.span.end <= other.span.start for one, other in pairwise(fault.fixes)), query
-        query = apply_fixes(query, fault.fixes)
+        assert all(0 <= fix.span.start < fix.span.end <= len(query) for fix in problem.fixes), query
+        assert all(one.span.end <= other.span.start for one, other in pairwise(problem.fixes)), query
+        query = apply_fixes(query, problem.fixes)
         left = find_error(query)
-        assert left is None or (left.message, left.span) != (fault.message, fault.span), query
+        assert left is None or (left.message, left.span) != (problem.message, problem.span), query
     return query
 
 
 @pytest.mark.parametrize(("place", "message", "hint", "query", "better"), SLIPS, ids=[row[3] for row in SLIPS])
 def test_slip(place: str, message: str, hint: str, query: str, better: str) -> None:
-    fault = find_error(query)
-    assert fault is not None
-    assert (fault.message, fault.hint) == (message, hint)
-    assert "{}:{}".format(*offset_to_line_column(query, fault.span.start)) == place
+    problem = find_error(query)
+    assert problem is not None
+    assert (problem.message, problem.hint) == (message, hint)
+    assert "{}:{}".format(*offset_to_line_column(query, problem.span.start)) == place
     assert repair_query(query) == (better or query)
     if better:
         assert find_error(better) is None
@@ -113,12 +113,12 @@ def test_damaged_slips_are_refused_with_a_position() -> None:
             at = dice.randint(0, len(damaged))
             damaged[at : at + dice.randint(0, 2)] = [dice.choice(dice.choice(pieces) or [" "])] * dice.randint(0, 2)
         query = "".join(damaged)
-        fault = find_error(query)
-        if fault is not None:
-            assert 0 <= fault.span.start <= fault.span.end <= len(query)
-            assert all(0 <= fix.span.start < fix.span.end <= len(query) for fix in fault.fixes), query
-            assert all(one.span.end <= other.span.start for one, other in pairwise(fault.fixes)), query
-            assert not fault.fixes or apply_fixes(query, fault.fixes) != query
+        problem = find_error(query)
+        if problem is not None:
+            assert 0 <= problem.span.start <= problem.span.end <= len(query)
+            assert all(0 <= fix.span.start < fix.span.end <= len(query) for fix in problem.fixes), query
+            assert all(one.span.end <= other.span.start for one, other in pairwise(problem.fixes)), query
+            assert not problem.fixes or apply_fixes(query, problem.fixes) != query
 
 
 def test_hints_for_other_dialects_hide_no_function_of_ours() -> None:
@@ -132,8 +132,8 @@ def test_a_polygon_of_too_many_vertices() -> None:
     """The limit is checked first: comparing all sides would take minutes."""
     vertices = ", ".join(f"{10 + i / 1e4:.4f}, {i % 2}" for i in range(5001))
     query = f"SELECT ra FROM gaiadr3.gaia_source WHERE 1 = CONTAINS(POINT(ra, dec), POLYGON({vertices}))"
-    fault = find_error(query)
-    assert fault is not None
-    assert fault.message == "a polygon of 5001 vertices; at most 5000 are taken"
-    assert "MOC" in fault.hint
-    assert query[slice(*fault.span)].startswith("POLYGON(")
+    problem = find_error(query)
+    assert problem is not None
+    assert problem.message == "a polygon of 5001 vertices; at most 5000 are taken"
+    assert "MOC" in problem.hint
+    assert query[slice(*problem.span)].startswith("POLYGON(")

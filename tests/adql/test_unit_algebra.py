@@ -297,15 +297,15 @@ def test_units_and_numbers_are_astropys(
     wrong = []
     for (expression, wanted), field, column in zip(flat, translation.fields, answer.columns, strict=True):
         assert field.unit == normalise_unit(field.unit)
-        fault = _fault(
+        error = _error(
             wanted(Q) if callable(wanted) and not isinstance(wanted, u.UnitBase) else wanted, field.unit, column
         )
-        if fault:
-            wrong.append(f"{expression}: {fault}")
+        if error:
+            wrong.append(f"{expression}: {error}")
     assert not wrong, "\n".join(wrong)
 
 
-def _fault(wanted: Any, unit: str, column: Any) -> str:
+def _error(wanted: Any, unit: str, column: Any) -> str:
     """What is wrong with the declared unit or with the numbers; '' if nothing."""
     if wanted is None:
         return f"has no known unit, declared {unit}" if unit else ""

@@ -51,11 +51,11 @@ class Checks:
         with self._stores() as stores:
             phases = {job.job_id: job.phase for job in stores.jobs.list_references(JobFilter(None))}
         known = {url.rpartition("/")[2] for url in acknowledged}
-        faults = [f"job {job_id} is lost" for job_id in known - set(phases)]
+        errors = [f"job {job_id} is lost" for job_id in known - set(phases)]
         for job_id, phase in phases.items():
             if phase not in _FINISHED and (job_id in known or phase is not ExecutionPhase.PENDING):
-                faults.append(f"job {job_id} is {phase}")
-        return faults
+                errors.append(f"job {job_id} is {phase}")
+        return errors
 
     def check_results(self) -> list[str]:
         """Each completed job has its result; there are no others, but uploads of pending jobs and what the next sweep deletes."""
@@ -79,18 +79,18 @@ class Checks:
 
     def check_tables(self, contents: dict[str, tuple[int, int]]) -> list[str]:
         """``skyhouse verify`` finds no fault, and the rows are those of the loads."""
-        faults = []
+        errors = []
         for table, content in contents.items():
             process = self._deployment.start_command("verify", table, output="verify.log")
             if process.wait() != 0:
-                faults.append(f"verify {table}: {(self._deployment.folder / 'verify.log').read_text()[-1000:]}")
+                errors.append(f"verify {table}: {(self._deployment.folder / 'verify.log').read_text()[-1000:]}")
             with closing(
                 Client(self._deployment.service.tap, time.monotonic() + CLEARING_SECONDS, Counter())
             ) as client:
                 answer = client.ask_sync(count_table(table, [content].__eq__))
             if answer.outcome != RIGHT:
-                faults.append(f"{table} has not {content}: {answer.said}")
-        return faults
+                errors.append(f"{table} has not {content}: {answer.said}")
+        return errors
 
     def check_leftover_tables(self, before: Sequence[set[str]]) -> list[str]:
         """No server has more tables than ``before`` the kills, but those that are published."""

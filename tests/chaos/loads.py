@@ -48,7 +48,7 @@ class LoadLog:
     kills: int = 0
     failures: Counter[str] = field(default_factory=Counter)
     seconds: list[float] = field(default_factory=list)
-    faults: list[str] = field(default_factory=list)
+    problems: list[str] = field(default_factory=list)
 
 
 class Loads:
@@ -84,7 +84,7 @@ class Loads:
             table = TABLES[number % len(TABLES)]
             mode = self._dice.choice(self._modes) if table in self._contents else "create"
             if not self._load_until_done(table, mode, deadline):
-                self.log.faults.append(f"the {mode} of {table} does not end: {self._last_line()}")
+                self.log.problems.append(f"the {mode} of {table} does not end: {self._last_line()}")
                 return
 
     def choose_question(self, dice: random.Random) -> Question | None:

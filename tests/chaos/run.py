@@ -61,7 +61,7 @@ class Report:
     answers: list[Answer]
     repeats: Counter[str]
     loads: LoadLog
-    faults: list[str] = field(default_factory=list)
+    errors: list[str] = field(default_factory=list)
 
     def lines(self) -> list[str]:
         jobs = [answer for answer in self.answers if answer.url]
@@ -77,8 +77,8 @@ class Report:
             f"requests repeated: {_list_counts(self.repeats)}",
             f"loads: {_list_counts(self.loads.modes)}; slowest {max(self.loads.seconds, default=0):.0f} s",
             f"commands that failed and were started again: {_list_counts(self.loads.failures)}",
-            f"faults: {len(self.faults)}",
-            *self.faults,
+            f"faults: {len(self.errors)}",
+            *self.errors,
         ]
 
 
@@ -92,19 +92,19 @@ def run_chaos(folder: Path, plan: Plan) -> Report:
         killer = Killer(deployment.list_parts(plan.seed), plan.seed, plan.seconds_between_kills, folder / "kills.log")
         answers, repeats = _run(deployment, killer, loads, stars, plan)
         report = Report(plan, killer.kills, killer.ended, answers, repeats, loads.log)
-        report.faults += loads.log.faults
+        report.errors += loads.log.errors
         for answer in answers:
             if answer.outcome == WRONG:
-                report.faults.append(
+                report.errors.append(
                     f"{answer.question.kind} {answer.url}: {answer.said}: {answer.question.query[:300]}"
                 )
         content = loads.latest_contents() | {STARS_TABLE: (STARS, STARS * (STARS - 1) // 2)}
-        report.faults += checks.check_jobs([answer.url for answer in answers if answer.url])
-        report.faults += checks.check_queries()
-        report.faults += checks.check_results()
-        report.faults += checks.check_leftover_tables(tables)
-        report.faults += checks.check_tables(content)
-        report.faults += checks.check_processes()
+        report.errors += checks.check_jobs([answer.url for answer in answers if answer.url])
+        report.errors += checks.check_queries()
+        report.errors += checks.check_results()
+        report.errors += checks.check_leftover_tables(tables)
+        report.errors += checks.check_tables(content)
+        report.errors += checks.check_processes()
         return report
 
 
@@ -173,7 +173,7 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as folder:
         report = run_chaos(given.folder or Path(folder), plan)
     print("\n".join(report.lines()))
-    return bool(report.faults)
+    return bool(report.errors)
 
 
 def build_plan(seconds: float, seed: int, shards: int) -> Plan:

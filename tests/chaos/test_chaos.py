@@ -21,7 +21,7 @@ def test_any_part_may_be_killed(tmp_path: Path) -> None:
     plan = build_plan(SECONDS, SEED, SHARDS)
     report = run_chaos(tmp_path, replace(plan, loads=LOADS, seconds_between_kills=SECONDS_BETWEEN_KILLS))
     print("\n".join(report.lines()))
-    assert report.faults == []
+    assert report.errors == []
     assert set(report.kills) == {"ClickHouse server", "Redis", "worker", "process of a worker", "service"}
     assert report.loads.kills > 0
     assert sum(report.loads.modes.values()) == report.plan.loads

@@ -56,20 +56,20 @@ def test_a_change_does_not_wait_for_a_slow_reader_who_sees_the_old_rows(changed:
 
 
 def test_changes_at_once_are_all_made(changed: Engine) -> None:
-    faults: list[BaseException] = []
+    errors: list[BaseException] = []
 
     def register(number: int) -> None:
         try:
             _register(changed, _schema(f"change_{number}"))
-        except BaseException as fault:
-            faults.append(fault)
+        except BaseException as error:
+            errors.append(error)
 
     threads = [threading.Thread(target=register, args=(number,)) for number in range(4)]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
-    assert faults == []
+    assert errors == []
     assert _names(changed) == [f"change_{number}.t" for number in range(4)]
 
 

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from clickhouse_schema.ucd_words import find_ucd_fault
+from clickhouse_schema.ucd_words import find_ucd_problem
 
 
 @pytest.mark.parametrize(
@@ -17,12 +17,12 @@ from clickhouse_schema.ucd_words import find_ucd_fault
     ],
 )
 def test_ucd1plus(ucd: str) -> None:
-    assert find_ucd_fault(ucd) == ""
+    assert find_ucd_problem(ucd) == ""
 
 
 @pytest.mark.parametrize("ucd", ["POS_EQ_RA_MAIN", "PHOT_MAG_V", "ID_MAIN", "ERROR", "VELOC_HC"])
 def test_ucd1(ucd: str) -> None:
-    assert "UCD1 of before 2005" in find_ucd_fault(ucd)
+    assert "UCD1 of before 2005" in find_ucd_problem(ucd)
 
 
 @pytest.mark.parametrize(
@@ -36,4 +36,4 @@ def test_ucd1(ucd: str) -> None:
     ],
 )
 def test_what_is_wrong(ucd: str, said: str) -> None:
-    assert said in find_ucd_fault(ucd)
+    assert said in find_ucd_problem(ucd)

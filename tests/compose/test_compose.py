@@ -28,7 +28,7 @@ from tests.servers.server_cluster import running_server
 from tests.support.environment import ROOT
 from tests.support.ports import closed_port
 from tests.tap_service.conftest import served
-from tests.tap_service.storage.faulty_proxy import Faults, faulty_proxy
+from tests.tap_service.storage.faulty_proxy import Errors, faulty_proxy
 
 COMPOSE = ROOT / "compose"
 
@@ -117,7 +117,7 @@ def test_the_health_of_the_service(services: dict[str, Any], tmp_path: Path) -> 
         prepare_engine(engine)
         with served(Config(query_log="", jobs_path=tmp_path / "jobs"), engine) as service:
             assert _is_well(check, service.port)
-            server.faults = Faults(status=502)
+            server.errors = Errors(status=502)
             while _is_well(check, service.port):  # an answer of the last second
                 time.sleep(0.1)
         engine.close()

@@ -70,7 +70,7 @@ def use_service(url: str) -> None:
 
     links = DatalinkResults.from_result_url(f"{url}/datalink/links?ID=ivo://example.org/x")
     assert links.votable.version == "1.4"
-    assert "NotFoundFault" in links["error_message"][0]
+    assert "NotFoundError" in links["error_message"][0]
 
 
 if __name__ == "__main__":

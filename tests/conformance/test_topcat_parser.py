@@ -100,8 +100,8 @@ def test_topcats_parser_reads_every_declared_function(functions_url: str) -> Non
     arguments = (f"tapurl={functions_url}", "stages=TME CAP EXA", "maxrepeat=1000", "report=EWIF")
     report = run_stilts("taplint", *arguments).stdout.decode()
     assert len(re.findall("^I-EXA-QSUB", report, re.MULTILINE)) > len(FORMS)
-    faults = re.findall("^(?:[EF]-|W-EXA-EX).*$", report, re.MULTILINE)
-    assert ["s-functions-1:" in fault and "greatest" in fault for fault in faults] == [True], faults
+    errors = re.findall("^(?:[EF]-|W-EXA-EX).*$", report, re.MULTILINE)
+    assert ["s-functions-1:" in error and "greatest" in error for error in errors] == [True], errors
 
 
 @pytest.mark.parametrize("query", _NEW_IN_2_1)

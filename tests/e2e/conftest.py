@@ -185,7 +185,7 @@ def open_page(browser: Browser, _driver: _Driver, portal: Served) -> Iterator[Ca
     A page that is permitted something is in the browser with windows. Console errors, failing scripts and requests to hosts other than ``host`` (default: the service's) and ``others``
     fail the test at its end.
     """
-    faults: list[str] = []
+    errors: list[str] = []
     contexts = []
     browsers = ExitStack()
 
@@ -196,16 +196,16 @@ def open_page(browser: Browser, _driver: _Driver, portal: Served) -> Iterator[Ca
         context.set_default_timeout(20_000)
         contexts.append(context)
         page = context.new_page()
-        page.on("console", lambda message: faults.extend(_list_complaints(message, others)))
-        page.on("pageerror", lambda error: faults.extend(_list_errors(error)))
-        context.on("request", lambda request: faults.extend(_list_foreign_requests(request, (own, *others))))
+        page.on("console", lambda message: errors.extend(_list_complaints(message, others)))
+        page.on("pageerror", lambda error: errors.extend(_list_errors(error)))
+        context.on("request", lambda request: errors.extend(_list_foreign_requests(request, (own, *others))))
         return page
 
     yield opened
     for context in contexts:
         context.close()
     browsers.close()
-    assert not faults, "\n".join(faults)
+    assert not errors, "\n".join(errors)
 
 
 @pytest.fixture

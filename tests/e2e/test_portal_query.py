@@ -517,7 +517,7 @@ class TestLinks:
         expect(query.get_by_role("alert")).to_have_text("The link is damaged: it contains no query.")
 
 
-class TestTrouble:
+class TestErrors:
     def test_the_service_is_down(self, query: Page, no_service: Callable[[Page], AbstractContextManager[None]]) -> None:
         with no_service(query):
             write_query(query, "SELECT TOP 4 ra FROM tycho2.bright")

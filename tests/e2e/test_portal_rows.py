@@ -96,7 +96,7 @@ def test_datalink_rows_are_listed(page: Page, portal_url: str, shot: Shot) -> No
     rows = (
         ("1", f"{portal_url}preview.svg", "", "Look", "#preview", "image/svg+xml", ""),
         ("1", "https://archive.example.org/1.fits", "", "Spectrum", "#this", "application/fits", "2880000"),
-        ("1", "", "NotFoundFault: no auxiliary file", "", "#auxiliary", "", ""),
+        ("1", "", "NotFoundError: no auxiliary file", "", "#auxiliary", "", ""),
         ("1", "javascript:alert(1)", "", "Trap", "#this", "text/html", ""),
     )
     cells = "".join("<TR>" + "".join(f"<TD>{value}</TD>" for value in row) + "</TR>" for row in rows)

@@ -290,12 +290,12 @@ def test_verify(survey: Path, engine: EmbeddedEngine) -> None:
 
 def test_verify_compares_all_positions(tmp_path: Path) -> None:
     """The first rows alone are compared when a catalogue is attached."""
-    for fault, reason in (("pixel", "in the partition's pixel"), ("index", "where the index _healpix_29 says")):
+    for error, reason in (("pixel", "in the partition's pixel"), ("index", "where the index _healpix_29 says")):
         rows = make_rows(30_000)
         number = 15_500  # in the middle of a pixel
         moved = rows["ra"].to_numpy().copy()
-        moved[number] = (moved[number] + (90 if fault == "pixel" else 0.001)) % 360
-        folder = write_catalogue(tmp_path / fault, rows.set_column(2, "ra", pa.array(moved)))
+        moved[number] = (moved[number] + (90 if error == "pixel" else 0.001)) % 360
+        folder = write_catalogue(tmp_path / error, rows.set_column(2, "ra", pa.array(moved)))
         check_positions(check_catalogue(open_catalogue(open_folder(str(folder)))))
         with pytest.raises(ReadError, match=rf"row [\d,]+: the positions of this row and of 0 more.*are not {reason}"):
             verify_catalogue(str(folder), Recorder(), with_rows=True)

@@ -112,19 +112,19 @@ def _write_values(path: Path, ordering: str, values: np.ndarray) -> None:
         ("text", "cannot be read as a map"),
     ],
 )
-def test_maps_that_say_something_else(tmp_path: Path, fault: str, reason: str) -> None:
+def test_maps_that_say_something_else(tmp_path: Path, error: str, reason: str) -> None:
     rows = make_rows()
     inside = rows.filter(pc.less(rows["_healpix_29"], 11 << 58))
     folder = write_catalogue(tmp_path / "stars", inside)
     true = count_rows(inside, _ORDER)
     file = folder / "skymap.fits"
-    if fault == "other":
+    if error == "other":
         _write_values(file, "NESTED", np.roll(true, 500))
-    elif fault == "more":
+    elif error == "more":
         _write_values(file, "NESTED", count_rows(rows, _ORDER))
-    elif fault == "ring":
+    elif error == "ring":
         _write_values(file, "RING", true)
-    elif fault == "short":
+    elif error == "short":
         _write_values(file, "NESTED", true[:-1])
     else:
         file.write_text("SIMPLE  = T")

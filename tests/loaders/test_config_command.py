@@ -10,7 +10,7 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from loaders.cli.skyhouse_command import app
-from loaders.control.settings_check import find_faults
+from loaders.control.settings_check import find_problems
 from tap_service.config import Config
 from tap_service.constants import VERSION
 from tests.support.ports import free_port
@@ -57,8 +57,8 @@ def test_unknown_variables(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         assert (checked.exit_code, checked.stderr.splitlines()) == (0, [warning])
     monkeypatch.setenv("SKYHOUSE_ANONYMUS", "true")
     checked = run("config", "check", file)
-    fault = "error: SKYHOUSE_ANONYMUS is not a setting: did you mean SKYHOUSE_ANONYMOUS?"
-    assert (checked.exit_code, checked.stderr.splitlines()) == (1, [warning, fault])
+    error = "error: SKYHOUSE_ANONYMUS is not a setting: did you mean SKYHOUSE_ANONYMOUS?"
+    assert (checked.exit_code, checked.stderr.splitlines()) == (1, [warning, error])
 
 
 def test_check_of_what_settings_name(file: Path, tmp_path: Path) -> None:
@@ -90,13 +90,13 @@ def test_check_of_what_settings_name(file: Path, tmp_path: Path) -> None:
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
 def test_check_of_rights(tmp_path: Path) -> None:
     tmp_path.chmod(0o500)
-    assert "may not make" in dict(find_faults(Config(data=tmp_path / "data", port=free_port())))["data"]
+    assert "may not make" in dict(find_problems(Config(data=tmp_path / "data", port=free_port())))["data"]
 
 
 def test_an_occupied_port_is_the_service(file: Path, tmp_path: Path) -> None:
     port = free_port()
     with socket.create_server(("127.0.0.1", port)):
-        assert find_faults(Config(data=tmp_path, port=port)) == []
+        assert find_problems(Config(data=tmp_path, port=port)) == []
 
 
 def test_commands_change_the_files_that_the_settings_name(file: Path, tmp_path: Path) -> None:

@@ -168,11 +168,11 @@ def test_verify_proves_a_match_against_one_made_anew(
     ],
 )
 def test_verify_finds_what_is_wrong_with_a_match(
-    engine: EmbeddedEngine, tables: MatchedTables, change: str, fault: str
+    engine: EmbeddedEngine, tables: MatchedTables, change: str, error: str
 ) -> None:
     keep(engine)
     engine.execute(f"ALTER TABLE kept.all_pairs {change}", {"mutations_sync": 2})
-    with pytest.raises(LoadError, match=fault):
+    with pytest.raises(LoadError, match=error):
         verify_table(engine, "kept.all_pairs", Recorder())
 
 

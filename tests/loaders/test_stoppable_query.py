@@ -8,7 +8,7 @@ from loaders.load_error import LoadCancelled
 from loaders.pipeline import stoppable_query
 from loaders.pipeline.stoppable_query import stream_until_stopped
 from tap_service.storage.engine.embedded_engine import EmbeddedEngine
-from tap_service.storage.engine.engine import ValueFault
+from tap_service.storage.engine.engine import EngineValueError
 from tests.loaders.recorder import Recorder
 
 #: Neither ends before the tests' time limit.
@@ -54,6 +54,6 @@ def test_all_rows_and_errors_are_those_of_the_engine(engine: EmbeddedEngine) -> 
     with stream_until_stopped(engine, "SELECT number FROM numbers(200000)", {}, Recorder()) as batches:
         assert sum(batch.num_rows for batch in batches) == 200_000
     failing = "SELECT intDiv(1, number - 150000) FROM numbers(200000)"
-    with pytest.raises(ValueFault), stream_until_stopped(engine, failing, {}, Recorder()) as batches:
+    with pytest.raises(EngineValueError), stream_until_stopped(engine, failing, {}, Recorder()) as batches:
         for _ in batches:
             pass

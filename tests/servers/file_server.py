@@ -14,8 +14,8 @@ from tests.servers.server_thread import run_server
 
 #: Failures of an answer: a status, an ETag that no other answer has, half of the body, no answer for a second, a body
 #: of which a byte comes every tenth of a second, the whole file instead of a range, no ETag, another server's address
-Fault = int | str
-Faults = Callable[[str, str], Fault]
+RejectedRow = int | str
+Errors = Callable[[str, str], RejectedRow]
 
 
 class FileServer(ThreadingHTTPServer):
@@ -26,7 +26,7 @@ class FileServer(ThreadingHTTPServer):
     def __init__(self, folder: Path) -> None:
         super().__init__(("127.0.0.1", 0), _Handler)
         self.folder = folder
-        self.find_fault: Faults = lambda method, path: ""
+        self.find_problem: Errors = lambda method, path: ""
         self.requests: list[tuple[str, str]] = []
 
     @property
@@ -50,12 +50,12 @@ class _Handler(BaseHTTPRequestHandler):
     def _answer(self) -> None:
         path = unquote(self.path).lstrip("/")
         self.server.requests.append((self.command, path))
-        fault = self.server.find_fault(self.command, path)
+        error = self.server.find_problem(self.command, path)
         file = self.server.folder / path
-        if isinstance(fault, int):
-            self._send(fault, b"", {"Location": "http://elsewhere.example/x"} if fault in (301, 302) else {})
+        if isinstance(error, int):
+            self._send(error, b"", {"Location": "http://elsewhere.example/x"} if error in (301, 302) else {})
             return
-        if fault == "silent":
+        if error == "silent":
             time.sleep(1)
             return
         if not file.is_file():
@@ -63,33 +63,33 @@ class _Handler(BaseHTTPRequestHandler):
             return
         data = file.read_bytes()
         headers = {"ETag": f'"{file.stat().st_mtime_ns}-{len(data)}"'}
-        if fault == "changed":
+        if error == "changed":
             headers["ETag"] = f'"{time.monotonic_ns()}"'
-        if fault == "no tag":
+        if error == "no tag":
             headers = {}
         found = re.fullmatch(r"bytes=(\d+)-(\d+)", self.headers.get("Range", ""))
-        if not found or fault == "whole":
-            self._send(200, data, headers, fault)
+        if not found or error == "whole":
+            self._send(200, data, headers, error)
             return
         start, end = int(found[1]), min(int(found[2]) + 1, len(data))
         headers["Content-Range"] = f"bytes {start}-{end - 1}/{len(data)}"
-        self._send(206, data[start:end], headers, fault)
+        self._send(206, data[start:end], headers, error)
 
-    def _send(self, status: int, body: bytes, headers: dict[str, str], fault: Fault = "") -> None:
+    def _send(self, status: int, body: bytes, headers: dict[str, str], error: RejectedRow = "") -> None:
         self.send_response(status)
         for name, value in headers.items():
             self.send_header(name, value)
         self.send_header("Content-Length", str(len(body)))
-        if fault == "slow head":
+        if error == "slow head":
             self.flush_headers()
             self._drip(b"X-More: " + 100 * b"x")
         self.end_headers()
         if self.command == "HEAD":
             return
-        if fault == "half":
+        if error == "half":
             self.wfile.write(body[: len(body) // 2])
             self.close_connection = True
-        elif fault == "slow":
+        elif error == "slow":
             self._drip(body)
         else:
             self.wfile.write(body)

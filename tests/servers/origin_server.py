@@ -15,7 +15,7 @@ from urllib.parse import unquote
 from tests.servers.server_thread import run_server
 
 #: Failures of an answer: a status, 'half' of the body, 'slow' (a pause in the middle of the body)
-Fault = int | str
+RejectedRow = int | str
 
 
 class OriginServer(ThreadingHTTPServer):
@@ -26,7 +26,7 @@ class OriginServer(ThreadingHTTPServer):
     def __init__(self, folder: Path) -> None:
         super().__init__(("127.0.0.1", 0), _Handler)
         self.folder = folder
-        self.find_fault: Callable[[str, int], Fault] = lambda path, count: ""
+        self.find_problem: Callable[[str, int], RejectedRow] = lambda path, count: ""
         self.requests: list[tuple[str, str]] = []
         self.counts: Counter[str] = Counter()
         self.sent = 0
@@ -36,15 +36,15 @@ class OriginServer(ThreadingHTTPServer):
     def url(self) -> str:
         return f"http://127.0.0.1:{self.server_address[1]}"
 
-    def fail_first(self, **faults: list[Fault]) -> None:
+    def fail_first(self, **errors: list[RejectedRow]) -> None:
         """Let the first answers for the files whose names begin so fail."""
 
-        def find(path: str, count: int) -> Fault:
+        def find(path: str, count: int) -> RejectedRow:
             name = path.rpartition("/")[2]
-            found = next((faults[start] for start in faults if name.startswith(start)), [])
+            found = next((errors[start] for start in errors if name.startswith(start)), [])
             return found[count - 1] if count <= len(found) else ""
 
-        self.find_fault = find
+        self.find_problem = find
 
     def handle_error(self, request: object, client_address: object) -> None:
         """A client that gives up is no news."""
@@ -60,41 +60,41 @@ class _Handler(BaseHTTPRequestHandler):
             self.server.counts[path] += 1
             count = self.server.counts[path]
             self.server.requests.append((path, self.headers.get("Range", "")))
-        fault = self.server.find_fault(path, count)
+        error = self.server.find_problem(path, count)
         file = self.server.folder / path
-        if isinstance(fault, int):
-            self._send(fault, b"", {"Retry-After": "0"})
+        if isinstance(error, int):
+            self._send(error, b"", {"Retry-After": "0"})
         elif not file.is_file():
             self._send(404, b"", {})
         else:
-            self._send_file(file.read_bytes(), f'"{file.stat().st_mtime_ns}"', fault)
+            self._send_file(file.read_bytes(), f'"{file.stat().st_mtime_ns}"', error)
 
-    def _send_file(self, data: bytes, tag: str, fault: Fault) -> None:
+    def _send_file(self, data: bytes, tag: str, error: RejectedRow) -> None:
         found = re.fullmatch(r"bytes=(\d+)-", self.headers.get("Range", ""))
         headers = {"ETag": tag}
         if not found or self.headers.get("If-Range") != tag:
-            self._send(200, data, headers, fault)
+            self._send(200, data, headers, error)
             return
         start = int(found[1])
         if start >= len(data):
             self._send(416, b"", {"Content-Range": f"bytes */{len(data)}"})
             return
         headers["Content-Range"] = f"bytes {start}-{len(data) - 1}/{len(data)}"
-        self._send(206, data[start:], headers, fault)
+        self._send(206, data[start:], headers, error)
 
-    def _send(self, status: int, body: bytes, headers: dict[str, str], fault: Fault = "") -> None:
+    def _send(self, status: int, body: bytes, headers: dict[str, str], error: RejectedRow = "") -> None:
         self.send_response(status)
         for name, value in headers.items():
             self.send_header(name, value)
         self.send_header("Content-Length", str(len(body)))
         self.end_headers()
-        half = len(body) // 2 if fault else len(body)
+        half = len(body) // 2 if error else len(body)
         self.wfile.write(body[:half])
         self.server.sent += half
-        if fault == "slow":
+        if error == "slow":
             time.sleep(0.5)
             self.wfile.write(body[half:])
-        elif fault:
+        elif error:
             self.close_connection = True
 
     def log_message(self, *_: object) -> None:

@@ -53,12 +53,12 @@ class _Handler(BaseHTTPRequestHandler):
             number = server.requests
         self._answer(body, number // server.period % 3 if number % server.period == 0 else -1)
 
-    def _answer(self, body: bytes, fault: int) -> None:
-        if fault in (0, 1):
-            self._send(503 if fault else 429, {"Retry-After": "0"}, b"")
+    def _answer(self, body: bytes, error: int) -> None:
+        if error in (0, 1):
+            self._send(503 if error else 429, {"Retry-After": "0"}, b"")
             return
         status, headers, answer = self._forward(body)
-        self._send(status, headers, answer, is_cut=fault == 2)
+        self._send(status, headers, answer, is_cut=error == 2)
 
     def _forward(self, body: bytes) -> tuple[int, dict[str, str], bytes]:
         form = {name: values[0] for name, values in parse_qs(body.decode()).items()}

@@ -86,7 +86,7 @@ class Report:
     times: list[tuple[float, float]] = field(default_factory=list)
     repeats: Counter[str] = field(default_factory=Counter)
     trends: list[Trend] = field(default_factory=list)
-    faults: list[str] = field(default_factory=list)
+    errors: list[str] = field(default_factory=list)
 
     def lines(self) -> list[str]:
         engine = f"{self.plan.shards} servers" if self.plan.shards else "embedded engine"
@@ -98,8 +98,8 @@ class Report:
             "p95 of short questions by quarter: " + ", ".join(f"{1000 * each:.0f} ms" for each in self.find_p95()),
             f"{'':40}{'2nd quarter':>14}{'last':>10}{'growth':>9}",
             *(f"{each.name:40}{each.second:14.1f}{each.last:10.1f}{each.growth:9.1%}" for each in self.trends),
-            f"faults: {len(self.faults)}",
-            *self.faults,
+            f"faults: {len(self.errors)}",
+            *self.errors,
         ]
 
     def find_p95(self) -> list[float]:
@@ -191,18 +191,18 @@ class Soak:
         self._count("own table", user, None if seen == (201, [str(rows)], 204) else f"{seen}: {made.text[:300]}")
 
     def _misbehave(self, dice: random.Random) -> None:
-        name, fault = misbehave(int(self._tap.split(":")[2].split("/")[0]), dice)
-        self._count("misbehaving client", name, fault)
+        name, error = misbehave(int(self._tap.split(":")[2].split("/")[0]), dice)
+        self._count("misbehaving client", name, error)
 
     def _note(self, answer: Answer) -> None:
         kind = "job" if answer.url else "/sync"
-        fault = f"{answer.url}: {answer.said}: {answer.question.query[:300]}" if answer.outcome == WRONG else None
-        self._count(kind, answer.question.kind if answer.outcome == RIGHT else answer.outcome, fault)
+        error = f"{answer.url}: {answer.said}: {answer.question.query[:300]}" if answer.outcome == WRONG else None
+        self._count(kind, answer.question.kind if answer.outcome == RIGHT else answer.outcome, error)
 
-    def _count(self, kind: str, what: str, fault: str | None) -> None:
+    def _count(self, kind: str, what: str, error: str | None) -> None:
         self.report.outcomes[kind][what] += 1
-        if fault is not None:
-            self.report.faults.append(f"{kind}, {what}: {fault}")
+        if error is not None:
+            self.report.errors.append(f"{kind}, {what}: {error}")
 
 
 def run_soak(folder: Path, plan: Plan) -> Report:
@@ -221,17 +221,17 @@ def run_soak(folder: Path, plan: Plan) -> Report:
         with closing(Soak(deployment, loads, stars, plan)) as soak:
             _run(deployment, soak, loads, plan)
             report = soak.report
-        report.faults += loads.log.faults
+        report.errors += loads.log.errors
         content = loads.latest_contents() | {STARS_TABLE: (STARS, STARS * (STARS - 1) // 2)}
         report.outcomes["load"] = loads.log.modes + Counter({"killed": loads.log.kills})
-        report.faults += [f"a load failed: {said}" for said in loads.log.failures]
+        report.errors += [f"a load failed: {said}" for said in loads.log.failures]
         if not deployment.is_embedded:  # another process cannot open the embedded engine
-            report.faults += checks.check_jobs([])
-            report.faults += checks.check_queries()
-            report.faults += checks.check_results() and checks.check_results()  # a job may expire meanwhile
-            report.faults += checks.check_leftover_tables(tables)
-            report.faults += checks.check_processes()
-        report.faults += checks.check_tables(content)
+            report.errors += checks.check_jobs([])
+            report.errors += checks.check_queries()
+            report.errors += checks.check_results() and checks.check_results()  # a job may expire meanwhile
+            report.errors += checks.check_leftover_tables(tables)
+            report.errors += checks.check_processes()
+        report.errors += checks.check_tables(content)
         return report
 
 
@@ -285,9 +285,9 @@ def main() -> int:
         place = given.folder or Path(folder)
         place.mkdir(parents=True, exist_ok=True)
         report = run_soak(place, Plan(60 * given.minutes, given.rate, given.seed, given.shards))
-    report.faults += report.find_growth()
+    report.errors += report.find_growth()
     print("\n".join(report.lines()))
-    return bool(report.faults)
+    return bool(report.errors)
 
 
 if __name__ == "__main__":

@@ -17,7 +17,7 @@ SECONDS = 15
 @pytest.mark.timeout(600)
 def test_mixed_load(tmp_path: Path) -> None:
     report = run_soak(tmp_path, Plan(SECONDS, rate=4, seed=2, shards=0))
-    assert report.faults == []
+    assert report.errors == []
     assert sum(report.outcomes["load"].values()) >= 3
     assert {"/sync", "job", "misbehaving client", "own table", "page"} < set(report.outcomes)
     assert all(report.find_p95())

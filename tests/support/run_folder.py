@@ -65,17 +65,17 @@ def _enter_run(folder: Path) -> None:
 def pytest_sessionfinish(session: pytest.Session) -> None:
     if hasattr(session.config, "workerinput"):
         return
-    faults = _find_faults()
-    if faults and session.exitstatus == pytest.ExitCode.OK:
+    errors = _find_problems()
+    if errors and session.exitstatus == pytest.ExitCode.OK:
         session.exitstatus = pytest.ExitCode.TESTS_FAILED
-    session.config.stash[_FAULTS] = faults
+    session.config.stash[_FAULTS] = errors
     session.config.stash[_HAS_PASSED] = session.exitstatus in (pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED)
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
-    if faults := config.stash.get(_FAULTS, []):
+    if errors := config.stash.get(_FAULTS, []):
         terminalreporter.section("outside the run's folder")
-        terminalreporter.write_line("\n".join(faults))
+        terminalreporter.write_line("\n".join(errors))
 
 
 @pytest.hookimpl(trylast=True)
@@ -92,13 +92,13 @@ def _folder() -> Path:
     return Path(os.environ[sitecustomize.RUN_FOLDER])
 
 
-def _find_faults() -> list[str]:
+def _find_problems() -> list[str]:
     """Return a line for each change outside the run's folder, and for a data folder that no test has named."""
     notes = _folder() / sitecustomize.NOTES
     read = [json.loads(line) for line in notes.read_text().splitlines()] if notes.exists() else []
-    faults = [f"{note['event']} {note['what']}, in {note['test'] or note['process']}" for note in read]
+    errors = [f"{note['event']} {note['what']}, in {note['test'] or note['process']}" for note in read]
     chosen = _folder() / "home" / ".local" / "share" / "skyhouse"
     if chosen.exists():
         there = ", ".join(sorted(path.name for path in chosen.iterdir()))
-        faults.append(f"a process without SKYHOUSE_DATA made {chosen} with {there}")
-    return list(dict.fromkeys(faults))
+        errors.append(f"a process without SKYHOUSE_DATA made {chosen} with {there}")
+    return list(dict.fromkeys(errors))

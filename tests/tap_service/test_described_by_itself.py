@@ -12,7 +12,7 @@ from clickhouse_schema.schema_files.yaml_reader import read_schema
 from clickhouse_schema.schema_model import Schema, Table
 from clickhouse_schema.table_ddl import create_table_sql
 from loaders.origin.origin_client import OriginClient
-from loaders.origin.origin_problem import OriginMissing
+from loaders.origin.origin_error import OriginMissing
 from loaders.origin.origin_table import read_origin_table
 from loaders.origin.tap_address import find_tap_service
 from loaders.pipeline.describe_origin import describe_origin

@@ -35,7 +35,7 @@ def test_the_commands_run_and_their_answers_are_told(service: Served, tmp_path: 
         )
         assert run.returncode == 0, run.stderr
         answers.append(json.loads(run.stdout))
-    cost, faults, density, matches, found = answers
+    cost, errors, density, matches, found = answers
     assert {each["main_name"] for each in found["objects"]} <= {"NGC0224"}  # whatever tables are there
     assert matches == {"matches": []}
     assert cost["tables"] == ["svc.stars"]
@@ -44,4 +44,4 @@ def test_the_commands_run_and_their_answers_are_told(service: Served, tmp_path: 
         for name in names(answer):
             assert f"`{name}`" in TEXT, name
     (shown,) = map(json.loads, re.findall(r"```json\n(.*?)```", TEXT, re.DOTALL))
-    assert faults == shown
+    assert errors == shown

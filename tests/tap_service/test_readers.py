@@ -22,16 +22,16 @@ from loaders.pipeline.describe_file import describe_source
 from tap_service.readers.conform_rows import Conformer
 from tap_service.readers.file_formats import open_source
 from tap_service.readers.read_error import ReadError
-from tap_service.readers.table_source import Fault
+from tap_service.readers.table_source import RejectedRow
 
 
-def read(path: Path) -> tuple[list[dict[str, Any]], list[Fault]]:
+def read(path: Path) -> tuple[list[dict[str, Any]], list[RejectedRow]]:
     """Good rows as they go into a table made for the file, and the bad ones."""
     source = open_source(path)
     schema, _ = read_schema(document_to_yaml(describe_source(source, "tests", "t")), str(path))
     conformer = Conformer(schema.tables[0], source)
     rows: list[dict[str, Any]] = []
-    faults: list[Fault] = []
+    errors: list[RejectedRow] = []
     fraction = 0.0
     for piece in source.read_blocks(conformer.source_names):
         assert fraction <= piece.fraction <= 1
@@ -39,8 +39,8 @@ def read(path: Path) -> tuple[list[dict[str, Any]], list[Fault]]:
         batch, bad = conformer.conform_block(piece)
         batch.validate(full=True)
         rows += batch.to_pylist()
-        faults += bad
-    return rows, faults
+        errors += bad
+    return rows, errors
 
 
 @pytest.mark.parametrize("name", ["t.parquet", "t.arrow"])
@@ -57,8 +57,8 @@ def test_uuids_and_json_are_texts_of_their_xtypes(name: str, tmp_path: Path) -> 
             file.write(written)
     [table] = describe_source(open_source(path), "s", "t")["tables"]
     assert [column["votable:xtype"] for column in table["columns"]] == ["uuid", "json"]
-    rows, faults = read(path)
-    assert faults == []
+    rows, errors = read(path)
+    assert errors == []
     assert [row["u"] for row in rows] == [
         "00010203-0405-0607-0809-0a0b0c0d0e0f",
         None,
@@ -130,8 +130,8 @@ WRITERS = {
 def test_values_and_metadata(name: str, tmp_path: Path) -> None:
     path = tmp_path / name
     WRITERS[name](path)
-    rows, faults = read(path)
-    assert faults == []
+    rows, errors = read(path)
+    assert errors == []
     assert rows == ROWS
     field = {field.name: field for field in open_source(path).fields}["d"]
     assert (field.unit, field.description, field.ucd) == ("deg", "a distance", "pos.angDistance")
@@ -163,8 +163,8 @@ def test_votable_with_fits_inside(tmp_path: Path) -> None:
     )
     path = tmp_path / "t.vot"
     path.write_text(document)
-    rows, faults = read(path)
-    assert faults == []
+    rows, errors = read(path)
+    assert errors == []
     assert [list(row.values()) for row in rows] == [list(row.values()) for row in ROWS]
 
 
@@ -180,9 +180,9 @@ def test_fits_integers_without_a_type_of_their_own(tmp_path: Path) -> None:
     hdu = fits.BinTableHDU.from_columns(columns)
     hdu.header["TSCAL5"], hdu.header["TZERO5"] = 0.5, 10
     hdu.writeto(tmp_path / "t.fits")
-    rows, faults = read(tmp_path / "t.fits")
+    rows, errors = read(tmp_path / "t.fits")
     assert rows == [{"i1": -128, "u2": 0, "u4": 0, "u8": 5, "scaled": 11.0}]
-    assert [(fault.where, fault.column, fault.value) for fault in faults] == [(2, "u8", str(2**63 + 1))]
+    assert [(error.where, error.column, error.value) for error in errors] == [(2, "u8", str(2**63 + 1))]
 
 
 @pytest.mark.parametrize("name", ["t.fits", "t.fits.gz"])
@@ -232,7 +232,7 @@ arrays</DESCRIPTION>
 def test_votable_arrays_times_and_bad_rows(tmp_path: Path) -> None:
     path = tmp_path / "t.xml"
     path.write_text(ARRAYS)
-    rows, faults = read(path)
+    rows, errors = read(path)
     assert repr(rows[0]["v"]) == "[1.5, nan]"
     del rows[0]["v"]
     moment = datetime(2020, 1, 2, 3, 4, 5, tzinfo=UTC)
@@ -240,7 +240,7 @@ def test_votable_arrays_times_and_bad_rows(tmp_path: Path) -> None:
         {"a": [1, 2], "time": moment, "flag": True, "n": None, "wide": "é<&"},
         {"a": [3, 4], "v": [], "time": datetime(2020, 1, 2, tzinfo=UTC), "flag": None, "n": 7, "wide": None},
     ]
-    assert [(fault.where, fault.column) for fault in faults] == [(3, "a"), (4, ""), (5, "flag")]
+    assert [(error.where, error.column) for error in errors] == [(3, "a"), (4, ""), (5, "flag")]
     assert open_source(path).description == "Some arrays"
 
 
@@ -251,8 +251,8 @@ def test_votable_binary_arrays(form: str, tmp_path: Path) -> None:
     document = votable.parse(str(tmp_path / "t.xml"))
     document.get_first_table().format = form
     document.to_xml(str(tmp_path / "b.xml"))
-    rows, faults = read(tmp_path / "b.xml")
-    assert faults == []
+    rows, errors = read(tmp_path / "b.xml")
+    assert errors == []
     if form == "binary2":  # which tells an empty text from NULL
         assert rows[-1]["wide"] == ""
         rows[-1]["wide"] = None
@@ -344,11 +344,11 @@ def test_csv_with_bad_lines(tmp_path: Path) -> None:
     kinds = [("name", "unicode"), ("ra", "double"), ("n", "int"), ("odd, name", "unicode"), ("when", "timestamp")]
     model = Model(name="t", columns=tuple({"name": name, "datatype": kind} for name, kind in kinds))
     conformer = Conformer(model, source)
-    rows, faults = [], []
+    rows, errors = [], []
     for piece in source.read_blocks(conformer.source_names):
         batch, bad = conformer.conform_block(piece)
         rows += [list(row.values()) for row in batch.to_pylist()]
-        faults += bad
+        errors += bad
     assert repr(rows[1][1]) == "nan"
     rows[1][1] = None
     assert rows == [
@@ -357,7 +357,7 @@ def test_csv_with_bad_lines(tmp_path: Path) -> None:
         ['say "hi"', 100.0, 4, " padded ", None],
         ["end", None, None, None, None],
     ]
-    assert [(fault.where, fault.column, fault.value) for fault in faults] == [
+    assert [(error.where, error.column, error.value) for error in errors] == [
         (8, "ra", "b"),
         (9, "", "too,few"),
         (11, "name", "\\xff"),
@@ -376,10 +376,10 @@ def test_csv_rows_keep_their_lines_across_blocks(tmp_path: Path, monkeypatch: py
     lines = [f'{number},"a\nb{number}"' if number % 3 == 0 else f"{number},b" for number in range(200)]
     lines[150] = "bad"
     (tmp_path / "t.csv").write_text("n,t\n" + "\n".join(lines))
-    rows, faults = read(tmp_path / "t.csv")
+    rows, errors = read(tmp_path / "t.csv")
     assert [row["n"] for row in rows] == [number for number in range(200) if number != 150]
     assert rows[9]["t"] == "a\nb9"
-    assert [(fault.where, fault.value) for fault in faults] == [(2 + 150 + 50, "bad")]
+    assert [(error.where, error.value) for error in errors] == [(2 + 150 + 50, "bad")]
 
 
 def test_csv_with_a_quote_that_never_closes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -23,10 +23,10 @@ def read(file: Path, text: str, **variables: str) -> Config:
     return read_config({"SKYHOUSE_CONFIG": str(file), **variables})
 
 
-def faults(file: Path, text: str, **variables: str) -> list[str]:
+def errors(file: Path, text: str, **variables: str) -> list[str]:
     with pytest.raises(ConfigError) as caught:
         read(file, text, **variables)
-    return caught.value.faults
+    return caught.value.errors
 
 
 def test_values_have_the_types_of_toml(file: Path) -> None:
@@ -58,7 +58,7 @@ def test_the_environment_overrides_the_file(file: Path) -> None:
 
 
 def test_all_faults_have_their_lines(file: Path) -> None:
-    assert faults(
+    assert errors(
         file,
         '# a comment\nanonymus = false\n\nport = 70000\npublic_url = "example.org"\nxyzzy = 1\n[queries]\nsync_seconds = 3\n',
         SKYHOUSE_HARD_MAXREC="many",
@@ -83,7 +83,7 @@ def test_all_faults_have_their_lines(file: Path) -> None:
     ],
 )
 def test_what_is_not_toml(file: Path, text: str, said: str) -> None:
-    assert said in faults(file, text)[0]
+    assert said in errors(file, text)[0]
 
 
 def test_a_file_that_is_named_must_be_there(file: Path) -> None:
@@ -102,7 +102,7 @@ def test_passwords_are_for_the_group_at_most(file: Path, line: str) -> None:
     file.touch()
     file.chmod(0o644)
     key = line.split()[0]
-    (said,) = faults(file, text)
+    (said,) = errors(file, text)
     assert said == (
         f"{file}, line 3: {key} has a password, and every user of this machine can read the file: chmod o= {file}"
     )

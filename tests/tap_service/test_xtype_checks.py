@@ -67,10 +67,10 @@ def test_values_of_another_form_are_put_aside(xtype: str, tmp_path: Path) -> Non
     source = open_source(tmp_path / "t.parquet")
     table = Table(name="t", columns=(column,))
     [block] = source.read_blocks(("v",))
-    batch, faults = Conformer(table, source).conform_block(block)
-    assert [fault.where for fault in faults] == [2 * place + 2 for place in range(len(bad))]
-    assert all(fault.column == "v" and "not " in fault.reason for fault in faults)
+    batch, errors = Conformer(table, source).conform_block(block)
+    assert [error.where for error in errors] == [2 * place + 2 for place in range(len(bad))]
+    assert all(error.column == "v" and "not " in error.reason for error in errors)
     assert batch.num_rows == len(mixed) - len(bad)
     if column.type.is_text:
-        batch, faults = Conformer(table, source, checks_texts=False).conform_block(block)
-        assert (batch["v"].to_pylist(), faults) == (mixed, [])
+        batch, errors = Conformer(table, source, checks_texts=False).conform_block(block)
+        assert (batch["v"].to_pylist(), errors) == (mixed, [])

@@ -6,7 +6,7 @@ import threading
 from collections.abc import Iterator
 
 from clickhouse_schema.hats.attachment import AttachedFile, Attachment
-from clickhouse_schema.hats.hats_problem import HatsProblem
+from clickhouse_schema.hats.hats_error import HatsError
 from tap_service.hats.gateway.block_cache import BlockCache
 from tap_service.hats.reading.catalogue_folder import CatalogueFolder, open_folder
 from tap_service.hats.reading.folder_backend import FileVersion, Patience
@@ -49,7 +49,7 @@ class AttachedFiles:
         ------
         StorageUnavailable
             The storage does not answer.
-        HatsProblem
+        HatsError
             The file has changed, is missing, or ends before.
         """
         file = self.attachment.files[number]
@@ -72,7 +72,7 @@ class AttachedFiles:
         ------
         StorageUnavailable
             The storage does not answer.
-        HatsProblem
+        HatsError
             They have changed since the catalogue was attached, or are missing.
         """
         pinned = self.attachment.properties_file
@@ -80,7 +80,7 @@ class AttachedFiles:
             return
         folder = self._open_folder()
         if folder.stat(pinned.path) != (pinned.size, pinned.tag):
-            raise HatsProblem(f"{folder.name(pinned.path)} has changed since it was attached")
+            raise HatsError(f"{folder.name(pinned.path)} has changed since it was attached")
 
     def _read_blocks(self, number: int, file: AttachedFile, block: int, last: int) -> bytes:
         """Return a kept block, or fetch it with the missing ones that follow; two readers do not fetch the same."""

@@ -19,7 +19,7 @@ from pathlib import Path
 
 from clickhouse_schema.catalogue import Catalogue, TableEntry
 from clickhouse_schema.hats.attachment import AttachedRows
-from clickhouse_schema.hats.hats_problem import HatsProblem
+from clickhouse_schema.hats.hats_error import HatsError
 from tap_service.constants import FILES_MARK
 from tap_service.hats.gateway.attached_files import AttachedFiles
 from tap_service.hats.gateway.block_cache import BlockCache
@@ -167,7 +167,7 @@ class _Handler(BaseHTTPRequestHandler):
         pieces = files.read_range(number, start, end) if has_body and end > start else iter(())
         try:
             first = next(pieces, b"")
-        except HatsProblem as error:
+        except HatsError as error:
             self._refuse(HTTPStatus.FORBIDDEN, _explain_problem(files.table, error))
             return
         self.send_response(HTTPStatus.PARTIAL_CONTENT if asked else HTTPStatus.OK)
@@ -180,7 +180,7 @@ class _Handler(BaseHTTPRequestHandler):
             self.wfile.write(first)
             for piece in pieces:
                 self.wfile.write(piece)
-        except HatsProblem as error:  # the engine sees a broken connection, and gets the reason when it asks again
+        except HatsError as error:  # the engine sees a broken connection, and gets the reason when it asks again
             _explain_problem(files.table, error)
             self.close_connection = True
         except OSError:
@@ -206,7 +206,7 @@ def _read_range(text: str, size: int) -> tuple[int, int] | None:
     return (start, end) if start < end else None
 
 
-def _explain_problem(table: str, error: HatsProblem) -> str:
+def _explain_problem(table: str, error: HatsError) -> str:
     """Log what is wrong with a file, and return what the user learns of it: no places."""
     if isinstance(error, StorageUnavailable):
         _log.warning("attached table %s: %s", table, error)

@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import TypeVar
 
-from clickhouse_schema.hats.hats_problem import HatsProblem
+from clickhouse_schema.hats.hats_error import HatsError
 from tap_service.hats.reading.hats_catalogue import HatsCatalogue
 from tap_service.hats.reading.partition_file import PartitionFile, check_partition
 
@@ -32,7 +32,7 @@ def check_catalogue(
 
     Raises
     ------
-    HatsProblem
+    HatsError
         Files are missing, have other columns, or have rows of other pixels; or there are not as many rows as the
         properties say. The message has all that is wrong with the first partitions, and how many there are.
     """
@@ -40,7 +40,7 @@ def check_catalogue(
     files = [file for files in found for file in files]
     rows, declared = sum(file.rows for file in files), catalogue.properties.rows
     if declared is not None and rows != declared:
-        raise HatsProblem(
+        raise HatsError(
             f"{catalogue.address}: hats_nrows says {declared:,} rows, the partitions have {rows:,}: partitions are"
             " missing from its list, or the properties are those of another catalogue"
         )
@@ -52,7 +52,7 @@ def check_positions(
 ) -> None:
     """Compare the first positions of files, of many some, with their pixels and with the index.
 
-    Raises HatsProblem as ``PartitionFile.check_positions``, for all files that were read.
+    Raises HatsError as ``PartitionFile.check_positions``, for all files that were read.
     """
     _check_all(PartitionFile.check_positions, files[:: -(-len(files) // _MAX_SAMPLED)], report)
 
@@ -60,22 +60,22 @@ def check_positions(
 def _check_all(
     check: Callable[[_Checked], _Found], items: Sequence[_Checked], report: Callable[[int, int], None]
 ) -> list[_Found]:
-    """Return what ``check`` finds of each, in their order. Raises HatsProblem with the first of all problems."""
+    """Return what ``check`` finds of each, in their order. Raises HatsError with the first of all problems."""
 
-    def try_check(item: _Checked) -> _Found | HatsProblem:
+    def try_check(item: _Checked) -> _Found | HatsError:
         try:
             return check(item)
-        except HatsProblem as problem:
+        except HatsError as problem:
             return type(problem)(*problem.args)  # the other one has a traceback, and with it the file
 
     found: list[_Found] = []
-    problems: list[HatsProblem] = []
+    problems: list[HatsError] = []
     with ThreadPoolExecutor(_THREADS) as readers:
         checks = [readers.submit(try_check, item) for item in items]
         try:
             for done, running in enumerate(checks, 1):
                 result = running.result()
-                if isinstance(result, HatsProblem):
+                if isinstance(result, HatsError):
                     problems.append(result)
                 else:
                     found.append(result)
@@ -88,9 +88,9 @@ def _check_all(
     return found
 
 
-def _join_problems(problems: Sequence[HatsProblem], partitions: int) -> HatsProblem:
+def _join_problems(problems: Sequence[HatsError], partitions: int) -> HatsError:
     if len(problems) == 1:
         return problems[0]
     shown = "; ".join(str(problem) for problem in problems[:_MAX_SHOWN])
     more = f"; and {len(problems) - _MAX_SHOWN:,} more" if len(problems) > _MAX_SHOWN else ""
-    return HatsProblem(f"{len(problems):,} of {partitions:,} partitions cannot be used: {shown}{more}")
+    return HatsError(f"{len(problems):,} of {partitions:,} partitions cannot be used: {shown}{more}")

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 import pyarrow as pa
 
 from clickhouse_schema.datatypes import Field
-from clickhouse_schema.hats.hats_problem import HatsProblem
+from clickhouse_schema.hats.hats_error import HatsError
 from clickhouse_schema.hats.hats_properties import CATALOG_FILES, CatalogProperties
 from tap_service.hats.reading.folder_backend import FileMissing
 from tap_service.hats.reading.hats_catalogue import MAX_PROPERTIES_BYTES, HatsCatalogue, join_path
@@ -62,7 +62,7 @@ def describe_columns(catalogue: HatsCatalogue) -> CatalogueColumns:
     ------
     ReadError
         The metadata in the files are broken.
-    HatsProblem, StorageUnavailable
+    HatsError, StorageUnavailable
         An index of the collection cannot be read.
     """
     hidden = {catalogue.properties.spatial_index[0]}
@@ -101,7 +101,7 @@ def _find_identity(catalogue: HatsCatalogue) -> str:
                 continue
             properties = CatalogProperties.read(text, catalogue.folder.name(file))
             if properties.type != "index":
-                raise HatsProblem(f"{catalogue.folder.name(file)}: the collection names it as an index, and it is none")
+                raise HatsError(f"{catalogue.folder.name(file)}: the collection names it as an index, and it is none")
             if properties.rows is not None and properties.rows == catalogue.properties.rows:
                 return column
             break

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TypeVar
 from urllib.parse import urlsplit
 
-from clickhouse_schema.hats.hats_problem import HatsProblem
+from clickhouse_schema.hats.hats_error import HatsError
 from tap_service.hats.reading.folder_backend import (
     FileVersion,
     FolderBackend,
@@ -47,7 +47,7 @@ class CatalogueFolder:
             There is no such file.
         StorageUnavailable
             The storage does not answer.
-        HatsProblem
+        HatsError
             ``path`` leads out of the folder, or the storage lacks something that is needed.
         """
         self._check_path(path)
@@ -60,12 +60,12 @@ class CatalogueFolder:
         ------
         FileMissing, StorageUnavailable
             As for ``stat``.
-        HatsProblem
+        HatsError
             The file has changed, or ends before.
         """
         self._check_path(path)
         if not 0 <= start <= start + length <= version.size:
-            raise HatsProblem(f"{self.name(path)} has {version.size:,} bytes, none at {start:,} to {start + length:,}")
+            raise HatsError(f"{self.name(path)} has {version.size:,} bytes, none at {start:,} to {start + length:,}")
         if not length:
             return b""
 
@@ -78,19 +78,19 @@ class CatalogueFolder:
         return self._repeat(path, read_all)
 
     def read_text(self, path: str, max_bytes: int) -> str:
-        """Return a whole file of UTF-8. Raises as ``read``, and HatsProblem if it is larger than ``max_bytes``."""
+        """Return a whole file of UTF-8. Raises as ``read``, and HatsError if it is larger than ``max_bytes``."""
         version = self.stat(path)
         if version.size > max_bytes:
-            raise HatsProblem(f"{self.name(path)} has {version.size:,} bytes; the limit is {max_bytes:,}")
+            raise HatsError(f"{self.name(path)} has {version.size:,} bytes; the limit is {max_bytes:,}")
         try:
             return self.read(path, 0, version.size, version).decode()
         except UnicodeDecodeError as error:
-            raise HatsProblem(f"{self.name(path)} is not UTF-8: byte {error.start}") from None
+            raise HatsError(f"{self.name(path)} is not UTF-8: byte {error.start}") from None
 
     def list_files(self, path: str) -> list[str]:
         """Return the paths of all files below a folder of it, in no order; '' is the folder itself.
 
-        Raises HatsProblem (HTTP has no lists), StorageUnavailable.
+        Raises HatsError (HTTP has no lists), StorageUnavailable.
         """
         if path:
             self._check_path(path)
@@ -102,7 +102,7 @@ class CatalogueFolder:
 
     def _check_path(self, path: str) -> None:
         if _BAD_PATH.search(path):
-            raise HatsProblem(f"{path[:200]!r} is no path inside {self.address}: nothing outside it is read")
+            raise HatsError(f"{path[:200]!r} is no path inside {self.address}: nothing outside it is read")
 
     def _repeat(self, path: str, ask: Callable[[], _Answer]) -> _Answer:
         patience = self._patience
@@ -136,7 +136,7 @@ def open_folder(address: str, patience: Patience = Patience()) -> CatalogueFolde
 
     Raises
     ------
-    HatsProblem
+    HatsError
         The address is none of these, or has a user, a query or a fragment.
     """
     if "://" not in address:
@@ -146,16 +146,16 @@ def open_folder(address: str, patience: Patience = Patience()) -> CatalogueFolde
         is_hosted = bool(parts.hostname) or parts.scheme == "file"
         _ = parts.port
     except ValueError as error:
-        raise HatsProblem(f"{address!r} is no address: {error}") from None
+        raise HatsError(f"{address!r} is no address: {error}") from None
     if parts.scheme not in _SCHEMES:
-        raise HatsProblem(f"{address!r} has an unknown scheme: known are {', '.join(_SCHEMES)} and paths of folders")
+        raise HatsError(f"{address!r} has an unknown scheme: known are {', '.join(_SCHEMES)} and paths of folders")
     if "@" in parts.netloc:
-        raise HatsProblem("no user or password belongs into an address: it is stored and shown")
+        raise HatsError("no user or password belongs into an address: it is stored and shown")
     if parts.query or parts.fragment or not is_hosted:
-        raise HatsProblem(f"{address!r} is no address of a folder: it is scheme://host/path, without ? and #")
+        raise HatsError(f"{address!r} is no address of a folder: it is scheme://host/path, without ? and #")
     path = parts.path.rstrip("/")
     if path and _BAD_PATH.search(path[1:]):
-        raise HatsProblem(f"{address!r} is no address of a folder: its path has empty parts, dots or wildcards")
+        raise HatsError(f"{address!r} is no address of a folder: its path has empty parts, dots or wildcards")
     if parts.scheme == "file":
         return _open_local(Path(path or "/"), patience)
     if parts.scheme == "s3":
@@ -173,5 +173,5 @@ def _open_local(folder: Path, patience: Patience) -> CatalogueFolder:
     from tap_service.hats.reading.local_backend import LocalBackend
 
     if not folder.is_dir():
-        raise HatsProblem(f"{folder} is no folder")
+        raise HatsError(f"{folder} is no folder")
     return CatalogueFolder(str(folder), LocalBackend(folder), patience)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
-from clickhouse_schema.hats.hats_problem import HatsProblem
+from clickhouse_schema.hats.hats_error import HatsError
 
 
 class FileVersion(NamedTuple):
@@ -44,11 +44,11 @@ class Patience:
         return self.silence_seconds + size / self.bytes_per_second
 
 
-class FileMissing(HatsProblem):
+class FileMissing(HatsError):
     """There is no such file, or the storage refuses it."""
 
 
-class StorageUnavailable(HatsProblem):
+class StorageUnavailable(HatsError):
     """The storage does not answer, or not with what was asked for, however often it is asked."""
 
 
@@ -60,25 +60,25 @@ class FolderBackend(Protocol):
     """A folder of files. Paths are relative to it and have been checked. Thread-safe."""
 
     def stat(self, path: str) -> FileVersion:
-        """Return the size and the version of a file. Raises FileMissing, HatsProblem, PassingFailure."""
+        """Return the size and the version of a file. Raises FileMissing, HatsError, PassingFailure."""
 
     def read(self, path: str, start: int, length: int, version: FileVersion) -> bytes:
         """Return bytes of a file as it was at ``version``; fewer if the storage breaks off.
 
-        Raises FileMissing, HatsProblem (the file has changed), PassingFailure.
+        Raises FileMissing, HatsError (the file has changed), PassingFailure.
         """
 
     def list_files(self, path: str) -> list[str]:
         """Return the paths of all files below a folder; none if there is no such folder.
 
-        Raises HatsProblem (the storage has no lists), PassingFailure.
+        Raises HatsError (the storage has no lists), PassingFailure.
         """
 
 
 def refuse_other_version(name: str, now: FileVersion, version: FileVersion) -> None:
-    """Raise HatsProblem if the file ``name`` has changed since ``version``."""
+    """Raise HatsError if the file ``name`` has changed since ``version``."""
     if now != version:
-        raise HatsProblem(
+        raise HatsError(
             f"{name} has changed: it had {version.size:,} bytes and the version {version.tag}, and has {now.size:,}"
             f" bytes and the version {now.tag} now. Read it again when nothing writes there any more"
         )

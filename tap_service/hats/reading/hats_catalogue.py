@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 import pyarrow as pa
 
+from clickhouse_schema.hats.hats_error import HatsError
 from clickhouse_schema.hats.hats_pixel import DATASET, HatsPixel
-from clickhouse_schema.hats.hats_problem import HatsProblem
 from clickhouse_schema.hats.hats_properties import (
     CATALOG_FILES,
     COLLECTION_FILE,
@@ -73,7 +73,7 @@ class HatsCatalogue:
     def find_files(self, pixel: HatsPixel) -> list[str]:
         """Return the paths, below the folder, of the files of a partition: one, unless each partition is a folder.
 
-        Raises HatsProblem, StorageUnavailable if the files of a folder cannot be listed.
+        Raises HatsError, StorageUnavailable if the files of a folder cannot be listed.
         """
         path = join_path(self.path, pixel.build_path(self.properties.npix_suffix))
         if not path.endswith("/"):
@@ -84,7 +84,7 @@ class HatsCatalogue:
         return found
 
     def check_columns(self, schema: pa.Schema, name: str) -> None:
-        """Raise HatsProblem unless a file has the catalogue's columns with their types, in any order.
+        """Raise HatsError unless a file has the catalogue's columns with their types, in any order.
 
         ``name``: the file's, for the message.
         """
@@ -102,7 +102,7 @@ class HatsCatalogue:
             ),
         ]
         more = f" and {len(differences) - 3} more" if len(differences) > 3 else ""
-        raise HatsProblem(
+        raise HatsError(
             f"{name} has other columns than the catalogue: {'; '.join(differences[:3])}{more}."
             " All partitions need the same columns: write the catalogue again"
         )
@@ -113,7 +113,7 @@ def open_catalogue(folder: CatalogueFolder) -> HatsCatalogue:
 
     Raises
     ------
-    HatsProblem
+    HatsError
         The folder is no HATS catalogue, or one of other things than rows: a margin cache, an index, a map. Or its files
         contradict each other or name something outside the folder.
     FileMissing, StorageUnavailable
@@ -148,7 +148,7 @@ def _check_primary(folder: CatalogueFolder, collection: CollectionProperties) ->
     """Return the folder of a collection's primary table."""
     path = collection.primary_table.removeprefix("./").rstrip("/")
     if not re.fullmatch(r"[^/:\\?#\s]+(/[^/:\\?#\s]+)*", path) or ".." in path.split("/"):
-        raise HatsProblem(
+        raise HatsError(
             f"{folder.name(COLLECTION_FILE)}: the primary table is {collection.primary_table[:200]!r}, which is not"
             " inside the collection: nothing else than what was named is read. Name the catalogue itself"
         )
@@ -176,10 +176,10 @@ def _refuse_other_kinds(folder: CatalogueFolder, path: str, properties: CatalogP
     name = folder.name(path).rstrip("/")
     other = f" {properties.primary_table!r}" if properties.primary_table else ""
     if properties.type == "margin":
-        raise HatsProblem(
+        raise HatsError(
             f"{name} is a margin cache: its rows are copies of rows of the catalogue{other}. Name that catalogue"
         )
-    raise HatsProblem(
+    raise HatsError(
         f"{name} is a catalogue of the type {properties.type}, which has no rows of its own: name the catalogue{other}"
         f" that it belongs to (types with rows: {', '.join(_TABLES)})"
     )
@@ -205,13 +205,13 @@ def _refuse_missing_columns(name: str, properties: CatalogProperties, schema: pa
     }
     for key, column in named.items():
         if column and column not in schema.names:
-            raise HatsProblem(f"{name}: {key} names the column {column[:80]!r}, which the files do not have")
+            raise HatsError(f"{name}: {key} names the column {column[:80]!r}, which the files do not have")
 
 
 def _refuse_repeated_columns(name: str, schema: pa.Schema) -> None:
     repeated = [column for column, count in Counter(schema.names).items() if count > 1]
     if repeated:
-        raise HatsProblem(f"{name} has more than one column of the name {repeated[0][:80]!r}")
+        raise HatsError(f"{name} has more than one column of the name {repeated[0][:80]!r}")
 
 
 def _list_types(schema: pa.Schema) -> dict[str, pa.DataType]:

@@ -9,7 +9,7 @@ from urllib.parse import quote
 import urllib3
 from urllib3.exceptions import HTTPError, LocationParseError, SSLError
 
-from clickhouse_schema.hats.hats_problem import HatsProblem
+from clickhouse_schema.hats.hats_error import HatsError
 from tap_service.hats.reading.folder_backend import (
     FileMissing,
     FileVersion,
@@ -49,7 +49,7 @@ class HttpBackend:
         try:
             refuse_other_version(self._name(path), self._read_version(path, answer), version)
             if answer.status == 200 and (start, length) != (0, version.size):
-                raise HatsProblem(f"{self._name(path)}: the server sends no ranges of files, only whole ones")
+                raise HatsError(f"{self._name(path)}: the server sends no ranges of files, only whole ones")
             if answer.status == 206 and not answer.headers["Content-Range"].startswith(f"bytes {start}-"):
                 raise PassingFailure(f"the server sent {answer.headers['Content-Range']} instead of byte {start}")
             return self._read_body(answer, length)
@@ -57,7 +57,7 @@ class HttpBackend:
             answer.close()  # does nothing to a connection that has been given back at the end of the body
 
     def list_files(self, path: str) -> list[str]:
-        raise HatsProblem(f"{self._name(path)}: HTTP has no lists of files: the catalogue's own lists must name them")
+        raise HatsError(f"{self._name(path)}: HTTP has no lists of files: the catalogue's own lists must name them")
 
     def _name(self, path: str) -> str:
         return f"{self._address}/{path}"
@@ -73,7 +73,7 @@ class HttpBackend:
                 preload_content=False,
             )
         except (SSLError, LocationParseError) as error:
-            raise HatsProblem(f"{self._name(path)}: {error}") from None
+            raise HatsError(f"{self._name(path)}: {error}") from None
         except HTTPError as error:
             raise PassingFailure(str(error)) from None
         if answer.status in (200, 206):
@@ -84,16 +84,16 @@ class HttpBackend:
         if answer.status in _MISSING:
             raise FileMissing(f"{self._name(path)} is not there: the server answered {answer.status} {answer.reason}")
         if 300 <= answer.status < 400:
-            raise HatsProblem(
+            raise HatsError(
                 f"{self._name(path)} leads elsewhere, to {answer.headers.get('Location', '')[:300]}:"
                 " redirects are not followed; give the address that they lead to"
             )
-        raise HatsProblem(f"{self._name(path)}: the server answered {answer.status} {answer.reason}")
+        raise HatsError(f"{self._name(path)}: the server answered {answer.status} {answer.reason}")
 
     def _read_version(self, path: str, answer: urllib3.BaseHTTPResponse) -> FileVersion:
         tag = answer.headers.get("ETag") or answer.headers.get("Last-Modified")
         if not tag:
-            raise HatsProblem(
+            raise HatsError(
                 f"{self._name(path)}: the server sends neither ETag nor Last-Modified, so that a change of the file"
                 " during the reading would not be noticed"
             )
@@ -103,7 +103,7 @@ class HttpBackend:
         else:
             size = answer.headers.get("Content-Length", "")
         if not re.fullmatch(r"\d{1,18}", size):
-            raise HatsProblem(f"{self._name(path)}: the server does not send the size of the file")
+            raise HatsError(f"{self._name(path)}: the server does not send the size of the file")
         return FileVersion(int(size), tag)
 
     def _read_body(self, answer: urllib3.BaseHTTPResponse, length: int) -> bytes:

@@ -6,7 +6,7 @@ import os
 import stat
 from pathlib import Path
 
-from clickhouse_schema.hats.hats_problem import HatsProblem
+from clickhouse_schema.hats.hats_error import HatsError
 from tap_service.hats.reading.folder_backend import FileMissing, FileVersion, refuse_other_version
 
 
@@ -33,14 +33,14 @@ class LocalBackend:
             os.close(descriptor)
 
     def list_files(self, path: str) -> list[str]:
-        """Raises HatsProblem if a folder in it is a link: files would be missing from the list, or listed twice."""
+        """Raises HatsError if a folder in it is a link: files would be missing from the list, or listed twice."""
         found: list[str] = []
         top = self._find_place(path)
         for folder, folders, files in os.walk(top):
             below = path / Path(folder).relative_to(top)
             for name in folders:
                 if os.path.islink(Path(folder, name)):
-                    raise HatsProblem(f"{self._folder / below / name} is a link to a folder, which no list follows")
+                    raise HatsError(f"{self._folder / below / name} is a link to a folder, which no list follows")
             folders.sort()
             found += [(below / name).as_posix() for name in sorted(files)]
         return found
@@ -48,7 +48,7 @@ class LocalBackend:
     def _find_place(self, path: str) -> Path:
         place = Path(os.path.realpath(self._root / path))
         if not place.is_relative_to(self._root):
-            raise HatsProblem(f"{self._folder / path} is a link out of the folder, to {place}: it is not read")
+            raise HatsError(f"{self._folder / path} is a link out of the folder, to {place}: it is not read")
         return place
 
     def _open_file(self, path: str) -> int:

@@ -8,7 +8,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from clickhouse_schema.hats.hats_problem import HatsProblem
+from clickhouse_schema.hats.hats_error import HatsError
 from tap_service.hats.reading.catalogue_folder import CatalogueFolder
 from tap_service.hats.reading.folder_backend import FileVersion
 
@@ -25,7 +25,7 @@ _END_BYTES = 8
 def open_parquet(
     folder: CatalogueFolder, path: str, version: FileVersion | None = None, *, columns_at_once: bool = True
 ) -> pq.ParquetFile:
-    """Open a Parquet file of a folder. Reading it raises HatsProblem as ``CatalogueFolder.read`` does.
+    """Open a Parquet file of a folder. Reading it raises HatsError as ``CatalogueFolder.read`` does.
 
     Parameters
     ----------
@@ -38,14 +38,14 @@ def open_parquet(
 
     Raises
     ------
-    FileMissing, StorageUnavailable, HatsProblem
+    FileMissing, StorageUnavailable, HatsError
         The file cannot be read, is no Parquet, or has a footer of more than ``MAX_FOOTER_BYTES``.
     """
     return FolderFile(folder, path, version or folder.stat(path)).parse_footer(columns_at_once=columns_at_once)
 
 
 class FolderFile(io.RawIOBase):
-    """A file of a folder at one version, whose end is in memory. Raises HatsProblem as ``open_parquet``."""
+    """A file of a folder at one version, whose end is in memory. Raises HatsError as ``open_parquet``."""
 
     def __init__(self, folder: CatalogueFolder, path: str, version: FileVersion) -> None:
         self._folder = folder
@@ -54,17 +54,17 @@ class FolderFile(io.RawIOBase):
         self._at = 0
         self._tail = self._read_tail(min(_FIRST_TAIL, version.size))
         if len(self._tail) < _END_BYTES + len(_MAGIC) or not self._tail.endswith(_MAGIC):
-            raise HatsProblem(
+            raise HatsError(
                 f"{folder.name(path)} ({version.size:,} bytes) does not end like a Parquet file: it is another file,"
                 " or only the beginning of one"
             )
         footer = int.from_bytes(self._tail[-_END_BYTES:-4], "little")
         if footer > MAX_FOOTER_BYTES:
-            raise HatsProblem(
+            raise HatsError(
                 f"{folder.name(path)} declares a footer of {footer:,} bytes; the limit is {MAX_FOOTER_BYTES:,}"
             )
         if footer + _END_BYTES + len(_MAGIC) > version.size:
-            raise HatsProblem(
+            raise HatsError(
                 f"{folder.name(path)} declares a footer of {footer:,} bytes and has only {version.size:,} in all"
             )
         self.footer_bytes = footer
@@ -78,7 +78,7 @@ class FolderFile(io.RawIOBase):
         except pa.ArrowMemoryError:
             raise
         except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
-            raise HatsProblem(f"{self._folder.name(self._path)} cannot be read as Parquet: {error}") from error
+            raise HatsError(f"{self._folder.name(self._path)} cannot be read as Parquet: {error}") from error
 
     def _read_tail(self, size: int) -> bytes:
         return self._folder.read(self._path, self._version.size - size, size, self._version)

@@ -13,8 +13,8 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
+from clickhouse_schema.hats.hats_error import HatsError
 from clickhouse_schema.hats.hats_pixel import HatsPixel
-from clickhouse_schema.hats.hats_problem import HatsProblem
 from clickhouse_schema.healpix import ORDER
 from tap_service.hats.reading.folder_backend import FileVersion
 from tap_service.hats.reading.hats_catalogue import HatsCatalogue
@@ -89,7 +89,7 @@ class PartitionFile:
 
         Raises
         ------
-        HatsProblem
+        HatsError
             The file has changed, is broken, or has rows that do not belong to its pixel.
         FileMissing, StorageUnavailable
             It cannot be read any more.
@@ -109,16 +109,16 @@ class PartitionFile:
         except pa.ArrowMemoryError:
             raise
         except (pa.ArrowException, OSError) as error:
-            raise HatsProblem(f"{self.name} is broken in or after row {done + 1}: {error}") from error
+            raise HatsError(f"{self.name} is broken in or after row {done + 1}: {error}") from error
         if done != self.rows:
-            raise HatsProblem(f"{self.name} has {done:,} rows, but its footer declares {self.rows:,}")
+            raise HatsError(f"{self.name} has {done:,} rows, but its footer declares {self.rows:,}")
 
     def check_positions(self) -> None:
         """Compare the first rows with the pixel, and their index of order 29 with their positions.
 
         Raises
         ------
-        HatsProblem
+        HatsError
             Positions are elsewhere, or the index is that of other positions.
         FileMissing, StorageUnavailable
             The file cannot be read.
@@ -133,7 +133,7 @@ class PartitionFile:
         for column in columns[2:]:
             strange = len(find_misindexed(points, _read_cells(batch.column(column))[known]))
             if _are_many(strange, len(points)):
-                raise HatsProblem(
+                raise HatsError(
                     f"{self.name}: the index {column} of {strange:,} of the first {len(points):,} rows is not that of"
                     f" {', '.join(columns[:2])}: write it again, or load the catalogue, which computes an index of its"
                     " own"
@@ -160,7 +160,7 @@ class PartitionFile:
 
         Raises
         ------
-        HatsProblem
+        HatsError
             Cones would miss rows of the batch, or find others. Positions are in the pixel that lie less than 1 arcsec
             outside it.
         """
@@ -175,16 +175,16 @@ class PartitionFile:
             others = find_misindexed(points, _read_cells(batch.column(column))[known])
             self._refuse_rows(rows[others], batch, f"are not where the index {column} says")
 
-    def _refuse_rows(self, strays: NDArray[np.int64], batch: pa.RecordBatch, fault: str) -> None:
-        """Raise HatsProblem if some rows of a batch are ``strays``."""
+    def _refuse_rows(self, strays: NDArray[np.int64], batch: pa.RecordBatch, problem: str) -> None:
+        """Raise HatsError if some rows of a batch are ``strays``."""
         if len(strays):
-            raise HatsProblem(
+            raise HatsError(
                 f"{self.name}, row {strays[0]:,}: the positions of this row and of {len(strays) - 1:,} more of"
-                f" {batch.num_rows:,} {fault} ({_show_pixel(self.pixel)}), so regions miss these rows"
+                f" {batch.num_rows:,} {problem} ({_show_pixel(self.pixel)}), so regions miss these rows"
             )
 
     def _refuse_strangers(self, batch: pa.RecordBatch, first: int) -> None:
-        """Raise HatsProblem if rows lie outside the pixel; of the positions, only those of a sample are compared."""
+        """Raise HatsError if rows lie outside the pixel; of the positions, only those of a sample are compared."""
         spatial = self.catalogue.spatial_index
         if spatial and spatial[1] >= self.pixel.order:
             self._refuse_cells(batch.column(spatial[0]), spatial[1], first)
@@ -199,11 +199,11 @@ class PartitionFile:
         try:
             strange = pc.invert(pc.and_kleene(pc.greater_equal(cells, begin), pc.less(cells, end)))
         except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
-            raise HatsProblem(f"{self.name}: the spatial index has the type {cells.type}, not an integer") from None
+            raise HatsError(f"{self.name}: the spatial index has the type {cells.type}, not an integer") from None
         strange = pc.fill_null(strange, True)
         if pc.any(strange).as_py():
             row = pc.index(strange, True).as_py()
-            raise HatsProblem(
+            raise HatsError(
                 f"{self.name}, row {first + row + 1}: cell {cells[row]} of order {order} is not in the partition's"
                 f" pixel ({_show_pixel(self.pixel)}): the row is in the wrong partition, or the pixels are numbered"
                 " otherwise"
@@ -216,7 +216,7 @@ class PartitionFile:
         _, points = found
         strange = len(find_strays(points, self.pixel))
         if _are_many(strange, len(points)):
-            raise HatsProblem(
+            raise HatsError(
                 f"{self.name}: {strange:,} of the first {len(points):,} positions are not in the partition's pixel"
                 f" ({_show_pixel(self.pixel)}): its pixels are numbered otherwise than HATS wants (NESTED, in ICRS), or"
                 " the properties name other columns than those it was partitioned by"
@@ -249,7 +249,7 @@ def check_partition(catalogue: HatsCatalogue, pixel: HatsPixel) -> list[Partitio
 
     Raises
     ------
-    HatsProblem
+    HatsError
         A file has other columns than the catalogue, or its statistics show rows outside the pixel.
     FileMissing, StorageUnavailable
         A file cannot be read.
@@ -292,7 +292,7 @@ def _count_batch_rows(row_bytes: float, block_bytes: int, block_rows: int) -> in
 def _read_cell_ranges(
     catalogue: HatsCatalogue, pixel: HatsPixel, metadata: pq.FileMetaData, name: str
 ) -> tuple[tuple[int, int], ...]:
-    """Return ``PartitionFile.cell_ranges``. Raises HatsProblem if one is not in the pixel."""
+    """Return ``PartitionFile.cell_ranges``. Raises HatsError if one is not in the pixel."""
     spatial = catalogue.spatial_index
     if spatial is None or spatial[1] < pixel.order:
         return ()
@@ -312,7 +312,7 @@ def _read_cell_ranges(
             continue
         cells = statistics.min << shift, statistics.max + 1 << shift
         if not pixel.first_cell <= cells[0] <= cells[1] <= pixel.end_cell:
-            raise HatsProblem(
+            raise HatsError(
                 f"{name}: its cells of order {order} are {statistics.min} to {statistics.max}, which are not in the"
                 f" partition's pixel ({_show_pixel(pixel)}): rows are in the wrong partition, or the pixels are"
                 " numbered otherwise"

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from clickhouse_schema.datatypes import Field
-from clickhouse_schema.hats.hats_problem import HatsProblem
+from clickhouse_schema.hats.hats_error import HatsError
 from tap_service.hats.reading.catalogue_columns import CatalogueColumns
 from tap_service.hats.reading.partition_file import PartitionFile
 from tap_service.models.read_options import AS_DETECTED, ReadOptions
@@ -63,5 +63,5 @@ class PartitionSource:
                     self.columns.parts.take_columns(batch, columns), number_rows_from(first), (done - 1) / self.rows
                 )
                 first = done
-        except HatsProblem as error:
+        except HatsError as error:
             raise ReadError(str(error)) from error

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from clickhouse_schema.hats.hats_error import HatsError
 from clickhouse_schema.hats.hats_pixel import DATASET, HatsPixel, parse_path
-from clickhouse_schema.hats.hats_problem import HatsProblem
 from clickhouse_schema.hats.partition_info import FILE_NAME, read_partition_info, write_partition_info
 from tap_service.hats.reading.catalogue_folder import CatalogueFolder
 from tap_service.hats.reading.folder_backend import FileMissing
@@ -20,7 +20,7 @@ _METADATA = f"{DATASET}/_metadata"
 def find_pixels(folder: CatalogueFolder, path: str, suffix: str) -> list[HatsPixel]:
     """Return the pixels of the catalogue at ``path`` in their order on the sky, at least one; none overlaps another.
 
-    ``suffix``: of the partitions' files. Raises HatsProblem, FileMissing, StorageUnavailable.
+    ``suffix``: of the partitions' files. Raises HatsError, FileMissing, StorageUnavailable.
     """
     prefix = f"{path}/" if path else ""
     try:
@@ -29,10 +29,10 @@ def find_pixels(folder: CatalogueFolder, path: str, suffix: str) -> list[HatsPix
         text = write_partition_info(_find_in_files(folder, prefix, suffix))
     try:
         pixels = read_partition_info(text)
-    except HatsProblem as error:
-        raise HatsProblem(f"{folder.name(path).rstrip('/')}: {error}") from None
+    except HatsError as error:
+        raise HatsError(f"{folder.name(path).rstrip('/')}: {error}") from None
     if not pixels:
-        raise HatsProblem(f"{folder.name(path).rstrip('/')} has no partitions")
+        raise HatsError(f"{folder.name(path).rstrip('/')} has no partitions")
     return pixels
 
 

@@ -6,7 +6,7 @@ import re
 from collections.abc import Awaitable, Callable
 from typing import TypeVar
 
-from clickhouse_schema.hats.hats_problem import HatsProblem
+from clickhouse_schema.hats.hats_error import HatsError
 from tap_service.hats.reading.folder_backend import (
     FileMissing,
     FileVersion,
@@ -14,7 +14,7 @@ from tap_service.hats.reading.folder_backend import (
     Patience,
     refuse_other_version,
 )
-from tap_service.storage.object_store_fault import describe_store_fault
+from tap_service.storage.object_store_error import describe_store_error
 
 _Answer = TypeVar("_Answer")
 
@@ -32,7 +32,7 @@ class S3Backend:
             from fsspec.asyn import sync
             from s3fs import S3FileSystem
         except ImportError:
-            raise HatsProblem(f"{address}: s3:// needs s3fs: install skyhouse[s3]") from None
+            raise HatsError(f"{address}: s3:// needs s3fs: install skyhouse[s3]") from None
         self._address = address
         self._patience = patience
         self._bucket, _, self._prefix = address.removeprefix("s3://").partition("/")
@@ -96,12 +96,12 @@ class S3Backend:
 
         try:
             result: _Answer = self._sync(self._files.loop, ask, timeout=self._patience.limit_seconds(size))
-        except HatsProblem:
+        except HatsError:
             raise
         except (FileNotFoundError, PermissionError) as error:
             raise FileMissing(f"{self._name(path)} is not there: the store answered {error}") from None
         except (NoCredentialsError, ParamValidationError) as error:
-            raise HatsProblem(f"{self._name(path)}: {describe_store_fault(error)}") from None
+            raise HatsError(f"{self._name(path)}: {describe_store_error(error)}") from None
         except Exception as error:  # the many errors of botocore, aiohttp and s3fs
             raise PassingFailure(f"{type(error).__name__}: {error}".rstrip(": ")) from None
         return result

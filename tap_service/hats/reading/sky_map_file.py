@@ -9,8 +9,8 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from clickhouse_schema.hats.hats_error import HatsError
 from clickhouse_schema.hats.hats_pixel import HatsPixel
-from clickhouse_schema.hats.hats_problem import HatsProblem
 from tap_service.hats.reading.folder_backend import FileMissing
 from tap_service.hats.reading.hats_catalogue import HatsCatalogue, join_path
 from tap_service.hats.reading.partition_file import PartitionFile
@@ -25,7 +25,7 @@ def read_sky_map(catalogue: HatsCatalogue, files: Sequence[PartitionFile], order
 
     Raises
     ------
-    HatsProblem
+    HatsError
         The map cannot be read, or has other rows than the files.
     StorageUnavailable
         The storage does not answer.
@@ -38,7 +38,7 @@ def read_sky_map(catalogue: HatsCatalogue, files: Sequence[PartitionFile], order
             continue
         place = catalogue.folder.name(path)
         if version.size > _MAX_BYTES:
-            raise HatsProblem(f"{place} has {version.size:,} bytes; the limit is {_MAX_BYTES:,}")
+            raise HatsError(f"{place} has {version.size:,} bytes; the limit is {_MAX_BYTES:,}")
         rows = _parse_map(catalogue.folder.read(path, 0, version.size, version), place)
         _refuse_other_rows(rows, files, place)
         if len(rows) >= 12 << 2 * order:
@@ -63,7 +63,7 @@ def _parse_map(data: bytes, name: str) -> NDArray[np.int64]:
             header, table = opened[1].header, opened[1].data
             order = int(header["NSIDE"]).bit_length() - 1
             if header["ORDERING"] != "NESTED" or header["NSIDE"] != 1 << order or not 0 <= order <= _MAX_ORDER:
-                raise HatsProblem(f"{name} is no map of NESTED cells up to order {_MAX_ORDER}")
+                raise HatsError(f"{name} is no map of NESTED cells up to order {_MAX_ORDER}")
             size = 12 << 2 * order
             if header.get("INDXSCHM", "IMPLICIT") == "IMPLICIT":
                 values = np.asarray(table.field(0)).reshape(-1)
@@ -72,15 +72,15 @@ def _parse_map(data: bytes, name: str) -> NDArray[np.int64]:
                 cells, values = (np.asarray(table.field(place)).astype(np.int64) for place in (0, 1))
             found = np.zeros(size, np.int64)
             found[cells] = values
-    except HatsProblem:
+    except HatsError:
         raise
     except Exception as error:
-        raise HatsProblem(f"{name} cannot be read as a map: {error}") from None
+        raise HatsError(f"{name} cannot be read as a map: {error}") from None
     return found
 
 
 def _refuse_other_rows(rows: NDArray[np.int64], files: Sequence[PartitionFile], name: str) -> None:
-    """Raise HatsProblem unless a map has the rows of each partition in its pixel, and no others."""
+    """Raise HatsError unless a map has the rows of each partition in its pixel, and no others."""
     order = (len(rows) // 12).bit_length() // 2
     counts: dict[HatsPixel, int] = {}
     for file in files:
@@ -91,9 +91,9 @@ def _refuse_other_rows(rows: NDArray[np.int64], files: Sequence[PartitionFile], 
         width = 1 << 2 * (order - pixel.order)
         found = rows[pixel.number * width : (pixel.number + 1) * width]
         if (found < 0).any() or found.sum() != wanted:
-            raise HatsProblem(
+            raise HatsError(
                 f"{name} has {found.sum():,} rows in the pixel of order {pixel.order}, number {pixel.number}, and its"
                 f" files have {wanted:,}"
             )
     if rows.sum() != sum(counts.values()):
-        raise HatsProblem(f"{name} has rows where there are no files")
+        raise HatsError(f"{name} has rows where there are no files")

@@ -133,7 +133,7 @@ def plan_catalogue(
 
     Raises
     ------
-    HatsProblem
+    HatsError
         No margin can be so wide.
     """
     counted = _count_cells(engine, rows, COUNT_ORDER, settings)

@@ -28,7 +28,7 @@ from tap_service.scratch_files import NO_SCRATCH, NoRoom, ScratchSpace
 from tap_service.serializers import Serializer, Status
 from tap_service.serializers.arrow_serializer import OutputBuffer
 from tap_service.serializers.serializer import ResultInfo
-from tap_service.service_errors import QueryFault
+from tap_service.service_errors import InvalidQueryError
 from tap_service.storage.engine.engine import Engine, EngineError, Settings
 from tap_service.storage.engine.query_tables import drop_table, quote_table
 
@@ -53,7 +53,7 @@ class CollectionArchive(Serializer):
 
     Raises
     ------
-    HatsProblem
+    HatsError
         The result has no position.
     """
 
@@ -93,7 +93,7 @@ class CollectionArchive(Serializer):
         rows = HatsRows(self._describe_rows(status))
         plan = plan_catalogue(self._engine, rows, settings=self._settings)
         if not plan.partitions and plan.without_position:
-            raise QueryFault("no row of the result has a position: a HATS collection of it would be empty")
+            raise InvalidQueryError("no row of the result has a position: a HATS collection of it would be empty")
         self.warning = " ".join(f"{warning}." for warning in plan.warnings)
         collection = Collection(rows, plan, self.info.request_date)
         yield from _Archive(self._engine, collection, self.scratch.directory, self._settings).write_members()

@@ -9,8 +9,8 @@ import pyarrow as pa
 
 from clickhouse_schema.catalogue import TableEntry
 from clickhouse_schema.datatypes import LONG, ColumnType, Field
+from clickhouse_schema.hats.hats_error import HatsError
 from clickhouse_schema.hats.hats_pixel import SPATIAL_INDEX, HatsPixel
-from clickhouse_schema.hats.hats_problem import HatsProblem
 from clickhouse_schema.healpix import NO_POSITION, ORDER
 from clickhouse_schema.quoting import quote_identifier
 from clickhouse_schema.table_ddl import HPX29
@@ -40,13 +40,13 @@ class HatsRows:
 
     Raises
     ------
-    HatsProblem
+    HatsError
         The table has no position, or no column of such a name.
     """
 
     def __init__(self, entry: TableEntry, columns: Sequence[str] = ()) -> None:
         if entry.table.layout.position is None:
-            raise HatsProblem(
+            raise HatsError(
                 f"{entry.qualified_name} has no position: HATS files are divided by the sky. Give two columns the UCDs "
                 "pos.eq.ra;meta.main and pos.eq.dec;meta.main, in degrees"
             )
@@ -146,7 +146,7 @@ def _choose_columns(entry: TableEntry, columns: Sequence[str]) -> Iterable[Field
     """Return the chosen columns in the order of the table. A stored copy of the spatial index is written anew."""
     known = {field.name for field in entry.fields}
     if unknown := [name for name in columns if name not in known]:
-        raise HatsProblem(f"{entry.qualified_name} has no column {unknown[0]!r}; it has {', '.join(sorted(known))}")
+        raise HatsError(f"{entry.qualified_name} has no column {unknown[0]!r}; it has {', '.join(sorted(known))}")
     chosen = {*(columns or known), *(entry.table.layout.position or ())} - {SPATIAL_INDEX}
     return (field for field in entry.fields if field.name in chosen)
 

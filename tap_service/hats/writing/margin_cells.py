@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clickhouse_schema.adjacent_cells import STEPS, order_for_radius, step_from_cells
+from clickhouse_schema.hats.hats_error import HatsError
 from clickhouse_schema.hats.hats_pixel import HatsPixel
-from clickhouse_schema.hats.hats_problem import HatsProblem
 from clickhouse_schema.healpix import Cells
 
 #: Arcseconds
@@ -20,10 +20,10 @@ MAX_THRESHOLD = 3600.0
 
 
 def choose_margin_order(threshold: float) -> int:
-    """Return the order of the cells for a threshold in arcseconds. Raises ``HatsProblem``."""
+    """Return the order of the cells for a threshold in arcseconds. Raises ``HatsError``."""
     order = order_for_radius(threshold / 3600) if 0 < threshold <= MAX_THRESHOLD else None
     if order is None:
-        raise HatsProblem(f"a margin of {threshold:g} arcseconds is not possible: give up to {MAX_THRESHOLD:g}")
+        raise HatsError(f"a margin of {threshold:g} arcseconds is not possible: give up to {MAX_THRESHOLD:g}")
     return order
 
 

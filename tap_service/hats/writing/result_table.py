@@ -9,7 +9,7 @@ from pydantic import ValidationError
 
 from clickhouse_schema.catalogue import TableEntry
 from clickhouse_schema.datatypes import Field
-from clickhouse_schema.hats.hats_problem import HatsProblem
+from clickhouse_schema.hats.hats_error import HatsError
 from clickhouse_schema.schema_model import Schema, Table
 from clickhouse_schema.shape_cover import has_cover
 from clickhouse_schema.strict_model import MAX_NAME_LENGTH
@@ -36,16 +36,16 @@ def describe_result_table(
 
     Raises
     ------
-    HatsProblem
+    HatsError
         It has no position, or columns that cannot be stored.
     """
     try:
         usable = _UNUSABLE.sub("_", name)[:MAX_NAME_LENGTH] or "result"
         table = build_table(usable, rename_duplicate_fields(fields), description=query)
     except ValidationError as error:
-        raise HatsProblem(f"the result cannot be a HATS collection: {error.errors()[0]['msg']}") from error
+        raise HatsError(f"the result cannot be a HATS collection: {error.errors()[0]['msg']}") from error
     if table.layout.position is None:
-        raise HatsProblem(
+        raise HatsError(
             "the result has no position: HATS files are divided by the sky. Select right ascension and declination "
             "too, in degrees: they are known by their UCDs, or by names such as ra and dec"
         )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import threading
 
-from clickhouse_schema.hats.hats_problem import HatsProblem
+from clickhouse_schema.hats.hats_error import HatsError
 from tap_service.constants import ATTACHMENT_LOOK_SECONDS
 from tap_service.hats.gateway.file_gateway import FileGateway
 from tap_service.hats.reading.folder_backend import StorageUnavailable
@@ -43,7 +43,7 @@ class AttachmentWatch:
                 published[key].check_properties()
             except StorageUnavailable as error:
                 _log.warning("attached table %s: %s", table, error)
-            except HatsProblem as problem:
+            except HatsError as problem:
                 self._reported.add(key)
                 command = f"skyhouse attach --refresh --table {table}"
                 _log.warning("attached table %s: %s. Read its files again with %s", table, problem, command)

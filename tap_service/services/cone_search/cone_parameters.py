@@ -9,7 +9,7 @@ from typing import Literal
 
 from tap_service.models.request_parameters import Pair, read_single_values, shorten_value
 from tap_service.serializers import Format
-from tap_service.service_errors import ParameterFault
+from tap_service.service_errors import ParameterError
 from tap_service.services.queries.tap_parameters import read_format, read_maxrec
 
 #: parameters that take one value; others are ignored, as the standard demands
@@ -51,12 +51,12 @@ def read_cone_parameters(pairs: Iterable[Pair]) -> ConeParameters:
 
     Raises
     ------
-    ParameterFault
+    ParameterError
         Names the parameter, the fault and the way out.
     """
     given = read_single_values(pairs, _NAMES)
     if missing := [name for name in ("RA", "DEC", "SR") if name not in given]:
-        raise ParameterFault(
+        raise ParameterError(
             f"give {', '.join(missing)}: a cone search takes RA, DEC and SR in degrees, such as "
             "RA=180.5&DEC=-30.2&SR=0.1"
         )
@@ -78,9 +78,9 @@ def _read_degrees(given: dict[str, str], name: str, least: float, most: float) -
     except ValueError:
         value = math.nan
     if not math.isfinite(value) or "_" in text:
-        raise ParameterFault(f"{name}={shorten_value(text)} is not a number: give decimal degrees, such as {name}=12.5")
+        raise ParameterError(f"{name}={shorten_value(text)} is not a number: give decimal degrees, such as {name}=12.5")
     if not least <= value <= most:
-        raise ParameterFault(
+        raise ParameterError(
             f"{name}={shorten_value(text)} is out of range: give decimal degrees from {least:g} to {most:g}"
         )
     return value
@@ -88,7 +88,7 @@ def _read_degrees(given: dict[str, str], name: str, least: float, most: float) -
 
 def _read_verbosity(text: str) -> Verbosity:
     if (found := _VERBOSITIES.get(text.strip())) is None:
-        raise ParameterFault(
+        raise ParameterError(
             f"unknown value VERB={shorten_value(text)}; give 1 for the fewest columns, 2 for the main ones, 3 for all"
         )
     return found

@@ -67,7 +67,7 @@ class DatasetLinks:
         names = {} if entry is None else _find_columns(entry)
         if entry is None or _KEY not in names:
             return DataLinks(tuple(link for each in ids for link in _make_links(each, [], [], ())))
-        valid = [each for each in ids if not _find_fault(each)]
+        valid = [each for each in ids if not _find_problem(each)]
         of_id: dict[str, list[Mapping[str, Any]]] = {}
         for row in self._read_rows(entry, names, valid) if valid else ():
             of_id.setdefault(row[_KEY], []).append(row)
@@ -117,12 +117,12 @@ def _place_services(entry: TableEntry, key: str) -> tuple[PlacedService, ...]:
     return tuple(PlacedService(service, {key: 0}, f"service_{number}") for number, service in enumerate(own, 1))
 
 
-def _find_fault(ident: str) -> str:
+def _find_problem(ident: str) -> str:
     """Return the message for an id that no data product can have; '' for others."""
     if not ident.isprintable():
-        return "UsageFault: this ID has characters that cannot be printed"
+        return "UsageError: this ID has characters that cannot be printed"
     if len(ident) > MAX_LINK_ID_CHARACTERS:
-        return f"UsageFault: this ID has more than {MAX_LINK_ID_CHARACTERS} characters"
+        return f"UsageError: this ID has more than {MAX_LINK_ID_CHARACTERS} characters"
     return ""
 
 
@@ -130,8 +130,8 @@ def _make_links(
     ident: str, rows: Sequence[Mapping[str, Any]], previews: Sequence[str], services: Sequence[PlacedService]
 ) -> Iterator[Link]:
     if not rows:
-        fault = _find_fault(ident)
-        yield Link(ident, error_message=fault or "NotFoundFault: there is no data product of this ID")
+        problem = _find_problem(ident)
+        yield Link(ident, error_message=problem or "NotFoundError: there is no data product of this ID")
     for row in rows:
         yield _make_product_link(ident, row)
         for name in previews:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from tap_service.constants import MAX_LINK_IDS
 from tap_service.models.request_parameters import Pair
 from tap_service.serializers import Format, UnknownFormatError, find_format
-from tap_service.service_errors import ParameterFault
+from tap_service.service_errors import ParameterError
 
 _VOTABLE = "application/x-votable+xml"
 
@@ -26,12 +26,12 @@ class LinkRequest:
 
 
 def read_link_request(pairs: Iterable[Pair]) -> LinkRequest:
-    """Read a request; names are case-insensitive, unknown ones are ignored. Raises ParameterFault."""
+    """Read a request; names are case-insensitive, unknown ones are ignored. Raises ParameterError."""
     pairs = tuple(pairs)
     ids = tuple(dict.fromkeys(value for name, value in pairs if name.upper() == "ID" and value))
     formats = {value for name, value in pairs if name.upper() == "RESPONSEFORMAT" and value.strip()}
     if len(formats) > 1:
-        raise ParameterFault("the parameter RESPONSEFORMAT is given more than once; give it one value")
+        raise ParameterError("the parameter RESPONSEFORMAT is given more than once; give it one value")
     return LinkRequest(ids[:MAX_LINK_IDS], _read_format(*formats), len(ids) > MAX_LINK_IDS)
 
 
@@ -45,7 +45,7 @@ def _read_format(name: str = "") -> Format:
     try:
         found = find_format(";".join(["votable/td", *version]) if is_standard else name)
     except UnknownFormatError as error:
-        raise ParameterFault(str(error)) from error
+        raise ParameterError(str(error)) from error
     if found.is_collection:
-        raise ParameterFault(f"links are one table, not a collection of files as RESPONSEFORMAT={found.aliases[0]}")
+        raise ParameterError(f"links are one table, not a collection of files as RESPONSEFORMAT={found.aliases[0]}")
     return replace(found, mime=";".join([CONTENT_TYPE, *version])) if is_standard else found

@@ -10,7 +10,7 @@ from functools import partial
 
 from clickhouse_schema.catalogue import TableEntry
 from clickhouse_schema.engine_tables.catalogue_log import read_content_stamps
-from clickhouse_schema.hats.hats_problem import HatsProblem
+from clickhouse_schema.hats.hats_error import HatsError
 from tap_service.constants import VERSION
 from tap_service.hats.writing.catalogue_files import Collection
 from tap_service.hats.writing.catalogue_plan import plan_catalogue
@@ -23,7 +23,7 @@ from tap_service.service_errors import NotFound
 from tap_service.services.catalogue.catalogue_cache import CatalogueCache
 from tap_service.services.hats.selection_rates import SelectionRates
 from tap_service.services.hats.served_collection import HatsFile, ServedCollection
-from tap_service.services.queries.query_execution import translate_faults
+from tap_service.services.queries.query_execution import translate_errors
 from tap_service.services.queries.sync_query import QueryService
 from tap_service.services.usage_counter import UsageCounter
 from tap_service.storage.engine.engine import Engine, Settings
@@ -147,7 +147,7 @@ class HatsFiles:
             )
         if not is_served(entry):
             raise NotFound(f"{entry.qualified_name} has no position of its own: HATS files are divided by the sky")
-        with translate_faults(f"hats-{table}"):
+        with translate_errors(f"hats-{table}"):
             stamps = read_content_stamps(self._engine, [entry.density_key])
         if not stamps:
             raise NotFound(f"{entry.qualified_name} was dropped just now")
@@ -156,13 +156,13 @@ class HatsFiles:
         return entry, hashlib.sha256(repr(described).encode()).hexdigest()[:32]
 
     def _plan_collection(self, entry: TableEntry, version: str, slot: _Slot) -> None:
-        with slot.planning, translate_faults(f"hats-{version}"):
+        with slot.planning, translate_errors(f"hats-{version}"):
             if slot.collection is not None:
                 return
             try:
                 rows = HatsRows(entry)
                 plan = plan_catalogue(self._engine, rows, settings=self._settings)
-            except HatsProblem as problem:
+            except HatsError as problem:
                 raise NotFound(str(problem)) from problem
             collection = Collection(rows, plan, has_index=plan.rows <= FILE_ROWS)
             slot.collection = ServedCollection(self._engine, self._cache, collection, version, self._settings)

@@ -20,7 +20,7 @@ from tap_service.hats.writing.catalogue_files import METADATA, Collection, write
 from tap_service.hats.writing.index_files import name_index_file, write_index
 from tap_service.hats.writing.partition_files import write_margin, write_partition
 from tap_service.services.hats.partition_selection import PartitionSelection, parse_selection, write_selection
-from tap_service.services.queries.query_execution import translate_faults
+from tap_service.services.queries.query_execution import translate_errors
 from tap_service.storage.engine.engine import Engine, Settings
 from tap_service.storage.file_cache import FileCache, OpenFile
 
@@ -123,7 +123,7 @@ class ServedCollection:
 
     def make_file(self, wanted: WantedFile) -> HatsFile:
         """Make a file, which may take seconds. Raises ServiceError."""
-        with translate_faults(f"hats-{wanted.name}"):
+        with translate_errors(f"hats-{wanted.name}"):
             return self._describe_file(wanted, self._make(wanted))
 
     def _describe_file(self, wanted: WantedFile, made: OpenFile) -> HatsFile:

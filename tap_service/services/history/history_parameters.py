@@ -12,7 +12,7 @@ from tap_service.models.request_parameters import (
     read_single_values,
     shorten_value,
 )
-from tap_service.service_errors import ParameterFault
+from tap_service.service_errors import ParameterError
 from tap_service.services.history.query_history import HistoryFilter
 
 MAX_LISTED = 1000
@@ -20,7 +20,7 @@ STATUSES = ("OK", "OVERFLOW", "REUSED", "ERROR", "ABORTED", "GONE")
 
 
 def parse_history_filter(pairs: Sequence[Pair]) -> HistoryFilter:
-    """Read the filters of the history; other parameters are ignored. Raises ParameterFault."""
+    """Read the filters of the history; other parameters are ignored. Raises ParameterError."""
     given = read_single_values(pairs, ("AFTER", "BEFORE", "LAST", "SEARCH", "CURSOR"))
     return HistoryFilter(
         parse_time("AFTER", given["AFTER"]) if "AFTER" in given else None,
@@ -35,5 +35,5 @@ def parse_history_filter(pairs: Sequence[Pair]) -> HistoryFilter:
 def _parse_status(value: str) -> str:
     status = value.strip().upper()
     if status not in STATUSES:
-        raise ParameterFault(f"STATUS={shorten_value(value)} is not known; it is one of {', '.join(STATUSES)}")
+        raise ParameterError(f"STATUS={shorten_value(value)} is not known; it is one of {', '.join(STATUSES)}")
     return status

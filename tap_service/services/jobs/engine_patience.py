@@ -36,7 +36,7 @@ class EnginePatience:
         self._engine = engine
         self._jobs = jobs
 
-    def find_fault(self) -> EngineError | None:
+    def find_problem(self) -> EngineError | None:
         """Return why no job can run now; None if the engine answers. The embedded engine always does."""
         if not self._is_remote:
             return None
@@ -51,14 +51,14 @@ class EnginePatience:
 
         Return whether the engine answers.
         """
-        fault, at = self.find_fault(), now()
+        problem, at = self.find_problem(), now()
         queued, _ = self._jobs.list_places()
-        if fault is not None and any(place.wait is None for place in queued):
-            _log.warning("jobs wait for the engine: %s", fault.detail)
+        if problem is not None and any(place.wait is None for place in queued):
+            _log.warning("jobs wait for the engine: %s", problem.detail)
         for place in queued:
             with suppress(NoSuchJob, IllegalTransition):  # started, aborted or destroyed meanwhile
-                self._update_wait(place, fault, at)
-        return fault is None
+                self._update_wait(place, problem, at)
+        return problem is None
 
     def plan_retry(self, job: Job, error: BaseException | None) -> tuple[EngineWait, bool] | None:
         """Return the wait of a job that failed for this reason, and whether a server died during its work.
@@ -77,19 +77,21 @@ class EnginePatience:
 
     def _is_away(self, error: BaseException | None) -> bool:
         if isinstance(error, QueryCancelled):  # not by this service: a server that is shut down ends its queries so
-            return self.find_fault() is not None
+            return self.find_problem() is not None
         return isinstance(error, EngineUnavailable) and not isinstance(error, EngineSilent | TablesApart)
 
-    def _update_wait(self, place: Place, fault: EngineError | None, at: datetime) -> None:
+    def _update_wait(self, place: Place, problem: EngineError | None, at: datetime) -> None:
         """A job that was tried while the engine answers keeps its wait: its next try decides."""
         wait = place.wait
-        if fault is None:
+        if problem is None:
             if wait is not None and wait.retry is None:
                 self._jobs.set_wait(place.job_id, None)
         elif self._is_over(at if wait is None else wait.since, at):
-            self._jobs.fail_waiting_job(place.job_id, at, JobError(f"{fault}. Run the job again later", transient=True))
+            self._jobs.fail_waiting_job(
+                place.job_id, at, JobError(f"{problem}. Run the job again later", transient=True)
+            )
         elif wait is None:
-            self._jobs.set_wait(place.job_id, EngineWait(self._tell_reason(str(fault), at), at))
+            self._jobs.set_wait(place.job_id, EngineWait(self._tell_reason(str(problem), at), at))
 
     def _is_over(self, since: datetime, at: datetime) -> bool:
         return (at - since).total_seconds() >= self._seconds

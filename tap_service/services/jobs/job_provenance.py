@@ -10,7 +10,7 @@ from tap_service.models.result_provenance import ResultProvenance, TableVersion
 from tap_service.models.timestamps import milliseconds_to_instant
 from tap_service.models.upload_parameter import UPLOAD_SCHEMA
 from tap_service.scratch_files import ScratchSpace
-from tap_service.service_errors import ParameterFault
+from tap_service.service_errors import ParameterError
 from tap_service.services.jobs.row_checksum import RowChecksum
 from tap_service.services.queries.query_execution import QueryExecution
 from tap_service.storage.engine.engine import Engine
@@ -20,11 +20,11 @@ _NANOSECONDS = 1_000_000
 
 
 def parse_checksum(pairs: Sequence[Pair]) -> bool:
-    """Return the value of CHECKSUM. Raises ParameterFault."""
+    """Return the value of CHECKSUM. Raises ParameterError."""
     given = [value.strip().lower() for name, value in pairs if name.upper() == "CHECKSUM"]
     wrong = [value for value in given if value not in (*_TRUE, *_FALSE)]
     if wrong or len(given) > 1:
-        raise ParameterFault(
+        raise ParameterError(
             "CHECKSUM is given once, as true or false: whether the job notes the checksum of its rows and the versions "
             "of its tables"
         )

@@ -29,7 +29,7 @@ from tap_service.service_errors import (
     BodyTooLarge,
     Forbidden,
     NotFound,
-    ParameterFault,
+    ParameterError,
     ServiceBusy,
     ServiceUnavailable,
     TooManyJobs,
@@ -68,7 +68,7 @@ _NO_FILES: Mapping[str, Part] = {}
 
 
 class JobService:
-    """The requests to /async. Methods raise NotFound, Forbidden, ParameterFault and ServiceUnavailable."""
+    """The requests to /async. Methods raise NotFound, Forbidden, ParameterError and ServiceUnavailable."""
 
     def __init__(
         self,
@@ -114,7 +114,7 @@ class JobService:
 
         Raises
         ------
-        ParameterFault
+        ParameterError
             A control parameter is invalid.
         TooManyJobs, ServiceBusy, QuotaExceeded
             The queue is full, too many jobs of the caller are PENDING, or jobs take too much disk; the job does not
@@ -125,7 +125,7 @@ class JobService:
         control, parameters = split_control_parameters(pairs)
         phase = control.get("PHASE", "").upper()
         if phase not in ("", "RUN"):
-            raise ParameterFault(f"PHASE={phase[:60]} with a new job: RUN starts it, and without PHASE it is PENDING")
+            raise ParameterError(f"PHASE={phase[:60]} with a new job: RUN starts it, and without PHASE it is PENDING")
         job = self._build_job(control, parameters, caller, client)
         self._check_rate(job)
         if not phase:
@@ -243,7 +243,7 @@ class JobService:
         control, parameters = split_control_parameters(pairs)
         if control:
             name = next(iter(control))
-            raise ParameterFault(f"{name} is no parameter of the query: post it to /tap/async/{job_id}/{name.lower()}")
+            raise ParameterError(f"{name} is no parameter of the query: post it to /tap/async/{job_id}/{name.lower()}")
         self._check_parameters(job, parameters)
         self._check_files(job, files)
         with (
@@ -295,7 +295,7 @@ class JobService:
         if phase.upper() == "ABORT":
             with _translate_store_errors(job_id, "it has ended and cannot be aborted"):
                 return self._lifetimes.abort_job(job_id)
-        raise ParameterFault(f"PHASE={phase[:60]} is not known: RUN and ABORT are")
+        raise ParameterError(f"PHASE={phase[:60]} is not known: RUN and ABORT are")
 
     def set_execution_duration(self, job_id: str, text: str, caller: Identity | None) -> Job:
         self.get_job(job_id, caller)

@@ -38,7 +38,7 @@ from tap_service.services.jobs.job_queues import JobQueue
 from tap_service.services.jobs.piecewise_job import CutIntoPieces, DataChanged, PiecewiseJobs, PiecewiseRun
 from tap_service.services.jobs.result_reuse import ResultReuse, compute_fingerprint, parse_reuse
 from tap_service.services.jobs.watch_jobs import WatchJobs
-from tap_service.services.queries.query_execution import QueryExecution, translate_faults
+from tap_service.services.queries.query_execution import QueryExecution, translate_errors
 from tap_service.services.queries.query_log import QueryLog
 from tap_service.services.queries.query_preparation import QueryPreparation
 from tap_service.services.queries.tap_parameters import TapParameters, read_tap_parameters
@@ -137,7 +137,7 @@ class JobRunner:
         parameters: TapParameters | None = None
         tables: Sequence[TableEntry] = ()
         try:
-            with translate_faults(job.query_id):
+            with translate_errors(job.query_id):
                 parameters = self._read_parameters(job)
                 with self._prepared_execution(job, parameters) as execution:
                     report, tables = execution.report, execution.translation.tables
@@ -198,7 +198,7 @@ class JobRunner:
 
     def _take_job(self) -> Job | None:
         """Take the next job, unless the service drains or the engine is away; retry while the job store is away."""
-        if self._announcements.is_draining or self._patience.find_fault() is not None:
+        if self._announcements.is_draining or self._patience.find_problem() is not None:
             return None
         while not self._closing.is_set():
             try:

@@ -12,7 +12,7 @@ from adql import Translation
 from tap_service.constants import VERSION
 from tap_service.models.request_parameters import Pair
 from tap_service.models.uws_job import Info, Job, JobResult
-from tap_service.service_errors import ParameterFault
+from tap_service.service_errors import ParameterError
 from tap_service.services.queries.query_execution import QueryExecution
 from tap_service.services.queries.tap_parameters import TapParameters
 from tap_service.storage.jobs.job_store import NoSuchJob
@@ -26,11 +26,11 @@ _RESULT_INFO = ("rowsWritten", "bytesWritten", "rowLimit", "queryStatus", "warni
 
 
 def parse_reuse(pairs: Sequence[Pair]) -> bool:
-    """Return the value of REUSE. Raises ParameterFault."""
+    """Return the value of REUSE. Raises ParameterError."""
     given = [value.strip().lower() for name, value in pairs if name.upper() == "REUSE"]
     wrong = [value for value in given if value not in (*_TRUE, *_FALSE)]
     if wrong or len(given) > 1:
-        raise ParameterFault("REUSE is given once, as true or false: whether the result of an identical query will do")
+        raise ParameterError("REUSE is given once, as true or false: whether the result of an identical query will do")
     return bool(given) and given[0] in _TRUE
 
 

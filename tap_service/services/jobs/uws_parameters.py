@@ -15,7 +15,7 @@ from tap_service.models.request_parameters import (
     refuse_controls,
 )
 from tap_service.models.uws_job import ExecutionPhase, JobFilter
-from tap_service.service_errors import ParameterFault
+from tap_service.service_errors import ParameterError
 
 #: parameters that control a job and do not belong to its query
 _CONTROL_PARAMETERS = ("PHASE", "EXECUTIONDURATION", "DESTRUCTION", "NOTE")
@@ -36,7 +36,7 @@ def split_control_parameters(pairs: Sequence[Pair]) -> tuple[dict[str, str], lis
 
 
 def find_run_id(pairs: Sequence[Pair]) -> str | None:
-    """Return the last RUNID, or None. Raises ParameterFault."""
+    """Return the last RUNID, or None. Raises ParameterError."""
     found = [value for name, value in pairs if name.upper() == "RUNID"]
     for value in found:
         refuse_controls("RUNID", value)
@@ -44,22 +44,22 @@ def find_run_id(pairs: Sequence[Pair]) -> str | None:
 
 
 def parse_duration(text: str, max_seconds: int) -> int:
-    """Return the seconds, reduced to the maximum, which 0 requests too. Raises ParameterFault."""
+    """Return the seconds, reduced to the maximum, which 0 requests too. Raises ParameterError."""
     if not re.fullmatch(r"[0-9]{1,18}", text.strip(), re.ASCII):
-        raise ParameterFault("EXECUTIONDURATION is a number of seconds, such as 600; 0 is the longest possible")
+        raise ParameterError("EXECUTIONDURATION is a number of seconds, such as 600; 0 is the longest possible")
     return min(int(text) or max_seconds, max_seconds)
 
 
 def parse_destruction(text: str, latest: datetime) -> datetime:
-    """Return the time, reduced to the latest. Raises ParameterFault."""
+    """Return the time, reduced to the latest. Raises ParameterError."""
     return min(parse_time("DESTRUCTION", text), latest)
 
 
 def parse_name(text: str) -> str:
-    """Return the name that a user gives to a job, '' for none. Raises ParameterFault."""
+    """Return the name that a user gives to a job, '' for none. Raises ParameterError."""
     name = text.strip()
     if len(name) > MAX_NAME or not name.isprintable():
-        raise ParameterFault(f"NAME has up to {MAX_NAME} printable characters, in one line")
+        raise ParameterError(f"NAME has up to {MAX_NAME} printable characters, in one line")
     return name
 
 
@@ -74,7 +74,7 @@ def parse_job_filter(pairs: Sequence[Pair]) -> JobFilter:
 
     Raises
     ------
-    ParameterFault
+    ParameterError
         A value is invalid.
     """
     given = read_single_values(pairs, ("AFTER", "BEFORE", "LAST", "SEARCH"))
@@ -98,13 +98,13 @@ def parse_wait(pairs: Sequence[Pair]) -> tuple[int, str]:
 
     Raises
     ------
-    ParameterFault
+    ParameterError
         A value is invalid.
     """
     given = read_single_values(pairs, ("WAIT", "PHASE"))
     seconds = given.get("WAIT", "0").strip()
     if not re.fullmatch(r"-1|[0-9]{1,18}", seconds, re.ASCII):
-        raise ParameterFault("WAIT is a number of seconds, such as 30, or -1 for the maximum")
+        raise ParameterError("WAIT is a number of seconds, such as 30, or -1 for the maximum")
     return int(seconds), _parse_phase(given["PHASE"]) if "PHASE" in given else ""
 
 
@@ -112,4 +112,4 @@ def _parse_phase(value: str) -> ExecutionPhase:
     try:
         return ExecutionPhase(value.strip().upper())
     except ValueError as error:
-        raise ParameterFault(f"PHASE={value[:60]} is not known; the phases are: {', '.join(ExecutionPhase)}") from error
+        raise ParameterError(f"PHASE={value[:60]} is not known; the phases are: {', '.join(ExecutionPhase)}") from error

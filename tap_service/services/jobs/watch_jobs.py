@@ -14,7 +14,7 @@ from clickhouse_schema.engine_tables.addition_record import Addition, find_addit
 from tap_service.config import Config
 from tap_service.models.uws_job import Job
 from tap_service.models.watch import read_addition_id
-from tap_service.service_errors import ParameterFault, QueryFault
+from tap_service.service_errors import InvalidQueryError, ParameterError
 from tap_service.services.queries.query_execution import QueryExecution
 from tap_service.services.uploads.table_files import descriptor_path
 from tap_service.services.user_tables.user_table_requests import UserTableService
@@ -26,9 +26,9 @@ ADDITION_COLUMN = "addition"
 
 
 def result_table_fields(fields: Sequence[Field]) -> tuple[Field, ...]:
-    """Return the columns of the table for the results of a query with these columns. Raises ParameterFault."""
+    """Return the columns of the table for the results of a query with these columns. Raises ParameterError."""
     if any(field.name.lower() == ADDITION_COLUMN for field in fields):
-        raise ParameterFault(
+        raise ParameterError(
             f"the query has a column {ADDITION_COLUMN}, and the results get one of this name with the number of the "
             "addition: give it another name by AS"
         )
@@ -46,20 +46,20 @@ class WatchJobs:
         self._tables = tables
 
     def find_addition(self, job: Job) -> Addition | None:
-        """Return the addition whose rows a job reads, None for a job that is no run of a watch. Raises QueryFault."""
+        """Return the addition whose rows a job reads; None if no watch made it. Raises InvalidQueryError."""
         if job.watch is None:
             return None
         found = find_addition(self._engine, job.watch.addition_id)
         if found is None:
-            raise QueryFault("the rows of this addition are kept no more, so the watch cannot run on them")
+            raise InvalidQueryError("the rows of this addition are kept no more, so the watch cannot run on them")
         return found
 
     def add_result(self, job: Job, execution: QueryExecution, size: int) -> None:
-        """Add the result of a run, a file of ``size`` bytes, to its table. Raises UserFault, ServiceUnavailable."""
+        """Add the result of a run, a file of ``size`` bytes, to its table. Raises UserError, ServiceUnavailable."""
         if job.watch is None or job.owner is None:
             return
         if execution.report.status == "OVERFLOW":
-            raise QueryFault(
+            raise InvalidQueryError(
                 f"the addition gives more than {execution.limit:,} rows, and none was added to "
                 f"mydb.{job.watch.result_table}: choose fewer by the query of the watch"
             )

@@ -21,8 +21,8 @@ from tap_service.scratch_files import NoRoom
 from tap_service.serializers import OK, SerializationError, Serializer, Status, overflow_status
 from tap_service.service_errors import (
     ClientGone,
-    InternalFault,
-    QueryFault,
+    InternalError,
+    InvalidQueryError,
     QueryTooHeavy,
     ServiceError,
     ServiceUnavailable,
@@ -31,12 +31,13 @@ from tap_service.services.queries.encode_ahead import OverlappedWork
 from tap_service.services.queries.engine_clock import EngineClock
 from tap_service.services.queries.result_spool import SpoolClosed
 from tap_service.services.queries.row_limit import RowLimit
-from tap_service.services.queries.value_errors import explain_value_fault
+from tap_service.services.queries.value_errors import explain_value_error
 from tap_service.services.uploads.query_uploads import LoadedUploads
 from tap_service.storage.engine.engine import (
     EngineError,
     EngineSilent,
     EngineUnavailable,
+    EngineValueError,
     FilesUnavailable,
     MemoryLimit,
     QueryCancelled,
@@ -44,7 +45,6 @@ from tap_service.storage.engine.engine import (
     ResourceLimit,
     Settings,
     StorageFull,
-    ValueFault,
     combine_settings,
 )
 from tap_service.storage.engine.memory_settings import choose_memory_settings
@@ -181,7 +181,7 @@ class QueryExecution:
         A query that fails before its first rows writes nothing.
         """
         try:
-            with translate_faults(self.query_id):
+            with translate_errors(self.query_id):
                 self._head = self._serializer.write_header()
                 status = self._write_rows(sink)
                 self.report.status = status.value
@@ -271,16 +271,16 @@ class QueryExecution:
 
 
 @contextmanager
-def translate_faults(query_id: str) -> Iterator[None]:
+def translate_errors(query_id: str) -> Iterator[None]:
     """Translate errors of engine, disk and serializer into errors for the user; log unexpected ones."""
     try:
         yield
     except ServiceError:
         raise
-    except ValueFault as error:
-        raise QueryFault(f"the query fails on a value: {explain_value_fault(error)}") from error
+    except EngineValueError as error:
+        raise InvalidQueryError(f"the query fails on a value: {explain_value_error(error)}") from error
     except SerializationError as error:
-        raise QueryFault(f"the query fails on a value in the data: {error}") from error
+        raise InvalidQueryError(f"the query fails on a value in the data: {error}") from error
     except MemoryLimit as error:
         raise QueryTooHeavy(
             f"the query needs more memory than this service grants one query: {error}. Ask for less at once: a smaller "
@@ -311,7 +311,7 @@ def translate_faults(query_id: str) -> Iterator[None]:
             raise ServiceUnavailable("a table of this query was replaced or dropped just now. Try again") from error
         detail = error.detail if isinstance(error, EngineError) else repr(error)
         _log.error("query %s failed: %r", query_id, detail, exc_info=error)
-        raise InternalFault(
+        raise InternalError(
             f"the service failed on this query because of a fault of its own; its log has the reason under {query_id}"
         ) from error
 

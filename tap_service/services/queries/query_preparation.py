@@ -16,7 +16,7 @@ from adql import OBJECT_NAME_FUNCTIONS, AdqlErrors, AdqlSemanticError, Translati
 from clickhouse_schema.catalogue import Catalogue, TableEntry
 from clickhouse_schema.datatypes import Field
 from clickhouse_schema.engine_tables.addition_record import Addition, find_addition
-from clickhouse_schema.hats.hats_problem import HatsProblem
+from clickhouse_schema.hats.hats_error import HatsError
 from tap_service.config import Config
 from tap_service.constants import MAX_ESTIMATED_CHARACTERS, PRODUCT, UNLIMITED_MAXREC
 from tap_service.hats.writing.collection_archive import CollectionArchive
@@ -26,7 +26,7 @@ from tap_service.models.work_class import Estimate, ResultRows, SmallReading
 from tap_service.scratch_files import Budget, ScratchSpace
 from tap_service.serializers import ResultInfo, Serializer
 from tap_service.serializers.output_formats import TooManyColumnsError
-from tap_service.service_errors import QueryFault, ServiceError, ServiceUnavailable
+from tap_service.service_errors import InvalidQueryError, ServiceError, ServiceUnavailable
 from tap_service.services.catalogue.catalogue_cache import CatalogueCache
 from tap_service.services.estimates.cost_estimate import Estimator
 from tap_service.services.estimates.row_density import RowDensity
@@ -111,9 +111,9 @@ class QueryPreparation:
 
         Raises
         ------
-        UploadFault
+        UploadError
             An uploaded table cannot be fetched or read.
-        QueryFault
+        InvalidQueryError
             The query cannot be translated.
         """
         began = time.monotonic()
@@ -158,7 +158,7 @@ class QueryPreparation:
         try:
             parameters.format.check_columns(len(translation.fields))
         except TooManyColumnsError as error:
-            raise QueryFault(str(error)) from error
+            raise InvalidQueryError(str(error)) from error
         small = self._find_small_reading(translation) if is_hasty else None
         # a region's rows are counted by its cover, which took the time of the translation
         is_slow = is_long(parameters.query) and translation.cells
@@ -177,8 +177,8 @@ class QueryPreparation:
                 row_limit,
                 memory=self._config.query_memory,
             )
-        except HatsProblem as problem:
-            raise QueryFault(str(problem)) from problem
+        except HatsError as problem:
+            raise InvalidQueryError(str(problem)) from problem
         if translation.stored_rows is not None:
             execution.source = StoredRowSource(self._engine, translation.stored_rows, self._look_ups)
         execution.small_reading = small
@@ -202,11 +202,11 @@ class QueryPreparation:
         )
 
     def result_fields(self, parameters: TapParameters, owner: str | None) -> tuple[Field, ...]:
-        """Return the columns of a query's result. Raises QueryFault."""
+        """Return the columns of a query's result. Raises InvalidQueryError."""
         return self.translate_for(parameters, owner).fields
 
     def translate_for(self, parameters: TapParameters, owner: str | None) -> Translation:
-        """Translate a query to learn what it reads and returns. Raises QueryFault."""
+        """Translate a query to learn what it reads and returns. Raises InvalidQueryError."""
         return self._translate_query(parameters.query, 0, _QueryTables(owner))
 
     def current_data_version(self) -> int:
@@ -313,8 +313,8 @@ class QueryPreparation:
         snapshot = self._metadata.snapshot
         try:
             return self._translate_with(self._list_tables(tables), query, limit)
-        except QueryFault as fault:
-            if not isinstance(fault.__cause__, AdqlSemanticError | AdqlErrors):
+        except InvalidQueryError as problem:
+            if not isinstance(problem.__cause__, AdqlSemanticError | AdqlErrors):
                 raise
             with suppress(EngineError):  # the query may name what was published since the catalogue was read
                 self._metadata.refresh()
@@ -334,10 +334,12 @@ class QueryPreparation:
 
 
 def _restrict_to_addition(catalogue: Catalogue, addition: Addition) -> Catalogue:
-    """Return the catalogue with the rows of an addition in place of its table. Raises QueryFault."""
+    """Return the catalogue with the rows of an addition in place of its table. Raises InvalidQueryError."""
     entry = catalogue.find_entry(addition.schema.name, addition.schema.tables[0].name)
     if entry is None:
-        raise QueryFault(f"the watched table {addition.table_name} is gone, or not visible to the owner of the watch")
+        raise InvalidQueryError(
+            f"the watched table {addition.table_name} is gone, or not visible to the owner of the watch"
+        )
     return catalogue.replace_entries((addition.restrict_entry(entry),))
 
 

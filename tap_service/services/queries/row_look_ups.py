@@ -14,7 +14,7 @@ import pyarrow as pa
 
 from adql import StoredRowStatement, emit_look_ups
 from adql.ir import Literal
-from clickhouse_schema.row_decoder import RowStoreFault, decode_rows
+from clickhouse_schema.row_decoder import RowStoreError, decode_rows
 from tap_service.storage.engine.engine import Engine, EngineError, QueryCancelled, Settings
 
 #: Longer look-ups do not make others wait.
@@ -127,7 +127,7 @@ class RowLookUps:
                 _share_rows(members, stored)
         except QueryCancelled:
             raise
-        except (EngineError, RowStoreFault):
+        except (EngineError, RowStoreError):
             return
 
 

@@ -62,19 +62,19 @@ class SesameResolver:
     def _parse_position(self, answer: str, name: str) -> Position | None:
         """Return None for an unknown name."""
         if not answer.startswith("#"):
-            raise self._log_fault(name, "the answer is not from Sesame")
+            raise self._log_error(name, "the answer is not from Sesame")
         found = _POSITION.search(answer)
         if found is None:
             return None
         try:
             ra, dec = float(found[1]), float(found[2])
         except ValueError as error:
-            raise self._log_fault(name, "the position is not a pair of numbers") from error
+            raise self._log_error(name, "the position is not a pair of numbers") from error
         if not (0 <= ra <= 360 and -90 <= dec <= 90):
-            raise self._log_fault(name, "the position is out of range")
+            raise self._log_error(name, "the position is out of range")
         return ra, dec
 
-    def _log_fault(self, name: str, reason: object) -> NameLookupError:
+    def _log_error(self, name: str, reason: object) -> NameLookupError:
         _log.warning("Sesame failed for %r: %s", name, reason)
         return NameLookupError(
             f"the position of '{make_printable(name)}' cannot be looked up now; write it as POINT(ra, dec)"
@@ -92,7 +92,7 @@ class SesameResolver:
                     response = connection.getresponse()
                     body = response.read(_MAX_BYTES + 1)
         except (OSError, HTTPException) as error:
-            raise self._log_fault(name, error) from error
+            raise self._log_error(name, error) from error
         if response.status != 200 or deadline.has_passed or response.length or len(body) > _MAX_BYTES:
-            raise self._log_fault(name, f"status {response.status}, {len(body)} bytes{', late' * deadline.has_passed}")
+            raise self._log_error(name, f"status {response.status}, {len(body)} bytes{', late' * deadline.has_passed}")
         return body.decode("utf-8", "replace")

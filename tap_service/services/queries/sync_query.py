@@ -20,7 +20,7 @@ from tap_service.models.running_work import RunningWork, shorten_query
 from tap_service.models.timestamps import format_instant
 from tap_service.models.work_class import Estimate
 from tap_service.prometheus_metrics import ServiceMetrics
-from tap_service.service_errors import ParameterFault, QueryStopped, ServiceError, ServiceUnavailable
+from tap_service.service_errors import ParameterError, QueryStopped, ServiceError, ServiceUnavailable
 from tap_service.services.announcements import Announcements
 from tap_service.services.queries.lane_limits import LaneLimits
 from tap_service.services.queries.query_estimate import QueryEstimate, estimate_query
@@ -75,7 +75,7 @@ class QueryService:
         release: Callable[[], None] = lambda: None,
         longer: str = LONGER_QUERIES,
     ) -> SyncAnswer:
-        """Admit a query; its answer raises QueryFault if it cannot be translated.
+        """Admit a query; its answer raises InvalidQueryError if it cannot be translated.
 
         Parameters
         ----------
@@ -117,7 +117,7 @@ class QueryService:
         return answer
 
     async def estimate_query(self, parameters: TapParameters, client: str, owner: str | None = None) -> QueryEstimate:
-        """Estimate a query, in a lane of its own so that estimates do not delay queries. Raises QueryFault."""
+        """Estimate a query, in a lane of its own so that estimates do not delay queries. Raises InvalidQueryError."""
         lane = Lane.FETCHING if may_wait(parameters) else Lane.ESTIMATING
         call = partial(estimate_query, self._preparation, parameters, self._config.hard_maxrec, owner=owner)
         return await self._run_in_lane(lane, client, owner, call)
@@ -204,7 +204,7 @@ def prepare_sync_query(
 ) -> tuple[QueryExecution, Lane]:
     """Prepare a query of /sync and choose the lane that runs it: quick queries do not wait behind others."""
     if parameters.format.is_collection:
-        raise ParameterFault("RESPONSEFORMAT=hats is a collection of files, which jobs write: send it to /async")
+        raise ParameterError("RESPONSEFORMAT=hats is a collection of files, which jobs write: send it to /async")
     query_id = query_id or f"sync-{uuid.uuid4().hex}"
     execution = preparation.prepare_query(parameters, query_id, hard_maxrec, owner=owner, is_hasty=True)
     if execution.small_reading is not None:

@@ -10,7 +10,7 @@ from tap_service.constants import LANGUAGES
 from tap_service.models.request_parameters import SINGLE_VALUED, Pair, is_known, read_single_values, shorten_value
 from tap_service.models.upload_parameter import Part, TextPart, Upload, read_uploads
 from tap_service.serializers import Format, UnknownFormatError, find_format
-from tap_service.service_errors import ParameterFault
+from tap_service.service_errors import ParameterError
 
 #: an integer with more digits exceeds every table
 _MAX_DIGITS = 18
@@ -50,22 +50,22 @@ def read_tap_parameters(
 
     Raises
     ------
-    ParameterFault
+    ParameterError
         Names the parameter, the fault and the way out.
     """
     pairs = tuple(pairs)
     given = read_single_values(pairs, SINGLE_VALUED)
     texts = {name: TextPart(value) for name, value in pairs if not is_known(name)}
     if (request := given.get("REQUEST", "doQuery")).lower() != "doquery":
-        raise ParameterFault(f"unknown value REQUEST={shorten_value(request)}; give doQuery, or leave REQUEST out")
+        raise ParameterError(f"unknown value REQUEST={shorten_value(request)}; give doQuery, or leave REQUEST out")
     language = _read_language(given.get("LANG", LANGUAGES[0]))
     query = given.get("QUERY", "")
     if not query.strip():
-        raise ParameterFault(
+        raise ParameterError(
             "the parameter QUERY is missing: give an ADQL query, such as QUERY=SELECT * FROM TAP_SCHEMA.tables"
         )
     if len(query) > max_query_length:
-        raise ParameterFault(
+        raise ParameterError(
             f"the query has {len(query)} characters, and this service accepts at most {max_query_length}: "
             "shorten it, for example by replacing a long list of values by a condition"
         )
@@ -85,41 +85,41 @@ def _read_language(value: str) -> str:
     for known in LANGUAGES:
         if value.strip().upper() == known:
             return known
-    raise ParameterFault(
+    raise ParameterError(
         f"unknown query language LANG={shorten_value(value)}; the languages are: {', '.join(LANGUAGES)}"
     )
 
 
 def read_format(given: Mapping[str, str]) -> Format:
-    """Return the format that FORMAT or RESPONSEFORMAT names, or the default. Raises ParameterFault."""
+    """Return the format that FORMAT or RESPONSEFORMAT names, or the default. Raises ParameterError."""
     names = [given[name] for name in ("RESPONSEFORMAT", "FORMAT") if name in given]
     try:
         found = [find_format(name) for name in names or [""]]
     except UnknownFormatError as error:
-        raise ParameterFault(str(error)) from error
+        raise ParameterError(str(error)) from error
     if found[0] != found[-1]:
-        raise ParameterFault("FORMAT and RESPONSEFORMAT mean the same but have different values; give one of them")
+        raise ParameterError("FORMAT and RESPONSEFORMAT mean the same but have different values; give one of them")
     return found[0]
 
 
 def read_maxrec(value: str) -> int | None:
-    """Return the value of MAXREC; None if it is empty. Raises ParameterFault."""
+    """Return the value of MAXREC; None if it is empty. Raises ParameterError."""
     if not value:
         return None
     if not re.fullmatch(r"[0-9]+", value.strip()):
-        raise ParameterFault(f"MAXREC={shorten_value(value)} is not a number of rows; give 0 or a positive integer")
+        raise ParameterError(f"MAXREC={shorten_value(value)} is not a number of rows; give 0 or a positive integer")
     return int(value.strip().lstrip("0")[:_MAX_DIGITS] or "0")
 
 
 def _read_on_timeout(value: str) -> str:
     if (wish := value.strip().lower()) not in ("", "error", "job"):
-        raise ParameterFault(f"unknown value ON_TIMEOUT={shorten_value(value)}; give job or error")
+        raise ParameterError(f"unknown value ON_TIMEOUT={shorten_value(value)}; give job or error")
     return wish
 
 
 def _read_in_history(value: str) -> bool:
     if (wish := value.strip().lower()) not in ("", "true", "false"):
-        raise ParameterFault(
+        raise ParameterError(
             f"unknown value HISTORY={shorten_value(value)}; false leaves the query out of /tap/history"
         )
     return wish != "false"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from adql import make_printable
-from tap_service.storage.engine.engine import ValueFault
+from tap_service.storage.engine.engine import EngineValueError
 
 #: ADQL names of ClickHouse types
 _ADQL_TYPES = {
@@ -37,9 +37,9 @@ _MEANINGS = (
 )
 
 
-def explain_value_fault(fault: ValueFault) -> str:
+def explain_value_error(error: EngineValueError) -> str:
     """Return one sentence; the engine's own message if it is unknown."""
-    message = str(fault)
+    message = str(error)
     if found := _OUT_OF_RANGE.search(message):
         kind = _ADQL_TYPES.get(found[1], found[1])
         if kind == "DOUBLE PRECISION":

@@ -56,7 +56,7 @@ def parse_registry_file(text: str, source: str) -> RegistryMetadata:
     except ValidationError as error:
         details = [detail for detail in error.errors(include_url=False) if not _is_consequence(detail)]
         details.sort(key=lambda detail: document.find_place(detail["loc"]))
-        lines = [f"{document.format_location(detail['loc'])}: {_explain_fault(detail)}" for detail in details]
+        lines = [f"{document.format_location(detail['loc'])}: {_explain_error(detail)}" for detail in details]
         raise RegistryFileError("\n".join(dict.fromkeys(lines))) from error
 
 
@@ -73,7 +73,7 @@ def _is_consequence(detail: ErrorDetails) -> bool:
     return detail["type"] == "too_short" and len(detail["input"]) >= detail["ctx"]["min_length"]
 
 
-def _explain_fault(detail: ErrorDetails) -> str:
+def _explain_error(detail: ErrorDetails) -> str:
     path = detail["loc"]
     key = next((part for part in reversed(path) if isinstance(part, str)), "")
     if detail["type"] == "extra_forbidden":

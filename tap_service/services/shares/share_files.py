@@ -14,7 +14,7 @@ from tap_service.models.request_parameters import is_known
 from tap_service.models.share import Share, file_key
 from tap_service.models.upload_parameter import UPLOAD_SCHEMA, Part, TextPart, read_uploads
 from tap_service.models.uws_job import Job, JobFile
-from tap_service.service_errors import ParameterFault
+from tap_service.service_errors import ParameterError
 
 _PIECE = 1 << 20
 
@@ -35,7 +35,7 @@ def add_uploads(
 
     Raises
     ------
-    ParameterFault
+    ParameterError
         A file is missing, or not the one that the job had; a table came from an address; OMIT names no upload.
     """
     texts: dict[str, Part] = {name: TextPart(value) for name, value in job.parameters if not is_known(name)}
@@ -45,7 +45,7 @@ def add_uploads(
     uploads = read_uploads(values, {**texts, **stand_ins})
     names = {upload.name.lower(): upload.name for upload in uploads}
     if unknown := next((name for name in omitted if name.lower() not in names), ""):
-        raise ParameterFault(f"OMIT: the job has no uploaded table {unknown[:60]!r}")
+        raise ParameterError(f"OMIT: the job has no uploaded table {unknown[:60]!r}")
     share = note_uploads(share, tuple(names.values()))
     wanted = set(share.provenance.uploads or ()) - {names[name.lower()] for name in omitted}
     files, parts = [], []
@@ -53,7 +53,7 @@ def add_uploads(
         if upload.name not in wanted:
             continue
         if upload.part is None:
-            raise ParameterFault(
+            raise ParameterError(
                 f"the table {upload.name} is uploaded from an address, whose content may change: run the query with "
                 "the file itself, then share that"
             )
@@ -88,12 +88,12 @@ def drop_unread_files(share: Share) -> Share:
 
 def _check_part(file: JobFile, part: Part | None) -> Part:
     if part is None:
-        raise ParameterFault(
+        raise ParameterError(
             f"the share keeps the uploaded files: send the file {file.name[:60]!r} again, as it was sent with the job, "
             "or leave its table out (OMIT)"
         )
     if _hash_part(part) != file.digest:
-        raise ParameterFault(f"the file {file.name[:60]!r} is not the one with which the job ran: send that one")
+        raise ParameterError(f"the file {file.name[:60]!r} is not the one with which the job ran: send that one")
     return part
 
 

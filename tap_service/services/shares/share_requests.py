@@ -19,7 +19,7 @@ from tap_service.models.uws_job import Job, JobFile, JobResult
 from tap_service.service_errors import (
     Forbidden,
     NotFound,
-    ParameterFault,
+    ParameterError,
     QuotaExceeded,
     ServiceUnavailable,
     Unauthorized,
@@ -52,11 +52,11 @@ class ShareWish:
     omitted: tuple[str, ...] = ()
 
     def check(self) -> None:
-        """Raise ParameterFault."""
+        """Raise ParameterError."""
         if len(self.title) > MAX_TITLE or not (self.title.isprintable() or not self.title):
-            raise ParameterFault(f"TITLE has up to {MAX_TITLE} printable characters, in one line")
+            raise ParameterError(f"TITLE has up to {MAX_TITLE} printable characters, in one line")
         if len(self.layout.encode("utf-8", "surrogatepass")) > MAX_LAYOUT:
-            raise ParameterFault(f"LAYOUT has up to {MAX_LAYOUT} bytes: show fewer plots")
+            raise ParameterError(f"LAYOUT has up to {MAX_LAYOUT} bytes: show fewer plots")
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +113,7 @@ class ShareService:
 
         Raises
         ------
-        ParameterFault, Conflict
+        ParameterError, Conflict
             The job, the wish or the files do not fit.
         Forbidden
             The query reads user tables, or what TAP_SCHEMA tells only some users.
@@ -287,12 +287,12 @@ def find_parameter(job: Job, name: str) -> str:
 
 
 def _require_result(job: Job) -> tuple[JobResult, ResultProvenance]:
-    """Raise ParameterFault unless the job has a result, and knows from what."""
+    """Raise ParameterError unless the job has a result, and knows from what."""
     if job.result is None:
-        raise ParameterFault(f"the job has no result to share: it is {job.phase}")
+        raise ParameterError(f"the job has no result to share: it is {job.phase}")
     provenance = job.result.provenance
     if provenance is None:
-        raise ParameterFault(
+        raise ParameterError(
             "the job has not noted the checksum of its rows: create it again with CHECKSUM=true, then share that job"
         )
     return job.result, provenance

@@ -11,7 +11,7 @@ from typing import Any
 
 from tap_service.models.identity import Identity
 from tap_service.models.timestamps import format_instant
-from tap_service.service_errors import Forbidden, NotFound, ParameterFault, ServiceUnavailable, TooManyTokens
+from tap_service.service_errors import Forbidden, NotFound, ParameterError, ServiceUnavailable, TooManyTokens
 from tap_service.storage.accounts import Accounts, AccountsUnavailable, Token
 
 _log = logging.getLogger("skyhouse")
@@ -49,12 +49,12 @@ class OwnTokens:
 
         Raises
         ------
-        ParameterFault, Forbidden, TooManyTokens
+        ParameterError, Forbidden, TooManyTokens
             The label, the life or the number of the user's tokens is not permitted.
         """
         accounts = self._require_accounts(user)
         if not 0 < len(label) <= _MAX_LABEL or not label.isprintable():
-            raise ParameterFault(f"label has 1 to {_MAX_LABEL} printable characters: what the token is for")
+            raise ParameterError(f"label has 1 to {_MAX_LABEL} printable characters: what the token is for")
         left = (user.valid_until - time.time()) / _DAY_SECONDS
         if days > left and not is_capped:
             raise Forbidden(

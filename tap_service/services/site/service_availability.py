@@ -41,14 +41,14 @@ class AvailabilityService:
 
     async def check_availability(self) -> Availability:
         notes = await asyncio.gather(*(self._try_check(name, check) for name, check in self._checks.items()))
-        faults = tuple(note for note in notes if note)
+        errors = tuple(note for note in notes if note)
         announced = self._announcements.current
         draining = (f"no new queries are taken: {announced.drain}",) if announced.drain else ()
-        state = (*draining, *faults) or ("queries are taken, by /sync and /async",)
+        state = (*draining, *errors) or ("queries are taken, by /sync and /async",)
         downtimes = tuple(downtime.describe() for downtime in announced.downtimes)
         next_downtime = announced.downtimes[0] if announced.downtimes else None
         return Availability(
-            available=not (faults or draining),
+            available=not (errors or draining),
             up_since=self._since,
             notes=(*state, *downtimes, *(note.text for note in announced.notes)),
             down_at=next_downtime.start if next_downtime else None,

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from adql import NOWHERE, AdqlError, AdqlErrors, offset_to_line_column
 from tap_service.models.query_errors import QueryError, QueryFix
-from tap_service.service_errors import QueryFault, ServiceError
+from tap_service.service_errors import InvalidQueryError, ServiceError
 
 
 def list_query_errors(error: ServiceError) -> tuple[QueryError, ...]:
     """Return the errors that ``adql`` has found in a query; nothing for other errors."""
     cause = error.__cause__
-    if not (isinstance(error, QueryFault) and isinstance(cause, AdqlError)):
+    if not (isinstance(error, InvalidQueryError) and isinstance(cause, AdqlError)):
         return ()
     all_errors = cause.errors if isinstance(cause, AdqlErrors) else (cause,)
     return tuple(_describe_error(each, error.query) for each in all_errors)

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 
 from adql import AdqlError, PositionLookup, Translation, translate
 from clickhouse_schema.catalogue import Catalogue
-from tap_service.service_errors import InternalFault, QueryFault, ServiceUnavailable
+from tap_service.service_errors import InternalError, InvalidQueryError, ServiceUnavailable
 from tap_service.services.translation.translation_messages import TranslationFailure
 from tap_service.services.translation.translator_process import (
     TranslationTooLong,
@@ -77,7 +77,7 @@ class Translator:
 
         Raises
         ------
-        QueryFault
+        InvalidQueryError
             The query is faulty, or takes too long to translate.
         ServiceUnavailable
             The machine is too busy, or the service is shutting down.
@@ -86,15 +86,15 @@ class Translator:
             try:
                 return translate(text, catalogue, limit=limit, positions=positions)
             except AdqlError as error:
-                raise QueryFault(error.describe(text), text) from error
+                raise InvalidQueryError(error.describe(text), text) from error
         answer = self._ask_process(text, catalogue, limit, positions)
         if not isinstance(answer, TranslationFailure):
             return answer
         if answer.error is not None:
-            raise QueryFault(answer.error.describe(text), text) from answer.error
+            raise InvalidQueryError(answer.error.describe(text), text) from answer.error
         if answer.reason == "memory":
-            raise QueryFault(f"the query takes too much memory to translate. {_WAY_OUT}")
-        raise InternalFault("the service failed to translate the query because of a fault of its own")
+            raise InvalidQueryError(f"the query takes too much memory to translate. {_WAY_OUT}")
+        raise InternalError("the service failed to translate the query because of a fault of its own")
 
     def _ask_process(
         self, text: str, catalogue: Catalogue, limit: int | None, positions: PositionLookup | None
@@ -105,12 +105,14 @@ class Translator:
                 with self._lend_process() as process:
                     return process.translate(text, catalogue, limit, positions, self._seconds)
             except TranslationTooLong:
-                raise QueryFault(f"the query takes more than {self._seconds:g} s to translate. {_WAY_OUT}") from None
+                raise InvalidQueryError(
+                    f"the query takes more than {self._seconds:g} s to translate. {_WAY_OUT}"
+                ) from None
             except TranslatorStarved:
                 raise ServiceUnavailable("this machine is too busy to translate the query. Try again later") from None
             except TranslatorLost:
                 _log.info("a process that translates queries has ended")
-        raise InternalFault("the service failed to translate the query because of a fault of its own")
+        raise InternalError("the service failed to translate the query because of a fault of its own")
 
     @contextmanager
     def _lend_process(self) -> Iterator[TranslatorProcess]:

@@ -14,7 +14,7 @@ from clickhouse_schema.schema_model import Schema
 from clickhouse_schema.table_ddl import create_table_sql
 from tap_service.config import Config
 from tap_service.models.upload_parameter import UPLOAD_SCHEMA, Upload
-from tap_service.service_errors import ServiceUnavailable, UploadFault
+from tap_service.service_errors import ServiceUnavailable, UploadError
 from tap_service.services.uploads.table_files import TableFileReader, descriptor_path
 from tap_service.services.uploads.url_fetch import UrlFetcher
 from tap_service.storage.engine.engine import Engine, EngineError
@@ -67,7 +67,7 @@ class UploadLoader:
 
         Raises
         ------
-        UploadFault
+        UploadError
             A table cannot be fetched or read.
         ServiceUnavailable
             The engine or the disk accepts no table now.
@@ -77,13 +77,13 @@ class UploadLoader:
         try:
             for number, upload in enumerate(uploads):
                 if time.monotonic() > end:
-                    raise UploadFault(
+                    raise UploadError(
                         f"these tables take more than {self._seconds} seconds to read: upload fewer at once"
                     )
                 name = upload_table_name(query_id, number)
                 loaded.add_table(name, *self._load_table(upload, name))
                 self._count("read")
-        except UploadFault:
+        except UploadError:
             loaded.drop_tables()
             self._count("refused")
             raise

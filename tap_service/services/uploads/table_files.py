@@ -21,7 +21,7 @@ from tap_service.config import Config
 from tap_service.models.read_options import AS_DETECTED, ReadOptions
 from tap_service.models.upload_parameter import name_choices
 from tap_service.readers.sandboxed_reader import Answer, Limits, Request
-from tap_service.service_errors import InternalFault, ServiceUnavailable, UploadFault
+from tap_service.service_errors import InternalError, ServiceUnavailable, UploadError
 from tap_service.services.uploads.sandbox_client import SandboxClient, SandboxLost, SandboxTimeout
 
 _log = logging.getLogger("skyhouse")
@@ -103,7 +103,7 @@ class TableFileReader:
 
         Raises
         ------
-        UploadFault
+        UploadError
             The file has no valid table, or exceeds a limit.
         ServiceUnavailable
             The service is shutting down.
@@ -116,7 +116,7 @@ class TableFileReader:
             request = Request(str(path), rows, name, content_type, limits or self._limits, model, options)
             answer = self._ask_sandbox(request)
             if answer.error:
-                raise UploadFault(f"table {name}: {name_choices(answer.error)}")
+                raise UploadError(f"table {name}: {name_choices(answer.error)}")
             notes = tuple(map(name_choices, answer.notes))
             yield ReadTable(Table.model_validate_json(answer.table), answer.rows, notes, file)
 
@@ -136,7 +136,7 @@ class TableFileReader:
         if status < 0:  # killed because of the file's content, or by a system without memory
             return Answer("it is broken, or takes too much memory to read")
         _log.error("the reader of an uploaded table ended with %s", status)
-        raise InternalFault("the service failed to read an uploaded table because of a fault of its own")
+        raise InternalError("the service failed to read an uploaded table because of a fault of its own")
 
     def _run_reader(self, request: str, seconds: float) -> tuple[int, str, str]:
         """Run the reader, once more if the sandbox process was lost."""
@@ -149,7 +149,7 @@ class TableFileReader:
                 _log.info("the process that reads uploaded tables has ended")
         if self._closed:
             raise ServiceUnavailable("the service is shutting down. Try again later")
-        raise InternalFault("the service failed to read an uploaded table because of a fault of its own")
+        raise InternalError("the service failed to read an uploaded table because of a fault of its own")
 
 
 def build_upload_limits(config: Config) -> Limits:

@@ -22,7 +22,7 @@ from urllib.parse import SplitResult, urljoin, urlsplit
 from tap_service.constants import MAX_ADDRESSES, MAX_REDIRECTS, PRODUCT
 from tap_service.deadline import Deadline
 from tap_service.models.upload_parameter import is_fetchable
-from tap_service.service_errors import ServiceUnavailable, UploadFault
+from tap_service.service_errors import ServiceUnavailable, UploadError
 
 _REDIRECTS = (301, 302, 303, 307, 308)
 _PORTS = {"http": 80, "https": 443}
@@ -105,7 +105,7 @@ class UrlFetcher:
     def fetched_file(self, address: str) -> Iterator[tuple[BinaryIO, str]]:
         """Fetch the file at an http or https address; return it with its Content-Type.
 
-        Raises UploadFault, and ServiceUnavailable if the disk is full.
+        Raises UploadError, and ServiceUnavailable if the disk is full.
         """
         with tempfile.TemporaryFile(dir=self._directory) as file:
             with Deadline(self._seconds) as deadline:
@@ -113,8 +113,8 @@ class UrlFetcher:
                     content_type = self._fetch_into(address, file, deadline)
                 except (OSError, HTTPException, ValueError) as error:
                     if deadline.has_passed:
-                        raise _fetch_fault(address, f"it takes longer than {self._seconds:g} seconds") from error
-                    raise _fetch_fault(address, "the server cannot be reached, or does not speak HTTP") from error
+                        raise _fetch_error(address, f"it takes longer than {self._seconds:g} seconds") from error
+                    raise _fetch_error(address, "the server cannot be reached, or does not speak HTTP") from error
             file.seek(0)
             yield file, content_type
 
@@ -127,8 +127,8 @@ class UrlFetcher:
                     return response.getheader("Content-Type", "")
                 at = urljoin(at, response.getheader("Location", ""))
             if not is_fetchable(at):
-                raise _fetch_fault(address, "it redirects to an address that is not http or https")
-        raise _fetch_fault(address, f"it redirects more than {MAX_REDIRECTS} times")
+                raise _fetch_error(address, "it redirects to an address that is not http or https")
+        raise _fetch_error(address, f"it redirects more than {MAX_REDIRECTS} times")
 
     @contextmanager
     def _open_response(self, parts: SplitResult, address: str, deadline: Deadline) -> Iterator[HTTPResponse]:
@@ -137,33 +137,33 @@ class UrlFetcher:
             with open_response(parts, self._hosts, self._tls, deadline, "GET", _HEADERS) as response:
                 yield response
         except NotPublic as error:
-            raise _fetch_fault(address, str(error)) from error
+            raise _fetch_error(address, str(error)) from error
 
     def _save_body(self, response: HTTPResponse, file: BinaryIO, address: str, deadline: Deadline) -> None:
         """Copy the body. A passed deadline or a short body raises no error by itself: check both at the end."""
         if response.status != 200:
-            raise _fetch_fault(address, f"the server answers {response.status}")
+            raise _fetch_error(address, f"the server answers {response.status}")
         if response.length is not None and response.length > self._max_bytes:
-            raise _fetch_fault(address, f"it has more than {self._max_bytes} bytes")
+            raise _fetch_error(address, f"it has more than {self._max_bytes} bytes")
         length = 0
         piece = bytearray(_PIECE_BYTES)
         # not ``read``, which takes a chunk of length -1 for an endless one and holds it in memory
         while count := _read_into(response, piece, address, deadline):
             length += count
             if length > self._max_bytes:
-                raise _fetch_fault(address, f"it has more than {self._max_bytes} bytes")
+                raise _fetch_error(address, f"it has more than {self._max_bytes} bytes")
             try:
                 file.write(memoryview(piece)[:count])
             except OSError as error:
-                raise _no_room_fault() from error
+                raise _no_room_error() from error
         if deadline.has_passed:
             raise TimeoutError
         if response.length:
-            raise _fetch_fault(address, "the connection ended before the file")
+            raise _fetch_error(address, "the connection ended before the file")
         try:
             file.flush()
         except OSError as error:
-            raise _no_room_fault() from error
+            raise _no_room_error() from error
 
 
 @contextmanager
@@ -237,7 +237,7 @@ def _read_into(response: HTTPResponse, piece: bytearray, address: str, deadline:
     except HTTPException as error:
         if deadline.has_passed:
             raise
-        raise _fetch_fault(address, "the connection ended before the file") from error
+        raise _fetch_error(address, "the connection ended before the file") from error
 
 
 def is_public(found: AddressInfo) -> bool:
@@ -283,9 +283,9 @@ def _open_connection(found: Sequence[AddressInfo], deadline: Deadline) -> Iterat
     raise last
 
 
-def _fetch_fault(address: str, reason: str) -> UploadFault:
-    return UploadFault(f"a table cannot be fetched from {address[:200]}: {reason}")
+def _fetch_error(address: str, reason: str) -> UploadError:
+    return UploadError(f"a table cannot be fetched from {address[:200]}: {reason}")
 
 
-def _no_room_fault() -> ServiceUnavailable:
+def _no_room_error() -> ServiceUnavailable:
     return ServiceUnavailable("the service has no room on its disk for a fetched table. Try again later")

@@ -19,14 +19,14 @@ from tap_service.readers.read_error import ReadError
 from tap_service.readers.table_definition import Definition
 from tap_service.readers.table_model import build_table
 from tap_service.readers.vosi_table_reader import find_root_name, read_definition
-from tap_service.service_errors import Forbidden, NotFound, ParameterFault, UploadFault
+from tap_service.service_errors import Forbidden, NotFound, ParameterError, UploadError
 
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,63}")
 _XML_TYPE = re.compile(r"(text|application)/(x-vosi\S*\+)?xml")
 
 
 def parse_table_name(name: str) -> str:
-    """Return the table in ``mydb.table``. Raises Forbidden for another schema, ParameterFault for a bad name."""
+    """Return the table in ``mydb.table``. Raises Forbidden for another schema, ParameterError for a bad name."""
     schema, dot, table = name.partition(".")
     if schema.lower().lstrip('"').startswith(SHARED_PREFIX):
         raise Forbidden(
@@ -36,16 +36,16 @@ def parse_table_name(name: str) -> str:
     if not dot or schema.lower() != SCHEMA_NAME:
         raise Forbidden(f"your own tables are in the schema {SCHEMA_NAME}: write {SCHEMA_NAME}.name")
     if not _NAME.fullmatch(table):
-        raise ParameterFault(
+        raise ParameterError(
             f"{_quote_text(table)} is no valid table name: write a letter, then letters, digits and _, up to 64"
         )
     if table.upper() in RESERVED:
-        raise ParameterFault(f"{table} is a reserved word of ADQL: choose another name, such as {table}_1")
+        raise ParameterError(f"{table} is a reserved word of ADQL: choose another name, such as {table}_1")
     return table
 
 
 def read_table_definition(name: str, document: bytes, catalogue: Catalogue) -> Table:
-    """Build a table from a VOSI document; its foreign keys refer to tables of ``catalogue``. Raises UploadFault."""
+    """Build a table from a VOSI document; its foreign keys refer to tables of ``catalogue``. Raises UploadError."""
     try:
         found = read_definition(document)
         fields = tuple(column.field for column in found.columns)
@@ -55,7 +55,7 @@ def read_table_definition(name: str, document: bytes, catalogue: Catalogue) -> T
         keys = _resolve_foreign_keys(found, catalogue)
         table = build_table(name, fields, description=found.description, utype=found.utype, keys=keys)
     except (ReadError, ValidationError) as error:
-        raise UploadFault(f"the table cannot be created: {_error_text(error)}") from error
+        raise UploadError(f"the table cannot be created: {_error_text(error)}") from error
     return check_table(table)
 
 
@@ -85,7 +85,7 @@ def _resolve_foreign_keys(found: Definition, catalogue: Catalogue) -> tuple[Fore
 
 
 def describe_anew(table: Table, given: Table) -> Table:
-    """Return ``table`` with the descriptions, units, UCDs and utypes of ``given``. Raises UploadFault.
+    """Return ``table`` with the descriptions, units, UCDs and utypes of ``given``. Raises UploadError.
 
     Both must have the same columns, of the same types; foreign keys and the layout stay. A position keeps its unit and
     UCD, for the rows are stored by it.
@@ -93,7 +93,7 @@ def describe_anew(table: Table, given: Table) -> Table:
     new = {column.name.lower(): column for column in given.columns}
     names = {column.name.lower() for column in table.columns}
     if different := sorted(names ^ new.keys()):
-        raise UploadFault(
+        raise UploadError(
             f"definition and table differ in the column {_quote_text(different[0])}: a posted definition changes "
             "descriptions alone. To change columns, create the table again, by PUT with replace=true"
         )
@@ -104,14 +104,14 @@ def describe_anew(table: Table, given: Table) -> Table:
 
 def _describe_column_anew(table: Table, column: Column, given: Column) -> Column:
     if given.type != column.type:
-        raise UploadFault(
+        raise UploadError(
             f"the column {column.name} has another type than in the table: create the table again, by PUT with "
             "replace=true"
         )
     about = {name: getattr(given, name) for name in ("description", "unit", "ucd", "utype", "std")}
     is_moved = (given.unit, given.ucd) != (column.unit, column.ucd)
     if is_moved and table.layout.position and column.name in table.layout.position:
-        raise UploadFault(
+        raise UploadError(
             f"the unit and UCD of {column.name} cannot change, for the rows are stored by this position: create the "
             "table again, by PUT with replace=true"
         )
@@ -131,7 +131,7 @@ def find_column(table: Table, name: str) -> Column:
 
 
 def read_vosi_document(path: Path, content_type: str) -> bytes | None:
-    """Return the document if it is a VOSI table, otherwise None. Raises UploadFault."""
+    """Return the document if it is a VOSI table, otherwise None. Raises UploadError."""
     kind = content_type.partition(";")[0].strip().lower()
     with path.open("rb") as file:
         start = file.read(65536)
@@ -139,21 +139,21 @@ def read_vosi_document(path: Path, content_type: str) -> bytes | None:
             return None
         document = start + file.read(MAX_DEFINITION_BYTES)
     if len(document) > MAX_DEFINITION_BYTES:
-        raise UploadFault(f"the definition of a table has {MAX_DEFINITION_BYTES} bytes at most")
+        raise UploadError(f"the definition of a table has {MAX_DEFINITION_BYTES} bytes at most")
     return document
 
 
 def check_table(table: Table) -> Table:
-    """Return the table with units in VOUnit syntax where possible. Raises UploadFault for an invalid table."""
+    """Return the table with units in VOUnit syntax where possible. Raises UploadError for an invalid table."""
     columns = tuple(
         column.model_copy(update={"unit": normalise_unit(column.unit) or column.unit}) if column.unit else column
         for column in table.columns
     )
     table = table.model_copy(update={"columns": columns})
     if problems := find_table_problems(table):
-        raise UploadFault(f"the table cannot be created: {problems[0].message}")
+        raise UploadError(f"the table cannot be created: {problems[0].message}")
     if len(table.model_dump_json(exclude_defaults=True)) > MAX_MODEL_BYTES:
-        raise UploadFault(f"the columns' names and descriptions take more than {MAX_MODEL_BYTES} bytes: shorten them")
+        raise UploadError(f"the columns' names and descriptions take more than {MAX_MODEL_BYTES} bytes: shorten them")
     return table
 
 

@@ -7,21 +7,21 @@ import re
 from clickhouse_schema.schema_model import Column, Layout, Table
 from clickhouse_schema.table_index import TableIndex, is_searchable
 from tap_service.readers.position_columns import find_position_columns
-from tap_service.service_errors import Conflict, ParameterFault
+from tap_service.service_errors import Conflict, ParameterError
 from tap_service.services.user_tables.user_table_definitions import find_column
 
 _KIND = re.compile(r"(values|text) *\((.*)\)", re.IGNORECASE)
 
 
 def add_indexes(table: Table, wanted: str, *, unique: bool) -> tuple[Table, str]:
-    """Return the table with indexes, and a description of them. Raises ParameterFault, NotFound, Conflict.
+    """Return the table with indexes, and a description of them. Raises ParameterError, NotFound, Conflict.
 
     ``wanted``: separated by semicolons, each a column, several columns separated by commas, or ``text(column)``. Two
     numbers in degrees are the position, unless they are in ``values()``.
     """
     requests = [request.strip() for request in wanted.split(";")]
     if unique and len(requests) > 1:
-        raise ParameterFault("UNIQUE is for one index: create the others in a request of their own")
+        raise ParameterError("UNIQUE is for one index: create the others in a request of their own")
     done = []
     for request in requests:
         table, said = _add_index(table, request, unique=unique)
@@ -55,9 +55,9 @@ def _find_position_columns(table: Table) -> tuple[str, ...]:
 
 def _set_position(table: Table, longitude: str, latitude: str, *, unique: bool) -> tuple[Table, str]:
     if longitude == latitude:
-        raise ParameterFault(f"{longitude} is given twice: a position is longitude and latitude")
+        raise ParameterError(f"{longitude} is given twice: a position is longitude and latitude")
     if unique:
-        raise ParameterFault("positions are not unique: leave UNIQUE out")
+        raise ParameterError("positions are not unique: leave UNIQUE out")
     layout = table.layout
     if layout.position == (longitude, latitude):
         return table, f"the table is in the order of {longitude} and {latitude} already"
@@ -68,11 +68,11 @@ def _set_position(table: Table, longitude: str, latitude: str, *, unique: bool) 
 def _add_text_index(table: Table, columns: list[Column], *, unique: bool) -> tuple[Table, str]:
     name = columns[0].name
     if len(columns) > 1:
-        raise ParameterFault("a text index is of one column: separate several by semicolons, text(a);text(b)")
+        raise ParameterError("a text index is of one column: separate several by semicolons, text(a);text(b)")
     if not is_searchable(columns[0].type):
-        raise ParameterFault(f"{name} is {columns[0].type.adql}: a text index is of a text")
+        raise ParameterError(f"{name} is {columns[0].type.adql}: a text index is of a text")
     if unique:
-        raise ParameterFault("words are not unique: leave UNIQUE out")
+        raise ParameterError("words are not unique: leave UNIQUE out")
     if name in table.layout.text_columns:
         return table, f"{name} has a text index already"
     return _append_index(table, TableIndex(columns=(name,), kind="text")), f"rows are found by words of {name}"
@@ -85,9 +85,9 @@ def _add_sorted_index(table: Table, columns: list[Column], *, unique: bool) -> t
         if column.type.is_geometry and column.type.xtype != "point":
             return table, f"{column.name} is a shape, and has an index already"
         if column.type.is_array:
-            raise ParameterFault(f"{column.name} is an array: an index is of numbers, texts or times")
+            raise ParameterError(f"{column.name} is an array: an index is of numbers, texts or times")
     if len(names) > len({*names}):
-        raise ParameterFault(f"INDEX names a column twice: {shown}")
+        raise ParameterError(f"INDEX names a column twice: {shown}")
     layout = table.layout
     if unique:
         if table.primary_key not in ((), names):

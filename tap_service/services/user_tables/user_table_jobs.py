@@ -23,14 +23,14 @@ from tap_service.config import Config
 from tap_service.models.request_parameters import Pair
 from tap_service.models.uws_job import Job
 from tap_service.serializers import ResultInfo
-from tap_service.service_errors import Conflict, Forbidden, NotFound, ParameterFault, QueryFault, UserFault
+from tap_service.service_errors import Conflict, Forbidden, InvalidQueryError, NotFound, ParameterError, UserError
 from tap_service.services.queries.query_execution import QueryExecution
 from tap_service.services.queries.query_preparation import QueryPreparation
 from tap_service.services.queries.row_limit import RowLimit
 from tap_service.services.queries.tap_parameters import TapParameters, read_tap_parameters
 from tap_service.services.uploads.table_files import descriptor_path
 from tap_service.services.user_tables.user_table_indexes import add_indexes
-from tap_service.services.user_tables.user_table_requests import UserTableService, translate_table_faults
+from tap_service.services.user_tables.user_table_requests import UserTableService, translate_table_errors
 from tap_service.services.user_tables.user_table_storage import TableChanged
 from tap_service.storage.engine.engine import Engine, QueryCancelled, Settings
 from tap_service.storage.jobs.job_store import NoSuchJob
@@ -76,7 +76,7 @@ class UserTableJobs:
         return read_tap_parameters([*own, ("QUERY", text)], len(text))
 
     def prepare_execution(self, job: Job, parameters: TapParameters) -> QueryExecution:
-        """Build the execution that makes the change. Raises UserFault."""
+        """Build the execution that makes the change. Raises UserError."""
         work = {CREATE_INDEX: self._create_index, SAVE_TABLE: self._save_result}[find_table_request(job.parameters)]
         if job.owner is None:
             raise Forbidden("only users have tables of their own: create the job with a name and password, or a token")
@@ -117,7 +117,7 @@ class UserTableJobs:
         if table.layout.position and table.layout.position != base.table.layout.position:
             outside = self._tables.storage.count_invalid_positions(base, table.layout.position)
             if outside:
-                raise QueryFault(
+                raise InvalidQueryError(
                     f"{' and '.join(table.layout.position)} are no positions: {outside} rows are outside longitudes of "
                     "0 to 360 and latitudes of -90 to 90 degrees. For an index of both write "
                     f"INDEX=values({','.join(table.layout.position)})"
@@ -148,7 +148,7 @@ class UserTableJobs:
         try:
             parameters = read_tap_parameters(source.parameters, self._config.max_query_length)
             return self._preparation.result_fields(parameters, source.owner)
-        except UserFault:
+        except UserError:
             return ()
 
     def _find_source_job(self, job_id: str, owner: str) -> Job:
@@ -211,7 +211,7 @@ class _TableChangeSource:
         self._engine.cancel_query(query_id)
 
     def _run_change(self, query_id: str) -> Iterator[pa.RecordBatch]:
-        with translate_table_faults(query_id):
+        with translate_table_errors(query_id):
             record, done = self._work(self._stopped)
         values = (record.qualified_name, record.rows, record.size, done)
         yield pa.record_batch(
@@ -226,12 +226,12 @@ def _group_parameters(pairs: Sequence[Pair]) -> dict[str, str]:
 
 def _require_parameter(given: dict[str, str], name: str) -> str:
     if name not in given:
-        raise ParameterFault(f"the parameter {name} is missing")
+        raise ParameterError(f"the parameter {name} is missing")
     return given[name]
 
 
 def _parse_flag(given: dict[str, str], name: str) -> bool:
     word = given.get(name, "false").lower()
     if word not in ("true", "false", "1", "0"):
-        raise ParameterFault(f"{name} is true or false")
+        raise ParameterError(f"{name} is true or false")
     return word in ("true", "1")

@@ -27,11 +27,11 @@ from tap_service.service_errors import (
     ServiceBusy,
     ServiceUnavailable,
     Unauthorized,
-    UploadFault,
+    UploadError,
 )
 from tap_service.services.bounded_thread_pool import BoundedThreadPool
 from tap_service.services.catalogue.catalogue_cache import CatalogueCache
-from tap_service.services.queries.query_execution import translate_faults
+from tap_service.services.queries.query_execution import translate_errors
 from tap_service.services.uploads.table_files import ReadTable, TableFileReader, build_user_table_limits
 from tap_service.services.user_tables.user_table_definitions import (
     check_table,
@@ -41,7 +41,7 @@ from tap_service.services.user_tables.user_table_definitions import (
     read_vosi_document,
 )
 from tap_service.services.user_tables.user_table_expiry import expiry_time
-from tap_service.services.user_tables.user_table_storage import TableChanged, UserTableStorage, table_exists_fault
+from tap_service.services.user_tables.user_table_storage import TableChanged, UserTableStorage, table_exists_error
 from tap_service.storage.engine.engine import Engine
 from tap_service.storage.jobs.job_store import JobStoreUnavailable
 
@@ -96,12 +96,12 @@ class UserTableService:
         self._threads.close()
 
     def list_tables(self, owner: str) -> tuple[UserTable, ...]:
-        with translate_table_faults(owner):
+        with translate_table_errors(owner):
             return user_table_record.read_user_tables(self._engine, owner)
 
     def list_expiries(self, owner: str) -> dict[str, datetime]:
         """Return the expiry times of tables by name; tables that never expire are left out."""
-        with translate_table_faults(owner):
+        with translate_table_errors(owner):
             records = user_table_record.read_user_tables(self._engine, owner)
             uses = user_table_record.read_last_uses(self._engine, [record.described for record in records])
         expiries = {}
@@ -114,7 +114,7 @@ class UserTableService:
     def create_table(self, owner: str, name: str, path: Path, content_type: str, *, replace: bool) -> UserTable:
         """Create an empty table from a VOSI definition, or a table with rows from a table file."""
         table_name = self.parse_table_name(name)
-        with translate_table_faults(owner):
+        with translate_table_errors(owner):
             self._check_name_free(owner, table_name, replace=replace)
             if (document := read_vosi_document(path, content_type)) is not None:
                 table = read_table_definition(table_name, document, self._catalogue_cache.catalogue_for(owner))
@@ -131,7 +131,7 @@ class UserTableService:
         ``fields``: the columns of the result; without them, or if the file does not match, the file defines its own.
         """
         if fields:
-            with suppress(UploadFault, ValidationError):
+            with suppress(UploadError, ValidationError):
                 table = check_table(build_table(name, fields))
                 with self._files.read_table(path, name, table=table, limits=self._limits) as read:
                     return self._create_from_file(owner, read, replace=replace, origin=origin)
@@ -147,7 +147,7 @@ class UserTableService:
 
     def describe_table(self, owner: str, name: str, path: Path, content_type: str) -> UserTable | None:
         """Describe a table anew by a VOSI definition; return None if the file is none. Raises Conflict."""
-        with translate_table_faults(owner):
+        with translate_table_errors(owner):
             if (document := read_vosi_document(path, content_type)) is None:
                 return None
             base = self.storage.get_table(owner, self.parse_table_name(name))
@@ -161,15 +161,15 @@ class UserTableService:
         self, owner: str, name: str, path: Path, content_type: str, *, replace: bool
     ) -> tuple[UserTable, int]:
         """Append the rows of a file to a table, or replace its rows; return the table and the number of rows."""
-        with translate_table_faults(owner):
+        with translate_table_errors(owner):
             base = self.storage.get_table(owner, self.parse_table_name(name))
             table = base.table
             with self._files.read_table(path, table.name, content_type, table=table, limits=self._limits) as read:
                 return self._load_into(base, read, replace=replace), read.rows
 
     def create_empty_table(self, owner: str, name: str, fields: tuple[Field, ...]) -> UserTable:
-        """Create a table without rows for the results of a query. Raises Conflict, Forbidden, UploadFault."""
-        with translate_table_faults(owner):
+        """Create a table without rows for the results of a query. Raises Conflict, Forbidden, UploadError."""
+        with translate_table_errors(owner):
             self._check_name_free(owner, name, replace=False)
             table = check_table(build_table(name, fields))
             with self.storage.staging_table(table) as filled:
@@ -191,7 +191,7 @@ class UserTableService:
         ``can_recur``: as of ``UserTableStorage.append_rows``. ``fields``: the columns of the table; ``constant``: those
         with one value, which the file lacks.
         """
-        with translate_table_faults(owner):
+        with translate_table_errors(owner):
             base = user_table_record.find_user_table(self._engine, owner, name)
             base = base or self.create_empty_table(owner, name, fields)
             if token in base.appended:
@@ -234,11 +234,11 @@ class UserTableService:
         raise Conflict(f"{base.qualified_name} was changed meanwhile: load the rows again")
 
     def remove_table(self, owner: str, name: str) -> None:
-        with translate_table_faults(owner):
+        with translate_table_errors(owner):
             self.storage.remove_table(owner, self.parse_table_name(name))
 
     def parse_table_name(self, name: str) -> str:
-        """Return the table in ``mydb.table``. Raises Forbidden, and ParameterFault for an invalid name."""
+        """Return the table in ``mydb.table``. Raises Forbidden, and ParameterError for an invalid name."""
         if not self._is_enabled:
             raise Forbidden("users have no tables of their own here")
         return parse_table_name(name)
@@ -249,7 +249,7 @@ class UserTableService:
         if present is None:
             self.storage.check_count(owner)
         elif not replace:
-            raise table_exists_fault(present)
+            raise table_exists_error(present)
 
 
 def _add_constants(batch: pa.RecordBatch, constant: Mapping[str, int]) -> pa.RecordBatch:
@@ -266,10 +266,10 @@ def require_user(caller: Identity | None) -> str:
 
 
 @contextmanager
-def translate_table_faults(owner: str) -> Iterator[None]:
+def translate_table_errors(owner: str) -> Iterator[None]:
     """Translate errors of engine and locks into errors for the client."""
     try:
-        with translate_faults(f"{SCHEMA_NAME} of {owner!r}"):
+        with translate_errors(f"{SCHEMA_NAME} of {owner!r}"):
             yield
     except JobStoreUnavailable as error:
         raise ServiceUnavailable(f"{error}. Try again later") from error

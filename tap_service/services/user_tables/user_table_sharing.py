@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from clickhouse_schema.engine_tables.user_table_record import Reader, UserTable
 from clickhouse_schema.visible_tables import EVERYBODY
-from tap_service.service_errors import Forbidden, NotFound, ParameterFault
+from tap_service.service_errors import Forbidden, NotFound, ParameterError
 from tap_service.services.catalogue.catalogue_cache import CatalogueCache
-from tap_service.services.user_tables.user_table_requests import UserTableService, translate_table_faults
+from tap_service.services.user_tables.user_table_requests import UserTableService, translate_table_errors
 
 _MAX_READERS = 100
 #: an issuer's name, a colon, and a user or group of theirs
@@ -25,7 +25,7 @@ class UserTableSharing:
 
     def get_table(self, owner: str, name: str) -> UserTable:
         """Return a table of the user, with its readers."""
-        with translate_table_faults(owner):
+        with translate_table_errors(owner):
             return self._tables.storage.get_table(owner, self._tables.parse_table_name(name))
 
     def list_shared_tables(self, user: str) -> tuple[UserTable, ...]:
@@ -47,7 +47,7 @@ class UserTableSharing:
                     f"a table is shared with up to {_MAX_READERS} users and groups: ask the operator for a group"
                 )
 
-        with translate_table_faults(owner):
+        with translate_table_errors(owner):
             return self._tables.storage.change_readers(owner, self._tables.parse_table_name(name), add)
 
     def remove_reader(self, owner: str, name: str, reader: Reader) -> UserTable:
@@ -58,16 +58,16 @@ class UserTableSharing:
                 raise NotFound(f"{name[:80]} is not shared with the {reader.kind} {reader.name[:80]!r}")
             readers.remove(reader)
 
-        with translate_table_faults(owner):
+        with translate_table_errors(owner):
             return self._tables.storage.change_readers(owner, self._tables.parse_table_name(name), remove)
 
 
 def _check_reader(owner: str, reader: Reader) -> None:
     if not 0 < len(reader.name) <= _MAX_NAME or not reader.name.isprintable():
-        raise ParameterFault(f"the name of a {reader.kind} has 1 to {_MAX_NAME} printable characters")
+        raise ParameterError(f"the name of a {reader.kind} has 1 to {_MAX_NAME} printable characters")
     if reader == Reader(kind="user", name=owner):
-        raise ParameterFault("the table is yours: name another user")
+        raise ParameterError("the table is yours: name another user")
     if reader == Reader(kind="group", name=EVERYBODY):
-        raise ParameterFault(
+        raise ParameterError(
             f"a table cannot be shared with {EVERYBODY}: name users or groups, or ask the operator to publish it"
         )

@@ -28,7 +28,7 @@ from clickhouse_schema.schema_model import Table
 from clickhouse_schema.table_ddl import create_table_sql, given_columns
 from tap_service.config import Config
 from tap_service.models.timestamps import now
-from tap_service.service_errors import Conflict, Forbidden, NotFound, QueryFault
+from tap_service.service_errors import Conflict, Forbidden, InvalidQueryError, NotFound
 from tap_service.storage.engine.engine import Engine
 from tap_service.storage.engine.memory_settings import choose_memory_settings
 from tap_service.storage.engine.query_tables import group_batches
@@ -84,7 +84,7 @@ class UserTableStorage:
         for block in group_batches(batches):
             self._engine.insert_batches(quote_storage(name), block)
             if self._table_size(name)[1] > room:
-                raise self._quota_fault(room)
+                raise self._quota_error(room)
 
     def copy_rows(self, source: UserTable, table: Table, name: str, query_id: str) -> None:
         """Copy the rows of a table into one of another layout; ``query_id`` is the engine's name for the query."""
@@ -113,7 +113,7 @@ class UserTableStorage:
             if present is not None and origin and present.origin == origin:
                 return present
             if present is not None and not replace:
-                raise table_exists_fault(present)
+                raise table_exists_error(present)
             if present is None:
                 self.check_count(owner)
             return self._put_record(owner, table, self._rename_staging_table(filled), replaced=present, origin=origin)
@@ -241,7 +241,7 @@ class UserTableStorage:
             rows, size = self._table_size(live)
             room = self._free_bytes(owner, replaced.storage if replaced else "")
             if size > room:
-                raise self._quota_fault(room)
+                raise self._quota_error(room)
             self._check_unique(table, live)
             same = replaced is not None and replaced.table == table
             record = UserTable(
@@ -282,7 +282,7 @@ class UserTableStorage:
         rows, different = answer["n"][0].as_py(), answer["different"][0].as_py()
         if rows != different:
             shown = ", ".join(table.primary_key)
-            raise QueryFault(
+            raise InvalidQueryError(
                 f"{shown} would not be unique: {rows} rows would have {different} values, and NULL counts as none. "
                 "Load other rows, or create an index that is not unique"
             )
@@ -296,7 +296,7 @@ class UserTableStorage:
         )
         return self._max_bytes - sum(kept)
 
-    def _quota_fault(self, room: int) -> Forbidden:
+    def _quota_error(self, room: int) -> Forbidden:
         return Forbidden(
             f"the table would take more than the {max(room, 0)} bytes that are left of your quota of "
             f"{self._max_bytes}: remove tables that you no longer need, or load less"
@@ -315,7 +315,7 @@ class UserTableStorage:
         return int(found["n"][0].as_py()), int(found["size"][0].as_py())
 
 
-def table_exists_fault(present: UserTable) -> Conflict:
+def table_exists_error(present: UserTable) -> Conflict:
     return Conflict(
         f"you have a table {present.qualified_name} already: remove it first, choose another name, or set replace=true"
     )

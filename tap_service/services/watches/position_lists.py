@@ -5,7 +5,7 @@ from __future__ import annotations
 from clickhouse_schema.catalogue import Catalogue, TableEntry
 from clickhouse_schema.engine_tables.user_table_record import SCHEMA_NAME
 from clickhouse_schema.reserved_words import name_to_adql
-from tap_service.service_errors import NotFound, ParameterFault
+from tap_service.service_errors import NotFound, ParameterError
 
 #: arcseconds
 MAX_RADIUS = 3600.0
@@ -29,13 +29,13 @@ def build_list_query(catalogue: Catalogue, list_name: str, table_name: str, radi
 
     Raises
     ------
-    NotFound, ParameterFault
+    NotFound, ParameterError
         A table is missing, or has no positions; the radius is out of range.
     """
     if not 0 < radius <= MAX_RADIUS:
-        raise ParameterFault(f"radius is above 0 and up to {MAX_RADIUS:g} arcseconds")
+        raise ParameterError(f"radius is above 0 and up to {MAX_RADIUS:g} arcseconds")
     if list_name.partition(".")[0].lower() != SCHEMA_NAME:
-        raise ParameterFault(f"list is a table of your own, such as {SCHEMA_NAME}.positions: upload it as one first")
+        raise ParameterError(f"list is a table of your own, such as {SCHEMA_NAME}.positions: upload it as one first")
     positions, table = (_find_table(catalogue, name) for name in (list_name, table_name))
     listed, watched = (_point_sql(entry, alias) for entry, alias in ((positions, "l"), (table, "t")))
     columns = [f"l.{_quote(field.name)} AS {_quote(_LIST_PREFIX + field.name)}" for field in positions.fields]
@@ -54,7 +54,7 @@ def _find_table(catalogue: Catalogue, name: str) -> TableEntry:
     if len(found) != 1:
         raise NotFound(f"there is no table {name[:100]!r} that you see; write schema.name")
     if found[0].table.layout.position is None:
-        raise ParameterFault(f"{found[0].qualified_name} has no positions: two columns in degrees, such as ra and dec")
+        raise ParameterError(f"{found[0].qualified_name} has no positions: two columns in degrees, such as ra and dec")
     return found[0]
 
 

@@ -30,7 +30,7 @@ from tap_service.service_errors import (
     Conflict,
     Forbidden,
     NotFound,
-    ParameterFault,
+    ParameterError,
     QuotaExceeded,
     ServiceError,
     ServiceUnavailable,
@@ -106,7 +106,7 @@ class WatchService:
 
         Raises
         ------
-        ParameterFault, QueryFault
+        ParameterError, InvalidQueryError
             The wish cannot be fulfilled.
         Conflict
             The user has a watch or a table of this name.
@@ -114,7 +114,7 @@ class WatchService:
             The user has too many watches.
         """
         if self._accounts is not None and not self._accounts.is_known(owner):
-            raise ParameterFault(f"there is no user {owner[:100]!r}; skyhouse user list lists them")
+            raise ParameterError(f"there is no user {owner[:100]!r}; skyhouse user list lists them")
         self._check_quota(owner, wish)
         name = self._tables.parse_table_name(f"{SCHEMA_NAME}.{wish.name}")
         self._check_targets(owner, wish)
@@ -156,11 +156,11 @@ class WatchService:
         return watch
 
     def find_watch(self, name: str, owner: str = "") -> Watch:
-        """Return a watch by its id, or by its name if that is unique, for the operator. Raise ParameterFault."""
+        """Return a watch by its id, or by its name if that is unique, for the operator. Raise ParameterError."""
         found = [watch for watch in self.list_watches(owner or None) if name in (watch.watch_id, watch.name)]
         if len(found) > 1:
             owners = ", ".join(watch.owner for watch in found)
-            raise ParameterFault(f"{owners} have watches of the name {name}: give the id, or --user")
+            raise ParameterError(f"{owners} have watches of the name {name}: give the id, or --user")
         if not found:
             raise _not_found(name)
         return found[0]
@@ -203,11 +203,11 @@ class WatchService:
             if not self._config.webhooks:
                 raise Forbidden("this service posts no messages: its operator has set SKYHOUSE_WEBHOOKS=false")
             if not is_fetchable(wish.webhook) or len(wish.webhook) > _MAX_WEBHOOK:
-                raise ParameterFault("webhook is an http or https address without a user name, up to 2000 characters")
+                raise ParameterError("webhook is an http or https address without a user name, up to 2000 characters")
             try:
                 refuse_private_host(urlsplit(wish.webhook), self._config.webhook_hosts)
             except NotPublic as error:
-                raise ParameterFault(f"webhook: {error}; {PRIVATE_HOST_HINT}") from error
+                raise ParameterError(f"webhook: {error}; {PRIVATE_HOST_HINT}") from error
         if wish.has_mail and not self.find_mail(owner):
             raise Forbidden(
                 "this service cannot send you mail: its operator sets a mail server, and the address of your account "
@@ -216,9 +216,9 @@ class WatchService:
 
     def _build_list_query(self, owner: str, wish: WatchWish) -> str:
         if not wish.list_name:
-            raise ParameterFault("give query, or list with table and radius: what the watch looks for")
+            raise ParameterError("give query, or list with table and radius: what the watch looks for")
         if not wish.table:
-            raise ParameterFault("give table: the table whose new rows are matched with the list")
+            raise ParameterError("give table: the table whose new rows are matched with the list")
         return build_list_query(self._catalogues.catalogue_for(owner), wish.list_name, wish.table, wish.radius)
 
     @contextmanager
@@ -237,24 +237,24 @@ class WatchService:
         return self._preparation.translate_for(parameters, owner)
 
     def _choose_table(self, owner: str, translation: Translation, wanted: str) -> TableEntry:
-        """Return the table to watch, of those that a query reads. Raise ParameterFault."""
+        """Return the table to watch, of those that a query reads. Raise ParameterError."""
         found = {entry.qualified_name: entry for entry in translation.tables if _can_grow(entry)}
         if wanted:
             chosen = [entry for name, entry in found.items() if name.lower() == wanted.lower()]
         else:
             chosen = list(found.values())
         if len(chosen) > 1:
-            raise ParameterFault(f"the query reads {', '.join(found)}: give table, the one to watch")
+            raise ParameterError(f"the query reads {', '.join(found)}: give table, the one to watch")
         if not chosen:
             read = ", ".join(found) or "no published table"
-            raise ParameterFault(f"the query reads {read}: a watch needs one that it reads to be its table")
+            raise ParameterError(f"the query reads {read}: a watch needs one that it reads to be its table")
         entry = chosen[0]
         schemas = self._catalogues.snapshot.catalogue.schemas
         versioned = find_versioned_table(schemas, entry.schema.name, entry.table.name)
         if versioned is not None:
             is_visible = self._catalogues.catalogue_for(owner).find_entry(entry.schema.name, versioned.name) is not None
             source = f"{entry.schema.name}.{versioned.name}" if is_visible else "a table that you do not see"
-            raise ParameterFault(
+            raise ParameterError(
                 f"{entry.qualified_name} has the latest versions of {source}, to which rows are added: "
                 + ("watch that table" if is_visible else "it cannot be watched itself")
             )

@@ -7,7 +7,7 @@ Nothing here knows ADQL or HTTP. SQL comes only from ``adql.clickhouse``, ``clic
     ├── QueryCancelled          ``cancel_query`` stopped the query
     ├── ResourceLimit           a limit of memory, rows or bytes
     │   └── MemoryLimit         the memory limit of the query
-    ├── ValueFault              a value in the query's data: division by zero, a cast that does not fit, ...
+    ├── EngineValueError              a value in the query's data: division by zero, a cast that does not fit, ...
     ├── StorageFull             no space left
     ├── FilesUnavailable        files of an attached table cannot be read, or have changed
     └── EngineUnavailable       unreachable, shutting down, or not ready for this statement
@@ -106,7 +106,7 @@ class MemoryLimit(ResourceLimit):
     pass
 
 
-class ValueFault(EngineError):
+class EngineValueError(EngineError):
     pass
 
 

@@ -8,6 +8,7 @@ from tap_service.constants import FILES_MARK
 from tap_service.storage.engine.engine import (
     EngineError,
     EngineUnavailable,
+    EngineValueError,
     FilesUnavailable,
     MemoryLimit,
     QueryCancelled,
@@ -16,7 +17,6 @@ from tap_service.storage.engine.engine import (
     ShardLost,
     ShardUnavailable,
     StorageFull,
-    ValueFault,
 )
 
 _ERRORS: dict[int, type[EngineError]] = {
@@ -29,7 +29,7 @@ _ERRORS: dict[int, type[EngineError]] = {
     243: StorageFull,
     **dict.fromkeys(
         (6, 27, 32, 36, 38, 41, 43, 53, 69, 70, 72, 125, 128, 131, 153, 190, 321, 349, 395, 407, 427, 467, 691),
-        ValueFault,
+        EngineValueError,
     ),
 }
 

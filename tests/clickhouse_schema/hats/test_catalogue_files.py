@@ -6,8 +6,8 @@ from hats.catalog.partition_info import PartitionInfo
 from hats.io import paths
 from hats.pixel_math import HealpixPixel
 
+from clickhouse_schema.hats.hats_error import HatsError
 from clickhouse_schema.hats.hats_pixel import HatsPixel, parse_path
-from clickhouse_schema.hats.hats_problem import HatsProblem
 from clickhouse_schema.hats.hats_properties import CatalogProperties, CollectionProperties, parse_properties
 from clickhouse_schema.hats.partition_info import read_partition_info, write_partition_info
 
@@ -64,7 +64,7 @@ def test_hats_reads_the_partition_list(tmp_path):
     ],
 )
 def test_a_wrong_partition_list_is_refused(text, message):
-    with pytest.raises(HatsProblem, match=message):
+    with pytest.raises(HatsError, match=message):
         read_partition_info(text)
 
 
@@ -120,7 +120,7 @@ def test_java_properties_are_read():
     ],
 )
 def test_wrong_properties_are_refused(text, message):
-    with pytest.raises(HatsProblem, match=message):
+    with pytest.raises(HatsError, match=message):
         CatalogProperties.read(text, "hats.properties")
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from loaders.origin.origin_client import OriginClient
-from loaders.origin.origin_problem import OriginProblem
+from loaders.origin.origin_error import OriginError
 from loaders.origin.tap_address import find_tap_service
 from tests.loaders.origin import dialects
 from tests.loaders.origin.origin_server import Origin, Reply
@@ -75,5 +75,5 @@ def test_what_is_no_address_of_a_tap_service(client: OriginClient, text: str) ->
 
 @pytest.mark.parametrize("text", ["tap+ftp://host/tap", "tap+https://me:secret@host/tap", "tap+https://host/tap?x=1"])
 def test_addresses_that_are_refused(client: OriginClient, text: str) -> None:
-    with pytest.raises(OriginProblem):
+    with pytest.raises(OriginError):
         find_tap_service(client, text)

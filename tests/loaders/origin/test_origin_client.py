@@ -8,7 +8,7 @@ import time
 import pytest
 
 from loaders.origin.origin_client import OriginAnswer, OriginClient, check_address
-from loaders.origin.origin_problem import OriginMissing, OriginProblem, OriginUnavailable
+from loaders.origin.origin_error import OriginError, OriginMissing, OriginUnavailable
 from tap_service.hats.reading.folder_backend import Patience
 from tests.loaders.origin.origin_server import Origin, Reply
 from tests.support.ports import closed_port
@@ -74,7 +74,7 @@ def test_what_is_missing_is_asked_for_once(origin: Origin, client: OriginClient)
 
 def test_an_endless_body_has_a_limit(origin: Origin, client: OriginClient) -> None:
     origin.answers["/x"] = Reply(itertools.repeat(b"x" * 100))
-    with pytest.raises(OriginProblem, match="/x sends more than 1,000 bytes"):
+    with pytest.raises(OriginError, match="/x sends more than 1,000 bytes"):
         client.get(f"{origin.url}/x", body)
     assert len(origin.requests) == 1
 
@@ -102,7 +102,7 @@ def test_a_form_is_sent_again_where_the_service_has_moved(origin: Origin, client
 )
 def test_redirects_that_are_not_followed(origin: Origin, client: OriginClient, location: str, reason: str) -> None:
     origin.answers["/x"] = Reply(status=302, headers={"Location": location})
-    with pytest.raises(OriginProblem, match=reason):
+    with pytest.raises(OriginError, match=reason):
         client.get(f"{origin.url}/x", body)
 
 
@@ -116,5 +116,5 @@ def test_a_part_of_a_file(origin: Origin, client: OriginClient) -> None:
     "address", ["ftp://host/x", "https:///x", "http://[::1/x", "http://h:port/", "https://u@h/x", "/x"]
 )
 def test_addresses_that_are_none(address: str) -> None:
-    with pytest.raises(OriginProblem):
+    with pytest.raises(OriginError):
         check_address(address)

@@ -10,7 +10,7 @@ import pytest
 
 from clickhouse_schema.schema_model import Schema
 from loaders.origin.origin_client import OriginClient
-from loaders.origin.origin_problem import OriginMissing, OriginProblem
+from loaders.origin.origin_error import OriginError, OriginMissing
 from loaders.origin.origin_table import read_origin_table
 from tests.loaders.origin import dialects
 from tests.loaders.origin.origin_server import Origin, Reply, TapSchema, votable
@@ -74,7 +74,7 @@ def test_the_same_case_goes_first(schema: Read, wanted: str, column: str) -> Non
 
 
 def test_a_name_in_neither_case_is_ambiguous(old: Origin, schema: Read) -> None:
-    with pytest.raises(OriginProblem, match=r"viz\.STARS may be several tables: viz\.Stars, viz\.stars"):
+    with pytest.raises(OriginError, match=r"viz\.STARS may be several tables: viz\.Stars, viz\.stars"):
         schema("viz.STARS")
 
 
@@ -82,7 +82,7 @@ def test_two_tables_that_differ_by_case_in_one_document(origin: Origin, schema: 
     twin = dialects.CADC.replace("caom.Plane", "caom.PLANE").partition("<schema>")[2].partition("</vosi")[0]
     origin.publish(dialects.CADC.replace("</vosi", f"<schema>{twin}</vosi"))
     assert schema("caom.PLANE").tables[0].name == "PLANE"
-    with pytest.raises(OriginProblem, match=r"caom\.plane may be several tables: caom\.Plane, caom\.PLANE"):
+    with pytest.raises(OriginError, match=r"caom\.plane may be several tables: caom\.Plane, caom\.PLANE"):
         schema("caom.plane")
 
 
@@ -121,7 +121,7 @@ def test_near_names_come_from_tap_schema_too(old: Origin, schema: Read) -> None:
 
 
 def test_an_address_that_describes_nothing(origin: Origin, schema: Read) -> None:
-    with pytest.raises(OriginProblem, match=r"describes no tables: .*404 Not Found.* Is it the address of a TAP"):
+    with pytest.raises(OriginError, match=r"describes no tables: .*404 Not Found.* Is it the address of a TAP"):
         schema("a.b")
 
 
@@ -129,7 +129,7 @@ def test_a_refusal_says_what_the_origin_says(origin: Origin, schema: Read) -> No
     origin.answers["/tap/sync"] = Reply(
         b'<VOTABLE><RESOURCE type="results"><INFO name="QUERY_STATUS" value="ERROR">no such\ntable</INFO></RESOURCE></VOTABLE>'
     )
-    with pytest.raises(OriginProblem, match="refuses the query: no such table"):
+    with pytest.raises(OriginError, match="refuses the query: no such table"):
         schema("a.b")
 
 
@@ -139,14 +139,14 @@ def test_an_answer_that_is_cut_off_is_not_taken_for_all(origin: Origin, schema: 
     origin.answers["/tap/sync"] = Reply(
         cut.replace(b"</TABLE>", b'</TABLE><INFO name="QUERY_STATUS" value="OVERFLOW"/>')
     )
-    with pytest.raises(OriginProblem, match="cuts the answer off"):
+    with pytest.raises(OriginError, match="cuts the answer off"):
         schema("a.b")
 
 
 def test_a_table_before_the_break_of_a_document_is_whole(origin: Origin, schema: Read) -> None:
     origin.publish(dialects.GAIA.partition("</table>")[0] + "</table><table><na")
     assert len(schema("gaiadr3.gaia_source").tables[0].columns) == 7
-    with pytest.raises(OriginProblem, match="line 18: the definition is not well-formed XML"):
+    with pytest.raises(OriginError, match="line 18: the definition is not well-formed XML"):
         schema("gaiadr3.other")
 
 
@@ -163,7 +163,7 @@ def test_a_table_before_the_break_of_a_document_is_whole(origin: Origin, schema:
 )  # fmt: skip
 def test_hostile_documents(origin: Origin, schema: Read, document: str, reason: str) -> None:
     origin.publish(document)
-    with pytest.raises(OriginProblem, match=reason):
+    with pytest.raises(OriginError, match=reason):
         schema("a.b")
 
 
@@ -183,7 +183,7 @@ def test_an_endless_document_takes_little_memory(
     monkeypatch.setattr("loaders.origin.vosi_tables._MAX_DOCUMENT_BYTES", 12 << 20)
     origin.answers["/tap/tables"] = lambda _form: Reply(endless())
     tracemalloc.start()
-    with pytest.raises(OriginProblem, match="sends more than 12,582,912 bytes"):
+    with pytest.raises(OriginError, match="sends more than 12,582,912 bytes"):
         read_origin_table(client, origin.tap, "a.b")
     assert tracemalloc.get_traced_memory()[1] < 8 << 20
     tracemalloc.stop()

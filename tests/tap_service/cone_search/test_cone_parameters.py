@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tap_service.service_errors import ParameterFault
+from tap_service.service_errors import ParameterError
 from tap_service.services.cone_search.cone_parameters import read_cone_parameters
 
 CONE = {"RA": "180.5", "DEC": "-30", "SR": "0.25"}
@@ -41,11 +41,11 @@ def test_the_rest() -> None:
     ],
 )
 def test_faults(name: str, value: str, message: str) -> None:
-    with pytest.raises(ParameterFault) as fault:
+    with pytest.raises(ParameterError) as error:
         read_cone_parameters({**CONE, name: value}.items())
-    assert str(fault.value).startswith(message)
+    assert str(error.value).startswith(message)
 
 
 def test_one_value_each() -> None:
-    with pytest.raises(ParameterFault, match="RA is given more than once"):
+    with pytest.raises(ParameterError, match="RA is given more than once"):
         read_cone_parameters([*CONE.items(), ("ra", "1")])

@@ -106,7 +106,7 @@ def test_ids_are_answered_in_their_order_and_each_once(linked: Served) -> None:
     unknown = "ivo://example.org/nothing"
     rows = _rows(linked, VISIBILITY, unknown, IMAGE, VISIBILITY)
     assert [row["ID"] for row in rows] == [*[VISIBILITY] * 2, unknown, *[IMAGE] * 3]
-    assert rows[2]["error_message"].startswith("NotFoundFault: ")
+    assert rows[2]["error_message"].startswith("NotFoundError: ")
     assert [row["semantics"] for row in rows] == ["#this", "#cutout", "#this", "#this", "#preview", "#cutout"]
     filled = [[name for name in ("access_url", "service_def", "error_message") if row[name]] for row in rows]
     assert [len(names) for names in filled] == [1] * len(rows)
@@ -119,9 +119,9 @@ def test_any_text_is_an_id(linked: Served) -> None:
     others = ["'", "''); DROP TABLE x --", "\\", "\\'", "${obs_id}", "%", "\N{SNOWMAN}", "\U0001f600", "a\u00a0b"]
     rows = _rows(linked, *others)
     assert [row["ID"] for row in rows] == others
-    assert {row["error_message"].partition(":")[0] for row in rows} <= {"NotFoundFault", "UsageFault"}
+    assert {row["error_message"].partition(":")[0] for row in rows} <= {"NotFoundError", "UsageError"}
     rows = _rows(linked, "a\x00b", "x" * (MAX_LINK_ID_CHARACTERS + 1))
-    assert [row["error_message"].partition(":")[0] for row in rows] == ["UsageFault", "UsageFault"]
+    assert [row["error_message"].partition(":")[0] for row in rows] == ["UsageError", "UsageError"]
     assert _ask(linked, "a\x00b\x1b").status_code == 200
 
 
@@ -167,12 +167,12 @@ def test_links_in_the_formats_of_results(linked: Served, form: str, content_type
 def test_faults_begin_with_the_words_of_the_standard(linked: Served, monkeypatch: pytest.MonkeyPatch) -> None:
     response = _ask(linked, IMAGE, RESPONSEFORMAT="docx")
     assert response.status_code == 400
-    assert 'value="ERROR">UsageFault: RESPONSEFORMAT' in response.text
-    assert "UsageFault: links are one table" in _ask(linked, IMAGE, RESPONSEFORMAT="hats").text
+    assert 'value="ERROR">UsageError: RESPONSEFORMAT' in response.text
+    assert "UsageError: links are one table" in _ask(linked, IMAGE, RESPONSEFORMAT="hats").text
     monkeypatch.setattr(dataset_links, "MAX_LINK_ROWS", 1)
     response = _ask(linked, IMAGE, VISIBILITY)
     assert response.status_code == 400
-    assert "UsageFault: these IDs have more than 1 links: ask for fewer IDs" in response.text
+    assert "UsageError: these IDs have more than 1 links: ask for fewer IDs" in response.text
 
 
 def test_results_tell_the_address_of_the_links(linked: Served, serve: Callable[..., Served]) -> None:
@@ -209,7 +209,7 @@ def test_columns_of_other_types_are_left_out(key: str, engine: EmbeddedEngine) -
         assert [link.access_url for link in links] == ["https://x/a", "https://x/b", "https://x/c"]
         assert [link.content_length for link in links] == [1234, None, None]
     else:
-        assert [link.error_message for link in links] == ["NotFoundFault: there is no data product of this ID"]
+        assert [link.error_message for link in links] == ["NotFoundError: there is no data product of this ID"]
 
 
 def test_the_capability_is_declared_with_the_table(linked: Served) -> None:
@@ -223,7 +223,7 @@ def test_what_a_caller_may_not_see_has_no_links(linked: Served, obscore: Embedde
     linked.refresh()
     try:
         [row] = _rows(linked, IMAGE)
-        assert row["error_message"] == "NotFoundFault: there is no data product of this ID"
+        assert row["error_message"] == "NotFoundError: there is no data product of this ID"
         assert LINKS_STANDARD not in httpx.get(f"{linked.tap}/capabilities", verify=False).text
     finally:
         write_grants(obscore, dict.clear)

@@ -14,7 +14,7 @@ import pytest
 from tap_service.handlers import body_encoding
 from tap_service.handlers.body_encoding import BodyDecoder, count_compressed_body
 from tap_service.handlers.response_compression import zstd
-from tap_service.service_errors import ParameterFault, TooManyUploads
+from tap_service.service_errors import ParameterError, TooManyUploads
 from tests.tap_service.async_client import create_job
 from tests.tap_service.conftest import Served
 from tests.tap_service.registry.conftest import write_file
@@ -48,14 +48,14 @@ class TestDecoder:
         body = b"some text, some text, some text"
         packed = COMPRESS[encoding](body)
         for length in range(1, len(packed)):
-            with pytest.raises(ParameterFault, match="the body"):
+            with pytest.raises(ParameterError, match="the body"):
                 decode(encoding, packed[:length])
         for other in (b"nonsense" * 10, packed + b"nonsense" * 10, NOISE):
-            with pytest.raises(ParameterFault, match="the body cannot be decompressed"):
+            with pytest.raises(ParameterError, match="the body cannot be decompressed"):
                 decode(encoding, other)
 
     def test_empty_members_are_counted(self, encoding: str) -> None:
-        with pytest.raises(ParameterFault, match="too many small"):
+        with pytest.raises(ParameterError, match="too many small"):
             decode(encoding, COMPRESS[encoding](b"") * 2000)
 
     def test_a_bomb_gives_only_what_is_taken(self, encoding: str) -> None:
@@ -79,13 +79,13 @@ class TestDecoder:
 )
 def test_checksums_are_compared(encoding: str, packed: bytes) -> None:
     assert decode(encoding, packed) == b"some text"
-    with pytest.raises(ParameterFault, match="the body cannot be decompressed"):
+    with pytest.raises(ParameterError, match="the body cannot be decompressed"):
         decode(encoding, packed.replace(b"text", b"test"))
 
 
 def test_a_large_window_is_refused() -> None:
     packer = zstd.ZstdCompressor(options={zstd.CompressionParameter.window_log: 27})
-    with pytest.raises(ParameterFault, match="too much memory"):
+    with pytest.raises(ParameterError, match="too much memory"):
         decode("zstd", packer.compress(NOISE) + packer.flush())
     packer = zstd.ZstdCompressor(options={zstd.CompressionParameter.window_log: 23})
     assert decode("zstd", packer.compress(NOISE) + packer.flush()) == NOISE

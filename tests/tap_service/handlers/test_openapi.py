@@ -145,7 +145,7 @@ def test_the_service_does_what_the_document_says(own: Served, alice: User) -> No
     present = Present(own, alice)
     schema = schemathesis.openapi.from_url(f"{own.tap}/openapi.json")
     statuses: Counter[int] = Counter()
-    faults = []
+    errors = []
     dice = random.Random(1)
     for found in schema.get_all_operations():
         operation = found.ok()
@@ -174,8 +174,8 @@ def test_the_service_does_what_the_document_says(own: Served, alice: User) -> No
         try:
             ask()
         except Exception as error:
-            faults.append(f"{operation.label}: {error}")
+            errors.append(f"{operation.label}: {error}")
     present.close()
-    assert not faults, "\n\n".join(faults)
+    assert not errors, "\n\n".join(errors)
     assert {200, 201, 303, 400, 403, 404} <= statuses.keys(), statuses
     assert statuses[200] > 60, statuses

@@ -15,7 +15,7 @@ from fastapi import Request
 
 from tap_service.handlers import request_body
 from tap_service.scratch_files import IncomingFile, IncomingSpace, NoRoom
-from tap_service.service_errors import BodyTooLarge, BodyTooSlow, ClientGone, ParameterFault
+from tap_service.service_errors import BodyTooLarge, BodyTooSlow, ClientGone, ParameterError
 from tests.tap_service.conftest import Served
 from tests.tap_service.users import USERS
 
@@ -56,9 +56,9 @@ def test_after_a_fault_the_rest_of_the_body_is_dropped() -> None:
         request = Request({"type": "http", "method": "POST", "headers": []}, receive)
         async with request_body.open_body(request, 100, "too long") as pieces:
             async for _ in pieces:
-                raise ParameterFault("a fault")
+                raise ParameterError("a fault")
 
-    with pytest.raises(ParameterFault, match="a fault"):
+    with pytest.raises(ParameterError, match="a fault"):
         asyncio.run(refuse())
     assert not messages
 

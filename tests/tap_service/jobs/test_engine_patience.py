@@ -21,12 +21,12 @@ from tap_service.storage.engine.engine import (
     EngineSilent,
     EngineUnavailable,
     EngineUnreachable,
+    EngineValueError,
     QueryCancelled,
     ResourceLimit,
     ShardLost,
     ShardUnavailable,
     TablesApart,
-    ValueFault,
 )
 from tap_service.storage.jobs.sqlite_job_store import SqliteJobStore
 from tap_service.storage.open_storage import open_remote_engine
@@ -199,7 +199,7 @@ class TestRetry:
             EngineSilent("nothing"),
             TablesApart("two servers", 60),
             QueryCancelled("by an operator", 394),
-            ValueFault("zero", 153),
+            EngineValueError("zero", 153),
             ResourceLimit("memory", 241),
             OSError("the disk"),
             None,

@@ -187,7 +187,7 @@ _NORMAL = {
     'skyhouse_spool_bytes{where="disk"}': (0, 1e9),
     'skyhouse_spool_limit_bytes{where="disk"}': (1e10, 1e10),
     'skyhouse_engine_errors_total{kind="ShardLost"}': (0, 0),
-    'skyhouse_engine_errors_total{kind="ValueFault"}': (0, 100),
+    'skyhouse_engine_errors_total{kind="EngineValueError"}': (0, 100),
     'skyhouse_refused_logins_total{reason="password"}': (0, 20),
     'skyhouse_log_failures_total{log="query"}': (0, 0),
     "skyhouse_usage_failures_total": (0, 0),

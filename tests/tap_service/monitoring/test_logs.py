@@ -74,11 +74,11 @@ class Keys:
 
     def __init__(self) -> None:
         self.made: dict[str, bytes] = {}
-        self.fault: Exception | None = None
+        self.error: Exception | None = None
 
     def find(self, name: str, seconds: float) -> bytes:
-        if self.fault is not None:
-            raise self.fault
+        if self.error is not None:
+            raise self.error
         return self.made.setdefault(name, os.urandom(32))
 
 
@@ -116,7 +116,7 @@ def test_nothing_is_shown(caplog: pytest.LogCaptureFixture) -> None:
     keys = Keys()
     hidden = ClientMask("none", "none", keys.find).mask_record({"client": "192.0.2.1", "user": "ann"})
     assert hidden == {"client": "", "user": ""}
-    keys.fault = OSError("no key")
+    keys.error = OSError("no key")
     hashed = ClientMask("hashed", "none", keys.find).mask_record({"client": "192.0.2.1", "user": None})
     assert re.fullmatch(r"[0-9a-f]{16}", hashed["client"])
     assert "no common key can be had: no key" in caplog.text

@@ -105,7 +105,7 @@ def test_faults_of_queries_and_uploads(service: Served, eventually: Eventually) 
 def test_errors_of_the_engine(service: Served, eventually: Eventually) -> None:
     answer = service.ask("SELECT CAST(word AS INTEGER) AS x FROM svc.numbers")
     assert answer.status_code == 400, answer.text
-    eventually(lambda: service.metric("skyhouse_engine_errors_total", kind="ValueFault") >= 1)
+    eventually(lambda: service.metric("skyhouse_engine_errors_total", kind="EngineValueError") >= 1)
 
 
 def test_refusals_before_any_route(service: Served) -> None:

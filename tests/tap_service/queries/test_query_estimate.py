@@ -107,29 +107,29 @@ class TestEstimate:
         assert service.metric("skyhouse_queries_in_flight") == 0
 
     def test_a_fault_has_its_place(self, service: Served) -> None:
-        (fault,) = errors(estimate(service, "SELECT n,\n  hlaf\nFROM svc.numbers"))
-        assert (fault["line"], fault["column"], fault["endLine"], fault["endColumn"]) == (2, 3, 2, 7)
-        assert "hlaf" in fault["message"]
-        assert "half" in fault["hint"]
+        (error,) = errors(estimate(service, "SELECT n,\n  hlaf\nFROM svc.numbers"))
+        assert (error["line"], error["column"], error["endLine"], error["endColumn"]) == (2, 3, 2, 7)
+        assert "hlaf" in error["message"]
+        assert "half" in error["hint"]
 
     def test_what_repairs_a_fault(self, service: Served) -> None:
         query = "SELECT '😀' AS x, hlaf FROM svc.numbers"
-        (fault,) = errors(estimate(service, query))
-        (fix,) = fault["fixes"]
+        (error,) = errors(estimate(service, query))
+        (fix,) = error["fixes"]
         assert fix == {"start": 17, "end": 21, "text": "half"}
         assert estimate(service, query[: fix["start"]] + fix["text"] + query[fix["end"] :]).status_code == 200
 
     def test_a_fault_without_a_repair(self, service: Served) -> None:
-        (fault,) = errors(estimate(service, "SELECT n FROM svc.numbers WHERE n > 'a'"))
-        assert "fixes" not in fault
+        (error,) = errors(estimate(service, "SELECT n FROM svc.numbers WHERE n > 'a'"))
+        assert "fixes" not in error
 
     def test_each_of_several_faults(self, service: Served) -> None:
         found = errors(estimate(service, "SELECT one, n, two FROM svc.numbers"))
-        assert [(fault["column"], fault["endColumn"]) for fault in found] == [(8, 11), (16, 19)]
+        assert [(error["column"], error["endColumn"]) for error in found] == [(8, 11), (16, 19)]
 
     def test_characters_are_counted_and_not_their_bytes(self, service: Served) -> None:
-        (fault,) = errors(estimate(service, "SELECT '😀é' AS x, oops FROM svc.numbers"))
-        assert (fault["line"], fault["column"], fault["endColumn"]) == (1, 19, 23)
+        (error,) = errors(estimate(service, "SELECT '😀é' AS x, oops FROM svc.numbers"))
+        assert (error["line"], error["column"], error["endColumn"]) == (1, 19, 23)
 
     @pytest.mark.parametrize(
         "parameters",
@@ -145,9 +145,9 @@ class TestEstimate:
         ],
     )
     def test_other_parameters_have_faults_without_a_place(self, service: Served, parameters: dict[str, str]) -> None:
-        (fault,) = errors(httpx.post(f"{service.tap}/estimate", data={"LANG": "ADQL", **parameters}))
-        assert fault["message"]
-        assert "line" not in fault
+        (error,) = errors(httpx.post(f"{service.tap}/estimate", data={"LANG": "ADQL", **parameters}))
+        assert error["message"]
+        assert "line" not in error
 
     @pytest.mark.parametrize(
         "query",
@@ -166,13 +166,13 @@ class TestEstimate:
         ],
     )
     def test_hostile_queries_get_a_sentence(self, service: Served, query: str) -> None:
-        for fault in errors(estimate(service, query)):
-            assert fault["message"]
-            if "line" in fault:
+        for error in errors(estimate(service, query)):
+            assert error["message"]
+            if "line" in error:
                 lines = query.split("\n")
-                assert 1 <= fault["line"] <= len(lines)
-                assert (fault["line"], fault["column"]) <= (fault["endLine"], fault["endColumn"])
-                assert fault["endColumn"] <= len(lines[fault["endLine"] - 1]) + 1
+                assert 1 <= error["line"] <= len(lines)
+                assert (error["line"], error["column"]) <= (error["endLine"], error["endColumn"])
+                assert error["endColumn"] <= len(lines[error["endLine"] - 1]) + 1
 
     def test_no_form(self, service: Served) -> None:
         answer = httpx.post(f"{service.tap}/estimate", content=b"\xff\xfe", headers={"Content-Type": "text/xml"})

@@ -11,7 +11,7 @@ from adql.translation import Translation
 from clickhouse_schema.datatypes import INT, LONG, Field
 from tap_service.scratch_files import NoRoom
 from tap_service.serializers import ResultInfo, find_format
-from tap_service.service_errors import InternalFault, QueryFault, QueryTooHeavy, ServiceUnavailable
+from tap_service.service_errors import InternalError, InvalidQueryError, QueryTooHeavy, ServiceUnavailable
 from tap_service.services.queries.query_execution import QueryExecution
 from tap_service.services.queries.result_spool import SpoolClosed
 from tap_service.services.queries.row_limit import RowLimit
@@ -65,7 +65,7 @@ def test_all_is_well(engine: EmbeddedEngine) -> None:
 def test_a_fault_before_the_first_rows_writes_nothing(engine: EmbeddedEngine) -> None:
     sink = Collected()
     execution = run(engine, "SELECT toInt64(intDiv(1, number)) FROM numbers(5)", sink)
-    assert isinstance(execution.failure, QueryFault)
+    assert isinstance(execution.failure, InvalidQueryError)
     assert "fails on a value: Division by zero" in str(execution.failure)
     assert (sink.data, execution.complete) == (b"", False)
 
@@ -73,7 +73,7 @@ def test_a_fault_before_the_first_rows_writes_nothing(engine: EmbeddedEngine) ->
 def test_a_fault_in_mid_stream(engine: EmbeddedEngine) -> None:
     sink = Collected()
     execution = run(engine, LATE_FAULT, sink)
-    assert isinstance(execution.failure, QueryFault)
+    assert isinstance(execution.failure, InvalidQueryError)
     assert execution.complete
     assert b'value="ERROR">the query fails on a value: Division by zero</INFO>' in sink.data
     assert sink.data.endswith(b"</VOTABLE>\n")
@@ -89,7 +89,7 @@ def test_a_csv_is_not_complete_after_a_fault(engine: EmbeddedEngine) -> None:
 
 def test_a_value_that_the_format_cannot_carry(engine: EmbeddedEngine) -> None:
     execution = run(engine, "SELECT toInt64(number * 1000000) FROM numbers(100000)", Collected(), "votable", INT)
-    assert isinstance(execution.failure, QueryFault)
+    assert isinstance(execution.failure, InvalidQueryError)
 
 
 @pytest.mark.parametrize(
@@ -98,7 +98,7 @@ def test_a_value_that_the_format_cannot_carry(engine: EmbeddedEngine) -> None:
         (NoRoom("it is full"), QueryTooHeavy, True),
         (OSError(28, "No space left on device"), ServiceUnavailable, True),
         (OSError("the result store does not work"), ServiceUnavailable, True),
-        (RuntimeError("a fault of ours"), InternalFault, True),
+        (RuntimeError("a fault of ours"), InternalError, True),
     ],
 )
 def test_a_sink_that_fails(
@@ -127,7 +127,7 @@ def test_a_table_that_has_just_gone(engine: EmbeddedEngine) -> None:
 
 def test_a_fault_of_ours_tells_its_number_and_no_sql(engine: EmbeddedEngine, caplog: pytest.LogCaptureFixture) -> None:
     execution = run(engine, "SELECT no_such_function(1)", Collected())
-    assert isinstance(execution.failure, InternalFault)
+    assert isinstance(execution.failure, InternalError)
     assert "test-execution" in str(execution.failure)
     assert "no_such_function" not in str(execution.failure)
     assert "no_such_function" in caplog.text

@@ -9,7 +9,7 @@ import httpx
 import pytest
 
 from tap_service.constants import LANGUAGES
-from tap_service.service_errors import ParameterFault
+from tap_service.service_errors import ParameterError
 from tap_service.services.queries.tap_parameters import read_tap_parameters
 
 SELECT = "SELECT TOP 2 n FROM svc.numbers WHERE n < 2 ORDER BY n"
@@ -89,7 +89,7 @@ class TestReading:
         ],
     )
     def test_faults(self, pairs: list[tuple[str, str]], said: str) -> None:
-        with pytest.raises(ParameterFault, match=re.escape(said)):
+        with pytest.raises(ParameterError, match=re.escape(said)):
             read(*pairs)
 
     @pytest.mark.parametrize(

@@ -11,31 +11,31 @@ from loaders.pipeline.describe_file import describe_source
 from tap_service.models.read_options import AS_DETECTED, ReadOptions
 from tap_service.readers.conform_rows import Conformer
 from tap_service.readers.file_formats import open_source
-from tap_service.readers.table_source import Fault, Source
+from tap_service.readers.table_source import RejectedRow, Source
 
 
-def read_rows(path: Path, options: ReadOptions = AS_DETECTED) -> tuple[list[tuple[Any, ...]], list[Fault]]:
+def read_rows(path: Path, options: ReadOptions = AS_DETECTED) -> tuple[list[tuple[Any, ...]], list[RejectedRow]]:
     """Return the good rows as they go into a table made for the file, and the bad ones."""
     return read_source(open_source(path, options))
 
 
-def read_source(source: Source) -> tuple[list[tuple[Any, ...]], list[Fault]]:
-    rows, faults = read_named_rows(source)
-    return [tuple(row.values()) for row in rows], faults
+def read_source(source: Source) -> tuple[list[tuple[Any, ...]], list[RejectedRow]]:
+    rows, rejects = read_named_rows(source)
+    return [tuple(row.values()) for row in rows], rejects
 
 
-def read_named_rows(source: Source) -> tuple[list[dict[str, Any]], list[Fault]]:
+def read_named_rows(source: Source) -> tuple[list[dict[str, Any]], list[RejectedRow]]:
     """Return the good rows with the names of their columns, and the bad ones."""
     schema, _ = read_schema(document_to_yaml(describe_source(source, "tests", "t")), str(source.path))
     conformer = Conformer(schema.tables[0], source)
     rows: list[dict[str, Any]] = []
-    faults: list[Fault] = []
+    rejects: list[RejectedRow] = []
     for block in source.read_blocks(conformer.source_names):
         batch, bad = conformer.conform_block(block)
         batch.validate(full=True)
         rows += batch.to_pylist()
-        faults += bad
-    return rows, faults
+        rejects += bad
+    return rows, rejects
 
 
 def list_types(source: Source) -> dict[str, str]:

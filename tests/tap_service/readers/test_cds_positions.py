@@ -26,8 +26,8 @@ def list_parts(equinox: str, suffix: str = "") -> list[str]:
 
 
 def read_positions(path: Path) -> list[tuple[float | None, float | None]]:
-    rows, faults = read_rows(path)
-    assert faults == []
+    rows, rejects = read_rows(path)
+    assert rejects == []
     names = find_position_columns(open_source(path).fields)
     assert names is not None
     return [(row[names[0]], row[names[1]]) for row in rows]
@@ -51,8 +51,8 @@ def test_parts_that_are_not_given_count_as_zero_and_no_position_is_null(tmp_path
     path = describe(
         tmp_path, *list_parts("J2000"), rows="01 30      +10 30\n                 x\n".replace("x", " ") + "02\n"
     )
-    rows, faults = read_rows(path)
-    assert faults == []
+    rows, rejects = read_rows(path)
+    assert rejects == []
     assert [(row["ra"], row["dec"]) for row in rows] == [(22.5, 10.5), (None, None)]
 
 
@@ -68,9 +68,9 @@ def test_parts_that_are_not_given_count_as_zero_and_no_position_is_null(tmp_path
 )
 def test_an_impossible_part_is_a_bad_row(row: str, reason: str, tmp_path: Path) -> None:
     path = describe(tmp_path, *list_parts("J2000"), rows=f"00 00 00.0 +00 00 00\n{row}\n00 00 00.0 -01 00 00\n")
-    rows, faults = read_rows(path)
+    rows, rejects = read_rows(path)
     assert [row["dec"] for row in rows] == [0.0, -1.0]
-    assert list_reasons(faults) == [(2, reason)]
+    assert list_reasons(rejects) == [(2, reason)]
 
 
 @pytest.mark.parametrize(

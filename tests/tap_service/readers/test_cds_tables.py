@@ -211,9 +211,9 @@ def test_a_description_that_does_not_end_is_refused(tmp_path: Path) -> None:
 def test_rows_that_contradict_the_readme_are_bad(tmp_path: Path) -> None:
     columns = ("  1- 3  I3    ---     A   a", "  6- 8  F3.1  ---     B   b", " 10-12  A3    ---     C   c")
     rows = "  1  2.5 abc\n  2  2.5 abcd\n  3\n 34567.5 abc\n 1.5 2.5\n\n  6  6.5\n"
-    good, faults = read_rows(describe(tmp_path, *columns, rows=rows))
+    good, rejects = read_rows(describe(tmp_path, *columns, rows=rows))
     assert good == [{"A": 1, "B": 2.5, "C": "abc"}, {"A": 6, "B": 6.5, "C": None}]
-    assert list_reasons(faults) == [
+    assert list_reasons(rejects) == [
         (2, "has text beyond byte 12, where the lines end according to the ReadMe"),
         (3, "has only 3 bytes; the column B begins at byte 6 according to the ReadMe"),
         (4, "has a number in A that goes on in byte 4, which the ReadMe leaves out"),

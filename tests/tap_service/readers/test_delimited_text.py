@@ -69,8 +69,8 @@ def test_numbers_are_names_if_the_sender_says_so(tmp_path: Path) -> None:
 
 def test_the_columns_of_a_file_without_a_header_are_named_by_the_sender(tmp_path: Path) -> None:
     path = write(tmp_path, TWO_MASS, "psc_aaa.psv")
-    rows, faults = read_rows(path, ReadOptions(header=False, columns=TWO_MASS_NAMES))
-    assert faults == []
+    rows, rejects = read_rows(path, ReadOptions(header=False, columns=TWO_MASS_NAMES))
+    assert rejects == []
     assert [row[:5] for row in rows] == [
         (10.5, -5.25, "00420000-0515000", 12.345, None),
         (11.5, -6.25, "00460000-0615000", None, 14.1),
@@ -89,8 +89,8 @@ def test_fewer_columns_than_fields_are_refused(tmp_path: Path) -> None:
 
 def test_names_in_a_comment_line_are_read(tmp_path: Path) -> None:
     path = write(tmp_path, "# made by hand\n#id,ra,dec\n1,10,20\n2,11,21\n")
-    rows, faults = read_rows(path)
-    assert (rows, faults) == ([(1, 10, 20), (2, 11, 21)], [])
+    rows, rejects = read_rows(path)
+    assert (rows, rejects) == ([(1, 10, 20), (2, 11, 21)], [])
     assert list_types(open_source(path)) == {"id": "BIGINT", "ra": "BIGINT", "dec": "BIGINT"}
 
 
@@ -109,26 +109,26 @@ def test_a_comment_above_the_names_is_a_comment(tmp_path: Path) -> None:
 
 def test_comments_among_rows_are_left_out_if_the_sender_names_their_character(tmp_path: Path) -> None:
     path = write(tmp_path, "id,ra\n1,10\n! a comment\n2,x\n")
-    rows, faults = read_rows(path, ReadOptions(comment="!"))
+    rows, rejects = read_rows(path, ReadOptions(comment="!"))
     assert rows == [(1, "10"), (2, "x")]
-    assert faults == []
+    assert rejects == []
 
 
 def test_lines_are_numbered_past_comments_and_blank_lines(tmp_path: Path) -> None:
-    _, faults = read_rows(write(tmp_path, "id,ra\n1,10\n# a comment\n\n2,11,3\n"), ReadOptions(comment="#"))
-    assert [(fault.where, fault.reason) for fault in faults] == [(5, "has 3 fields for 2 columns")]
+    _, rejects = read_rows(write(tmp_path, "id,ra\n1,10\n# a comment\n\n2,11,3\n"), ReadOptions(comment="#"))
+    assert [(reject.where, reject.reason) for reject in rejects] == [(5, "has 3 fields for 2 columns")]
 
 
 def test_several_blanks_are_one_delimiter(tmp_path: Path) -> None:
     text = '  id   name      mag\n   1  "M  31"   3.4  \n  22  "M  33"\t5.7\n'
-    rows, faults = read_rows(write(tmp_path, text, "t.txt"), ReadOptions(delimiter=" "))
-    assert (rows, faults) == ([(1, "M  31", 3.4), (22, "M  33", 5.7)], [])
+    rows, rejects = read_rows(write(tmp_path, text, "t.txt"), ReadOptions(delimiter=" "))
+    assert (rows, rejects) == ([(1, "M  31", 3.4), (22, "M  33", 5.7)], [])
 
 
 def test_inches_between_blanks_enclose_nothing(tmp_path: Path) -> None:
     text = '  id   size  note\n   1   5"   "a  b"\n  22   6"   c\n   3   7   5"\n   4   8   d\n'
-    rows, faults = read_rows(write(tmp_path, text, "t.txt"), ReadOptions(delimiter=" "))
-    assert (rows, faults) == ([(1, '5"', "a  b"), (22, '6"', "c"), (3, "7", '5"'), (4, "8", "d")], [])
+    rows, rejects = read_rows(write(tmp_path, text, "t.txt"), ReadOptions(delimiter=" "))
+    assert (rows, rejects) == ([(1, '5"', "a  b"), (22, '6"', "c"), (3, "7", '5"'), (4, "8", "d")], [])
 
 
 def test_blanks_are_joined_where_nothing_is_quoted(tmp_path: Path) -> None:
@@ -145,8 +145,8 @@ def test_the_delimiter_is_what_divides_all_lines_alike(tmp_path: Path) -> None:
 def test_quotation_marks_behind_backslashes_are_read(tmp_path: Path) -> None:
     """As MySQL exports them, with its mark of NULL."""
     text = 'id,t,v\n1,"a \\"q\\" b",2\n2,"two\n\\"lines\\"",\\N\n3,"c, \\"d, e\\" f",4\n'
-    rows, faults = read_rows(write(tmp_path, text))
-    assert faults == []
+    rows, rejects = read_rows(write(tmp_path, text))
+    assert rejects == []
     assert rows == [(1, 'a "q" b', 2), (2, 'two\n"lines"', None), (3, 'c, "d, e" f', 4)]
     assert (
         open_source(tmp_path / "t.csv").form == r"delimiter comma, names in line 1, quotation marks inside fields as \""
@@ -191,8 +191,8 @@ def test_an_index_without_a_name_and_equal_names_are_read(tmp_path: Path) -> Non
 def test_the_words_for_null_are_recognised_where_numbers_are(tmp_path: Path) -> None:
     text = "id,mag,n,name\n1,12.1,5,a\n2,NULL,NULL,b\n3,nan,,NULL\n4,N/A,7,null\n5,\\N,8,n/a\n"
     source = open_source(write(tmp_path, text))
-    rows, faults = read_rows(source.path)
-    assert faults == []
+    rows, rejects = read_rows(source.path)
+    assert rejects == []
     assert [(row[0], row[2], row[3]) for row in rows] == [
         (1, 5, "a"),
         (2, None, "b"),
@@ -267,9 +267,9 @@ def test_a_choice_for_another_format_is_refused(tmp_path: Path, options: ReadOpt
 def test_a_broken_line_in_another_encoding_costs_one_row(tmp_path: Path) -> None:
     path = tmp_path / "t.csv"
     path.write_bytes(b"id,name\n1,\xc3\xa9\n2,b\xe9,c\n3,d\xe9\n4,\xc3\xa9,\xc3\xa9\n5,\n6,\xc3\xb1\n")
-    rows, faults = read_rows(path, ReadOptions(nulls=("\N{LATIN SMALL LETTER N WITH TILDE}",)))
+    rows, rejects = read_rows(path, ReadOptions(nulls=("\N{LATIN SMALL LETTER N WITH TILDE}",)))
     assert rows == [(1, "\N{LATIN SMALL LETTER E WITH ACUTE}"), (5, None), (6, None)]
-    assert [(fault.where, fault.value, fault.reason) for fault in faults] == [
+    assert [(reject.where, reject.value, reject.reason) for reject in rejects] == [
         (3, "2,b\N{REPLACEMENT CHARACTER},c", "has 3 fields for 2 columns"),
         (4, "d\\xe9", "not valid UTF-8"),
         (5, "4,\N{LATIN SMALL LETTER E WITH ACUTE},\N{LATIN SMALL LETTER E WITH ACUTE}", "has 3 fields for 2 columns"),
@@ -295,9 +295,9 @@ def test_a_quotation_mark_that_is_not_closed_is_named(tmp_path: Path, text: str,
 
 def test_a_quotation_mark_within_a_field_encloses_nothing(tmp_path: Path) -> None:
     text = 'id,name,n\n1,5" disc,2\n2,"line\nend",3\n3,bad\n4,\'30"\',5\n\n5,c,x\n'
-    rows, faults = read_rows(write(tmp_path, text))
+    rows, rejects = read_rows(write(tmp_path, text))
     assert rows == [(1, '5" disc', "2"), (2, "line\nend", "3"), (4, "'30\"'", "5"), (5, "c", "x")]
-    assert [fault.where for fault in faults] == [5]
+    assert [reject.where for reject in rejects] == [5]
 
 
 def test_a_quotation_mark_within_a_field_stops_no_block(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -328,9 +328,9 @@ def test_escaped_quotation_marks_do_not_move_the_end_of_a_block(
 
 
 def test_a_quotation_mark_inside_a_field_is_a_character(tmp_path: Path) -> None:
-    rows, faults = read_rows(write(tmp_path, 'id\tt\n1\t5" mirror\n2\tb\n3\tc\td\n4\t"e\nf"\n5\tg\th\n', "t.tsv"))
+    rows, rejects = read_rows(write(tmp_path, 'id\tt\n1\t5" mirror\n2\tb\n3\tc\td\n4\t"e\nf"\n5\tg\th\n', "t.tsv"))
     assert rows == [(1, '5" mirror'), (2, "b"), (4, "e\nf")]
-    assert [fault.where for fault in faults] == [4, 7]
+    assert [reject.where for reject in rejects] == [4, 7]
 
 
 @pytest.mark.parametrize(("name", "text"), [("t.csv", '1,"5\\" mirror"\n'), ("t.tsv", '1\t5" mirror\n')])
@@ -339,5 +339,5 @@ def test_long_texts_are_cut_at_row_ends_whatever_quotation_marks_they_have(
 ) -> None:
     mark = text[1]
     rest = f"2{mark}{'a' * 1000}\n" * 70_000 + f'3{mark}"b\nc"\n'
-    rows, faults = read_rows(write(tmp_path, f"id{mark}t\n{text}{rest}", name))
-    assert (len(rows), rows[0], rows[-1], faults) == (70_002, (1, '5" mirror'), (3, "b\nc"), [])
+    rows, rejects = read_rows(write(tmp_path, f"id{mark}t\n{text}{rest}", name))
+    assert (len(rows), rows[0], rows[-1], rejects) == (70_002, (1, '5" mirror'), (3, "b\nc"), [])

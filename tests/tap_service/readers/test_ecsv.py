@@ -37,8 +37,8 @@ def write_gaia(path: Path, extra: int = 0) -> Path:
 
 def test_null_is_null_in_columns_of_every_type(tmp_path: Path) -> None:
     path = write_gaia(tmp_path / "GaiaSource_000000-003111.csv.gz")
-    rows, faults = read_rows(path)
-    assert faults == []
+    rows, rejects = read_rows(path)
+    assert rejects == []
     assert rows == [
         (4295806720, 44.99615537864534, 0, "NOT_AVAILABLE", False),
         (34361129088, None, None, None, None),
@@ -52,8 +52,8 @@ def test_a_header_of_a_thousand_lines_is_read(tmp_path: Path) -> None:
     assert len(source.fields) == 305
     assert source.description == "a part of a catalogue"
     assert {(field.unit, field.description) for field in source.fields[-1:]} == {("deg", "The extra_299")}
-    rows, faults = read_rows(path)
-    assert (len(rows), faults, rows[0][5:]) == (3, [], (None,) * 300)
+    rows, rejects = read_rows(path)
+    assert (len(rows), rejects, rows[0][5:]) == (3, [], (None,) * 300)
 
 
 @pytest.mark.parametrize("written", ['"[1.5, null, 1e3]"', '"(1.5, NaN, 1000.0)"', '"(1.5,NaN,1e3)"'])
@@ -62,8 +62,8 @@ def test_arrays_in_both_forms_are_read(tmp_path: Path, written: str) -> None:
         "# %ECSV 1.0\n# ---\n# delimiter: ','\n# datatype:\n# - {name: id, datatype: int64}\n"
         f"# - {{name: flux, datatype: string, subtype: 'float64[null]'}}\nid,flux\n1,{written}\n2,null\n"
     )
-    rows, faults = read_rows(tmp_path / "t.ecsv")
-    assert faults == []
+    rows, rejects = read_rows(tmp_path / "t.ecsv")
+    assert rejects == []
     assert rows[1] == (2, [])
     np.testing.assert_array_equal(rows[0][1], [1.5, np.nan, 1000.0])
 
@@ -75,16 +75,16 @@ def test_arrays_in_parentheses_of_plain_csv_are_read_with_a_schema(tmp_path: Pat
     source = CsvSource(tmp_path / "t.csv")
     conformer = Conformer(schema.tables[0], source)
     [block] = source.read_blocks(conformer.source_names)
-    batch, faults = conformer.conform_block(block)
+    batch, rejects = conformer.conform_block(block)
     assert batch.to_pylist() == [{"id": 1, "n": [1, 2, 3]}]
-    assert [(fault.where, fault.column, fault.value) for fault in faults] == [(3, "n", "(4, x, 6)")]
+    assert [(reject.where, reject.column, reject.value) for reject in rejects] == [(3, "n", "(4, x, 6)")]
 
 
 def test_what_astropy_writes_is_read(tmp_path: Path) -> None:
     table = Table({"id": [1, 2], "spectrum": np.array([[1.5, 2.5], [3.5, np.nan]]), "words": ["a b", "null?"]})
     table.write(tmp_path / "t.ecsv")
-    rows, faults = read_rows(tmp_path / "t.ecsv")
-    assert faults == []
+    rows, rejects = read_rows(tmp_path / "t.ecsv")
+    assert rejects == []
     assert [(row[0], row[2]) for row in rows] == [(1, "a b"), (2, "null?")]
     np.testing.assert_array_equal([row[1] for row in rows], table["spectrum"])
     assert list_types(open_source(tmp_path / "t.ecsv")) == {"id": "BIGINT", "spectrum": "DOUBLE[]", "words": "CHAR"}

@@ -53,8 +53,8 @@ def test_a_field_is_read(tmp_path: Path, form: str, text: str, value: Any) -> No
 )
 @pytest.mark.parametrize("scale", [1, b"0.5"])
 def test_a_field_that_is_no_number_is_a_bad_row(tmp_path: Path, form: str, text: str, scale: Value) -> None:
-    rows, faults = read_rows(write_field(tmp_path / "t.fits", form, text, TSCAL=scale))
-    assert (rows, [fault.value for fault in faults]) == ([], [text])
+    rows, rejects = read_rows(write_field(tmp_path / "t.fits", form, text, TSCAL=scale))
+    assert (rows, [reject.value for reject in rejects]) == ([], [text])
 
 
 @pytest.mark.parametrize(

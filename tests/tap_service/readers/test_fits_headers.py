@@ -115,8 +115,8 @@ def test_integers_plus_a_number_beyond_integers_are_doubles(tmp_path: Path, zero
 
 @pytest.mark.parametrize("zero", [2**63, 2**64, -(2**64)])
 def test_a_sum_beyond_bigint_is_a_bad_row(tmp_path: Path, zero: int) -> None:
-    rows, faults = read_rows(write_five(tmp_path / "t.fits", TZERO=zero))
-    assert (rows, [fault.value for fault in faults]) == ([], [str(zero + 5)])
+    rows, rejects = read_rows(write_five(tmp_path / "t.fits", TZERO=zero))
+    assert (rows, [reject.value for reject in rejects]) == ([], [str(zero + 5)])
 
 
 def test_a_column_without_values_is_left_out(tmp_path: Path) -> None:

@@ -58,10 +58,10 @@ def flatten(value: Any) -> list[Any]:
 @pytest.mark.parametrize("kind", COLUMNS)
 def test_astropy_reads_the_same(tmp_path: Path, kind: str) -> None:
     fits.BinTableHDU.from_columns([COLUMNS[kind]]).writeto(tmp_path / "t.fits")
-    rows, faults = read_rows(tmp_path / "t.fits")
+    rows, rejects = read_rows(tmp_path / "t.fits")
     with fits.open(tmp_path / "t.fits") as hdus:
         expected = [flatten(value) for value in hdus[1].data["v"]]
-    assert faults == []
+    assert rejects == []
     assert [flatten(value) for (value,) in rows] == expected
 
 
@@ -76,8 +76,8 @@ def test_stilts_reads_the_same(tmp_path: Path) -> None:
     command = ["stilts", "tpipe", f"in={tmp_path}/t.fits", "ofmt=csv"]
     shown = subprocess.run(command, check=True, capture_output=True, text=True, timeout=100).stdout
     found = [*csv.reader(io.StringIO(shown))][1:]
-    rows, faults = read_rows(tmp_path / "t.fits")
-    assert faults == []
+    rows, rejects = read_rows(tmp_path / "t.fits")
+    assert rejects == []
     typed = [
         tuple(type(mine)(cell) for mine, cell in zip(row, cells, strict=True))
         for row, cells in zip(rows, found, strict=True)

@@ -133,9 +133,9 @@ def test_a_row_of_arrays_is_not_a_whole_table(tmp_path: Path) -> None:
 def test_a_time_that_is_no_text_is_a_bad_row(tmp_path: Path) -> None:
     path = write_with_stilts(tmp_path, "fits-plus")
     path.write_bytes(path.read_bytes().replace(b"2020-01-02T03", b"2020-01-02\xff03"))
-    rows, faults = read_rows(path)
+    rows, rejects = read_rows(path)
     assert rows == [(None, None, [3.0, 4.0])]
-    assert [(fault.where, fault.column) for fault in faults] == [(1, "t")]
+    assert [(reject.where, reject.column) for reject in rejects] == [(1, "t")]
 
 
 def test_an_array_of_ids_is_no_id(tmp_path: Path) -> None:

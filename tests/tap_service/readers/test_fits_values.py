@@ -31,8 +31,8 @@ def write_column(
 
 
 def values_of(path: Path) -> list[Any]:
-    rows, faults = read_rows(path)
-    assert faults == []
+    rows, rejects = read_rows(path)
+    assert rejects == []
     return [row[0] for row in rows]
 
 
@@ -70,9 +70,9 @@ def test_a_zero_is_an_integer_however_it_is_written(tmp_path: Path, written: str
 
 def test_integers_that_no_bigint_holds_are_refused_one_by_one(tmp_path: Path) -> None:
     path = write_column(tmp_path / "t.fits", "K", np.array([2**63 - 1, 2**60 + 1, -1], "i8"), {"TZERO1": 100})
-    rows, faults = read_rows(path)
+    rows, rejects = read_rows(path)
     assert rows == [(2**60 + 101,), (99,)]
-    assert [(fault.where, fault.value, fault.reason) for fault in faults] == [
+    assert [(reject.where, reject.value, reject.reason) for reject in rejects] == [
         (1, str(2**63 + 99), "does not fit the type BIGINT")
     ]
 
@@ -144,8 +144,8 @@ def test_an_ascii_table_is_read_exactly(tmp_path: Path) -> None:
     fits.TableHDU.from_columns(columns).writeto(tmp_path / "t.fits")
     types = {"name": "CHAR", "id": "BIGINT", "n": "INTEGER", "ra": "DOUBLE", "e": "DOUBLE"}
     assert list_types(open_source(tmp_path / "t.fits")) == types
-    rows, faults = read_rows(tmp_path / "t.fits")
-    assert faults == []
+    rows, rejects = read_rows(tmp_path / "t.fits")
+    assert rejects == []
     assert rows == [
         ("Vega", 1237648720693755918, 12, 279.23474, 1.5e-7),
         ("  Deneb", -5, None, 310.35798, -2.5e10),

@@ -143,21 +143,21 @@ def test_types_are_guessed_where_the_header_has_none(tmp_path: Path) -> None:
     ],
 )
 def test_a_row_that_does_not_stand_below_the_header_is_bad(row: str, reason: str | None, tmp_path: Path) -> None:
-    rows, faults = read_rows(write(tmp_path, f"{SMALL} 100 200 \n{row}\n 300 400 \n"))
+    rows, rejects = read_rows(write(tmp_path, f"{SMALL} 100 200 \n{row}\n 300 400 \n"))
     assert [row["a"] for row in rows] == ([100, 300] if reason else [100, 11, 300])
-    assert list_reasons(faults) == ([(4, reason)] if reason else [])
+    assert list_reasons(rejects) == ([(4, reason)] if reason else [])
 
 
 def test_a_row_that_ends_before_a_number_is_bad(tmp_path: Path) -> None:
     path = write(tmp_path, "|  a|  b|\n|int|int|\n|   |   |\n|nul|nul|\n   1   2 \n   3\n")
-    rows, faults = read_rows(path)
+    rows, rejects = read_rows(path)
     assert rows == [{"a": 1, "b": 2}]
-    assert list_reasons(faults) == [(6, "has only 4 bytes; the column b begins at byte 6 according to the header")]
+    assert list_reasons(rejects) == [(6, "has only 4 bytes; the column b begins at byte 6 according to the header")]
 
 
 def test_a_value_of_another_type_is_bad_in_its_line(tmp_path: Path) -> None:
-    _, faults = read_rows(write(tmp_path, f"{SMALL}   1   2 \n\n 1.5   x \n"))
-    assert list_reasons(faults) == [(5, "does not fit the type INTEGER")]
+    _, rejects = read_rows(write(tmp_path, f"{SMALL}   1   2 \n\n 1.5   x \n"))
+    assert list_reasons(rejects) == [(5, "does not fit the type INTEGER")]
 
 
 def test_lines_may_end_with_cr_lf_and_the_file_may_be_compressed(tmp_path: Path) -> None:

@@ -48,8 +48,8 @@ def write(folder: Path, rows: str = ROWS) -> Path:
 
 def test_rows_follow_the_last_line_of_dashes(tmp_path: Path) -> None:
     path = write(tmp_path)
-    rows, faults = read_rows(path)
-    assert faults == []
+    rows, rejects = read_rows(path)
+    assert rejects == []
     assert [(row["Index"], row["AK"], row["Class"]) for row in rows] == [(1, 1.35, "YSO"), (-2, None, "I*")]
     assert [(row["ra"], row["dec"]) for row in rows] == [(52.0, -0.1), (359.99, 31.5)]
 
@@ -70,8 +70,10 @@ def test_astropy_and_stilts_read_the_same(tmp_path: Path) -> None:
 
 
 def test_a_bad_row_has_the_line_of_the_file(tmp_path: Path) -> None:
-    _, faults = read_rows(write(tmp_path, ROWS + "  x 03 28 00.0 -00 06 00.0 1.35 YSO\n"))
-    assert [(fault.where, fault.column, fault.value) for fault in faults] == [(HEADER.count("\n") + 3, "Index", "x")]
+    _, rejects = read_rows(write(tmp_path, ROWS + "  x 03 28 00.0 -00 06 00.0 1.35 YSO\n"))
+    assert [(reject.where, reject.column, reject.value) for reject in rejects] == [
+        (HEADER.count("\n") + 3, "Index", "x")
+    ]
 
 
 def test_a_header_without_rows_is_refused(tmp_path: Path) -> None:

@@ -114,8 +114,8 @@ def test_a_column_without_a_type_is_a_text_without_values(tmp_path: Path) -> Non
 
 def test_null_nan_and_empty_texts_stay_distinct(tmp_path: Path) -> None:
     path = write_parquet(tmp_path / "t.parquet", {"f": [1.5, None, float("nan")], "s": ["", None, "a\0b"]})
-    rows, faults = read_source(ParquetSource(path))
-    assert faults == []
+    rows, rejects = read_source(ParquetSource(path))
+    assert rejects == []
     assert rows[:2] == [(1.5, ""), (None, None)]
     assert np.isnan(rows[2][0])
     assert rows[2][1] == "a\0b"
@@ -190,8 +190,8 @@ def test_astropys_masks_and_metadata_count(tmp_path: Path, masked: Table) -> Non
 def test_astropys_tables_have_the_cells_that_astropy_reads(tmp_path: Path, masked: Table) -> None:
     masked.write(tmp_path / "t.parquet")
     read = Table.read(tmp_path / "t.parquet")
-    rows, faults = read_source(ParquetSource(tmp_path / "t.parquet"))
-    assert faults == []
+    rows, rejects = read_source(ParquetSource(tmp_path / "t.parquet"))
+    assert rejects == []
     for column, values in zip(read.itercols(), zip(*rows, strict=True), strict=True):
         expected = np.ma.asarray(column).reshape(3, -1).tolist()
         ours = [value if isinstance(value, list) else [value] for value in values]
@@ -228,6 +228,6 @@ def test_masked_elements_of_arrays_are_missing(tmp_path: Path) -> None:
     lists, masks = pa.array([[1.5, 2.5], None, []]), pa.array([[True, False], None, []])
     header = b"datatype: [{name: v, datatype: string, subtype: 'float64[null]'}]"
     table = pa.table({"v": lists, "v.mask": masks}).replace_schema_metadata({b"table_meta_yaml": header})
-    rows, faults = read_source(ParquetSource(write_parquet(tmp_path / "t.parquet", table)))
-    assert faults == []
+    rows, rejects = read_source(ParquetSource(write_parquet(tmp_path / "t.parquet", table)))
+    assert rejects == []
     np.testing.assert_equal([row[0] for row in rows], [[np.nan, 2.5], [], []])

@@ -133,9 +133,9 @@ def test_unsigned_integers_beyond_bigint_are_text(tmp_path: Path) -> None:
 
 def test_unsigned_integers_without_statistics_are_exact_or_bad_rows(tmp_path: Path) -> None:
     source = write_column(tmp_path / "t.parquet", [2**63, TOP], pa.uint64(), write_statistics=False)
-    rows, [fault] = read_source(source)
+    rows, [reject] = read_source(source)
     assert rows == [(TOP,)]
-    assert (fault.where, fault.value, fault.reason) == (1, str(2**63), "does not fit the type BIGINT")
+    assert (reject.where, reject.value, reject.reason) == (1, str(2**63), "does not fit the type BIGINT")
 
 
 @pytest.mark.parametrize(
@@ -212,7 +212,7 @@ def test_a_column_that_is_integer_in_one_file_and_double_in_another(
     schema, _ = read_schema(f"name: s\ntables:\n- name: t\n  columns:\n  - {{name: v, datatype: {datatype}}}\n")
     conformer = Conformer(schema.tables[0], source)
     [block] = source.read_blocks(conformer.source_names)
-    batch, [fault] = conformer.conform_block(block)
+    batch, [reject] = conformer.conform_block(block)
     assert batch["v"].to_pylist() == kept
-    assert (fault.where, fault.column) == (2, "v")
-    assert fault.reason.startswith(reason)
+    assert (reject.where, reject.column) == (2, "v")
+    assert reject.reason.startswith(reason)

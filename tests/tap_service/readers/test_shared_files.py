@@ -48,11 +48,11 @@ def show_file(path: Path) -> Iterator[str]:
         return
     for doubt in find_doubts(source):
         yield f"doubt: {doubt.removeprefix(f'{path}: ')}"
-    rows, faults = read_source(source)
+    rows, rejects = read_source(source)
     for row in rows[:_MAX_SHOWN]:
         yield "row: " + ", ".join(_show_value(value) for value in row[:_MAX_WIDTH])
-    for fault in faults[:_MAX_SHOWN]:
-        yield f"bad: {source.unit} {fault.where} {fault.column} {fault.value!r} {fault.reason}"
+    for reject in rejects[:_MAX_SHOWN]:
+        yield f"bad: {source.unit} {reject.where} {reject.column} {reject.value!r} {reject.reason}"
 
 
 def _show_size(arraysize: str) -> str:

@@ -79,10 +79,10 @@ def test_a_votable_with_finer_times_is_cut_with_a_warning(tmp_path: Path) -> Non
         f"{source.path}: column t has times that are cut to microseconds: "
         "the datatype string in a --schema file keeps all digits"
     ]
-    good, faults = read_source(source)
+    good, rejects = read_source(source)
     assert good == [(NOON.replace(microsecond=123456),)]
     hint = "the datatype string in a --schema file keeps it as text"
-    assert [(fault.where, fault.reason) for fault in faults] == [
+    assert [(reject.where, reject.reason) for reject in rejects] == [
         (2, f"does not fit the type TIMESTAMP: {hint}"),
         (3, f"a time outside the years 1900 to 2299: {hint}"),
     ]
@@ -142,9 +142,9 @@ def test_old_times_without_statistics_are_bad_rows_with_a_way_out(tmp_path: Path
     with pa.ipc.new_stream(tmp_path / "t.arrow", table.schema) as writer:
         writer.write_table(table)
     for source in (ParquetSource(tmp_path / "t.parquet"), ArrowSource(tmp_path / "t.arrow")):
-        rows, [fault] = read_source(source)
+        rows, [reject] = read_source(source)
         assert rows == [(OLD[1].replace(tzinfo=UTC),), (None,)]  # type: ignore[union-attr]
-        assert fault.reason.endswith("the datatype string in a --schema file keeps it as text")
+        assert reject.reason.endswith("the datatype string in a --schema file keeps it as text")
 
 
 def test_nanoseconds_of_parquet_are_cut_with_a_note(tmp_path: Path) -> None:

@@ -54,14 +54,14 @@ def test_a_type_keeps_every_digit(tmp_path: Path, values: list[str], type_: str,
 
 
 def test_nan_in_whole_numbers_is_null(tmp_path: Path) -> None:
-    rows, faults = read_rows(write(tmp_path, "1237648720693755918", "nan", " -NaN", "1"))
+    rows, rejects = read_rows(write(tmp_path, "1237648720693755918", "nan", " -NaN", "1"))
     assert rows == [(1237648720693755918, 1), (None, 1), (None, 1), (1, 1)]
-    assert faults == []
+    assert rejects == []
 
 
 def test_ids_beyond_bigint_stay_different(tmp_path: Path) -> None:
-    rows, faults = read_rows(write(tmp_path, *TWINS))
-    assert faults == []
+    rows, rejects = read_rows(write(tmp_path, *TWINS))
+    assert rejects == []
     assert [row[0] for row in rows] == [*TWINS]
 
 
@@ -70,8 +70,8 @@ def test_an_id_beyond_bigint_late_in_a_file_makes_the_column_text(tmp_path: Path
     assert list_types(source)["v"] == "BIGINT"
     source.keep_digits()
     assert source.notes == (f"column v stays text: {TWINS[0]} is beyond BIGINT",)
-    rows, faults = read_source(source)
-    assert (rows[0], rows[-1], faults) == (("1", 1), (TWINS[1], 1), [])
+    rows, rejects = read_source(source)
+    assert (rows[0], rows[-1], rejects) == (("1", 1), (TWINS[1], 1), [])
 
 
 @pytest.mark.parametrize("value", ["007", "0x1F", " -00"])
@@ -79,8 +79,8 @@ def test_characters_that_a_number_loses_late_in_a_file_make_the_column_text(tmp_
     source = CsvSource(write(tmp_path, *["1"] * 1_100_000, value))
     source.keep_digits()
     assert list_types(source) == {"v": "CHAR", "n": "BIGINT"}
-    rows, faults = read_source(source)
-    assert (rows[-1], faults) == ((value, 1), [])
+    rows, rejects = read_source(source)
+    assert (rows[-1], rejects) == ((value, 1), [])
 
 
 def test_a_whole_number_late_in_a_file_of_decimals_is_not_rounded(tmp_path: Path) -> None:

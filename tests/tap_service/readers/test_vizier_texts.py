@@ -70,9 +70,9 @@ def write(folder: Path, text: str = OUTPUT, name: str = "asu.tsv") -> Path:
 
 def test_the_first_table_with_rows_is_read(tmp_path: Path) -> None:
     path = write(tmp_path)
-    rows, faults = read_rows(path)
+    rows, rejects = read_rows(path)
     assert rows == ROWS
-    assert list_reasons(faults) == [(26, "has 3 fields for 6 columns")]
+    assert list_reasons(rejects) == [(26, "has 3 fields for 6 columns")]
     note = "the table I/239/main is read; the file also has 1 (I/239/none), 3 (I/239/tyc)"
     assert open_source(path).notes == (note,)
 
@@ -146,9 +146,9 @@ def test_an_upload_as_tab_separated_values_is_recognised(tmp_path: Path) -> None
 def test_a_line_of_other_fields_that_is_no_utf8_costs_one_row(tmp_path: Path) -> None:
     path = tmp_path / "bare.tsv"
     path.write_bytes(BARE.encode() + b"\xe9\t1\n4\t5\t6\t\n")
-    rows, faults = read_rows(path)
+    rows, rejects = read_rows(path)
     assert [row["a"] for row in rows] == [1, 2, 4]
-    assert list_reasons(faults) == [(6, "has 2 fields for 4 columns")]
+    assert list_reasons(rejects) == [(6, "has 2 fields for 4 columns")]
 
 
 def test_lines_that_end_with_returns_are_read(tmp_path: Path) -> None:

@@ -21,8 +21,8 @@ def field(kind: str, null: str, arraysize: str = "") -> str:
 
 
 def read_cells(tmp_path: Path, fields: str, *cells: str) -> list[object]:
-    rows, faults = read_rows(write_votable(tmp_path / "t.vot", make_table(fields, *((cell,) for cell in cells))))
-    assert faults == []
+    rows, rejects = read_rows(write_votable(tmp_path / "t.vot", make_table(fields, *((cell,) for cell in cells))))
+    assert rejects == []
     return [row[0] for row in rows]
 
 
@@ -44,8 +44,8 @@ def test_a_null_beyond_the_range_of_its_column_marks_nothing(tmp_path: Path) -> 
     assert read_cells(tmp_path, field("short", "99999"), "5") == [5]
     assert read_cells(tmp_path, field("float", "1e300", "*"), "1e30 2") == [[float(np.float32(1e30)), 2.0]]
     path = write_votable(tmp_path / "t.vot", make_table(field("float", "-99"), ("1e300",), ("-99",)))
-    rows, [fault] = read_rows(path)
-    assert (rows, fault.value) == ([(None,)], "1e300")
+    rows, [reject] = read_rows(path)
+    assert (rows, reject.value) == ([(None,)], "1e300")
 
 
 @pytest.mark.parametrize(("null", "cells"), [("-99", ("-99", "-0099")), ("0xFF", ("255", "0xff")), ("7.0", ("7",))])
@@ -55,17 +55,17 @@ def test_a_null_of_integers_is_compared_as_a_number(tmp_path: Path, null: str, c
 
 def test_a_bad_cell_does_not_hide_the_nulls_beside_it(tmp_path: Path) -> None:
     path = write_votable(tmp_path / "t.vot", make_table(field("int", "-99"), ("-99",), ("x",), ("-099",)))
-    rows, faults = read_rows(path)
+    rows, rejects = read_rows(path)
     assert rows == [(None,), (None,)]
-    assert [(fault.where, fault.value) for fault in faults] == [(2, "x")]
+    assert [(reject.where, reject.value) for reject in rejects] == [(2, "x")]
 
 
 def test_a_number_beyond_single_precision_is_no_null(tmp_path: Path) -> None:
     field = '<FIELD name="x" datatype="float"><VALUES null="-999"/></FIELD>'
     path = write_votable(tmp_path / "t.vot", make_table(field, ("x",), ("1e39",), ("-999",)))
-    rows, faults = read_rows(path)
+    rows, rejects = read_rows(path)
     assert rows == [(None,)]
-    assert [fault.where for fault in faults] == [1, 2]
+    assert [reject.where for reject in rejects] == [1, 2]
 
 
 def test_nulls_beyond_2_to_the_53_are_exact(tmp_path: Path) -> None:
@@ -106,8 +106,8 @@ def test_nulls_in_fits_inside_a_votable(tmp_path: Path) -> None:
     fits.HDUList([fits.PrimaryHDU(), fits.BinTableHDU.from_columns(columns)]).writeto(out)
     fields = field("float", "-99.9") + field("double", "-99.9", "2").replace('"v"', '"w"')
     path = write_votable(tmp_path / "t.vot", make_binary_table(fields, out.getvalue(), "FITS"))
-    rows, faults = read_rows(path)
-    assert faults == []
+    rows, rejects = read_rows(path)
+    assert rejects == []
     assert [row[0] for row in rows] == [None, 1.5]
     np.testing.assert_array_equal([row[1] for row in rows], [[np.nan, 1], [2, 3]])
 
@@ -148,5 +148,5 @@ def test_the_word_null_is_null_in_numbers_and_a_text_in_texts(tmp_path: Path) ->
 
 def test_another_word_for_null_is_a_bad_row(tmp_path: Path) -> None:
     path = write_votable(tmp_path / "t.vot", make_table('<FIELD name="v" datatype="float"/>', ("1",), ("--",)))
-    [fault] = read_rows(path)[1]
-    assert (fault.where, fault.value, fault.reason) == (2, "--", "does not fit the type REAL")
+    [reject] = read_rows(path)[1]
+    assert (reject.where, reject.value, reject.reason) == (2, "--", "does not fit the type REAL")

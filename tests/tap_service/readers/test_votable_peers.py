@@ -48,8 +48,8 @@ def test_astropy_reads_the_same(document: Path) -> None:
 def test_stilts_reads_the_same(document: Path) -> None:
     printed = read_output("tcopy", f"in={document}#1", "ofmt=csv", "out=-").decode()
     _, *read = csv.reader(printed.splitlines())
-    ours, faults = read_rows(document, ReadOptions(table="2"))
-    assert faults == []
+    ours, rejects = read_rows(document, ReadOptions(table="2"))
+    assert rejects == []
     kinds = (int, int, float, str, float, float)
     for row, texts in zip(ours, read, strict=True):
         for value, text, kind in zip(row, texts, kinds, strict=True):

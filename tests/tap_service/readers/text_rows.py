@@ -13,14 +13,14 @@ from astropy.table import Table
 
 from tap_service.models.read_options import AS_DETECTED, ReadOptions
 from tap_service.readers.file_formats import open_source
-from tap_service.readers.table_source import Fault, Source
+from tap_service.readers.table_source import RejectedRow, Source
 from tests.support.stilts import read_output
 from tests.tap_service.readers.reading import read_named_rows
 
 Rows = list[dict[str, Any]]
 
 
-def read_rows(path: Path, options: ReadOptions = AS_DETECTED) -> tuple[Rows, list[Fault]]:
+def read_rows(path: Path, options: ReadOptions = AS_DETECTED) -> tuple[Rows, list[RejectedRow]]:
     """Return the good rows of a file, and its bad ones."""
     return read_named_rows(open_source(path, options))
 
@@ -29,8 +29,8 @@ def list_types(source: Source) -> dict[str, str]:
     return {field.name: field.type.datatype for field in source.fields}
 
 
-def list_reasons(faults: list[Fault]) -> list[tuple[int, str]]:
-    return [(fault.where, fault.reason) for fault in faults]
+def list_reasons(rejects: list[RejectedRow]) -> list[tuple[int, str]]:
+    return [(reject.where, reject.reason) for reject in rejects]
 
 
 def read_with_astropy(path: Path, **options: Any) -> Rows:

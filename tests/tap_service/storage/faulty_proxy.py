@@ -26,7 +26,7 @@ _OF_CONNECTION = {"connection", "keep-alive", "transfer-encoding", "content-leng
 
 
 @dataclass
-class Faults:
+class Errors:
     """Faults of the statements that contain ``query``."""
 
     query: str = ""
@@ -44,7 +44,7 @@ class Faults:
     silent: threading.Event | None = None
 
 
-class FaultyProxy(ThreadingHTTPServer):
+class ErroryProxy(ThreadingHTTPServer):
     """Serves until ``close``. With ``tls`` it serves HTTPS for the name localhost."""
 
     daemon_threads = True
@@ -55,7 +55,7 @@ class FaultyProxy(ThreadingHTTPServer):
         if tls is not None:
             self.socket = tls.wrap_socket(self.socket, server_side=True)
         self.port_behind = port
-        self.faults = Faults()
+        self.problems = Errors()
         self.statements: list[str] = []
         #: how many connections were opened to it
         self.connections = 0
@@ -83,9 +83,9 @@ class FaultyProxy(ThreadingHTTPServer):
 
 
 @contextmanager
-def faulty_proxy(port: int, tls: ssl.SSLContext | None = None) -> Iterator[FaultyProxy]:
+def faulty_proxy(port: int, tls: ssl.SSLContext | None = None) -> Iterator[ErroryProxy]:
     """A proxy before the server at ``port`` of this machine."""
-    proxy = FaultyProxy(port, tls)
+    proxy = ErroryProxy(port, tls)
     try:
         yield proxy
     finally:
@@ -94,7 +94,7 @@ def faulty_proxy(port: int, tls: ssl.SSLContext | None = None) -> Iterator[Fault
 
 class _Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
-    server: FaultyProxy
+    server: ErroryProxy
     disable_nagle_algorithm = True
 
     def do_GET(self) -> None:
@@ -120,44 +120,44 @@ class _Handler(BaseHTTPRequestHandler):
         query = dict(parse_qsl(urlsplit(self.path).query)).get("query", "")
         statement = query + body.decode(errors="replace")
         self.server.statements.append(statement)
-        faults = self.server.faults if self.server.faults.query in statement else Faults()
-        if faults.silent is not None:
-            faults.silent.wait()
-        if faults.status:
-            return self._answer(faults.status, [], b"<html>out of order</html>")
+        problems = self.server.problems if self.server.problems.query in statement else Errors()
+        if problems.silent is not None:
+            problems.silent.wait()
+        if problems.status:
+            return self._answer(problems.status, [], b"<html>out of order</html>")
         behind = http.client.HTTPConnection("127.0.0.1", self.server.port_behind)
         headers = {name: value for name, value in self.headers.items() if name.lower() not in _OF_CONNECTION}
         try:
             behind.request(self.command, self.path, body, headers)
-            self._pass_back(behind.getresponse(), faults)
+            self._pass_back(behind.getresponse(), problems)
         except ConnectionError:
             self.close_connection = True
         finally:
             behind.close()
 
-    def _pass_back(self, response: http.client.HTTPResponse, faults: Faults) -> None:
+    def _pass_back(self, response: http.client.HTTPResponse, problems: Errors) -> None:
         headers = [each for each in response.getheaders() if each[0].lower() not in _OF_CONNECTION]
         if response.status != 200:
-            status = 200 if faults.early_status else response.status
+            status = 200 if problems.early_status else response.status
             return self._answer(status, headers, response.read())
-        if faults.untagged:
+        if problems.untagged:
             headers = [each for each in headers if each[0] != _TAG]
         self._start(200, [*headers, ("Transfer-Encoding", "chunked")])
         number = 0
-        while number not in (faults.cut_after, faults.end_after):
+        while number not in (problems.cut_after, problems.end_after):
             try:
                 piece = response.read1(_PIECE_BYTES)
             except http.client.HTTPException:
                 self.close_connection = True
                 return
-            if faults.untagged:
+            if problems.untagged:
                 piece = _TAGGED.sub(rb"\1\n", piece)
             self._write_chunk(piece)
             if not piece:
                 return
             number += 1
         self.close_connection = True
-        if number == faults.end_after:
+        if number == problems.end_after:
             self._write_chunk(b"")
 
     def _answer(self, status: int, headers: list[tuple[str, str]], body: bytes) -> None:

@@ -15,7 +15,7 @@ import pytest
 from adql import NameLookupError, translate
 from clickhouse_schema.catalogue import Catalogue
 from clickhouse_schema.schema_model import Column, Layout, Schema, Table
-from tap_service.service_errors import QueryFault, ServiceUnavailable
+from tap_service.service_errors import InvalidQueryError, ServiceUnavailable
 from tap_service.services.translation.translator import Translator, is_long
 from tests.tap_service.processes import children, said_by
 
@@ -74,7 +74,7 @@ def test_faults_are_described_as_here(select: str, translator: Translator) -> No
     text = f"SELECT {select} FROM sky.stars" + _PADDING
     with pytest.raises(Exception) as here:  # noqa: PT011
         translate(text, _CATALOGUE)
-    with pytest.raises(QueryFault) as there:
+    with pytest.raises(InvalidQueryError) as there:
         _ask(translator, text)
     assert str(there.value) == here.value.describe(text)  # type: ignore[attr-defined]
 
@@ -83,7 +83,7 @@ def test_a_new_catalogue_is_noticed(translator: Translator) -> None:
     text = "SELECT id FROM sky.stars" + _PADDING
     _ask(translator, text)
     renamed = Catalogue((Schema(name="deep", tables=(_STARS,)),))
-    with pytest.raises(QueryFault, match=r"there is no table sky\.stars"):
+    with pytest.raises(InvalidQueryError, match=r"there is no table sky\.stars"):
         _ask(translator, text, renamed)
     entry = renamed.entries[0]
     assert translator.translate(text, _CATALOGUE.add_entries((entry,)), _LIMIT, None).tables == (_CATALOGUE.entries[0],)
@@ -116,7 +116,7 @@ def test_names_are_looked_up_here_and_their_time_does_not_count() -> None:
         there = translator.translate(text, _CATALOGUE, _LIMIT, look_up)
         assert there.sql == translate(text, _CATALOGUE, limit=_LIMIT, positions=look_up).sql
         assert asked == ["M 31", "M 31"]
-        with pytest.raises(QueryFault, match="no object called 'M 31'"):
+        with pytest.raises(InvalidQueryError, match="no object called 'M 31'"):
             translator.translate(text, _CATALOGUE, _LIMIT, refuse)
     finally:
         translator.close()
@@ -127,7 +127,7 @@ def test_a_translation_ends_at_the_limit_and_others_go_on(translator: Translator
     refused: list[str] = []
 
     def ask_slow() -> None:
-        with pytest.raises(QueryFault) as caught:
+        with pytest.raises(InvalidQueryError) as caught:
             _ask(translator, _SLOW)
         refused.append(str(caught.value))
 

@@ -22,7 +22,7 @@ from astropy.table import Table
 from tap_service.config import Config
 from tap_service.readers.byte_stream import ByteStream
 from tap_service.readers.sandboxed_reader import Answer, Limits, Request, answer_request
-from tap_service.service_errors import UploadFault
+from tap_service.service_errors import UploadError
 from tap_service.services.uploads.table_files import TableFileReader
 
 LIMITS = Limits(rows=100_000, columns=200, cell_bytes=1 << 16, unpacked_bytes=32 << 20, memory=1 << 30, seconds=20)
@@ -448,5 +448,5 @@ def test_bombs(files: TableFileReader, tmp_path: Path, kind: str) -> None:
     path = tmp_path / "bomb"
     path.write_bytes(bomb(kind))
     said = r"a row has more than 67108864 bytes" if kind == "text" else r"takes more than 1073741824 bytes of memory"
-    with pytest.raises(UploadFault, match=said), files.read_table(path, "mine"):
+    with pytest.raises(UploadError, match=said), files.read_table(path, "mine"):
         pass

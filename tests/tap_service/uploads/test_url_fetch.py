@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from tap_service.service_errors import UploadFault
+from tap_service.service_errors import UploadError
 from tap_service.services.uploads.url_fetch import UrlFetcher
 
 MOST = 100_000
@@ -122,15 +122,15 @@ def test_a_file(tmp_path: Path) -> None:
     ],
 )
 def test_servers_that_misbehave(tmp_path: Path, script: Script, said: str) -> None:
-    with web(script) as port, pytest.raises(UploadFault) as fault:
+    with web(script) as port, pytest.raises(UploadError) as error:
         fetch(tmp_path, f"http://localhost:{port}/", "localhost")
-    assert said in str(fault.value)
+    assert said in str(error.value)
     assert list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.parametrize("first", [b"", OK, OK + b"\r\n", CHUNKED + b"9999\r\n", b"HTTP/1.1 100 Continue\r\n\r\n"])
 def test_servers_that_never_end(tmp_path: Path, first: bytes) -> None:
-    with web(drip(first)) as port, pytest.raises(UploadFault, match=r"it takes longer than 0\.3 seconds"):
+    with web(drip(first)) as port, pytest.raises(UploadError, match=r"it takes longer than 0\.3 seconds"):
         fetch(tmp_path, f"http://localhost:{port}/", "localhost", seconds=0.3)
 
 
@@ -142,12 +142,12 @@ def test_redirects_have_one_deadline(tmp_path: Path) -> None:
         pause.wait(0.2)
         connection.sendall(b"HTTP/1.1 302 Found\r\nLocation: /\r\n\r\n")
 
-    with web(script) as port, pytest.raises(UploadFault, match=r"it takes longer than 0\.5 seconds"):
+    with web(script) as port, pytest.raises(UploadError, match=r"it takes longer than 0\.5 seconds"):
         fetch(tmp_path, f"http://localhost:{port}/", "localhost", seconds=0.5)
 
 
 def test_a_server_that_speaks_no_tls(tmp_path: Path) -> None:
-    with web(says(b"hello")) as port, pytest.raises(UploadFault, match="cannot be reached, or does not speak HTTP"):
+    with web(says(b"hello")) as port, pytest.raises(UploadError, match="cannot be reached, or does not speak HTTP"):
         fetch(tmp_path, f"https://localhost:{port}/", "localhost")
 
 
@@ -193,11 +193,11 @@ def test_a_server_that_speaks_no_tls(tmp_path: Path) -> None:
 )
 def test_addresses_of_no_public_host(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, host: str) -> None:
     monkeypatch.setattr("tap_service.services.uploads.url_fetch._open_connection", None)
-    with pytest.raises(UploadFault) as fault:
+    with pytest.raises(UploadError) as error:
         fetch(tmp_path, f"http://{host}:1/")
     # where the system knows no such name or address, nothing is asked either
-    assert "is no address of the public internet" in str(fault.value) or "cannot be reached" in str(fault.value)
-    assert "::" in host or "is no address of the public internet" in str(fault.value)
+    assert "is no address of the public internet" in str(error.value) or "cannot be reached" in str(error.value)
+    assert "::" in host or "is no address of the public internet" in str(error.value)
 
 
 class Names:
@@ -218,9 +218,9 @@ def test_a_host_may_be_named_with_a_port(tmp_path: Path) -> None:
     with web(says(OK + b"Content-Length: 4\r\n\r\na\n1\n")) as port:
         assert fetch(tmp_path, f"http://LOCALHOST:{port}/", f"localhost:{port}") == (b"a\n1\n", "")
     for hosts in ("localhost:80", f"localhost:{port}0", "[::1]", "::1:80"):
-        with pytest.raises(UploadFault, match="localhost is no address of the public internet"):
+        with pytest.raises(UploadError, match="localhost is no address of the public internet"):
             fetch(tmp_path, f"http://localhost:{port}/", hosts)
-    with pytest.raises(UploadFault, match="cannot be reached"):
+    with pytest.raises(UploadError, match="cannot be reached"):
         fetch(tmp_path, "http://[::1]:9/", "[::1]:9")
 
 
@@ -228,7 +228,7 @@ def test_names_of_what_is_not_public(tmp_path: Path, monkeypatch: pytest.MonkeyP
     names = Names(inside_example_org=["127.0.0.1"], cloud_example_org=["169.254.169.254"], six_example_org=["::1"])
     monkeypatch.setattr(socket, "getaddrinfo", names)
     for name in ("inside", "cloud", "six"):
-        with pytest.raises(UploadFault, match="no address of the public internet"):
+        with pytest.raises(UploadError, match="no address of the public internet"):
             fetch(tmp_path, f"http://{name}.example.org/")
 
 
@@ -245,9 +245,9 @@ def test_an_answer_that_changes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
             raise OSError("no way")
 
     monkeypatch.setattr(socket, "socket", Watched)
-    with pytest.raises(UploadFault, match="cannot be reached"):
+    with pytest.raises(UploadError, match="cannot be reached"):
         fetch(tmp_path, "http://example.org/")
-    with pytest.raises(UploadFault, match="no address of the public internet"):
+    with pytest.raises(UploadError, match="no address of the public internet"):
         fetch(tmp_path, "http://example.org/")
     assert (names.asked, reached) == (["example.org"] * 2, ["192.0.2.1"])
 
@@ -255,12 +255,12 @@ def test_an_answer_that_changes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
 def test_a_redirect_is_looked_up_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with web(says(b"HTTP/1.1 302 Found\r\nLocation: http://inside.example.org/\r\n\r\n")) as port:
         monkeypatch.setattr(socket, "getaddrinfo", Names(trusted=["127.0.0.1"], inside_example_org=["127.0.0.1"]))
-        with pytest.raises(UploadFault, match=r"inside\.example\.org is no address of the public internet"):
+        with pytest.raises(UploadError, match=r"inside\.example\.org is no address of the public internet"):
             fetch(tmp_path, f"http://trusted:{port}/", "trusted")
 
 
 def test_the_own_host_under_a_public_address(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A public address of this host is refused: here 127.0.0.1 counts as public."""
     monkeypatch.setattr("tap_service.services.uploads.url_fetch.ip_address", lambda _: IPv4Address("8.8.8.8"))
-    with web(says(OK)) as port, pytest.raises(UploadFault, match="no address of the public internet"):
+    with web(says(OK)) as port, pytest.raises(UploadError, match="no address of the public internet"):
         fetch(tmp_path, f"http://127.0.0.1:{port}/")

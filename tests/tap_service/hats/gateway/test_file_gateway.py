@@ -55,7 +55,7 @@ def server(files: Path) -> Iterator[FileServer]:
 def faulty(server: FileServer) -> Iterator[FileServer]:
     server.requests.clear()
     yield server
-    server.find_fault = lambda method, path: ""
+    server.find_problem = lambda method, path: ""
 
 
 @pytest.fixture
@@ -127,32 +127,32 @@ def test_an_error_names_the_table_of_the_query(gateway: FileGateway, files: Path
 
 
 @pytest.mark.parametrize("fault", [500, 503, "silent", "half", "slow"])
-def test_a_storage_that_fails(faulty: FileServer, publish: Publish, fault: int | str) -> None:
+def test_a_storage_that_fails(faulty: FileServer, publish: Publish, error: int | str) -> None:
     url = publish(faulty.url)
-    faulty.find_fault = lambda method, path: fault
+    faulty.find_problem = lambda method, path: error
     answer = read_range(url, 0, 2048)
     assert answer.status_code == 403
     reason = (
         "the files of the table gate.stars cannot be read now, because their storage does not answer. Try again later"
     )
     assert answer.text == f"{FILES_MARK}{reason}{FILES_MARK}"
-    faulty.find_fault = lambda method, path: ""
+    faulty.find_problem = lambda method, path: ""
     assert read_range(url, 0, 2048).content == DATA[:2048]
 
 
 def test_a_storage_that_fails_once(faulty: FileServer, publish: Publish) -> None:
     url = publish(faulty.url)
-    faults = iter([503, "half"])
-    faulty.find_fault = lambda method, path: next(faults, "")
+    errors = iter([503, "half"])
+    faulty.find_problem = lambda method, path: next(errors, "")
     assert read_range(url, 0, 2048).content == DATA[:2048]
 
 
 @pytest.mark.parametrize("fault", ["changed", 404, 403])
 def test_a_file_that_is_another(
-    faulty: FileServer, publish: Publish, fault: int | str, caplog: pytest.LogCaptureFixture
+    faulty: FileServer, publish: Publish, error: int | str, caplog: pytest.LogCaptureFixture
 ) -> None:
     url = publish(faulty.url)
-    faulty.find_fault = lambda method, path: fault
+    faulty.find_problem = lambda method, path: error
     answer = read_range(url, 0, 2048)
     assert answer.status_code == 403
     assert "the files of the table gate.stars are not those that were attached" in answer.text
@@ -166,7 +166,7 @@ def test_a_file_that_is_another(
 def test_an_error_after_the_first_bytes_breaks_the_answer(faulty: FileServer, publish: Publish) -> None:
     url = publish(faulty.url)
     blocks = iter(range(9))
-    faulty.find_fault = lambda method, path: 500 if next(blocks) else ""
+    faulty.find_problem = lambda method, path: 500 if next(blocks) else ""
     assert read_range(url, 0, BLOCK_BYTES).content == DATA[:BLOCK_BYTES]
     with pytest.raises(httpx.RemoteProtocolError):
         httpx.get(url)

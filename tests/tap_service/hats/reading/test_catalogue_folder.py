@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 from s3fs import S3FileSystem
 
-from clickhouse_schema.hats.hats_problem import HatsProblem
+from clickhouse_schema.hats.hats_error import HatsError
 from tap_service.hats.reading.catalogue_folder import CatalogueFolder, open_folder
 from tap_service.hats.reading.folder_backend import FileMissing, Patience, StorageUnavailable
-from tests.servers.file_server import Fault, FileServer, serving_files
+from tests.servers.file_server import FileServer, RejectedRow, serving_files
 from tests.servers.object_store import running_object_store
 from tests.support.ports import closed_port
 
@@ -57,7 +57,7 @@ def folder(request: pytest.FixtureRequest, files: Path) -> CatalogueFolder:
 @pytest.fixture
 def faulty(server: FileServer) -> Iterator[FileServer]:
     yield server
-    server.find_fault = lambda method, path: ""
+    server.find_problem = lambda method, path: ""
 
 
 def test_what_is_there_is_read(folder: CatalogueFolder) -> None:
@@ -70,9 +70,9 @@ def test_what_is_there_is_read(folder: CatalogueFolder) -> None:
     assert folder.read(path, len(DATA), 0, version) == b""
     assert folder.read_text("text", 7) == "größe"
     assert folder.read_text("empty", 7) == ""
-    with pytest.raises(HatsProblem, match=r"text has 7 bytes; the limit is 6"):
+    with pytest.raises(HatsError, match=r"text has 7 bytes; the limit is 6"):
         folder.read_text("text", 6)
-    with pytest.raises(HatsProblem, match="has 2,048 bytes, none at 2,047 to 2,049"):
+    with pytest.raises(HatsError, match="has 2,048 bytes, none at 2,047 to 2,049"):
         folder.read(path, 2047, 2, version)
 
 
@@ -87,16 +87,16 @@ def test_what_is_not_there(folder: CatalogueFolder) -> None:
     "path", ["../secret", "deep/../../secret", "/etc/passwd", "", ".", "a//b", "a/", "a\\b", "x?y", "x#y", "a\nb"]
 )
 def test_no_path_leads_out(folder: CatalogueFolder, path: str) -> None:
-    with pytest.raises(HatsProblem, match="nothing outside it is read"):
+    with pytest.raises(HatsError, match="nothing outside it is read"):
         folder.stat(path)
     if path:
-        with pytest.raises(HatsProblem, match="nothing outside it is read"):
+        with pytest.raises(HatsError, match="nothing outside it is read"):
             folder.list_files(path)
 
 
 def test_lists(folder: CatalogueFolder) -> None:
     if folder.address.startswith("http"):
-        with pytest.raises(HatsProblem, match="HTTP has no lists"):
+        with pytest.raises(HatsError, match="HTTP has no lists"):
             folder.list_files("")
         return
     assert sorted(folder.list_files("")) == [f"deep/{LONG_NAME}", "empty", "text"]
@@ -115,14 +115,14 @@ def test_links_out_of_a_folder_are_not_read(tmp_path: Path) -> None:
     (tmp_path / "elsewhere").mkdir()
     os.mkfifo(folder / "pipe")
     opened = open_folder(str(folder))
-    with pytest.raises(HatsProblem, match="is a link out of the folder"):
+    with pytest.raises(HatsError, match="is a link out of the folder"):
         opened.stat("out")
     assert opened.read_text("within", 9) == "y"
     with pytest.raises(FileMissing, match="is no file"):
         opened.stat("pipe")
-    with pytest.raises(HatsProblem, match="outside is a link out of the folder"):
+    with pytest.raises(HatsError, match="outside is a link out of the folder"):
         opened.list_files("outside")
-    with pytest.raises(HatsProblem, match=f"{folder}/outside is a link to a folder"):
+    with pytest.raises(HatsError, match=f"{folder}/outside is a link to a folder"):
         opened.list_files("")
 
 
@@ -133,7 +133,7 @@ def test_a_changed_file_is_no_answer(tmp_path: Path) -> None:
         versions = [folder.stat("f") for folder in folders]
         (tmp_path / "f").write_bytes(DATA[::-1])
         for folder, version in zip(folders, versions, strict=True):
-            with pytest.raises(HatsProblem, match=r"/f has changed: it had 2,048 bytes"):
+            with pytest.raises(HatsError, match=r"/f has changed: it had 2,048 bytes"):
                 folder.read("f", 0, 10, version)
 
 
@@ -142,7 +142,7 @@ def test_a_changed_object_is_no_answer(store: str) -> None:
     S3FileSystem().pipe("folders/stars/changing", DATA)
     version = folder.stat("changing")
     S3FileSystem().pipe("folders/stars/changing", DATA[::-1])
-    with pytest.raises(HatsProblem, match="has changed: it had"):
+    with pytest.raises(HatsError, match="has changed: it had"):
         folder.read("changing", 0, 10, version)
     S3FileSystem().rm("folders/stars/changing")
     with pytest.raises(FileMissing):
@@ -150,12 +150,12 @@ def test_a_changed_object_is_no_answer(store: str) -> None:
 
 
 @pytest.mark.parametrize("fault", [500, 503, 429, "half", "silent"])
-def test_failures_that_pass_are_repeated(faulty: FileServer, fault: Fault) -> None:
+def test_failures_that_pass_are_repeated(faulty: FileServer, error: RejectedRow) -> None:
     folder = open_folder(f"{faulty.url}/stars", PATIENCE)
     path = f"deep/{LONG_NAME}"
     version = folder.stat(path)
-    failing = iter([fault, fault, ""])
-    faulty.find_fault = lambda method, path: next(failing)
+    failing = iter([error, error, ""])
+    faulty.find_problem = lambda method, path: next(failing)
     assert folder.read(path, 0, len(DATA), version) == DATA
 
 
@@ -175,13 +175,13 @@ def test_failures_that_pass_are_repeated(faulty: FileServer, fault: Fault) -> No
         (418, "the server answered 418"),
     ],
 )
-def test_failures_that_stay_are_errors(faulty: FileServer, fault: Fault, message: str) -> None:
+def test_failures_that_stay_are_errors(faulty: FileServer, error: RejectedRow, message: str) -> None:
     folder = open_folder(f"{faulty.url}/stars", PATIENCE)
     path = f"deep/{LONG_NAME}"
     version = folder.stat(path)
-    faulty.find_fault = lambda method, path: fault
-    length = len(DATA) - 1 if fault == "whole" else len(DATA)
-    with pytest.raises(HatsProblem, match=message) as caught:
+    faulty.find_problem = lambda method, path: error
+    length = len(DATA) - 1 if error == "whole" else len(DATA)
+    with pytest.raises(HatsError, match=message) as caught:
         folder.read(path, 0, length, version)
     assert isinstance(caught.value, StorageUnavailable) == ("after 3 attempts" in message)
     assert f"{faulty.url}/stars/{path}" in str(caught.value)
@@ -210,7 +210,7 @@ def test_a_store_that_does_not_answer(monkeypatch: pytest.MonkeyPatch) -> None:
     ],
 )
 def test_addresses_that_are_none(address: str, message: str) -> None:
-    with pytest.raises(HatsProblem, match=message):
+    with pytest.raises(HatsError, match=message):
         open_folder(address)
 
 

@@ -14,8 +14,8 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 import pytest
 
+from clickhouse_schema.hats.hats_error import HatsError
 from clickhouse_schema.hats.hats_pixel import HatsPixel
-from clickhouse_schema.hats.hats_problem import HatsProblem
 from clickhouse_schema.healpix import vectors_to_index
 from tap_service.hats.reading import partition_file
 from tap_service.hats.reading.catalogue_check import check_catalogue, check_positions
@@ -126,7 +126,7 @@ def test_partitions_may_be_folders(stars: Path) -> None:
         pq.write_table(rows.slice(10), folder / "part1.parquet")
     write_properties(stars, hats_npix_suffix="/")
     assert read_all(stars)["id"].to_pylist() == make_rows()["id"].to_pylist()
-    with serving_files(stars) as server, pytest.raises(HatsProblem, match="HTTP has no lists"):
+    with serving_files(stars) as server, pytest.raises(HatsError, match="HTTP has no lists"):
         check_catalogue(open_catalogue(open_folder(server.url)))
 
 
@@ -145,10 +145,10 @@ def test_a_collection_leads_to_its_catalogue(tmp_path: Path) -> None:
     assert describe_columns(catalogue).fields[0].ucd == ""  # several rows of an id in a pixel
     for path in ("../stars", "/etc", "https://elsewhere.example/stars", "a/../../b", "..", "x?y"):
         collection.write_text(f"obs_collection=all\nhats_primary_table_url={path}\n")
-        with pytest.raises(HatsProblem, match="nothing else than what was named is read"):
+        with pytest.raises(HatsError, match="nothing else than what was named is read"):
             open_at(tmp_path / "all")
     collection.write_text("obs_collection=all\nhats_primary_table_url=stars\nall_indexes=id ../id_index\n")
-    with pytest.raises(HatsProblem, match="nothing outside it is read"):
+    with pytest.raises(HatsError, match="nothing outside it is read"):
         describe_columns(open_at(tmp_path / "all"))
 
 
@@ -172,7 +172,7 @@ def test_a_collection_leads_to_its_catalogue(tmp_path: Path) -> None:
 )
 def test_deceptive_properties(stars: Path, changes: dict[str, str], message: str) -> None:
     write_properties(stars, **changes)
-    with pytest.raises(HatsProblem, match=message):
+    with pytest.raises(HatsError, match=message):
         read_all(stars)
 
 
@@ -180,7 +180,7 @@ def test_no_catalogue(tmp_path: Path) -> None:
     with pytest.raises(FileMissing, match=r"is no HATS catalogue: it has none of hats\.properties, properties and"):
         open_at(tmp_path)
     (tmp_path / "hats.properties").write_bytes(b"x" * (1 << 20) + b"y")
-    with pytest.raises(HatsProblem, match="the limit is 1,048,576"):
+    with pytest.raises(HatsError, match="the limit is 1,048,576"):
         open_at(tmp_path)
 
 
@@ -189,18 +189,16 @@ def test_missing_partitions(stars: Path) -> None:
     with pytest.raises(FileMissing, match=f"{FILE} cannot be read: No such file"):
         read_all(stars)
     (stars / HatsPixel(0, 5).build_path()).unlink()
-    with pytest.raises(HatsProblem, match=r"2 of 12 partitions cannot be used: .*Npix=4.*Npix=5"):
+    with pytest.raises(HatsError, match=r"2 of 12 partitions cannot be used: .*Npix=4.*Npix=5"):
         read_all(stars)
     (stars / "partition_info.csv").write_text("Norder,Npix\n0,0\n0,1\n")
-    with pytest.raises(
-        HatsProblem, match=r"hats_nrows says 1,200 rows, the partitions have \d+: partitions are missing"
-    ):
+    with pytest.raises(HatsError, match=r"hats_nrows says 1,200 rows, the partitions have \d+: partitions are missing"):
         read_all(stars)
     (stars / "partition_info.csv").write_text("Norder,Npix\n")
-    with pytest.raises(HatsProblem, match="has no partitions"):
+    with pytest.raises(HatsError, match="has no partitions"):
         read_all(stars)
     (stars / "partition_info.csv").write_text("Norder,Npix\n0,1\n1,4\n")
-    with pytest.raises(HatsProblem, match=r"stars: partition_info.csv: pixels \(1, 4\) and \(0, 1\) overlap|overlap"):
+    with pytest.raises(HatsError, match=r"stars: partition_info.csv: pixels \(1, 4\) and \(0, 1\) overlap|overlap"):
         read_all(stars)
 
 
@@ -213,21 +211,21 @@ def test_properties_have_the_keys_of_the_standard(stars: Path) -> None:
 
 def test_lists_that_cannot_be_read(stars: Path) -> None:
     (stars / "partition_info.csv").write_text("Norder,Npix\n0," + "1" * 200_000)
-    with pytest.raises(HatsProblem, match=r"partition_info\.csv is no CSV: field larger than"):
+    with pytest.raises(HatsError, match=r"partition_info\.csv is no CSV: field larger than"):
         open_at(stars)
     (stars / "partition_info.csv").unlink()
     pq.write_table(pa.table({"a": [1]}).drop(["a"]), stars / "dataset" / "_metadata")
-    with pytest.raises(HatsProblem, match="has no partitions"):
+    with pytest.raises(HatsError, match="has no partitions"):
         open_at(stars)
 
 
 def test_a_column_is_there_once(stars: Path) -> None:
     change_file(stars / FILE, lambda rows: rows.append_column("mag", rows["mag"]))
-    with pytest.raises(HatsProblem, match=f"{FILE} has more than one column of the name 'mag'"):
+    with pytest.raises(HatsError, match=f"{FILE} has more than one column of the name 'mag'"):
         check_catalogue(open_at(stars))
     schema = pq.read_schema(stars / FILE)
     pq.write_metadata(schema, stars / "dataset" / "_common_metadata")
-    with pytest.raises(HatsProblem, match="stars has more than one column of the name 'mag'"):
+    with pytest.raises(HatsError, match="stars has more than one column of the name 'mag'"):
         open_at(stars)
 
 
@@ -241,7 +239,7 @@ def test_a_column_is_there_once(stars: Path) -> None:
 )
 def test_mixed_schemas(stars: Path, change: Callable[[pa.Table], pa.Table], message: str) -> None:
     change_file(stars / FILE, change)
-    with pytest.raises(HatsProblem, match=f"{FILE} has other columns than the catalogue: {message}"):
+    with pytest.raises(HatsError, match=f"{FILE} has other columns than the catalogue: {message}"):
         read_all(stars)
 
 
@@ -260,7 +258,7 @@ def test_rows_of_other_pixels(stars: Path, statistics: bool) -> None:
     change_file(stars / FILE, lambda rows: pa.concat_tables([rows, other]), write_statistics=statistics)
     write_properties(stars, hats_nrows=None)
     message = "its cells of order 29 are" if statistics else r"row \d+: cell \d+ of order 29 is not in the partition's"
-    with pytest.raises(HatsProblem, match=f"Npix=4.parquet.*{message}"):
+    with pytest.raises(HatsError, match=f"Npix=4.parquet.*{message}"):
         read_all(stars)
 
 
@@ -268,7 +266,7 @@ def test_pixels_in_another_order_of_the_sky(tmp_path: Path) -> None:
     """Partitions and index agree, but belong to other positions: as with RING numbers, or another nside."""
     rows = make_rows()
     turned = rows.set_column(2, "ra", pc.subtract(360, rows["ra"]))
-    with pytest.raises(HatsProblem, match=r"positions are not in the partition's pixel.*NESTED, in ICRS"):
+    with pytest.raises(HatsError, match=r"positions are not in the partition's pixel.*NESTED, in ICRS"):
         read_all(write_catalogue(tmp_path / "turned", turned))
 
 
@@ -283,12 +281,10 @@ def test_another_index_of_coarser_order(tmp_path: Path) -> None:
 def test_half_a_file(stars: Path) -> None:
     data = (stars / FILE).read_bytes()
     (stars / FILE).write_bytes(data[: len(data) // 2])
-    with pytest.raises(
-        HatsProblem, match="does not end like a Parquet file: it is another file, or only the beginning"
-    ):
+    with pytest.raises(HatsError, match="does not end like a Parquet file: it is another file, or only the beginning"):
         read_all(stars)
     (stars / FILE).write_bytes(b"")
-    with pytest.raises(HatsProblem, match="does not end like a Parquet file"):
+    with pytest.raises(HatsError, match="does not end like a Parquet file"):
         read_all(stars)
 
 
@@ -299,7 +295,7 @@ def test_half_a_file(stars: Path) -> None:
 def test_huge_footers(stars: Path, footer: int, message: str) -> None:
     data = (stars / FILE).read_bytes()
     (stars / FILE).write_bytes(data[:-8] + struct.pack("<I", footer) + b"PAR1")
-    with pytest.raises(HatsProblem, match=message):
+    with pytest.raises(HatsError, match=message):
         read_all(stars)
 
 
@@ -308,18 +304,18 @@ def test_broken_bytes(stars: Path) -> None:
     random = np.random.default_rng(3)
     data[4 : len(data) // 2] = random.bytes(len(data) // 2 - 4)
     (stars / FILE).write_bytes(data)
-    with pytest.raises(HatsProblem, match=r"Npix=4\.parquet"):
+    with pytest.raises(HatsError, match=r"Npix=4\.parquet"):
         read_all(stars)
     data[-400:-8] = random.bytes(392)
     (stars / FILE).write_bytes(data)
-    with pytest.raises(HatsProblem, match=r"Npix=4\.parquet cannot be read as Parquet"):
+    with pytest.raises(HatsError, match=r"Npix=4\.parquet cannot be read as Parquet"):
         read_all(stars)
 
 
 def test_a_partition_that_changes_after_its_check(stars: Path) -> None:
     [file] = [file for file in check_catalogue(open_at(stars)) if file.pixel == PIXEL]
     change_file(stars / FILE, lambda rows: rows.slice(1))
-    with pytest.raises(HatsProblem, match="has changed: it had"):
+    with pytest.raises(HatsError, match="has changed: it had"):
         list(file.read_batches(("id",), 1 << 20, 50))
 
 
@@ -327,9 +323,9 @@ def test_a_server_that_sends_half_files_gives_no_short_answer(stars: Path) -> No
     patience = Patience(attempts=2, pause_seconds=0.01)
     with serving_files(stars) as server:
         files = check_catalogue(open_catalogue(open_folder(server.url, patience)))
-        server.find_fault = lambda method, path: "half" if path == FILE else ""
+        server.find_problem = lambda method, path: "half" if path == FILE else ""
         [file] = [file for file in files if file.pixel == PIXEL]
-        with pytest.raises(HatsProblem, match=r"Npix=4\.parquet cannot be read: .* \(after 2 attempts"):
+        with pytest.raises(HatsError, match=r"Npix=4\.parquet cannot be read: .* \(after 2 attempts"):
             list(file.read_batches(("id",), 1 << 20, 50))
 
 

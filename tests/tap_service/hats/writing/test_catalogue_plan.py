@@ -16,8 +16,8 @@ from astropy.coordinates import SkyCoord
 from hats import read_hats
 
 from clickhouse_schema.catalogue import TableEntry
+from clickhouse_schema.hats.hats_error import HatsError
 from clickhouse_schema.hats.hats_pixel import HatsPixel
-from clickhouse_schema.hats.hats_problem import HatsProblem
 from clickhouse_schema.hats.partition_rule import choose_partitions
 from clickhouse_schema.schema_model import Column, Layout, Schema, Table
 from clickhouse_schema.table_ddl import create_table_sql
@@ -123,5 +123,5 @@ def test_the_margin_of_an_empty_pixel_is_there(engine: EmbeddedEngine, rows: Hat
 def test_a_table_without_a_position_is_refused() -> None:
     table = PLANNED.model_copy(update={"layout": Layout()})
 
-    with pytest.raises(HatsProblem, match=r"s\.planned has no position: HATS files are divided by the sky\. Give"):
+    with pytest.raises(HatsError, match=r"s\.planned has no position: HATS files are divided by the sky\. Give"):
         HatsRows(TableEntry(Schema(name="s"), table))

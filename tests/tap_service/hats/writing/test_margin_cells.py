@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from astropy.coordinates import Angle, Latitude, Longitude, SkyCoord
 
+from clickhouse_schema.hats.hats_error import HatsError
 from clickhouse_schema.hats.hats_pixel import HatsPixel
-from clickhouse_schema.hats.hats_problem import HatsProblem
 from tap_service.hats.writing.margin_cells import choose_margin_order, find_margin_cells
 
 #: at the pole, at the corner of a polar cap, at the equator; large and small ones
@@ -49,5 +49,5 @@ def test_a_pixel_smaller_than_the_cells_is_in_one_of_them():
 
 @pytest.mark.parametrize("threshold", [0.0, -1.0, 3601.0, float("nan")])
 def test_an_impossible_margin_is_refused(threshold):
-    with pytest.raises(HatsProblem, match=r"a margin of .* arcseconds is not possible: give up to 3600"):
+    with pytest.raises(HatsError, match=r"a margin of .* arcseconds is not possible: give up to 3600"):
         choose_margin_order(threshold)

@@ -13,11 +13,11 @@ import pyarrow as pa
 import pytest
 
 from tap_service.storage.engine.clickhouse_engine import ClickHouseEngine
-from tap_service.storage.engine.engine import EngineError, EngineUnavailable, QueryCancelled, ValueFault
+from tap_service.storage.engine.engine import EngineError, EngineUnavailable, EngineValueError, QueryCancelled
 from tests.servers.clickhouse_server import ClickHouseServer
 from tests.servers.server_cluster import running_server
 from tests.support.ports import closed_port
-from tests.tap_service.storage.faulty_proxy import Faults, FaultyProxy, faulty_proxy
+from tests.tap_service.storage.faulty_proxy import Errors, ErroryProxy, faulty_proxy
 
 MILLION = "SELECT number FROM numbers(1000000)"
 LATE_FAULT = "SELECT intDiv(1, number - 900000) AS n FROM numbers(1000000)"
@@ -52,13 +52,13 @@ def guarded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ClickHouseServ
 
 
 @pytest.fixture
-def server(guarded: ClickHouseServer) -> Iterator[FaultyProxy]:
+def server(guarded: ClickHouseServer) -> Iterator[ErroryProxy]:
     with faulty_proxy(guarded.port) as proxy:
         yield proxy
 
 
 @pytest.fixture
-def remote(server: FaultyProxy) -> Iterator[ClickHouseEngine]:
+def remote(server: ErroryProxy) -> Iterator[ClickHouseEngine]:
     engine = ClickHouseEngine(server.url, "tap", "se:cret")
     yield engine
     engine.close()
@@ -76,7 +76,7 @@ def test_no_server() -> None:
     assert re.match(rf"cannot use the engine at http://127.0.0.1:{port}: .*refused", caught.value.detail)
 
 
-def test_a_wrong_password(server: FaultyProxy) -> None:
+def test_a_wrong_password(server: ErroryProxy) -> None:
     with pytest.raises(EngineUnavailable, match=r"^the engine refuses the service's user$") as caught:
         ClickHouseEngine(server.url, "tap", "guess")
     assert caught.value.code == 516
@@ -85,20 +85,23 @@ def test_a_wrong_password(server: FaultyProxy) -> None:
 
 
 @pytest.mark.parametrize("untagged", [False, True])
-def test_an_error_after_the_first_rows(server: FaultyProxy, remote: ClickHouseEngine, untagged: bool) -> None:
-    server.faults = Faults(untagged=untagged)
+def test_an_error_after_the_first_rows(server: ErroryProxy, remote: ClickHouseEngine, untagged: bool) -> None:
+    server.errors = Errors(untagged=untagged)
     seen = []
-    with pytest.raises(ValueFault, match=r"^Division by zero$") as caught, remote.stream_batches(LATE_FAULT) as batches:
+    with (
+        pytest.raises(EngineValueError, match=r"^Division by zero$") as caught,
+        remote.stream_batches(LATE_FAULT) as batches,
+    ):
         seen.extend(batch.num_rows for batch in batches)
     assert 0 < sum(seen) <= 900_000
     assert caught.value.code == 153
-    with pytest.raises(ValueFault, match=r"^Division by zero$"):
+    with pytest.raises(EngineValueError, match=r"^Division by zero$"):
         remote.fetch_table(LATE_FAULT)
 
 
-@pytest.mark.parametrize("cut", [Faults(cut_after=0), Faults(cut_after=30), Faults(end_after=0), Faults(end_after=30)])
-def test_a_truncated_result_is_an_error(server: FaultyProxy, remote: ClickHouseEngine, cut: Faults) -> None:
-    server.faults = cut
+@pytest.mark.parametrize("cut", [Errors(cut_after=0), Errors(cut_after=30), Errors(end_after=0), Errors(end_after=30)])
+def test_a_truncated_result_is_an_error(server: ErroryProxy, remote: ClickHouseEngine, cut: Errors) -> None:
+    server.errors = cut
     with pytest.raises(EngineUnavailable):
         rows(remote, MILLION)
     with pytest.raises(EngineUnavailable):
@@ -110,45 +113,45 @@ def test_the_tag_of_another_response_is_data(remote: ClickHouseEngine) -> None:
     assert remote.fetch_table(f"SELECT '{text}' AS t").column(0)[0].as_py() == text.encode().decode("unicode_escape")
 
 
-def test_an_error_after_the_status_line(server: FaultyProxy, remote: ClickHouseEngine) -> None:
-    server.faults = Faults(early_status=True)
-    with pytest.raises(ValueFault, match="Division by zero"):
+def test_an_error_after_the_status_line(server: ErroryProxy, remote: ClickHouseEngine) -> None:
+    server.errors = Errors(early_status=True)
+    with pytest.raises(EngineValueError, match="Division by zero"):
         remote.fetch_table("SELECT intDiv(1, 0)")
     with pytest.raises(EngineError, match="nowhere"):
         remote.execute("DROP TABLE nowhere.nothing")
 
 
 @pytest.mark.parametrize("status", [500, 502, 503, 401])
-def test_an_error_of_a_proxy(server: FaultyProxy, remote: ClickHouseEngine, status: int) -> None:
-    server.faults = Faults(status=status)
+def test_an_error_of_a_proxy(server: ErroryProxy, remote: ClickHouseEngine, status: int) -> None:
+    server.errors = Errors(status=status)
     for ask in (remote.ping, lambda: rows(remote, MILLION), lambda: remote.execute("DROP TABLE t")):
         with pytest.raises(EngineUnavailable):
             ask()
 
 
-def test_a_silent_server(server: FaultyProxy) -> None:
+def test_a_silent_server(server: ErroryProxy) -> None:
     impatient = ClickHouseEngine(server.url, "tap", "se:cret", silence_seconds=1)
-    server.faults = Faults("one_thousand", silent=threading.Event())
+    server.errors = Errors("one_thousand", silent=threading.Event())
     try:
         with pytest.raises(EngineUnavailable):
             rows(impatient, "SELECT number AS one_thousand FROM numbers(1000)")
     finally:
-        server.faults.silent.set()
+        server.errors.silent.set()
     assert server.statements[-1].startswith("KILL QUERY WHERE query_id = ")
     impatient.close()
 
 
-def test_leaving_a_stream_kills_its_query(server: FaultyProxy, remote: ClickHouseEngine) -> None:
+def test_leaving_a_stream_kills_its_query(server: ErroryProxy, remote: ClickHouseEngine) -> None:
     with remote.stream_batches("SELECT number FROM numbers(1000000000000)", query_id="left") as batches:
         next(batches)
     assert server.statements[-1] == "KILL QUERY WHERE query_id = 'left' ASYNC"
     rows(remote, MILLION)
-    with pytest.raises(ValueFault):
+    with pytest.raises(EngineValueError):
         rows(remote, LATE_FAULT)
     assert "KILL" not in "".join(server.statements[-2:])
 
 
-def test_a_query_replaces_a_running_one_with_its_id(server: FaultyProxy, remote: ClickHouseEngine) -> None:
+def test_a_query_replaces_a_running_one_with_its_id(server: ErroryProxy, remote: ClickHouseEngine) -> None:
     ended: list[Exception] = []
 
     def first() -> None:
@@ -166,7 +169,7 @@ def test_a_query_replaces_a_running_one_with_its_id(server: FaultyProxy, remote:
     assert len(ended) == 1
 
 
-def test_a_closed_engine(server: FaultyProxy) -> None:
+def test_a_closed_engine(server: ErroryProxy) -> None:
     engine = ClickHouseEngine(server.url, "tap", "se:cret")
     engine.close()
     engine.close()
@@ -174,7 +177,7 @@ def test_a_closed_engine(server: FaultyProxy) -> None:
         engine.ping()
 
 
-def test_max_memory_bounds_each_query(server: FaultyProxy) -> None:
+def test_max_memory_bounds_each_query(server: ErroryProxy) -> None:
     engine = ClickHouseEngine(server.url, "tap", "se:cret", max_memory=50_000_000)
     with pytest.raises(EngineError, match="memory limit"):
         engine.fetch_table("SELECT length(groupArray(number)) FROM numbers(100000000)")

@@ -91,7 +91,7 @@ def test_the_engine_catches_no_signal_of_the_process(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("fault", ["terminate_with_exception", "libcxx_hardening_out_of_bounds_assertion"])
-def test_a_fatal_fault_of_the_engine_ends_the_process(tmp_path: Path, fault: str) -> None:
+def test_a_fatal_fault_of_the_engine_ends_the_process(tmp_path: Path, error: str) -> None:
     """Faults of ClickHouse's own tests, in the statement after: an exception nobody catches, a failed assertion."""
     script = """
         import sys
@@ -103,7 +103,7 @@ def test_a_fatal_fault_of_the_engine_ends_the_process(tmp_path: Path, fault: str
         engine.execute(f"SYSTEM ENABLE FAILPOINT {sys.argv[2]}")
         engine.ping()
     """
-    command = [sys.executable, "-c", textwrap.dedent(script), str(tmp_path), fault]
+    command = [sys.executable, "-c", textwrap.dedent(script), str(tmp_path), error]
     answer = subprocess.run(command, check=False, capture_output=True, text=True, timeout=60)
     assert answer.returncode == -signal.SIGABRT, answer.stderr
     assert "Fatal Python error: Aborted" in answer.stderr

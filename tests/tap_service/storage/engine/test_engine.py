@@ -14,11 +14,11 @@ from tap_service.storage.engine.clickhouse_engine import ClickHouseEngine
 from tap_service.storage.engine.engine import (
     Engine,
     EngineError,
+    EngineValueError,
     MemoryLimit,
     QueryCancelled,
     QueryTimeout,
     ResourceLimit,
-    ValueFault,
 )
 from tests.servers.clickhouse_server import ClickHouseServer
 
@@ -192,11 +192,16 @@ class TestEngine:
             ("SELECT groupArray(number) FROM numbers(100000000)", {"max_memory_usage": 9**8}, MemoryLimit, "memory"),
             ("SELECT number FROM numbers(1000000)", {"max_rows_to_read": 10}, ResourceLimit, "max rows"),
             ("SELECT number FROM numbers(1000000)", {"max_result_rows": 10}, ResourceLimit, "max rows"),
-            ("SELECT intDiv(1, number - 70000) FROM numbers(100000)", {}, ValueFault, "Division by zero"),
-            ("SELECT accurateCast(number, 'UInt8') FROM numbers(300)", {}, ValueFault, "cannot be safely converted"),
-            ("SELECT toInt32('x')", {}, ValueFault, "Cannot parse string 'x'"),
-            ("SELECT toDateTime64('2020-13-45', 6)", {}, ValueFault, "unexpected date"),
-            ("SELECT CAST(CAST(NULL, 'Nullable(Int8)'), 'Int8')", {}, ValueFault, "NULL"),
+            ("SELECT intDiv(1, number - 70000) FROM numbers(100000)", {}, EngineValueError, "Division by zero"),
+            (
+                "SELECT accurateCast(number, 'UInt8') FROM numbers(300)",
+                {},
+                EngineValueError,
+                "cannot be safely converted",
+            ),
+            ("SELECT toInt32('x')", {}, EngineValueError, "Cannot parse string 'x'"),
+            ("SELECT toDateTime64('2020-13-45', 6)", {}, EngineValueError, "unexpected date"),
+            ("SELECT CAST(CAST(NULL, 'Nullable(Int8)'), 'Int8')", {}, EngineValueError, "NULL"),
             ("SELECT nothing FROM nowhere.nothing", {}, EngineError, "nowhere"),
             ("SELEC 1", {}, EngineError, "Syntax error"),
         ],

@@ -7,11 +7,11 @@ import pytest
 from tap_service.storage.engine.engine import (
     EngineError,
     EngineUnavailable,
+    EngineValueError,
     QueryCancelled,
     ShardLost,
     ShardUnavailable,
     StorageFull,
-    ValueFault,
 )
 from tap_service.storage.engine.engine_errors import translate_error
 
@@ -47,13 +47,13 @@ from tap_service.storage.engine.engine_errors import translate_error
         ),
         (
             "Code: 153. DB::Exception: Received from ch2:9000. DB::Exception: Division by zero: while executing 'x'.",
-            ValueFault,
+            EngineValueError,
             153,
             "Division by zero",
         ),
         (
             "Code: 6. DB::Exception: Received from ch1:9000. DB::Exception: Received from ch2:9000. DB::Exception: No.",
-            ValueFault,
+            EngineValueError,
             6,
             "No",
         ),
@@ -131,7 +131,7 @@ def test_a_server_that_is_away(text: str, kind: type) -> None:
     ],
 )
 def test_words_of_a_query_are_no_fault_of_a_server(text: str) -> None:
-    assert type(translate_error(text)) is ValueFault
+    assert type(translate_error(text)) is EngineValueError
 
 
 @pytest.mark.parametrize(

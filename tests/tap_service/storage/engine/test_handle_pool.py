@@ -9,7 +9,7 @@ import pytest
 
 from tap_service.storage.engine import handle_pool
 from tap_service.storage.engine.embedded_engine import EmbeddedEngine
-from tap_service.storage.engine.engine import EngineError, EngineUnavailable, QueryCancelled, ValueFault
+from tap_service.storage.engine.engine import EngineError, EngineUnavailable, EngineValueError, QueryCancelled
 from tap_service.storage.engine.handle_pool import HandlePool
 
 ENDLESS = "SELECT number, sipHash64(number) AS hash FROM numbers(1000000000000)"
@@ -80,7 +80,7 @@ def leave_early(engine: EmbeddedEngine) -> None:
 
 
 def fail_late(engine: EmbeddedEngine) -> None:
-    with pytest.raises(ValueFault), engine.stream_batches(FAILS_LATE, query_id="fails") as batches:
+    with pytest.raises(EngineValueError), engine.stream_batches(FAILS_LATE, query_id="fails") as batches:
         sum(batch.num_rows for batch in batches)
 
 

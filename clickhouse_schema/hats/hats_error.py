@@ -3,5 +3,5 @@
 from __future__ import annotations
 
 
-class HatsProblem(ValueError):
+class HatsError(ValueError):
     """A HATS catalogue that cannot be used. The message names the file, what is wrong and what was expected."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 
-def describe_store_fault(error: BaseException) -> str:
+def describe_store_error(error: BaseException) -> str:
     """Return the reason of an error of botocore, and what to do about it; '' for other errors."""
     try:
         from botocore.exceptions import BotoCoreError, NoCredentialsError

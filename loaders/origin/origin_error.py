@@ -5,15 +5,15 @@ from __future__ import annotations
 from loaders.load_error import LoadError
 
 
-class OriginProblem(LoadError):
+class OriginError(LoadError):
     """The origin cannot be used; the message names its address and the way out."""
 
 
-class OriginMissing(OriginProblem):
+class OriginMissing(OriginError):
     """The origin has no such resource."""
 
 
-class OriginUnavailable(OriginProblem):
+class OriginUnavailable(OriginError):
     """The origin does not answer, or breaks off; another attempt may succeed.
 
     ``retry_seconds``: the pause that it asks for; None if it names none.
@@ -24,5 +24,5 @@ class OriginUnavailable(OriginProblem):
         self.retry_seconds = retry_seconds
 
 
-class AmbiguousTable(OriginProblem):
+class AmbiguousTable(OriginError):
     """The name of a table may mean several."""
