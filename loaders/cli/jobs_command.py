@@ -9,7 +9,7 @@ import typer
 
 from loaders.cli.command_options import Data
 from loaders.cli.row_table import AsJson, collect_rows, print_and_exit, print_fields, print_rows
-from tap_service.models.client_key import ANONYMOUS
+from tap_service.models.client import ANONYMOUS
 from tap_service.models.timestamps import format_instant, now
 from tap_service.models.uws_job import ExecutionPhase
 

@@ -14,11 +14,16 @@ from tap_service.services.jobs.embedded_dispatcher import EmbeddedDispatcher
 from tap_service.services.jobs.engine_patience import EnginePatience
 from tap_service.services.jobs.job_disk import JobDisk, MeteredResults
 from tap_service.services.jobs.job_dispatcher import Dispatcher
+from tap_service.services.jobs.job_endings import JobEndings
+from tap_service.services.jobs.job_intake import JobIntake
 from tap_service.services.jobs.job_lifetimes import JobLifetimes
+from tap_service.services.jobs.job_monitor import JobMonitor
 from tap_service.services.jobs.job_queues import JobQueue, QueueRules
 from tap_service.services.jobs.job_runner import JobRunner
+from tap_service.services.jobs.piecewise_job import PiecewiseJobs
+from tap_service.services.jobs.query_jobs import QueryJobs
+from tap_service.services.jobs.table_change_jobs import TableChangeJobs
 from tap_service.services.jobs.watch_jobs import WatchJobs
-from tap_service.services.user_tables.user_table_jobs import UserTableJobs
 from tap_service.storage.open_storage import JobStores
 
 if TYPE_CHECKING:
@@ -39,22 +44,16 @@ def build_job_runner(
     """Build the runner of this process, which the job store knows as ``worker``."""
     config, engine, preparation = queries.config, queries.engine, queries.preparation
     stores = replace(stores, results=MeteredResults(stores.results, JobDisk(config, stores)))
-    table_jobs = UserTableJobs(config, engine, stores, queries.user_tables, preparation)
-    watch_jobs = WatchJobs(config, engine, stores.results, queries.user_tables)
+    monitor = JobMonitor(config, engine, stores.jobs)
+    pieces = PiecewiseJobs(config, engine, preparation, stores)
+    patience = EnginePatience(config, engine, stores.jobs)
+    watches = WatchJobs(config, engine, stores.results, queries.user_tables)
     return JobRunner(
-        config,
-        engine,
-        preparation,
-        table_jobs,
-        watch_jobs,
-        stores,
-        queue,
-        queries.metrics,
-        queries.log,
-        queries.usage,
-        queries.announcements,
-        worker,
-        work_classes,
+        JobIntake(queue, patience, queries.announcements, worker, work_classes),
+        QueryJobs(config, engine, preparation, stores, queue, monitor, pieces, watches),
+        TableChangeJobs(config, engine, stores, queries.user_tables, preparation, monitor),
+        monitor,
+        JobEndings(stores, pieces, patience, queries.recorder, queries.clients),
     )
 
 

@@ -14,17 +14,18 @@ from tap_service.serializers.votable_dialect import set_default_version
 from tap_service.services.announcements import Announcements
 from tap_service.services.catalogue.catalogue_cache import CatalogueCache
 from tap_service.services.catalogue.user_groups import UserGroups
+from tap_service.services.client_directory import ClientDirectory
 from tap_service.services.client_mask import ClientMask
 from tap_service.services.estimates.cost_estimate import Estimator
 from tap_service.services.history.query_history import QueryHistory
 from tap_service.services.line_log import LineLog
 from tap_service.services.queries.query_log import QueryLog
 from tap_service.services.queries.query_preparation import QueryPreparation
+from tap_service.services.queries.query_recorder import QueryRecorder
 from tap_service.services.translation.translator import Translator
 from tap_service.services.uploads.query_uploads import UploadLoader
 from tap_service.services.uploads.table_files import TableFileReader
 from tap_service.services.usage_counter import UsageCounter
-from tap_service.services.user_classes import UserClasses
 from tap_service.services.user_tables.user_table_requests import UserTableService
 from tap_service.storage.accounts import Accounts
 from tap_service.storage.engine.engine import Engine
@@ -58,7 +59,8 @@ class QueryComponents:
     user_tables: UserTableService
     state: SiteState
     groups: UserGroups
-    user_classes: UserClasses
+    clients: ClientDirectory
+    recorder: QueryRecorder
     announcements: Announcements
 
     def start(self) -> None:
@@ -117,14 +119,15 @@ def build_query_components(
     state = open_site_state(config.redis_url, config.jobs_path)
     groups = UserGroups(_open_accounts(config), state)
     history = QueryHistory(_open_history(config), config.history_queries, config.history_days, groups.accounts)
-    user_classes = UserClasses(groups.accounts)
+    log = QueryLog(lines, history)
+    usage = UsageCounter(usage_store, metrics.usage_failures.inc)
     gateway = FileGateway(
         config.attach_host,
         config.attach_cache or config.data / "attached",
         config.attach_cache_bytes,
         query_seconds=max(config.sync_seconds, config.async_hard_seconds),
     )
-    metadata = CatalogueCache(
+    catalogue_cache = CatalogueCache(
         engine, groups, gateway, is_only_process=not config.clickhouse_url, public_url=config.public_url
     )
     table_files = TableFileReader(config, is_kept_ready=are_helpers_kept_ready)
@@ -135,18 +138,19 @@ def build_query_components(
         engine=engine,
         metrics=metrics,
         mask=mask,
-        log=QueryLog(lines, history),
+        log=log,
         history=history,
-        usage=UsageCounter(usage_store, metrics.usage_failures.inc, user_classes.find_class),
-        catalogue_cache=metadata,
+        usage=usage,
+        catalogue_cache=catalogue_cache,
         gateway=gateway,
         table_files=table_files,
         translator=translator,
-        preparation=QueryPreparation(config, engine, metadata, translator, Estimator(engine, jobs), uploads),
-        user_tables=UserTableService(config, engine, metadata, table_files),
+        preparation=QueryPreparation(config, engine, catalogue_cache, translator, Estimator(engine, jobs), uploads),
+        user_tables=UserTableService(config, engine, catalogue_cache, table_files),
         state=state,
         groups=groups,
-        user_classes=user_classes,
+        clients=ClientDirectory(config, groups.accounts),
+        recorder=QueryRecorder(metrics, log, usage),
         announcements=Announcements(state),
     )
 

@@ -19,6 +19,7 @@ from tap_service.services.administration.work_list import WorkList
 from tap_service.services.announcements import Announcements
 from tap_service.services.catalogue.attachment_watch import AttachmentWatch
 from tap_service.services.catalogue.catalogue_cache import CatalogueCache
+from tap_service.services.client_directory import ClientDirectory
 from tap_service.services.hats.hats_files import HatsFiles
 from tap_service.services.hats.selection_rates import SelectionRates
 from tap_service.services.history.query_history import QueryHistory
@@ -26,8 +27,8 @@ from tap_service.services.jobs.job_dispatcher import Dispatcher
 from tap_service.services.jobs.job_requests import JobService
 from tap_service.services.line_log import LineLog
 from tap_service.services.queries.query_preparation import QueryPreparation
+from tap_service.services.queries.query_service import QueryService
 from tap_service.services.queries.result_spool import SpoolStore
-from tap_service.services.queries.sync_query import QueryService
 from tap_service.services.registry.harvest_requests import HarvestService
 from tap_service.services.registry.metadata_file import read_registry_file
 from tap_service.services.registry.published_records import PublishedRecords
@@ -69,6 +70,7 @@ class Services:
     spools: SpoolStore
     #: for the files of requests
     incoming: IncomingSpace
+    clients: ClientDirectory
     queries: QueryService
     history: QueryHistory
     jobs: JobService
@@ -142,17 +144,15 @@ def build_services(config: Config, engine: Engine, *, are_helpers_kept_ready: bo
     watch_store = open_watch_store(config)
     components = build_query_components(config, engine, stores.jobs, are_helpers_kept_ready=are_helpers_kept_ready)
     identities.on_claims = components.groups.note_claims
-    metrics, preparation, user_classes = components.metrics, components.preparation, components.user_classes
+    metrics, preparation = components.metrics, components.preparation
     spools = build_spools(config, metrics)
     queue = build_job_queue(config, stores)
     metrics.shared.register(DeploymentState(config, engine, stores.jobs))
     lifetimes = build_job_lifetimes(config, engine, stores)
     dispatcher = build_dispatcher(components, stores, queue, lifetimes)
     announcements = components.announcements
-    queries = QueryService(
-        config, preparation, spools, metrics, components.log, components.usage, announcements, user_classes
-    )
-    jobs = JobService(config, stores, queue, preparation, dispatcher, lifetimes, announcements, user_classes)
+    queries = QueryService(config, preparation, spools, metrics, components.recorder, announcements)
+    jobs = JobService(config, stores, queue, preparation, dispatcher, lifetimes, announcements, components.clients)
     job_administration = JobAdministration(stores.jobs, lifetimes)
     return Services(
         config=config,
@@ -167,6 +167,7 @@ def build_services(config: Config, engine: Engine, *, are_helpers_kept_ready: bo
         incoming=build_incoming_space(config),
         registry=build_registry(config, engine, components.catalogue_cache, identities),
         request_log=LineLog(config.request_log, "request", components.mask, metrics.log_failures.labels("request").inc),
+        clients=components.clients,
         queries=queries,
         history=components.history,
         jobs=jobs,

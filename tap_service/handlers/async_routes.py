@@ -34,7 +34,7 @@ from tap_service.handlers.described_parameters import (
     QUERY_PARAMETERS,
     WAIT_PARAMETERS,
 )
-from tap_service.handlers.request_context import Caller, Origin, Skyhouse
+from tap_service.handlers.request_context import Caller, Origin, RequestClient, Skyhouse
 from tap_service.handlers.request_form import read_query_pairs, read_request_form, read_request_pairs
 from tap_service.handlers.route_description import Parameter, describe
 from tap_service.handlers.turns import run_in_turn
@@ -78,9 +78,9 @@ async def list_jobs(request: Request, skyhouse: Skyhouse, caller: Caller, origin
 @router.post(
     "/", **describe("Create a job: the answer leads to it", status=303, form=(*QUERY_PARAMETERS, *JOB_PARAMETERS))
 )
-async def create_job(request: Request, skyhouse: Skyhouse, caller: Caller, origin: Origin) -> Response:
+async def create_job(request: Request, skyhouse: Skyhouse, client: RequestClient, origin: Origin) -> Response:
     with closing(await read_request_form(request, skyhouse)) as form:
-        job = await run_in_turn(skyhouse.jobs.create_job, form.pairs, caller, origin.client, form.files)
+        job = await run_in_turn(skyhouse.jobs.create_job, form.pairs, client, form.files)
     return _redirect_to_job(origin, job.job_id)
 
 

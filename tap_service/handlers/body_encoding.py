@@ -10,7 +10,7 @@ from functools import partial
 from fastapi import Request
 
 from tap_service.decompression import BROKEN_DATA, Member, begin_gzip_member, begin_zstd_frame
-from tap_service.models.client_key import find_network
+from tap_service.models.client import find_network
 from tap_service.service_errors import ParameterError, TooManyUploads, UnknownEncoding
 
 #: the header Accept-Encoding of a refusal

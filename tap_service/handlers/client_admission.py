@@ -11,7 +11,7 @@ from tap_service.factory.service_factory import Services
 from tap_service.handlers.error_responses import error_response
 from tap_service.handlers.request_context import get_origin
 from tap_service.handlers.turns import begin_request
-from tap_service.models.client_key import find_network
+from tap_service.models.client import find_network
 
 
 class AdmitClients:
@@ -28,14 +28,14 @@ class AdmitClients:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        client = (await get_origin(Request(scope))).client
+        address = (await get_origin(Request(scope))).address
         begin_request(scope, receive)
-        if self._blocked.is_blocked(client):
-            message = f"requests from {client} are blocked: {self._way_out}"
+        if self._blocked.is_blocked(address):
+            message = f"requests from {address} are blocked: {self._way_out}"
             await error_response(scope, 403, message)(scope, receive, send)
-        elif seconds := self._rates.take_token(find_network(client)):
+        elif seconds := self._rates.take_token(find_network(address)):
             message = (
-                f"{find_network(client)} sends too many requests a minute: wait {math.ceil(seconds)} seconds. A query "
+                f"{find_network(address)} sends too many requests a minute: wait {math.ceil(seconds)} seconds. A query "
                 "of many rows, with your list as an upload, takes the place of many queries"
             )
             headers = {"Retry-After": str(math.ceil(seconds))}

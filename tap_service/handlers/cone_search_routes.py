@@ -13,16 +13,17 @@ from tap_service.handlers.content_negotiation import XML, as_json, send_preferre
 from tap_service.handlers.described_parameters import CONE_PARAMETERS
 from tap_service.handlers.protocol_paths import TAP
 from tap_service.handlers.query_response import send_answer
-from tap_service.handlers.request_context import Caller, Origin, Skyhouse
+from tap_service.handlers.request_context import Origin, RequestClient, Skyhouse
 from tap_service.handlers.request_form import read_request_pairs
 from tap_service.handlers.route_description import ANY, describe
 from tap_service.handlers.turns import run_in_turn
 from tap_service.handlers.vosi_routes import cache_headers, find_table
-from tap_service.models.identity import Identity
+from tap_service.models.client import Client
 from tap_service.service_errors import ServiceUnavailable, UserError
 from tap_service.services.cone_search.cone_description import describe_cone_search
 from tap_service.services.cone_search.cone_parameters import read_cone_parameters
 from tap_service.services.cone_search.cone_query import build_cone_query, check_position
+from tap_service.services.queries.sync_answer import SyncRequest
 from tap_service.services.site.service_capabilities import describe_service
 from tap_service.storage.engine.engine import EngineError
 
@@ -34,15 +35,14 @@ _LONGER_SEARCHES = "Longer searches belong in /tap/async, as ADQL: the INFO QUER
 @router.api_route(
     "/{table}", methods=["GET", "POST"], **describe("Search a cone in a table", ANY, query=CONE_PARAMETERS)
 )
-async def search_cone(table: str, request: Request, skyhouse: Skyhouse, caller: Caller, origin: Origin) -> Response:
-    owner = caller.name if caller else None
+async def search_cone(table: str, request: Request, skyhouse: Skyhouse, client: RequestClient) -> Response:
     try:
-        entry = await run_in_turn(_find_table, skyhouse, caller, table)
+        entry = await run_in_turn(_find_table, skyhouse, client, table)
         query = build_cone_query(entry, read_cone_parameters(await read_request_pairs(request, skyhouse)))
     except UserError as error:
-        skyhouse.queries.record_refusal(error, origin.client, owner)
+        skyhouse.queries.record_refusal(error, client)
         raise
-    answer = skyhouse.queries.start_query(query, origin.client, owner, longer=_LONGER_SEARCHES)
+    answer = skyhouse.queries.start_query(SyncRequest(query, client, longer=_LONGER_SEARCHES))
     return await send_answer(request, answer)
 
 
@@ -52,11 +52,11 @@ async def search_cone(table: str, request: Request, skyhouse: Skyhouse, caller: 
     **describe("The capabilities of a cone search", XML, ConeCapabilitiesDocument),
 )
 async def show_capabilities(
-    table: str, request: Request, skyhouse: Skyhouse, caller: Caller, origin: Origin
+    table: str, request: Request, skyhouse: Skyhouse, client: RequestClient, origin: Origin
 ) -> Response:
     def send_capabilities() -> Response:
-        entry = _find_table(skyhouse, caller, table)
-        catalogue = skyhouse.catalogue_cache.catalogue_for(caller.name if caller else None)
+        entry = _find_table(skyhouse, client, table)
+        catalogue = skyhouse.catalogue_cache.catalogue_for(client.name)
         service = describe_service(skyhouse.config, skyhouse.authenticator, catalogue, f"{origin.base_url}{TAP}")
         try:
             cone = describe_cone_search(skyhouse.engine, catalogue, entry, origin.base_url)
@@ -66,14 +66,14 @@ async def show_capabilities(
             request,
             xml(lambda: cone_search_document(cone, service)),
             as_json(lambda: describe_cone_capabilities(cone, service)),
-            headers=cache_headers(caller),
+            headers=cache_headers(client.name),
         )
 
     return await run_in_turn(send_capabilities)
 
 
-def _find_table(skyhouse: Services, caller: Identity | None, name: str) -> TableEntry:
+def _find_table(skyhouse: Services, client: Client, name: str) -> TableEntry:
     """Return a table that the caller sees. Raises NotFound, also for one without a position."""
-    entry = find_table(skyhouse, caller, name)
+    entry = find_table(skyhouse, client, name)
     check_position(entry)
     return entry

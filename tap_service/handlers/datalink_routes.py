@@ -8,7 +8,7 @@ from fastapi.responses import Response
 from tap_service.documents.links_document import links_document
 from tap_service.handlers.described_parameters import RESPONSEFORMAT
 from tap_service.handlers.error_responses import error_response
-from tap_service.handlers.request_context import Caller, Skyhouse
+from tap_service.handlers.request_context import RequestClient, Skyhouse
 from tap_service.handlers.request_form import read_request_pairs
 from tap_service.handlers.route_description import ANY, Parameter, describe
 from tap_service.handlers.turns import run_in_turn
@@ -28,11 +28,10 @@ _MAX_PARAMETERS = 100_000
     methods=["GET", "POST"],
     **describe("The links of data products", ANY, query=(_ID, RESPONSEFORMAT)),
 )
-async def answer_links(request: Request, skyhouse: Skyhouse, caller: Caller) -> Response:
-    owner = caller.name if caller else None
+async def answer_links(request: Request, skyhouse: Skyhouse, client: RequestClient) -> Response:
 
     def find_links(asked: LinkRequest) -> bytes:
-        catalogue = skyhouse.catalogue_cache.catalogue_for(owner)
+        catalogue = skyhouse.catalogue_cache.catalogue_for(client.name)
         found = DatasetLinks(skyhouse.engine, catalogue).find_links(asked.ids)
         return links_document(found, asked.format, skyhouse.config.title, is_cut=asked.is_cut)
 

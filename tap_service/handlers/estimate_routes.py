@@ -32,7 +32,7 @@ from tap_service.handlers.content_negotiation import JSON, encode_json
 from tap_service.handlers.described_parameters import QUERY_PARAMETERS
 from tap_service.handlers.error_responses import problem_response
 from tap_service.handlers.protocol_paths import HATS
-from tap_service.handlers.request_context import Caller, Origin, Skyhouse
+from tap_service.handlers.request_context import Origin, RequestClient, Skyhouse
 from tap_service.handlers.request_form import Form, read_query_values, read_request_form
 from tap_service.handlers.route_description import Parameter, describe
 from tap_service.handlers.turns import run_in_turn
@@ -62,16 +62,14 @@ _ORDER = (Parameter("order", "The finest order of the cells", kind="integer", ex
     methods=["GET", "HEAD", "POST"],
     **describe("Estimate a query, or find its errors", JSON, query=QUERY_PARAMETERS),
 )
-async def estimate_query(request: Request, skyhouse: Skyhouse, caller: Caller, origin: Origin) -> Response:
+async def estimate_query(request: Request, skyhouse: Skyhouse, client: RequestClient) -> Response:
     form = Form()
     try:
         form = await read_request_form(request, skyhouse)
         parameters = read_tap_parameters(form.pairs, skyhouse.config.max_query_length, form.files)
         gone = asyncio.create_task(wait_for_disconnect(request.receive))
         try:
-            found = await run_unless_gone(
-                gone, skyhouse.queries.estimate_query(parameters, origin.client, caller.name if caller else None)
-            )
+            found = await run_unless_gone(gone, skyhouse.queries.estimate_query(parameters, client))
         finally:
             gone.cancel()
     except UserError as error:
@@ -136,11 +134,13 @@ def _field_as_json(field: Field) -> dict[str, str]:
     methods=["GET", "HEAD"],
     **describe("The rows of a table by HEALPix cell", JSON, query=_ORDER),
 )
-async def show_density(name: str, request: Request, skyhouse: Skyhouse, caller: Caller, origin: Origin) -> Response:
+async def show_density(
+    name: str, request: Request, skyhouse: Skyhouse, client: RequestClient, origin: Origin
+) -> Response:
     max_order = _read_order(read_query_values(request, ("ORDER",)).get("ORDER", ""))
 
     def write_density() -> bytes:
-        entry = find_table(skyhouse, caller, name)
+        entry = find_table(skyhouse, client, name)
         stored_order, rows = skyhouse.preparation.read_density(entry)
         if entry.table.layout.position is None:
             return encode_json({"order": None, "rows": int(rows.sum())})
@@ -148,17 +148,17 @@ async def show_density(name: str, request: Request, skyhouse: Skyhouse, caller: 
         files = f"{origin.base_url}{HATS}/{quote(entry.qualified_name)}" if has_files else None
         return _densities.write_document(rows, stored_order, min(stored_order, max_order), files)
 
-    headers = {"Cache-Control": "private, no-cache" if caller else "no-cache"}
+    headers = {"Cache-Control": "no-cache", **cache_headers(client.name)}
     return Response(await run_in_turn(write_density), headers=headers, media_type=JSON)
 
 
 @router.api_route("/matches", methods=["GET", "HEAD"], **describe("The kept matches of tables", JSON))
-async def list_kept_matches(skyhouse: Skyhouse, caller: Caller) -> Response:
+async def list_kept_matches(skyhouse: Skyhouse, client: RequestClient) -> Response:
     def write_matches() -> bytes:
-        catalogue = skyhouse.catalogue_cache.snapshot_for(caller.name if caller else None).catalogue
+        catalogue = skyhouse.catalogue_cache.snapshot_for(client.name).catalogue
         return encode_json({"matches": [*_list_matches(catalogue)]})
 
-    return Response(await run_in_turn(write_matches), headers=cache_headers(caller), media_type=JSON)
+    return Response(await run_in_turn(write_matches), headers=cache_headers(client.name), media_type=JSON)
 
 
 def _list_matches(catalogue: Catalogue) -> Iterator[dict[str, Any]]:

@@ -27,7 +27,14 @@ from tap_service.handlers.client_disconnect import run_unless_gone, wait_for_dis
 from tap_service.handlers.content_negotiation import JSON
 from tap_service.handlers.mcp_tools import TOOLS, AgentRequest, Tool
 from tap_service.handlers.request_body import read_body
-from tap_service.handlers.request_context import Caller, Origin, Skyhouse, is_from_other_site, is_from_unknown_name
+from tap_service.handlers.request_context import (
+    Caller,
+    Origin,
+    RequestClient,
+    Skyhouse,
+    is_from_other_site,
+    is_from_unknown_name,
+)
 from tap_service.handlers.route_description import describe
 from tap_service.models.request_parameters import check_unicode
 from tap_service.service_errors import ClientGone, Forbidden, ParameterError, ServiceError
@@ -68,14 +75,16 @@ class McpEndpoint:
     def run(self) -> AbstractAsyncContextManager[None]:
         return self._manager.run()
 
-    async def answer_agent(self, request: Request, skyhouse: Skyhouse, caller: Caller, origin: Origin) -> Response:
+    async def answer_agent(
+        self, request: Request, skyhouse: Skyhouse, caller: Caller, client: RequestClient, origin: Origin
+    ) -> Response:
         if await is_from_other_site(request) or is_from_unknown_name(request):
             raise Forbidden(
                 "a page of another site sent this request: agents ask without a browser. If it is a page of this "
                 "service, its operator gives the service's address as SKYHOUSE_PUBLIC_URL"
             )
         body = await read_body(request, self._max_bytes, f"the message has more than {self._max_bytes} bytes")
-        request.state.agent = AgentRequest(skyhouse, caller, origin)
+        request.state.agent = AgentRequest(skyhouse, caller, client, origin.base_url)
         return _PackageResponse(self._manager, body)
 
 

@@ -22,29 +22,26 @@ from tap_service.factory.service_factory import Services
 from tap_service.handlers.estimate_routes import estimate_as_json
 from tap_service.handlers.turns import run_in_turn
 from tap_service.handlers.vosi_routes import find_table
+from tap_service.models.client import Client
 from tap_service.models.identity import Identity
 from tap_service.models.request_parameters import Pair
 from tap_service.models.uws_job import Job
 from tap_service.serializers.json_serializer import describe_columns
 from tap_service.service_errors import ParameterError
-from tap_service.services.queries.sync_answer import SyncAnswer
+from tap_service.services.queries.sync_answer import SyncAnswer, SyncRequest
 from tap_service.services.queries.tap_parameters import TapParameters, read_tap_parameters
-from tap_service.services.site.client_address import RequestOrigin
 
 Json = dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
 class AgentRequest:
-    """Who asks; ``caller`` is None for an anonymous client."""
+    """A request of an agent; ``caller`` is None for an anonymous client."""
 
     skyhouse: Services
     caller: Identity | None
-    origin: RequestOrigin
-
-    @property
-    def owner(self) -> str | None:
-        return self.caller.name if self.caller else None
+    client: Client
+    base_url: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,12 +113,12 @@ async def _list_tables(asked: AgentRequest, given: TableSearch) -> Json:
 
 
 def _find_tables(asked: AgentRequest, words: str) -> Sequence[TableEntry]:
-    entries = asked.skyhouse.catalogue_cache.catalogue_for(asked.owner).entries
+    entries = asked.skyhouse.catalogue_cache.catalogue_for(asked.client.name).entries
     return [entry for entry in entries if _has_words(_table_text(entry), words)] if words.strip() else entries
 
 
 async def _describe_table(asked: AgentRequest, given: TableName) -> Json:
-    entry = await run_in_turn(find_table, asked.skyhouse, asked.caller, given.name)
+    entry = await run_in_turn(find_table, asked.skyhouse, asked.client, given.name)
     described = describe_table(entry).to_json()
     columns = zip(described.pop("columns"), entry.table.columns, strict=True)
     shown = [document for document, column in columns if _has_words(_column_text(column), given.words)]
@@ -171,31 +168,27 @@ def _has_words(text: str, words: str) -> bool:
 
 async def _estimate_query(asked: AgentRequest, given: EstimatedQuery) -> Json:
     skyhouse, parameters = asked.skyhouse, _read_query(asked, given.adql, ())
-    found = await skyhouse.queries.estimate_query(parameters, asked.origin.client, asked.owner)
+    found = await skyhouse.queries.estimate_query(parameters, asked.client)
     return estimate_as_json(found, skyhouse.config)
 
 
 async def _run_query(asked: AgentRequest, given: ShortQuery) -> Json:
     parameters = _read_query(asked, given.adql, [("MAXREC", str(given.maxrec)), ("RESPONSEFORMAT", "csv")])
     answer = asked.skyhouse.queries.start_query(
-        parameters, asked.origin.client, asked.owner, longer="Longer queries belong to submit_job"
+        SyncRequest(parameters, asked.client, longer="Longer queries belong to submit_job")
     )
     try:
         rows = await _read_rows(answer)
-        execution = answer.execution
-        assert execution is not None  # noqa: S101 (it has given rows)
-        is_cut = answer.report.status == "OVERFLOW"
+        assert answer.run is not None  # noqa: S101 (it has given rows)
+        query = answer.run.query
+        limit, is_cut = query.row_limit, answer.report.status == "OVERFLOW"
+        cut = _describe_cut(limit.limit) if is_cut else limit.warning
         return {
-            "columns": describe_columns(execution.translation.fields),
+            "columns": describe_columns(query.translation.fields),
             "rowsCsv": rows,
-            "rowCount": min(answer.report.rows, execution.limit),
+            "rowCount": answer.report.rows,
             "isComplete": not is_cut,
-            "note": " ".join(
-                [
-                    *execution.translation.warnings,
-                    _describe_cut(execution.limit) if is_cut else execution.row_limit.warning,
-                ]
-            ).strip(),
+            "note": " ".join([*query.translation.warnings, cut]).strip(),
         }
     finally:
         answer.close()
@@ -234,7 +227,7 @@ async def _submit_job(asked: AgentRequest, given: NewJob) -> Json:
     pairs += [] if given.maxrec is None else [("MAXREC", str(given.maxrec))]
     pairs += [("RUNID", given.name)] if given.name else []
     read_tap_parameters(pairs, asked.skyhouse.config.max_query_length)  # a faulty job would fail later
-    job = await run_in_turn(asked.skyhouse.jobs.create_job, pairs, asked.caller, asked.origin.client)
+    job = await run_in_turn(asked.skyhouse.jobs.create_job, pairs, asked.client)
     return _describe_job(asked, job)
 
 
@@ -252,7 +245,7 @@ async def _cancel_job(asked: AgentRequest, given: JobName) -> Json:
 
 
 def _describe_job(asked: AgentRequest, job: Job) -> Json:
-    return _drop_empty(describe_job(job, f"{asked.origin.base_url}/tap/async/{job.job_id}").to_json())
+    return _drop_empty(describe_job(job, f"{asked.base_url}/tap/async/{job.job_id}").to_json())
 
 
 TOOLS = (

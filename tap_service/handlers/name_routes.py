@@ -16,7 +16,7 @@ from fastapi.responses import JSONResponse, Response
 from adql import MAX_NAME_CHARACTERS, NameLookupError
 from clickhouse_schema.catalogue import Catalogue
 from tap_service.handlers.content_negotiation import JSON
-from tap_service.handlers.request_context import Caller, Skyhouse
+from tap_service.handlers.request_context import RequestClient, Skyhouse
 from tap_service.handlers.request_form import read_query_values
 from tap_service.handlers.route_description import Parameter, describe
 from tap_service.handlers.turns import run_in_turn_of
@@ -38,7 +38,7 @@ _QUERY = (
 
 
 @router.api_route("/names", methods=["GET", "HEAD"], **describe("Objects by name or position", JSON, query=_QUERY))
-async def find_names(request: Request, skyhouse: Skyhouse, caller: Caller) -> Response:
+async def find_names(request: Request, skyhouse: Skyhouse, client: RequestClient) -> Response:
     given = read_query_values(request, [each.name.upper() for each in _QUERY])
     name, prefix, position, radius = (given.get(each.name.upper(), "") for each in _QUERY)
     if [bool(wish) for wish in (name, prefix, position)].count(True) != 1:
@@ -48,7 +48,7 @@ async def find_names(request: Request, skyhouse: Skyhouse, caller: Caller) -> Re
         raise ParameterError(f"the name of an object has at most {MAX_NAME_CHARACTERS} characters")
 
     def find_objects() -> dict[str, Any]:
-        catalogue = skyhouse.catalogue_cache.catalogue_for(caller.name if caller else None)
+        catalogue = skyhouse.catalogue_cache.catalogue_for(client.name)
         names = skyhouse.preparation.names
         try:
             if circle:

@@ -9,7 +9,7 @@ from prometheus_client import CONTENT_TYPE_LATEST
 from tap_service.documents.examples_document import examples_document
 from tap_service.handlers.content_negotiation import HTML, TEXT
 from tap_service.handlers.landing_page import landing_page
-from tap_service.handlers.request_context import Caller, Origin, Skyhouse, Visitor, admit_operator
+from tap_service.handlers.request_context import Origin, RequestClient, Skyhouse, Visitor, admit_operator
 from tap_service.handlers.route_description import describe
 from tap_service.handlers.turns import run_in_turn
 from tap_service.handlers.vosi_routes import cache_headers
@@ -23,15 +23,13 @@ _READ = ["GET", "HEAD"]
 
 
 @tap_router.api_route("/examples", methods=_READ, **describe("Example queries", "application/xhtml+xml"))
-async def show_examples(skyhouse: Skyhouse, caller: Caller) -> Response:
-    name = caller.name if caller else None
-
+async def show_examples(skyhouse: Skyhouse, client: RequestClient) -> Response:
     def write_examples() -> bytes:
-        found = skyhouse.catalogue_cache.snapshot_for(name).examples
+        found = skyhouse.catalogue_cache.snapshot_for(client.name).examples
         return examples_document(found, f"{skyhouse.config.title}: examples")
 
     return Response(
-        await run_in_turn(write_examples), headers=cache_headers(caller), media_type="application/xhtml+xml"
+        await run_in_turn(write_examples), headers=cache_headers(client.name), media_type="application/xhtml+xml"
     )
 
 
@@ -40,12 +38,12 @@ async def show_examples(skyhouse: Skyhouse, caller: Caller) -> Response:
 @tap_router.api_route("/", methods=_READ, **describe("What the service is", HTML))
 async def show_landing_page(skyhouse: Skyhouse, visitor: Visitor, origin: Origin) -> HTMLResponse:
     """Public; only those who may query see the names of tables."""
-    tables = None
+    user, tables = visitor.name if visitor else None, None
     if visitor is not None or skyhouse.authenticator.anonymous:
-        catalogue = await run_in_turn(skyhouse.catalogue_cache.catalogue_for, visitor.name if visitor else None)
+        catalogue = await run_in_turn(skyhouse.catalogue_cache.catalogue_for, user)
         tables = [entry.qualified_name for entry in catalogue.entries]
     page = landing_page(skyhouse.config, f"{origin.base_url}/tap", tables, skyhouse.announcements.current)
-    return HTMLResponse(page, headers=cache_headers(visitor))
+    return HTMLResponse(page, headers=cache_headers(user))
 
 
 @router.get("/metrics", dependencies=[Depends(admit_operator)], **describe("Metrics for Prometheus", TEXT))

@@ -42,13 +42,14 @@ async def send_answer(request: Request, answer: SyncAnswer) -> Response:
 
 def _build_headers(answer: SyncAnswer) -> dict[str, str]:
     """Return the headers of a result whose query has been prepared."""
+    output_format = answer.request.parameters.format
     headers = {
-        "Content-Type": answer.format.content_type,
-        "Content-Disposition": f'inline; filename="result.{answer.format.extension}"',
+        "Content-Type": output_format.content_type,
+        "Content-Disposition": f'inline; filename="result.{output_format.extension}"',
         "Cache-Control": "no-store",
     }
-    if answer.execution is not None:
-        limit = answer.execution.row_limit
+    if answer.run is not None:
+        limit = answer.run.query.row_limit
         headers[ROW_LIMIT_HEADER] = str(limit.limit)
         if limit.rows is not None:
             headers[RESULT_ROWS_HEADER] = str(limit.rows)

@@ -48,7 +48,7 @@ async def open_body(request: Request, max_bytes: int, too_long: str) -> AsyncIte
             encoding = find_encoding(request)
             counted: AbstractContextManager[None] = nullcontext()
             if encoding:
-                counted = count_compressed_body((await get_origin(request)).client)
+                counted = count_compressed_body((await get_origin(request)).address)
             with counted:
                 async with aclosing(_decode_pieces(received, encoding, max_bytes, too_long)) as pieces:
                     yield pieces
@@ -104,7 +104,7 @@ async def receive_body_file(request: Request, max_bytes: int) -> AsyncIterator[P
         There is no space for the body.
     """
     try:
-        file = create_incoming_file(request, await get_origin(request))
+        file = create_incoming_file(request)
     except OSError as error:
         raise no_room_error("the file", error) from error
     with closing(file):

@@ -9,10 +9,11 @@ from functools import lru_cache
 from typing import Annotated, cast
 
 from fastapi import Depends, Request
+from starlette.types import Scope
 
 from tap_service.factory.service_factory import Services
 from tap_service.handlers.cross_site_requests import is_cross_site, is_unnamed_host
-from tap_service.models.client_key import find_client_key
+from tap_service.models.client import Client
 from tap_service.models.identity import Identity
 from tap_service.scratch_files import IncomingFile
 from tap_service.service_errors import Forbidden, Unauthorized
@@ -59,11 +60,10 @@ def _build_request_url(scheme: str, server: tuple[str, int | None] | None, root_
     return str(Request(scope).base_url).rstrip("/")
 
 
-def create_incoming_file(request: Request, origin: RequestOrigin) -> IncomingFile:
-    """Create a file for what the caller sends, who has been identified. Raise OSError."""
-    visitor: Identity | None = getattr(request.state, "visitor", None)
-    client = find_client_key(visitor.name if visitor else None, origin.client)
-    return find_services(request).incoming.create_file(client, is_anonymous=visitor is None)
+def create_incoming_file(request: Request) -> IncomingFile:
+    """Create a file for the body of a request whose sender was identified. Raises OSError."""
+    client = find_client(request.scope)
+    return find_services(request).incoming.create_file(client.key, is_anonymous=client.name is None)
 
 
 async def identify_visitor(request: Request) -> Identity | None:
@@ -81,8 +81,8 @@ async def identify_visitor(request: Request) -> Identity | None:
     headers = request.headers.getlist("authorization")
     if request.method not in ("GET", "HEAD"):
         await refuse_remembered_password(request)
-    client = (await get_origin(request)).client if headers else ""
-    request.state.visitor = await find_services(request).authenticator.identify(headers, client)
+    address = (await get_origin(request)).address if headers else ""
+    request.state.visitor = await find_services(request).authenticator.identify(headers, address)
     return cast("Identity | None", request.state.visitor)
 
 
@@ -127,6 +127,19 @@ async def admit_caller(
     return visitor
 
 
+def find_client(scope: Scope) -> Client:
+    """Return the client of a request whose origin was found, and whose sender was identified or needs no name."""
+    state = scope["state"]
+    visitor: Identity | None = state.get("visitor")
+    services: Services = scope["app"].state.services
+    return services.clients.find_client(state["origin"].address, visitor.name if visitor else None)
+
+
+async def get_client(request: Request, _: Annotated[Identity | None, Depends(admit_caller)]) -> Client:
+    await get_origin(request)
+    return find_client(request.scope)
+
+
 async def require_user(caller: Annotated[Identity | None, Depends(admit_caller)]) -> Identity:
     """Return the caller of a resource that each user has for themselves. Raise Unauthorized for anonymous ones."""
     if caller is None:
@@ -139,10 +152,10 @@ async def admit_operator(request: Request, visitor: Annotated[Identity | None, D
     if visitor is not None and visitor.admin:
         return
     origin = await get_origin(request)
-    if not (origin.is_client_known and is_within(origin.client, find_services(request).config.metrics_from)):
+    if not (origin.is_client_known and is_within(origin.address, find_services(request).config.metrics_from)):
         through = "" if origin.is_client_known else ", a proxy that does not say for whom it asks or is not trusted"
         raise Forbidden(
-            f"this is for the service's operator. You are {origin.client or 'without an address'}{through}. "
+            f"this is for the service's operator. You are {origin.address or 'without an address'}{through}. "
             "Ask from an address that SKYHOUSE_METRICS_FROM names, or as an administrator"
         )
 
@@ -153,3 +166,4 @@ User = Annotated[Identity, Depends(require_user)]
 #: the caller of a resource that is open to all
 Visitor = Annotated[Identity | None, Depends(identify_visitor)]
 Origin = Annotated[RequestOrigin, Depends(get_origin)]
+RequestClient = Annotated[Client, Depends(get_client)]

@@ -19,7 +19,7 @@ from python_multipart.multipart import MultipartParser, parse_options_header
 from tap_service.constants import BYTES_PER_CHARACTER, FORM_OVERHEAD, MAX_PARAMETERS
 from tap_service.factory.service_factory import Services
 from tap_service.handlers.request_body import feed_body, no_room_error, read_body
-from tap_service.handlers.request_context import create_incoming_file, get_origin
+from tap_service.handlers.request_context import create_incoming_file
 from tap_service.models.request_parameters import Pair, is_known, read_single_values
 from tap_service.scratch_files import IncomingFile, NoRoom
 from tap_service.service_errors import BodyTooLarge, ParameterError
@@ -106,7 +106,7 @@ async def read_request_form(
         if not (boundary := options.get(b"boundary")):
             raise ParameterError(f"the Content-Type {_MULTIPART} has no boundary")
         max_file_bytes = config.upload_bytes if with_files else 0
-        create_file = partial(create_incoming_file, request, await get_origin(request))
+        create_file = partial(create_incoming_file, request)
         reader = PartReader(form, boundary, max_text_bytes, max_file_bytes, create_file, max_parameters)
         try:
             max_bytes = max_text_bytes + config.upload_bytes

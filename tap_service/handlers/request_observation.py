@@ -60,7 +60,7 @@ async def _record_request(scope: Scope, status: int, size: int, seconds: float) 
     request = Request(scope)
     visitor = scope.get("state", {}).get("visitor")
     services.request_log.write_record(
-        client=(await get_origin(request)).client,
+        client=(await get_origin(request)).address,
         user=visitor.name if isinstance(visitor, Identity) else None,
         method=scope["method"][:_MAX_LOGGED],
         route=route,
@@ -86,4 +86,4 @@ def _find_route(scope: Scope) -> str:
 def _find_lane(scope: Scope) -> str:
     """Return the last lane of a request to /sync."""
     answer = scope.get("state", {}).get("answer")
-    return answer.place.lane if isinstance(answer, SyncAnswer) and answer.place is not None else ""
+    return answer.slot.lane if isinstance(answer, SyncAnswer) and answer.slot is not None else ""

@@ -18,7 +18,7 @@ from tap_service.handlers.content_negotiation import HTML, Representation, send_
 from tap_service.handlers.described_parameters import FILE_ANSWERS
 from tap_service.handlers.file_response import StoredFile, send_file
 from tap_service.handlers.folder_response import FILE_TYPES, FOLDER_ANSWERS, find_content_type, send_folder
-from tap_service.handlers.request_context import Caller, Origin, Skyhouse
+from tap_service.handlers.request_context import Caller, RequestClient, Skyhouse
 from tap_service.handlers.route_description import ANY, describe
 from tap_service.handlers.turns import run_in_turn
 from tap_service.models.uws_job import JobResult
@@ -37,22 +37,25 @@ _FRESH = {"Cache-Control": "no-store"}
     methods=["GET", "HEAD"],
     **describe("The result, in the format of the job", ANY, also=FILE_ANSWERS),
 )
-async def send_result(job_id: str, request: Request, skyhouse: Skyhouse, caller: Caller, origin: Origin) -> Response:
+async def send_result(
+    job_id: str, request: Request, skyhouse: Skyhouse, caller: Caller, client: RequestClient
+) -> Response:
     job = await run_in_turn(skyhouse.jobs.get_job, job_id, caller)
     if job.result is None:
         raise NotFound(explain_missing_result(job))
-    client = caller.name if caller else origin.client
     read_result = skyhouse.jobs.read_result
     return await send_stored_result(
-        request, job.result, "result", lambda start, end: read_result(job, start, end, client)
+        request, job.result, "result", lambda start, end: read_result(job, start, end, client.label)
     )
 
 
 @router.api_route(
     "/{job_id}/results/hats", methods=["GET", "HEAD"], **describe("A HATS collection", HTML, also=FOLDER_ANSWERS)
 )
-async def list_members(job_id: str, request: Request, skyhouse: Skyhouse, caller: Caller, origin: Origin) -> Response:
-    return await send_member(job_id, "", request, skyhouse, caller, origin)
+async def list_members(
+    job_id: str, request: Request, skyhouse: Skyhouse, caller: Caller, client: RequestClient
+) -> Response:
+    return await send_member(job_id, "", request, skyhouse, caller, client)
 
 
 @router.api_route(
@@ -61,7 +64,7 @@ async def list_members(job_id: str, request: Request, skyhouse: Skyhouse, caller
     **describe("A file or folder of a HATS collection", HTML, *FILE_TYPES, also={**FILE_ANSWERS, **FOLDER_ANSWERS}),
 )
 async def send_member(
-    job_id: str, path: str, request: Request, skyhouse: Skyhouse, caller: Caller, origin: Origin
+    job_id: str, path: str, request: Request, skyhouse: Skyhouse, caller: Caller, client: RequestClient
 ) -> Response:
     job = await run_in_turn(skyhouse.jobs.get_job, job_id, caller)
     members = await run_in_turn(skyhouse.jobs.list_members, job)
@@ -70,7 +73,7 @@ async def send_member(
         if not (names := list_folder(members, path)):
             raise NotFound(f"the result has no file {path[:200]!r}; results/hats/ lists its files")
         return send_folder(request, f"result/{path}", names, _FRESH)
-    read_result = partial(skyhouse.jobs.read_result, job, client=caller.name if caller else origin.client)
+    read_result = partial(skyhouse.jobs.read_result, job, client=client.label)
 
     def read_member(start: int, end: int) -> Iterator[bytes]:
         first = member.find_bytes(read_result)

@@ -23,7 +23,7 @@ from tap_service.documents.share_documents import describe_share, describe_versi
 from tap_service.handlers.admin_routes import require_admin
 from tap_service.handlers.content_negotiation import HTML, JSON, as_json, html, send_preferred
 from tap_service.handlers.described_parameters import FILE_ANSWERS
-from tap_service.handlers.request_context import Caller, Origin, Skyhouse
+from tap_service.handlers.request_context import Caller, Origin, RequestClient, Skyhouse
 from tap_service.handlers.request_form import Form, read_query_values, read_request_form
 from tap_service.handlers.result_routes import send_stored_result
 from tap_service.handlers.route_description import ANY, Parameter, describe
@@ -61,7 +61,9 @@ async def list_shares(skyhouse: Skyhouse, caller: Caller, origin: Origin) -> Res
 
 
 @router.post("", **describe("Share a job's result", JSON, status=201, form=_FORM))
-async def create_share(request: Request, skyhouse: Skyhouse, caller: Caller, origin: Origin) -> Response:
+async def create_share(
+    request: Request, skyhouse: Skyhouse, caller: Caller, client: RequestClient, origin: Origin
+) -> Response:
     with closing(await read_request_form(request, skyhouse)) as form:
         given = _read_given(form)
         job = await run_in_turn(skyhouse.jobs.get_job, given["JOB"], caller)
@@ -69,7 +71,7 @@ async def create_share(request: Request, skyhouse: Skyhouse, caller: Caller, ori
         omitted = tuple(name.strip() for name in given["OMIT"].split(",") if name.strip())
         wish = ShareWish(given["TITLE"], note, _read_named(given["NAMED"]), given["LAYOUT"], omitted)
         create = skyhouse.shares.create_share
-        share, key = await run_in_turn(create, job, caller, origin.client, wish, form.files)
+        share, key = await run_in_turn(create, job, client, wish, form.files)
     url = _share_url(origin, share)
     described = describe_share(share, url, skyhouse.config.title)
     return JSONResponse({**described, "key": key}, 201, headers={**_NO_STORE, "Location": url})

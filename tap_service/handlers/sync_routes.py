@@ -16,6 +16,7 @@ from tap_service.handlers.query_response import send_answer
 from tap_service.handlers.request_context import (
     admit_caller,
     find_services,
+    get_client,
     get_origin,
     has_remembered_password,
     identify_visitor,
@@ -23,11 +24,10 @@ from tap_service.handlers.request_context import (
 )
 from tap_service.handlers.request_form import Form, read_request_form
 from tap_service.handlers.route_description import ANY, describe
-from tap_service.models.identity import Identity
+from tap_service.models.client import Client
 from tap_service.service_errors import Forbidden, UserError
-from tap_service.services.queries.sync_answer import StartJob
+from tap_service.services.queries.sync_answer import StartJob, SyncRequest
 from tap_service.services.queries.tap_parameters import TapParameters, read_tap_parameters
-from tap_service.services.site.client_address import RequestOrigin
 
 
 class BareRoute(APIRoute):
@@ -44,19 +44,16 @@ router = APIRouter(route_class=BareRoute)
 @router.api_route("/sync", methods=["GET", "POST"], **describe("The result of a query", ANY, query=QUERY_PARAMETERS))
 async def answer_sync(request: Request) -> Response:
     caller = await admit_caller(request, await identify_visitor(request))
-    skyhouse, origin = find_services(request), await get_origin(request)
-    owner = caller.name if caller else None
-    form, parameters = await _read_query(request, skyhouse, origin, owner)
+    skyhouse, client = find_services(request), await get_client(request, caller)
+    form, parameters = await _read_query(request, skyhouse, client)
     start_job = None
     if await _may_start_job(request, form, parameters.on_timeout):
-        start_job = _build_job_starter(form, skyhouse, caller, origin)
-    answer = skyhouse.queries.start_query(parameters, origin.client, owner, start_job=start_job, release=form.close)
+        start_job = _build_job_starter(form, skyhouse, client, (await get_origin(request)).base_url)
+    answer = skyhouse.queries.start_query(SyncRequest(parameters, client, start_job=start_job, release=form.close))
     return await send_answer(request, answer)
 
 
-async def _read_query(
-    request: Request, skyhouse: Services, origin: RequestOrigin, owner: str | None
-) -> tuple[Form, TapParameters]:
+async def _read_query(request: Request, skyhouse: Services, client: Client) -> tuple[Form, TapParameters]:
     """Return the form, which the caller closes, and its query. Raises UserError."""
     form = Form()
     try:
@@ -65,7 +62,7 @@ async def _read_query(
     except BaseException as error:
         form.close()
         if isinstance(error, UserError):
-            skyhouse.queries.record_refusal(error, origin.client, owner)
+            skyhouse.queries.record_refusal(error, client)
         raise
 
 
@@ -87,12 +84,12 @@ async def _may_start_job(request: Request, form: Form, on_timeout: str) -> bool:
     return True
 
 
-def _build_job_starter(form: Form, skyhouse: Services, caller: Identity | None, origin: RequestOrigin) -> StartJob:
+def _build_job_starter(form: Form, skyhouse: Services, client: Client, base_url: str) -> StartJob:
     async def start_job() -> str:
         kept = [pair for pair in form.pairs if pair[0].upper() not in ("ON_TIMEOUT", "PHASE")]
         pairs = [*kept, ("PHASE", "RUN")]
         # not in another turn: the query has one, and is stopped when the job is there
-        job = await run_in_threadpool(skyhouse.jobs.create_job, pairs, caller, origin.client, form.files)
-        return f"{origin.base_url}/tap/async/{job.job_id}"
+        job = await run_in_threadpool(skyhouse.jobs.create_job, pairs, client, form.files)
+        return f"{base_url}/tap/async/{job.job_id}"
 
     return start_job

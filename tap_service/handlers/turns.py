@@ -11,8 +11,8 @@ from typing import ParamSpec, TypeVar
 from starlette.types import Receive, Scope
 
 from tap_service.handlers.client_disconnect import run_unless_gone, wait_for_disconnect
+from tap_service.handlers.request_context import find_client
 from tap_service.models.engine_share import Lane
-from tap_service.models.identity import Identity
 
 _P = ParamSpec("_P")
 _T = TypeVar("_T")
@@ -45,10 +45,8 @@ async def run_in_turn(call: Callable[_P, _T], *arguments: _P.args, **named: _P.k
 async def run_in_turn_of(lane: Lane, call: Callable[[], _T]) -> _T:
     """Do as ``run_in_turn`` in another lane: FETCHING for what may wait for another host."""
     scope, receive = _request.get()
-    visitor = scope["state"].get("visitor")
-    owner = visitor.name if isinstance(visitor, Identity) else None
     queries = scope["app"].state.services.queries
-    reading = asyncio.ensure_future(queries.run_reading(call, scope["state"]["origin"].client, owner, lane))
+    reading = asyncio.ensure_future(queries.run_reading(call, find_client(scope), lane))
     try:
         await asyncio.wait({reading}, timeout=_UNWATCHED_SECONDS)
         if reading.done() or scope["method"] not in ("GET", "HEAD"):  # the body of others may not have been read

@@ -24,17 +24,17 @@ from tap_service.documents.tableset_json import TableDocument
 from tap_service.handlers.content_negotiation import JSON, TEXT, XML
 from tap_service.handlers.described_parameters import REPLACE
 from tap_service.handlers.request_body import receive_body_file
-from tap_service.handlers.request_context import Caller, Origin, Skyhouse
+from tap_service.handlers.request_context import Caller, Origin, RequestClient, Skyhouse
 from tap_service.handlers.request_form import read_query_values, read_request_pairs
 from tap_service.handlers.route_description import Parameter, describe
 from tap_service.handlers.turns import run_in_turn
 from tap_service.handlers.vosi_routes import expiry_header, send_table
-from tap_service.models.identity import Identity
+from tap_service.models.client import Client
 from tap_service.models.request_parameters import Pair, read_single_values
 from tap_service.models.timestamps import format_instant
 from tap_service.readers.file_formats import FORMATS
 from tap_service.service_errors import ParameterError
-from tap_service.services.user_tables.user_table_jobs import CREATE_INDEX, SAVE_TABLE, check_savable
+from tap_service.services.jobs.table_change_jobs import CREATE_INDEX, SAVE_TABLE, check_savable
 from tap_service.services.user_tables.user_table_requests import require_user
 
 router = APIRouter()
@@ -110,20 +110,24 @@ async def remove_table(name: str, skyhouse: Skyhouse, user: User) -> Response:
 
 
 @router.post("/table-update", **describe("Create an index: the answer leads to a job", status=303, form=_INDEX_FORM))
-async def index_table(request: Request, skyhouse: Skyhouse, caller: Caller, origin: Origin) -> Response:
+async def index_table(
+    request: Request, skyhouse: Skyhouse, caller: Caller, client: RequestClient, origin: Origin
+) -> Response:
     require_user(caller)
     given = _read_known(await read_request_pairs(request, skyhouse), ("TABLE", "INDEX", "UNIQUE"))
     for name in ("TABLE", "INDEX"):
         if name not in given:
             raise ParameterError(f"give {name}: this creates an index on a column (INDEX) of your table (TABLE)")
-    return await _redirect_to_job(skyhouse, caller, origin, [("REQUEST", CREATE_INDEX), *given.items()])
+    return await _redirect_to_job(skyhouse, client, origin, [("REQUEST", CREATE_INDEX), *given.items()])
 
 
 @router.post(
     "/async/{job_id}/table",
     **describe("Save the result as a table: the answer leads to a job", status=303, form=_SAVE_FORM),
 )
-async def save_result(job_id: str, request: Request, skyhouse: Skyhouse, caller: Caller, origin: Origin) -> Response:
+async def save_result(
+    job_id: str, request: Request, skyhouse: Skyhouse, caller: Caller, client: RequestClient, origin: Origin
+) -> Response:
     require_user(caller)
     given = _read_known(await read_request_pairs(request, skyhouse), ("TABLE", "REPLACE"))
     if "TABLE" not in given:
@@ -134,7 +138,7 @@ async def save_result(job_id: str, request: Request, skyhouse: Skyhouse, caller:
         raise ParameterError(f"the job has no result to save as a table: it is {source.phase}")
     check_savable(source, skyhouse.config)
     pairs = [("REQUEST", SAVE_TABLE), *given.items(), ("JOB", job_id), ("PHASE", "RUN")]
-    return await _redirect_to_job(skyhouse, caller, origin, pairs)
+    return await _redirect_to_job(skyhouse, client, origin, pairs)
 
 
 @router.api_route(
@@ -181,9 +185,9 @@ def describe_readers(record: UserTable) -> dict[str, list[str]]:
     return {f"{kind}s": [each.name for each in record.readers if each.kind == kind] for kind in ("user", "group")}
 
 
-async def _redirect_to_job(skyhouse: Skyhouse, caller: Identity | None, origin: Origin, pairs: list[Pair]) -> Response:
+async def _redirect_to_job(skyhouse: Skyhouse, client: Client, origin: Origin, pairs: list[Pair]) -> Response:
     """Create a job and redirect to it."""
-    job = await run_in_turn(skyhouse.jobs.create_job, pairs, caller, origin.client)
+    job = await run_in_turn(skyhouse.jobs.create_job, pairs, client)
     return Response(status_code=303, headers={"Location": f"{origin.base_url}/tap/async/{job.job_id}"})
 
 

@@ -32,11 +32,11 @@ from tap_service.handlers.content_negotiation import (
     send_preferred,
     xml,
 )
-from tap_service.handlers.request_context import Caller, Origin, Skyhouse, Visitor
+from tap_service.handlers.request_context import Origin, RequestClient, Skyhouse, Visitor
 from tap_service.handlers.request_form import read_query_values
 from tap_service.handlers.route_description import Parameter, describe
 from tap_service.handlers.turns import run_in_turn
-from tap_service.models.identity import Identity
+from tap_service.models.client import Client
 from tap_service.models.timestamps import format_instant
 from tap_service.service_errors import NotFound, ParameterError
 from tap_service.services.site.service_capabilities import describe_service
@@ -59,14 +59,16 @@ async def show_availability(request: Request, skyhouse: Skyhouse) -> Response:
 
 @router.api_route("/capabilities", methods=_READ, **describe("What the service can do", XML, CapabilitiesDocument))
 async def show_capabilities(request: Request, skyhouse: Skyhouse, visitor: Visitor, origin: Origin) -> Response:
+    user = visitor.name if visitor else None
+
     def send_capabilities() -> Response:
-        catalogue = skyhouse.catalogue_cache.catalogue_for(visitor.name if visitor else None)
+        catalogue = skyhouse.catalogue_cache.catalogue_for(user)
         described = describe_service(skyhouse.config, skyhouse.authenticator, catalogue, f"{origin.base_url}/tap")
         return send_preferred(
             request,
             xml(lambda: _write_capabilities(described)),
             Representation(JSON, lambda: _write_capabilities_json(described)),
-            headers=cache_headers(visitor),
+            headers=cache_headers(user),
         )
 
     return await run_in_turn(send_capabilities)
@@ -83,30 +85,30 @@ def _write_capabilities_json(described: ServiceDescription) -> bytes:
 
 
 @router.api_route("/tables", methods=_READ, **describe("The tables", XML, TablesetDocument, query=_DETAIL))
-async def show_tables(request: Request, skyhouse: Skyhouse, caller: Caller) -> Response:
+async def show_tables(request: Request, skyhouse: Skyhouse, client: RequestClient) -> Response:
     detail = read_query_values(request, ("DETAIL",)).get("DETAIL", "max").strip().lower()
     if detail not in _DETAILS:
         raise ParameterError("detail is min or max: whether the tables are listed alone, or with their columns")
     is_full = detail == "max"
 
     def send_tables() -> Response:
-        tables = skyhouse.catalogue_cache.snapshot_for(caller.name if caller else None)
+        tables = skyhouse.catalogue_cache.snapshot_for(client.name)
         return send_preferred(
             request,
             xml(lambda: tables.tables_document if is_full else tables.tables_document_without_columns),
             Representation(JSON, lambda: tables.tables_json if is_full else tables.tables_json_without_columns),
-            headers=cache_headers(caller),
+            headers=cache_headers(client.name),
         )
 
     return await run_in_turn(send_tables)
 
 
 @router.api_route("/tables/{name}", methods=_READ, **describe("A table", XML, TableDocument))
-async def show_table(name: str, request: Request, skyhouse: Skyhouse, caller: Caller) -> Response:
+async def show_table(name: str, request: Request, skyhouse: Skyhouse, client: RequestClient) -> Response:
     def send_found() -> Response:
-        entry = find_table(skyhouse, caller, name)
-        expiry = {} if caller is None else expiry_header(skyhouse, caller.name, entry)
-        return send_table(request, entry, headers={**cache_headers(caller), **expiry})
+        entry = find_table(skyhouse, client, name)
+        expiry = {} if client.name is None else expiry_header(skyhouse, client.name, entry)
+        return send_table(request, entry, headers={**cache_headers(client.name), **expiry})
 
     return await run_in_turn(send_found)
 
@@ -124,9 +126,9 @@ def send_table(
     )
 
 
-def find_table(skyhouse: Services, caller: Identity | None, name: str) -> TableEntry:
-    """Return the table that the caller sees by this name. Raise NotFound."""
-    entry = skyhouse.catalogue_cache.snapshot_for(caller.name if caller else None).find_table(name)
+def find_table(skyhouse: Services, client: Client, name: str) -> TableEntry:
+    """Return a table that the client sees, by its name. Raises NotFound."""
+    entry = skyhouse.catalogue_cache.snapshot_for(client.name).find_table(name)
     if entry is None:
         raise NotFound(f"there is no table {name[:200]!r}; /tap/tables?detail=min lists them, written schema.table")
     return entry
@@ -140,6 +142,6 @@ def expiry_header(skyhouse: Services, user: str, entry: TableEntry) -> dict[str,
     return {TABLE_EXPIRES_HEADER: format_instant(end)} if end else {}
 
 
-def cache_headers(caller: Identity | None) -> dict[str, str]:
+def cache_headers(user: str | None) -> dict[str, str]:
     """Forbid shared caches to store what an authenticated user sees."""
-    return {"Cache-Control": "private, no-cache"} if caller else {}
+    return {"Cache-Control": "private, no-cache"} if user is not None else {}

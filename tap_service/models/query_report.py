@@ -2,16 +2,34 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+
+from clickhouse_schema.catalogue import TableEntry
 
 
 @dataclass(slots=True)
 class QueryReport:
     """The outcome of a query so far.
 
-    Times are in seconds; ``warning`` tells of what the query perhaps does not mean, and of rows that the row limit or
-    the format left out; ``lane`` is that of a request to /sync; ``engine_errors`` are the kinds of the engine's errors
-    on the way.
+    Attributes
+    ----------
+    status : str
+        OK, OVERFLOW, ERROR, or another word of the query log; '' while the query waits or runs.
+    rows, bytes : int
+        The rows and bytes of the result.
+    error : str
+        The message of the error; '' without one.
+    warning : str
+        Notes on the query, and on rows that the row limit or the format left out.
+    lane : str
+        The lane of a request to /sync.
+    tables : tuple of TableEntry
+        The tables that the query reads; empty until it is prepared.
+    engine_errors : list of str
+        The classes of the engine's errors on the way.
+    seconds : dict
+        The duration of each step.
     """
 
     status: str = ""
@@ -20,5 +38,23 @@ class QueryReport:
     error: str = ""
     warning: str = ""
     lane: str = ""
+    tables: tuple[TableEntry, ...] = ()
     engine_errors: list[str] = field(default_factory=list)
     seconds: dict[str, float] = field(default_factory=dict)
+
+    def start_run(self, warnings: Sequence[str], tables: tuple[TableEntry, ...], seconds: Mapping[str, float]) -> None:
+        """Forget an earlier run of the query, except its engine errors. ``seconds``: the steps before the run."""
+        self.status = self.error = ""
+        self.rows = self.bytes = 0
+        self.warning = " ".join(warnings)
+        self.tables = tables
+        self.seconds = dict(seconds)
+
+    def add_warning(self, warning: str) -> None:
+        self.warning = f"{self.warning} {warning}".strip()
+
+    def end_with_error(self, status: str, error: Exception, engine_error: str = "") -> None:
+        """Note the error that ended the query, and the class of the engine's error that caused it, if one did."""
+        self.status, self.error = status, str(error)
+        if engine_error:
+            self.engine_errors.append(engine_error)

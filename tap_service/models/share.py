@@ -7,7 +7,7 @@ import secrets
 from dataclasses import dataclass
 from datetime import datetime
 
-from tap_service.models.client_key import find_client_key
+from tap_service.models.client import find_client_key
 from tap_service.models.result_provenance import ResultProvenance
 from tap_service.models.uws_job import JobFile, JobResult
 

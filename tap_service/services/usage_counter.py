@@ -8,12 +8,12 @@ from __future__ import annotations
 import hashlib
 import hmac
 import threading
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from datetime import UTC, datetime
 
 from clickhouse_schema.catalogue import TableEntry
 from clickhouse_schema.engine_tables.user_table_record import SCHEMA_NAME, SHARED_PREFIX
-from tap_service.models.client_key import find_client_key
+from tap_service.models.client import Client
 from tap_service.models.query_report import QueryReport
 from tap_service.models.upload_parameter import UPLOAD_SCHEMA
 from tap_service.services.periodic_thread import PeriodicThread, call_and_log
@@ -58,10 +58,8 @@ class UsageCounter:
         self,
         store: UsageStore | None,
         count_failure: Callable[[], None] = lambda: None,
-        find_class: Callable[[str], str] = lambda _user: "",
     ) -> None:
         self._store = store
-        self._find_class = find_class
         self._count_failure = count_failure
         self._lock = threading.Lock()
         self._storing = threading.Lock()
@@ -78,22 +76,12 @@ class UsageCounter:
             call_and_log(self.store_counts, "the last minute of usage is lost")
             self._store.close()
 
-    def count_query(
-        self,
-        report: QueryReport,
-        tables: Iterable[TableEntry],
-        extension: str,
-        *,
-        owner: str | None,
-        client: str,
-        is_job: bool = False,
-    ) -> None:
-        """Count a query that has ended, by ``extension`` of its format. It counts for each table that it reads."""
+    def count_query(self, report: QueryReport, extension: str, client: Client, *, is_job: bool = False) -> None:
+        """Count a query that has ended, for each table that it reads. ``extension`` is that of its format."""
         if self._store is None or report.status in _NOT_COUNTED:
             return
-        users = (self._find_class(owner) if owner is not None else "") or find_origin(owner)
-        client_key = find_client_key(owner, client)
-        keys = {UsageKey("table", _name_table(entry), users) for entry in tables}
+        users = client.user_class or find_origin(client.name)
+        keys = {UsageKey("table", _name_table(entry), users) for entry in report.tables}
         keys |= {UsageKey("all", "", users), UsageKey("format", extension, users)}
         seconds = report.seconds.get("engine", 0.0)
         has_failed = report.status not in _SUCCESSES
@@ -105,7 +93,7 @@ class UsageCounter:
                 tally = tallies.setdefault(key, _Tally())
                 tally.counts.add(counts)
                 if len(tally.clients) < _MAX_CLIENTS:
-                    tally.clients.add(client_key)
+                    tally.clients.add(client.key)
 
     def store_counts(self) -> None:
         """Store what was counted since the last time; what cannot be stored is kept. Raise UsageUnavailable."""

@@ -21,7 +21,7 @@ from tap_service.scratch_files import Budget, ScratchSpace
 from tap_service.serializers import OK, ResultInfo
 from tap_service.serializers.output_formats import FORMATS
 from tap_service.service_errors import QueryTooHeavy, ServiceError, UserError
-from tap_service.services.queries.query_execution import translate_errors
+from tap_service.services.queries.run_errors import translate_errors
 from tap_service.services.queries.value_errors import explain_value_error
 from tap_service.storage.engine.engine import Engine, EngineError, EngineValueError
 from tests.adql.conftest import Rows, asked

@@ -9,7 +9,7 @@ from datetime import datetime
 from itertools import islice
 from typing import Any
 
-from tap_service.models.client_key import ANONYMOUS
+from tap_service.models.client import ANONYMOUS
 from tap_service.models.running_work import shorten_query
 from tap_service.models.timestamps import format_instant, now
 from tap_service.models.uws_job import ExecutionPhase, Job, JobError, JobFilter, JobReference

@@ -16,15 +16,15 @@ from tap_service.hats.writing.catalogue_files import Collection
 from tap_service.hats.writing.catalogue_plan import plan_catalogue
 from tap_service.hats.writing.hats_rows import HatsRows
 from tap_service.hats.writing.index_files import FILE_ROWS
-from tap_service.models.client_key import find_client_key
+from tap_service.models.client import Client
 from tap_service.models.engine_share import Lane
 from tap_service.models.query_report import QueryReport
 from tap_service.service_errors import NotFound
 from tap_service.services.catalogue.catalogue_cache import CatalogueCache
 from tap_service.services.hats.selection_rates import SelectionRates
 from tap_service.services.hats.served_collection import HatsFile, ServedCollection
-from tap_service.services.queries.query_execution import translate_errors
-from tap_service.services.queries.sync_query import QueryService
+from tap_service.services.queries.query_service import QueryService
+from tap_service.services.queries.run_errors import translate_errors
 from tap_service.services.usage_counter import UsageCounter
 from tap_service.storage.engine.engine import Engine, Settings
 from tap_service.storage.file_cache import FileCache
@@ -75,7 +75,7 @@ class HatsFiles:
         return [entry.qualified_name for entry in entries if is_served(entry)]
 
     async def find_file(
-        self, table: str, path: str, columns: str, filters: str, *, owner: str | None, client: str
+        self, table: str, path: str, columns: str, filters: str, client: Client
     ) -> HatsFile | list[str]:
         """Return a file, or the names in a folder.
 
@@ -85,8 +85,8 @@ class HatsFiles:
             The name of a table, and a path below its collection.
         columns, filters
             What a partition shall have: see ``partition_selection``.
-        owner, client
-            The user, None for an anonymous client, and the address.
+        client
+            The client, who sees the table or not.
 
         Raises
         ------
@@ -94,7 +94,7 @@ class HatsFiles:
             The user sees no such table, it has no position, or there is no such file.
         TooManySelections, TooManyQueries, ServiceBusy, ServiceDraining, ServiceUnavailable
         """
-        collection = await self._open_collection(table, owner, client)
+        collection = await self._open_collection(table, client)
         if (small := collection.find_small_file(path)) is not None:
             return small
         wanted = collection.find_wanted(path, columns, filters)
@@ -102,25 +102,25 @@ class HatsFiles:
             if names := collection.list_folder(path):
                 return names
             raise NotFound(f"the HATS collection of {table} has no {path[:200]!r}; /hats/{table}/ lists its files")
-        if (kept := await self._queries.run_reading(partial(collection.find_kept, wanted), client, owner)) is not None:
+        if (kept := await self._queries.run_reading(partial(collection.find_kept, wanted), client)) is not None:
             return kept
         if wanted.selection:
-            self._selections.begin_selection(find_client_key(owner, client), wanted.selection)
-        return await self._queries.run_in_lane(Lane.BULK, client, owner, partial(collection.make_file, wanted))
+            self._selections.begin_selection(client.key, wanted.selection)
+        return await self._queries.run_in_lane(Lane.BULK, client, partial(collection.make_file, wanted))
 
-    def count_download(self, file: HatsFile, sent: int, *, owner: str | None, client: str) -> None:
+    def count_download(self, file: HatsFile, sent: int, client: Client) -> None:
         """Count what a client gets of a file that is made from rows; its rows only if it gets all of them."""
         if file.rows is None:
             return
-        report = QueryReport("OK", file.rows if sent == file.content.size else 0, sent)
-        self._usage.count_query(report, (file.entry,), "hats", owner=owner, client=client)
+        report = QueryReport("OK", file.rows if sent == file.content.size else 0, sent, tables=(file.entry,))
+        self._usage.count_query(report, "hats", client)
 
-    async def _open_collection(self, table: str, owner: str | None, client: str) -> ServedCollection:
-        entry, version = await self._queries.run_reading(partial(self._find_version, table, owner), client, owner)
+    async def _open_collection(self, table: str, client: Client) -> ServedCollection:
+        entry, version = await self._queries.run_reading(partial(self._find_version, table, client.name), client)
         slot = self._take_slot(version)
         if slot.collection is None:
             plan = partial(self._plan_collection, entry, version, slot)
-            await self._queries.run_in_lane(Lane.BULK, client, owner, plan)
+            await self._queries.run_in_lane(Lane.BULK, client, plan)
         assert slot.collection is not None  # noqa: S101 (planned)
         return slot.collection
 

@@ -20,7 +20,7 @@ from tap_service.hats.writing.catalogue_files import METADATA, Collection, write
 from tap_service.hats.writing.index_files import name_index_file, write_index
 from tap_service.hats.writing.partition_files import write_margin, write_partition
 from tap_service.services.hats.partition_selection import PartitionSelection, parse_selection, write_selection
-from tap_service.services.queries.query_execution import translate_errors
+from tap_service.services.queries.run_errors import translate_errors
 from tap_service.storage.engine.engine import Engine, Settings
 from tap_service.storage.file_cache import FileCache, OpenFile
 

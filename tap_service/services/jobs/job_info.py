@@ -5,9 +5,10 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 
+from adql.ir import Query
+from tap_service.models.query_report import QueryReport
 from tap_service.models.uws_job import Info
 from tap_service.models.work_class import Estimate
-from tap_service.services.queries.query_execution import QueryExecution
 from tap_service.services.queries.query_stages import QueryStage, QueryStages
 from tap_service.storage.engine.engine import Progress
 
@@ -21,21 +22,45 @@ _NO_PROGRESS = Progress(0, 0, 0, 0)
 
 
 class JobProgress:
-    """Progress of one execution. For a short query, the engine may report none."""
+    """Progress of the work of one job. For a short query, the engine may report none.
 
-    def __init__(self, execution: QueryExecution, estimate: Estimate | None = None) -> None:
-        self._execution = execution
+    Parameters
+    ----------
+    report : QueryReport
+        The outcome so far.
+    limit : int
+        The row limit.
+    query : Query or None
+        The bound query, whose parts tell the stages; None for work that is no query.
+    estimate : Estimate or None
+        The estimated cost.
+    plan : str
+        The plan as text.
+    pieces : callable or None
+        Returns the progress of a job in pieces.
+    """
+
+    def __init__(
+        self,
+        report: QueryReport,
+        limit: int,
+        query: Query | None,
+        estimate: Estimate | None = None,
+        *,
+        plan: str = "",
+        pieces: Callable[[], Info] | None = None,
+    ) -> None:
+        self._report = report
+        self._limit = limit
         self._estimate = estimate
+        self._plan = plan
+        self.pieces = pieces
         self._began = time.monotonic()
         self._seen: Progress | None = None
         self._before = _NO_PROGRESS
-        self._stages = QueryStages(execution.translation.query)
+        self._stages = QueryStages(query)
         self._stage = QueryStage.PREPARING
         self._written = 0
-        #: the plan as text
-        self.plan = ""
-        #: returns the progress of a job in pieces
-        self.pieces: Callable[[], Info] | None = None
 
     @property
     def bytes_read(self) -> int:
@@ -44,7 +69,7 @@ class JobProgress:
 
     def update_progress(self, progress: Progress | None) -> None:
         """Take the engine's report, None if it does not know the query. A job in pieces runs many queries in turn."""
-        report = self._execution.report
+        report = self._report
         if progress is None:
             if report.rows and self.pieces is None:
                 self._stage = QueryStage.WRITING
@@ -95,7 +120,7 @@ class JobProgress:
         if self._estimate is None or steps is None or not steps.sure:
             is_reading = self._stage is QueryStage.READING and self._stages.join is None
             return min(read, _MAX_FRACTION) if is_reading else None
-        written = self._execution.report.rows
+        written = self._report.rows
         if seen.joined_rows > steps.joined or written > steps.written:
             return None
         reading = max(self._estimate.seconds - steps.join_seconds - steps.write_seconds, 0.0)
@@ -110,15 +135,15 @@ class JobProgress:
         return {**self._work_info(time.monotonic() - self._began), **pieces, "percent": 100, "secondsLeft": 0}
 
     def _work_info(self, elapsed: float) -> dict[str, str | int | float]:
-        report = self._execution.report
+        report = self._report
         info: dict[str, str | int | float] = {
             "seconds": round(elapsed, 3),
             "rowsWritten": report.rows,
             "bytesWritten": report.bytes,
-            "rowLimit": self._execution.limit,
+            "rowLimit": self._limit,
         }
-        if self.plan:
-            info["plan"] = self.plan
+        if self._plan:
+            info["plan"] = self._plan
         if report.status:
             info["queryStatus"] = report.status
         if report.warning:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from functools import partial
 
@@ -13,35 +13,14 @@ from tap_service.constants import JOB_TICK_SECONDS
 from tap_service.models.timestamps import now
 from tap_service.models.uws_job import Job, JobError
 from tap_service.service_errors import QueryTooHeavy, ServiceError
+from tap_service.services.jobs.job_execution import JobRevoked, RunningJob
 from tap_service.services.jobs.job_info import JobProgress
 from tap_service.services.periodic_thread import PeriodicThread, call_and_log
-from tap_service.services.queries.query_execution import QueryExecution
 from tap_service.services.queries.query_stages import QueryStage
 from tap_service.storage.engine.engine import Engine, EngineError
 from tap_service.storage.jobs.job_store import IllegalTransition, JobStore, NoSuchJob
 
 _log = logging.getLogger("skyhouse")
-
-
-class JobRevoked(ServiceError):
-    """The job was aborted, destroyed or given to another worker."""
-
-
-class RunningJob:
-    """A job in execution."""
-
-    def __init__(self, job: Job, execution: QueryExecution) -> None:
-        self.job = job
-        self.execution = execution
-        self.progress = JobProgress(execution, job.foreseen)
-        self.since = time.monotonic()
-
-    def stop_execution(self, reason: ServiceError) -> None:
-        """Call again until the execution ends: the engine may not know the query yet, or be away."""
-        try:
-            self.execution.stop(reason)
-        except EngineError as error:
-            _log.warning("job %s cannot be stopped yet: %s", self.job.job_id, error.detail)
 
 
 class JobMonitor:
@@ -51,19 +30,22 @@ class JobMonitor:
         self._jobs = jobs
         self._running: dict[str, RunningJob] = {}
         self._preparing: dict[str, Job] = {}
+        self._stop_reason: ServiceError | None = None
         self._thread = PeriodicThread(
             "job-monitor", JOB_TICK_SECONDS, self._report_jobs, "jobs cannot be monitored now"
         )
-
-    @property
-    def running_jobs(self) -> tuple[RunningJob, ...]:
-        return tuple(self._running.values())
 
     def start(self) -> None:
         self._thread.start()
 
     def close(self) -> None:
         self._thread.close()
+
+    def stop_jobs(self, reason: ServiceError) -> None:
+        """Stop all jobs; those that start later are stopped at once. Call again until none runs."""
+        self._stop_reason = reason
+        for running in tuple(self._running.values()):
+            running.stop(reason)
 
     @contextmanager
     def keep_alive(self, job: Job) -> Iterator[None]:
@@ -74,25 +56,31 @@ class JobMonitor:
         finally:
             del self._preparing[job.job_id]
 
-    def add_job(self, running: RunningJob) -> None:
+    @contextmanager
+    def watch(self, running: RunningJob) -> Iterator[None]:
+        """Report the progress of a job at work, and stop it when it must end. Raises the reason of ``stop_jobs``."""
         self._running[running.job.job_id] = running
-
-    def remove_job(self, running: RunningJob) -> None:
-        del self._running[running.job.job_id]
-
-    def update_progress(self, running: Sequence[RunningJob]) -> None:
-        """Ask the engine for the progress of these jobs."""
         try:
-            found = self._engine.read_progress([each.job.query_id for each in running])
+            if self._stop_reason is not None:
+                raise self._stop_reason
+            yield
+        finally:
+            del self._running[running.job.job_id]
+
+    def update_progress(self, progress: Mapping[str, JobProgress]) -> None:
+        """Ask the engine for the progress of queries, by their ids."""
+        try:
+            found = self._engine.read_progress(list(progress))
         except EngineError as error:
             _log.warning("the progress of jobs cannot be read now: %s", error.detail)
             return
-        for each in running:
-            each.progress.update_progress(found.get(each.job.query_id))
+        for query_id, each in progress.items():
+            each.update_progress(found.get(query_id))
 
     def _report_jobs(self) -> None:
-        if running_jobs := self.running_jobs:
-            self.update_progress(running_jobs)
+        running_jobs = tuple(self._running.values())
+        if running_jobs:
+            self.update_progress({running.job.query_id: running.progress for running in running_jobs})
         for running in running_jobs:
             call_and_log(partial(self._report_running, running), f"job {running.job.job_id} cannot be monitored now")
         for job in tuple(self._preparing.values()):
@@ -114,6 +102,6 @@ class JobMonitor:
                     f"to {self._config.async_hard_seconds}, or ask for less at once, such as a smaller region"
                 )
                 self._jobs.abort_job(job.job_id, now(), JobError(reason))
-                running.stop_execution(QueryTooHeavy(reason))
+                running.stop(QueryTooHeavy(reason))
         except (NoSuchJob, IllegalTransition):
-            running.stop_execution(JobRevoked("the job was aborted"))
+            running.stop(JobRevoked("the job was aborted"))

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import pyarrow as pa
+
+from adql import Translation
 from clickhouse_schema.engine_tables.table_versions import read_table_versions
 from tap_service.models.request_parameters import Pair
 from tap_service.models.result_provenance import ResultProvenance, TableVersion
@@ -12,7 +15,7 @@ from tap_service.models.upload_parameter import UPLOAD_SCHEMA
 from tap_service.scratch_files import ScratchSpace
 from tap_service.service_errors import ParameterError
 from tap_service.services.jobs.row_checksum import RowChecksum
-from tap_service.services.queries.query_execution import QueryExecution
+from tap_service.services.queries.query_run import QueryRun
 from tap_service.storage.engine.engine import Engine
 
 _TRUE, _FALSE = ("true", "1"), ("false", "0", "")
@@ -32,26 +35,29 @@ def parse_checksum(pairs: Sequence[Pair]) -> bool:
 
 
 class ProvenanceNote:
-    """Follows one execution, from before its run to its end. Methods raise EngineError, and OSError without room."""
+    """Implements ``RunObserver`` from before a run to its end. Methods raise EngineError, and OSError without room."""
 
-    def __init__(self, engine: Engine, execution: QueryExecution, scratch: ScratchSpace) -> None:
+    def __init__(self, engine: Engine, translation: Translation, scratch: ScratchSpace) -> None:
         self._engine = engine
-        self._execution = execution
+        self._translation = translation
         self._keys = [
-            (entry.schema.name, entry.table.name)
-            for entry in execution.translation.tables
-            if entry.schema.name != UPLOAD_SCHEMA
+            (entry.schema.name, entry.table.name) for entry in translation.tables if entry.schema.name != UPLOAD_SCHEMA
         ]
-        self._checksum = RowChecksum(execution.translation.fields, scratch)
+        self._checksum = RowChecksum(translation.fields, scratch)
         self._before = read_table_versions(engine, self._keys)
-        execution.on_rows = self._checksum.add_rows
 
-    def finish(self) -> ResultProvenance:
+    def note_first_rows(self, batch: pa.RecordBatch) -> None:
+        """Do nothing: ``note_rows`` gets these rows too."""
+
+    def note_rows(self, batch: pa.RecordBatch) -> None:
+        self._checksum.add_rows(batch)
+
+    def finish(self, run: QueryRun) -> ResultProvenance:
         """Return the provenance of the result that was written. A table that has changed meanwhile has no version.
 
         Raise the reason of a stop, which ends the sorting of many rows.
         """
-        report, translation = self._execution.report, self._execution.translation
+        report, translation = run.report, self._translation
         after = read_table_versions(self._engine, self._keys)
         tables = {}
         for entry in translation.tables:
@@ -66,7 +72,7 @@ class ProvenanceNote:
                 tables[key] = TableVersion(entry.qualified_name, str(version), changed, entry.rows)
         schemas = {entry.schema.name: entry.schema for entry in translation.tables}.values()
         return ResultProvenance(
-            self._checksum.compute(self._execution.check_stopped),
+            self._checksum.compute(run.check_stopped),
             report.rows,
             report.status == "OVERFLOW",
             tuple(tables[key] for key in sorted(tables)),

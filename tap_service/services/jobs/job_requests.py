@@ -19,6 +19,7 @@ from starlette.concurrency import run_in_threadpool
 
 from tap_service.config import Config
 from tap_service.constants import BYTES_PER_CHARACTER, FORM_OVERHEAD, MAX_WAIT_SECONDS
+from tap_service.models.client import Client
 from tap_service.models.identity import Identity
 from tap_service.models.request_parameters import Pair, parse_note
 from tap_service.models.timestamps import add_seconds, now
@@ -35,6 +36,7 @@ from tap_service.service_errors import (
     TooManyJobs,
 )
 from tap_service.services.announcements import Announcements
+from tap_service.services.client_directory import ClientDirectory
 from tap_service.services.jobs.archive_members import ArchiveMember, list_members
 from tap_service.services.jobs.job_disk import JobDisk
 from tap_service.services.jobs.job_dispatcher import Dispatcher
@@ -52,8 +54,7 @@ from tap_service.services.jobs.uws_parameters import (
 )
 from tap_service.services.queries.query_preparation import QueryPreparation
 from tap_service.services.token_buckets import TokenBuckets
-from tap_service.services.user_classes import UserClasses
-from tap_service.settings.client_limits import find_client_limit, find_open_part
+from tap_service.settings.client_limits import find_open_part
 from tap_service.storage.jobs.job_store import IllegalTransition, JobStoreUnavailable, NoSuchJob
 from tap_service.storage.open_storage import JobStores
 from tap_service.storage.results.job_upload_files import store_upload_file
@@ -79,7 +80,7 @@ class JobService:
         dispatcher: Dispatcher,
         lifetimes: JobLifetimes,
         announcements: Announcements,
-        user_classes: UserClasses,
+        clients: ClientDirectory,
     ) -> None:
         self._config = config
         self._jobs = stores.jobs
@@ -92,23 +93,19 @@ class JobService:
         self._lifetimes = lifetimes
         self._announcements = announcements
         self.downloads = ResultDownloads()
-        self._user_classes = user_classes
+        self._clients = clients
         self._disk = JobDisk(config, stores)
         self._rates = TokenBuckets(config.user_jobs_per_minute)
 
-    def create_job(
-        self, pairs: Sequence[Pair], caller: Identity | None, client: str, files: Mapping[str, Part] = _NO_FILES
-    ) -> Job:
+    def create_job(self, pairs: Sequence[Pair], client: Client, files: Mapping[str, Part] = _NO_FILES) -> Job:
         """Create a job, and run it if the request has PHASE=RUN.
 
         Parameters
         ----------
         pairs
             The parameters of the job and of its query; those of the query are validated when the job runs.
-        caller
-            The owner, or None for an anonymous job.
         client
-            The address of the client, for the query log and for fair turns between anonymous clients.
+            The user who will own the job, or an anonymous client.
         files
             The uploaded parts of the request by name; they are stored with the job.
 
@@ -126,7 +123,7 @@ class JobService:
         phase = control.get("PHASE", "").upper()
         if phase not in ("", "RUN"):
             raise ParameterError(f"PHASE={phase[:60]} with a new job: RUN starts it, and without PHASE it is PENDING")
-        job = self._build_job(control, parameters, caller, client)
+        job = self._build_job(control, parameters, client)
         self._check_rate(job)
         if not phase:
             self._check_pending(job)
@@ -148,7 +145,7 @@ class JobService:
             ("RUNID", f"watch {name}"),
         ]
         seconds = min(self._config.watch_seconds, self._config.async_hard_seconds)
-        made = self._build_job({}, parameters, Identity(owner), "")
+        made = self._build_job({}, parameters, self._clients.find_client("", owner))
         job = replace(made, job_id=job_id, execution_duration=seconds, watch=watch)
         with _translate_store_errors(job_id):
             return self._run_job(job, is_new=True)
@@ -183,21 +180,19 @@ class JobService:
                 "PHASE=RUN, or log in"
             )
 
-    def _build_job(
-        self, control: Mapping[str, str], parameters: Sequence[Pair], caller: Identity | None, client: str
-    ) -> Job:
+    def _build_job(self, control: Mapping[str, str], parameters: Sequence[Pair], client: Client) -> Job:
         created = now()
         job = Job(
             job_id=secrets.token_hex(16),
-            owner=caller.name if caller else None,
+            owner=client.name,
             creation_time=created,
             destruction_time=add_seconds(created, self._config.retention_seconds),
             execution_duration=self._config.async_seconds,
             parameters=merge_parameters((), parameters),
             run_id=find_run_id(parameters) or "",
             note=parse_note(control.get("NOTE", ""), MAX_NOTE),
-            client=client,
-            disk_limit=self._find_disk_limit(caller),
+            client=client.address,
+            disk_limit=client.limits.disk,
         )
         if "EXECUTIONDURATION" in control:
             seconds = parse_duration(control["EXECUTIONDURATION"], self._config.async_hard_seconds)
@@ -205,11 +200,6 @@ class JobService:
         if "DESTRUCTION" in control:
             job = replace(job, destruction_time=parse_destruction(control["DESTRUCTION"], self._latest_destruction()))
         return job
-
-    def _find_disk_limit(self, caller: Identity | None) -> int | None:
-        owner = caller.name if caller else None
-        limit = find_client_limit(self._config.client_limits, owner, self._user_classes.find_class(owner or ""))
-        return limit.disk if limit else None
 
     def _latest_destruction(self) -> datetime:
         return add_seconds(now(), self._config.hard_retention_seconds)

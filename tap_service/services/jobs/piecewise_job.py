@@ -46,11 +46,7 @@ from tap_service.storage.results.result_store import ResultMissing, ResultStore
 
 
 class DataChanged(ServiceUnavailable):
-    """A table has changed: the finished pieces of a job are discarded."""
-
-
-class CutIntoPieces(ServiceUnavailable):
-    """A job did not fit into memory as a whole: it goes on in pieces."""
+    """A table has changed: the finished pieces of a job are discarded, and the job returns to the queue."""
 
 
 @dataclass(frozen=True, slots=True)

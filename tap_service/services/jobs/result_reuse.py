@@ -13,7 +13,7 @@ from tap_service.constants import VERSION
 from tap_service.models.request_parameters import Pair
 from tap_service.models.uws_job import Info, Job, JobResult
 from tap_service.service_errors import ParameterError
-from tap_service.services.queries.query_execution import QueryExecution
+from tap_service.services.queries.prepared_query import PreparedQuery
 from tap_service.services.queries.tap_parameters import TapParameters
 from tap_service.storage.jobs.job_store import NoSuchJob
 from tap_service.storage.open_storage import JobStores
@@ -35,12 +35,12 @@ def parse_reuse(pairs: Sequence[Pair]) -> bool:
 
 
 def compute_fingerprint(
-    job: Job, parameters: TapParameters, execution: QueryExecution, title: str, data_version: Callable[[], int]
+    job: Job, parameters: TapParameters, query: PreparedQuery, title: str, data_version: Callable[[], int]
 ) -> str:
     """Return a hash that is the same for two jobs of one owner with the same result; '' if the result may differ."""
-    if job.owner is None or parameters.uploads or not _is_deterministic(execution.translation):
+    if job.owner is None or parameters.uploads or not _is_deterministic(query.translation):
         return ""
-    asked = [parameters.query, parameters.format.mime, execution.limit, execution.translation.portable_sql]
+    asked = [parameters.query, parameters.format.mime, query.row_limit.limit, query.translation.portable_sql]
     hashed = [VERSION, title, job.owner, data_version(), *asked]
     return hashlib.sha256(json.dumps(hashed).encode()).hexdigest()
 

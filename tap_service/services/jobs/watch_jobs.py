@@ -15,7 +15,7 @@ from tap_service.config import Config
 from tap_service.models.uws_job import Job
 from tap_service.models.watch import read_addition_id
 from tap_service.service_errors import InvalidQueryError, ParameterError
-from tap_service.services.queries.query_execution import QueryExecution
+from tap_service.services.queries.query_run import QueryRun
 from tap_service.services.uploads.table_files import descriptor_path
 from tap_service.services.user_tables.user_table_requests import UserTableService
 from tap_service.storage.engine.engine import Engine
@@ -54,27 +54,27 @@ class WatchJobs:
             raise InvalidQueryError("the rows of this addition are kept no more, so the watch cannot run on them")
         return found
 
-    def add_result(self, job: Job, execution: QueryExecution, size: int) -> None:
+    def add_result(self, job: Job, run: QueryRun, size: int) -> None:
         """Add the result of a run, a file of ``size`` bytes, to its table. Raises UserError, ServiceUnavailable."""
         if job.watch is None or job.owner is None:
             return
-        if execution.report.status == "OVERFLOW":
+        if run.report.status == "OVERFLOW":
             raise InvalidQueryError(
-                f"the addition gives more than {execution.limit:,} rows, and none was added to "
+                f"the addition gives more than {run.query.row_limit.limit:,} rows, and none was added to "
                 f"mydb.{job.watch.result_table}: choose fewer by the query of the watch"
             )
-        if not execution.report.rows:
+        if not run.report.rows:
             return
         with tempfile.TemporaryFile(dir=self._config.spool_path) as file:
             for piece in self._results.read_result(job.result_key, 0, size):
-                execution.check_stopped()
+                run.check_stopped()
                 file.write(piece)
             file.flush()
             self._tables.append_result(
                 job.owner,
                 job.watch.result_table,
                 descriptor_path(file),
-                result_table_fields(execution.translation.fields),
+                result_table_fields(run.query.translation.fields),
                 token=job.watch.token,
                 can_recur=self._find_recurrable(),
                 constant={ADDITION_COLUMN: job.watch.number},

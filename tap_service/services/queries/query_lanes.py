@@ -1,9 +1,9 @@
-"""Chooses which request to /sync works next: places in lanes, and turns between clients.
+"""Chooses which request to /sync works next: slots of lanes, and turns between clients.
 
-A lane has places; requests that find none wait. When a place becomes free, the client with the fewest requests at work
-in the lane is next, and among equals the one whose request has the lowest turn: one more than its client's last one,
-but no less than those at work, as in ``job_queues``. The requests of one client keep their order. No client gets the
-last place of a lane (``LaneLimits``), so another client waits for a place only behind third ones.
+A lane has slots; requests that find none wait. A free slot goes to the client with the fewest requests at work in the
+lane, and among equal clients to the request with the lowest turn: one more than the turn of its client's last request,
+but no less than the turns at work, as in ``job_queues``. The requests of one client keep their order. No client gets
+the last slot of a lane (``LaneLimits``), so a client waits for a slot only behind third clients.
 """
 
 from __future__ import annotations
@@ -12,37 +12,43 @@ import logging
 import threading
 import time
 from collections import deque
-from concurrent.futures import ThreadPoolExecutor
-from typing import Protocol
+from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
+from typing import Generic, Protocol, TypeVar
 
+from tap_service.models.client import Client
 from tap_service.models.engine_share import Lane
 from tap_service.service_errors import ServiceBusy, ServiceError, TooManyQueries
 from tap_service.services.queries.lane_limits import LaneLimits
-from tap_service.settings.client_limits import ClientLimit
 
 _log = logging.getLogger("skyhouse")
+
+_T = TypeVar("_T")
 
 
 class LaneWork(Protocol):
     """The work of one request, on threads of the lanes."""
 
-    def do_work(self, place: LanePlace) -> Lane | None:
-        """Work until the end, or return the lane where the rest is to be done: it is called again there."""
+    def do_work(self, slot: LaneSlot) -> Lane | None:
+        """Work until the end; or return the lane where the work goes on, which calls this again."""
 
     def end_work(self, refusal: ServiceError | None = None) -> None:
-        """Tell the client: the place is free again, or the next lane has no room."""
+        """Tell the client that the work has ended and its slot is free, or that the next lane has no room."""
 
 
-class LanePlace:
-    """A request that waits or works in a lane since the instant ``at`` of time.monotonic."""
+class LaneSlot:
+    """The slot of a request in a lane, for which the request waits at first.
 
-    __slots__ = ("at", "client", "is_running", "lane", "limit", "most_waiting", "turn", "waited", "work")
+    ``at``: the instant of time.monotonic when it began to wait or to work. ``max_waiting``: the request is refused
+    if as many requests of all clients wait.
+    """
 
-    def __init__(self, client: str, limit: ClientLimit, most_waiting: float, lane: Lane, work: LaneWork) -> None:
+    __slots__ = ("at", "client", "is_running", "key", "lane", "max_waiting", "turn", "waited", "work")
+
+    def __init__(self, client: Client, max_waiting: float, lane: Lane, work: LaneWork) -> None:
         self.client = client
-        self.limit = limit
-        #: it does not wait behind more requests of all
-        self.most_waiting = most_waiting
+        self.key = client.key
+        self.max_waiting = max_waiting
         self.lane = lane
         self.work = work
         self.at = time.monotonic()
@@ -52,50 +58,50 @@ class LanePlace:
 
 
 class _LaneState:
-    """One lane. ``turn`` is the highest of those that have started, ``last_turns`` has clients' turns from it on."""
+    """One lane. ``_turn`` is the highest turn that has started; ``_last_turns`` has the later turns of clients."""
 
-    def __init__(self, places: int) -> None:
-        self.places = places
+    def __init__(self, slots: int) -> None:
+        self.slots = slots
         self.running: dict[str, int] = {}
-        self.waiting: dict[str, deque[LanePlace]] = {}
+        self.waiting: dict[str, deque[LaneSlot]] = {}
         self.n_running = 0
         self.n_waiting = 0
         self._turn = 0
         self._last_turns: dict[str, int] = {}
 
-    def give_turn(self, place: LanePlace) -> None:
-        place.turn = max(self._turn, self._last_turns.get(place.client, -1) + 1)
-        self._last_turns[place.client] = place.turn
+    def give_turn(self, slot: LaneSlot) -> None:
+        slot.turn = max(self._turn, self._last_turns.get(slot.key, -1) + 1)
+        self._last_turns[slot.key] = slot.turn
 
-    def start_place(self, place: LanePlace) -> None:
-        if place.turn > self._turn:
-            self._turn = place.turn
-            self._last_turns = {client: turn for client, turn in self._last_turns.items() if turn >= self._turn}
-        self.count_in(place.client)
+    def start_slot(self, slot: LaneSlot) -> None:
+        if slot.turn > self._turn:
+            self._turn = slot.turn
+            self._last_turns = {key: turn for key, turn in self._last_turns.items() if turn >= self._turn}
+        self.count_in(slot.key)
 
-    def order_key(self, place: LanePlace) -> tuple[int, int]:
-        return self.running.get(place.client, 0), place.turn
+    def order_key(self, slot: LaneSlot) -> tuple[int, int]:
+        return self.running.get(slot.key, 0), slot.turn
 
-    def count_in(self, client: str) -> None:
-        self.running[client] = self.running.get(client, 0) + 1
+    def count_in(self, key: str) -> None:
+        self.running[key] = self.running.get(key, 0) + 1
         self.n_running += 1
 
-    def count_out(self, client: str) -> None:
+    def count_out(self, key: str) -> None:
         self.n_running -= 1
-        self.running[client] -= 1
-        if not self.running[client]:
-            del self.running[client]
+        self.running[key] -= 1
+        if not self.running[key]:
+            del self.running[key]
 
-    def add_waiting(self, place: LanePlace) -> None:
-        self.waiting.setdefault(place.client, deque()).append(place)
+    def add_waiting(self, slot: LaneSlot) -> None:
+        self.waiting.setdefault(slot.key, deque()).append(slot)
         self.n_waiting += 1
 
-    def remove_waiting(self, place: LanePlace) -> None:
+    def remove_waiting(self, slot: LaneSlot) -> None:
         """Remove a waiting request."""
-        queue = self.waiting[place.client]
-        queue.remove(place)
+        queue = self.waiting[slot.key]
+        queue.remove(slot)
         if not queue:
-            del self.waiting[place.client]
+            del self.waiting[slot.key]
         self.n_waiting -= 1
 
 
@@ -105,47 +111,47 @@ class QueryLanes:
     def __init__(self, limits: LaneLimits) -> None:
         self._limits = limits
         self._lock = threading.Lock()
-        self._lanes = {lane: _LaneState(places) for lane, places in limits.places.items()}
-        #: requests beyond the places of their lane, which they entered from a lighter one
-        self._max_excess = limits.places[Lane.LIGHT]
-        self._threads = ThreadPoolExecutor(sum(limits.places.values()) + self._max_excess, "query")
+        self._lanes = {lane: _LaneState(slots) for lane, slots in limits.slots.items()}
+        #: the maximum number of requests beyond the slots of their lanes, which they entered from lighter lanes
+        self._max_excess = limits.slots[Lane.LIGHT]
+        self._threads = ThreadPoolExecutor(sum(limits.slots.values()) + self._max_excess, "query")
 
-    def enter_lane(self, client: str, owner: str | None, lane: Lane, work: LaneWork) -> LanePlace:
-        """Start the work of a request of a client, or let it wait. Raises TooManyQueries or ServiceBusy."""
-        limits = self._limits
-        place = LanePlace(client, limits.find_client_limit(owner), limits.count_all_waiting(lane, owner), lane, work)
+    def enter_lane(self, client: Client, lane: Lane, work: LaneWork) -> LaneSlot:
+        """Start the work of a client's request, or let it wait. Raises TooManyQueries or ServiceBusy."""
+        slot = LaneSlot(client, self._limits.count_all_waiting(lane, client), lane, work)
         with self._lock:
-            self._admit(place)
-        return place
+            self._admit(slot)
+        return slot
 
-    def move_place(self, place: LanePlace, lane: Lane, *, beyond: bool = False) -> bool:
+    def move_slot(self, slot: LaneSlot, lane: Lane, *, beyond: bool = False) -> bool:
         """Count a working request in another lane from now on; return whether there is room.
 
-        ``beyond`` the places of that lane and the limit of its client, as many may work as the light lane has places.
+        ``beyond``: ignore the slots of that lane and the limit of the client, for as many requests as the light lane
+        has slots.
         """
         with self._lock:
             new = self._lanes[lane]
             if beyond:
-                excess = sum(max(0, state.n_running - state.places) for state in self._lanes.values())
-                has_room = new.n_running < new.places or excess < self._max_excess
+                excess = sum(max(0, state.n_running - state.slots) for state in self._lanes.values())
+                has_room = new.n_running < new.slots or excess < self._max_excess
             else:
-                allowed = self._limits.count_running(lane, place.limit)
-                has_room = new.n_running < new.places and new.running.get(place.client, 0) < allowed
-            if not place.is_running or not has_room:
+                allowed = self._limits.count_running(lane, slot.client)
+                has_room = new.n_running < new.slots and new.running.get(slot.key, 0) < allowed
+            if not slot.is_running or not has_room:
                 return False
-            self._lanes[place.lane].count_out(place.client)
-            place.lane = lane
-            new.count_in(place.client)
+            self._lanes[slot.lane].count_out(slot.key)
+            slot.lane = lane
+            new.count_in(slot.key)
             self._start_waiting()
             return True
 
-    def leave_lane(self, place: LanePlace) -> bool:
+    def leave_lane(self, slot: LaneSlot) -> bool:
         """Remove a waiting request; return False if it works or has ended."""
         with self._lock:
-            state = self._lanes[place.lane]
-            if place.is_running or place not in state.waiting.get(place.client, ()):
+            state = self._lanes[slot.lane]
+            if slot.is_running or slot not in state.waiting.get(slot.key, ()):
                 return False
-            state.remove_waiting(place)
+            state.remove_waiting(slot)
             return True
 
     def count_requests(self, lane: Lane) -> tuple[int, int]:
@@ -162,84 +168,102 @@ class QueryLanes:
     def close(self) -> None:
         self._threads.shutdown(wait=False, cancel_futures=True)
 
-    def _admit(self, place: LanePlace) -> None:
-        state = self._lanes[place.lane]
-        state.give_turn(place)
-        if state.n_running < state.places and self._may_start(place):
-            self._start(place)
+    def _admit(self, slot: LaneSlot) -> None:
+        state = self._lanes[slot.lane]
+        state.give_turn(slot)
+        if state.n_running < state.slots and self._may_start(slot):
+            self._start(slot)
             return
-        of_client = len(state.waiting.get(place.client, ()))
-        if of_client >= self._limits.count_waiting(place.lane, place.limit):
+        of_client = len(state.waiting.get(slot.key, ()))
+        if of_client >= self._limits.count_waiting(slot.lane, slot.client):
             raise TooManyQueries(
-                f"{of_client + state.running.get(place.client, 0)} of your requests work or wait already, the most for "
-                f"one client: wait for their answers before you send more{_way_out(place.lane)}"
+                f"{of_client + state.running.get(slot.key, 0)} of your requests work or wait already, the maximum for "
+                f"one client: wait for their answers before you send more{_way_out(slot.lane)}"
             )
-        if state.n_waiting >= place.most_waiting:
+        if state.n_waiting >= slot.max_waiting:
             is_full = state.n_waiting >= self._limits.waiting
-            reason = (
-                "this service accepts no more" if is_full else "the remaining places are reserved for users: log in"
-            )
+            reason = "this service accepts no more" if is_full else "the remaining slots are reserved for users: log in"
             raise ServiceBusy(
                 f"{state.n_running + state.n_waiting} requests work or wait, and {reason}"
-                f"{':' if is_full else ','} try again in a while{_way_out(place.lane)}"
+                f"{':' if is_full else ','} try again in a while{_way_out(slot.lane)}"
             )
-        state.add_waiting(place)
+        state.add_waiting(slot)
 
-    def _may_start(self, place: LanePlace) -> bool:
-        """Return whether its client may use a place; not for a query while too many others have outgrown their lane."""
-        client, find_most = place.client, self._limits.count_running
-        if self._lanes[place.lane].running.get(client, 0) >= find_most(place.lane, place.limit):
+    def _may_start(self, slot: LaneSlot) -> bool:
+        """Return whether the client may use a slot: no query starts while too many others have outgrown their lane."""
+        key, find_most = slot.key, self._limits.count_running
+        if self._lanes[slot.lane].running.get(key, 0) >= find_most(slot.lane, slot.client):
             return False
-        if place.lane is Lane.READING:
+        if slot.lane is Lane.READING:
             return True
-        return all(state.running.get(client, 0) <= find_most(lane, place.limit) for lane, state in self._lanes.items())
+        return all(state.running.get(key, 0) <= find_most(lane, slot.client) for lane, state in self._lanes.items())
 
     def _start_waiting(self) -> None:
         for state in self._lanes.values():
-            while state.n_waiting and state.n_running < state.places:
+            while state.n_waiting and state.n_running < state.slots:
                 heads = (queue[0] for queue in state.waiting.values())
-                startable = (place for place in heads if self._may_start(place))
-                place = min(startable, key=state.order_key, default=None)
-                if place is None:
+                startable = (slot for slot in heads if self._may_start(slot))
+                slot = min(startable, key=state.order_key, default=None)
+                if slot is None:
                     break
-                state.remove_waiting(place)
+                state.remove_waiting(slot)
                 try:
-                    self._start(place)
+                    self._start(slot)
                 except ServiceBusy as error:
-                    place.work.end_work(error)
+                    slot.work.end_work(error)
 
-    def _start(self, place: LanePlace) -> None:
+    def _start(self, slot: LaneSlot) -> None:
         started = time.monotonic()
-        place.waited += started - place.at
-        place.at, place.is_running = started, True
-        self._lanes[place.lane].start_place(place)
+        slot.waited += started - slot.at
+        slot.at, slot.is_running = started, True
+        self._lanes[slot.lane].start_slot(slot)
         try:
-            self._threads.submit(self._run, place)
+            self._threads.submit(self._run, slot)
         except RuntimeError as error:
-            place.is_running = False
-            self._lanes[place.lane].count_out(place.client)
+            slot.is_running = False
+            self._lanes[slot.lane].count_out(slot.key)
             raise ServiceBusy("the service is shutting down") from error
 
-    def _run(self, place: LanePlace) -> None:
+    def _run(self, slot: LaneSlot) -> None:
         lane: Lane | None = None
         refusal: ServiceError | None = None
         try:
-            lane = place.work.do_work(place)
+            lane = slot.work.do_work(slot)
         except Exception as error:
             _log.error("a request to /sync failed", exc_info=error)
         with self._lock:
-            self._lanes[place.lane].count_out(place.client)
-            place.is_running = False
+            self._lanes[slot.lane].count_out(slot.key)
+            slot.is_running = False
             if lane is not None:
-                place.lane, place.at = lane, time.monotonic()
+                slot.lane, slot.at = lane, time.monotonic()
                 try:
-                    self._admit(place)
+                    self._admit(slot)
                 except ServiceError as error:
                     refusal = error
             self._start_waiting()
         if lane is None or refusal is not None:
-            place.work.end_work(refusal)
+            slot.work.end_work(refusal)
 
 
 def _way_out(lane: Lane) -> str:
     return "" if lane is Lane.READING else ", or send long queries to /async"
+
+
+class LaneCall(Generic[_T]):
+    """A function call as the work of a request, with its result as a future."""
+
+    def __init__(self, call: Callable[[], _T]) -> None:
+        self.result: Future[_T] = Future()
+        self._call = call
+
+    def do_work(self, slot: LaneSlot) -> None:  # noqa: ARG002 (LaneWork)
+        if not self.result.set_running_or_notify_cancel():
+            return  # the client has gone
+        try:
+            self.result.set_result(self._call())
+        except BaseException as error:
+            self.result.set_exception(error)
+
+    def end_work(self, refusal: ServiceError | None = None) -> None:
+        if refusal is not None and self.result.set_running_or_notify_cancel():
+            self.result.set_exception(refusal)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from tap_service.models.client import Client
 from tap_service.models.history_entry import HistoryEntry, make_entry_id
 from tap_service.models.query_report import QueryReport
 from tap_service.models.timestamps import add_seconds, now
@@ -21,16 +22,15 @@ class QueryLog:
         self._lines = lines
         self._history = history
 
-    def log_query(
-        self, parameters: TapParameters, report: QueryReport, *, query_id: str, client: str, user: str | None
-    ) -> None:
+    def log_query(self, parameters: TapParameters, report: QueryReport, *, query_id: str, client: Client) -> None:
         """Record the end of a query with valid parameters."""
+        user = client.name
         if user is not None and parameters.in_history and report.status != _NOT_ENDED:
             self._history.add_query(user, _build_entry(parameters, report, query_id))
         self._lines.write_record(
             query_id=query_id,
             runid=parameters.runid,
-            client=client,
+            client=client.address,
             user=user,
             query=parameters.query,
             lang=parameters.language,
@@ -44,10 +44,12 @@ class QueryLog:
             error=report.error,
         )
 
-    def log_failure(self, report: QueryReport, *, client: str, user: str | None = None, query_id: str = "") -> None:
-        """Log a query whose parameters cannot be used."""
+    def log_failure(self, report: QueryReport, *, query_id: str, client: Client) -> None:
+        """Log a query with invalid parameters."""
         named = {"query_id": query_id} if query_id else {}
-        self._lines.write_record(**named, client=client, user=user, status=report.status, error=report.error)
+        self._lines.write_record(
+            **named, client=client.address, user=client.name, status=report.status, error=report.error
+        )
 
     def close(self) -> None:
         self._lines.close()

@@ -1,12 +1,13 @@
-"""Turns the parameters of a request into an execution, for /sync and for jobs."""
+"""Prepares the query of a request, for /sync, jobs and estimates."""
 
 from __future__ import annotations
 
 import logging
 import time
 from collections.abc import Callable
-from contextlib import suppress
+from contextlib import closing, suppress
 from dataclasses import dataclass, replace
+from enum import Enum, auto
 from functools import partial
 
 import numpy as np
@@ -14,12 +15,12 @@ from numpy.typing import NDArray
 
 from adql import OBJECT_NAME_FUNCTIONS, AdqlErrors, AdqlSemanticError, Translation
 from clickhouse_schema.catalogue import Catalogue, TableEntry
-from clickhouse_schema.datatypes import Field
 from clickhouse_schema.engine_tables.addition_record import Addition, find_addition
 from clickhouse_schema.hats.hats_error import HatsError
 from tap_service.config import Config
 from tap_service.constants import MAX_ESTIMATED_CHARACTERS, PRODUCT, UNLIMITED_MAXREC
 from tap_service.hats.writing.collection_archive import CollectionArchive
+from tap_service.hats.writing.result_table import describe_result_table
 from tap_service.models.timestamps import format_instant, now
 from tap_service.models.uws_job import Job
 from tap_service.models.work_class import Estimate, ResultRows, SmallReading
@@ -31,7 +32,7 @@ from tap_service.services.catalogue.catalogue_cache import CatalogueCache
 from tap_service.services.estimates.cost_estimate import Estimator
 from tap_service.services.estimates.row_density import RowDensity
 from tap_service.services.queries.name_resolver import NameResolver
-from tap_service.services.queries.query_execution import QueryExecution
+from tap_service.services.queries.prepared_query import PreparedQuery, RowSource
 from tap_service.services.queries.row_limit import RowLimit, apply_row_limit
 from tap_service.services.queries.row_look_ups import RowLookUps
 from tap_service.services.queries.sesame_resolver import SesameResolver
@@ -51,17 +52,22 @@ _log = logging.getLogger("skyhouse")
 _NAME_CHARACTERS = 8
 
 
+class Costing(Enum):
+    """Which estimates of a query's cost its preparation makes."""
+
+    NONE = auto()
+    #: if the query reads little, only what it reads at most
+    UNLESS_SMALL = auto()
+    ALWAYS = auto()
+
+
 @dataclass(frozen=True, slots=True)
 class _QueryTables:
-    """What a query may read: the tables of its owner, its uploads, and of one table perhaps an addition alone.
-
-    ``notes``: how the uploads were read.
-    """
+    """The tables that a query may read: its owner's, its uploads, and perhaps only an addition to one of them."""
 
     owner: str | None
     uploads: tuple[TableEntry, ...] = ()
     addition: Addition | None = None
-    notes: tuple[str, ...] = ()
 
 
 class QueryPreparation:
@@ -69,14 +75,14 @@ class QueryPreparation:
         self,
         config: Config,
         engine: Engine,
-        metadata: CatalogueCache,
+        catalogue_cache: CatalogueCache,
         translator: Translator,
         estimator: Estimator,
         uploads: UploadLoader,
     ) -> None:
         self._config = config
         self._engine = engine
-        self._metadata = metadata
+        self._catalogue_cache = catalogue_cache
         self._translator = translator
         self._estimator = estimator
         self._uploads = uploads
@@ -91,23 +97,30 @@ class QueryPreparation:
         hard_maxrec: int,
         *,
         owner: str | None = None,
-        is_hasty: bool = False,
+        costing: Costing = Costing.NONE,
         addition: Addition | None = None,
-    ) -> QueryExecution:
-        """Load the uploaded tables, translate the query, and return its execution, which the caller closes.
+    ) -> PreparedQuery:
+        """Load the uploaded tables and translate the query.
 
         Parameters
         ----------
+        parameters
+            The parameters of the request.
         query_id
             The engine's name for the query.
         hard_maxrec
             The largest row limit of such a request.
         owner
-            The user whose tables the query may read; None for an anonymous caller.
-        is_hasty
-            Do not count the rows of a small result that the row limit does not cut; it has ``small_reading``.
+            The user whose tables the query may read; None for an anonymous client.
+        costing
+            Which estimates the caller needs.
         addition
-            Read the rows of this addition alone of the table that it was made to.
+            Read only the rows of this addition from the table to which it was made.
+
+        Returns
+        -------
+        PreparedQuery
+            The caller closes it.
 
         Raises
         ------
@@ -116,50 +129,49 @@ class QueryPreparation:
         InvalidQueryError
             The query cannot be translated.
         """
-        began = time.monotonic()
-        is_collection = parameters.format.is_collection
-        if is_collection:
-            hard_maxrec = UNLIMITED_MAXREC
-        asked = parameters.maxrec
-        if asked is None:
-            asked = hard_maxrec if is_collection else self._config.default_maxrec
-        limit = min(asked, hard_maxrec)
-        if not parameters.uploads:
-            tables = _QueryTables(owner, addition=addition)
-            execution = self._build_execution(parameters, tables, query_id, limit, hard_maxrec, is_hasty)
-            self._metadata.note_use(owner, execution.translation.tables)
-            return execution
-        uploads = self._uploads.load_tables(parameters.uploads, query_id)
-        read = time.monotonic() - began
+        started = time.monotonic()
+        limit, hard_maxrec = self._choose_row_limit(parameters, hard_maxrec)
+        uploads = self._uploads.load_tables(parameters.uploads, query_id) if parameters.uploads else None
+        loaded = time.monotonic()
         try:
-            tables = _QueryTables(owner, uploads.entries, addition, uploads.notes)
-            execution = self._build_execution(parameters, tables, query_id, limit, hard_maxrec, is_hasty)
+            tables = _QueryTables(owner, uploads.entries if uploads else (), addition)
+            translation = self._translate_query(parameters.query, limit, tables)
+            if uploads is not None:
+                translation = replace(translation, warnings=(*translation.warnings, *uploads.notes))
+            small = self._find_small_reading(translation) if costing is Costing.UNLESS_SMALL else None
+            query = self._build_query(parameters, translation, query_id, limit, hard_maxrec, small)
+            translated = time.monotonic()
+            is_costed = costing is Costing.ALWAYS or (costing is Costing.UNLESS_SMALL and small is None)
+            estimate = self._estimate_cost(query) if is_costed else None
         except BaseException:
-            uploads.drop_tables()
+            if uploads is not None:
+                uploads.drop_tables()
             raise
-        execution.uploads = uploads
-        self._metadata.note_use(owner, execution.translation.tables)
-        execution.report.seconds["uploads"] = read
-        return execution
+        self._catalogue_cache.note_use(owner, translation.tables)
+        seconds = {"uploads": loaded - started} if uploads is not None else {}
+        seconds["translate"] = translated - loaded
+        return replace(query, uploads=uploads, estimate=estimate, seconds=seconds)
 
-    def _build_execution(
+    def _choose_row_limit(self, parameters: TapParameters, hard_maxrec: int) -> tuple[int, int]:
+        """Return the row limit of a request, and its maximum; a collection has none unless MAXREC asks for it."""
+        default = self._config.default_maxrec
+        if parameters.format.is_collection:
+            hard_maxrec = default = UNLIMITED_MAXREC
+        return min(default if parameters.maxrec is None else parameters.maxrec, hard_maxrec), hard_maxrec
+
+    def _build_query(
         self,
         parameters: TapParameters,
-        tables: _QueryTables,
+        translation: Translation,
         query_id: str,
         limit: int,
         hard_maxrec: int,
-        is_hasty: bool,
-    ) -> QueryExecution:
-        began = time.monotonic()
-        translation = self._translate_query(parameters.query, limit, tables)
-        if tables.notes:
-            translation = replace(translation, warnings=(*translation.warnings, *tables.notes))
+        small: SmallReading | None,
+    ) -> PreparedQuery:
         try:
             parameters.format.check_columns(len(translation.fields))
         except TooManyColumnsError as error:
             raise InvalidQueryError(str(error)) from error
-        small = self._find_small_reading(translation) if is_hasty else None
         # a region's rows are counted by its cover, which took the time of the translation
         is_slow = is_long(parameters.query) and translation.cells
         is_uncut = small is not None and small.rows <= limit
@@ -167,43 +179,41 @@ class QueryPreparation:
         limits = RowLimit(limit, hard_maxrec, self._config.async_hard_maxrec)
         row_limit = apply_row_limit(limits, rows, translation, parameters.query)
         info = self._build_result_info(parameters, translation, row_limit)
-        make_serializer = self._choose_serializer(parameters, translation, info, query_id)
-        try:
-            execution = QueryExecution(
-                ThriftySource(self._engine, self._config.query_memory),
-                translation,
-                make_serializer,
-                query_id,
-                row_limit,
-                memory=self._config.query_memory,
-            )
-        except HatsError as problem:
-            raise InvalidQueryError(str(problem)) from problem
+        memory = self._config.query_memory
+        source: RowSource = ThriftySource(self._engine, memory)
         if translation.stored_rows is not None:
-            execution.source = StoredRowSource(self._engine, translation.stored_rows, self._look_ups)
-        execution.small_reading = small
-        execution.report.seconds["translate"] = time.monotonic() - began
-        return execution
+            source = StoredRowSource(self._engine, translation.stored_rows, self._look_ups)
+        return PreparedQuery(
+            query_id,
+            translation,
+            row_limit,
+            source,
+            self._choose_serializer(parameters, translation, info, query_id),
+            memory=memory,
+            small_reading=small,
+        )
 
     def _choose_serializer(
         self, parameters: TapParameters, translation: Translation, info: ResultInfo, query_id: str
     ) -> Callable[[], Serializer]:
-        """Return what makes the serializer; one of a collection puts the rows into a table first."""
+        """Return what makes the serializer; a collection needs a position, and puts the rows into a table first."""
         make = partial(parameters.format.serializer, translation.fields, info, self._scratch)
         if not parameters.format.is_collection:
             return make
+        name = f"job_{query_id.removeprefix('async-')[:_NAME_CHARACTERS]}"
+        table_name = upload_table_name(query_id, len(parameters.uploads))
+        try:
+            describe_result_table(name, table_name, translation.fields, info.query, info.citations, info.rights)
+        except HatsError as error:
+            raise InvalidQueryError(str(error)) from error
         return partial(
             CollectionArchive,
             *make.args,
             engine=self._engine,
-            name=f"job_{query_id.removeprefix('async-')[:_NAME_CHARACTERS]}",
-            table_name=upload_table_name(query_id, len(parameters.uploads)),
+            name=name,
+            table_name=table_name,
             settings=choose_memory_settings(self._config.query_memory),
         )
-
-    def result_fields(self, parameters: TapParameters, owner: str | None) -> tuple[Field, ...]:
-        """Return the columns of a query's result. Raises InvalidQueryError."""
-        return self.translate_for(parameters, owner).fields
 
     def translate_for(self, parameters: TapParameters, owner: str | None) -> Translation:
         """Translate a query to learn what it reads and returns. Raises InvalidQueryError."""
@@ -211,19 +221,8 @@ class QueryPreparation:
 
     def current_data_version(self) -> int:
         """Return a number that changes with each change of the published tables."""
-        self._metadata.refresh()
-        return self._metadata.snapshot.version
-
-    def estimate_cost(self, execution: QueryExecution) -> Estimate | None:
-        """Estimate the cost of the query; None if the engine or the job store does not answer."""
-        limit = execution.row_limit
-        try:
-            cost = self._estimator.estimate_cost(execution.translation, self._metadata.snapshot.version)
-            warnings = (*execution.translation.warnings, limit.warning)
-            return replace(cost, result=limit.rows, warning=" ".join(filter(None, warnings)))
-        except (EngineError, JobStoreUnavailable) as error:
-            _log.warning("the cost of a query cannot be estimated now: %s", getattr(error, "detail", error))
-            return None
+        self._catalogue_cache.refresh()
+        return self._catalogue_cache.snapshot.version
 
     def estimate_job_cost(self, job: Job) -> Estimate | None:
         """Estimate the cost of a job before it is queued.
@@ -237,18 +236,22 @@ class QueryPreparation:
                 return None
             hard_maxrec = self._config.async_hard_maxrec
             addition = find_addition(self._engine, job.watch.addition_id) if job.watch else None
-            execution = self.prepare_query(parameters, "", hard_maxrec, owner=job.owner, addition=addition)
-            return self.estimate_cost(execution)
+            with closing(
+                self.prepare_query(
+                    parameters, "", hard_maxrec, owner=job.owner, costing=Costing.ALWAYS, addition=addition
+                )
+            ) as query:
+                return query.estimate
         except ServiceError:
             return None
 
     def estimate_row_spread(self, translation: Translation, entry: TableEntry) -> tuple[int, NDArray[np.float64]]:
         """Return a HEALPix order and, for each NESTED cell of it, the rows of a table that the query reads."""
-        return self._estimator.find_rows_reached(translation, entry, self._metadata.snapshot.version)
+        return self._estimator.find_rows_reached(translation, entry, self._catalogue_cache.snapshot.version)
 
     def estimate_kept_bytes(self, translation: Translation) -> RowDensity:
         """Return the bytes of rows that the query's cross-matches keep in memory, by where these rows are."""
-        return self._estimator.find_kept_bytes(translation, self._metadata.snapshot.version)
+        return self._estimator.find_kept_bytes(translation, self._catalogue_cache.snapshot.version)
 
     def describe_memory(self, translation: Translation) -> tuple[str, ...]:
         """Return a line for the plan if the query's cross-matches keep more rows than fit into memory, else none."""
@@ -272,7 +275,7 @@ class QueryPreparation:
         Raises ServiceUnavailable.
         """
         try:
-            return self._estimator.get_density(entry, self._metadata.snapshot.version)
+            return self._estimator.get_density(entry, self._catalogue_cache.snapshot.version)
         except EngineError as error:
             raise ServiceUnavailable("the table's rows cannot be counted now. Try again later") from error
 
@@ -281,15 +284,25 @@ class QueryPreparation:
         if estimate is not None:
             self._estimator.learn_rate(estimate, bytes_read, seconds)
 
+    def _estimate_cost(self, query: PreparedQuery) -> Estimate | None:
+        """Estimate the cost of a query; None if the engine or the job store does not answer."""
+        try:
+            cost = self._estimator.estimate_cost(query.translation, self._catalogue_cache.snapshot.version)
+        except (EngineError, JobStoreUnavailable) as error:
+            _log.warning("the cost of a query cannot be estimated now: %s", getattr(error, "detail", error))
+            return None
+        warnings = (*query.translation.warnings, query.row_limit.warning)
+        return replace(cost, result=query.row_limit.rows, warning=" ".join(filter(None, warnings)))
+
     def _find_small_reading(self, translation: Translation) -> SmallReading | None:
         try:
-            return self._estimator.find_small_reading(translation, self._metadata.snapshot.version)
+            return self._estimator.find_small_reading(translation, self._catalogue_cache.snapshot.version)
         except EngineError:
             return None
 
     def _estimate_result_rows(self, translation: Translation) -> ResultRows | None:
         try:
-            return self._estimator.estimate_result_rows(translation, self._metadata.snapshot.version)
+            return self._estimator.estimate_result_rows(translation, self._catalogue_cache.snapshot.version)
         except EngineError as error:
             _log.warning("the rows of a result cannot be estimated now: %s", error.detail)
             return None
@@ -310,20 +323,20 @@ class QueryPreparation:
         )
 
     def _translate_query(self, query: str, limit: int, tables: _QueryTables) -> Translation:
-        snapshot = self._metadata.snapshot
+        snapshot = self._catalogue_cache.snapshot
         try:
             return self._translate_with(self._list_tables(tables), query, limit)
         except InvalidQueryError as problem:
             if not isinstance(problem.__cause__, AdqlSemanticError | AdqlErrors):
                 raise
             with suppress(EngineError):  # the query may name what was published since the catalogue was read
-                self._metadata.refresh()
-            if self._metadata.snapshot is snapshot:
+                self._catalogue_cache.refresh()
+            if self._catalogue_cache.snapshot is snapshot:
                 raise
         return self._translate_with(self._list_tables(tables), query, limit)
 
     def _list_tables(self, tables: _QueryTables) -> Catalogue:
-        catalogue = self._metadata.catalogue_for(tables.owner)
+        catalogue = self._catalogue_cache.catalogue_for(tables.owner)
         if tables.addition is not None:
             catalogue = _restrict_to_addition(catalogue, tables.addition)
         return catalogue.add_entries(tables.uploads) if tables.uploads else catalogue
@@ -334,7 +347,7 @@ class QueryPreparation:
 
 
 def _restrict_to_addition(catalogue: Catalogue, addition: Addition) -> Catalogue:
-    """Return the catalogue with the rows of an addition in place of its table. Raises InvalidQueryError."""
+    """Return the catalogue with the rows of an addition instead of its table. Raises InvalidQueryError."""
     entry = catalogue.find_entry(addition.schema.name, addition.schema.tables[0].name)
     if entry is None:
         raise InvalidQueryError(

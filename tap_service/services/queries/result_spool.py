@@ -17,7 +17,7 @@ from functools import partial
 from pathlib import Path
 
 from tap_service.constants import PIECE_BYTES
-from tap_service.models.client_key import ANONYMOUS_PREFIX
+from tap_service.models.client import ANONYMOUS_PREFIX
 from tap_service.scratch_files import Budget, NoRoom, ScratchFile
 
 #: one result takes at most 1/16 of the memory, one file 1/16 of the disk, and one client 1/4 of the memory

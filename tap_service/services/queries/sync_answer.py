@@ -10,7 +10,9 @@ import uuid
 from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import dataclass, field
 from datetime import datetime
+from functools import partial
 
+from tap_service.config import Config
 from tap_service.constants import (
     CANCEL_RETRY_SECONDS,
     FIRST_BYTES,
@@ -21,13 +23,18 @@ from tap_service.constants import (
     SETTLING_SECONDS,
     WATCH_SECONDS,
 )
-from tap_service.models.engine_share import ENGINE_SHARES, Lane
+from tap_service.models.client import Client
+from tap_service.models.engine_share import Lane
 from tap_service.models.query_report import QueryReport
 from tap_service.models.timestamps import now
 from tap_service.service_errors import ClientGone, QueryTimedOut, ServiceError
-from tap_service.services.queries.query_execution import QueryExecution, log_status, name_engine_error
-from tap_service.services.queries.query_lanes import LanePlace, QueryLanes
+from tap_service.services.queries.query_lanes import LaneSlot, QueryLanes
+from tap_service.services.queries.query_preparation import QueryPreparation, may_wait
+from tap_service.services.queries.query_recorder import QueryRecorder
+from tap_service.services.queries.query_run import QueryRun, RunState
 from tap_service.services.queries.result_spool import Spool
+from tap_service.services.queries.run_errors import log_status, name_engine_error
+from tap_service.services.queries.sync_preparation import choose_lane, choose_share, prepare_sync_query
 from tap_service.services.queries.tap_parameters import TapParameters
 from tap_service.storage.engine.engine import EngineError
 
@@ -44,72 +51,87 @@ StartJob = Callable[[], Awaitable[str]]
 
 @dataclass(frozen=True, slots=True)
 class SyncRequest:
-    """A request; ``client`` is its address, ``at`` an instant of time.monotonic.
+    """A request.
 
-    ``start_job`` is None if a query that takes too long does not become a job. ``release`` is called
-    when its files are not read any more. ``longer`` says where longer queries belong.
+    Attributes
+    ----------
+    parameters, client
+        The query, and its sender.
+    start_job
+        Starts a job at the time limit, to go on with the query; None if the query shall fail.
+    release
+        Is called at the end: the files of ``parameters`` are not read any more.
+    longer
+        Where longer queries belong: a sentence for the error at the time limit.
+    query_id
+        The engine's name for the query.
+    since, at
+        When it came: an instant, and one of time.monotonic.
     """
 
     parameters: TapParameters
-    client: str
-    owner: str | None
-    at: float
+    client: Client
     start_job: StartJob | None = None
     release: Callable[[], None] = lambda: None
     longer: str = LONGER_QUERIES
     query_id: str = field(default_factory=lambda: f"sync-{uuid.uuid4().hex}")
     since: datetime = field(default_factory=now)
+    at: float = field(default_factory=time.monotonic)
 
 
 class SyncAnswer:
     """A request at work: the engine fills the spool, the client reads it.
 
-    Lanes call ``do_work`` and ``end_work``, all other methods belong to the event loop.
+    Lanes call ``do_work`` and ``end_work``; all other methods belong to the event loop.
 
     Parameters
     ----------
-    asked
-        The request.
-    spool
-        Where the result goes.
-    seconds
-        How long the engine may work.
-    lanes
-        Where it works.
-    prepare
-        Prepares the query and chooses its lane, on a thread.
-    record
+    request : SyncRequest
+    spool : Spool
+        Receives the result.
+    config : Config
+        The limits of time and rows.
+    lanes : QueryLanes
+        Run the work.
+    preparation : QueryPreparation
+    recorder : QueryRecorder
         Records the end.
+    answers : set of SyncAnswer
+        The answers at work: has this one from its start to its end.
     """
 
     def __init__(
         self,
-        asked: SyncRequest,
+        request: SyncRequest,
         spool: Spool,
-        seconds: float,
+        config: Config,
         lanes: QueryLanes,
-        prepare: Callable[[SyncRequest], tuple[QueryExecution, Lane]],
-        record: Callable[[SyncAnswer], None],
+        preparation: QueryPreparation,
+        recorder: QueryRecorder,
+        answers: set[SyncAnswer],
     ) -> None:
-        self.asked = asked
-        self.format = asked.parameters.format
+        self.request = request
+        self.report = QueryReport()
+        #: None until the request has entered a lane
+        self.slot: LaneSlot | None = None
         #: None until the query is prepared
-        self.execution: QueryExecution | None = None
-        self.place: LanePlace | None = None
+        self.run: QueryRun | None = None
         self._spool = spool
-        self._seconds = seconds
+        self._seconds: float = config.sync_seconds
+        self._hard_maxrec = config.hard_maxrec
         self._lanes = lanes
-        self._prepare = prepare
-        self._record = record
-        self._early_report = QueryReport()
+        self._preparation = preparation
+        self._recorder = recorder
+        self._answers = answers
         self._failure: Exception | None = None
-        #: when the engine began, and the lane where the query is to begin again
+        #: the reason of a stop, while the work has not ended
+        self._stop_reason: ServiceError | None = None
+        #: when the engine began to work, and the lane where an interrupted run starts again
         self._ran_at = 0.0
         self._next_lane: Lane | None = None
-        self._stopped: ServiceError | None = None
         self._timer: asyncio.TimerHandle | None = None
         self._stopping: asyncio.Task[None] | None = None
-        self._restarting: asyncio.Task[None] | None = None
+        self._interrupting: asyncio.Task[None] | None = None
         self._closing: asyncio.Task[None] | None = None
         self._loop = asyncio.get_running_loop()
         self._is_closed = False
@@ -122,45 +144,50 @@ class SyncAnswer:
 
     # --- on threads of the lanes
 
-    def do_work(self, place: LanePlace) -> Lane | None:
+    def do_work(self, slot: LaneSlot) -> Lane | None:
         try:
-            if self.execution is None:
-                self.execution, lane = self._prepare(self.asked)
-                if lane is not Lane.LIGHT or place.lane is Lane.FETCHING:
+            if self.run is None:
+                lane = self._prepare()
+                if lane is not Lane.LIGHT or slot.lane is Lane.FETCHING:
                     return lane
-            if self._stopped is not None:
-                raise self._stopped
-            execution = self._run_query(self.execution)
-            if isinstance(execution.failure, _Outgrown):
-                return self._begin_again(execution)
+            if self._stop_reason is not None:
+                raise self._stop_reason
+            return self._run_query(slot.lane)
         except Exception as error:
             self._note_failure(error)
         return None
 
-    def _run_query(self, execution: QueryExecution) -> QueryExecution:
-        """Run the query; if a server went away, once more from the start, unless the client has begun to read.
+    def _prepare(self) -> Lane:
+        """Prepare the query; return the lane that is to run it."""
+        request = self.request
+        query = prepare_sync_query(
+            self._preparation, request.parameters, request.query_id, self._hard_maxrec, request.client.name
+        )
+        self.run = QueryRun(query, self.report)
+        return choose_lane(query)
 
-        Return the last execution.
+    def _run_query(self, lane: Lane) -> Lane | None:
+        """Run the query; again from its start if a server is lost, unless the client has begun to read.
+
+        Return the lane where the run starts again, if it was interrupted for another lane.
         """
+        assert self.run is not None  # noqa: S101 (it is prepared)
         self._ran_at = time.monotonic()
-        execution.run(_OpenSink(self._spool))
-        if not execution.has_lost_server or not self._spool.hold_back():
-            return execution
-        _log.warning("query %s begins again: %s", execution.query_id, execution.failure)
+        share = choose_share(self.run.query, lane)
+        try:
+            self.run.run(self._spool, share)
+        except ServiceError as error:
+            if not self.run.has_lost_server(error) or not self._spool.hold_back():
+                raise
+            _log.warning("query %s starts again: %s", self.run.query_id, error)
+            self._spool.drop_held_bytes()
+            self._next_lane = None
+            self.run.run(self._spool, share)
+        if self.run.state is not RunState.INTERRUPTED:
+            return None
         self._spool.drop_held_bytes()
-        self.execution = again = execution.make_again()
-        self._next_lane = None
-        again.run(_OpenSink(self._spool))
-        return again
-
-    def _begin_again(self, execution: QueryExecution) -> Lane:
-        """Replace an execution that was stopped for another lane, before the client read anything; return the lane."""
-        lane = self._next_lane or Lane.HEAVY
-        self._spool.drop_held_bytes()
-        self.execution = execution.make_again()
-        self.execution.set_engine_share(ENGINE_SHARES[lane])
-        self._next_lane = None
-        return lane
+        next_lane, self._next_lane = self._next_lane, None
+        return next_lane or Lane.HEAVY
 
     def end_work(self, refusal: ServiceError | None = None) -> None:
         if refusal is not None:
@@ -168,21 +195,22 @@ class SyncAnswer:
         self._spool.end()
 
     def _note_failure(self, error: Exception) -> None:
-        """Note why there is no run."""
         self._failure = error
-        self.report.status = log_status(error)
-        self.report.error = str(error)
-        self.report.engine_errors += name_engine_error(error)
+        if self.run is None or self.run.state is not RunState.FAILED:  # the run has reported its own error
+            self.report.end_with_error(log_status(error), error, name_engine_error(error))
 
     # --- in the event loop
 
-    @property
-    def report(self) -> QueryReport:
-        return self._early_report if self.execution is None else self.execution.report
-
-    def start(self, client_key: str, lane: Lane) -> None:
-        """Enter the lane. Raises TooManyQueries or ServiceBusy."""
-        self.place = self._lanes.enter_lane(client_key, self.asked.owner, lane, self)
+    def start(self) -> None:
+        """Enter a lane. Raises TooManyQueries or ServiceBusy."""
+        lane = Lane.FETCHING if may_wait(self.request.parameters) else Lane.LIGHT
+        try:
+            self.slot = self._lanes.enter_lane(self.request.client, lane, self)
+        except ServiceError as error:
+            self.end_work(error)
+            self.close()
+            raise
+        self._answers.add(self)
         self._watch_later(self._seconds)
 
     async def wait_briefly(self) -> bool:
@@ -197,22 +225,21 @@ class SyncAnswer:
 
         If the status is sent in an HTTP header (all formats but VOTable), wait a moment for the end of a short query.
         """
-        await self._spool.wait_for_bytes(FIRST_BYTES if self.format.is_votable else math.inf, SETTLING_SECONDS)
+        is_votable = self.request.parameters.format.is_votable
+        await self._spool.wait_for_bytes(FIRST_BYTES if is_votable else math.inf, SETTLING_SECONDS)
         if not await self._spool.wait_readable() or self._spool.has_ended:
             self.raise_failure()
 
     def raise_failure(self) -> None:
-        """Raise the query's error, unless the document is complete in spite of it."""
-        if self.is_complete:
-            return
-        failure = self._failure or (self.execution and self.execution.failure) or self._stopped
-        if failure is not None:
+        """Raise the query's error, unless the document tells it."""
+        failure = self._failure or self._stop_reason
+        if failure is not None and not self.is_complete:
             raise failure
 
     @property
     def is_complete(self) -> bool:
         """Whether the document is complete, once all pieces have been read."""
-        return self.execution is not None and self.execution.complete
+        return self.run is not None and self.run.is_whole
 
     def take_whole(self) -> bytes | None:
         """Return the document of a query that has ended, if it is short; otherwise None."""
@@ -222,132 +249,125 @@ class SyncAnswer:
         return self._spool.read_pieces()
 
     def close(self, reason: ServiceError | None = None) -> None:
-        """Stop the query if it still runs, free the spool, and log the query. The client is done or has gone."""
+        """Stop the query if it still runs, free the spool, and record the query. The client is done or has gone."""
         self._spool.close()
         if self._is_closed:
             return
         self._is_closed = True
         if self._timer is not None:
             self._timer.cancel()
-        has_uploads = self.execution is not None and self.execution.uploads is not None
+        has_uploads = self.run is not None and self.run.query.uploads is not None
         if self._spool.has_ended and not has_uploads:
-            self._record(self)
-            self.asked.release()
+            self._record_end()
         else:
             gone = ClientGone("the client closed the connection before the end")
             self._closing = asyncio.create_task(self._close_work(reason or gone))
 
     async def wait_closed(self) -> None:
-        """Wait until ``close`` has finished, but not for a preparation: its readers of uploads may end later only."""
+        """Wait until ``close`` has finished, but not for a preparation: its readers of uploads may end much later."""
         if self._closing is None:
             return
-        if self.execution is None and not self._spool.has_ended and self._stopped is not None:
+        if self.run is None and not self._spool.has_ended and self._stop_reason is not None:
             self._closing.cancel()
-            self._note_failure(self._stopped)
-            self._record(self)
-            self.asked.release()
+            self._note_failure(self._stop_reason)
+            self._record_end()
         else:
             await self._closing
 
     async def _close_work(self, reason: ServiceError) -> None:
         await self._stop(reason)
-        if self.execution is not None:
-            await asyncio.to_thread(self.execution.close)
-        self._record(self)
-        self.asked.release()
+        if self.run is not None:
+            await asyncio.to_thread(self.run.query.close)
+        self._record_end()
+
+    def _record_end(self) -> None:
+        request, report = self.request, self.report
+        if self.slot is not None:
+            report.lane = self.slot.lane
+            report.seconds["wait"] = self.slot.waited
+        report.seconds["total"] = time.monotonic() - request.at
+        query_id = "" if self.run is None else self.run.query_id
+        self._recorder.record_query(report, request.parameters, request.client, query_id=query_id)
+        self._answers.discard(self)
+        request.release()
 
     def _watch_later(self, seconds: float) -> None:
-        loop = asyncio.get_running_loop()
-        self._timer = loop.call_later(min(WATCH_SECONDS, seconds), self._watch)
+        self._timer = self._loop.call_later(min(WATCH_SECONDS, seconds), self._watch)
 
     def _watch(self) -> None:
         """Stop the query when the engine has worked on it for the limit of /sync; move a heavy one to its lane."""
-        if self._spool.has_ended or self.place is None or self._stopping is not None:
+        if self._spool.has_ended or self.slot is None or self._stopping is not None:
             return
-        execution = self.execution if self._next_lane is None else None  # that which begins again has the whole time
-        rest = self._seconds - (execution.clock.seconds if execution is not None else 0.0)
+        run = self.run if self._next_lane is None else None  # an interrupted run gets the whole time again
+        rest = self._seconds - (run.clock.seconds if run is not None else 0.0)
         if rest <= 0:
             reached = f"the engine has worked for {self._seconds:g} seconds on this query, the limit of /sync"
             self._stopping = asyncio.create_task(self._stop_at_limit(reached))
             return
         self._watch_later(rest)
-        if execution is not None and self.place.is_running and self.place.lane in (Lane.LIGHT, Lane.MEDIUM):
-            if execution.report.bytes > MAX_LIGHT_BYTES:
-                self._outgrow_lane(self.place, execution, Lane.BULK)
+        if run is not None and self.slot.is_running and self.slot.lane in (Lane.LIGHT, Lane.MEDIUM):
+            if self.report.bytes > MAX_LIGHT_BYTES:
+                self._outgrow_lane(self.slot, run, Lane.BULK)
             elif self._ran_at and time.monotonic() - self._ran_at > LIGHT_SECONDS:
-                self._outgrow_lane(self.place, execution, Lane.HEAVY)
+                self._outgrow_lane(self.slot, run, Lane.HEAVY)
 
-    def _outgrow_lane(self, place: LanePlace, execution: QueryExecution, lane: Lane) -> None:
-        """Let the query go on in another lane that has room for it; else let it wait there and begin again.
+    def _outgrow_lane(self, slot: LaneSlot, run: QueryRun, lane: Lane) -> None:
+        """Move the query to another lane that has room for it; else interrupt it, to start again there in its turn.
 
-        One whose client reads already goes on beyond the places of that lane, but not any number of them. Nothing
-        changes while nobody waits for the query's place.
+        A query whose client reads already goes on beyond the slots of that lane, up to a maximum number of such
+        queries. Nothing changes while no request waits for the query's slot.
         """
-        _, waiting = self._lanes.count_requests(place.lane)
-        if self._stopped is not None or self._lanes.move_place(place, lane) or not waiting:
+        _, waiting = self._lanes.count_requests(slot.lane)
+        if self._stop_reason is not None or self._lanes.move_slot(slot, lane) or not waiting:
             return
         if self._spool.hold_back():
             self._next_lane = lane
-            self._restarting = asyncio.create_task(self._stop_to_begin_again(execution))
-        elif not self._lanes.move_place(place, lane, beyond=True):
+            self._interrupting = asyncio.create_task(self._interrupt(run))
+        elif not self._lanes.move_slot(slot, lane, beyond=True):
             crowded = "the query takes longer than estimated, and too many longer ones work already"
             self._stopping = asyncio.create_task(self._stop_at_limit(crowded))
 
-    async def _stop_to_begin_again(self, execution: QueryExecution) -> None:
-        outgrown = _Outgrown("the query takes longer than its lane allows")
-        while self.execution is execution and not self._spool.has_ended:
-            await self._stop_execution(execution, outgrown)
+    async def _interrupt(self, run: QueryRun) -> None:
+        query_id = run.query_id
+        while run.query_id == query_id and not self._spool.has_ended:
+            await self._call_engine(partial(run.interrupt, query_id))
 
     def _begin_stop(self, reason: ServiceError) -> None:
         if self._stopping is None and not self._spool.has_ended:
             self._stopping = asyncio.create_task(self._stop(reason))
 
     async def _stop_at_limit(self, reached: str) -> None:
-        await self._stop(await describe_limit(reached, self.asked))
+        await self._stop(await describe_limit(reached, self.request))
 
     async def _stop(self, reason: ServiceError) -> None:
         """Stop the work until it has ended; a waiting request only leaves its lane."""
-        self._stopped = self._stopped or reason
+        self._stop_reason = reason = self._stop_reason or reason
         while not self._spool.has_ended:
-            if self.place is None or self._lanes.leave_lane(self.place):
+            if self.slot is None or self._lanes.leave_lane(self.slot):
                 self.end_work(reason)
-                return
-            if self.execution is None:
+            elif self.run is None:
                 await self._spool.wait_for_end(CANCEL_RETRY_SECONDS)
             else:
-                await self._stop_execution(self.execution, self._stopped)
+                await self._call_engine(partial(self.run.stop, reason))
 
-    async def _stop_execution(self, execution: QueryExecution, reason: ServiceError) -> None:
-        """Stop an execution, and wait a moment for its end."""
+    async def _call_engine(self, cancel: Callable[[], None]) -> None:
+        """Let the engine cancel the query, and wait a moment for the end."""
         try:
-            await asyncio.get_running_loop().run_in_executor(None, execution.stop, reason)
+            await self._loop.run_in_executor(None, cancel)
         except EngineError as error:
-            _log.warning("query %s cannot be stopped yet: %s", execution.query_id, error.detail)
+            _log.warning("query %s cannot be stopped yet: %s", self.request.query_id, error.detail)
         await self._spool.wait_for_end(CANCEL_RETRY_SECONDS)
 
 
-class _OpenSink:
-    """The spool for a run. It ends when the run's place is free, so that the client's next request finds it."""
-
-    def __init__(self, spool: Spool) -> None:
-        self.write = spool.write
-
-    def end(self) -> None:
-        pass
-
-
-class _Outgrown(ServiceError):
-    """The reason to stop a query that begins again in another lane; nobody reads it."""
-
-
-async def describe_limit(reached: str, asked: SyncRequest) -> QueryTimedOut:
+async def describe_limit(reached: str, request: SyncRequest) -> QueryTimedOut:
     """Return the error for a query that ``reached`` a limit, after its job was started, if it gets one."""
-    way_out = f"{asked.longer}. Or ask for less at once, such as a smaller region, or fewer columns to sort or group by"
-    start_job = asked.start_job
-    if start_job is None:
+    way_out = (
+        f"{request.longer}. Or ask for less at once, such as a smaller region, or fewer columns to sort or group by"
+    )
+    if request.start_job is None:
         return QueryTimedOut(f"{reached}. {way_out}")
     try:
-        url = await start_job()
+        url = await request.start_job()
     except ServiceError as error:
         return QueryTimedOut(f"{reached}. No job could be started for it: {error}. {way_out}")
     except Exception as error:

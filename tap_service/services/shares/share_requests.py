@@ -10,6 +10,7 @@ from functools import partial
 
 from clickhouse_schema.engine_tables.table_versions import read_table_versions
 from tap_service.config import Config
+from tap_service.models.client import Client
 from tap_service.models.identity import Identity
 from tap_service.models.result_provenance import ResultProvenance, TableVersion
 from tap_service.models.share import Share, hash_delete_key, make_share_id, result_key
@@ -90,17 +91,15 @@ class ShareService:
         self._access = access
         self._lifetimes = lifetimes
 
-    def create_share(
-        self, job: Job, caller: Identity | None, client: str, wish: ShareWish, files: Mapping[str, Part]
-    ) -> tuple[Share, str]:
+    def create_share(self, job: Job, client: Client, wish: ShareWish, files: Mapping[str, Part]) -> tuple[Share, str]:
         """Make a share of a job's result.
 
         Parameters
         ----------
         job
-            A COMPLETED job with CHECKSUM=true, which the caller may use.
-        caller, client
-            The owner, and the address of an anonymous one.
+            A COMPLETED job with CHECKSUM=true, which the client may use.
+        client
+            The user who will own the share, or an anonymous client.
         wish
             What the share says, and what it leaves out.
         files
@@ -125,7 +124,7 @@ class ShareService:
         wish.check()
         result, provenance = _require_result(job)
         self._access.check_shareable(provenance, job.owner)
-        share, key = self._build_share(job, result, provenance, caller, client, wish)
+        share, key = self._build_share(job, result, provenance, client, wish)
         share, parts = add_uploads(share, job, files, wish.omitted)
         with _translate_errors(share.share_id):
             self._store_share(share, result, parts)
@@ -202,24 +201,23 @@ class ShareService:
         job: Job,
         result: JobResult,
         provenance: ResultProvenance,
-        caller: Identity | None,
-        client: str,
+        client: Client,
         wish: ShareWish,
     ) -> tuple[Share, str]:
         share_id, created = make_share_id(), now()
-        key = "" if caller else secrets.token_urlsafe(16)
+        key = "" if client.name is not None else secrets.token_urlsafe(16)
         days, result_days = self._config.share_days, self._config.share_result_days
         return Share(
             share_id,
-            caller.name if caller else None,
+            client.name,
             created,
             expiry=add_seconds(created, days * _DAY_SECONDS),
             result_expiry=add_seconds(created, min(days, result_days) * _DAY_SECONDS),
             query=find_parameter(job, "QUERY"),
             maxrec=int(job.info.get("rowLimit", 0)),
             provenance=provenance,
-            is_named=wish.is_named and caller is not None,
-            client=client,
+            is_named=wish.is_named and client.name is not None,
+            client=client.address,
             title=wish.title,
             note=wish.note,
             restricted=self._access.find_restricted(provenance),

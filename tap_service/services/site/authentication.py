@@ -25,7 +25,7 @@ import yaml
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from tap_service.hangup import on_hangup
-from tap_service.models.client_key import find_network
+from tap_service.models.client import find_network
 from tap_service.models.identity import Identity
 from tap_service.service_errors import TooManyPasswords, Unauthorized
 from tap_service.services.bounded_thread_pool import BoundedThreadPool

@@ -31,14 +31,21 @@ _PORT = re.compile(r"^\[(.*)\](?::\d+)?$|^([^:]*):\d+$")
 
 @dataclass(frozen=True, slots=True)
 class RequestOrigin:
-    """``base_url`` ends before /tap, without a slash; ``client`` is the nearest address that is no trusted proxy.
+    """The addresses of a request.
 
-    ``is_client_known`` is false for a request through a proxy that is not trusted, or does not say for whom it asks:
-    ``client`` is then the proxy.
+    Attributes
+    ----------
+    base_url : str
+        The service's URL for this client, up to /tap, without a slash at its end.
+    address : str
+        The nearest address that is no trusted proxy.
+    is_client_known : bool
+        Whether ``address`` is the client's: not for a request through a proxy that is not trusted, or that does not
+        name its client.
     """
 
     base_url: str
-    client: str
+    address: str
     is_client_known: bool = True
 
 

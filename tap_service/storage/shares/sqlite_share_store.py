@@ -10,7 +10,7 @@ from typing import Any
 
 from pydantic import TypeAdapter
 
-from tap_service.models.client_key import ANONYMOUS_PREFIX
+from tap_service.models.client import ANONYMOUS_PREFIX
 from tap_service.models.share import Share
 from tap_service.models.timestamps import instant_to_milliseconds
 from tap_service.storage.shares.share_store import NoSuchShare, ShareStore, ShareStoreUnavailable, StoredShares

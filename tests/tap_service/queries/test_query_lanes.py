@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 import pytest
 
 from tap_service.config import Config
-from tap_service.models.client_key import find_client_key
+from tap_service.models.client import find_client_key
 from tap_service.models.engine_share import Lane
 from tap_service.service_errors import ServiceBusy, ServiceError, TooManyQueries
 from tap_service.services.queries.lane_limits import LaneLimits

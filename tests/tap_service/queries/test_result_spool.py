@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tap_service.models.client_key import find_client_key
+from tap_service.models.client import find_client_key
 from tap_service.scratch_files import NoRoom
 from tap_service.services.queries.result_spool import Spool, SpoolClosed, SpoolStore
 

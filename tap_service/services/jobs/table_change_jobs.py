@@ -1,38 +1,48 @@
 """Jobs that change user tables: one creates indexes, one saves another job's result as a table.
 
 The first has REQUEST=createIndex with TABLE, INDEX and UNIQUE, the second REQUEST=saveTable with TABLE, JOB and
-REPLACE. They run like queries; their result is one row that describes the change.
+REPLACE. Their result is one row that describes the change.
 """
 
 from __future__ import annotations
 
 import tempfile
-import threading
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager
-from functools import partial
+from collections.abc import Sequence
+from contextlib import closing
 
 import pyarrow as pa
 
-from adql import Translation
 from clickhouse_schema.datatypes import CHAR, LONG, Field
 from clickhouse_schema.engine_tables.user_table_record import UserTable
 from clickhouse_schema.schema_model import Table
-from clickhouse_schema.shard_map import ShardStatement
 from tap_service.config import Config
+from tap_service.models.query_report import QueryReport
 from tap_service.models.request_parameters import Pair
-from tap_service.models.uws_job import Job
-from tap_service.serializers import ResultInfo
-from tap_service.service_errors import Conflict, Forbidden, InvalidQueryError, NotFound, ParameterError, UserError
-from tap_service.services.queries.query_execution import QueryExecution
+from tap_service.models.uws_job import Job, JobResult
+from tap_service.serializers import OK, ResultInfo
+from tap_service.service_errors import (
+    Conflict,
+    Forbidden,
+    InvalidQueryError,
+    NotFound,
+    ParameterError,
+    ServiceError,
+    ServiceUnavailable,
+    UserError,
+)
+from tap_service.services.jobs.job_execution import JobCompletion, RunningJob
+from tap_service.services.jobs.job_info import JobProgress
+from tap_service.services.jobs.job_monitor import JobMonitor
+from tap_service.services.jobs.job_preview import store_preview
+from tap_service.services.queries.document_writer import DocumentWriter
+from tap_service.services.queries.engine_clock import EngineClock
 from tap_service.services.queries.query_preparation import QueryPreparation
-from tap_service.services.queries.row_limit import RowLimit
 from tap_service.services.queries.tap_parameters import TapParameters, read_tap_parameters
 from tap_service.services.uploads.table_files import descriptor_path
 from tap_service.services.user_tables.user_table_indexes import add_indexes
 from tap_service.services.user_tables.user_table_requests import UserTableService, translate_table_errors
 from tap_service.services.user_tables.user_table_storage import TableChanged
-from tap_service.storage.engine.engine import Engine, QueryCancelled, Settings
+from tap_service.storage.engine.engine import Engine
 from tap_service.storage.jobs.job_store import NoSuchJob
 from tap_service.storage.open_storage import JobStores
 from tap_service.storage.results.result_store import ResultMissing
@@ -57,17 +67,42 @@ def find_table_request(pairs: Sequence[Pair]) -> str:
     return next((name for name in (CREATE_INDEX, SAVE_TABLE) if given == [name.lower()]), "")
 
 
-class UserTableJobs:
-    """One for each process that executes jobs."""
+class TableChange:
+    """A change of a user table at work; implements ``StoppableWork``."""
+
+    def __init__(self, engine: Engine, query_id: str) -> None:
+        self._engine = engine
+        self._query_id = query_id
+        self._reason: ServiceError | None = None
+
+    def stop(self, reason: ServiceError) -> None:
+        self._reason = self._reason or reason
+        self._engine.cancel_query(self._query_id)
+
+    def check_stopped(self) -> None:
+        """Raise the reason for which the change was stopped."""
+        if self._reason is not None:
+            raise self._reason
+
+
+class TableChangeJobs:
+    """Implements ``JobExecutor``."""
 
     def __init__(
-        self, config: Config, engine: Engine, stores: JobStores, tables: UserTableService, preparation: QueryPreparation
+        self,
+        config: Config,
+        engine: Engine,
+        stores: JobStores,
+        tables: UserTableService,
+        preparation: QueryPreparation,
+        monitor: JobMonitor,
     ) -> None:
         self._config = config
         self._engine = engine
         self._stores = stores
         self._tables = tables
         self._preparation = preparation
+        self._monitor = monitor
 
     def read_parameters(self, job: Job) -> TapParameters:
         """Read the parameters as those of a query; its text is the request."""
@@ -75,24 +110,52 @@ class UserTableJobs:
         text = " ".join([find_table_request(job.parameters), *(f"{name}={value}" for name, value in own)])
         return read_tap_parameters([*own, ("QUERY", text)], len(text))
 
-    def prepare_execution(self, job: Job, parameters: TapParameters) -> QueryExecution:
-        """Build the execution that makes the change. Raises UserError."""
-        work = {CREATE_INDEX: self._create_index, SAVE_TABLE: self._save_result}[find_table_request(job.parameters)]
+    def execute_job(self, job: Job, parameters: TapParameters, report: QueryReport) -> JobCompletion:
+        """Make the change, and write the row that describes it. Raises UserError."""
+        make_change = {CREATE_INDEX: self._create_index, SAVE_TABLE: self._save_result}[
+            find_table_request(job.parameters)
+        ]
         if job.owner is None:
             raise Forbidden("only users have tables of their own: create the job with a name and password, or a token")
-        info = ResultInfo(parameters.query, self._config.title, 1)
-        translation = Translation("", {}, _FIELDS, (), None)
-        execution = QueryExecution(
-            self._engine,
-            translation,
-            partial(parameters.format.serializer, _FIELDS, info),
-            job.query_id,
-            RowLimit(1, 1),
-        )
-        execution.source = _TableChangeSource(self._engine, lambda stop: work(job, job.owner or "", stop))
-        return execution
+        change, clock = TableChange(self._engine, job.query_id), EngineClock()
+        progress = JobProgress(report, 1, None)
+        with self._monitor.watch(RunningJob(job, change, progress)):
+            try:
+                with translate_table_errors(job.query_id), clock.running():
+                    table, done = make_change(job, job.owner, change)
+            except ServiceUnavailable:
+                change.check_stopped()  # the engine says of a cancelled query that it is unavailable
+                raise
+            finally:
+                report.seconds["engine"] = clock.seconds
+            size = self._write_row(job, parameters, report, (table.qualified_name, table.rows, table.size, done))
+        key, output_format = job.result_key, parameters.format
+        result = JobResult(key, size, output_format.content_type, output_format.extension, key)
+        return JobCompletion(result, progress.info_at_end())
 
-    def _create_index(self, job: Job, owner: str, stop: threading.Event) -> tuple[UserTable, str]:
+    def _write_row(
+        self, job: Job, parameters: TapParameters, report: QueryReport, values: tuple[str | int, ...]
+    ) -> int:
+        """Write the result of a job, and its preview; return the bytes of the result."""
+        row = pa.record_batch(
+            [pa.array([value], field.type.arrow) for value, field in zip(values, _FIELDS, strict=True)],
+            names=[field.name for field in _FIELDS],
+        )
+        results, title = self._stores.results, self._config.title
+        store_preview(results, job, _FIELDS, parameters.query, title, row)
+        writer = results.create_result(job.result_key)
+        try:
+            serializer = parameters.format.serializer(_FIELDS, ResultInfo(parameters.query, title, 1))
+            with closing(serializer):
+                document = DocumentWriter(serializer, writer, report)
+                document.write_rows(row)
+                report.rows = 1
+                document.finish(OK, report.seconds["engine"])
+            return writer.commit()
+        finally:
+            writer.discard()
+
+    def _create_index(self, job: Job, owner: str, change: TableChange) -> tuple[UserTable, str]:
         given = _group_parameters(job.parameters)
         name, wanted = (_require_parameter(given, key) for key in ("TABLE", "INDEX"))
         unique = _parse_flag(given, "UNIQUE")
@@ -106,8 +169,7 @@ class UserTableJobs:
             try:
                 with storage.staging_table(table, base.storage) as filled:
                     storage.copy_rows(base, table, filled, job.query_id)
-                    if stop.is_set():
-                        raise QueryCancelled("the job was stopped")
+                    change.check_stopped()
                     return storage.exchange_rows(base, table, filled), done
             except TableChanged as error:
                 base = error.now
@@ -123,7 +185,7 @@ class UserTableJobs:
                     f"INDEX=values({','.join(table.layout.position)})"
                 )
 
-    def _save_result(self, job: Job, owner: str, stop: threading.Event) -> tuple[UserTable, str]:
+    def _save_result(self, job: Job, owner: str, change: TableChange) -> tuple[UserTable, str]:
         given = _group_parameters(job.parameters)
         name = self._tables.parse_table_name(_require_parameter(given, "TABLE"))
         source = self._find_source_job(_require_parameter(given, "JOB"), owner)
@@ -132,8 +194,7 @@ class UserTableJobs:
             try:
                 for piece in self._stores.results.read_result(source.result.key, 0, source.result.size):
                     file.write(piece)
-                    if stop.is_set():
-                        raise QueryCancelled("the job was stopped")
+                    change.check_stopped()
             except ResultMissing as error:
                 raise NotFound("the result of that job has been lost: run the query again") from error
             file.flush()
@@ -144,10 +205,10 @@ class UserTableJobs:
         return record, f"the result of job {source.job_id} is the table {record.qualified_name}"
 
     def _result_fields(self, source: Job) -> tuple[Field, ...]:
-        """Return the fields of a job's result, with metadata that formats lose; () if its query is no longer valid."""
+        """Return the fields of a job's result with all descriptions; () if its query is no longer valid."""
         try:
             parameters = read_tap_parameters(source.parameters, self._config.max_query_length)
-            return self._preparation.result_fields(parameters, source.owner)
+            return self._preparation.translate_for(parameters, source.owner).fields
         except UserError:
             return ()
 
@@ -179,45 +240,6 @@ def check_savable(source: Job, config: Config) -> Job:
             "smaller"
         )
     return source
-
-
-class _TableChangeSource:
-    """The row source of a change: makes the change and returns one row."""
-
-    def __init__(self, engine: Engine, work: Callable[[threading.Event], tuple[UserTable, str]]) -> None:
-        self._engine = engine
-        self._work = work
-        self._stopped = threading.Event()
-
-    def stream_batches(
-        self,
-        sql: str,  # noqa: ARG002 (there is none)
-        *,
-        query_id: str = "",
-        settings: Settings | None = None,  # noqa: ARG002
-        batch_rows: int = 16384,  # noqa: ARG002
-        on_shard: ShardStatement | None = None,  # noqa: ARG002
-    ) -> AbstractContextManager[Iterator[pa.RecordBatch]]:
-        """Implement ``RowSource``."""
-
-        @contextmanager
-        def rows() -> Iterator[Iterator[pa.RecordBatch]]:
-            yield self._run_change(query_id)
-
-        return rows()
-
-    def cancel_query(self, query_id: str) -> None:
-        self._stopped.set()
-        self._engine.cancel_query(query_id)
-
-    def _run_change(self, query_id: str) -> Iterator[pa.RecordBatch]:
-        with translate_table_errors(query_id):
-            record, done = self._work(self._stopped)
-        values = (record.qualified_name, record.rows, record.size, done)
-        yield pa.record_batch(
-            [pa.array([value], field.type.arrow) for value, field in zip(values, _FIELDS, strict=True)],
-            names=[field.name for field in _FIELDS],
-        )
 
 
 def _group_parameters(pairs: Sequence[Pair]) -> dict[str, str]:

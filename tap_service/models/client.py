@@ -1,0 +1,67 @@
+"""The client for whom a request counts: a user, or the anonymous clients at one address."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+from ipaddress import IPv6Address, ip_address, ip_network
+
+from tap_service.settings.client_limits import ClientLimit
+
+#: the owner of anonymous jobs in a filter; no user can have this name
+ANONYMOUS = "-"
+
+#: how the keys of anonymous clients begin; a name of a user has no blanks
+ANONYMOUS_PREFIX = "anonymous at "
+
+
+@dataclass(frozen=True, slots=True)
+class Client:
+    """The sender of a request.
+
+    Attributes
+    ----------
+    address : str
+        The address, '' if it is unknown.
+    name : str or None
+        The user; None for an anonymous client.
+    user_class : str
+        The class that the operator has given the user, such as ``@survey``; '' without one.
+    limits : ClientLimit
+        The limits of the client's requests.
+    """
+
+    address: str
+    name: str | None
+    user_class: str
+    limits: ClientLimit
+
+    @property
+    def key(self) -> str:
+        """The name under which the requests of the client are counted together."""
+        return find_client_key(self.name, self.address)
+
+    @property
+    def label(self) -> str:
+        """The user, or the address of an anonymous client, for lists."""
+        return self.name or self.address
+
+
+def find_client_key(owner: str | None, address: str) -> str:
+    """Return the name of a user, or of the anonymous clients at an address; without an address they are one client.
+
+    An IPv6 address counts as its /64 network, which belongs to one client.
+    """
+    return f"{ANONYMOUS_PREFIX}{find_network(address)}" if owner is None else owner
+
+
+@lru_cache(maxsize=1000)
+def find_network(address: str) -> str:
+    """Return the addresses that count as one client: an IPv4 address, or the /64 network of an IPv6 address."""
+    try:
+        parsed = ip_address(address)
+    except ValueError:
+        return address
+    if not isinstance(parsed, IPv6Address):
+        return address
+    return str(parsed.ipv4_mapped or ip_network((int(parsed) >> 64 << 64, 64)))

@@ -1,0 +1,232 @@
+"""The life of a prepared query, from its start to its last byte. Runs on one thread; any thread may stop it.
+
+READY ── run ──> RUNNING ──> COMPLETED                     the sink has the whole document
+                    │  └───> FAILED                        ``run`` raises the error
+                    ├─ stop ──> STOPPING ──> FAILED        the error is the reason of the stop
+                    └─ interrupt ──> INTERRUPTING ──> INTERRUPTED ── run ──> RUNNING
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, closing
+from enum import StrEnum
+from functools import partial
+from typing import Protocol
+
+import pyarrow as pa
+
+from tap_service.models.engine_share import EngineShare
+from tap_service.models.query_report import QueryReport
+from tap_service.serializers import OK, Status, overflow_status
+from tap_service.service_errors import ClientGone, ServiceError
+from tap_service.services.queries.document_writer import ByteSink, DocumentWriter
+from tap_service.services.queries.encode_ahead import OverlappedWork
+from tap_service.services.queries.engine_clock import EngineClock
+from tap_service.services.queries.prepared_query import PreparedQuery
+from tap_service.services.queries.run_errors import log_status, name_engine_error, translate_errors
+from tap_service.storage.engine.engine import (
+    EngineSilent,
+    EngineUnavailable,
+    Settings,
+    combine_settings,
+)
+from tap_service.storage.engine.memory_settings import choose_memory_settings
+
+
+class RunState(StrEnum):
+    READY = "ready"
+    RUNNING = "running"
+    STOPPING = "stopping"
+    INTERRUPTING = "interrupting"
+    INTERRUPTED = "interrupted"
+    COMPLETED = "completed"
+    FAILED = "failed"
+
+
+_NEXT: Mapping[RunState, frozenset[RunState]] = {
+    RunState.READY: frozenset({RunState.RUNNING, RunState.STOPPING}),
+    RunState.RUNNING: frozenset({RunState.STOPPING, RunState.INTERRUPTING, RunState.COMPLETED, RunState.FAILED}),
+    RunState.STOPPING: frozenset({RunState.FAILED}),
+    RunState.INTERRUPTING: frozenset({RunState.STOPPING, RunState.INTERRUPTED, RunState.COMPLETED, RunState.FAILED}),
+    RunState.INTERRUPTED: frozenset({RunState.RUNNING, RunState.STOPPING}),
+    RunState.COMPLETED: frozenset(),
+    RunState.FAILED: frozenset({RunState.RUNNING}),
+}
+
+
+class RunObserver(Protocol):
+    """Follows the rows of a run, on its threads. An error of an observer fails the run."""
+
+    def note_first_rows(self, batch: pa.RecordBatch) -> None:
+        """Take the first batch from the engine, before it is written."""
+
+    def note_rows(self, batch: pa.RecordBatch) -> None:
+        """Take a batch of the result that was written, in order."""
+
+
+class QueryRun:
+    """Runs a query, again from its start after an interruption or the loss of a server.
+
+    Parameters
+    ----------
+    query : PreparedQuery
+        The query, which its owner closes.
+    report : QueryReport
+        Gets the outcome.
+    observers : sequence of RunObserver
+        Follow the rows.
+    """
+
+    def __init__(self, query: PreparedQuery, report: QueryReport, observers: Sequence[RunObserver] = ()) -> None:
+        self.query = query
+        self.query_id = query.query_id
+        self.report = report
+        self.state = RunState.READY
+        self.clock = EngineClock()
+        #: whether the sink has a whole document: the result, or rows with an error at their end
+        self.is_whole = False
+        self._observers = observers
+        self._share = EngineShare()
+        self._reason: ServiceError | None = None
+        self._lock = threading.Lock()
+        report.start_run(query.translation.warnings, query.translation.tables, query.seconds)
+
+    def run(self, sink: ByteSink, share: EngineShare) -> None:
+        """Write the document; it is not complete after an interruption.
+
+        Parameters
+        ----------
+        sink : ByteSink
+            Receives the bytes. A query that fails before its first rows writes none.
+        share : EngineShare
+            The engine's resources for the query.
+
+        Raises
+        ------
+        ServiceError
+            The query failed, or was stopped.
+        """
+        self._start(share)
+        try:
+            with translate_errors(self.query_id):
+                serializer = self.query.make_serializer()
+            with closing(serializer):
+                self._write_document(DocumentWriter(serializer, sink, self.report))
+            self._enter(RunState.COMPLETED)
+        except ServiceError as error:
+            failure = self._reason or error
+            self._enter(RunState.FAILED)
+            self.report.end_with_error(log_status(failure), failure, name_engine_error(failure))
+            raise failure from failure.__cause__
+        finally:
+            self.report.seconds["engine"] = self.clock.seconds
+
+    def stop(self, reason: ServiceError) -> None:
+        """Stop the run with ``reason``. Call again until it has ended: the engine may not know the query yet."""
+        self._enter(RunState.STOPPING, reason)
+        self.query.source.cancel_query(self.query_id)
+
+    def interrupt(self, query_id: str) -> None:
+        """Stop the run with this ``query_id``, to start it again later. Call again until it has ended."""
+        if query_id == self.query_id:
+            self._enter(RunState.INTERRUPTING)
+            self.query.source.cancel_query(query_id)
+
+    def check_stopped(self) -> None:
+        """Raise the reason for which the run was stopped."""
+        if self._reason is not None:
+            raise self._reason
+
+    def has_lost_server(self, failure: ServiceError) -> bool:
+        """Return whether a server was lost after the first rows. (Before them, the engine has asked others already.)"""
+        cause = failure.__cause__
+        is_lost = isinstance(cause, EngineUnavailable) and not isinstance(cause, EngineSilent)
+        return is_lost and self.report.rows > 0
+
+    def _start(self, share: EngineShare) -> None:
+        is_again = self.state is not RunState.READY
+        if not self._enter(RunState.RUNNING):
+            self._enter(RunState.FAILED)
+            self.check_stopped()
+        self._share = share
+        if is_again:
+            self.query_id = f"{self.query_id}-again"  # the engine may still know the first one
+            self.clock = EngineClock()
+            self.report.start_run(self.query.translation.warnings, self.query.translation.tables, self.query.seconds)
+
+    def _enter(self, state: RunState, reason: ServiceError | None = None) -> bool:
+        """Change the state if the table permits it; return whether it did."""
+        with self._lock:
+            if state not in _NEXT[self.state]:
+                return False
+            self.state = state
+            self._reason = self._reason or reason
+            return True
+
+    def _write_document(self, document: DocumentWriter) -> None:
+        try:
+            with translate_errors(self.query_id):
+                status = self._write_rows(document)
+                if status is None:
+                    self._enter(RunState.INTERRUPTED)
+                    return
+                document.finish(status, self.clock.seconds, self.check_stopped)
+            self.is_whole = True
+        except ServiceError as error:
+            if self._enter(RunState.INTERRUPTED):
+                return
+            failure = self._reason or error
+            if not isinstance(failure, ClientGone):
+                self.is_whole = document.finish_with_error(str(failure))
+            raise
+
+    def _write_rows(self, document: DocumentWriter) -> Status | None:
+        """Write the rows up to the row limit; return the status, or None if the run was interrupted."""
+        limit, translation = self.query.row_limit.limit, self.query.translation
+        if limit == 0:
+            return self._note_overflow()
+        stream = self.query.source.stream_batches(
+            translation.sql, query_id=self.query_id, settings=self._list_settings(), on_shard=translation.on_shard
+        )
+        with ExitStack() as stack:
+            with self.clock.running():
+                batches = stack.enter_context(stream)
+            encoding = stack.enter_context(OverlappedWork())
+            while (batch := self._next_batch(batches)) is not None:
+                room = limit - self.report.rows
+                self.report.rows += min(room, batch.num_rows)
+                encoding.run_after_previous(partial(self._write_batch, document, batch.slice(0, room)))
+                if batch.num_rows > room:
+                    break
+            encoding.finish()
+        if self.state is RunState.INTERRUPTING:
+            return None
+        return OK if batch is None else self._note_overflow()
+
+    def _list_settings(self) -> Settings:
+        share, memory = dict(self._share.list_settings()), choose_memory_settings(self.query.memory)
+        return combine_settings(self.query.translation.settings, share, memory)
+
+    def _note_overflow(self) -> Status:
+        status = overflow_status(self.query.row_limit.limit, self.query.row_limit.text_after_cut)
+        self.report.add_warning(status.text)
+        return status
+
+    def _write_batch(self, document: DocumentWriter, batch: pa.RecordBatch) -> None:
+        document.write_rows(batch)
+        for observer in self._observers:
+            observer.note_rows(batch)
+
+    def _next_batch(self, batches: Iterator[pa.RecordBatch]) -> pa.RecordBatch | None:
+        """Return the next batch, and count the engine's time. A cancelled query may end like a complete one."""
+        self.check_stopped()
+        with self.clock.running():
+            batch = next(batches, None)
+        self.check_stopped()
+        if "first_batch" not in self.report.seconds:
+            self.report.seconds["first_batch"] = self.clock.seconds
+            for observer in self._observers if batch is not None else ():
+                observer.note_first_rows(batch)
+        return batch
