@@ -32,7 +32,7 @@ def without_sums(gaia: GaiaMirror) -> GaiaMirror:
     return GaiaMirror(gaia.server, gaia.folder, list_files_recipe(gaia.server.url))
 
 
-@pytest.mark.parametrize("faults", [["half"], ["half", "half", "half"], [503], [429, 503, "half"], [500, 408]])
+@pytest.mark.parametrize("errors", [["half"], ["half", "half", "half"], [503], [429, 503, "half"], [500, 408]])
 def test_what_passes_is_repeated(
     gaia: GaiaMirror, gaia_rows: Files, mirror_engine: EmbeddedEngine, errors: list[RejectedRow]
 ) -> None:

@@ -126,7 +126,7 @@ def test_an_error_names_the_table_of_the_query(gateway: FileGateway, files: Path
         assert f"the table {entry.qualified_name} " in httpx.get(f"{entry.attached.root}/0.parquet").text
 
 
-@pytest.mark.parametrize("fault", [500, 503, "silent", "half", "slow"])
+@pytest.mark.parametrize("error", [500, 503, "silent", "half", "slow"])
 def test_a_storage_that_fails(faulty: FileServer, publish: Publish, error: int | str) -> None:
     url = publish(faulty.url)
     faulty.find_problem = lambda method, path: error
@@ -147,7 +147,7 @@ def test_a_storage_that_fails_once(faulty: FileServer, publish: Publish) -> None
     assert read_range(url, 0, 2048).content == DATA[:2048]
 
 
-@pytest.mark.parametrize("fault", ["changed", 404, 403])
+@pytest.mark.parametrize("error", ["changed", 404, 403])
 def test_a_file_that_is_another(
     faulty: FileServer, publish: Publish, error: int | str, caplog: pytest.LogCaptureFixture
 ) -> None:

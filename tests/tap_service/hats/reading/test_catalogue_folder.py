@@ -149,7 +149,7 @@ def test_a_changed_object_is_no_answer(store: str) -> None:
         folder.read("changing", 0, 10, version)
 
 
-@pytest.mark.parametrize("fault", [500, 503, 429, "half", "silent"])
+@pytest.mark.parametrize("error", [500, 503, 429, "half", "silent"])
 def test_failures_that_pass_are_repeated(faulty: FileServer, error: RejectedRow) -> None:
     folder = open_folder(f"{faulty.url}/stars", PATIENCE)
     path = f"deep/{LONG_NAME}"
@@ -160,7 +160,7 @@ def test_failures_that_pass_are_repeated(faulty: FileServer, error: RejectedRow)
 
 
 @pytest.mark.parametrize(
-    ("fault", "message"),
+    ("error", "message"),
     [
         (500, r"the server answered 500 Internal Server Error \(after 3 attempts"),
         ("half", r"(broke off after|of 2,048 bytes came).*\(after 3 attempts"),
