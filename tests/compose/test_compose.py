@@ -27,7 +27,7 @@ from tests.compose.serving import ENVIRONMENT, users_file
 from tests.servers.server_cluster import running_server
 from tests.support.environment import ROOT
 from tests.support.ports import closed_port
-from tests.tap_service.conftest import served
+from tests.support.running_service import running_service
 from tests.tap_service.storage.faulty_proxy import Errors, faulty_proxy
 
 COMPOSE = ROOT / "compose"
@@ -115,7 +115,7 @@ def test_the_health_of_the_service(services: dict[str, Any], tmp_path: Path) -> 
     with running_server(tmp_path / "server") as behind, faulty_proxy(behind.port) as server:
         engine = ClickHouseEngine(server.url)
         prepare_engine(engine)
-        with served(Config(query_log="", jobs_path=tmp_path / "jobs"), engine) as service:
+        with running_service(Config(query_log="", jobs_path=tmp_path / "jobs"), engine) as service:
             assert _is_well(check, service.port)
             server.errors = Errors(status=502)
             while _is_well(check, service.port):  # an answer of the last second

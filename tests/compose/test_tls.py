@@ -26,7 +26,7 @@ from tests.compose.test_compose import COMPOSE, read
 from tests.servers.server_cluster import running_server
 from tests.support.environment import ROOT
 from tests.support.ports import free_port
-from tests.tap_service.conftest import served
+from tests.support.running_service import running_service
 from tests.tap_service.site.test_client_address import FORGED
 from tests.tap_service.storage.faulty_proxy import faulty_proxy
 
@@ -101,7 +101,10 @@ def _answers(client: redis.Redis) -> bool:
 
 def test_the_gateway(certificates: Path, demo_engine: EmbeddedEngine, tmp_path: Path) -> None:
     config = Config(query_log="", jobs_path=tmp_path / "jobs")
-    with served(config, demo_engine) as service, _gateway(certificates, service.url, tmp_path) as (url, process):
+    with (
+        running_service(config, demo_engine) as service,
+        _gateway(certificates, service.url, tmp_path) as (url, process),
+    ):
         context = ssl.create_default_context(cafile=certificates / "ca.crt")
         answer = _first_answer(f"{url}/tap/capabilities", context, process)
         forged = httpx.post(f"{url}/tap/async", data={"QUERY": "SELECT 1 AS a"}, headers=FORGED, verify=context)

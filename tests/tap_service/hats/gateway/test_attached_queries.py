@@ -22,10 +22,10 @@ from tap_service.storage.engine.engine import Engine
 from tests.loaders.recorder import Recorder
 from tests.servers.clickhouse_server import ClickHouseServer
 from tests.servers.file_server import FileServer, serving_files
-from tests.tap_service.conftest import Served
+from tests.support.running_service import RunningService
 from tests.tap_service.hats.hats_files import make_rows, write_catalogue, write_properties
 
-StartServer = Callable[..., AbstractContextManager[Served]]
+StartServer = Callable[..., AbstractContextManager[RunningService]]
 
 COUNT = "SELECT COUNT(mag) AS n, SUM(id) AS s FROM gateway.stars"
 CONE = "SELECT id FROM gateway.stars WHERE DISTANCE(ra, dec, 120, -40) < 20 ORDER BY id"
@@ -54,7 +54,7 @@ def attached(engine: Engine, server: FileServer) -> Iterator[None]:
         unregister_table(engine, "gateway", "stars")
 
 
-def check_answers(served: Served) -> None:
+def check_answers(served: RunningService) -> None:
     rows = make_rows()
     assert served.ask(COUNT, FORMAT="csv").text.split() == ["n,s", f"1200,{sum(range(1200))}"]
     found = [int(line) for line in served.ask(CONE, FORMAT="csv").text.split()[1:]]
@@ -63,7 +63,7 @@ def check_answers(served: Served) -> None:
 
 
 def test_on_the_embedded_engine(
-    serve: Callable[..., Served], svc_engine: EmbeddedEngine, server: FileServer, tmp_path: Path
+    serve: Callable[..., RunningService], svc_engine: EmbeddedEngine, server: FileServer, tmp_path: Path
 ) -> None:
     served = serve(attach_cache=tmp_path)
     with attached(svc_engine, server):
@@ -76,7 +76,7 @@ def test_on_the_embedded_engine(
 
 
 def test_its_files_are_not_served(
-    serve: Callable[..., Served], svc_engine: EmbeddedEngine, server: FileServer, tmp_path: Path
+    serve: Callable[..., RunningService], svc_engine: EmbeddedEngine, server: FileServer, tmp_path: Path
 ) -> None:
     served = serve(attach_cache=tmp_path, hats_path=tmp_path / "hats")
     with attached(svc_engine, server):
@@ -133,7 +133,7 @@ def test_on_a_server(
 
 
 def test_users_learn_which_table_fails(
-    serve: Callable[..., Served], svc_engine: EmbeddedEngine, faulty: FileServer, tmp_path: Path
+    serve: Callable[..., RunningService], svc_engine: EmbeddedEngine, faulty: FileServer, tmp_path: Path
 ) -> None:
     served = serve(attach_cache=tmp_path)
     with attached(svc_engine, faulty):
