@@ -28,7 +28,7 @@ from tests.support.environment import ROOT
 from tests.support.ports import free_port
 from tests.support.running_service import running_service
 from tests.tap_service.site.test_client_address import FORGED
-from tests.tap_service.storage.faulty_proxy import faulty_proxy
+from tests.tap_service.storage.failing_proxy import failing_proxy
 
 NGINX = "daemon off; pid {folder}/nginx.pid; error_log stderr; events {{}} http {{ access_log off; {server} }}"
 
@@ -52,7 +52,7 @@ def test_the_certificate_is_for_all_parts(certificates: Path) -> None:
 def test_clickhouse(certificates: Path, tmp_path: Path) -> None:
     tls = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
     tls.load_cert_chain(certificates / "server.crt", certificates / "server.key")
-    with running_server(tmp_path) as behind, faulty_proxy(behind.port, tls) as server:
+    with running_server(tmp_path) as behind, failing_proxy(behind.port, tls) as server:
         asked = open_remote_engine(Config(clickhouse_url=server.url, clickhouse_ca=certificates / "ca.crt"))
         assert asked.fetch_table("SELECT 1 AS one").to_pylist() == [{"one": 1}]
         asked.close()

@@ -1,4 +1,4 @@
-"""Jobs that do not fit into memory, as a whole or in a piece, are cut smaller and go on."""
+"""Jobs that do not fit into memory, complete or in pieces, are cut smaller and go on."""
 
 from __future__ import annotations
 
@@ -34,11 +34,11 @@ class TightEngine:
     def __init__(self, engine: EmbeddedEngine) -> None:
         self._engine = engine
         self.room = 3000
-        #: the settings of each query that was refused, and how many others ran
+        #: the settings of each query that lacked memory, and the number of the others
         self.refused: list[Settings] = []
         self.n_run = 0
-        #: the queries after which the engine is away once
-        self.away_after = -1
+        #: number of queries after which the engine is unreachable once
+        self.unreachable_after = -1
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._engine, name)
@@ -47,9 +47,9 @@ class TightEngine:
     def stream_batches(
         self, sql: str, *, settings: Settings | None = None, **options: Any
     ) -> Iterator[Iterator[pa.RecordBatch]]:
-        if "`cut`.`stars`" in sql:
-            if self.n_run == self.away_after:
-                self.away_after = -1
+        if "`cut`.`stars`" in sql:  # a table of these tests
+            if self.n_run == self.unreachable_after:
+                self.unreachable_after = -1
                 raise EngineUnreachable("the engine does not answer")
             if self._count_rows(sql) > self.room:
                 self.refused.append(settings or {})
@@ -59,7 +59,7 @@ class TightEngine:
             yield batches
 
     def _count_rows(self, sql: str) -> int:
-        """Return the rows of a result, or those of cut.stars between its borders that make groups."""
+        """Return the number of rows of a result, or of the rows of cut.stars from which its groups are made."""
         rows = f"({sql})"
         if "GROUP BY" in sql:
             bounds = (part.split(")")[0] for part in sql.split("`hpx29` ")[1:])
@@ -85,7 +85,7 @@ def service(tight_engine: TightEngine, tmp_path_factory: pytest.TempPathFactory)
 
 @pytest.fixture
 def tight(service: RunningService, tight_engine: TightEngine) -> tuple[RunningService, TightEngine]:
-    tight_engine.room, tight_engine.n_run, tight_engine.away_after = 3000, 0, -1
+    tight_engine.room, tight_engine.n_run, tight_engine.unreachable_after = 3000, 0, -1
     tight_engine.refused.clear()
     return service, tight_engine
 
@@ -126,9 +126,9 @@ def test_a_whole_job_first_tries_the_least_memory(tight: tuple[RunningService, T
 
 def test_finished_pieces_and_cuts_outlast_an_interruption(tight: tuple[RunningService, TightEngine]) -> None:
     service, engine = tight
-    engine.away_after = 4
+    engine.unreachable_after = 4
     job = run_job(service, ALL)
-    assert engine.away_after == -1
+    assert engine.unreachable_after == -1
     assert sorted(int(row[0]) for row in csv.reader(io.StringIO(job.rows())) if row[0] != "id") == list(range(STARS))
     assert engine.n_run == int(job.info["pieces"] or 0)
 

@@ -40,9 +40,9 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[FileServer]:
 
 
 @pytest.fixture
-def faulty(server: FileServer) -> Iterator[FileServer]:
+def failing_server(server: FileServer) -> Iterator[FileServer]:
     yield server
-    server.find_problem = lambda method, path: ""
+    server.choose_failure = lambda method, path: ""
 
 
 @contextmanager
@@ -101,10 +101,10 @@ def test_the_operator_learns_of_a_change(
         gateway.publish(read_catalogue(svc_engine))
         watch.look_at_all()
         assert not caplog.messages
-        changing.find_problem = lambda method, path: 503
+        changing.choose_failure = lambda method, path: 503
         watch.look_at_all()
         assert "hats.properties cannot be read" in caplog.messages[-1]
-        changing.find_problem = lambda method, path: ""
+        changing.choose_failure = lambda method, path: ""
         write_properties(tmp_path / "stars", obs_description="written again")
         for _ in range(2):
             watch.look_at_all()
@@ -133,19 +133,19 @@ def test_on_a_server(
 
 
 def test_users_learn_which_table_fails(
-    serve: Callable[..., RunningService], svc_engine: EmbeddedEngine, faulty: FileServer, tmp_path: Path
+    serve: Callable[..., RunningService], svc_engine: EmbeddedEngine, failing_server: FileServer, tmp_path: Path
 ) -> None:
     served = serve(attach_cache=tmp_path)
-    with attached(svc_engine, faulty):
+    with attached(svc_engine, failing_server):
         served.refresh()
         for error, reason in (
             (503, "cannot be read now, because their storage does not answer. Try again later"),
             ("changed", "are not those that were attached: they have changed, or some are missing"),
         ):
-            faulty.find_problem = lambda method, path, error=error: error if "Npix=5" in path else ""
+            failing_server.choose_failure = lambda method, path, error=error: error if "Npix=5" in path else ""
             answer = served.ask(COUNT)
             assert answer.status_code == 503
             assert f"the files of the table gateway.stars {reason}" in answer.text
-            assert faulty.url not in answer.text
-        faulty.find_problem = lambda method, path: ""
+            assert failing_server.url not in answer.text
+        failing_server.choose_failure = lambda method, path: ""
         check_answers(served)
