@@ -191,7 +191,7 @@ class TestWhereItRuns:
     def test_the_query_of_another_process_is_cancelled_everywhere(
         self, servers: ClickHouseServers, three: list[FailingProxy]
     ) -> None:
-        three[2].failures = OUT_OF_ORDER
+        three[2].failures = Failures("async-elsewhere-1", status=502)
         servers.cancel_query("async-elsewhere-1")
         assert asked(three, "KILL QUERY") == [1, 1, 1]
         assert servers.read_progress(["async-elsewhere-1"]) == {}
