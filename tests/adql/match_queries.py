@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.adql.conftest import Rows
+from tests.support.adql_rows import Rows
 
 _NEAR = "DISTANCE(POINT(a.ra, a.dec), POINT(b.ra, b.dec)) < 0.5"
 _OF_C = "DISTANCE(POINT(b.ra, b.dec), POINT(c.ra, c.dec)) < 0.5"

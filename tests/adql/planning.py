@@ -13,8 +13,8 @@ from clickhouse_schema.catalogue import Catalogue
 from clickhouse_schema.schema_model import Column, Layout, Schema, Table
 from clickhouse_schema.table_ddl import create_table_sql
 from tap_service.storage.engine.engine import Engine
-from tests.adql.conftest import Positions, asked, comparable
-from tests.adql.sky import positions
+from tests.adql.sky import Positions, positions
+from tests.support.adql_rows import make_comparable, query_rows
 
 COLUMNS = (
     Column(name="id", datatype="int", nullable=False),
@@ -50,9 +50,9 @@ class Sky:
 
     def fetch_rows(self, query: str) -> list[tuple[Any, ...]]:
         """Return the sorted answer of the planned query, which must equal that of the unplanned one."""
-        planned = sorted(asked(self.engine, PLANNED, query), key=repr)
-        plain = sorted(asked(self.engine, PLAIN, query), key=repr)
-        assert comparable(planned) == comparable(plain)
+        planned = sorted(query_rows(self.engine, PLANNED, query), key=repr)
+        plain = sorted(query_rows(self.engine, PLAIN, query), key=repr)
+        assert make_comparable(planned) == make_comparable(plain)
         return planned
 
     def count_granules(self, query: str) -> dict[str, tuple[int, int]]:

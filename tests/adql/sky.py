@@ -7,6 +7,8 @@ import numpy as np
 from astropy.coordinates import SkyCoord
 from numpy.typing import NDArray
 
+Positions = tuple[NDArray[np.float64], NDArray[np.float64]]
+
 #: Rows nearer than this to the border of a cone may fall on either side.
 BORDER_ARCSEC = 1e-9
 

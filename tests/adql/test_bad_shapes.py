@@ -8,7 +8,7 @@ from adql.errors import AdqlError
 from adql.translation import translate
 from clickhouse_schema.catalogue import Catalogue
 from tap_service.storage.engine.engine import Engine
-from tests.adql.conftest import asked
+from tests.support.adql_rows import query_rows
 
 CONSTANTS = [
     ("CIRCLE(1, 2, -1)", "radius -1 is not between 0 and 180 degrees", "-1"),
@@ -83,4 +83,4 @@ def test_constants_are_refused_where_they_stand(shape: str, message: str, at: st
 )
 def test_answers(expression: str, value: object, engine: Engine, sky: Catalogue) -> None:
     query = expression.replace("NULLIF(id, 0)", "(SELECT MAX(p.id) FROM points AS p WHERE p.id < 0)")
-    assert asked(engine, sky, f"SELECT {query} FROM points WHERE id = 0") == [(value,)]
+    assert query_rows(engine, sky, f"SELECT {query} FROM points WHERE id = 0") == [(value,)]

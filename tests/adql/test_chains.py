@@ -8,7 +8,7 @@ import pytest
 from adql.errors import AdqlUnsupported
 from adql.translation import translate
 from clickhouse_schema.catalogue import Catalogue
-from tests.adql.conftest import Ask
+from tests.support.adql_rows import Ask
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from adql.errors import AdqlUnsupported
 from adql.limits import MAX_BRANCHES
 from adql.translation import translate
 from clickhouse_schema.catalogue import Catalogue
-from tests.adql.conftest import Rows
+from tests.support.adql_rows import Rows
 
 #: Values of the small tables and neighbours of theirs, some twice, with keys of the other kind of number
 _KEYS = {

@@ -9,7 +9,7 @@ from clickhouse_schema.catalogue import Catalogue
 from clickhouse_schema.schema_model import Column, Layout, Schema, Table
 from clickhouse_schema.table_ddl import create_table_sql
 from tap_service.storage.engine.engine import Engine
-from tests.adql.conftest import asked
+from tests.support.adql_rows import query_rows
 
 COLUMNS = (
     Column(name="id", datatype="int", nullable=False),
@@ -45,5 +45,5 @@ def test_joins_leave_nothing_behind(engine: Engine) -> None:
     catalogue = Catalogue((Schema(name="remembered", tables=(LEFT, RIGHT)),))
     assert translate(CONDITION, catalogue).settings["use_query_condition_cache"] == 0
     for _ in range(3):
-        assert asked(engine, catalogue, JOINED) == []
-        assert asked(engine, catalogue, CONDITION) == [(1,)]
+        assert query_rows(engine, catalogue, JOINED) == []
+        assert query_rows(engine, catalogue, CONDITION) == [(1,)]

@@ -16,7 +16,7 @@ from adql.ir import SUBQUERIES, Query, find_free_columns, walk_expr, walk_select
 from adql.translation import translate
 from clickhouse_schema.catalogue import Catalogue
 from tap_service.storage.engine.engine import Engine, EngineValueError
-from tests.adql.conftest import Ask, asked, comparable
+from tests.support.adql_rows import Ask, make_comparable, query_rows
 
 #: Set FUZZ_EXAMPLES=20000 for more
 EXAMPLES = int(os.environ.get("FUZZ_EXAMPLES", "80"))
@@ -94,8 +94,8 @@ QUERIES = {
 @pytest.mark.parametrize("query", QUERIES.values(), ids=QUERIES.keys())
 def test_answers_are_those_of_duckdb(query: str, ask: Ask, small: Catalogue, other: duckdb.DuckDBPyConnection) -> None:
     assert_uncorrelated(translate(query, small).query)
-    expected = comparable(other.execute(query).fetchall())
-    answer = comparable(ask(query))
+    expected = make_comparable(other.execute(query).fetchall())
+    answer = make_comparable(ask(query))
     assert (answer if "ORDER BY (" in query else sorted(answer, key=repr)) == (
         expected if "ORDER BY (" in query else sorted(expected, key=repr)
     )
@@ -115,7 +115,7 @@ def test_top_is_per_outer_row(ask: Ask, other: duckdb.DuckDBPyConnection) -> Non
 def test_several_rows_for_a_value_are_an_error(engine: Engine, small: Catalogue) -> None:
     query = "SELECT (SELECT p.flux FROM small.spectra AS p WHERE p.star = s.id) FROM small.stars AS s"
     with pytest.raises(EngineValueError, match="more than one row"):
-        asked(engine, small, query)
+        query_rows(engine, small, query)
 
 
 def test_usage_of_merged_columns(ask: Ask) -> None:
@@ -288,5 +288,5 @@ def test_random_answers_are_those_of_duckdb(
 ) -> None:
     query = Generator(random.Random(seed)).make_query()
     assert_uncorrelated(translate(query, small).query)
-    answer = sorted(comparable(asked(engine, small, query)), key=repr)
-    assert answer == sorted(comparable(other.execute(query).fetchall()), key=repr), query
+    answer = sorted(make_comparable(query_rows(engine, small, query)), key=repr)
+    assert answer == sorted(make_comparable(other.execute(query).fetchall()), key=repr), query

@@ -7,9 +7,9 @@ import pytest
 
 from adql.translation import translate
 from clickhouse_schema.catalogue import Catalogue
-from tests.adql.conftest import Ask
 from tests.adql.crossmatch_sky import Sky
 from tests.adql.test_correlated import assert_uncorrelated
+from tests.support.adql_rows import Ask
 
 RADIUS = 0.5
 DISTANCE = f"DISTANCE(a.ra, a.dec, b.ra, b.dec) <= {RADIUS}"

@@ -17,8 +17,8 @@ from adql.rewrite.matches.match_sizes import choose_zone_height
 from adql.translation import translate
 from clickhouse_schema.catalogue import Catalogue
 from tap_service.storage.engine.engine import Engine
-from tests.adql.conftest import Rows, asked
 from tests.adql.crossmatch_sky import Sky
+from tests.support.adql_rows import Rows, query_rows
 
 #: Separations closer to a radius than this, in degrees and relative to it, may be on either side
 _BORDER = 1e-12
@@ -50,8 +50,8 @@ def test_counts_are_exact(
     assert is_counted(each, catalogue) or catalogue.sharding
     slack = _BORDER * (1 + radius)
     least, most = (matches.known & (matches.apart < radius + sign * slack) for sign in (-1, 1))
-    assert least.sum() <= asked(engine, catalogue, total)[0][0] <= most.sum()
-    found: dict[int, int] = dict(asked(engine, catalogue, each))
+    assert least.sum() <= query_rows(engine, catalogue, total)[0][0] <= most.sum()
+    found: dict[int, int] = dict(query_rows(engine, catalogue, each))
     assert found.keys() <= set(np.flatnonzero(most.any(axis=0)).tolist())
     for number, (low, high) in enumerate(zip(least.sum(axis=0), most.sum(axis=0), strict=True)):
         assert low <= found.get(number, 0) <= high
@@ -82,7 +82,7 @@ def test_answers_are_those_of_cubes(query: str, radius: float, engine: Engine, m
     crowded, sparse = crowd(match_catalogue, radius, 3000), crowd(match_catalogue, radius, 1)
     assert is_counted(text, crowded) or crowded.sharding
     assert not is_counted(text, sparse)
-    assert _sort(asked(engine, crowded, text)) == _sort(asked(engine, sparse, text))
+    assert _sort(query_rows(engine, crowded, text)) == _sort(query_rows(engine, sparse, text))
 
 
 def _sort(rows: Rows) -> Rows:

@@ -16,9 +16,9 @@ from adql.regions.unit_vectors import ROUNDING
 from adql.translation import translate
 from clickhouse_schema.catalogue import Catalogue
 from tap_service.storage.engine.engine import Engine
-from tests.adql.conftest import Rows, asked
 from tests.adql.crossmatch_sky import Pairs, Sky
 from tests.adql.match_queries import MATCH_QUERIES, disable_planning, round_values
+from tests.support.adql_rows import Rows, query_rows
 
 #: Separations closer to a radius than this, in degrees and relative to it, may be on either side
 _BORDER = 1e-12
@@ -116,7 +116,7 @@ def test_extreme_radii(ask_matches: Callable[[str], Rows], match_catalogue: Cata
     wanted = ask_matches(f"SELECT {sums} {from_} a.id >= 0 OR b.id >= 0")[0]
     sized = replace(match_catalogue, counts={("matches", "ones"): 100, ("matches", "others"): 10**7})
     for catalogue in (match_catalogue, sized):
-        found = tuple(asked(engine, catalogue, f"SELECT COUNT(*) {from_} {near} {o} {r}")[0][0] for o, r in bounds)
+        found = tuple(query_rows(engine, catalogue, f"SELECT COUNT(*) {from_} {near} {o} {r}")[0][0] for o, r in bounds)
         assert dict(zip(bounds, found, strict=True)) == dict(zip(bounds, wanted, strict=True))
 
 

@@ -19,8 +19,8 @@ from clickhouse_schema.schema_model import Column, Layout, Schema, Table
 from clickhouse_schema.shape_cover import cover_column, has_stored_shapes, shape_column
 from tap_service.readers import shape_columns
 from tap_service.storage.engine.engine import Engine
-from tests.adql.conftest import Rows, asked
 from tests.adql.storing import catalogue_of, store
+from tests.support.adql_rows import Rows, query_rows
 
 TABLE = Table(
     name="edges",
@@ -243,7 +243,7 @@ def ask(engine: Engine) -> Ask:
     schema = Schema(name="degenerate", tables=(TABLE,))
 
     def ask_rows(query: str, rows: int = 100) -> Rows:
-        return asked(engine, catalogue_of(engine, schema, counts={("degenerate", "edges"): rows}), query)
+        return query_rows(engine, catalogue_of(engine, schema, counts={("degenerate", "edges"): rows}), query)
 
     return ask_rows
 

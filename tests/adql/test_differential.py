@@ -14,9 +14,10 @@ from hypothesis import HealthCheck, given, note, reject, settings
 
 from clickhouse_schema.catalogue import Catalogue
 from tap_service.storage.engine.engine import Engine
-from tests.adql.conftest import Rows, asked, comparable, independent_engine
+from tests.adql.independent_engine import independent_engine
 from tests.adql.twin_queries import queries
 from tests.adql.twins import Twin
+from tests.support.adql_rows import Rows, make_comparable, query_rows
 
 _EXAMPLES = os.environ.get("FUZZ_EXAMPLES", "")
 
@@ -56,5 +57,5 @@ def test_random_queries_give_the_other_engines_rows(
 ) -> None:
     note(query.adql)
     note(query.sql)
-    expected = comparable(reference.rows(query.sql))
-    assert sorted(comparable(asked(engine, small, query.adql)), key=repr) == sorted(expected, key=repr)
+    expected = make_comparable(reference.rows(query.sql))
+    assert sorted(make_comparable(query_rows(engine, small, query.adql)), key=repr) == sorted(expected, key=repr)

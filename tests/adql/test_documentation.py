@@ -25,7 +25,7 @@ from adql.resolve.window_binder import WINDOW_FUNCTIONS
 from adql.translation import translate
 from clickhouse_schema.catalogue import Catalogue
 from tap_service.storage.engine.engine import Engine, EngineValueError
-from tests.adql.conftest import Ask, asked
+from tests.support.adql_rows import Ask, query_rows
 from tests.support.environment import ROOT
 
 _DOCS = ROOT / "docs"
@@ -128,7 +128,7 @@ def test_documented_choices(expression: str, value: object, ask: Ask) -> None:
 )
 def test_documented_errors(query: str, engine: Engine, small: Catalogue) -> None:
     with pytest.raises(EngineValueError):
-        asked(engine, small, query)
+        query_rows(engine, small, query)
 
 
 @pytest.mark.parametrize(
@@ -147,4 +147,4 @@ def test_unsupported_features_have_a_way_out(query: str, small: Catalogue) -> No
 
 @pytest.mark.parametrize("query", re.findall(r"```sql\n(.+?)```", _TEXT, re.DOTALL))
 def test_whole_examples_run_on_the_demo(query: str, demo_engine: Engine, demo_catalogue: Catalogue) -> None:
-    assert asked(demo_engine, demo_catalogue, query)
+    assert query_rows(demo_engine, demo_catalogue, query)

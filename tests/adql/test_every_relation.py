@@ -19,9 +19,9 @@ from clickhouse_schema.shape_cover import cover_column, shape_column
 from tap_service.readers import shape_columns
 from tap_service.storage.engine.engine import Engine
 from tests.adql import plain_shapes
-from tests.adql.conftest import Rows, asked
 from tests.adql.plain_shapes import Circles, Polygons, Shapes, in_plane, unit
 from tests.adql.storing import catalogue_of, store
+from tests.support.adql_rows import Rows, query_rows
 
 _COLUMNS = (
     Column(name="id", datatype="int", nullable=False),
@@ -168,7 +168,7 @@ def ask(engine: Engine) -> Callable[[str], Rows]:
         store(engine, "shaped", table, [rows.batch(table)])
     counts = {("shaped", table.name): 40 for table in _TABLES}
     catalogue = catalogue_of(engine, Schema(name="shaped", tables=_TABLES), counts=counts)
-    return lambda query: asked(engine, catalogue, query)
+    return lambda query: query_rows(engine, catalogue, query)
 
 
 @pytest.mark.parametrize("kind", _KINDS)

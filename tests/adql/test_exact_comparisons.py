@@ -20,8 +20,8 @@ from clickhouse_schema.catalogue import Catalogue
 from clickhouse_schema.schema_model import Column, Layout, Schema, Table
 from tap_service.services.queries.value_errors import explain_value_error
 from tap_service.storage.engine.engine import Engine, EngineValueError
-from tests.adql.conftest import Rows, asked
 from tests.adql.storing import catalogue_of, store
+from tests.support.adql_rows import Rows, query_rows
 
 NAN, INF = math.nan, math.inf
 Number = int | float | None
@@ -137,7 +137,7 @@ def test_joins(template: str, engine: Engine, catalogue: Catalogue) -> None:
     columns = "i, j" if "AS i" in template else "a.id, b.id"
     query = _for_all(f"{columns} {template}")
     expected = _expected(lambda x, y: _with_unmatched(x, y, left="left" in sides, right="right" in sides))
-    _same(asked(engine, catalogue, query), expected)
+    _same(query_rows(engine, catalogue, query), expected)
 
 
 # --- conditions, with their third value -------------------------------------------------------------------------------
@@ -160,7 +160,7 @@ def _member(x: Number, values: list[Number]) -> bool | None:
 def test_comparisons(engine: Engine, catalogue: Catalogue) -> None:
     pairs = list(combinations_with_replacement(COLUMNS, 2))
     shown = ", ".join(_three(f"a.{{x}} {op} b.{{y}}") for op in COMPARISONS)
-    found = asked(engine, catalogue, _for_all(f"a.id, b.id, {shown} FROM a, b", pairs))
+    found = query_rows(engine, catalogue, _for_all(f"a.id, b.id, {shown} FROM a, b", pairs))
 
     def rows(x: str, y: str) -> Iterator[tuple[Any, ...]]:
         for (i, v), (j, w) in product(enumerate(COLUMNS[x]), enumerate(COLUMNS[y])):
@@ -191,13 +191,13 @@ def test_in_subquery(subquery: str, engine: Engine, catalogue: Catalogue) -> Non
 
     condition = f"a.{{x}} IN ({subquery})"
     _same(
-        asked(engine, catalogue, _for_all(f"a.id, {_three(condition)} FROM a")),
+        query_rows(engine, catalogue, _for_all(f"a.id, {_three(condition)} FROM a")),
         _expected(lambda x, y: [(i, _said(truth(i, x, y))) for i in range(_COUNT)]),
     )
     both = " UNION ALL ".join(_for_all(f"{wanted}, a.id FROM a WHERE {condition}") for wanted, condition in
                               ((1, condition), (0, f"NOT {condition}")))  # fmt: skip
     wanted = [[(said, i) for said in (1, 0) for i in range(_COUNT) if truth(i, x, y) is bool(said)] for x, y in PAIRS]
-    _same(asked(engine, catalogue, both), [(n, *row) for n, rows in enumerate(wanted) for row in rows])
+    _same(query_rows(engine, catalogue, both), [(n, *row) for n, rows in enumerate(wanted) for row in rows])
 
 
 def _partners(i: int, x: str, y: str) -> int:
@@ -221,7 +221,7 @@ def _partners(i: int, x: str, y: str) -> int:
 )
 def test_correlated(template: str, rows: Callable[[int], bool], engine: Engine, catalogue: Catalogue) -> None:
     _same(
-        asked(engine, catalogue, _for_all(f"a.id FROM a {template}")),
+        query_rows(engine, catalogue, _for_all(f"a.id FROM a {template}")),
         _expected(lambda x, y: [(i,) for i in range(_COUNT) if rows(_partners(i, x, y))]),
     )
 
@@ -246,19 +246,19 @@ def test_literals(engine: Engine, catalogue: Catalogue) -> None:
             yield False if _equal(value, first) else None
 
     expected = [(n, i, *map(_said, row(v))) for n, c in enumerate(columns) for i, v in enumerate(COLUMNS[c])]
-    _same(asked(engine, catalogue, query), expected)
+    _same(query_rows(engine, catalogue, query), expected)
 
 
 def test_literals_compared_with_each_other(engine: Engine, catalogue: Catalogue) -> None:
     pairs = ("9007199254740993 = 9007199254740992.0", "9007199254740993 IN (9007199254740992.0, 5)",
              "9223372036854775807 = 9223372036854775808", "16777217 = CAST(16777216 AS REAL)")  # fmt: skip
     shown = ", ".join(map(_three, pairs))
-    assert asked(engine, catalogue, f"SELECT {shown} FROM a WHERE id = 0") == [(0,) * len(pairs)]
+    assert query_rows(engine, catalogue, f"SELECT {shown} FROM a WHERE id = 0") == [(0,) * len(pairs)]
     # what is known to be never true beside a position
     query = "SELECT COUNT(*) FROM a WHERE {} OR (id < 0 AND 1 = CONTAINS(POINT(double_, double_), CIRCLE(0, 0, 1)))"
-    assert asked(engine, catalogue, query.format("9007199254740993 <> 9007199254740992.0")) == [(_COUNT,)]
-    assert asked(engine, catalogue, query.format("9007199254740992 + 1 = 9007199254740993")) == [(_COUNT,)]
-    assert asked(
+    assert query_rows(engine, catalogue, query.format("9007199254740993 <> 9007199254740992.0")) == [(_COUNT,)]
+    assert query_rows(engine, catalogue, query.format("9007199254740992 + 1 = 9007199254740993")) == [(_COUNT,)]
+    assert query_rows(
         engine, catalogue, "SELECT id FROM a WHERE id = 0 AND 2 * 4503599627370496 + 1 = -(-9007199254740993)"
     ) == [(0,)]
 
@@ -290,7 +290,7 @@ def test_except_and_intersect_keep_the_left_sides_values(op: str, engine: Engine
         for number, (x, y) in enumerate(product(lefts, COLUMNS)):
             parts.append(f"SELECT {number}, q.v FROM (SELECT {x} AS v, one FROM a {op} SELECT {y}, one FROM b) AS q")
             expected += [(number, v) for v in _set_operation(op, COLUMNS[x], COLUMNS[y])]
-        found = [(n, _key(v)) for n, v in asked(engine, catalogue, " UNION ALL ".join(parts))]
+        found = [(n, _key(v)) for n, v in query_rows(engine, catalogue, " UNION ALL ".join(parts))]
         plain = [[(n, v + 0.0 if isinstance(v, float) else v) for n, v in rows] for rows in (found, expected)]
         _same(*plain)
 
@@ -310,14 +310,14 @@ CHOICES = (
 @pytest.mark.parametrize("query", CHOICES)
 def test_a_bigint_is_not_rounded_unless_that_is_asked_for(query: str, engine: Engine, catalogue: Catalogue) -> None:
     with pytest.raises(EngineValueError) as caught:
-        asked(engine, catalogue, query.format(long="long_"))
+        query_rows(engine, catalogue, query.format(long="long_"))
     assert "a BIGINT has too many digits for a column of DOUBLE" in explain_value_error(caught.value)
-    assert asked(engine, catalogue, query.format(long="CAST(long_ AS DOUBLE PRECISION)"))
+    assert query_rows(engine, catalogue, query.format(long="CAST(long_ AS DOUBLE PRECISION)"))
 
 
 def test_integers_that_double_holds_unite_with_reals(engine: Engine, catalogue: Catalogue) -> None:
     query = "SELECT long_ AS v FROM a WHERE id IN (0, 3, 4, 12) UNION SELECT double_ FROM a WHERE id IN (0, 5, 9)"
-    assert sorted(asked(engine, catalogue, query)) == [(-(2.0**63),), (0.0,), (2.0**53 - 1,), (2.0**53,)]
+    assert sorted(query_rows(engine, catalogue, query)) == [(-(2.0**63),), (0.0,), (2.0**53 - 1,), (2.0**53,)]
 
 
 # --- a small table that tells a large one where to look ---------------------------------------------------------------
@@ -329,4 +329,4 @@ def test_ids_of_a_small_table(column: str, engine: Engine, catalogue: Catalogue)
     counted = catalogue_of(engine, SCHEMA, counts={("numbers", "large"): 10_000_000, ("numbers", "b"): _COUNT})
     query = f"SELECT a.id, b.id FROM large AS a JOIN b ON a.long_ = b.{column}"
     assert " IN (SELECT " in translate(query, counted).sql
-    _same(asked(engine, counted, query), [(i, j) for i, j in _matches("long_", column) if i < _COUNT - 1])
+    _same(query_rows(engine, counted, query), [(i, j) for i, j in _matches("long_", column) if i < _COUNT - 1])

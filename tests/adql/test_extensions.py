@@ -11,7 +11,7 @@ from adql.translation import translate
 from clickhouse_schema.catalogue import Catalogue
 from clickhouse_schema.reserved_words import RESERVED
 from clickhouse_schema.schema_model import Column, Schema, Table
-from tests.adql.conftest import Ask, Rows
+from tests.support.adql_rows import Ask, Rows
 from tests.support.environment import ROOT
 
 _TEXT = (ROOT / "docs" / "adql.md").read_text(encoding="utf-8")

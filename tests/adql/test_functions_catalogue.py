@@ -14,7 +14,7 @@ from adql.functions import USER_DEFINED
 from adql.translation import translate
 from clickhouse_schema.catalogue import Catalogue
 from tap_service.storage.engine.engine import Engine, EngineValueError
-from tests.adql.conftest import Ask, asked
+from tests.support.adql_rows import Ask, query_rows
 
 _STAR = "7.606083572, 11.79044105, 125, 300"
 
@@ -124,8 +124,8 @@ def test_null_in_a_row_is_an_error_unless_the_row_is_excluded(place: int, engine
     args[place] = "mag"
     query = f"SELECT ivo_epoch_prop_pos({', '.join(args)}) FROM small.stars"
     with pytest.raises(EngineValueError, match="takes no NULL as ra, dec, ref_epoch or out_epoch; leave such rows out"):
-        asked(engine, small, query)
-    assert len(asked(engine, small, f"{query} WHERE mag IS NOT NULL")) == 8
+        query_rows(engine, small, query)
+    assert len(query_rows(engine, small, f"{query} WHERE mag IS NOT NULL")) == 8
 
 
 @pytest.mark.parametrize("call", ["ivo_nocasematch(name, {})", "ivo_nocasematch({}, name)", "ivo_hasword({}, 'a')", "ivo_hasword('a', {})", "ivo_hashlist_has({}, 'a')", "ivo_hashlist_has('a', {})", "ivo_hms_to_degrees({})", "ivo_dms_to_degrees({})", "gavo_match({}, 'a')", "gavo_match('a', {})"])  # fmt: skip
@@ -217,7 +217,7 @@ def test_pattern_may_come_from_rows(ask: Ask) -> None:
 def test_malformed_pattern_is_an_error_of_the_query(pattern: str, engine: Engine, small: Catalogue) -> None:
     for argument in (f"'{pattern}'", f"LOWER('{pattern}')"):
         with pytest.raises(EngineValueError, match="cannot compile re2"):
-            asked(engine, small, f"SELECT gavo_match({argument}, name) FROM small.stars")
+            query_rows(engine, small, f"SELECT gavo_match({argument}, name) FROM small.stars")
 
 
 def test_pattern_length_is_limited(engine: Engine, small: Catalogue) -> None:
@@ -225,4 +225,4 @@ def test_pattern_length_is_limited(engine: Engine, small: Catalogue) -> None:
     with pytest.raises(AdqlError, match="takes a regular expression of at most 1000 characters as pattern"):
         translate(f"SELECT gavo_match('{long}', name) FROM small.stars", small)
     with pytest.raises(EngineValueError, match="a regular expression has at most 1000 characters"):
-        asked(engine, small, f"SELECT gavo_match('{long[:900]}' || '{long[:900]}', name) FROM small.stars")
+        query_rows(engine, small, f"SELECT gavo_match('{long[:900]}' || '{long[:900]}', name) FROM small.stars")

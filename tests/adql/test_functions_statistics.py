@@ -16,8 +16,8 @@ from adql.translation import translate
 from clickhouse_schema.catalogue import Catalogue
 from clickhouse_schema.schema_model import Column, Layout, Schema, Table
 from tap_service.storage.engine.engine import Engine
-from tests.adql.conftest import Ask, Rows, asked
 from tests.adql.storing import catalogue_of, store
+from tests.support.adql_rows import Ask, Rows, query_rows
 
 COUNT = 3000
 _TABLE = Table(
@@ -88,7 +88,7 @@ def _assert_close(ours: Rows, theirs: Rows, relative: float = 1e-10) -> None:
 
 
 def _fetch_both(engine: Engine, samples: Catalogue, twin: duckdb.DuckDBPyConnection, query: str) -> tuple[Rows, Rows]:
-    return asked(engine, samples, query), twin.execute(query).fetchall()
+    return query_rows(engine, samples, query), twin.execute(query).fetchall()
 
 
 @pytest.mark.parametrize("column", _NUMBERS)
@@ -110,7 +110,7 @@ def test_statistics_of_pairs_match_duckdb(
         _assert_close(*_fetch_both(engine, samples, twin, query))
     x, y, far = (content[name].to_numpy(zero_copy_only=False) for name in ("x", "y", "far"))
     known = ~(np.isnan(x) | np.isnan(y))
-    [(near, distant)] = asked(engine, samples, "SELECT CORR(y, x), CORR(y, far) FROM samples")
+    [(near, distant)] = query_rows(engine, samples, "SELECT CORR(y, x), CORR(y, far) FROM samples")
     assert near == pytest.approx(np.corrcoef(x[known], y[known])[0, 1])
     assert distant == pytest.approx(np.corrcoef(far[known] - 1e9, y[known])[0, 1], rel=1e-3)
 
@@ -118,7 +118,7 @@ def test_statistics_of_pairs_match_duckdb(
 def test_large_offsets_keep_the_deviation(engine: Engine, samples: Catalogue, content: pa.RecordBatch) -> None:
     """ClickHouse's plain forms lose all digits here."""
     x = content["x"].to_numpy(zero_copy_only=False)
-    [(deviation,)] = asked(engine, samples, "SELECT STDDEV(far) FROM samples")
+    [(deviation,)] = query_rows(engine, samples, "SELECT STDDEV(far) FROM samples")
     assert deviation == pytest.approx(np.nanstd(x, ddof=1) / 1000, rel=1e-4)
 
 
@@ -127,7 +127,7 @@ def test_quantiles_match_numpy(fraction: float, engine: Engine, samples: Catalog
     for column in _NUMBERS:
         values = np.array([v for v in content[column].to_pylist() if v is not None], float)
         query = f"SELECT skyhouse_quantile({column}, {fraction}) FROM samples"
-        assert asked(engine, samples, query)[0][0] == pytest.approx(np.quantile(values, fraction), rel=1e-15)
+        assert query_rows(engine, samples, query)[0][0] == pytest.approx(np.quantile(values, fraction), rel=1e-15)
 
 
 @pytest.mark.parametrize("frame", ["", " ROWS BETWEEN 2 PRECEDING AND 1 FOLLOWING"])
@@ -153,36 +153,40 @@ def test_statistics_over_windows_match_duckdb(
     ],
 )
 def test_single_row(calls: str, values: tuple[float | None, ...], engine: Engine, samples: Catalogue) -> None:
-    assert asked(engine, samples, f"SELECT {calls} FROM samples WHERE g = 10") == [values]
+    assert query_rows(engine, samples, f"SELECT {calls} FROM samples WHERE g = 10") == [values]
 
 
 @pytest.mark.parametrize("where", ["g = 11", "g = 99", "x IS NULL"])
 def test_no_values(where: str, engine: Engine, samples: Catalogue) -> None:
     functions = [*_OF_ONE, "SUM", "AVG", "MIN", "MAX"]
     calls = [*(f"{name}(x)" for name in functions), *(f"{name}(x, x)" for name in _OF_TWO), "skyhouse_quantile(x, 0.5)"]
-    assert asked(engine, samples, f"SELECT {', '.join(calls)} FROM samples WHERE {where}") == [(None,) * len(calls)]
-    assert asked(engine, samples, f"SELECT COUNT(x), COUNT(DISTINCT x) FROM samples WHERE {where}") == [(0, 0)]
+    assert query_rows(engine, samples, f"SELECT {', '.join(calls)} FROM samples WHERE {where}") == [
+        (None,) * len(calls)
+    ]
+    assert query_rows(engine, samples, f"SELECT COUNT(x), COUNT(DISTINCT x) FROM samples WHERE {where}") == [(0, 0)]
 
 
 def test_no_groups(engine: Engine, samples: Catalogue) -> None:
     query = "SELECT g, MEDIAN(x), CORR(x, y), ivo_histogram(x, 0, 1, 2) FROM samples WHERE g = 99 GROUP BY g"
-    assert asked(engine, samples, query) == []
+    assert query_rows(engine, samples, query) == []
 
 
 def test_constants_have_no_correlation(engine: Engine, samples: Catalogue) -> None:
     query = "SELECT CORR(x, id), CORR(id, x), STDDEV(x), COVAR_POP(x, id) FROM samples WHERE g = 12"
-    assert asked(engine, samples, query) == [(None, None, 0.0, 0.0)]
+    assert query_rows(engine, samples, query) == [(None, None, 0.0, 0.0)]
 
 
 def test_nan_makes_sums_nan_and_is_ignored_by_quantiles(engine: Engine, samples: Catalogue) -> None:
     x = "CASE WHEN id = 20 THEN SQRT(-1) ELSE x END"
     calls = [f"{name}({x})" for name in ("SUM", "AVG", "STDDEV", "STDDEV_POP", "VARIANCE", "VAR_POP")]
     calls += [f"{name}({x}, id)" for name in _OF_TWO]
-    [sums] = asked(engine, samples, f"SELECT {', '.join(calls)} FROM samples WHERE id BETWEEN 15 AND 40")
+    [sums] = query_rows(engine, samples, f"SELECT {', '.join(calls)} FROM samples WHERE id BETWEEN 15 AND 40")
     assert all(math.isnan(value) for value in sums)
     functions = ("MEDIAN({})", "skyhouse_quantile({}, 1)", "MIN({})", "MAX({})", "COUNT({}) - 1")
-    with_it = asked(engine, samples, f"SELECT {', '.join(f.format(x) for f in functions)} FROM samples WHERE id >= 15")
-    without = asked(engine, samples, f"SELECT {', '.join(f.format('x') for f in functions)} FROM samples WHERE id >= 15 AND id <> 20")  # fmt: skip
+    with_it = query_rows(
+        engine, samples, f"SELECT {', '.join(f.format(x) for f in functions)} FROM samples WHERE id >= 15"
+    )
+    without = query_rows(engine, samples, f"SELECT {', '.join(f.format('x') for f in functions)} FROM samples WHERE id >= 15 AND id <> 20")  # fmt: skip
     assert with_it[0][:4] == without[0][:4]
     assert with_it[0][4] == without[0][4] + 1  # it is a value
 
@@ -200,16 +204,16 @@ def test_histograms_match_numpy(
     with np.errstate(invalid="ignore"):
         below, above = int(np.sum(~(x >= lower))), int(np.sum(x > upper))  # NULL is NaN here
     inside = np.histogram(x[~np.isnan(x)], bins, (lower, upper))[0].tolist()
-    [(given,)] = asked(engine, samples, f"SELECT ivo_histogram(x, {lower}, {upper}, {bins}) FROM samples")
+    [(given,)] = query_rows(engine, samples, f"SELECT ivo_histogram(x, {lower}, {upper}, {bins}) FROM samples")
     assert given == [below, *inside, above]
 
 
 def test_histograms_of_groups_and_windows(engine: Engine, samples: Catalogue) -> None:
-    groups = asked(engine, samples, "SELECT g, COUNT(*), ivo_histogram(n, -10, 10, 4) FROM samples GROUP BY g")
+    groups = query_rows(engine, samples, "SELECT g, COUNT(*), ivo_histogram(n, -10, 10, 4) FROM samples GROUP BY g")
     assert len(groups) == 13
     assert all(sum(counts) == rows for _, rows, counts in groups)
     query = "SELECT id, ivo_histogram(n, -10, 10, 4) OVER (ORDER BY id) FROM samples WHERE id < 50 ORDER BY id"
-    assert [sum(counts) for _, counts in asked(engine, samples, query)] == list(range(1, 51))
+    assert [sum(counts) for _, counts in query_rows(engine, samples, query)] == list(range(1, 51))
 
 
 def test_the_upper_limit_is_in_the_last_bin_and_nan_below(ask: Ask) -> None:

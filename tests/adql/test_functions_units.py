@@ -13,7 +13,7 @@ from adql.ir import UnitError, find_conversion, multiply_units, raise_unit
 from adql.translation import translate
 from clickhouse_schema.catalogue import Catalogue
 from clickhouse_schema.schema_model import Column, Layout, Schema, Table
-from tests.adql.conftest import Ask
+from tests.support.adql_rows import Ask
 
 _UNITS = {
     "ra": "deg", "ra_error": "deg", "pm": "mas.yr**-1", "plx": "mas", "mag": "mag", "flux": "Jy", "part": "%", "plain": "",

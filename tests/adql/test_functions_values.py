@@ -16,9 +16,9 @@ from numpy.typing import NDArray
 from clickhouse_schema.catalogue import Catalogue
 from clickhouse_schema.schema_model import Column, Layout, Schema, Table
 from tap_service.storage.engine.engine import Engine
-from tests.adql.conftest import Rows, asked
 from tests.adql.sky import positions, separation
 from tests.adql.storing import catalogue_of, store
+from tests.support.adql_rows import Rows, query_rows
 
 COUNT = 300
 _NUMBERS = ("ra", "dec", "parallax", "pmra", "pmdec", "velocity", "epoch")
@@ -73,7 +73,7 @@ def rows(engine: Engine, values: Values, instants: list[np.datetime64]) -> Catal
 
 
 def _fetch_values(engine: Engine, rows: Catalogue, what: str) -> Rows:
-    return asked(engine, rows, f"SELECT {what} FROM functions.moving ORDER BY id")
+    return query_rows(engine, rows, f"SELECT {what} FROM functions.moving ORDER BY id")
 
 
 def test_positions_at_another_epoch_match_astropy(engine: Engine, rows: Catalogue, values: Values) -> None:
@@ -117,14 +117,16 @@ def test_propagated_position_is_a_point(engine: Engine, rows: Catalogue, values:
     point = "ivo_epoch_prop_pos(ra, dec, parallax, pmra, pmdec, velocity, 2000, epoch)"
     coordinates = np.array(_fetch_values(engine, rows, f"COORD1({point}), COORD2({point})"))
     apart = separation(coordinates[:, 0], coordinates[:, 1], 45, 41)
-    near = [i for (i,) in asked(engine, rows, f"SELECT id FROM moving WHERE 1 = CONTAINS({point}, CIRCLE(45, 41, 3))")]
+    near = [
+        i for (i,) in query_rows(engine, rows, f"SELECT id FROM moving WHERE 1 = CONTAINS({point}, CIRCLE(45, 41, 3))")
+    ]
     assert set(near) == set(np.flatnonzero(apart <= 3).tolist())
     distances = [d for (d,) in _fetch_values(engine, rows, f"DISTANCE({point}, POINT(45, 41))")]
     assert np.allclose(distances, apart, rtol=0, atol=1e-12)
     assert len(_fetch_values(engine, rows, f"ivo_healpix_index(5, {point})")) == len(apart)
     moved = "ivo_epoch_prop_pos(a.ra, a.dec, a.parallax, a.pmra, a.pmdec, a.velocity, 2000, a.epoch)"
     matched = f"SELECT a.id, b.id FROM moving AS a JOIN moving AS b ON DISTANCE({moved}, POINT(b.ra, b.dec)) < 0.01"
-    pairs = set(asked(engine, rows, matched))
+    pairs = set(query_rows(engine, rows, matched))
     apart = separation(coordinates[:, :1], coordinates[:, 1:], values["ra"], values["dec"])
     expected = set(zip(*(places.tolist() for places in np.nonzero(apart < 0.01)), strict=True))
     assert pairs == expected
@@ -178,7 +180,7 @@ def test_angles_match_astropy(engine: Engine, rows: Catalogue, values: Values) -
     for function, expected in (("ivo_dms_to_degrees", degrees), ("ivo_hms_to_degrees", hours)):
         some = range(0, len(degrees), 40)
         calls = ", ".join(f"{function}('{texts[function][i]}')" for i in some)
-        [given] = asked(engine, rows, f"SELECT {calls} FROM moving WHERE id = 1")
+        [given] = query_rows(engine, rows, f"SELECT {calls} FROM moving WHERE id = 1")
         assert given == pytest.approx([expected[i] for i in some], abs=5e-12)
 
 
@@ -188,7 +190,7 @@ def test_angles_match_astropy(engine: Engine, rows: Catalogue, values: Values) -
 )  # fmt: skip
 def test_indexes_of_q3c(position: str, index: int | None, engine: Engine, rows: Catalogue) -> None:
     """Values of q3c's regression tests; here invalid directions have no index."""
-    assert asked(engine, rows, f"SELECT gavo_ipix({position}) FROM moving WHERE id = 1") == [(index,)]
+    assert query_rows(engine, rows, f"SELECT gavo_ipix({position}) FROM moving WHERE id = 1") == [(index,)]
 
 
 def test_q3c_pixels_contain_their_positions(engine: Engine, rows: Catalogue, values: Values) -> None:
@@ -214,7 +216,7 @@ def test_gaia_source_id_encodes_its_pixel(engine: Engine, rows: Catalogue) -> No
     for order in (12, 6, 0):
         source = f"gaia_healpix_index({order}, ivo_healpix_index(12, ra, dec) * 34359738368 + id)"
         assert [i for (i,) in _fetch_values(engine, rows, source)] == [pixel >> 2 * (12 - order) for pixel in pixels]
-    assert asked(engine, rows, "SELECT gaia_healpix_index(3, -id - 1) FROM moving WHERE id = 1") == [(None,)]
+    assert query_rows(engine, rows, "SELECT gaia_healpix_index(3, -id - 1) FROM moving WHERE id = 1") == [(None,)]
 
 
 # --- photometry -------------------------------------------------------------------------------------------------------
@@ -259,7 +261,7 @@ def test_errors_of_magnitudes_match_derivatives(engine: Engine, rows: Catalogue,
 )  # fmt: skip
 def test_undefined_magnitudes_are_null(call: str, engine: Engine, rows: Catalogue) -> None:
     for prefix in ("", "scisql_"):
-        assert asked(engine, rows, f"SELECT {call.format(prefix)} FROM moving WHERE id = 1") == [(None,)]
+        assert query_rows(engine, rows, f"SELECT {call.format(prefix)} FROM moving WHERE id = 1") == [(None,)]
 
 
 # --- random numbers ---------------------------------------------------------------------------------------------------

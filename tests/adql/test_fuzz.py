@@ -24,9 +24,9 @@ from tap_service.service_errors import QueryTooHeavy, ServiceError, UserError
 from tap_service.services.queries.run_errors import translate_errors
 from tap_service.services.queries.value_errors import explain_value_error
 from tap_service.storage.engine.engine import Engine, EngineError, EngineValueError
-from tests.adql.conftest import Rows, asked
 from tests.adql.fuzz_queries import Fuzzer
 from tests.adql.fuzz_tables import fuzz_catalogues
+from tests.support.adql_rows import Rows, query_rows
 
 _EXAMPLES = int(os.environ.get("FUZZ_EXAMPLES", "0"))
 _SEED = int(os.environ.get("FUZZ_SEED", time.time_ns() if _EXAMPLES else "0"))
@@ -148,7 +148,7 @@ def test_conditions_divide_rows_in_three(engine: Engine, catalogues: tuple[Catal
         query = f"SELECT {values} FROM {from_}"
         translate(query, catalogue)
         with translate_errors("fuzz"):
-            return asked(engine, catalogue, query)
+            return query_rows(engine, catalogue, query)
 
     def judge(_: int, text: str) -> None:
         tables, condition = text.split("\n")

@@ -8,7 +8,7 @@ from adql.errors import AdqlError
 from adql.translation import translate
 from clickhouse_schema.catalogue import Catalogue
 from tap_service.storage.engine.engine import Engine, EngineValueError
-from tests.adql.conftest import asked
+from tests.support.adql_rows import query_rows
 
 ONE = "FROM small.stars WHERE id = 1"
 
@@ -39,13 +39,13 @@ ONE = "FROM small.stars WHERE id = 1"
     ],
 )
 def test_values(expression: str, value: object, engine: Engine, small: Catalogue) -> None:
-    assert asked(engine, small, f"SELECT {expression} {ONE}") == [(value,)]
+    assert query_rows(engine, small, f"SELECT {expression} {ONE}") == [(value,)]
 
 
 @pytest.mark.parametrize("text", ["1", "1 2 3", "1 x", "1 91", "nan 2", "1 inf", "1e999 2"])
 def test_texts_of_rows_that_are_no_points(text: str, engine: Engine, small: Catalogue) -> None:
     with pytest.raises(EngineValueError, match=f"{text} .POINT"):
-        asked(engine, small, f"SELECT CAST(LOWER('{text}') AS POINT) {ONE}")
+        query_rows(engine, small, f"SELECT CAST(LOWER('{text}') AS POINT) {ONE}")
 
 
 @pytest.mark.parametrize(

@@ -12,8 +12,8 @@ from clickhouse_schema.catalogue import Catalogue
 from tap_service.storage.engine.embedded_engine import EmbeddedEngine
 from tap_service.storage.engine.merge_tables import hold_merge_table
 from tap_service.storage.engine.query_tables import DATABASE
-from tests.adql.conftest import Rows, comparable
 from tests.adql.test_pieces import cut_evenly, divide, fetch_rows, piecewise  # noqa: F401
+from tests.support.adql_rows import Rows, make_comparable
 
 ALL = (
     "COUNT(*) AS n, COUNT(mag) AS m, COUNT(DISTINCT mag) AS d, SUM(mag) AS s, SUM(id) AS i, SUM(DISTINCT id) AS di,"
@@ -58,7 +58,7 @@ UNDIVIDED = {
 @pytest.mark.parametrize("query", GROUPED)
 def test_the_groups_are_those_of_the_whole(engine: EmbeddedEngine, piecewise: Catalogue, query: str) -> None:  # noqa: F811
     whole = translate(query, piecewise)
-    wanted = make_comparable(fetch_rows(engine, whole.sql, whole.settings))
+    wanted = make_lists_comparable(fetch_rows(engine, whole.sql, whole.settings))
     by = divide(query, piecewise)
     for count in (7,) if "JOIN" in query else (1, 20):
         found = merge_pieces(engine, query, piecewise, count)
@@ -76,11 +76,11 @@ def merge_pieces(engine: EmbeddedEngine, query: str, catalogue: Catalogue, count
     engine.execute(f"CREATE DATABASE IF NOT EXISTS {DATABASE}")
     with hold_merge_table(engine, "groups_test", types, batches):
         made = by.make_merging_statement(DATABASE, "groups_test", types)
-        return make_comparable(fetch_rows(engine, made.sql, made.settings))
+        return make_lists_comparable(fetch_rows(engine, made.sql, made.settings))
 
 
-def make_comparable(found: Rows) -> Rows:
-    return comparable([tuple(repr(value) if isinstance(value, list) else value for value in row) for row in found])
+def make_lists_comparable(found: Rows) -> Rows:
+    return make_comparable([tuple(repr(value) if isinstance(value, list) else value for value in row) for row in found])
 
 
 @pytest.mark.parametrize("group", ["", "GROUP BY a.mag HAVING COUNT(*) > 1", "GROUP BY b.id"])
@@ -92,7 +92,7 @@ def test_matches_that_are_counted(engine: EmbeddedEngine, piecewise: Catalogue, 
     query = f"SELECT COUNT(*) AS n{key} FROM matches.ones AS a JOIN matches.others AS b ON {NEAR} {group}"
     whole = translate(query, catalogue)
     assert "in cells of the sky" in " ".join(whole.plan)
-    wanted = make_comparable(fetch_rows(engine, whole.sql, whole.settings))
+    wanted = make_lists_comparable(fetch_rows(engine, whole.sql, whole.settings))
     statement = divide(query, catalogue).make_pieces(cut_evenly(engine, divide(query, catalogue), 5))
     assert "arrayFlatten" in divide(query, catalogue).make_statement(statement[0]).sql
     assert sorted(merge_pieces(engine, query, catalogue, 5)) == sorted(wanted)

@@ -12,7 +12,7 @@ from adql.resolve.geometry_binder import GEOMETRY
 from adql.translation import translate
 from clickhouse_schema.catalogue import Catalogue
 from tap_service.storage.engine.engine import Engine
-from tests.adql.conftest import Ask
+from tests.support.adql_rows import Ask
 
 #: where a value may stand: SELECT list, WHERE, TOP, FROM, alias ...
 _PLACES = (

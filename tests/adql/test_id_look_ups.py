@@ -13,7 +13,7 @@ from clickhouse_schema.schema_model import Column, Layout, Schema, Table
 from clickhouse_schema.table_ddl import create_table_sql
 from clickhouse_schema.table_index import TableIndex
 from tap_service.storage.engine.engine import Engine
-from tests.adql.conftest import asked, comparable
+from tests.support.adql_rows import make_comparable, query_rows
 
 _SETTING = "min_table_rows_to_use_projection_index"
 _BY_PROJECTION = "Projection has been analyzed and will be applied during reading"
@@ -179,8 +179,8 @@ OTHERS = [
 
 @pytest.mark.parametrize("query", [*LOOK_UPS, *OTHERS, *TOGETHER])
 def test_answers_are_those_without_an_index(query: str, looked: Engine) -> None:
-    found, plain = (sorted(asked(looked, catalogue, query), key=repr) for catalogue in (LOOKED, PLAIN))
-    assert comparable(found) == comparable(plain)
+    found, plain = (sorted(query_rows(looked, catalogue, query), key=repr) for catalogue in (LOOKED, PLAIN))
+    assert make_comparable(found) == make_comparable(plain)
 
 
 #: By a projection, ClickHouse would take each AND for true
@@ -203,7 +203,7 @@ def test_an_and_inside_a_condition_loses_no_row(query: str, looked: Engine) -> N
     translation = translate(query, LOOKED)
     eager = translation.settings | {_SETTING: 0}
     found = looked.fetch_table(translation.sql, eager).num_rows
-    assert found == len(asked(looked, PLAIN, query)) > 0
+    assert found == len(query_rows(looked, PLAIN, query)) > 0
 
 
 @pytest.mark.parametrize("query", BY_PROJECTION)
@@ -277,4 +277,4 @@ def test_one_index_is_read_alone(query: str, looked: Engine) -> None:
         plan = looked.fetch_table(f"EXPLAIN indexes = 1, projections = 1 {translation.sql}", translation.settings)
         lines = [line.strip() for line in plan.column(0).to_pylist()]
         assert {line for line in lines if line.startswith("Name: by_")} == {f"Name: {ALONE[query]}"}
-    assert comparable(asked(looked, LOOKED, query)) == comparable(asked(looked, PLAIN, query))
+    assert make_comparable(query_rows(looked, LOOKED, query)) == make_comparable(query_rows(looked, PLAIN, query))

@@ -14,7 +14,7 @@ from clickhouse_schema.schema_model import Column, Layout, Schema, Table
 from clickhouse_schema.table_ddl import create_table_sql
 from tap_service.services.queries.value_errors import explain_value_error
 from tap_service.storage.engine.engine import Engine, EngineValueError
-from tests.adql.conftest import asked
+from tests.support.adql_rows import query_rows
 
 _OBS = Table(
     name="obs",
@@ -120,7 +120,7 @@ def kinds(engine: Engine) -> Catalogue:
 
 @pytest.mark.parametrize(("query", "rows"), CASES)
 def test_rows_of_a_query(query: str, rows: list[tuple[Any, ...]], engine: Engine, kinds: Catalogue) -> None:
-    assert sorted(asked(engine, kinds, query), key=repr) == sorted(rows, key=repr)
+    assert sorted(query_rows(engine, kinds, query), key=repr) == sorted(rows, key=repr)
 
 
 @pytest.mark.parametrize(("query", "message", "hint"), REFUSED)
@@ -134,5 +134,5 @@ def test_type_mismatches_are_refused(query: str, message: str, hint: str, kinds:
 @pytest.mark.parametrize("text", NO_TIMESTAMPS)
 def test_a_computed_text_is_not_a_timestamp(text: str, engine: Engine, kinds: Catalogue) -> None:
     with pytest.raises(EngineValueError) as caught:
-        asked(engine, kinds, f"SELECT CAST('{text}' || '' AS TIMESTAMP) FROM obs")
+        query_rows(engine, kinds, f"SELECT CAST('{text}' || '' AS TIMESTAMP) FROM obs")
     assert "a text is no timestamp" in explain_value_error(caught.value)

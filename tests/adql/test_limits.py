@@ -19,7 +19,7 @@ from adql.limits import (
 )
 from adql.translation import translate
 from clickhouse_schema.catalogue import Catalogue
-from tests.adql.conftest import Ask
+from tests.support.adql_rows import Ask
 
 
 def _refuse(query: str, catalogue: Catalogue, message: str, hint: str, line: int = 2) -> None:

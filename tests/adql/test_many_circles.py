@@ -14,8 +14,8 @@ from adql.regions import Cone, Union, position_to_vector
 from adql.translation import translate
 from clickhouse_schema.catalogue import Catalogue
 from tap_service.storage.engine.engine import Engine
-from tests.adql.conftest import Positions, Rows, asked
-from tests.adql.sky import HARD_PLACES, inside, positions, separation
+from tests.adql.sky import HARD_PLACES, Positions, inside, positions, separation
+from tests.support.adql_rows import Rows, query_rows
 
 Circles = tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]
 
@@ -43,7 +43,7 @@ def _find_certain_rows(points: Positions, circles: Circles) -> tuple[set[int], s
 
 @pytest.fixture(scope="session")
 def ask(engine: Engine, sky: Catalogue) -> Callable[[str], Rows]:
-    return lambda query: asked(engine, sky, query)
+    return lambda query: query_rows(engine, sky, query)
 
 
 NEAR = "1 = CONTAINS(POINT(ra, dec), CIRCLE({}, {}))"

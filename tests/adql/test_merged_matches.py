@@ -21,9 +21,9 @@ from clickhouse_schema.adjacent_cells import find_border_width
 from clickhouse_schema.catalogue import Catalogue
 from clickhouse_schema.healpix import ORDER
 from tap_service.storage.engine.engine import Engine
-from tests.adql.conftest import Rows, asked
 from tests.adql.crossmatch_sky import Sky
 from tests.adql.match_queries import MATCH_QUERIES, disable_planning, round_values
+from tests.support.adql_rows import Rows, query_rows
 
 _MERGE = "full_sorting_merge"
 _WITHIN = "DISTANCE(a.ra, a.dec, b.ra, b.dec) <= {}"
@@ -43,7 +43,7 @@ def ask_merged(engine: Engine, large_catalogue: Catalogue) -> Callable[[str], Ro
 
     def ask(query: str) -> Rows:
         assert _MERGE in translate(query, large_catalogue).sql or large_catalogue.sharding is not None
-        return asked(engine, large_catalogue, query)
+        return query_rows(engine, large_catalogue, query)
 
     return ask
 
@@ -126,7 +126,7 @@ def test_pairs_within_a_radius(
 def test_merged_matches_equal_unplanned_ones(
     query: str, engine: Engine, large_catalogue: Catalogue, ask_matches: Callable[[str], Rows]
 ) -> None:
-    found = round_values(asked(engine, large_catalogue, query))
+    found = round_values(query_rows(engine, large_catalogue, query))
     assert found == round_values(ask_matches(disable_planning(query)))
 
 

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from adql.errors import AdqlSemanticError
 from adql.translation import translate
 from clickhouse_schema.catalogue import Catalogue
-from tests.adql.conftest import Rows
 from tests.adql.crossmatch_sky import Pairs, Sky
+from tests.support.adql_rows import Rows
 
 _POINTS = "POINT(a.ra, a.dec), POINT(b.ra, b.dec)"
 

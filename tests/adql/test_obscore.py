@@ -17,7 +17,7 @@ from clickhouse_schema.table_ddl import create_table_sql
 from loaders.tables.schema_names import find_schema_file
 from tap_service.readers import shape_columns
 from tap_service.storage.engine.engine import Engine
-from tests.adql.conftest import asked
+from tests.support.adql_rows import query_rows
 
 ROWS = 6_000
 GRANULE = 32
@@ -83,7 +83,7 @@ def test_few_granules_are_read(query: str, observations: Engine) -> None:
     marks = [int(found) for found in re.findall(r"(?:Granules|Marks): (\d+)", explained)]
     assert 0 < min(marks) < ROWS / GRANULE / 4, explained
     found = observations.fetch_table(translation.sql, settings).num_rows
-    assert found == len(asked(observations, OBSCORE, _unpruned(query))) > 0
+    assert found == len(query_rows(observations, OBSCORE, _unpruned(query))) > 0
 
 
 def _unpruned(query: str) -> str:

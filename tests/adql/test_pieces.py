@@ -14,7 +14,7 @@ from adql.translation import translate
 from clickhouse_schema.catalogue import Catalogue
 from clickhouse_schema.healpix import NO_POSITION
 from tap_service.storage.engine.embedded_engine import EmbeddedEngine
-from tests.adql.conftest import Rows, comparable
+from tests.support.adql_rows import Rows, make_comparable
 
 #: Numbers of pieces; joins have only the first, since ClickHouse plans them longer
 COUNTS = [7, 1, 60]
@@ -97,7 +97,7 @@ def cut_evenly(engine: EmbeddedEngine, cut_by: Division, count: int) -> tuple[in
 @pytest.mark.parametrize("query", DIVIDED)
 def test_the_pieces_are_the_whole(engine: EmbeddedEngine, piecewise: Catalogue, query: str) -> None:
     whole = translate(query, piecewise)
-    wanted = sorted(comparable(fetch_rows(engine, whole.sql, whole.settings)))
+    wanted = sorted(make_comparable(fetch_rows(engine, whole.sql, whole.settings)))
     assert wanted
     by = divide(query, piecewise)
     for count in COUNTS[: 1 if "matches" in query else 3]:
@@ -105,7 +105,7 @@ def test_the_pieces_are_the_whole(engine: EmbeddedEngine, piecewise: Catalogue, 
         for piece in by.make_pieces(cut_evenly(engine, by, count)):
             made = by.make_statement(piece)
             found += fetch_rows(engine, made.sql, made.settings)
-        assert sorted(comparable(found)) == wanted, count
+        assert sorted(make_comparable(found)) == wanted, count
 
 
 @pytest.mark.parametrize("query", UNDIVIDED)

@@ -15,9 +15,9 @@ from clickhouse_schema.catalogue import Catalogue
 from clickhouse_schema.schema_model import Column, Layout, Schema, Table
 from clickhouse_schema.shard_map import Sharding, ShardMap
 from tap_service.storage.engine.engine import Engine
-from tests.adql.conftest import asked
 from tests.adql.planning import COLUMNS, COUNTS, PLANNED, SIZES, Sky, fill_tables
 from tests.adql.sky import HARD_PLACES, inside, separation
+from tests.support.adql_rows import query_rows
 
 
 @pytest.fixture(scope="session")
@@ -185,8 +185,8 @@ def test_a_small_table_finds_each_partner(radius: float, query: str, planned: Sk
     few, large = planned.places["few"], planned.places["large"]
     apart = separation(few[0][:, None], few[1][:, None], large[0][None, :], large[1][None, :])
     near = "DISTANCE(a.ra, a.dec, b.ra, b.dec) <= " + repr(radius)
-    asked = f"SELECT a.id, COUNT(*) FROM {query} ON {near} GROUP BY a.id"
-    found = dict(planned.fetch_rows(asked))
+    counted = f"SELECT a.id, COUNT(*) FROM {query} ON {near} GROUP BY a.id"
+    found = dict(planned.fetch_rows(counted))
     for i in range(len(few[0])):
         sure, border = inside(apart[i], radius)
         assert len(sure) <= found.get(i, 0) <= len(sure | border)
@@ -289,7 +289,7 @@ def test_first_rows_of_equal_values_are_the_same_in_the_filter(planned: Sky) -> 
     """Each row is near itself, whichever of the equally bright ones are found."""
     for condition in ("DISTANCE(a.ra, a.dec, b.ra, b.dec) < 0.0001 AND b.id - a.id = 0", "a.id = b.id"):
         query = f"SELECT COUNT(*), COUNT(b.id) FROM {_FIRST.format('large', 'mag')} AS a LEFT JOIN large AS b ON {condition}"
-        assert asked(planned.engine, PLANNED, query) == [(30, 30)]
+        assert query_rows(planned.engine, PLANNED, query) == [(30, 30)]
         assert translate(query, PLANNED).sql.count("LIMIT 30") == 2
 
 

@@ -14,8 +14,8 @@ from adql.regions.unit_vectors import positions_to_vectors, separations
 from adql.translation import translate
 from clickhouse_schema.catalogue import Catalogue
 from tap_service.storage.engine.engine import Engine
-from tests.adql.conftest import Positions, asked
-from tests.adql.sky import BORDER_ARCSEC
+from tests.adql.sky import BORDER_ARCSEC, Positions
+from tests.support.adql_rows import query_rows
 
 FRAMES: dict[str, Any] = {
     "ICRS": ICRS(),
@@ -35,7 +35,7 @@ def test_points_of_rows_equal_astropy(
 ) -> None:
     moved = f"ivo_geom_transform('{source}', '{target}', POINT(ra, dec))"
     query = f"SELECT COORD1({moved}), COORD2({moved}), {moved} FROM points WHERE id < {len(points[0])} ORDER BY id"
-    lon, lat, both = zip(*asked(engine, sky, query), strict=True)
+    lon, lat, both = zip(*query_rows(engine, sky, query), strict=True)
     assert [tuple(p) for p in both] == list(zip(lon, lat, strict=True))
     assert (min(lon) >= 0 and max(lon) < 360) or source == target
     theirs = SkyCoord(*points, unit="deg", frame=FRAMES[source]).transform_to(FRAMES[target]).spherical
@@ -50,13 +50,13 @@ def test_a_search_in_another_frame_has_its_rows(system: str, engine: Engine, sky
         *np.array([transform_position(*p, system, "ICRS") for p in zip(*points, strict=True)]).T
     )
     apart = np.degrees(separations(icrs, positions_to_vectors(266.4, -29)))
-    found = asked(
+    found = query_rows(
         engine, sky, f"SELECT id FROM points WHERE 1 = CONTAINS(POINT('{system}', ra, dec), CIRCLE(266.4, -29, 40))"
     )
     sure = np.abs(apart - 40) * 3600 > BORDER_ARCSEC
     assert sure.all()
     assert {i for (i,) in found} == set(np.flatnonzero(apart <= 40).tolist())
-    [(least,)] = asked(
+    [(least,)] = query_rows(
         engine, sky, f"SELECT MIN(DISTANCE(POINT('{system}', ra, dec), POINT(266.4, -29))) FROM points WHERE ra >= 0"
     )
     assert least == pytest.approx(apart.min(), abs=1e-12)
@@ -74,7 +74,7 @@ def test_a_search_of_transformed_positions_prunes(shape: str, form: str, engine:
     [cells] = translate(query, sky).cells.values()
     assert cells.area < 5000
     assert not translate(unpruned, sky).cells
-    assert asked(engine, sky, query) == asked(engine, sky, unpruned) != []
+    assert query_rows(engine, sky, query) == query_rows(engine, sky, unpruned) != []
 
 
 def test_pairs_in_one_frame_are_pairs_in_the_other(engine: Engine, sky: Catalogue) -> None:
@@ -102,7 +102,7 @@ def test_shapes_of_rows_are_those_of_constants(
     """Compare DALI's numbers and the area of each row's shape with those of the same shape as a constant."""
     for i in range(0, 60, 7):
         alone = constant.format(float(points[0][i]), float(points[1][i]))
-        [(ours, area, theirs, other)] = asked(
+        [(ours, area, theirs, other)] = query_rows(
             engine, sky, f"SELECT {shape}, AREA({shape}), {alone}, AREA({alone}) FROM points WHERE id = {i}"
         )
         assert area == pytest.approx(other, rel=1e-9)
@@ -119,7 +119,7 @@ def test_the_examples_of_the_catalogue(engine: Engine, sky: Catalogue) -> None:
         ("ivo_geom_transform('ICRS', 'GALACTIC', POINT(120, -23))", [241.121831182, 3.62785788087]),
         ("ivo_geom_transform('FK4', 'GALACTIC', CIRCLE(189.70303055, 22.96240006, 3))", [275.00025405, 84.99996154, 3]),
     ):
-        [(given,)] = asked(engine, sky, f"SELECT {expression} FROM points WHERE id = 0")
+        [(given,)] = query_rows(engine, sky, f"SELECT {expression} FROM points WHERE id = 0")
         assert given == pytest.approx(value, abs=2e-8)
 
 
@@ -127,7 +127,7 @@ def test_unknown_positions_stay_unknown(engine: Engine, sky: Catalogue, points: 
     """Test the rows after the last position, with NULL, NaN and one coordinate only."""
     count = len(points[0])
     moved = "ivo_geom_transform('ICRS', 'GALACTIC', POINT(ra, dec))"
-    rows = asked(engine, sky, f"SELECT COORD1({moved}), {moved} FROM points WHERE id >= {count} ORDER BY id")
+    rows = query_rows(engine, sky, f"SELECT COORD1({moved}), {moved} FROM points WHERE id >= {count} ORDER BY id")
     assert [p for p, _ in rows] == [None, pytest.approx(float("nan"), nan_ok=True), None, None]
     assert [len(shape) for _, shape in rows] == [0, 2, 0, 0]
 

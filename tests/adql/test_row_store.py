@@ -21,8 +21,8 @@ from tap_service.services.queries.row_look_ups import RowLookUps
 from tap_service.services.queries.stored_row_source import StoredRowSource
 from tap_service.services.translation.translator import Translator
 from tap_service.storage.engine.engine import Engine
-from tests.adql.conftest import BY_PROJECTION
 from tests.adql.storing import catalogue_of, store
+from tests.support.adql_rows import BY_PROJECTION
 
 _LONG_TEXT = "long ünicode \U0001f52d " * 4000
 _NAN = float(np.array([0x7FF8_0000_0000_BEEF], np.uint64).view(np.float64)[0])

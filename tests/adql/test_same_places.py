@@ -9,8 +9,8 @@ import pytest
 
 from clickhouse_schema.schema_model import Column, Layout, Schema, Table
 from tap_service.storage.engine.engine import Engine
-from tests.adql.conftest import Rows, asked
 from tests.adql.storing import catalogue_of, store
+from tests.support.adql_rows import Rows, query_rows
 
 #: Names of some places; those that are no multiple of 0.25 differ by rounding
 NAMES = [
@@ -46,7 +46,7 @@ def ask(engine: Engine) -> Callable[[str], Rows]:
     arrays = {c.name: pa.array(columns[c.name], c.type.arrow) for c in _TABLE.columns}
     store(engine, "places", _TABLE, [pa.RecordBatch.from_pydict(arrays)])
     catalogue = catalogue_of(engine, Schema(name="places", tables=(_TABLE,)))
-    return lambda query: asked(engine, catalogue, query)
+    return lambda query: query_rows(engine, catalogue, query)
 
 
 _PAIRS = [

@@ -10,25 +10,25 @@ from adql.errors import AdqlError
 from adql.translation import translate
 from clickhouse_schema.catalogue import Catalogue
 from tap_service.storage.engine.engine import Engine
-from tests.adql.conftest import Ask, Rows, asked
+from tests.support.adql_rows import Ask, Rows, query_rows
 
 
 @pytest.fixture
 def count(engine: Engine, sky: Catalogue) -> int:
-    [(rows,)] = asked(engine, sky, "SELECT COUNT(*) FROM sky.points")
+    [(rows,)] = query_rows(engine, sky, "SELECT COUNT(*) FROM sky.points")
     return int(rows)
 
 
 @pytest.mark.parametrize("percent", [0.5, 10, 50, 99.9])
 def test_as_many_rows_as_said(percent: float, engine: Engine, sky: Catalogue, count: int) -> None:
-    [(taken,)] = asked(engine, sky, f"SELECT COUNT(*) FROM sky.points TABLESAMPLE ({percent})")
+    [(taken,)] = query_rows(engine, sky, f"SELECT COUNT(*) FROM sky.points TABLESAMPLE ({percent})")
     part = percent / 100
     assert abs(taken - count * part) < 5 * math.sqrt(count * part * (1 - part)) + 1
 
 
 def test_the_same_rows_each_time_and_others_with_a_seed(engine: Engine, sky: Catalogue, count: int) -> None:
     def ids(sample: str) -> set[Rows]:
-        return {row[0] for row in asked(engine, sky, f"SELECT id FROM sky.points AS p TABLESAMPLE {sample}")}
+        return {row[0] for row in query_rows(engine, sky, f"SELECT id FROM sky.points AS p TABLESAMPLE {sample}")}
 
     assert ids("(20)") == ids("(20)") == ids("BERNOULLI (20)") == ids("(20) REPEATABLE (0)")
     assert ids("(20)") < ids("(40)") < ids("(100)")
@@ -42,8 +42,8 @@ def test_a_sample_in_an_outer_join(engine: Engine, sky: Catalogue, count: int) -
     query = (
         "SELECT COUNT(*), COUNT(b.id) FROM sky.points AS a LEFT JOIN sky.points AS b TABLESAMPLE (10) ON a.id = b.id"
     )
-    [(rows, matched)] = asked(engine, sky, query)
-    [(taken,)] = asked(engine, sky, "SELECT COUNT(*) FROM sky.points TABLESAMPLE (10)")
+    [(rows, matched)] = query_rows(engine, sky, query)
+    [(taken,)] = query_rows(engine, sky, "SELECT COUNT(*) FROM sky.points TABLESAMPLE (10)")
     assert (rows, matched) == (count, taken)
 
 
@@ -51,10 +51,10 @@ def test_a_cone_on_a_sample_prunes_and_is_exact(engine: Engine, sky: Catalogue) 
     cone = "1 = CONTAINS(POINT(ra, dec), CIRCLE(45, 0, 5))"
     sampled = translate(f"SELECT id FROM sky.points TABLESAMPLE (50) WHERE {cone}", sky)
     assert sampled.cells
-    taken = {row[0] for row in asked(engine, sky, "SELECT id FROM sky.points TABLESAMPLE (50)")}
-    inside = {row[0] for row in asked(engine, sky, f"SELECT id FROM sky.points WHERE {cone}")}
+    taken = {row[0] for row in query_rows(engine, sky, "SELECT id FROM sky.points TABLESAMPLE (50)")}
+    inside = {row[0] for row in query_rows(engine, sky, f"SELECT id FROM sky.points WHERE {cone}")}
     assert {
-        row[0] for row in asked(engine, sky, f"SELECT id FROM sky.points TABLESAMPLE (50) WHERE {cone}")
+        row[0] for row in query_rows(engine, sky, f"SELECT id FROM sky.points TABLESAMPLE (50) WHERE {cone}")
     } == taken & inside
     plan = engine.fetch_table(f"EXPLAIN indexes = 1 {sampled.sql}", sampled.settings).column(0).to_pylist()
     assert any("hpx29" in line for line in plan)

@@ -11,8 +11,8 @@ from adql.errors import AdqlError
 from adql.translation import translate
 from clickhouse_schema.catalogue import Catalogue
 from tap_service.storage.engine.engine import Engine
-from tests.adql.conftest import Positions, Rows, asked
-from tests.adql.sky import HARD_PLACES
+from tests.adql.sky import HARD_PLACES, Positions
+from tests.support.adql_rows import Rows, query_rows
 
 #: A call and its form in ADQL
 TWINS = [
@@ -26,7 +26,7 @@ TWINS = [
 
 @pytest.fixture
 def ask(engine: Engine, sky: Catalogue) -> Callable[[str], Rows]:
-    return lambda query: asked(engine, sky, query)
+    return lambda query: query_rows(engine, sky, query)
 
 
 @pytest.mark.parametrize("prefix", ["", "scisql_"])

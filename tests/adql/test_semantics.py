@@ -5,7 +5,7 @@ from __future__ import annotations
 import duckdb
 import pytest
 
-from tests.adql.conftest import Ask, comparable
+from tests.support.adql_rows import Ask, make_comparable
 
 #: ADQL, and DuckDB's SQL where its spelling differs
 PAIRS: list[tuple[str, str]] = [
@@ -171,10 +171,10 @@ ORDERED: list[tuple[str, str]] = [
 
 @pytest.mark.parametrize(("query", "sql"), PAIRS)
 def test_rows_equal_duckdbs(query: str, sql: str, ask: Ask, other: duckdb.DuckDBPyConnection) -> None:
-    expected = comparable(other.execute(sql or query).fetchall())
-    assert sorted(comparable(ask(query)), key=repr) == sorted(expected, key=repr)
+    expected = make_comparable(other.execute(sql or query).fetchall())
+    assert sorted(make_comparable(ask(query)), key=repr) == sorted(expected, key=repr)
 
 
 @pytest.mark.parametrize(("query", "sql"), ORDERED)
 def test_order_of_rows_equals_duckdbs(query: str, sql: str, ask: Ask, other: duckdb.DuckDBPyConnection) -> None:
-    assert comparable(ask(query)) == comparable(other.execute(sql or query).fetchall())
+    assert make_comparable(ask(query)) == make_comparable(other.execute(sql or query).fetchall())

@@ -5,7 +5,7 @@ from __future__ import annotations
 import duckdb
 import pytest
 
-from tests.adql.conftest import Ask, comparable
+from tests.support.adql_rows import Ask, make_comparable
 
 _MANY = "SELECT star AS n FROM small.spectra UNION ALL SELECT star FROM small.spectra WHERE id < 5"
 _FEW = "SELECT n_obs AS n FROM small.stars WHERE id < 4 UNION ALL SELECT star FROM small.spectra WHERE star IN (1, 9)"
@@ -30,8 +30,8 @@ _MAGS = "SELECT mag, name FROM small.stars UNION ALL SELECT -flux, name FROM sma
 )
 def test_bags_and_sets(operator: str, template: str, ask: Ask, other: duckdb.DuckDBPyConnection) -> None:
     query = template.format(operator)
-    expected = comparable(other.execute(query).fetchall())
-    assert sorted(comparable(ask(query)), key=repr) == sorted(expected, key=repr)
+    expected = make_comparable(other.execute(query).fetchall())
+    assert sorted(make_comparable(ask(query)), key=repr) == sorted(expected, key=repr)
 
 
 #: NaN with a sign, as the processor makes it, and without; of constants and of columns

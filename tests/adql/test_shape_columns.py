@@ -19,8 +19,8 @@ from clickhouse_schema.shape_cover import cover_column, has_stored_shapes, shape
 from clickhouse_schema.table_ddl import create_table_sql
 from tap_service.readers import shape_columns
 from tap_service.storage.engine.engine import Engine
-from tests.adql.conftest import Rows, asked
 from tests.adql.sky import HARD_PLACES, separation
+from tests.support.adql_rows import Rows, query_rows
 
 COUNT = 72
 
@@ -111,7 +111,7 @@ def obs(engine: Engine, shapes_of: Sky) -> Catalogue:
 
 @pytest.fixture(scope="session")
 def ask(engine: Engine, obs: Catalogue) -> Callable[[str], Rows]:
-    return lambda query: asked(engine, obs, query)
+    return lambda query: query_rows(engine, obs, query)
 
 
 CONSTANTS: list[tuple[str, Region]] = [
@@ -352,7 +352,7 @@ def test_granules_are_pruned(table: str, shape: str, engine: Engine, many: Catal
     ]
     assert 0 < min(marks) < every / 4, explained
     value = f"(CASE WHEN 1 = INTERSECTS(c, {shape}) THEN 1 ELSE 0 END) = 1"
-    unpruned = asked(engine, many, f"SELECT COUNT(*) FROM {table} WHERE {value}")
+    unpruned = query_rows(engine, many, f"SELECT COUNT(*) FROM {table} WHERE {value}")
     assert engine.fetch_table(translation.sql, settings).column(0).to_pylist() == [unpruned[0][0]] != [0]
 
 

@@ -13,8 +13,8 @@ from clickhouse_schema.table_ddl import create_table_sql
 from tap_service.readers import shape_columns
 from tap_service.storage.engine.engine import Engine
 from tap_service.storage.engine.memory_settings import choose_memory_settings
-from tests.adql.conftest import asked
 from tests.adql.sky import HARD_PLACES, positions
+from tests.support.adql_rows import query_rows
 
 _ID = Column(name="id", datatype="int", nullable=False)
 _PLACE = (Column(name="ra", datatype="double"), Column(name="dec", datatype="double"))
@@ -106,7 +106,7 @@ def test_a_join_by_shapes_is_planned_and_keeps_its_pairs(joins: str, joined: Eng
     query = f"SELECT COUNT(*), COUNT(a.id), COUNT(b.id), SUM(a.id * (b.id + 7)) FROM {joins}"
     assert "bitShiftLeft" in translate(query, MANY).sql
     assert "bitShiftLeft" not in translate(query, FEW).sql
-    planned = asked(joined, MANY, query)
-    assert planned == asked(joined, FEW, query)
+    planned = query_rows(joined, MANY, query)
+    assert planned == query_rows(joined, FEW, query)
     assert planned[0][0] >= 5
     check_disk_use(joined, MANY, query)

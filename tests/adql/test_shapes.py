@@ -13,7 +13,8 @@ from adql.regions.unit_vectors import positions_to_vectors
 from adql.translation import translate
 from clickhouse_schema.catalogue import Catalogue
 from tap_service.storage.engine.engine import Engine
-from tests.adql.conftest import Positions, Rows, asked
+from tests.adql.sky import Positions
+from tests.support.adql_rows import Rows, query_rows
 
 STAR = "POLYGON(40, 41, 45, 35, 50, 41, 45, 50, 44, 42)"
 
@@ -35,7 +36,7 @@ SHAPES: list[tuple[str, Region]] = [
 
 @pytest.fixture(scope="session")
 def ask(engine: Engine, sky: Catalogue) -> Callable[[str], Rows]:
-    return lambda query: asked(engine, sky, query)
+    return lambda query: query_rows(engine, sky, query)
 
 
 def _read_ids(rows: Rows) -> set[int]:

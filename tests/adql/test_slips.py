@@ -17,7 +17,7 @@ from adql.syntax.reserved_functions import ARGUMENTS
 from adql.translation import translate
 from clickhouse_schema.catalogue import Catalogue
 from clickhouse_schema.schema_model import Column, Schema, Table
-from tests.adql.conftest import SMALL
+from tests.support.small_tables import SMALL
 
 QUERIES = Path(__file__).parent / "queries"
 _ESCAPED = {"n": "\n", "t": "\t", "\\": "\\"}

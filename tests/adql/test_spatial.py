@@ -14,13 +14,13 @@ from hypothesis import strategies as st
 from adql.translation import translate
 from clickhouse_schema.catalogue import Catalogue
 from tap_service.storage.engine.engine import Engine
-from tests.adql.conftest import Positions, Rows, asked
-from tests.adql.sky import HARD_PLACES, inside, separation
+from tests.adql.sky import HARD_PLACES, Positions, inside, separation
+from tests.support.adql_rows import Rows, query_rows
 
 
 @pytest.fixture(scope="session")
 def ask(engine: Engine, sky: Catalogue) -> Callable[[str], Rows]:
-    return lambda query: asked(engine, sky, query)
+    return lambda query: query_rows(engine, sky, query)
 
 
 def _ids(rows: Rows) -> list[int]:
@@ -59,7 +59,7 @@ def test_any_cone_has_exactly_the_rows_of_a_brute_force(
     lon: float, lat: float, radius: float, density: float, engine: Engine, sky: Catalogue, points: Positions
 ) -> None:
     query = f"SELECT id FROM points WHERE DISTANCE(POINT({lon!r}, {lat!r}), POINT(ra, dec)) <= {radius!r}"
-    found = set(_ids(asked(engine, _with_density(sky, density), query)))
+    found = set(_ids(query_rows(engine, _with_density(sky, density), query)))
     sure, border = inside(separation(*points, lon, lat), radius)
     assert sure <= found <= sure | border
 
@@ -68,7 +68,7 @@ def test_any_cone_has_exactly_the_rows_of_a_brute_force(
 def test_every_cover_of_a_cone_leaves_the_same_rows(radius: float, engine: Engine, sky: Catalogue) -> None:
     for lon, lat in HARD_PLACES:
         query = f"SELECT id FROM points WHERE 1 = CONTAINS(POINT(ra, dec), CIRCLE({lon}, {lat}, {radius}))"
-        found = [set(_ids(asked(engine, _with_density(sky, density), query))) for density in DENSITIES]
+        found = [set(_ids(query_rows(engine, _with_density(sky, density), query))) for density in DENSITIES]
         assert found[0]
         assert found[0] == found[1] == found[2]
 

@@ -16,7 +16,7 @@ from clickhouse_schema.schema_model import Column, Layout, Schema, Table
 from clickhouse_schema.table_ddl import create_table_sql
 from clickhouse_schema.table_index import TableIndex
 from tap_service.storage.engine.engine import Engine
-from tests.adql.conftest import asked
+from tests.support.adql_rows import query_rows
 
 _COLUMNS = (
     Column(name="id", datatype="long", nullable=False),
@@ -145,7 +145,7 @@ def test_answers_are_those_without_an_index(texted: Engine, form: str, condition
     eager = {"min_table_rows_to_use_projection_index": 0} if is_eager else {}
     found = texted.fetch_table(translation.sql, translation.settings | eager)
     rows = [tuple(row.values()) for row in found.to_pylist()]
-    assert sorted(rows, key=repr) == sorted(asked(texted, PLAIN, query), key=repr)
+    assert sorted(rows, key=repr) == sorted(query_rows(texted, PLAIN, query), key=repr)
 
 
 #: Each would be wrong if a piece were looked for as the engine compares a word of the index
@@ -180,7 +180,7 @@ _HOSTILE = [
 @pytest.mark.parametrize("condition", _HOSTILE)
 def test_hostile_conditions(texted: Engine, condition: str) -> None:
     query = f"SELECT id FROM texted.t WHERE {condition}"
-    assert sorted(asked(texted, INDEXED, query)) == sorted(asked(texted, PLAIN, query))
+    assert sorted(query_rows(texted, INDEXED, query)) == sorted(query_rows(texted, PLAIN, query))
 
 
 def test_rows_that_are_changed_and_deleted(engine: Engine) -> None:
@@ -197,7 +197,9 @@ def test_rows_that_are_changed_and_deleted(engine: Engine) -> None:
         ("1 = ivo_hasword(note, 'nebula')", [0, 1, 2, 3, 4, 6, 7, 8, 9]),
     ):
         for rows, wanted in (("id", [(number,) for number in ids]), ("COUNT(*)", [(len(ids),)])):
-            assert sorted(asked(engine, catalogue, f"SELECT {rows} FROM texted.changed WHERE {condition}")) == wanted
+            assert (
+                sorted(query_rows(engine, catalogue, f"SELECT {rows} FROM texted.changed WHERE {condition}")) == wanted
+            )
 
 
 # --- the index is read ------------------------------------------------------------------------------------------------

@@ -9,7 +9,7 @@ from adql.errors import AdqlError
 from adql.translation import translate
 from clickhouse_schema.catalogue import Catalogue
 from tap_service.storage.engine.engine import Engine
-from tests.adql.conftest import Ask, asked, comparable
+from tests.support.adql_rows import Ask, make_comparable, query_rows
 
 _FRAMES = (
     "ROWS UNBOUNDED PRECEDING",
@@ -39,8 +39,8 @@ _WITHOUT_ORDER = 7
 
 
 def _same(ask: Ask, other: duckdb.DuckDBPyConnection, query: str, sql: str = "") -> None:
-    expected = comparable(other.execute(sql or query).fetchall())
-    assert sorted(comparable(ask(query)), key=repr) == sorted(expected, key=repr)
+    expected = make_comparable(other.execute(sql or query).fetchall())
+    assert sorted(make_comparable(ask(query)), key=repr) == sorted(expected, key=repr)
 
 
 @pytest.mark.parametrize("frame", _FRAMES)
@@ -201,16 +201,16 @@ _NUMBERED = "(SELECT id, ra, dec, ROW_NUMBER() OVER (ORDER BY id) AS n, COUNT(*)
 
 
 def test_a_cone_around_windows_leaves_what_they_count(engine: Engine, sky: Catalogue) -> None:
-    [(count,)] = asked(engine, sky, "SELECT COUNT(*) FROM sky.points")
-    rows = asked(engine, sky, f"SELECT q.id, q.n, q.many FROM {_NUMBERED} AS q WHERE {_CONE.format('q.')}")
-    inside = asked(engine, sky, f"SELECT id FROM sky.points WHERE {_CONE.format('')}")
+    [(count,)] = query_rows(engine, sky, "SELECT COUNT(*) FROM sky.points")
+    rows = query_rows(engine, sky, f"SELECT q.id, q.n, q.many FROM {_NUMBERED} AS q WHERE {_CONE.format('q.')}")
+    inside = query_rows(engine, sky, f"SELECT id FROM sky.points WHERE {_CONE.format('')}")
     assert sorted(rows) == [(id_, id_ + 1, count) for (id_,) in sorted(inside)]
     assert rows
 
 
 def test_windows_over_a_cone_count_what_is_inside(engine: Engine, sky: Catalogue) -> None:
-    inside = asked(engine, sky, f"SELECT id FROM sky.points WHERE {_CONE.format('')}")
-    rows = asked(engine, sky, f"SELECT id, COUNT(*) OVER () FROM sky.points WHERE {_CONE.format('')}")
+    inside = query_rows(engine, sky, f"SELECT id FROM sky.points WHERE {_CONE.format('')}")
+    rows = query_rows(engine, sky, f"SELECT id, COUNT(*) OVER () FROM sky.points WHERE {_CONE.format('')}")
     assert sorted(rows) == [(id_, len(inside)) for (id_,) in sorted(inside)]
 
 
@@ -219,12 +219,12 @@ def test_windows_over_a_cross_match(kind: str, engine: Engine, sky: Catalogue) -
     """The nearest by number is the nearest of all pairs, and numbered rows keep their numbers in a match."""
     match = f"FROM sky.points AS a {kind} sky.others AS b ON DISTANCE(a.ra, a.dec, b.ra, b.dec) < 0.05"
     apart = "DISTANCE(a.ra, a.dec, b.ra, b.dec)"
-    pairs = asked(engine, sky, f"SELECT a.id, b.id, {apart} AS s {match} WHERE {_CONE.format('a.')}")
+    pairs = query_rows(engine, sky, f"SELECT a.id, b.id, {apart} AS s {match} WHERE {_CONE.format('a.')}")
     numbered = f"SELECT a.id AS x, b.id AS y, ROW_NUMBER() OVER (PARTITION BY a.id ORDER BY {apart}, b.id) AS n {match}"
-    rows = asked(engine, sky, f"SELECT x, y FROM ({numbered} WHERE {_CONE.format('a.')}) AS q WHERE n = 1")
+    rows = query_rows(engine, sky, f"SELECT x, y FROM ({numbered} WHERE {_CONE.format('a.')}) AS q WHERE n = 1")
     nearest = {a: b for a, b, _ in sorted(pairs, key=lambda p: (p[2] is None, p[2] or 0, p[1] or 0), reverse=True)}
     assert sorted(rows) == sorted(nearest.items())
-    first = asked(
+    first = query_rows(
         engine,
         sky,
         f"SELECT a.id, b.id, a.n FROM {_NUMBERED} AS a {kind} sky.others AS b"

@@ -28,7 +28,7 @@ from clickhouse_schema.schema_model import Schema
 from tap_service.config import Config
 from tap_service.storage.engine.embedded_engine import EmbeddedEngine
 from tests.benchmarks.bench_formats import CREATE, FIELDS
-from tests.tap_service.conftest import served
+from tests.support.running_service import running_service
 
 ROWS = 2_000_000
 ROUNDS = 3
@@ -45,7 +45,9 @@ def serve(folder: str, rows: int, pipe: Connection) -> None:
     engine.execute("CREATE DATABASE bench")
     engine.execute(CREATE.format(rows=rows).replace("CREATE TABLE bench", "CREATE TABLE bench.t"))
     register_table(engine, schema, schema.tables[0])
-    with served(Config(query_log="", jobs_path=engine.data_path / "jobs", sync_seconds=3600), engine) as server:
+    with running_service(
+        Config(query_log="", jobs_path=engine.data_path / "jobs", sync_seconds=3600), engine
+    ) as server:
         pipe.send(server.sync)
         while (asked := pipe.recv()) != "end":
             if asked == "memory":

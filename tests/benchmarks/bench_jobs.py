@@ -30,7 +30,7 @@ from tap_service.storage.jobs.job_store import JobStore
 from tap_service.storage.jobs.redis_job_store import RedisJobStore
 from tap_service.storage.jobs.sqlite_job_store import SqliteJobStore
 from tests.servers.server_cluster import running_server
-from tests.tap_service.conftest import served
+from tests.support.running_service import running_service
 from tests.tap_service.storage.redis_server import RedisServer, redis_server
 from tests.tap_service.worker_processes import Workers
 
@@ -66,7 +66,7 @@ def aborted(client: httpx.Client, tap: str, engine: Engine) -> float:
 
 
 def measure_jobs(deployment: str, config: Config, engine: Engine) -> None:
-    with served(config, engine) as server:
+    with running_service(config, engine) as server:
 
         def many(count: int) -> list[float]:
             with httpx.Client(timeout=100) as client:

@@ -36,7 +36,7 @@ from tap_service.services.usage_counter import UsageCounter
 from tap_service.storage.engine.embedded_engine import EmbeddedEngine
 from tap_service.storage.usage.sqlite_usage_store import SqliteUsageStore
 from tests.benchmarks.light_client import LightClient
-from tests.tap_service.conftest import Served, served
+from tests.support.running_service import RunningService, running_service
 
 QUERY = "SELECT * FROM tycho2.bright WHERE hip = {}"
 REQUESTS = 25
@@ -66,7 +66,7 @@ def main() -> None:
         clients = {}
         for name, given in settings.items():
             config = Config(**{"query_log": "", "jobs_path": data / name, **given})
-            side = stack.enter_context(served(config, engine))
+            side = stack.enter_context(running_service(config, engine))
             if name not in ("metrics of requests", "all"):
                 stop_observation(side)
             clients[name] = LightClient(side.port)
@@ -83,7 +83,7 @@ def main() -> None:
         measure_usage(data)
 
 
-def stop_observation(side: Served) -> None:
+def stop_observation(side: RunningService) -> None:
     """Remove the middleware of requests."""
     app = side.server.config.app
     app.user_middleware[:] = [each for each in app.user_middleware if each.cls is not ObserveRequests]

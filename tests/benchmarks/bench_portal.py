@@ -34,7 +34,7 @@ from clickhouse_schema.schema_model import Schema
 from clickhouse_schema.table_ddl import create_table_sql
 from tap_service.config import Config
 from tap_service.storage.engine.embedded_engine import EmbeddedEngine
-from tests.tap_service.conftest import served
+from tests.support.running_service import running_service
 
 ROWS = 1_000_000
 ROUNDS = 5
@@ -101,7 +101,7 @@ def serve(folder: str, rows: int, pipe: Connection) -> None:
     engine.execute(_FILL.format(rows=rows))
     update_density(engine, "bench", table)
     register_table(engine, schema, table)
-    with served(Config(query_log="", jobs_path=engine.data_path / "jobs", sync_seconds=600), engine) as server:
+    with running_service(Config(query_log="", jobs_path=engine.data_path / "jobs", sync_seconds=600), engine) as server:
         pipe.send(f"{server.url}/")
         with suppress(EOFError):
             pipe.recv()

@@ -35,7 +35,7 @@ from loaders.pipeline.load_table import load_files
 from tap_service.config import Config
 from tap_service.storage.engine.embedded_engine import EmbeddedEngine
 from tests.benchmarks.matches.match_data import draw_anywhere, make_table, read_tycho
-from tests.tap_service.conftest import served
+from tests.support.running_service import running_service
 
 ROUNDS = 3
 #: in Tycho-2
@@ -89,7 +89,7 @@ def main() -> None:
         prepare_engine(engine)
         load_files(engine, LoadRequest((path,), "bench.tycho", Path(folder) / "rejects.csv"), reporter)
         config = Config(query_log="", jobs_path=engine.data_path / "jobs", default_maxrec=10_000_000)
-        with served(config, engine) as server:
+        with running_service(config, engine) as server:
             url = server.sync
             for count in (10_000, 1_000_000):
                 here = positions(tycho, count)

@@ -33,10 +33,10 @@ from tap_service.config import Config
 from tap_service.storage.engine.embedded_engine import EmbeddedEngine
 from tap_service.storage.engine.engine import Engine, EngineUnavailable
 from tap_service.storage.open_storage import open_remote_engine
-from tests.adql.conftest import asked, comparable
 from tests.cluster import real
 from tests.cluster.dying import killed_at
 from tests.servers.server_cluster import running_cluster, urls_of
+from tests.support.adql_rows import make_comparable, query_rows
 
 STARS, SOURCES = 8_000, 20_000
 
@@ -199,7 +199,7 @@ def both(cluster: Cluster, engine: EmbeddedEngine, files: Path) -> tuple[Engine,
 
 
 def _rows(engine: Engine, query: str) -> list[tuple[Any, ...]]:
-    return sorted(comparable(asked(engine, read_catalogue(engine), query)), key=repr)
+    return sorted(make_comparable(query_rows(engine, read_catalogue(engine), query)), key=repr)
 
 
 def test_all_rows_are_where_they_belong(both: tuple[Engine, Engine]) -> None:
@@ -208,7 +208,7 @@ def test_all_rows_are_where_they_belong(both: tuple[Engine, Engine]) -> None:
         for table in ("stars", "sources", "bands"):
             verify_table(cluster, f"acceptance.{table}", reporter)
     for table, count in (("stars", STARS), ("sources", SOURCES), ("bands", 6)):
-        assert asked(cluster, read_catalogue(cluster), f"SELECT COUNT(*) FROM acceptance.{table}") == [(count,)]
+        assert query_rows(cluster, read_catalogue(cluster), f"SELECT COUNT(*) FROM acceptance.{table}") == [(count,)]
 
 
 def test_the_answers_are_those_of_one_server(both: tuple[Engine, Engine]) -> None:

@@ -30,11 +30,13 @@ from tests.adql import (
     test_semantics,
     test_set_operations,
 )
-from tests.adql.conftest import CONTENT, SKY, SMALL, asked, comparable, fetched, sky_rows
 from tests.adql.crossmatch_sky import MATCHES, Sky
 from tests.adql.storing import catalogue_of, store
 from tests.adql.test_counted_matches import crowd
 from tests.cluster import real
+from tests.support.adql_rows import fetch_translated, make_comparable, query_rows
+from tests.support.sky_tables import SKY, sky_rows
+from tests.support.small_tables import CONTENT, SMALL
 
 #: What ADQL leaves open has no one answer: rows without an order, and which rows a sample has
 _OPEN = ("TABLESAMPLE", "ROW_NUMBER() OVER ()")
@@ -161,7 +163,7 @@ class Tables:
     catalogue: Catalogue
 
     def rows(self, query: str) -> list[tuple[Any, ...]]:
-        return sorted(comparable(asked(self.engine, self.catalogue, query)), key=repr)
+        return sorted(make_comparable(query_rows(self.engine, self.catalogue, query)), key=repr)
 
 
 SCHEMAS = (SMALL, SKY, MATCHES)
@@ -242,7 +244,7 @@ def test_a_shard_answers_alone_what_is_confined_to_its_cells(cluster: Tables, on
             continue
         alone += 1
         shard, sql = translation.on_shard
-        rows = comparable(fetched(servers.get_shard_engine(shard), translation, sql))
+        rows = make_comparable(fetch_translated(servers.get_shard_engine(shard), translation, sql))
         assert sorted(rows, key=repr) == one_server.rows(query), query
     assert alone == 3 * 7
 

@@ -32,11 +32,11 @@ from clickhouse_schema.engine_tables import catalogue_log
 from loaders.cluster import cluster_publication, rebalance
 from loaders.tables.verify_table import verify_table
 from tap_service.storage.engine.engine import Engine
-from tests.adql.conftest import Rows, asked, comparable
 from tests.cluster.night_tables import catalogue_of, fill, write_files
 from tests.cluster.random_queries import Generator
 from tests.loaders.recorder import Recorder
 from tests.servers.server_cluster import prepared_engine, running_cluster, running_server
+from tests.support.adql_rows import Rows, make_comparable, query_rows
 
 # its servers, their tables and a move are set up once
 pytestmark = pytest.mark.timeout(600)
@@ -87,7 +87,7 @@ def engines(
 
 def _rows(engine: Engine, catalogue: Catalogue, query: str) -> Rows | str:
     try:
-        return sorted(comparable(asked(engine, catalogue, query)), key=repr)
+        return sorted(make_comparable(query_rows(engine, catalogue, query)), key=repr)
     except AdqlError as error:
         return str(error)
 
@@ -105,7 +105,7 @@ def _in_pieces(engine: Engine, catalogue: Catalogue, query: str) -> Rows | None:
         answer = engine.fetch_table(made.sql, made.settings)
         columns = [c.cast(f.type.arrow).to_pylist() for c, f in zip(answer.columns, translation.fields, strict=False)]
         found += zip(*columns, strict=True)
-    return sorted(comparable(found), key=repr)
+    return sorted(make_comparable(found), key=repr)
 
 
 def _counted_otherwise(catalogue: Catalogue, dice: random.Random) -> Catalogue:

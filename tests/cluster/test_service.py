@@ -19,8 +19,8 @@ from loaders.pipeline.load_table import load_files
 from tap_service.config import Config
 from tap_service.storage.engine.engine import Engine
 from tests.adql.sky import inside, positions, separation
+from tests.support.running_service import RunningService, running_service
 from tests.tap_service.async_client import create_job
-from tests.tap_service.conftest import Served, served
 
 ROWS = 1000
 
@@ -52,7 +52,7 @@ def service(
     cluster_of: Callable[[int], Engine],
     stars: dict[str, NDArray[np.float64]],
     tmp_path_factory: pytest.TempPathFactory,
-) -> Iterator[Served]:
+) -> Iterator[RunningService]:
     engine, folder = cluster_of(3), tmp_path_factory.mktemp("service")
     pq.write_table(pa.table(stars), folder / "stars.parquet")
     (folder / "survey.yaml").write_text(SCHEMA)
@@ -60,7 +60,7 @@ def service(
     with ConsoleReporter() as reporter:
         load_files(engine, request, reporter)
     config = Config(query_log="", jobs_path=folder / "jobs", piece_seconds=1e-4)
-    with served(config, engine) as running:
+    with running_service(config, engine) as running:
         yield running
 
 
@@ -68,7 +68,7 @@ def numbers(text: str) -> Rows:
     return sorted(tuple(map(int, row)) for row in list(csv.reader(io.StringIO(text)))[1:])
 
 
-def test_a_cone(service: Served, stars: dict[str, NDArray[np.float64]]) -> None:
+def test_a_cone(service: RunningService, stars: dict[str, NDArray[np.float64]]) -> None:
     sure, at_border = inside(separation(0, 90, stars["ra"], stars["dec"]), 5)
     answer = service.ask(
         "SELECT id FROM survey.stars WHERE 1 = CONTAINS(POINT(ra, dec), CIRCLE(0, 90, 5))", FORMAT="csv"
@@ -78,7 +78,7 @@ def test_a_cone(service: Served, stars: dict[str, NDArray[np.float64]]) -> None:
     assert sure <= set(found) <= sure | at_border
 
 
-def test_a_match_with_an_upload(service: Served, stars: dict[str, NDArray[np.float64]]) -> None:
+def test_a_match_with_an_upload(service: RunningService, stars: dict[str, NDArray[np.float64]]) -> None:
     some = slice(0, ROWS, 50)
     file = io.BytesIO()
     pq.write_table(pa.table({name: column[some] for name, column in stars.items()}), file)
@@ -95,7 +95,7 @@ def test_a_match_with_an_upload(service: Served, stars: dict[str, NDArray[np.flo
     assert numbers(answer.text) == sorted(wanted)
 
 
-def test_a_job_in_pieces(service: Served, stars: dict[str, NDArray[np.float64]]) -> None:
+def test_a_job_in_pieces(service: RunningService, stars: dict[str, NDArray[np.float64]]) -> None:
     query = PAIRS.format("survey.stars") + " WHERE a.dec > 0"
     job = create_job(service.tap, query, PHASE="RUN", FORMAT="csv", MAXREC="10000000")
     assert job.wait_for_end() == "COMPLETED", job.message
@@ -108,7 +108,7 @@ def test_a_job_in_pieces(service: Served, stars: dict[str, NDArray[np.float64]])
     assert "sent to all shards" not in plan
 
 
-def test_a_job_that_sends_rows_around_says_so(service: Served, stars: dict[str, NDArray[np.float64]]) -> None:
+def test_a_job_that_sends_rows_around_says_so(service: RunningService, stars: dict[str, NDArray[np.float64]]) -> None:
     query = "SELECT COUNT(*) FROM survey.stars AS a JOIN survey.stars AS b ON a.id = b.id + 1"
     job = create_job(service.tap, query, PHASE="RUN", FORMAT="csv")
     assert job.wait_for_end() == "COMPLETED", job.message
@@ -116,7 +116,7 @@ def test_a_job_that_sends_rows_around_says_so(service: Served, stars: dict[str, 
     assert "sent to all shards" in (job.info["plan"] or "")
 
 
-def test_the_parts_of_a_table_are_nobodys(service: Served) -> None:
+def test_the_parts_of_a_table_are_nobodys(service: RunningService) -> None:
     tables = httpx.get(f"{service.tap}/tables", timeout=60, verify=False).text
     assert "stars" in tables
     assert "__" not in tables

@@ -27,8 +27,8 @@ from tests.compose.serving import ENVIRONMENT, users_file
 from tests.servers.server_cluster import running_server
 from tests.support.environment import ROOT
 from tests.support.ports import closed_port
-from tests.tap_service.conftest import served
-from tests.tap_service.storage.faulty_proxy import Errors, faulty_proxy
+from tests.support.running_service import running_service
+from tests.tap_service.storage.failing_proxy import Failures, failing_proxy
 
 COMPOSE = ROOT / "compose"
 
@@ -112,12 +112,12 @@ def test_every_environment_variable_of_the_servers_is_given(services: dict[str, 
 def test_the_health_of_the_service(services: dict[str, Any], tmp_path: Path) -> None:
     """By the container's own check, with another port."""
     _, *check = services["api"]["healthcheck"]["test"]
-    with running_server(tmp_path / "server") as behind, faulty_proxy(behind.port) as server:
+    with running_server(tmp_path / "server") as behind, failing_proxy(behind.port) as server:
         engine = ClickHouseEngine(server.url)
         prepare_engine(engine)
-        with served(Config(query_log="", jobs_path=tmp_path / "jobs"), engine) as service:
+        with running_service(Config(query_log="", jobs_path=tmp_path / "jobs"), engine) as service:
             assert _is_well(check, service.port)
-            server.errors = Errors(status=502)
+            server.failures = Failures(status=502)
             while _is_well(check, service.port):  # an answer of the last second
                 time.sleep(0.1)
         engine.close()

@@ -28,7 +28,7 @@ from tap_service.storage.open_storage import open_remote_engine
 from tests.compose.serving import PASSWORDS, USERS, configured_cluster
 from tests.servers.server_cluster import urls_of
 from tests.support.environment import ROOT
-from tests.tap_service.conftest import Served, served
+from tests.support.running_service import RunningService, running_service
 from tests.tap_service.hats.hats_files import write_catalogue
 from tests.tap_service.users import User, write_accounts
 
@@ -174,7 +174,7 @@ def test_the_service_does_its_work(engine: Engine, tmp_path: Path) -> None:
         "jobs_path": tmp_path / "jobs",
         "piece_seconds": 0.0001,
     }
-    with served(Config(**settings), engine) as service:
+    with running_service(Config(**settings), engine) as service:
         alice = User(service, "alice")
         assert alice.count("openngc.objects WHERE 1 = CONTAINS(POINT(ra, dec), CIRCLE(10.68, 41.27, 0.5))") > 1
         match = "openngc.objects AS a JOIN openngc.objects AS b ON DISTANCE(a.ra, a.dec, b.ra, b.dec) < 0.01"
@@ -197,13 +197,13 @@ def test_the_service_does_its_work(engine: Engine, tmp_path: Path) -> None:
     assert engine.read_progress(["async-1"]) == {}
 
 
-def _upload(service: Served) -> None:
+def _upload(service: RunningService) -> None:
     query = "SELECT COUNT(*) AS n FROM openngc.objects AS o JOIN TAP_UPLOAD.mine AS m ON o.name = m.name"
     answer = service.ask(query, FORMAT="csv", UPLOAD="mine,param:table", table=VOTABLE)
     assert answer.status_code == 200, answer.text
 
 
-def _find_names(service: Served) -> None:
+def _find_names(service: RunningService) -> None:
     """By the index of names, and by its dictionary on each shard."""
     for parameters in ({"name": "M31"}, {"prefix": "androm"}):
         answer = httpx.get(f"{service.tap}/names", params=parameters, timeout=60)

@@ -26,9 +26,9 @@ from tests.compose.test_compose import COMPOSE, read
 from tests.servers.server_cluster import running_server
 from tests.support.environment import ROOT
 from tests.support.ports import free_port
-from tests.tap_service.conftest import served
+from tests.support.running_service import running_service
 from tests.tap_service.site.test_client_address import FORGED
-from tests.tap_service.storage.faulty_proxy import faulty_proxy
+from tests.tap_service.storage.failing_proxy import failing_proxy
 
 NGINX = "daemon off; pid {folder}/nginx.pid; error_log stderr; events {{}} http {{ access_log off; {server} }}"
 
@@ -52,7 +52,7 @@ def test_the_certificate_is_for_all_parts(certificates: Path) -> None:
 def test_clickhouse(certificates: Path, tmp_path: Path) -> None:
     tls = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
     tls.load_cert_chain(certificates / "server.crt", certificates / "server.key")
-    with running_server(tmp_path) as behind, faulty_proxy(behind.port, tls) as server:
+    with running_server(tmp_path) as behind, failing_proxy(behind.port, tls) as server:
         asked = open_remote_engine(Config(clickhouse_url=server.url, clickhouse_ca=certificates / "ca.crt"))
         assert asked.fetch_table("SELECT 1 AS one").to_pylist() == [{"one": 1}]
         asked.close()
@@ -101,7 +101,10 @@ def _answers(client: redis.Redis) -> bool:
 
 def test_the_gateway(certificates: Path, demo_engine: EmbeddedEngine, tmp_path: Path) -> None:
     config = Config(query_log="", jobs_path=tmp_path / "jobs")
-    with served(config, demo_engine) as service, _gateway(certificates, service.url, tmp_path) as (url, process):
+    with (
+        running_service(config, demo_engine) as service,
+        _gateway(certificates, service.url, tmp_path) as (url, process),
+    ):
         context = ssl.create_default_context(cafile=certificates / "ca.crt")
         answer = _first_answer(f"{url}/tap/capabilities", context, process)
         forged = httpx.post(f"{url}/tap/async", data={"QUERY": "SELECT 1 AS a"}, headers=FORGED, verify=context)

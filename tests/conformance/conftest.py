@@ -2,51 +2,12 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
-import time
 from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
-import httpx
 import pytest
 
-from tests.support.environment import make_environment
-from tests.support.ports import free_port
-
-_SKYHOUSE = (sys.executable, "-c", "from loaders.cli.skyhouse_command import main; main()")
-
-
-def skyhouse(*arguments: str) -> None:
-    subprocess.run([*_SKYHOUSE, *arguments], check=True, timeout=100)
-
-
-@contextmanager
-def running(command: str, data: Path) -> Iterator[str]:
-    """The address of ``skyhouse serve`` or ``skyhouse demo``, on a free port."""
-    port = free_port()
-    options = [command, "--data", str(data), "--port", str(port)]
-    with (data / "output").open("w") as output:
-        process = subprocess.Popen(
-            [*_SKYHOUSE, *options], cwd=data, env=make_environment(data), stdout=output, stderr=subprocess.STDOUT
-        )
-    try:
-        url = f"http://127.0.0.1:{port}/tap"
-        while not _answers(url):
-            assert process.poll() is None, (data / "output").read_text()
-            time.sleep(0.1)
-        yield url
-    finally:
-        process.terminate()
-        process.wait()
-
-
-def _answers(url: str) -> bool:
-    try:
-        return httpx.get(f"{url}/availability").is_success
-    except httpx.TransportError:
-        return False
+from tests.conformance.running_skyhouse import running_skyhouse
 
 
 @pytest.fixture(scope="session")
@@ -58,5 +19,5 @@ def demo_data(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="session")
 def tap_url(demo_data: Path) -> Iterator[str]:
     """``skyhouse demo`` with data of its own."""
-    with running("demo", demo_data) as url:
+    with running_skyhouse("demo", demo_data) as url:
         yield url

@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from clickhouse_schema.catalogue import Catalogue
 from tap_service.storage.engine.engine import Engine
-from tests.adql.conftest import asked
 from tests.adql.sky import BORDER_ARCSEC, separation
+from tests.support.adql_rows import query_rows
 
 Stars = dict[str, tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.str_]]]
 
@@ -37,7 +37,7 @@ def stars(demo_engine: Engine) -> Stars:
 def _check(engine: Engine, catalogue: Catalogue, stars: Stars, ra: float, dec: float, radius: float) -> None:
     for table, key in (("tycho2.bright", "tyc_id || origin"), ("openngc.objects", "name")):
         query = f"SELECT {key} FROM {table} WHERE 1 = CONTAINS(POINT('ICRS', ra, dec), CIRCLE('ICRS', {ra!r}, {dec!r}, {radius!r}))"
-        found = [row[0] for row in asked(engine, catalogue, query)]
+        found = [row[0] for row in query_rows(engine, catalogue, query)]
         lon, lat, keys = stars[table]
         apart = separation(lon, lat, ra, dec)
         border = np.abs(apart - radius) * 3600 < BORDER_ARCSEC
@@ -66,4 +66,4 @@ def test_a_star_is_found_at_its_own_position(demo_engine: Engine, demo_catalogue
     for i in range(0, len(lon), len(lon) // 20):
         ra, dec = float(lon[i]), float(lat[i])
         query = f"SELECT tyc_id || origin FROM tycho2.bright WHERE DISTANCE(ra, dec, {ra!r}, {dec!r}) <= 1e-5"
-        assert keys[i] in {row[0] for row in asked(demo_engine, demo_catalogue, query)}
+        assert keys[i] in {row[0] for row in query_rows(demo_engine, demo_catalogue, query)}

@@ -15,7 +15,7 @@ from pyvo.dal import TAPService
 
 from adql.functions import USER_DEFINED
 from adql.functions.object_name_functions import OBJECT_NAME_FUNCTIONS
-from tests.conformance.conftest import running, skyhouse
+from tests.conformance.running_skyhouse import run_skyhouse, running_skyhouse
 from tests.support.stilts import run_stilts
 
 _UDF = "ivo://ivoa.net/std/TAPRegExt#features-udf"
@@ -88,8 +88,8 @@ def functions_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     schema, rows, data = (directory / name for name in ("functions.yaml", "things.csv", "data"))
     schema.write_text(yaml.safe_dump({"name": "functions", "skyhouse:examples": examples, "tables": [table]}))
     rows.write_text(_ROWS)
-    skyhouse("load", "--data", str(data), "--table", "functions.things", "--schema", str(schema), str(rows))
-    with running("serve", data) as url:
+    run_skyhouse("load", "--data", str(data), "--table", "functions.things", "--schema", str(schema), str(rows))
+    with running_skyhouse("serve", data) as url:
         yield url
 
 

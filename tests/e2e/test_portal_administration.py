@@ -10,18 +10,18 @@ import httpx
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.e2e.conftest import Shot
+from tests.e2e.screenshots import Shot
 from tests.e2e.test_portal_jobs import LONG, QUICK, create_job, sign_in
 from tests.e2e.test_portal_shell import check_widths
+from tests.support.running_service import RunningService
 from tests.tap_service.async_client import Job
-from tests.tap_service.conftest import Served
 from tests.tap_service.users import User
 
 NAMES = {"alice", "bob", "root"}
 
 
 @pytest.fixture(autouse=True)
-def nothing_left(portal: Served) -> Iterator[None]:
+def nothing_left(portal: RunningService) -> Iterator[None]:
     """Leave no jobs, tokens and announcements to the next test."""
     yield
     root = User(portal, "root")
@@ -53,12 +53,12 @@ def look(page: Page, name: str, shot: Shot, accessible: Callable[[Page], None]) 
     page.set_viewport_size(size)
 
 
-def list_owned(portal: Served, token: str) -> httpx.Response:
+def list_owned(portal: RunningService, token: str) -> httpx.Response:
     return httpx.get(f"{portal.tap}/mydb", headers={"Authorization": f"Bearer {token}"}, verify=False)
 
 
 def test_a_token_is_shown_once_works_and_is_revoked(
-    page: Page, portal: Served, portal_url: str, shot: Shot, accessible: Callable[[Page], None]
+    page: Page, portal: RunningService, portal_url: str, shot: Shot, accessible: Callable[[Page], None]
 ) -> None:
     page.goto(f"{portal_url}#/account")
     page.context.grant_permissions(["clipboard-read", "clipboard-write"])
@@ -111,7 +111,7 @@ def test_only_administrators_see_the_page(page: Page, portal_url: str) -> None:
 
 
 def test_work_and_jobs_of_all_users(
-    page: Page, portal: Served, portal_url: str, shot: Shot, accessible: Callable[[Page], None]
+    page: Page, portal: RunningService, portal_url: str, shot: Shot, accessible: Callable[[Page], None]
 ) -> None:
     alice, bob = User(portal, "alice"), User(portal, "bob")
     long, short = (Job(create_job(portal, *each)) for each in ((LONG, alice), (QUICK, bob)))
@@ -153,7 +153,7 @@ def job_id(job: Job) -> str:
     return job.url.rpartition("/")[2]
 
 
-def test_announcements_are_made_and_withdrawn(page: Page, portal: Served, portal_url: str) -> None:
+def test_announcements_are_made_and_withdrawn(page: Page, portal: RunningService, portal_url: str) -> None:
     def told() -> dict[str, Any]:
         return httpx.get(f"{portal.tap}/announcements", verify=False).json()
 
@@ -191,7 +191,7 @@ def test_announcements_are_made_and_withdrawn(page: Page, portal: Served, portal
 
 
 def test_a_job_whose_result_was_removed_runs_again(
-    page: Page, portal: Served, portal_url: str, shot: Shot, accessible: Callable[[Page], None]
+    page: Page, portal: RunningService, portal_url: str, shot: Shot, accessible: Callable[[Page], None]
 ) -> None:
     job = Job(create_job(portal, QUICK, MAXREC="3"))
     assert job.wait_for_end() == "COMPLETED"

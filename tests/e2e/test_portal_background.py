@@ -14,12 +14,12 @@ from playwright.sync_api import Page, Response, expect
 
 from tap_service.config import Config
 from tap_service.storage.engine.embedded_engine import EmbeddedEngine
-from tests.e2e.conftest import Shot
+from tests.e2e.screenshots import Shot
 from tests.e2e.test_portal_home import drawn, sky_map, wait_until_drawn
 from tests.servers.survey_server import colour_at, serve_survey
 from tests.support.environment import ROOT
 from tests.support.ports import closed_port
-from tests.tap_service.conftest import Served, served
+from tests.support.running_service import RunningService, running_service
 
 _ALADIN = ROOT / "web" / "node_modules" / "aladin-lite" / "dist" / "aladin.js"
 #: the pixels around the middle of the map
@@ -47,12 +47,12 @@ def closed() -> Iterator[str]:
 @pytest.fixture(scope="module")
 def portal(
     dist: Path, demo_engine: EmbeddedEngine, survey: str, closed: str, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[Served]:
+) -> Iterator[RunningService]:
     """The service with two surveys, one of which does not answer, and with Aladin Lite."""
     folder = tmp_path_factory.mktemp("portal")
     surveys = (survey, f"http://{closed}/nothing")
     config = Config(query_log="", jobs_path=folder / "jobs", surveys=surveys, aladin_lite=_ALADIN)
-    with served(config, demo_engine, portal=dist) as service:
+    with running_service(config, demo_engine, portal=dist) as service:
         yield service
 
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.e2e.conftest import BOTH_BROWSERS, Shot
+from tests.e2e.browsers import BOTH_BROWSERS
+from tests.e2e.screenshots import Shot
 
 QUERY = "SELECT tyc_id, ra, dec, bt_mag - vt_mag AS colour, vt_mag FROM tycho2.bright WHERE 1 = CONTAINS(POINT(ra, dec), CIRCLE(56.75, 24.12, 1))"
 

@@ -8,8 +8,8 @@ from urllib.parse import quote
 import httpx
 from playwright.sync_api import Locator, Page, expect
 
-from tests.e2e.conftest import Shot
-from tests.tap_service.conftest import Served
+from tests.e2e.screenshots import Shot
+from tests.support.running_service import RunningService
 
 GOOD = "The service can run this query."
 
@@ -31,7 +31,7 @@ def add_condition(page: Page, column: str, test: str = "") -> Locator:
     return added
 
 
-def count_rows(portal: Served, query: str) -> int:
+def count_rows(portal: RunningService, query: str) -> int:
     data = {"LANG": "ADQL", "FORMAT": "csv", "QUERY": query}
     answer = httpx.post(f"{portal.tap}/sync", data=data, verify=False, timeout=60)
     assert answer.status_code == 200, answer.text
@@ -39,7 +39,7 @@ def count_rows(portal: Served, query: str) -> int:
 
 
 def test_the_pleiades_without_adql(
-    page: Page, portal: Served, portal_url: str, shot: Shot, accessible: Callable[[Page], None]
+    page: Page, portal: RunningService, portal_url: str, shot: Shot, accessible: Callable[[Page], None]
 ) -> None:
     page.set_viewport_size({"width": 1366, "height": 768})
     page.goto(f"{portal_url}#/tables/tycho2.bright")
@@ -79,7 +79,7 @@ def test_the_pleiades_without_adql(
     expect(adql).to_be_hidden()
 
 
-def test_joins_groups_and_conditions_after_on(page: Page, portal: Served, portal_url: str, shot: Shot) -> None:
+def test_joins_groups_and_conditions_after_on(page: Page, portal: RunningService, portal_url: str, shot: Shot) -> None:
     page.goto(f"{portal_url}#/build?table=openngc.objects")
     adql = page.locator("pre")
     kinds = add_condition(page, "type", "is")
@@ -116,7 +116,7 @@ def test_joins_groups_and_conditions_after_on(page: Page, portal: Served, portal
     expect(page.get_by_label("Estimate").first).to_contain_text("Reads")
 
 
-def test_results_are_matched(page: Page, portal: Served, portal_url: str, shot: Shot) -> None:
+def test_results_are_matched(page: Page, portal: RunningService, portal_url: str, shot: Shot) -> None:
     plain = "SELECT name, ra, dec FROM openngc.objects WHERE type = '*'"
     for query, how in (
         (plain, "its query is repeated within this one."),

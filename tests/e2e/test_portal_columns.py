@@ -12,7 +12,7 @@ import pyarrow.parquet
 from astropy.io.votable import parse_single_table
 from playwright.sync_api import Locator, Page, expect
 
-from tests.e2e.conftest import Shot
+from tests.e2e.screenshots import Shot
 
 QUERY = (
     "SELECT TOP 300 name, ra, dec, type, vmag, bmag FROM openngc.objects "

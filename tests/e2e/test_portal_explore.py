@@ -11,14 +11,14 @@ import pytest
 import pyvo
 from playwright.sync_api import Locator, Page, expect
 
-from tests.e2e.conftest import Shot
-from tests.tap_service.conftest import Served
+from tests.e2e.screenshots import Shot
+from tests.support.running_service import RunningService
 
 TABLE = "tycho2.bright"
 
 
 @pytest.fixture(scope="module")
-def tap(portal: Served) -> pyvo.dal.TAPService:
+def tap(portal: RunningService) -> pyvo.dal.TAPService:
     return pyvo.dal.TAPService(portal.tap)
 
 

@@ -18,7 +18,7 @@ from xml.etree import ElementTree
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.e2e.conftest import Shot
+from tests.e2e.screenshots import Shot
 from tests.e2e.test_portal_plots import CURVE, OBJECTS, choose_kind, option_select, plot_query, read_csv, save_plot
 
 STARS = "SELECT tyc_id, bt_mag, vt_mag, pmra, pmdec, ra, dec FROM tycho2.bright WHERE vt_mag < 6.5 ORDER BY tyc_id"

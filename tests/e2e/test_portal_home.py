@@ -11,7 +11,8 @@ import pytest
 import pyvo
 from playwright.sync_api import Locator, Page, expect
 
-from tests.e2e.conftest import Served, Shot
+from tests.e2e.screenshots import Shot
+from tests.support.running_service import RunningService
 
 
 def sky_map(page: Page) -> Locator:
@@ -40,7 +41,7 @@ def home(page: Page, portal_url: str) -> Page:
 
 
 @pytest.fixture(scope="module")
-def tap(portal: Served) -> pyvo.dal.TAPService:
+def tap(portal: RunningService) -> pyvo.dal.TAPService:
     return pyvo.dal.TAPService(portal.tap)
 
 

@@ -16,9 +16,9 @@ from hats import read_hats
 from playwright.sync_api import Locator, Page, expect
 
 from tap_service.storage.accounts import Accounts
-from tests.e2e.conftest import Shot
+from tests.e2e.screenshots import Shot
+from tests.support.running_service import RunningService
 from tests.tap_service import async_client
-from tests.tap_service.conftest import Served
 from tests.tap_service.users import USERS, User, temporary_user
 
 #: pyvo leaves streams open
@@ -43,12 +43,12 @@ def start_job(page: Page, portal_url: str, query: str) -> str:
     return answered.value.url.rpartition("/")[2]
 
 
-def create_job(served: Served, query: str, who: User | None = None, **parameters: str) -> str:
+def create_job(served: RunningService, query: str, who: User | None = None, **parameters: str) -> str:
     """Create a job as another program. Return its address."""
     return async_client.create_job(served.tap, query, who.auth if who else None, PHASE="RUN", **parameters).url
 
 
-def stop_job(served: Served, job: str) -> None:
+def stop_job(served: RunningService, job: str) -> None:
     """Stop a job as another program."""
     answer = httpx.post(f"{served.tap}/async/{job}/phase", data={"PHASE": "ABORT"}, verify=False)
     assert answer.status_code == 303, answer.text
@@ -73,7 +73,7 @@ def sign_in(page: Page, name: str, password: str = "") -> None:
 
 
 @pytest.fixture(autouse=True)
-def no_jobs(portal: Served) -> Iterator[None]:
+def no_jobs(portal: RunningService) -> Iterator[None]:
     """Leave no jobs to the next test. An administrator sees anonymous jobs too."""
     yield
     root = User(portal, "root")
@@ -83,7 +83,7 @@ def no_jobs(portal: Served) -> Iterator[None]:
 
 
 @pytest.fixture
-def alice(portal: Served) -> Iterator[User]:
+def alice(portal: RunningService) -> Iterator[User]:
     with temporary_user(portal, "alice") as found:
         yield found
 
@@ -154,7 +154,7 @@ class TestLife:
         shot(page, "query-hats-refused")
 
     def test_progress_preview_stop_and_delete(
-        self, page: Page, portal_url: str, portal: Served, shot: Shot, accessible: Callable[[Page], None]
+        self, page: Page, portal_url: str, portal: RunningService, shot: Shot, accessible: Callable[[Page], None]
     ) -> None:
         job = start_job(page, portal_url, LONG)
         row = job_rows(page)
@@ -186,7 +186,7 @@ class TestLife:
         assert read_remembered(page) == []
 
     def test_an_end_is_told_on_any_page_and_after_a_reload(
-        self, page: Page, portal_url: str, portal: Served, shot: Shot
+        self, page: Page, portal_url: str, portal: RunningService, shot: Shot
     ) -> None:
         job = start_job(page, portal_url, LONG)
         page.goto(f"{portal_url}#/examples")
@@ -208,7 +208,9 @@ class TestLife:
         expect(job_rows(page).get_by_text("Stopped", exact=True)).to_be_visible()
         expect(news.get_by_text("has been stopped")).to_have_count(0)
 
-    def test_a_cut_result_is_told_in_the_list(self, page: Page, portal: Served, portal_url: str, alice: User) -> None:
+    def test_a_cut_result_is_told_in_the_list(
+        self, page: Page, portal: RunningService, portal_url: str, alice: User
+    ) -> None:
         create_job(portal, "SELECT ra FROM openngc.objects", alice, MAXREC="5")
         page.goto(f"{portal_url}#/jobs")
         sign_in(page, "alice")
@@ -225,7 +227,7 @@ class TestLife:
         page.get_by_role("button", name="Edit query").click()
         expect(page.locator(".cm-content")).to_contain_text("parallax")
 
-    def test_kept_longer_copied_and_downloaded(self, page: Page, portal_url: str, portal: Served) -> None:
+    def test_kept_longer_copied_and_downloaded(self, page: Page, portal_url: str, portal: RunningService) -> None:
         page.context.grant_permissions(["clipboard-read", "clipboard-write"])
         job = start_job(page, portal_url, QUICK)
         page.goto(f"{portal_url}#/jobs/{job}")
@@ -245,7 +247,7 @@ class TestLife:
 
 
 class TestElsewhere:
-    def test_deleted_elsewhere(self, page: Page, portal_url: str, portal: Served, shot: Shot) -> None:
+    def test_deleted_elsewhere(self, page: Page, portal_url: str, portal: RunningService, shot: Shot) -> None:
         """Deleted elsewhere, while running or shown: a message, and it leaves the list."""
         job = start_job(page, portal_url, LONG)
         expect(job_rows(page).get_by_role("progressbar")).to_be_visible()
@@ -281,7 +283,7 @@ class TestElsewhere:
         expect(job_rows(page).get_by_text("Completed")).to_be_visible()
         expect(job_rows(page).get_by_text("The service does not answer.")).to_have_count(0)
 
-    def test_a_job_of_another_program_by_its_address(self, page: Page, portal_url: str, portal: Served) -> None:
+    def test_a_job_of_another_program_by_its_address(self, page: Page, portal_url: str, portal: RunningService) -> None:
         address = create_job(portal, QUICK)
         page.goto(f"{portal_url}#/jobs/{address.rpartition('/')[2]}")
         expect(page.get_by_role("main").get_by_text("Completed")).to_be_visible()
@@ -311,7 +313,7 @@ class TestUser:
         expect(page.get_by_role("banner")).not_to_contain_text("alice")
         assert page.evaluate("sessionStorage.length") == 0
 
-    def test_a_token(self, page: Page, portal_url: str, portal: Served) -> None:
+    def test_a_token(self, page: Page, portal_url: str, portal: RunningService) -> None:
         accounts = Accounts(portal.server.config.app.state.services.config.accounts)
         token = accounts.add_token("bob", "portal", 1)
         accounts.close()
@@ -394,7 +396,7 @@ class TestUser:
         row.get_by_role("button", name="Open", exact=True).click()
         expect(page.get_by_role("tab", name="Kinds of objects")).to_be_visible()
 
-    def test_a_refusal_leads_to_it(self, page: Page, portal_url: str, portal: Served, alice: User) -> None:
+    def test_a_refusal_leads_to_it(self, page: Page, portal_url: str, portal: RunningService, alice: User) -> None:
         """Expired credentials open the sign-in dialog on any page."""
         page.goto(f"{portal_url}#/jobs")
         sign_in(page, "alice")
@@ -411,7 +413,13 @@ class TestUser:
         expect(dialog).to_be_hidden()
 
     def test_ended_jobs_go_at_once(
-        self, page: Page, portal_url: str, portal: Served, alice: User, shot: Shot, accessible: Callable[[Page], None]
+        self,
+        page: Page,
+        portal_url: str,
+        portal: RunningService,
+        alice: User,
+        shot: Shot,
+        accessible: Callable[[Page], None],
     ) -> None:
         for number in range(3):
             create_job(portal, f"SELECT {number} AS n FROM TAP_SCHEMA.schemas", alice)
@@ -436,7 +444,7 @@ class TestUser:
         expect(job_rows(page).get_by_text("Stopped", exact=True)).to_be_visible()
 
 
-def test_the_browser_notifies(open_page: Callable[..., Page], portal_url: str, portal: Served) -> None:
+def test_the_browser_notifies(open_page: Callable[..., Page], portal_url: str, portal: RunningService) -> None:
     """A notification at the end of a job, on request, while another page is in sight."""
     page = open_page(permissions=["notifications"])
     page.add_init_script(

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.e2e.conftest import Shot
+from tests.e2e.screenshots import Shot
 from tests.e2e.test_portal_plots import (
     OBJECTS,
     choose_kind,
@@ -25,7 +25,7 @@ from tests.e2e.test_portal_plots import (
     read_drawn,
     save_plot,
 )
-from tests.tap_service.conftest import Served
+from tests.support.running_service import RunningService
 
 STARS = "SELECT ra, dec, bt_mag, vt_mag, e_bt_mag, e_vt_mag FROM tycho2.bright WHERE vt_mag < 4 AND bt_mag IS NOT NULL"
 
@@ -43,7 +43,7 @@ def wait_for_layers(page: Page, condition: str) -> dict[str, Any]:
 
 
 def test_line_bins_contours_and_error_bars(
-    page: Page, portal_url: str, portal: Served, shot: Shot, accessible: Callable[[Page], None]
+    page: Page, portal_url: str, portal: RunningService, shot: Shot, accessible: Callable[[Page], None]
 ) -> None:
     plot_query(page, portal_url, STARS)
     choose_kind(page, "Scatter")

@@ -9,7 +9,7 @@ from urllib.parse import quote
 
 from playwright.sync_api import Locator, Page, expect
 
-from tests.e2e.conftest import Shot
+from tests.e2e.screenshots import Shot
 from tests.e2e.test_portal_plots import OBJECTS
 from tests.e2e.test_portal_query import write_query
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -14,7 +15,8 @@ from clickhouse_schema.schema_model import ForeignKey, Schema
 from clickhouse_schema.table_ddl import create_table_sql
 from tap_service.config import Config
 from tap_service.storage.engine.embedded_engine import EmbeddedEngine
-from tests.e2e.conftest import Path, Served, Shot, served
+from tests.e2e.screenshots import Shot
+from tests.support.running_service import RunningService, running_service
 
 #: a star of the Pleiades, Alcyone
 PLACE = (56.871152, 24.105136)
@@ -48,7 +50,9 @@ _SCHEMA = {
 
 
 @pytest.fixture(scope="module")
-def portal(dist: Path, demo_engine: EmbeddedEngine, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+def portal(
+    dist: Path, demo_engine: EmbeddedEngine, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[RunningService]:
     """The demo with a variable star and its light curve in two bands."""
     schema = Schema.model_validate(_SCHEMA, strict=False)
     demo_engine.execute("CREATE DATABASE variables")
@@ -70,7 +74,7 @@ def portal(dist: Path, demo_engine: EmbeddedEngine, tmp_path_factory: pytest.Tem
         update_density(demo_engine, "variables", table)
         register_table(demo_engine, schema, table)
     folder = tmp_path_factory.mktemp("portal")
-    with served(Config(query_log="", jobs_path=folder / "jobs"), demo_engine, portal=dist) as service:
+    with running_service(Config(query_log="", jobs_path=folder / "jobs"), demo_engine, portal=dist) as service:
         yield service
 
 

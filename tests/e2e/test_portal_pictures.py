@@ -7,12 +7,12 @@ import re
 import httpx
 from playwright.sync_api import Page, expect
 
-from tests.e2e.conftest import Shot
+from tests.e2e.screenshots import Shot
 from tests.e2e.test_portal_plots import CURVE, STARS, choose_kind, plot_picture, plot_query, read_drawn
-from tests.tap_service.conftest import Served
+from tests.support.running_service import RunningService
 
 
-def count_rows(portal: Served, condition: str) -> int:
+def count_rows(portal: RunningService, condition: str) -> int:
     query = f"SELECT COUNT(*) FROM tycho2.bright WHERE {condition}"
     answer = httpx.post(f"{portal.url}/tap/sync", data={"LANG": "ADQL", "QUERY": query, "FORMAT": "csv"}, timeout=30)
     assert answer.status_code == 200, answer.text
@@ -34,7 +34,9 @@ def press_at(page: Page, left: float, top: float) -> tuple[float, float]:
     return x, y
 
 
-def test_brush_is_live_and_an_area_of_the_sky_is_adql(page: Page, portal_url: str, portal: Served, shot: Shot) -> None:
+def test_brush_is_live_and_an_area_of_the_sky_is_adql(
+    page: Page, portal_url: str, portal: RunningService, shot: Shot
+) -> None:
     plot_query(page, portal_url, STARS)
     page.get_by_role("button", name="Box", exact=True).click()
     x, y = press_at(page, 0.4, 0.4)

@@ -19,8 +19,8 @@ import httpx
 import pytest
 from playwright.sync_api import Download, Locator, Page, expect
 
-from tests.e2e.conftest import Shot
-from tests.tap_service.conftest import Served
+from tests.e2e.screenshots import Shot
+from tests.support.running_service import RunningService
 
 OBJECTS = "SELECT id, name, ra, dec, type, bmag, vmag, majax FROM openngc.objects ORDER BY id"
 STARS = "SELECT ra, dec, bt_mag, vt_mag FROM tycho2.bright"
@@ -127,7 +127,7 @@ def read_csv(download: Download) -> list[dict[str, str]]:
     return list(csv.DictReader(io.StringIO(Path(download.path()).read_text(encoding="utf-8"), newline="")))
 
 
-def query_rows(portal: Served, query: str) -> list[dict[str, str]]:
+def query_rows(portal: RunningService, query: str) -> list[dict[str, str]]:
     data = {"LANG": "ADQL", "FORMAT": "csv", "MAXREC": "200000", "QUERY": query}
     answer = httpx.post(f"{portal.tap}/sync", data=data, timeout=60)
     assert answer.status_code == 200, answer.text
@@ -136,7 +136,7 @@ def query_rows(portal: Served, query: str) -> list[dict[str, str]]:
 
 class TestSky:
     def test_the_galactic_plane_is_denser(
-        self, page: Page, portal_url: str, portal: Served, shot: Shot, accessible: Callable[[Page], None]
+        self, page: Page, portal_url: str, portal: RunningService, shot: Shot, accessible: Callable[[Page], None]
     ) -> None:
         assert plot_query(page, portal_url, STARS)["kind"] == "sky"
         shot(page, "plots-sky-equatorial")
@@ -172,7 +172,7 @@ class TestSky:
 
 class TestKinds:
     def test_each_is_drawn(
-        self, page: Page, portal_url: str, portal: Served, shot: Shot, accessible: Callable[[Page], None]
+        self, page: Page, portal_url: str, portal: RunningService, shot: Shot, accessible: Callable[[Page], None]
     ) -> None:
         plot_query(page, portal_url, STARS)
         whole = query_rows(
@@ -232,7 +232,9 @@ class TestKinds:
 
 
 class TestBrushes:
-    def test_a_box_chooses_what_adql_does(self, page: Page, portal_url: str, portal: Served, shot: Shot) -> None:
+    def test_a_box_chooses_what_adql_does(
+        self, page: Page, portal_url: str, portal: RunningService, shot: Shot
+    ) -> None:
         plot_query(page, portal_url, OBJECTS)
         choose_kind(page, "Scatter")
         page.get_by_role("button", name="Box", exact=True).click()

@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from tests.e2e.conftest import Shot
+from tests.e2e.screenshots import Shot
 from tests.e2e.test_portal_jobs import sign_in
-from tests.tap_service.conftest import Served
+from tests.support.running_service import RunningService
 from tests.tap_service.users import User, temporary_user
 
 #: every pair of stars: a minute of work, and estimated so
@@ -431,7 +431,7 @@ class TestHistory:
     def test_of_the_account_has_the_queries_of_other_programs(
         self,
         query: Page,
-        portal: Served,
+        portal: RunningService,
         shot: Shot,
         accessible: Callable[[Page], None],
         no_service: Callable[[Page], AbstractContextManager[None]],

@@ -21,8 +21,8 @@ from playwright.sync_api import Locator, Page, expect
 
 from tap_service.config import Config
 from tap_service.storage.engine.embedded_engine import EmbeddedEngine
-from tests.e2e.conftest import Shot
-from tests.tap_service.conftest import Served, served
+from tests.e2e.screenshots import Shot
+from tests.support.running_service import RunningService, running_service
 from tests.tap_service.users import USERS, temporary_user
 
 #: OpenNGC's ids are 1 to 14033: row n has the ids (n - 1) % 14033 + 1 and (n - 1) // 14033 + 1
@@ -53,7 +53,7 @@ def row_status(page: Page) -> Locator:
     return page.locator(".rows").filter(has=page.locator("b")).first
 
 
-def query_rows(portal: Served, query: str) -> list[tuple]:
+def query_rows(portal: RunningService, query: str) -> list[tuple]:
     """Return pyvo's rows, with NULL and NaN as None."""
     with requests.Session() as session:
         table = pyvo.dal.TAPService(portal.tap, session=session).search(query, maxrec=100_000).to_table()
@@ -86,16 +86,16 @@ class OwnService:
     sync_seconds: ClassVar[float]
 
     @pytest.fixture
-    def portal(self, dist: Path, demo_engine: EmbeddedEngine, tmp_path: Path) -> Iterator[Served]:
+    def portal(self, dist: Path, demo_engine: EmbeddedEngine, tmp_path: Path) -> Iterator[RunningService]:
         config = Config(query_log="", jobs_path=tmp_path, sync_seconds=self.sync_seconds)
-        with served(config, demo_engine, portal=dist) as service:
+        with running_service(config, demo_engine, portal=dist) as service:
             yield service
 
 
 class TestMillion(OwnService):
     sync_seconds = 90  # enough for a million rows, however busy the machine is
 
-    def test_a_million_rows_scroll_sort_and_filter(self, page: Page, portal: Served, shot: Shot) -> None:
+    def test_a_million_rows_scroll_sort_and_filter(self, page: Page, portal: RunningService, shot: Shot) -> None:
         grid = run_query(page, portal.url + "/", MILLION, 1_000_000)
         page.get_by_role("tab", name="Table", exact=True).click()
         expect(page.get_by_text("1,000,000 rows", exact=True)).to_be_visible(timeout=90_000)
@@ -157,7 +157,7 @@ class TestMillion(OwnService):
 
 class TestRows:
     def test_sort_filter_and_copy_equal_what_pyvo_gets(
-        self, page: Page, portal: Served, portal_url: str, shot: Shot, accessible: Callable[[Page], None]
+        self, page: Page, portal: RunningService, portal_url: str, shot: Shot, accessible: Callable[[Page], None]
     ) -> None:
         grid = run_query(page, portal_url, GALAXIES)
         page.get_by_role("tab", name="Table", exact=True).click()
@@ -192,7 +192,7 @@ class TestRows:
         expect(page.get_by_text("No row passes the filters.")).to_be_visible()
 
     def test_rows_and_cells_are_chosen_and_copied_by_mouse_and_keys(
-        self, page: Page, portal: Served, portal_url: str, shot: Shot
+        self, page: Page, portal: RunningService, portal_url: str, shot: Shot
     ) -> None:
         grid = run_query(page, portal_url, GALAXIES)
         rows = query_rows(portal, GALAXIES)
@@ -330,7 +330,7 @@ class TestNotWhole:
         expect(grid.get_by_role("columnheader", name="name")).to_be_visible()
         shot(page, "results-empty")
 
-    def test_overflow_has_a_way_out(self, page: Page, portal: Served, portal_url: str) -> None:
+    def test_overflow_has_a_way_out(self, page: Page, portal: RunningService, portal_url: str) -> None:
         run_query(page, portal_url, "SELECT id FROM openngc.objects", 10)
         expect(page.get_by_text("The row limit cut the result at 10 of 14,033 rows.")).to_be_visible()
         # for a query that has changed, only facts of the result
@@ -347,7 +347,9 @@ class TestNotWhole:
 class TestBrokenOff(OwnService):
     sync_seconds = 1000
 
-    def test_the_rows_that_came_stay_and_are_not_called_the_whole(self, page: Page, portal: Served, shot: Shot) -> None:
+    def test_the_rows_that_came_stay_and_are_not_called_the_whole(
+        self, page: Page, portal: RunningService, shot: Shot
+    ) -> None:
         every = "SELECT a.*, b.id AS other FROM openngc.objects AS a, openngc.objects AS b"
         run_query(page, portal.url + "/", every, 10_000_000)
         expect(cell_at(page, 0, 1)).not_to_be_empty()
@@ -360,7 +362,7 @@ class TestBrokenOff(OwnService):
 
 
 class TestFiles:
-    def test_every_format(self, page: Page, portal: Served, portal_url: str) -> None:
+    def test_every_format(self, page: Page, portal: RunningService, portal_url: str) -> None:
         query = "SELECT id, name, ra FROM openngc.objects WHERE id <= 20 ORDER BY id"
         run_query(page, portal_url, query)
         expect(cell_at(page, 0, 0)).to_have_text("1")
@@ -392,7 +394,7 @@ class TestFiles:
 
     @pytest.mark.parametrize("form", ["votable", "votable/td", "parquet"])
     def test_results_of_jobs_open_whatever_their_format(
-        self, page: Page, portal: Served, portal_url: str, form: str
+        self, page: Page, portal: RunningService, portal_url: str, form: str
     ) -> None:
         query = "SELECT id, name, ra, bmag, notngc FROM openngc.objects WHERE id <= 200"
         data = {"LANG": "ADQL", "QUERY": query, "PHASE": "RUN", "FORMAT": form}
@@ -412,7 +414,7 @@ class TestFiles:
 
 class TestMine:
     def test_a_result_is_saved_as_a_table_of_the_user(
-        self, page: Page, portal: Served, portal_url: str, shot: Shot, accessible: Callable[[Page], None]
+        self, page: Page, portal: RunningService, portal_url: str, shot: Shot, accessible: Callable[[Page], None]
     ) -> None:
         with temporary_user(portal, "alice") as alice:
             query = "SELECT TOP 7 id, name, ra, dec FROM openngc.objects"

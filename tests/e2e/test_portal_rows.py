@@ -14,7 +14,7 @@ from clickhouse_schema.engine_tables.catalogue_log import register_table, unregi
 from clickhouse_schema.schema_model import Schema
 from clickhouse_schema.table_ddl import create_table_sql
 from tap_service.storage.engine.embedded_engine import EmbeddedEngine
-from tests.e2e.conftest import Shot
+from tests.e2e.screenshots import Shot
 
 DATALINK = "application/x-votable+xml;content=datalink"
 _PIXEL = (

@@ -21,9 +21,9 @@ from astropy.table import Table
 from playwright.sync_api import Locator, Page, expect
 from pyvo.samp import SAMPHubServer, SAMPIntegratedClient, SAMPProxyError, WebProfileDialog
 
-from tests.e2e.conftest import Shot
+from tests.e2e.screenshots import Shot
+from tests.support.running_service import RunningService
 from tests.tap_service.async_client import create_job
-from tests.tap_service.conftest import Served
 
 QUERY = "SELECT TOP 20 tyc_id, ra, dec, vt_mag FROM tycho2.bright ORDER BY vt_mag, tyc_id"
 MESSAGES = ("table.load.votable", "coord.pointAt.sky", "table.select.rowList", "table.highlight.row")
@@ -142,14 +142,14 @@ def connect_page(page: Page, url: str) -> None:
     page.keyboard.press("Escape")
 
 
-def run_job(portal: Served, query: str) -> str:
+def run_job(portal: RunningService, query: str) -> str:
     job = create_job(portal.tap, query, PHASE="RUN")
     assert job.wait_for_end() == "COMPLETED", job.message
     return job.url
 
 
 def test_a_result_goes_to_a_program_and_rows_are_marked_in_both(
-    page: Page, portal_url: str, portal: Served, program: Program, who: User, shot: Shot
+    page: Page, portal_url: str, portal: RunningService, program: Program, who: User, shot: Shot
 ) -> None:
     address = run_job(portal, QUERY)
     page.goto(f"{portal_url}#/jobs/{address.rpartition('/')[2]}")

@@ -11,15 +11,15 @@ from pathlib import Path
 import httpx
 from playwright.sync_api import Page, Request, expect
 
-from tests.e2e.conftest import Shot
+from tests.e2e.screenshots import Shot
 from tests.e2e.test_portal_results import row_status, run_query
-from tests.tap_service.conftest import Served
+from tests.support.running_service import RunningService
 
 STARS = "SELECT TOP 40 tyc_id, ra, dec, vt_mag FROM tycho2.bright WHERE vt_mag < 3 ORDER BY tyc_id"
 
 
 def test_a_result_is_cited_and_verified(
-    page: Page, portal: Served, portal_url: str, shot: Shot, accessible: Callable[[Page], None], tmp_path: Path
+    page: Page, portal: RunningService, portal_url: str, shot: Shot, accessible: Callable[[Page], None], tmp_path: Path
 ) -> None:
     page.set_viewport_size({"width": 1366, "height": 768})
     run_query(page, portal_url, STARS)
@@ -70,7 +70,7 @@ def test_a_result_is_cited_and_verified(
 
 
 def test_a_file_that_the_query_does_not_name_stays_here(
-    page: Page, portal: Served, portal_url: str, shot: Shot, tmp_path: Path
+    page: Page, portal: RunningService, portal_url: str, shot: Shot, tmp_path: Path
 ) -> None:
     """A file is uploaded and matched; then the tab's query is replaced by one on a public table, and cited."""
     page.goto(f"{portal_url}#/uploads")

@@ -13,8 +13,8 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from tap_service.models.timestamps import parse_instant
-from tests.e2e.conftest import Shot
-from tests.tap_service.conftest import Served
+from tests.e2e.screenshots import Shot
+from tests.support.running_service import RunningService
 from tests.tap_service.nginx import behind_nginx
 
 PAGES = {
@@ -60,7 +60,7 @@ class TestPages:
         expect(page.get_by_role("navigation", name="Pages")).to_be_visible()
 
     def test_announcements_stand_above_each(
-        self, page: Page, portal: Served, portal_url: str, accessible: Callable[[Page], None]
+        self, page: Page, portal: RunningService, portal_url: str, accessible: Callable[[Page], None]
     ) -> None:
         announcements = portal.server.config.app.state.services.announcements
         note = announcements.add_note("new <b>tables</b>")
@@ -247,7 +247,7 @@ def test_without_the_service(
 
 
 def test_behind_a_proxy(
-    open_page: Callable[..., Page], portal: Served, tmp_path_factory: pytest.TempPathFactory
+    open_page: Callable[..., Page], portal: RunningService, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
     """Files and requests under a path prefix, with TLS."""
     folder: Path = tmp_path_factory.mktemp("nginx")

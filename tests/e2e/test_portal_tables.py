@@ -12,20 +12,20 @@ import pytest
 import pyvo
 from playwright.sync_api import Locator, Page, expect
 
-from tests.e2e.conftest import Shot
-from tests.tap_service.conftest import Served
+from tests.e2e.screenshots import Shot
+from tests.support.running_service import RunningService
 from tests.tap_service.users import USERS, User, temporary_user
 
 TREE = "Schemas, tables and columns"
 
 
 @pytest.fixture(scope="module")
-def tap(portal: Served) -> pyvo.dal.TAPService:
+def tap(portal: RunningService) -> pyvo.dal.TAPService:
     return pyvo.dal.TAPService(portal.tap)
 
 
 @pytest.fixture
-def alice(portal: Served) -> Iterator[User]:
+def alice(portal: RunningService) -> Iterator[User]:
     with temporary_user(portal, "alice") as found:
         yield found
 
@@ -180,7 +180,7 @@ class TestTablePage:
         )
         expect(page.get_by_text(f"{len(inside)} rows", exact=True)).to_be_visible()
 
-    def test_other_programs_and_links(self, page: Page, portal_url: str, portal: Served) -> None:
+    def test_other_programs_and_links(self, page: Page, portal_url: str, portal: RunningService) -> None:
         page.goto(f"{portal_url}#/tables/tycho2.bright")
         programs = page.get_by_role("region", name="In other programs")
         expect(programs.locator("pre")).to_contain_text(portal.tap)
@@ -195,7 +195,7 @@ class TestTablePage:
         expect(tied.get_by_role("link", name="TAP_SCHEMA.tables")).to_be_visible()
         expect(page.get_by_text("The table has no positions.")).to_be_visible()
 
-    def test_its_hats_collection(self, page: Page, portal_url: str, portal: Served, shot: Shot) -> None:
+    def test_its_hats_collection(self, page: Page, portal_url: str, portal: RunningService, shot: Shot) -> None:
         page.goto(f"{portal_url}#/tables/tycho2.bright")
         programs = page.get_by_role("region", name="In other programs")
         programs.get_by_role("tab", name="LSDB").click()

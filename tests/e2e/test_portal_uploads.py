@@ -25,9 +25,9 @@ from playwright.sync_api import Locator, Page, Request, Route, expect
 from loaders.pipeline.match_request import MatchRequest
 from loaders.tables.match_admin import drop_match, make_match
 from tap_service.storage.engine.embedded_engine import EmbeddedEngine
-from tests.e2e.conftest import Shot
+from tests.e2e.screenshots import Shot
 from tests.loaders.recorder import Recorder
-from tests.tap_service.conftest import Served
+from tests.support.running_service import RunningService
 from tests.tap_service.users import USERS, User, temporary_user
 
 #: astropy warns that it makes IDs for the odd names of these VOTables
@@ -40,7 +40,7 @@ Pairs = set[tuple[str, str]]
 
 
 @pytest.fixture(scope="module")
-def stars(portal: Served) -> Table:
+def stars(portal: RunningService) -> Table:
     query = "SELECT tyc_id, ra, dec, pmra, pmdec, prox FROM tycho2.bright"
     data = {"LANG": "ADQL", "FORMAT": "csv", "MAXREC": "200000", "QUERY": query}
     answer = httpx.post(f"{portal.tap}/sync", data=data, verify=False, timeout=60)
@@ -327,14 +327,14 @@ class Wizard:
         expect(self.page.get_by_text("The service can run this query.")).to_be_visible()
         return self.page.locator("pre").inner_text()
 
-    def rows(self, portal: Served) -> list[dict[str, str]]:
+    def rows(self, portal: RunningService) -> list[dict[str, str]]:
         data = {"LANG": "ADQL", "FORMAT": "csv", "QUERY": self.adql, "UPLOAD": "my_stars,param:file"}
         with self.file.open("rb") as part:
             answer = httpx.post(f"{portal.tap}/sync", data=data, files={"file": part}, verify=False, timeout=60)
         assert answer.status_code == 200, answer.text
         return [*csv.DictReader(io.StringIO(answer.text))]
 
-    def pairs(self, portal: Served) -> Pairs:
+    def pairs(self, portal: RunningService) -> Pairs:
         return {(row["id"], row["tyc_id"]) for row in self.rows(portal)}
 
 
@@ -386,7 +386,7 @@ class TestWizard:
             route.continue_()
         expect(side.get_by_label("Right ascension", exact=True)).to_be_visible()
 
-    def test_who_matches_whom(self, wizard: Wizard, portal: Served, sky: Sky, shot: Shot) -> None:
+    def test_who_matches_whom(self, wizard: Wizard, portal: RunningService, sky: Sky, shot: Shot) -> None:
         rows = wizard.rows(portal)
         shot(wizard.page, "uploads-wizard")
         nearest = sky.nearest()
@@ -409,7 +409,7 @@ class TestWizard:
         assert 0 < len(both) < len(nearest)
         assert wizard.pairs(portal) == sky.named(both, there[both])
 
-    def test_rows_without_a_partner(self, wizard: Wizard, portal: Served, sky: Sky) -> None:
+    def test_rows_without_a_partner(self, wizard: Wizard, portal: RunningService, sky: Sky) -> None:
         found = sky.nearest()
         alone = {*sky.ids, sky.lost} - {row for row, _ in found}
         wizard.option("Rows", "left")
@@ -420,7 +420,7 @@ class TestWizard:
         expect(wizard.page.get_by_label("Partners", exact=True)).to_be_hidden()
         assert {row["id"] for row in wizard.rows(portal)} == alone
 
-    def test_positions_in_other_forms(self, wizard: Wizard, portal: Served, sky: Sky) -> None:
+    def test_positions_in_other_forms(self, wizard: Wizard, portal: RunningService, sky: Sky) -> None:
         wizard.option("Rows", "left")
         found = sky.nearest()
         alone = {*sky.ids, sky.lost} - {row for row, _ in found}
@@ -433,7 +433,7 @@ class TestWizard:
             assert longitude in wizard.adql
             assert wizard.pairs(portal) == found | {(row, "") for row in alone}
 
-    def test_radii_of_errors(self, wizard: Wizard, portal: Served, sky: Sky, mine: Table, stars: Table) -> None:
+    def test_radii_of_errors(self, wizard: Wizard, portal: RunningService, sky: Sky, mine: Table, stars: Table) -> None:
         wizard.option("Radius", "errors")
         expect(wizard.page.get_by_text("Choose the errors of at least one table.")).to_be_visible()
         wizard.option("Error of positions, First table", "err")
@@ -450,14 +450,14 @@ class TestWizard:
         near = separation <= 1.5 * np.hypot(errors[rows], prox[index])
         assert wizard.pairs(portal) == sky.named(rows[near], index[near])
 
-    def test_proper_motions(self, wizard: Wizard, portal: Served, sky: Sky, stars: Table) -> None:
+    def test_proper_motions(self, wizard: Wizard, portal: RunningService, sky: Sky, stars: Table) -> None:
         wizard.page.get_by_label("Move tycho2.bright by pmra and pmdec").check()
         wizard.page.get_by_label("to epoch").fill("2100")
         found = sky.nearest(move_stars(stars, 100))
         assert found != sky.nearest()
         assert wizard.pairs(portal) == found
 
-    def test_swapped_and_with_itself(self, wizard: Wizard, portal: Served, sky: Sky) -> None:
+    def test_swapped_and_with_itself(self, wizard: Wizard, portal: RunningService, sky: Sky) -> None:
         wizard.page.get_by_role("button", name="Swap").click()
         expect(wizard.right.get_by_label("Table", exact=True)).to_have_value("TAP_UPLOAD.my_stars")
         index, separation, _ = sky.stars.match_to_catalog_sky(sky.mine)
@@ -473,7 +473,7 @@ class TestWizard:
             (sky.ids[row], sky.ids[index[row]]) for row in near
         }
 
-    def test_columns_of_odd_names(self, wizard: Wizard, portal: Served) -> None:
+    def test_columns_of_odd_names(self, wizard: Wizard, portal: RunningService) -> None:
         wizard.left.get_by_text("Columns of the result").click()
         wizard.left.get_by_role("button", name="All").click()
         wizard.right.get_by_text("Columns of the result").click()
@@ -518,7 +518,7 @@ def move_stars(stars: Table, years: float) -> SkyCoord:
 
 
 @pytest.fixture
-def kept_match(demo_engine: EmbeddedEngine, portal: Served) -> Iterator[float]:
+def kept_match(demo_engine: EmbeddedEngine, portal: RunningService) -> Iterator[float]:
     """A kept match of openngc.objects and tycho2.bright, known to the service; gives its radius in arcseconds."""
     request = MatchRequest("openngc.objects", "tycho2.bright", "openngc.stars", radius=600)
     make_match(demo_engine, request, Recorder())
@@ -530,7 +530,7 @@ def kept_match(demo_engine: EmbeddedEngine, portal: Served) -> Iterator[float]:
 
 class TestKeptMatch:
     def test_its_pairs_are_read(
-        self, kept_match: float, wizard: Wizard, portal: Served, stars: Table, shot: Shot
+        self, kept_match: float, wizard: Wizard, portal: RunningService, stars: Table, shot: Shot
     ) -> None:
         query = "SELECT name, ra, dec FROM openngc.objects"
         answer = httpx.post(f"{portal.tap}/sync", data={"LANG": "ADQL", "FORMAT": "csv", "QUERY": query}, verify=False)
@@ -582,7 +582,7 @@ class TestKeptMatch:
 
 class TestOwnTables:
     def test_saved_queried_and_dropped(
-        self, page: Page, portal: Served, portal_url: str, file: Path, mine: Table, shot: Shot
+        self, page: Page, portal: RunningService, portal_url: str, file: Path, mine: Table, shot: Shot
     ) -> None:
         page.goto(f"{portal_url}#/uploads")
         expect(page.get_by_text("Sign in to keep tables on the service")).to_be_visible()
@@ -633,7 +633,7 @@ class TestOwnTables:
         self,
         page: Page,
         open_page: Callable[..., Page],
-        portal: Served,
+        portal: RunningService,
         portal_url: str,
         shot: Shot,
         accessible: Callable[[Page], None],

@@ -9,16 +9,16 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.e2e.conftest import Shot
+from tests.e2e.screenshots import Shot
 from tests.e2e.test_portal_jobs import sign_in
-from tests.tap_service.conftest import Served
+from tests.support.running_service import RunningService
 from tests.tap_service.watches.alerts import add_alerts, alerts_table
 
 BRIGHT = "SELECT id, ra, dec, mag FROM sky.alerts WHERE mag < 2"
 
 
 @pytest.fixture
-def alerts(portal: Served, tmp_path: Path) -> Iterator[None]:
+def alerts(portal: RunningService, tmp_path: Path) -> Iterator[None]:
     with alerts_table(portal.engine, tmp_path):
         portal.refresh()
         yield
@@ -26,7 +26,7 @@ def alerts(portal: Served, tmp_path: Path) -> Iterator[None]:
 
 @pytest.mark.usefixtures("alerts")
 def test_a_query_watches_new_rows(
-    page: Page, portal: Served, portal_url: str, shot: Shot, accessible: Callable[[Page], None], tmp_path: Path
+    page: Page, portal: RunningService, portal_url: str, shot: Shot, accessible: Callable[[Page], None], tmp_path: Path
 ) -> None:
     page.goto(f"{portal_url}#/watches")
     sign_in(page, "alice")

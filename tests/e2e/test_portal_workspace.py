@@ -8,7 +8,7 @@ from collections.abc import Callable
 import pytest
 from playwright.sync_api import Locator, Page, Route, expect
 
-from tests.e2e.conftest import Shot
+from tests.e2e.screenshots import Shot
 from tests.e2e.test_portal_plots import OBJECTS, drag_over, plot_picture, read_drawn, run_query
 from tests.e2e.test_portal_query import (
     query_editor,

@@ -103,7 +103,7 @@ def _write_values(path: Path, ordering: str, values: np.ndarray) -> None:
 
 
 @pytest.mark.parametrize(
-    ("fault", "reason"),
+    ("error", "reason"),
     [
         ("other", r"has [\d,]+ rows in the pixel of order 0, number \d+, and its files have"),
         ("more", "has rows where there are no files"),

@@ -178,13 +178,13 @@ def test_a_failing_server_leaves_no_table(
         seen.append(path)
         return "half" if path.endswith("Npix=7.parquet") and seen.count(path) > 2 else ""
 
-    server.find_problem = fail_later
+    server.choose_failure = fail_later
     try:
         with pytest.raises(ReadError, match=r"Npix=7\.parquet cannot be read: .* \(after 2 attempts"):
             load_files(loading, request_of(server_address), Recorder())
         assert catalogue_log.read_catalogue(loading).find_tables("stars", False, "hatsload") == ()
     finally:
-        server.find_problem = lambda method, path: ""
+        server.choose_failure = lambda method, path: ""
     load_files(loading, request_of(server_address), Recorder())
     assert_all_rows(loading, stars)
 

@@ -159,7 +159,7 @@ def test_verify_proves_a_match_against_one_made_anew(
 
 
 @pytest.mark.parametrize(
-    ("change", "fault"),
+    ("change", "error"),
     [
         ("DELETE WHERE rank = 1 AND number_of_neighbours > 1", "wrong number of neighbours"),
         ("DELETE WHERE number_of_mates > 0 AND cityHash64(source_id) % 2 = 1", "wrong number of mates"),

@@ -21,8 +21,8 @@ from loaders.tables.schema_names import find_example_file, find_schema_file
 from loaders.tables.verify_table import verify_table
 from tap_service.readers.read_error import ReadError
 from tap_service.storage.engine.embedded_engine import EmbeddedEngine
-from tests.adql.conftest import asked
 from tests.loaders.recorder import Recorder
+from tests.support.adql_rows import query_rows
 
 TABLE = "ivoa.ObsCore"
 GOOD = {
@@ -61,7 +61,7 @@ def _entry(engine: EmbeddedEngine) -> TableEntry:
 
 def _ids(engine: EmbeddedEngine, condition: str) -> list[str]:
     query = f"SELECT obs_id FROM ivoa.ObsCore WHERE {condition} ORDER BY obs_id"
-    return [row[0] for row in asked(engine, catalogue_log.read_catalogue(engine), query)]
+    return [row[0] for row in query_rows(engine, catalogue_log.read_catalogue(engine), query)]
 
 
 def _column(engine: EmbeddedEngine, name: str) -> list[object]:
@@ -87,7 +87,7 @@ def test_the_example_is_loaded_whole(obscore: EmbeddedEngine, tmp_path: Path) ->
     assert len(_ids(obscore, "s_region IS NULL AND dataproduct_type IS NOT NULL")) == 2
     assert len(_ids(obscore, "s_ra IS NULL")) == 1
     for example in _entry(obscore).schema.examples:
-        assert asked(obscore, catalogue_log.read_catalogue(obscore), example.query), example.name
+        assert query_rows(obscore, catalogue_log.read_catalogue(obscore), example.query), example.name
     drop_table(obscore, TABLE, recorder)
     assert find_data_models(catalogue_log.read_catalogue(obscore)) == ()
 

@@ -17,8 +17,8 @@ from loaders.pipeline.load_table import load_files
 from loaders.tables.drop_table import drop_table
 from loaders.tables.schema_names import find_example_file, find_schema_file, list_schema_names, resolve_schema_option
 from tap_service.storage.engine.embedded_engine import EmbeddedEngine
-from tests.adql.conftest import asked
 from tests.loaders.recorder import Recorder
+from tests.support.adql_rows import query_rows
 
 #: Shipped schema -> its table with example rows, their number, and the table's utype in the registry
 TABLES = {
@@ -66,7 +66,7 @@ def test_the_example_is_loaded_whole(name: str, prepared: EmbeddedEngine, tmp_pa
     assert entry is not None
     assert entry.table.utype == utype
     for example in entry.schema.examples:
-        assert asked(prepared, catalogue, example.query), example.name
+        assert query_rows(prepared, catalogue, example.query), example.name
 
 
 @pytest.mark.parametrize("name", ["epn-tap", "linetap", "obscore-radio"])

@@ -14,19 +14,19 @@ from tests.servers.server_thread import run_server
 
 #: Failures of an answer: a status, an ETag that no other answer has, half of the body, no answer for a second, a body
 #: of which a byte comes every tenth of a second, the whole file instead of a range, no ETag, another server's address
-RejectedRow = int | str
-Errors = Callable[[str, str], RejectedRow]
+Failure = int | str
+Errors = Callable[[str, str], Failure]
 
 
 class FileServer(ThreadingHTTPServer):
-    """``find_fault`` has method and path of each request and names its failure, '' for none."""
+    """``choose_failure`` has method and path of each request and names its failure, '' for none."""
 
     daemon_threads = True
 
     def __init__(self, folder: Path) -> None:
         super().__init__(("127.0.0.1", 0), _Handler)
         self.folder = folder
-        self.find_problem: Errors = lambda method, path: ""
+        self.choose_failure: Errors = lambda method, path: ""
         self.requests: list[tuple[str, str]] = []
 
     @property
@@ -50,7 +50,7 @@ class _Handler(BaseHTTPRequestHandler):
     def _answer(self) -> None:
         path = unquote(self.path).lstrip("/")
         self.server.requests.append((self.command, path))
-        error = self.server.find_problem(self.command, path)
+        error = self.server.choose_failure(self.command, path)
         file = self.server.folder / path
         if isinstance(error, int):
             self._send(error, b"", {"Location": "http://elsewhere.example/x"} if error in (301, 302) else {})
@@ -75,7 +75,7 @@ class _Handler(BaseHTTPRequestHandler):
         headers["Content-Range"] = f"bytes {start}-{end - 1}/{len(data)}"
         self._send(206, data[start:end], headers, error)
 
-    def _send(self, status: int, body: bytes, headers: dict[str, str], error: RejectedRow = "") -> None:
+    def _send(self, status: int, body: bytes, headers: dict[str, str], error: Failure = "") -> None:
         self.send_response(status)
         for name, value in headers.items():
             self.send_header(name, value)

@@ -15,18 +15,18 @@ from urllib.parse import unquote
 from tests.servers.server_thread import run_server
 
 #: Failures of an answer: a status, 'half' of the body, 'slow' (a pause in the middle of the body)
-RejectedRow = int | str
+Failure = int | str
 
 
 class OriginServer(ThreadingHTTPServer):
-    """``find_fault`` has the path of each request and how often it was asked for, and names its failure."""
+    """``choose_failure`` has the path of each request and how often it was asked for, and names its failure."""
 
     daemon_threads = True
 
     def __init__(self, folder: Path) -> None:
         super().__init__(("127.0.0.1", 0), _Handler)
         self.folder = folder
-        self.find_problem: Callable[[str, int], RejectedRow] = lambda path, count: ""
+        self.choose_failure: Callable[[str, int], Failure] = lambda path, count: ""
         self.requests: list[tuple[str, str]] = []
         self.counts: Counter[str] = Counter()
         self.sent = 0
@@ -36,15 +36,15 @@ class OriginServer(ThreadingHTTPServer):
     def url(self) -> str:
         return f"http://127.0.0.1:{self.server_address[1]}"
 
-    def fail_first(self, **errors: list[RejectedRow]) -> None:
+    def fail_first(self, **errors: list[Failure]) -> None:
         """Let the first answers for the files whose names begin so fail."""
 
-        def find(path: str, count: int) -> RejectedRow:
+        def find(path: str, count: int) -> Failure:
             name = path.rpartition("/")[2]
             found = next((errors[start] for start in errors if name.startswith(start)), [])
             return found[count - 1] if count <= len(found) else ""
 
-        self.find_problem = find
+        self.choose_failure = find
 
     def handle_error(self, request: object, client_address: object) -> None:
         """A client that gives up is no news."""
@@ -60,7 +60,7 @@ class _Handler(BaseHTTPRequestHandler):
             self.server.counts[path] += 1
             count = self.server.counts[path]
             self.server.requests.append((path, self.headers.get("Range", "")))
-        error = self.server.find_problem(path, count)
+        error = self.server.choose_failure(path, count)
         file = self.server.folder / path
         if isinstance(error, int):
             self._send(error, b"", {"Retry-After": "0"})
@@ -69,7 +69,7 @@ class _Handler(BaseHTTPRequestHandler):
         else:
             self._send_file(file.read_bytes(), f'"{file.stat().st_mtime_ns}"', error)
 
-    def _send_file(self, data: bytes, tag: str, error: RejectedRow) -> None:
+    def _send_file(self, data: bytes, tag: str, error: Failure) -> None:
         found = re.fullmatch(r"bytes=(\d+)-", self.headers.get("Range", ""))
         headers = {"ETag": tag}
         if not found or self.headers.get("If-Range") != tag:
@@ -82,7 +82,7 @@ class _Handler(BaseHTTPRequestHandler):
         headers["Content-Range"] = f"bytes {start}-{len(data) - 1}/{len(data)}"
         self._send(206, data[start:], headers, error)
 
-    def _send(self, status: int, body: bytes, headers: dict[str, str], error: RejectedRow = "") -> None:
+    def _send(self, status: int, body: bytes, headers: dict[str, str], error: Failure = "") -> None:
         self.send_response(status)
         for name, value in headers.items():
             self.send_header(name, value)

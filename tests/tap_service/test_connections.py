@@ -16,7 +16,7 @@ import pytest
 from tap_service.constants import MAX_BODY_FRAMING, MAX_PIPELINED, MAX_REQUEST_HEADERS
 from tap_service.http_server import http_protocol
 from tests.support.environment import make_environment
-from tests.tap_service.conftest import Served
+from tests.support.running_service import RunningService
 from tests.tap_service.readable_sockets import find_readable
 
 Eventually = Callable[[Callable[[], bool]], None]
@@ -30,7 +30,7 @@ LIMIT = 5
 
 
 @contextmanager
-def connected(service: Served, source: str = "127.0.0.1", buffer: int = 0) -> Iterator[socket.socket]:
+def connected(service: RunningService, source: str = "127.0.0.1", buffer: int = 0) -> Iterator[socket.socket]:
     with socket.socket() as connection:
         if buffer:
             connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, buffer)
@@ -59,12 +59,12 @@ def read_answer(connection: socket.socket) -> bytes:
 
 
 @pytest.fixture
-def patient(serve: Callable[..., Served]) -> Served:
+def patient(serve: Callable[..., RunningService]) -> RunningService:
     """A service that closes connections for one reason only: there are too many."""
     return serve(trusted_proxies=(), client_connections=LIMIT, head_seconds=100)
 
 
-def test_a_client_has_a_limit_of_connections(patient: Served, eventually: Eventually) -> None:
+def test_a_client_has_a_limit_of_connections(patient: RunningService, eventually: Eventually) -> None:
     with ExitStack() as stack:
         held = [stack.enter_context(connected(patient)) for _ in range(LIMIT)]
         assert ask_quickly(held[0]) == b"n\r\n7\r\n"
@@ -79,7 +79,7 @@ def test_a_client_has_a_limit_of_connections(patient: Served, eventually: Eventu
         assert ask_quickly(stack.enter_context(connected(patient))) == b"n\r\n7\r\n"
 
 
-def test_refused_clients_wait_for_their_answer_if_not_too_many_do(serve: Callable[..., Served]) -> None:
+def test_refused_clients_wait_for_their_answer_if_not_too_many_do(serve: Callable[..., RunningService]) -> None:
     service = serve(trusted_proxies=(), client_connections=1, max_connections=4 * LIMIT)
     with ExitStack() as stack:
         quick = stack.enter_context(connected(service))
@@ -91,7 +91,7 @@ def test_refused_clients_wait_for_their_answer_if_not_too_many_do(serve: Callabl
         assert [read_to_end(connection).split(b" ")[1] for connection in held] == [b"429"] * LIMIT
 
 
-def test_a_refused_client_may_send_its_request_first(patient: Served) -> None:
+def test_a_refused_client_may_send_its_request_first(patient: RunningService) -> None:
     """It reads the refusal, not a reset."""
     with ExitStack() as stack:
         for _ in range(LIMIT):
@@ -102,14 +102,14 @@ def test_a_refused_client_may_send_its_request_first(patient: Served) -> None:
         assert read_to_end(refused).startswith(b"HTTP/1.1 429 ")
 
 
-def test_trusted_proxies_have_no_limit(serve: Callable[..., Served]) -> None:
+def test_trusted_proxies_have_no_limit(serve: Callable[..., RunningService]) -> None:
     service = serve(client_connections=LIMIT)
     with ExitStack() as stack:
         connections = [stack.enter_context(connected(service)) for _ in range(2 * LIMIT)]
         assert ask_quickly(connections[-1]) == b"n\r\n7\r\n"
 
 
-def test_all_connections_have_a_limit(serve: Callable[..., Served]) -> None:
+def test_all_connections_have_a_limit(serve: Callable[..., RunningService]) -> None:
     service = serve(max_connections=LIMIT, head_seconds=100)
     with ExitStack() as stack:
         for _ in range(LIMIT):
@@ -119,7 +119,7 @@ def test_all_connections_have_a_limit(serve: Callable[..., Served]) -> None:
         assert b"\r\nretry-after: 5\r\n" in refused
 
 
-def test_silent_connections_up_to_every_limit(serve: Callable[..., Served], eventually: Eventually) -> None:
+def test_silent_connections_up_to_every_limit(serve: Callable[..., RunningService], eventually: Eventually) -> None:
     """Three clients hold all connections they may have. Others are answered meanwhile, and in the end all are closed."""
     each, silent_clients = 100, [f"127.0.0.{number}" for number in (2, 3, 4)]
     full = each * len(silent_clients)
@@ -155,7 +155,7 @@ for connections in (20, 400, 300, 4000):
     assert said.splitlines() == ["20 20 100 1000", "400 400 800 1000", "300 300 800 1000", "4000 500 1000 1000"]
 
 
-def test_slow_requests(serve: Callable[..., Served], heavy: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_slow_requests(serve: Callable[..., RunningService], heavy: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Bytes that bring a request no further gain no time. Meanwhile another client is answered on one connection."""
     monkeypatch.setattr(http_protocol, "BODY_SECONDS", 1)
     service = serve(head_seconds=1, body_silence_seconds=1, idle_seconds=1000)
@@ -216,7 +216,7 @@ ENDLESS = {
 
 
 @pytest.mark.parametrize("name", ENDLESS)
-def test_what_is_no_body_has_a_limit(service: Served, name: str) -> None:
+def test_what_is_no_body_has_a_limit(service: RunningService, name: str) -> None:
     begin, repeated, reason = ENDLESS[name]
     more = repeated * (1 << 20 // len(repeated))
     with connected(service) as connection:
@@ -231,7 +231,7 @@ def test_what_is_no_body_has_a_limit(service: Served, name: str) -> None:
     assert reason in said
 
 
-def test_empty_lines_between_requests_have_a_limit(service: Served) -> None:
+def test_empty_lines_between_requests_have_a_limit(service: RunningService) -> None:
     with connected(service) as connection:
         assert ask_quickly(connection) == b"n\r\n7\r\n"
         connection.sendall(b"\r\n" * 1000)
@@ -241,47 +241,47 @@ def test_empty_lines_between_requests_have_a_limit(service: Served) -> None:
         assert read_to_end(connection).startswith(b"HTTP/1.1 400 ")
 
 
-def test_a_long_body_may_have_many_chunks(service: Served) -> None:
+def test_a_long_body_may_have_many_chunks(service: RunningService) -> None:
     chunk = b"10;a=b\r\n" + b"x" * 16 + b"\r\n"
     with connected(service) as connection:
         connection.sendall(CHUNKED + chunk * 20_000 + b"0\r\nX: y\r\n\r\n")
         assert b"QUERY" in read_answer(connection)
 
 
-def test_trailers_are_no_headers(service: Served) -> None:
+def test_trailers_are_no_headers(service: RunningService) -> None:
     trailers = b"0\r\nAuthorization: Basic bm9ib2R5Om5vdGhpbmc=\r\nContent-Type: text/csv\r\n\r\n"
     with connected(service) as connection:
         connection.sendall(CHUNKED + FORM_CHUNK + trailers)
         assert read_answer(connection) == b"n\r\n7\r\n"
 
 
-def test_a_request_has_a_limit_of_headers(service: Served) -> None:
+def test_a_request_has_a_limit_of_headers(service: RunningService) -> None:
     head = QUICK[:-2] + b"Connection: close\r\n" + b"X: y\r\n" * (MAX_REQUEST_HEADERS - 2)
     assert service.raw(head + b"\r\n").startswith(b"HTTP/1.1 200 ")
     assert service.raw(head + b"X: y\r\n\r\n").startswith(b"HTTP/1.1 431 ")
 
 
 @pytest.mark.parametrize("codings", [b"gzip, chunked", b"gzip\r\nTransfer-Encoding: chunked"])
-def test_other_transfer_codings_are_refused(service: Served, codings: bytes) -> None:
+def test_other_transfer_codings_are_refused(service: RunningService, codings: bytes) -> None:
     """The service would take the compressed bytes for the body."""
     said = service.raw(POST + b"Transfer-Encoding: " + codings + b"\r\n\r\n" + FORM_CHUNK + LAST_CHUNK)
     assert said.startswith(b"HTTP/1.1 501 ")
 
 
-def test_nobody_of_http_1_0_is_told_to_continue(service: Served) -> None:
+def test_nobody_of_http_1_0_is_told_to_continue(service: RunningService) -> None:
     expecting = b"POST /tap/sync HTTP/1.0\r\nExpect: 100-continue\r\nContent-Length: %d\r\n" % len(FORM)
     form = b"Content-Type: application/x-www-form-urlencoded\r\n\r\n"
     assert service.raw(expecting + form + FORM).startswith(b"HTTP/1.1 200 ")
 
 
-def test_an_idle_connection_is_closed(serve: Callable[..., Served]) -> None:
+def test_an_idle_connection_is_closed(serve: Callable[..., RunningService]) -> None:
     service = serve(idle_seconds=0.5, head_seconds=100)
     with connected(service) as connection:
         ask_quickly(connection)
         assert read_to_end(connection) == b""
 
 
-def test_a_client_that_reads_nothing_is_closed_and_a_slow_one_is_not(serve: Callable[..., Served]) -> None:
+def test_a_client_that_reads_nothing_is_closed_and_a_slow_one_is_not(serve: Callable[..., RunningService]) -> None:
     service = serve(unread_seconds=2)
     everything = QUICK.replace(b"SELECT+n", b"SELECT+*").replace(b"+WHERE+n=7", b"&MAXREC=1000000")[:-2]
     with connected(service, buffer=4096) as deaf, connected(service, buffer=4096) as slow:
@@ -299,7 +299,7 @@ def test_a_client_that_reads_nothing_is_closed_and_a_slow_one_is_not(serve: Call
             read_to_end(deaf)
 
 
-def test_an_upgrade_is_not_asked_for_in_vain(service: Served) -> None:
+def test_an_upgrade_is_not_asked_for_in_vain(service: RunningService) -> None:
     """Java's client offers HTTP/2 with its first request."""
     with connected(service) as connection:
         offer = QUICK[:-2] + b"Connection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\nHTTP2-Settings: AAMAAABk\r\n\r\n"
@@ -310,11 +310,11 @@ def test_an_upgrade_is_not_asked_for_in_vain(service: Served) -> None:
 
 
 @pytest.mark.parametrize("hosts", [b"", b"Host: x\r\nHost: y\r\n"])
-def test_a_request_names_one_host(service: Served, hosts: bytes) -> None:
+def test_a_request_names_one_host(service: RunningService, hosts: bytes) -> None:
     assert service.raw(b"GET /tap/availability HTTP/1.1\r\n" + hosts + b"\r\n").startswith(b"HTTP/1.1 400 ")
 
 
-def test_pipelined_requests_are_answered_in_order(service: Served) -> None:
+def test_pipelined_requests_are_answered_in_order(service: RunningService) -> None:
     with connected(service) as connection:
         last = QUICK.replace(b"n=7", b"n=8")[:-2] + b"Connection: close\r\n\r\n"
         connection.sendall(QUICK + QUICK + last)
@@ -323,7 +323,7 @@ def test_pipelined_requests_are_answered_in_order(service: Served) -> None:
     assert said.index(b"\r\n7\r\n") < said.index(b"\r\n8\r\n")
 
 
-def test_pipelined_requests_have_a_limit(service: Served) -> None:
+def test_pipelined_requests_have_a_limit(service: RunningService) -> None:
     """Those within it are answered before the connection is closed."""
     with connected(service) as connection:
         with suppress(OSError):
@@ -333,7 +333,7 @@ def test_pipelined_requests_have_a_limit(service: Served) -> None:
 
 
 @pytest.mark.parametrize("next_one", [b"nonsense\r\n\r\n", CHUNKED + b"nonsense\r\n"])
-def test_a_refused_request_leaves_the_answers_of_earlier_ones_whole(service: Served, next_one: bytes) -> None:
+def test_a_refused_request_leaves_the_answers_of_earlier_ones_whole(service: RunningService, next_one: bytes) -> None:
     with connected(service) as connection:
         connection.sendall(QUICK + QUICK + next_one)
         said = read_to_end(connection)

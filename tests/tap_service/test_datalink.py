@@ -19,7 +19,7 @@ from clickhouse_schema.schema_model import Schema
 from clickhouse_schema.table_ddl import create_table_sql
 from tap_service.storage.engine.embedded_engine import EmbeddedEngine
 from tests.servers.server_thread import run_server
-from tests.tap_service.conftest import Served
+from tests.support.running_service import RunningService
 
 DATALINK = "application/x-votable+xml;content=datalink"
 _COLUMNS = ("ID", "access_url", "service_def", "error_message", "description", "semantics", "content_type")
@@ -115,7 +115,7 @@ DIDS = ["ivo://x/?a b", "ivo://x/?2", "ivo://x/?3&c", "ivo://x/?4", "ivo://x/?5"
 
 @pytest.fixture(scope="module")
 def linked(
-    serve: Callable[..., Served], svc_engine: EmbeddedEngine, archive: ThreadingHTTPServer
+    serve: Callable[..., RunningService], svc_engine: EmbeddedEngine, archive: ThreadingHTTPServer
 ) -> Iterator[pyvo.dal.TAPService]:
     """The service with the tables dl.obscore and, without services, dl.bare."""
     url = f"http://127.0.0.1:{archive.server_port}"

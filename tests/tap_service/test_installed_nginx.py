@@ -11,7 +11,7 @@ import pytest
 from loaders.installation import read_installation_file
 from tests.support.environment import ROOT
 from tests.support.ports import free_port
-from tests.tap_service.conftest import Served
+from tests.support.running_service import RunningService
 from tests.tap_service.nginx import make_certificate, running_nginx
 
 _HEADER = re.compile(r"proxy_set_header (\S+) (.*);")
@@ -32,7 +32,7 @@ class Front:
 
 
 @pytest.fixture(scope="module")
-def front(serve: Callable[..., Served], tmp_path_factory: pytest.TempPathFactory) -> Iterator[Front]:
+def front(serve: Callable[..., RunningService], tmp_path_factory: pytest.TempPathFactory) -> Iterator[Front]:
     """nginx before a service, with other ports and places than those of the file."""
     folder = tmp_path_factory.mktemp("nginx")
     (folder / "html" / ".well-known" / "acme-challenge").mkdir(parents=True)

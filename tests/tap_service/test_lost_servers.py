@@ -17,8 +17,8 @@ from tap_service.config import Config
 from tap_service.storage.engine.clickhouse_servers import ClickHouseServers
 from tap_service.storage.engine.engine import Engine, ShardLost, ShardUnavailable
 from tap_service.storage.open_storage import open_remote_engine
+from tests.support.running_service import RunningService, running_service
 from tests.tap_service.async_client import create_job
-from tests.tap_service.conftest import Served, served
 from tests.tap_service.replicas import ROWS, Replicas, slow_replicas
 
 SLOW_SUM = "SELECT SUM(n) AS total, COUNT(*) AS number FROM far.slow"
@@ -51,9 +51,9 @@ def engine(_replicas: Replicas) -> Iterator[Engine]:
 
 
 @pytest.fixture(scope="module")
-def service(_replicas: Replicas, engine: Engine, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+def service(_replicas: Replicas, engine: Engine, tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningService]:
     config = Config(query_log="", clickhouse_url=_replicas.asked.url, jobs_path=tmp_path_factory.mktemp("jobs"))
-    with served(config, engine) as service:
+    with running_service(config, engine) as service:
         yield service
 
 
@@ -105,13 +105,13 @@ class TestEngine:
 
 
 class TestService:
-    def test_sync_without_rows_so_far(self, replicas: Replicas, service: Served) -> None:
+    def test_sync_without_rows_so_far(self, replicas: Replicas, service: RunningService) -> None:
         with ThreadPoolExecutor(1) as threads:
             answer = threads.submit(service.ask, SLOW_SUM, FORMAT="csv")
             replicas.kill_worker(rows=5)
             assert answer.result().text.split()[1].split(",") == SUM
 
-    def test_sync_whose_client_has_read_nothing_begins_again(self, replicas: Replicas, service: Served) -> None:
+    def test_sync_whose_client_has_read_nothing_begins_again(self, replicas: Replicas, service: RunningService) -> None:
         """A FITS file begins with the number of its rows, so that nothing is sent before the last one."""
         with ThreadPoolExecutor(1) as threads:
             answer = threads.submit(service.ask, SLOW_ROWS, FORMAT="fits")
@@ -120,7 +120,7 @@ class TestService:
                 rows = sorted((int(n), int(shard)) for n, shard in file[1].data)
         assert rows == sorted((n, shard) for n in range(ROWS) for shard in (0, 1))
 
-    def test_sync_whose_client_reads_is_told_in_the_document(self, replicas: Replicas, service: Served) -> None:
+    def test_sync_whose_client_reads_is_told_in_the_document(self, replicas: Replicas, service: RunningService) -> None:
         with ThreadPoolExecutor(1) as threads:
             answer = threads.submit(service.ask, SLOW_ROWS)
             replicas.kill_worker(rows=12)
@@ -130,7 +130,9 @@ class TestService:
         assert "127.0.0.1" not in document.replace(service.url, "")
         assert document.count("<TR>") < 2 * ROWS
 
-    def test_sync_in_a_format_without_a_place_for_errors_is_cut(self, replicas: Replicas, service: Served) -> None:
+    def test_sync_in_a_format_without_a_place_for_errors_is_cut(
+        self, replicas: Replicas, service: RunningService
+    ) -> None:
         began = threading.Event()
 
         def download() -> int:
@@ -149,14 +151,14 @@ class TestService:
             with pytest.raises(httpx.RemoteProtocolError):
                 answer.result()
 
-    def test_a_job_runs_again(self, replicas: Replicas, service: Served, eventually: Eventually) -> None:
+    def test_a_job_runs_again(self, replicas: Replicas, service: RunningService, eventually: Eventually) -> None:
         job = create_job(service.tap, SLOW_ROWS, PHASE="RUN", FORMAT="csv")
         eventually(lambda: int(job.info.get("rowsWritten") or 0) > 5)
         replicas.kill_worker()
         assert job.wait_for_end() == "COMPLETED", job.message
         assert sorted(job.rows().split()[1:]) == sorted(f"{n},{shard}" for n in range(ROWS) for shard in (0, 1))
 
-    def test_a_fault_of_a_value_on_a_shard(self, replicas: Replicas, service: Served) -> None:
+    def test_a_fault_of_a_value_on_a_shard(self, replicas: Replicas, service: RunningService) -> None:
         """The text comes from another server; it is the user's fault all the same, and names no server."""
         query = "SELECT CAST('x' || CAST(n AS CHAR(5)) AS INTEGER) AS m FROM far.quick WHERE shard = 1"
         refused = service.ask(query)
@@ -164,7 +166,7 @@ class TestService:
         assert re.search(r"the query fails on a value: the text .*x0.* is no INTEGER", refused.text)
         assert "127.0.0.1" not in refused.text
 
-    def test_a_job_waits_for_a_shard(self, replicas: Replicas, service: Served, eventually: Eventually) -> None:
+    def test_a_job_waits_for_a_shard(self, replicas: Replicas, service: RunningService, eventually: Eventually) -> None:
         for server in replicas.shards[1]:
             server.kill()
         job = create_job(service.tap, QUICK_SUM, PHASE="RUN", FORMAT="csv")
@@ -174,7 +176,7 @@ class TestService:
         assert job.wait_for_end() == "COMPLETED", job.message
         assert job.rows().split()[1].split(",") == SUM
 
-    def test_a_shard_without_a_server(self, replicas: Replicas, service: Served) -> None:
+    def test_a_shard_without_a_server(self, replicas: Replicas, service: RunningService) -> None:
         for server in replicas.shards[1]:
             server.kill()
         refused = service.ask(QUICK_SUM)

@@ -12,21 +12,21 @@ import pytest
 from tap_service.config import Config
 from tap_service.storage.open_storage import open_remote_engine
 from tests.servers.clickhouse_server import ClickHouseServer
-from tests.tap_service.conftest import Served, served
-from tests.tap_service.storage.faulty_proxy import ErroryProxy, faulty_proxy
+from tests.support.running_service import RunningService, running_service
+from tests.tap_service.storage.failing_proxy import FailingProxy, failing_proxy
 
 CLIENTS, ROUNDS = 20, 4
 
 
 @pytest.fixture(scope="module")
-def between(clickhouse: ClickHouseServer) -> Iterator[ErroryProxy]:
+def between(clickhouse: ClickHouseServer) -> Iterator[FailingProxy]:
     """Counts the connections and the statements."""
-    with faulty_proxy(clickhouse.port) as proxy:
+    with failing_proxy(clickhouse.port) as proxy:
         yield proxy
 
 
 @pytest.fixture(scope="module")
-def service(between: ErroryProxy, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+def service(between: FailingProxy, tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningService]:
     folder: Path = tmp_path_factory.mktemp("jobs")
     config = Config(
         query_log="",
@@ -36,12 +36,12 @@ def service(between: ErroryProxy, tmp_path_factory: pytest.TempPathFactory) -> I
         client_running_queries=2 * CLIENTS,
     )
     engine = open_remote_engine(config)
-    with served(config, engine) as service:
+    with running_service(config, engine) as service:
         yield service
     engine.close()
 
 
-def ask_in_turn(service: Served, number: int) -> int:
+def ask_in_turn(service: RunningService, number: int) -> int:
     """Send queries of each kind, whose answers only this client expects; return how many."""
     with httpx.Client(timeout=60) as http:
 
@@ -68,7 +68,7 @@ def ask_in_turn(service: Served, number: int) -> int:
     return 3 * ROUNDS + 1
 
 
-def test_no_answer_goes_to_another_client(service: Served, between: ErroryProxy) -> None:
+def test_no_answer_goes_to_another_client(service: RunningService, between: FailingProxy) -> None:
     with ThreadPoolExecutor(CLIENTS) as clients:
         asked = sum(clients.map(lambda number: ask_in_turn(service, number), range(CLIENTS)))
     assert asked == CLIENTS * (3 * ROUNDS + 1)

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.support.environment import ROOT
-from tests.tap_service.conftest import Served
+from tests.support.running_service import RunningService
 
 TEXT = (ROOT / "docs" / "portal.md").read_text()
 
@@ -22,7 +22,7 @@ def names(told: Any) -> set[str]:
     return set().union(*map(names, told)) if isinstance(told, list) else set()
 
 
-def test_the_commands_run_and_their_answers_are_told(service: Served, tmp_path: Path) -> None:
+def test_the_commands_run_and_their_answers_are_told(service: RunningService, tmp_path: Path) -> None:
     commands = re.findall(r"```sh\n(.*?)```", TEXT, re.DOTALL)
     answers = []
     for command in commands:

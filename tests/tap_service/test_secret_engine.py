@@ -18,8 +18,8 @@ from tap_service.storage.engine.clickhouse_engine import ClickHouseEngine
 from tap_service.storage.open_storage import open_remote_engine
 from tests.servers.clickhouse_server import ClickHouseServer
 from tests.servers.server_cluster import running_server
+from tests.support.running_service import RunningService, running_service
 from tests.tap_service.async_client import create_job
-from tests.tap_service.conftest import Served, served
 
 USER, PLACE = "asterix", "idefix"
 _USERS = f"""<clickhouse>
@@ -78,7 +78,9 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ClickHouseServe
 
 
 @pytest.fixture(scope="module")
-def service(server: ClickHouseServer, accounts: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+def service(
+    server: ClickHouseServer, accounts: Path, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[RunningService]:
     config = Config(
         query_log="",
         clickhouse_url=server.url,
@@ -90,13 +92,13 @@ def service(server: ClickHouseServer, accounts: Path, tmp_path_factory: pytest.T
         accounts=accounts,
     )
     engine = open_remote_engine(config)
-    with served(config, engine) as service:
+    with running_service(config, engine) as service:
         yield service
     engine.close()
 
 
 @pytest.fixture
-def check(server: ClickHouseServer, service: Served) -> Callable[[httpx.Response, str], None]:
+def check(server: ClickHouseServer, service: RunningService) -> Callable[[httpx.Response, str], None]:
     def check(answer: httpx.Response, said: str) -> None:
         text = answer.text.replace(service.url, "").replace("&apos;", "'").replace("&#39;", "'")
         assert re.search(said, text), text
@@ -116,7 +118,7 @@ QUERIES = [
 
 @pytest.mark.parametrize(("query", "status", "said"), QUERIES)
 def test_queries_that_fail(
-    service: Served, check: Callable[[httpx.Response, str], None], query: str, status: int, said: str
+    service: RunningService, check: Callable[[httpx.Response, str], None], query: str, status: int, said: str
 ) -> None:
     answer = service.ask(query)
     assert answer.status_code == status, answer.text
@@ -127,7 +129,7 @@ def test_queries_that_fail(
     check(job.get("/error"), said)
 
 
-def test_limits_of_the_engine(service: Served, check: Callable[[httpx.Response, str], None]) -> None:
+def test_limits_of_the_engine(service: RunningService, check: Callable[[httpx.Response, str], None]) -> None:
     """The quota of the service's user is used up by the last query."""
     check(service.ask("SELECT DISTINCT n, n + 1 AS m FROM own.large ORDER BY m"), "quota|needs more than this service")
     while (answer := service.ask("SELECT SUM(SIN(n)) AS s FROM own.large")).status_code == 200:
@@ -141,7 +143,7 @@ def test_limits_of_the_engine(service: Served, check: Callable[[httpx.Response, 
 
 def test_a_server_that_is_away(
     server: ClickHouseServer,
-    service: Served,
+    service: RunningService,
     check: Callable[[httpx.Response, str], None],
     caplog: pytest.LogCaptureFixture,
 ) -> None:

@@ -23,7 +23,7 @@ from tap_service.config import Config
 from tap_service.storage.engine.clickhouse_engine import ClickHouseEngine
 from tests.support.environment import ROOT, name_settings
 from tests.support.ports import free_port
-from tests.tap_service.conftest import served
+from tests.support.running_service import running_service
 from tests.tap_service.unit_sandbox import can_analyze, find_missing, list_calls, read_unit
 
 UNITS = Path(installation.__file__).parent
@@ -151,7 +151,7 @@ def test_workers_work_under_their_unit(
     engine = ClickHouseEngine(settings["clickhouse_url"])
     with (
         confined(WORKER, manager, **settings) as process,
-        served(Config(**settings), engine) as service,
+        running_service(Config(**settings), engine) as service,
         httpx.Client(timeout=60) as client,
     ):
         assert manager.hear() == "READY=1"

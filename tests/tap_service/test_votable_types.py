@@ -35,9 +35,9 @@ from tap_service.readers.sandboxed_reader import Request, answer_request
 from tap_service.serializers import FORMATS
 from tap_service.storage.engine.embedded_engine import EmbeddedEngine
 from tests.loaders.recorder import Recorder
+from tests.support.running_service import RunningService
 from tests.support.stilts import read_output
-from tests.tap_service.conftest import Served
-from tests.tap_service.serializers.conftest import write_document
+from tests.support.write_document import write_document
 from tests.tap_service.uploads.test_hostile_files import LIMITS
 from tests.tap_service.uploads.test_query_uploads import ask
 from tests.tap_service.votable_cells import Column, read, written
@@ -189,7 +189,7 @@ def assert_same(columns: Sequence[Column], found: tuple[list[Column], list[list[
 
 
 @pytest.mark.parametrize("serialization", SERIALIZATIONS)
-def test_every_value_of_an_upload_comes_back(service: Served, serialization: str) -> None:
+def test_every_value_of_an_upload_comes_back(service: RunningService, serialization: str) -> None:
     columns = table(serialization)
     content = written(columns, serialization)
     for form in ("votable/b2", "votable/b", "votable/td") if serialization == "BINARY2" else ("votable/b2",):
@@ -198,7 +198,9 @@ def test_every_value_of_an_upload_comes_back(service: Served, serialization: str
         assert_same(columns, read(response.content), form)
 
 
-def test_every_value_that_is_loaded_comes_back(service: Served, svc_engine: EmbeddedEngine, tmp_path: Path) -> None:
+def test_every_value_that_is_loaded_comes_back(
+    service: RunningService, svc_engine: EmbeddedEngine, tmp_path: Path
+) -> None:
     """All three serializations into one table, which all formats can write."""
     loaded: list[Column] = []
     for number, serialization in enumerate(SERIALIZATIONS):
@@ -249,7 +251,7 @@ def written_by_astropy(column: Column, serialization: str) -> bool:
 
 
 @pytest.mark.parametrize("serialization", SERIALIZATIONS)
-def test_what_astropy_writes_comes_back(service: Served, serialization: str) -> None:
+def test_what_astropy_writes_comes_back(service: RunningService, serialization: str) -> None:
     columns = [column for column in table("BINARY") if written_by_astropy(column, serialization)]
     out = io.BytesIO()
     with warnings.catch_warnings():
@@ -295,7 +297,7 @@ def as_kept(column: Column, value: Any, serialization: str) -> Any:
 
 
 @pytest.mark.parametrize("serialization", SERIALIZATIONS)
-def test_what_stilts_writes_comes_back(service: Served, serialization: str, tmp_path: Path) -> None:
+def test_what_stilts_writes_comes_back(service: RunningService, serialization: str, tmp_path: Path) -> None:
     """It makes booleans of bits, pairs of complex numbers, and values of NULLs within arrays: see what it has written."""
     given, copied = tmp_path / "given.vot", tmp_path / "copied.vot"
     given.write_bytes(written([column for column in table("BINARY2") if read_by_stilts(column)], "BINARY2"))
@@ -322,18 +324,18 @@ def told(response: httpx.Response) -> Any:
     return read(response.content)[1]
 
 
-def answer(service: Served, query: str, *columns: Column) -> Any:
+def answer(service: RunningService, query: str, *columns: Column) -> Any:
     return told(ask(service, query, {"t": written(columns, "BINARY2")}))
 
 
-def test_an_upload_keeps_texts_that_miss_the_form_of_their_xtype(service: Served) -> None:
+def test_an_upload_keeps_texts_that_miss_the_form_of_their_xtype(service: RunningService) -> None:
     """DALI 1.2, section 3.3.19: services write what they read, without knowing what the xtype means."""
     columns = [Column(xtype, "char", "*", ("not one", None), xtype) for xtype in ("hms", "dms", "uri", "uuid", "json")]
     response = ask(service, "SELECT * FROM TAP_UPLOAD.t", {"t": written(columns, "BINARY2")})
     assert_same(columns, read(response.content), "votable/b2")
 
 
-def test_an_uploaded_footprint_is_a_region(service: Served) -> None:
+def test_an_uploaded_footprint_is_a_region(service: RunningService) -> None:
     """Also one that comes from a result of ObsCore, and goes into another upload."""
     texts = ("Polygon ICRS 10 20 11 20 11 21", "circle 40 5 1", None)
     footprints = Column("s_region", "char", "80", texts, "adql:REGION")
@@ -376,7 +378,7 @@ COMPLEX = (
 
 @pytest.fixture(scope="module")
 def complex_table(
-    svc_engine: EmbeddedEngine, service: Served, tmp_path_factory: pytest.TempPathFactory
+    svc_engine: EmbeddedEngine, service: RunningService, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[str]:
     path = tmp_path_factory.mktemp("complex")
     (path / "t.vot").write_bytes(written(COMPLEX, "BINARY2"))
@@ -407,7 +409,7 @@ def complex_table(
     ],
 )
 @pytest.mark.usefixtures("complex_table")
-def test_queries_of_complex_numbers_and_arrays(service: Served, select: str, expected: Any) -> None:
+def test_queries_of_complex_numbers_and_arrays(service: RunningService, select: str, expected: Any) -> None:
     found = told(service.ask(f"SELECT {select}"))
     if isinstance(expected, str):
         assert expected in found
@@ -416,7 +418,7 @@ def test_queries_of_complex_numbers_and_arrays(service: Served, select: str, exp
         assert found == expected
 
 
-def test_char_beyond_ascii_is_read_as_it_was_meant(service: Served) -> None:
+def test_char_beyond_ascii_is_read_as_it_was_meant(service: RunningService) -> None:
     """``char`` is ASCII by the standard: STILTS writes the low byte of a character, others UTF-8."""
     document = written([Column("t", "char", "*", ("ab", "ae"))], "BINARY2")
     [stream] = re.findall(rb">([^<]+)</STREAM>", document)
@@ -426,13 +428,13 @@ def test_char_beyond_ascii_is_read_as_it_was_meant(service: Served) -> None:
         assert read(ask(service, "SELECT t FROM TAP_UPLOAD.t", {"t": changed}).content)[1] == [["é"]]
 
 
-def test_timestamps_that_the_engine_has_not_stay_texts(service: Served) -> None:
+def test_timestamps_that_the_engine_has_not_stay_texts(service: RunningService) -> None:
     times = ("1654-05-04T12:00:00", "2000-01-01T00:00:00.1234567", "2015-10-26")
     column = Column("seen", "char", "*", times, "timestamp")
     assert answer(service, "SELECT seen FROM TAP_UPLOAD.t ORDER BY seen", column) == [[time] for time in times]
 
 
-def test_nulls_within_whole_numbers_of_other_formats(service: Served) -> None:
+def test_nulls_within_whole_numbers_of_other_formats(service: RunningService) -> None:
     out = io.BytesIO()
     rows = pa.table({"v": [[1, None, 3], [2]]}, pa.schema([("v", pa.list_(pa.int16()))]))
     with pa.ipc.new_stream(out, rows.schema) as writer:
@@ -441,7 +443,7 @@ def test_nulls_within_whole_numbers_of_other_formats(service: Served) -> None:
     assert read(response.content)[1] == [[[1, None, 3]], [[2]]]
 
 
-def test_complex_numbers_and_strings_in_fits(service: Served) -> None:
+def test_complex_numbers_and_strings_in_fits(service: RunningService) -> None:
     """Of FITS, and of FITS within a VOTable."""
     table_ = Table(
         {

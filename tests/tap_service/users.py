@@ -17,7 +17,7 @@ from tap_service.storage.engine.engine import Engine
 from tests.tap_service.async_client import Job
 
 if TYPE_CHECKING:
-    from tests.tap_service.conftest import Served
+    from tests.support.running_service import RunningService
 
 USERS = {"alice": "correct-horse", "bob": "battery-staple", "carol": "of-the-cluster", "root": "administrator"}
 
@@ -31,7 +31,7 @@ def write_accounts(path: Path) -> Path:
 
 
 class User:
-    def __init__(self, service: Served, name: str, password: str = "") -> None:
+    def __init__(self, service: RunningService, name: str, password: str = "") -> None:
         self.tap = service.tap
         self.auth = (name, password or USERS[name])
         self.session = requests.Session()
@@ -82,7 +82,7 @@ class User:
 
 
 @contextmanager
-def temporary_user(service: Served, name: str, password: str = "") -> Iterator[User]:
+def temporary_user(service: RunningService, name: str, password: str = "") -> Iterator[User]:
     """A user whose tables are dropped at the end."""
     found = User(service, name, password)
     yield found

@@ -15,9 +15,8 @@ from adql.clickhouse.sql_settings import SETTINGS
 from adql.regions.unit_vectors import Vectors, positions_to_vectors
 from clickhouse_schema.healpix import index_sql
 from tap_service.storage.engine.engine import Engine
+from tests.adql.regions.spots import Select
 from tests.adql.sky import positions
-
-Select = Callable[[str], NDArray[np.int64]]
 
 
 @pytest.fixture(scope="session")

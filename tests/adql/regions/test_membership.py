@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 from adql.clickhouse.sky.membership_sql import Row, membership_sql
 from adql.regions import Complement, Cone, Polygon, Range, Region, Union, WholeSky, make_box
 from adql.regions.unit_vectors import Vectors, positions_to_vectors
-from tests.adql.regions.conftest import Select
 from tests.adql.regions.shapes import (
     BORDER,
     is_inside_in_plane,
@@ -24,6 +23,7 @@ from tests.adql.regions.shapes import (
     sizes,
     stars,
 )
+from tests.adql.regions.spots import Select
 from tests.adql.sky import positions, separation
 
 FIXTURES = [HealthCheck.function_scoped_fixture]

@@ -16,7 +16,7 @@ from loaders.export.export_request import ExportRequest
 from loaders.export.export_target import open_file_target
 from loaders.load_error import LoadCancelled, LoadError
 from tap_service.storage.engine.embedded_engine import EmbeddedEngine
-from tests.loaders.export.conftest import ROWS, STARS, rows_of
+from tests.loaders.export.border_stars import ROWS, STARS, query_stored_rows
 from tests.loaders.recorder import Recorder
 from tests.servers.object_store import running_object_store
 
@@ -28,7 +28,9 @@ def test_a_table_becomes_a_file(sky: Path, engine: EmbeddedEngine, tmp_path: Pat
 
     assert recorder.lines == [f"{tmp_path}/new/stars.parquet: {ROWS} rows"]
     found = pq.read_table(tmp_path / "new" / "stars.parquet").sort_by("id")
-    assert list(zip(*found.to_pydict().values(), strict=True)) == rows_of(engine, f"SELECT * FROM {STARS} ORDER BY id")
+    assert list(zip(*found.to_pydict().values(), strict=True)) == query_stored_rows(
+        engine, f"SELECT * FROM {STARS} ORDER BY id"
+    )
     assert found.schema.field("mag").metadata[b"unit"] == b"mag"
 
 
@@ -38,7 +40,7 @@ def test_a_query_becomes_a_file(sky: Path, engine: EmbeddedEngine, tmp_path: Pat
     for form in ("csv", "fits"):
         export_file(engine, ExportRequest(query, str(tmp_path / form), form), Recorder())
 
-    expected = [number for number, _ in rows_of(engine, query)]
+    expected = [number for number, _ in query_stored_rows(engine, query)]
     assert pyarrow.csv.read_csv(tmp_path / "csv")["id"].to_pylist() == expected
     assert fits.getdata(tmp_path / "fits", 1)["id"].tolist() == expected
 

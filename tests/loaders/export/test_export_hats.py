@@ -20,7 +20,7 @@ from loaders.export.export_state import STATE_FILE
 from loaders.load_error import LoadCancelled, LoadError
 from loaders.pipeline.startup_cleanup import finish_killed_loads
 from tap_service.storage.engine.embedded_engine import EmbeddedEngine
-from tests.loaders.export.conftest import OTHERS, ROWS, STARS, WITHOUT_POSITION, load_stars, rows_of
+from tests.loaders.export.border_stars import OTHERS, ROWS, STARS, WITHOUT_POSITION, load_stars, query_stored_rows
 from tests.loaders.recorder import Recorder
 from tests.servers.object_store import running_object_store
 
@@ -209,7 +209,9 @@ def test_a_query_is_exported_from_a_table_that_is_dropped(sky: Path, engine: Emb
 
     recorder = run(engine, ask(target, query))
 
-    expected = rows_of(engine, f"SELECT id, mag - 1 FROM {STARS} WHERE mag < 10 AND ra IS NOT NULL ORDER BY id")
+    expected = query_stored_rows(
+        engine, f"SELECT id, mag - 1 FROM {STARS} WHERE mag < 10 AND ra IS NOT NULL ORDER BY id"
+    )
     found = pq.read_table(target / "bright_v2" / "dataset").sort_by("id")
     assert list(zip(found["id"].to_pylist(), found["brighter"].to_pylist(), strict=True)) == expected
     assert found.schema.field("place").metadata[b"xtype"] == b"point"

@@ -13,7 +13,7 @@ from hats.io.skymap import read_skymap
 from hats.io.validation import is_valid_catalog
 
 from tap_service.storage.engine.embedded_engine import EmbeddedEngine
-from tests.loaders.export.conftest import OTHERS, ROWS, STARS, WITHOUT_POSITION, rows_of
+from tests.loaders.export.border_stars import OTHERS, ROWS, STARS, WITHOUT_POSITION, query_stored_rows
 
 with warnings.catch_warnings():
     warnings.simplefilter("ignore")
@@ -36,7 +36,7 @@ def test_hats_finds_it_valid(exported: Path) -> None:
 
 
 def test_all_rows_are_there(exported: Path, engine: EmbeddedEngine) -> None:
-    expected = rows_of(engine, f"SELECT * FROM {STARS} WHERE ra IS NOT NULL ORDER BY id")
+    expected = query_stored_rows(engine, f"SELECT * FROM {STARS} WHERE ra IS NOT NULL ORDER BY id")
 
     found = lsdb.open_catalog(exported / "stars").compute(progress_bar=False).sort_values("id")
 
@@ -49,7 +49,7 @@ def test_pyarrow_reads_it_with_its_metadata(exported: Path, engine: EmbeddedEngi
     found = pyarrow.dataset.parquet_dataset(footers)
 
     assert found.count_rows() == LOCATED
-    expected = rows_of(engine, f"SELECT COUNT(*) FROM {STARS} WHERE mag < 9 AND ra IS NOT NULL")
+    expected = query_stored_rows(engine, f"SELECT COUNT(*) FROM {STARS} WHERE mag < 9 AND ra IS NOT NULL")
     assert [(found.count_rows(filter=pyarrow.dataset.field("mag") < 9),)] == expected
     assert found.schema.field("mag").metadata[b"unit"] == b"mag"
     assert found.schema.field("ra").metadata[b"ucd"] == b"pos.eq.ra;meta.main"
@@ -60,7 +60,7 @@ def test_pyarrow_reads_it_with_its_metadata(exported: Path, engine: EmbeddedEngi
 
 def test_a_cone_has_the_rows_of_adql(exported: Path, engine: EmbeddedEngine) -> None:
     cone = "DISTANCE(ra, dec, 45, 0.5) < 2"
-    expected = rows_of(engine, f"SELECT id FROM {STARS} WHERE {cone} ORDER BY id")
+    expected = query_stored_rows(engine, f"SELECT id FROM {STARS} WHERE {cone} ORDER BY id")
 
     found = lsdb.open_catalog(exported / "stars").cone_search(45, 0.5, 7200).compute(progress_bar=False)
 
@@ -70,7 +70,7 @@ def test_a_cone_has_the_rows_of_adql(exported: Path, engine: EmbeddedEngine) -> 
 
 def test_a_match_has_the_pairs_of_adql(exported: Path, engine: EmbeddedEngine) -> None:
     join = f"FROM {STARS} AS a JOIN {OTHERS} AS b ON DISTANCE(a.ra, a.dec, b.ra, b.dec) < 10 / 3600.0"
-    expected = rows_of(engine, f"SELECT a.id, b.id {join} ORDER BY a.id, b.id")
+    expected = query_stored_rows(engine, f"SELECT a.id, b.id {join} ORDER BY a.id, b.id")
     stars, others = (lsdb.open_catalog(exported / name) for name in ("stars", "others"))
 
     found = stars.crossmatch(others, radius_arcsec=10, n_neighbors=100, suffixes=("_a", "_b")).compute(

@@ -25,7 +25,7 @@ def test_all_files_become_one_table(gaia: GaiaMirror, gaia_rows: Files, mirror_e
     assert not (gaia.folder / "work").exists()
 
 
-def test_verify_finds_no_fault(gaia: GaiaMirror, mirror_engine: EmbeddedEngine) -> None:
+def test_verify_finds_no_problem(gaia: GaiaMirror, mirror_engine: EmbeddedEngine) -> None:
     gaia.run(mirror_engine)
     recorder = Recorder()
     verify_table(mirror_engine, TABLE, recorder)
@@ -120,9 +120,9 @@ def test_files_cannot_be_asked_by_a_column(gaia: GaiaMirror, mirror_engine: Embe
 def test_a_mirror_that_was_stopped_goes_on_where_it_was(
     gaia: GaiaMirror, gaia_rows: Files, mirror_engine: EmbeddedEngine
 ) -> None:
-    gaia.server.find_problem = lambda path, count: 404 if "006530" in path else ""
+    gaia.server.choose_failure = lambda path, count: 404 if "006530" in path else ""
     gaia.fail(mirror_engine)
-    gaia.server.find_problem = lambda path, count: ""
+    gaia.server.choose_failure = lambda path, count: ""
     gaia.server.requests.clear()
     reporter = gaia.run(mirror_engine)
     assert [path for path, _ in gaia.server.requests] == ["GaiaSource_006530-786431.csv.gz"]
@@ -188,9 +188,9 @@ def test_bad_rows_are_listed_once_however_often_the_mirror_is_stopped(
         write_gaia_file(path, rows)
     write_sums(gaia.server.folder)
     for cell in ("003112", "005233", "006530"):
-        gaia.server.find_problem = lambda path, count, cell=cell: 404 if cell in path else ""
+        gaia.server.choose_failure = lambda path, count, cell=cell: 404 if cell in path else ""
         assert "is not there" in gaia.fail(mirror_engine)
-    gaia.server.find_problem = lambda path, count: ""
+    gaia.server.choose_failure = lambda path, count: ""
     reporter = gaia.run(mirror_engine)
     assert reporter.lines == [f"loaded 396 rows into {TABLE}; 4 bad rows are in {gaia.folder / 'rejects.csv'}"]
     with (gaia.folder / "rejects.csv").open() as file:

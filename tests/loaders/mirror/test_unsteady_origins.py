@@ -14,7 +14,7 @@ from loaders.mirror.disk_room import require_room
 from tap_service.storage.engine.embedded_engine import EmbeddedEngine
 from tests.loaders.mirror.gaia_mirror import RECIPE, TABLE, GaiaMirror, read_rows, sort_rows
 from tests.loaders.mirror.origin_files import Row, write_gaia_file, write_sums
-from tests.servers.origin_server import RejectedRow, serving_origin
+from tests.servers.origin_server import Failure, serving_origin
 
 Files = list[list[Row]]
 
@@ -32,9 +32,9 @@ def without_sums(gaia: GaiaMirror) -> GaiaMirror:
     return GaiaMirror(gaia.server, gaia.folder, list_files_recipe(gaia.server.url))
 
 
-@pytest.mark.parametrize("faults", [["half"], ["half", "half", "half"], [503], [429, 503, "half"], [500, 408]])
+@pytest.mark.parametrize("errors", [["half"], ["half", "half", "half"], [503], [429, 503, "half"], [500, 408]])
 def test_what_passes_is_repeated(
-    gaia: GaiaMirror, gaia_rows: Files, mirror_engine: EmbeddedEngine, errors: list[RejectedRow]
+    gaia: GaiaMirror, gaia_rows: Files, mirror_engine: EmbeddedEngine, errors: list[Failure]
 ) -> None:
     gaia.server.fail_first(GaiaSource_003112=errors, _MD5SUM=errors)
     gaia.run(mirror_engine)
@@ -87,12 +87,12 @@ def test_a_file_that_changes_while_it_is_fetched_begins_again(
 ) -> None:
     gaia_rows[1] = gaia_rows[1][::-1][:60]
 
-    def change(path: str, count: int) -> RejectedRow:
+    def change(path: str, count: int) -> Failure:
         if path == SECOND and count == 2:
             write_gaia_file(gaia.server.folder / SECOND, gaia_rows[1])
         return "half" if path == SECOND and count == 1 else ""
 
-    gaia.server.find_problem = change
+    gaia.server.choose_failure = change
     without_sums(gaia).run(mirror_engine)
     assert read_rows(mirror_engine) == sort_rows(gaia_rows)
 
@@ -116,12 +116,12 @@ def test_a_wrong_sum_is_fetched_again(gaia: GaiaMirror, gaia_rows: Files, mirror
     right = (gaia.server.folder / SECOND).read_bytes()
     (gaia.server.folder / SECOND).write_bytes(right[:-20] + bytes(20))
 
-    def mend(path: str, count: int) -> RejectedRow:
+    def mend(path: str, count: int) -> Failure:
         if path == SECOND and count == 2:
             (gaia.server.folder / SECOND).write_bytes(right)
         return ""
 
-    gaia.server.find_problem = mend
+    gaia.server.choose_failure = mend
     gaia.run(mirror_engine)
     assert read_rows(mirror_engine) == sort_rows(gaia_rows)
 
@@ -154,12 +154,12 @@ def test_a_corrupt_file_that_the_origin_mends_is_loaded(
     right = (gaia.server.folder / SECOND).read_bytes()
     (gaia.server.folder / SECOND).write_bytes(right[: len(right) // 2])
 
-    def mend(path: str, count: int) -> RejectedRow:
+    def mend(path: str, count: int) -> Failure:
         if path == SECOND and count == 2:
             (gaia.server.folder / SECOND).write_bytes(right)
         return ""
 
-    gaia.server.find_problem = mend
+    gaia.server.choose_failure = mend
     without_sums(gaia).run(mirror_engine)
     assert read_rows(mirror_engine) == sort_rows(gaia_rows)
 
@@ -246,9 +246,9 @@ def test_a_token_for_null_counts_in_the_files_behind_the_one_that_shows_it(
     recipe = "name: x\ntable: mirrored.gaia\norigin: {{files: '{url}/{{0..2}}.csv'}}\nmetadata: {{felis: x.yaml}}\n"
     with serving_origin(tmp_path / "origin") as server:
         mirror = GaiaMirror(server, tmp_path, recipe)
-        server.find_problem = lambda path, count: 404 if path == "2.csv" else ""
+        server.choose_failure = lambda path, count: 404 if path == "2.csv" else ""
         mirror.fail(mirror_engine)
-        server.find_problem = lambda path, count: ""
+        server.choose_failure = lambda path, count: ""
         mirror.run(mirror_engine)
     words = [row["word"] for row in read_rows(mirror_engine)]
     assert [number for number, word in enumerate(words) if word is None] == [*range(1, 20, 2), 27, 47]

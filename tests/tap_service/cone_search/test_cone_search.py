@@ -22,9 +22,8 @@ from tap_service.serializers.serializer import ResultInfo, Status
 from tap_service.services.cone_search.cone_parameters import read_cone_parameters
 from tap_service.services.cone_search.cone_query import build_cone_query
 from tap_service.storage.engine.embedded_engine import EmbeddedEngine
+from tests.support.running_service import RunningService
 from tests.support.stilts import read_output, run_stilts, validate_document
-from tests.tap_service.conftest import Served
-from tests.tap_service.registry.conftest import counted_stars as counted_stars
 
 CONE = {"RA": 10, "DEC": 60, "SR": 1.1}
 #: name, UCD, datatype
@@ -35,7 +34,7 @@ FIRST_COLUMNS = [
 ]
 
 
-def ask(service: Served, table: str = "svc.stars", **parameters: object) -> httpx.Response:
+def ask(service: RunningService, table: str = "svc.stars", **parameters: object) -> httpx.Response:
     return httpx.get(f"{service.url}/scs/{table}", params={**CONE, **parameters}, timeout=60)
 
 
@@ -53,7 +52,7 @@ def read_error(answer: httpx.Response) -> str:
     return error.get("value")
 
 
-def test_rows_are_those_within_the_cone(service: Served) -> None:
+def test_rows_are_those_within_the_cone(service: RunningService) -> None:
     """The grid of svc.stars, whose distances astropy computes."""
     service_of_table = pyvo.dal.SCSService(f"{service.url}/scs/svc.stars?")
     numbers = np.arange(360 * 179)
@@ -67,7 +66,7 @@ def test_rows_are_those_within_the_cone(service: Served) -> None:
             assert record.id == str(record["id"])
 
 
-def test_columns_by_verbosity(service: Served) -> None:
+def test_columns_by_verbosity(service: RunningService) -> None:
     others = [("id", "meta.id;meta.main", "long"), ("mag", "phot.mag", "float"), ("name", None, "unicodeChar")]
     assert list_fields(ask(service, VERB=1)) == FIRST_COLUMNS
     for verbosity in (2, 3):
@@ -76,14 +75,14 @@ def test_columns_by_verbosity(service: Served) -> None:
 
 
 @pytest.mark.parametrize("parameters", [{"SR": 0}, {"MAXREC": 0}])
-def test_columns_without_rows(service: Served, parameters: dict[str, int]) -> None:
+def test_columns_without_rows(service: RunningService, parameters: dict[str, int]) -> None:
     answer = ask(service, VERB=1, **parameters)
     assert list_fields(answer) == FIRST_COLUMNS
     assert len(read_table(answer).array) == 0
     assert "scs_id" in [column.name for column in pyvo.dal.SCSService(f"{service.url}/scs/svc.stars").columns]
 
 
-def test_no_radius_is_no_row_limit(service: Served) -> None:
+def test_no_radius_is_no_row_limit(service: RunningService) -> None:
     """A row lies in the middle, which is no cone: the answer has no row, is whole, and says why."""
     answer = ask(service, SR=0, MAXREC=10)
     infos = {info.get("name"): info for info in etree.fromstring(answer.content).iter("{*}INFO")}
@@ -91,14 +90,14 @@ def test_no_radius_is_no_row_limit(service: Served) -> None:
     assert infos["note"].get("value").startswith("SR=0 asks for the columns alone")
 
 
-def test_the_row_limit_is_told(service: Served) -> None:
+def test_the_row_limit_is_told(service: RunningService) -> None:
     answer = ask(service, MAXREC=2)
     assert len(read_table(answer).array) == 2
     assert 'value="OVERFLOW">The result was cut at 2 rows' in answer.text
     assert "Error" not in answer.text
 
 
-def test_other_formats_and_forms(service: Served) -> None:
+def test_other_formats_and_forms(service: RunningService) -> None:
     assert ask(service, RESPONSEFORMAT="csv", VERB=1, SR=0.1).text.split() == ["scs_id,ra,dec", "53650,10,60"]
     posted = httpx.post(f"{service.url}/scs/svc.stars", data=CONE)
     assert posted.headers["content-type"].startswith("text/xml")
@@ -116,7 +115,7 @@ def test_other_formats_and_forms(service: Served) -> None:
         ("svc.stars/more", {}, 404, "there is nothing at /scs/svc.stars/more"),
     ],
 )
-def test_errors(service: Served, table: str, parameters: dict[str, object], status: int, message: str) -> None:
+def test_errors(service: RunningService, table: str, parameters: dict[str, object], status: int, message: str) -> None:
     answer = ask(service, table, **parameters)
     assert answer.status_code == status
     assert read_error(answer).startswith(message)
@@ -124,14 +123,14 @@ def test_errors(service: Served, table: str, parameters: dict[str, object], stat
 
 
 @pytest.mark.parametrize("parameters", [{}, {"RA": "x"}])
-def test_documents_are_valid(service: Served, parameters: dict[str, str], tmp_path: Path) -> None:
+def test_documents_are_valid(service: RunningService, parameters: dict[str, str], tmp_path: Path) -> None:
     """By votlint, which knows no UCDs of SCS 1.03."""
     path = tmp_path / "document.xml"
     path.write_bytes(ask(service, **parameters).content)
     assert read_output("votlint", "ucd=false", str(path)) == b""
 
 
-def test_pyvo_and_stilts_read_the_message(service: Served) -> None:
+def test_pyvo_and_stilts_read_the_message(service: RunningService) -> None:
     url = f"{service.url}/scs/svc.stars"
     with pytest.raises(pyvo.dal.DALQueryError, match=r"SR=200\.0 is out of range"):
         pyvo.dal.conesearch(url, (1, 2), 200)
@@ -150,7 +149,7 @@ def test_a_query_that_fails_after_rows_ends_with_the_error(svc_engine: EmbeddedE
     assert etree.fromstring(document).xpath("//*[@name='Error']/@value") == ["too <long>"]
 
 
-def test_stilts_matches_a_list(service: Served, tmp_path: Path) -> None:
+def test_stilts_matches_a_list(service: RunningService, tmp_path: Path) -> None:
     path, out = tmp_path / "list.csv", tmp_path / "pairs.csv"
     path.write_text("a,b\n10.1,20\n200,-45.2\n")
     command = ["coneskymatch", f"serviceurl={service.url}/scs/svc.stars", f"in={path}", "ifmt=csv", "ra=a", "dec=b"]
@@ -183,7 +182,7 @@ _TABLES = [
 
 
 @pytest.fixture(scope="module")
-def cones(svc_engine: EmbeddedEngine, service: Served) -> Iterator[Served]:
+def cones(svc_engine: EmbeddedEngine, service: RunningService) -> Iterator[RunningService]:
     """The service with tables that identify their rows by a text, by two numbers, and not at all."""
     schema = Schema.model_validate_json(json.dumps({"name": "cones", "tables": _TABLES}))
     svc_engine.execute("CREATE DATABASE cones")
@@ -211,7 +210,9 @@ def cones(svc_engine: EmbeddedEngine, service: Served) -> Iterator[Served]:
         ("nameless", 2, "scs_id,alpha,two words", "10 60,10,60"),
     ],
 )
-def test_the_first_column_identifies_the_row(cones: Served, table: str, verbosity: int, header: str, row: str) -> None:
+def test_the_first_column_identifies_the_row(
+    cones: RunningService, table: str, verbosity: int, header: str, row: str
+) -> None:
     told = ask(cones, f"cones.{table}", VERB=verbosity, RESPONSEFORMAT="csv").text
     assert told.splitlines() == [header, row]
     fields = list_fields(ask(cones, f"cones.{table}", VERB=verbosity))
@@ -223,7 +224,7 @@ def test_the_first_column_identifies_the_row(cones: Served, table: str, verbosit
 
 
 @pytest.mark.usefixtures("counted_stars")
-def test_capabilities(service: Served, tmp_path: Path) -> None:
+def test_capabilities(service: RunningService, tmp_path: Path) -> None:
     """They are valid, and their test query finds rows."""
     answer = httpx.get(f"{service.url}/scs/svc.stars/capabilities")
     path = tmp_path / "capabilities.xml"
@@ -238,7 +239,7 @@ def test_capabilities(service: Served, tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("counted_stars")
-def test_capabilities_in_json_say_what_the_xml_says(service: Served) -> None:
+def test_capabilities_in_json_say_what_the_xml_says(service: RunningService) -> None:
     url = f"{service.url}/scs/svc.stars/capabilities"
     answer = httpx.get(url, headers={"Accept": "application/json"})
     plain = httpx.get(url)
@@ -259,7 +260,7 @@ def test_capabilities_in_json_say_what_the_xml_says(service: Served) -> None:
     ]
 
 
-def test_capabilities_of_what_is_not_there(service: Served) -> None:
+def test_capabilities_of_what_is_not_there(service: RunningService) -> None:
     answer = httpx.get(f"{service.url}/scs/svc.numbers/capabilities")
     assert (answer.status_code, read_error(answer)[:20]) == (404, "the table svc.number")
     wrong = httpx.delete(f"{service.url}/scs/svc.stars")

@@ -25,7 +25,7 @@ from tap_service.services.datalink import dataset_links
 from tap_service.services.datalink.dataset_links import DatasetLinks
 from tap_service.storage.engine.embedded_engine import EmbeddedEngine
 from tests.loaders.recorder import Recorder
-from tests.tap_service.conftest import Served
+from tests.support.running_service import RunningService
 
 DATALINK = "application/x-votable+xml;content=datalink"
 IMAGE, VISIBILITY, STRANGE = (
@@ -69,20 +69,20 @@ def obscore(svc_engine: EmbeddedEngine, tmp_path_factory: pytest.TempPathFactory
 
 
 @pytest.fixture(scope="module")
-def linked(obscore: EmbeddedEngine, serve: Callable[..., Served]) -> Served:
+def linked(obscore: EmbeddedEngine, serve: Callable[..., RunningService]) -> RunningService:
     return serve()
 
 
-def _ask(linked: Served, *ids: str, **parameters: str) -> httpx.Response:
+def _ask(linked: RunningService, *ids: str, **parameters: str) -> httpx.Response:
     data = {"ID": [*ids], **parameters}
     return httpx.post(f"{linked.tap}/datalink/links", data=data, timeout=60, verify=False)
 
 
-def _rows(linked: Served, *ids: str) -> list[dict[str, str]]:
+def _rows(linked: RunningService, *ids: str) -> list[dict[str, str]]:
     return list(csv.DictReader(_ask(linked, *ids, RESPONSEFORMAT="csv").text.splitlines()))
 
 
-def test_a_data_product_has_its_address_and_its_preview(linked: Served) -> None:
+def test_a_data_product_has_its_address_and_its_preview(linked: RunningService) -> None:
     url = f"{linked.tap}/datalink/links"
     response = httpx.get(url, params={"id": IMAGE}, verify=False)
     assert response.headers["content-type"] == DATALINK
@@ -102,7 +102,7 @@ def test_a_data_product_has_its_address_and_its_preview(linked: Served) -> None:
     assert (field.datatype, str(field.unit), field.ucd) == ("long", "byte", "phys.size;meta.file")
 
 
-def test_ids_are_answered_in_their_order_and_each_once(linked: Served) -> None:
+def test_ids_are_answered_in_their_order_and_each_once(linked: RunningService) -> None:
     unknown = "ivo://example.org/nothing"
     rows = _rows(linked, VISIBILITY, unknown, IMAGE, VISIBILITY)
     assert [row["ID"] for row in rows] == [*[VISIBILITY] * 2, unknown, *[IMAGE] * 3]
@@ -112,7 +112,7 @@ def test_ids_are_answered_in_their_order_and_each_once(linked: Served) -> None:
     assert [len(names) for names in filled] == [1] * len(rows)
 
 
-def test_any_text_is_an_id(linked: Served) -> None:
+def test_any_text_is_an_id(linked: RunningService) -> None:
     [strange] = _rows(linked, STRANGE)[:1]
     assert strange["error_message"] == "DefaultFault: this data product has no address"
     assert strange["description"] == "image of M 42"
@@ -125,13 +125,13 @@ def test_any_text_is_an_id(linked: Served) -> None:
     assert _ask(linked, "a\x00b\x1b").status_code == 200
 
 
-def test_no_ids_have_no_links(linked: Served) -> None:
+def test_no_ids_have_no_links(linked: RunningService) -> None:
     response = _ask(linked)
     assert response.status_code == 200
     assert len(DatalinkResults.from_result_url(f"{linked.tap}/datalink/links")) == 0
 
 
-def test_many_ids_overflow_and_pyvo_asks_again(linked: Served) -> None:
+def test_many_ids_overflow_and_pyvo_asks_again(linked: RunningService) -> None:
     ids = [f"ivo://example.org/{number}" for number in range(2 * MAX_LINK_IDS + 5)]
     response = _ask(linked, *ids)
     assert 'name="QUERY_STATUS" value="OVERFLOW"' in response.text
@@ -158,13 +158,13 @@ def test_many_ids_overflow_and_pyvo_asks_again(linked: Served) -> None:
         ("parquet", "application/vnd.apache.parquet", b"PAR1"),
     ],
 )
-def test_links_in_the_formats_of_results(linked: Served, form: str, content_type: str, start: bytes) -> None:
+def test_links_in_the_formats_of_results(linked: RunningService, form: str, content_type: str, start: bytes) -> None:
     response = _ask(linked, IMAGE, RESPONSEFORMAT=form)
     assert response.headers["content-type"] == content_type
     assert response.content.startswith(start)
 
 
-def test_faults_begin_with_the_words_of_the_standard(linked: Served, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_faults_begin_with_the_words_of_the_standard(linked: RunningService, monkeypatch: pytest.MonkeyPatch) -> None:
     response = _ask(linked, IMAGE, RESPONSEFORMAT="docx")
     assert response.status_code == 400
     assert 'value="ERROR">UsageError: RESPONSEFORMAT' in response.text
@@ -175,7 +175,7 @@ def test_faults_begin_with_the_words_of_the_standard(linked: Served, monkeypatch
     assert "UsageError: these IDs have more than 1 links: ask for fewer IDs" in response.text
 
 
-def test_results_tell_the_address_of_the_links(linked: Served, serve: Callable[..., Served]) -> None:
+def test_results_tell_the_address_of_the_links(linked: RunningService, serve: Callable[..., RunningService]) -> None:
     """A service that knows its own address: here that of the other one, whose port is known."""
     without = pyvo.dal.TAPService(linked.tap).search("SELECT * FROM ivoa.ObsCore")
     assert [each.name for each in without.iter_adhocservices()] == ["cutout", "of_the_target"]
@@ -212,13 +212,13 @@ def test_columns_of_other_types_are_left_out(key: str, engine: EmbeddedEngine) -
         assert [link.error_message for link in links] == ["NotFoundError: there is no data product of this ID"]
 
 
-def test_the_capability_is_declared_with_the_table(linked: Served) -> None:
+def test_the_capability_is_declared_with_the_table(linked: RunningService) -> None:
     [links] = [each for each in pyvo.dal.TAPService(linked.tap).capabilities if each.standardid == LINKS_STANDARD]
     [interface] = links.interfaces
     assert [each.content for each in interface.accessurls] == [f"{linked.tap}/datalink/links"]
 
 
-def test_what_a_caller_may_not_see_has_no_links(linked: Served, obscore: EmbeddedEngine) -> None:
+def test_what_a_caller_may_not_see_has_no_links(linked: RunningService, obscore: EmbeddedEngine) -> None:
     grant_access(obscore, "ivoa.ObsCore", "insiders", Recorder())
     linked.refresh()
     try:

@@ -11,7 +11,7 @@ from lxml import etree
 from tap_service.documents.capabilities_document import capabilities_document
 from tap_service.documents.service_description import Limit
 from tests.support.stilts import validate_document
-from tests.tap_service.documents.conftest import describe_service
+from tests.tap_service.documents.described_service import describe_service
 
 SCHEMAS = Path(__file__).parents[2] / "schemas"
 TAPREGEXT = "http://www.ivoa.net/xml/TAPRegExt/v1.0"

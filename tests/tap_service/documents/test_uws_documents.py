@@ -12,7 +12,7 @@ from tap_service.documents.uws_documents import job_document, job_list
 from tap_service.models.uws_job import JobReference
 from tap_service.models.work_class import Estimate, ResultRows
 from tests.tap_service.async_client import HREF, NIL, UWS
-from tests.tap_service.documents.conftest import PENDING
+from tests.tap_service.documents.described_service import PENDING
 
 
 def test_pyvo_reads_a_job(made):

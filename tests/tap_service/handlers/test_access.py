@@ -10,7 +10,7 @@ import httpx
 import pytest
 
 from tests.support.environment import ROOT
-from tests.tap_service.conftest import Served
+from tests.support.running_service import RunningService
 
 FOR_EVERYBODY, FOR_USERS, FOR_OPERATORS = (
     "everybody",
@@ -33,13 +33,13 @@ def documented() -> dict[tuple[str, str], str]:
 
 
 @pytest.fixture(scope="module")
-def closed(serve: Callable[..., Served], accounts: Path) -> Served:
+def closed(serve: Callable[..., RunningService], accounts: Path) -> RunningService:
     return serve(
         accounts=accounts, anonymous=False, metrics_from="192.0.2.0/24", contact="observer@example.org", mcp=True
     )
 
 
-def test_every_route_is_documented(closed: Served) -> None:
+def test_every_route_is_documented(closed: RunningService) -> None:
     *routers, (_, portal) = closed.server.config.app.state.routers
     found = {
         (prefix + route.path, method)
@@ -51,7 +51,7 @@ def test_every_route_is_documented(closed: Served) -> None:
     assert "/" in {route.path for route in portal.routes}
 
 
-def test_a_closed_service_answers_nobody_else(closed: Served) -> None:
+def test_a_closed_service_answers_nobody_else(closed: RunningService) -> None:
     with httpx.Client() as client:
         for (path, method), who in documented().items():
             answer = client.request(method, closed.url + re.sub(r"\{\w+\}", "svc.stars", path))
@@ -69,7 +69,7 @@ def test_a_closed_service_answers_nobody_else(closed: Served) -> None:
         assert "svc.stars" in client.get(closed.tap, auth=("alice", "correct-horse")).text
 
 
-def test_metrics_are_for_the_operator(closed: Served, service: Served) -> None:
+def test_metrics_are_for_the_operator(closed: RunningService, service: RunningService) -> None:
     url = f"{closed.url}/metrics"
     refused = httpx.get(url, auth=("alice", "correct-horse"))
     assert refused.status_code == 403
@@ -82,7 +82,7 @@ def test_metrics_are_for_the_operator(closed: Served, service: Served) -> None:
         assert httpx.get(f"{service.url}/metrics", headers=headers).status_code == 403, headers
 
 
-def test_metrics_through_a_proxy_that_is_not_trusted(serve: Callable[..., Served]) -> None:
+def test_metrics_through_a_proxy_that_is_not_trusted(serve: Callable[..., RunningService]) -> None:
     """Its address is this machine's, which says nothing about who asks."""
     service = serve(trusted_proxies="")
     assert httpx.get(f"{service.url}/metrics").status_code == 200
@@ -114,7 +114,7 @@ OWN, ELSEWHERE = "{url}", "https://evil.example"
 )
 @pytest.mark.parametrize("method", ["POST", "DELETE"])
 def test_passwords_that_other_sites_pages_send(
-    closed: Served, headers: dict[str, str], status: int, method: str
+    closed: RunningService, headers: dict[str, str], status: int, method: str
 ) -> None:
     """Without Sec-Fetch-Site, which browsers send to https alone, Origin and Referer tell who made the request."""
     headers = {name: value.replace(OWN, closed.url) for name, value in headers.items()}
@@ -128,7 +128,7 @@ def test_passwords_that_other_sites_pages_send(
     assert httpx.get(f"{closed.tap}/tables?detail=min", headers=headers, auth=auth).status_code == 200
 
 
-def test_a_portal_behind_a_proxy_is_no_other_site(closed: Served) -> None:
+def test_a_portal_behind_a_proxy_is_no_other_site(closed: RunningService) -> None:
     headers = {"X-Forwarded-For": "192.0.2.7", "X-Forwarded-Host": "example.org", "X-Forwarded-Proto": "https"}
     for page, status in (
         ("https://example.org", 303),
@@ -139,7 +139,7 @@ def test_a_portal_behind_a_proxy_is_no_other_site(closed: Served) -> None:
         assert answer.status_code == status, page
 
 
-def test_other_methods_are_refused_with_those_that_are_allowed(closed: Served) -> None:
+def test_other_methods_are_refused_with_those_that_are_allowed(closed: RunningService) -> None:
     allowed: dict[str, set[str]] = {}
     for path, method in documented():
         allowed.setdefault(path, set()).add(method)

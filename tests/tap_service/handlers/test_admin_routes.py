@@ -13,13 +13,13 @@ from fastapi.routing import APIRoute
 
 from tap_service.handlers import admin_routes
 from tap_service.storage.accounts import Accounts
+from tests.support.running_service import RunningService
 from tests.tap_service.async_client import create_job
-from tests.tap_service.conftest import Served
 from tests.tap_service.users import USERS, write_accounts
 
 
 @pytest.fixture(scope="module")
-def service(serve: Callable[..., Served], tmp_path_factory: pytest.TempPathFactory) -> Served:
+def service(serve: Callable[..., RunningService], tmp_path_factory: pytest.TempPathFactory) -> RunningService:
     path: Path = write_accounts(tmp_path_factory.mktemp("admin") / "accounts.sqlite")
     accounts = Accounts(path)
     accounts.add_members("lens", ["bob"])
@@ -28,7 +28,7 @@ def service(serve: Callable[..., Served], tmp_path_factory: pytest.TempPathFacto
     return serve(accounts=path)
 
 
-def send(service: Served, method: str, path: str, user: str = "root", **options: Any) -> httpx.Response:
+def send(service: RunningService, method: str, path: str, user: str = "root", **options: Any) -> httpx.Response:
     auth = (user, USERS[user]) if user else None
     return httpx.request(method, f"{service.tap}/{path}", auth=auth, verify=False, timeout=60, **options)
 
@@ -42,14 +42,14 @@ ROUTES = [
 
 
 @pytest.mark.parametrize(("method", "path"), ROUTES)
-def test_others_may_nothing(service: Served, method: str, path: str) -> None:
+def test_others_may_nothing(service: RunningService, method: str, path: str) -> None:
     assert send(service, method, path, "").status_code == 401
     refused = send(service, method, path, "bob")
     assert refused.status_code == 403
     assert "this is for administrators, and you are not one: ask the operator of this service" in refused.text
 
 
-def test_what_runs_is_seen_and_stopped(service: Served, heavy: str) -> None:
+def test_what_runs_is_seen_and_stopped(service: RunningService, heavy: str) -> None:
     job = create_job(service.tap, heavy, PHASE="RUN")
     with ThreadPoolExecutor(1) as threads:
         answer = threads.submit(service.ask, heavy)
@@ -69,7 +69,7 @@ def test_what_runs_is_seen_and_stopped(service: Served, heavy: str) -> None:
     job.delete()
 
 
-def test_users_have_groups_and_tokens_and_no_secrets(service: Served) -> None:
+def test_users_have_groups_and_tokens_and_no_secrets(service: RunningService) -> None:
     users = {each["user"]: each for each in send(service, "GET", "admin/users").json()}
     assert users.keys() == USERS.keys()
     assert users["root"] == {"user": "root", "admin": True, "groups": [], "tokens": []}
@@ -78,7 +78,7 @@ def test_users_have_groups_and_tokens_and_no_secrets(service: Served) -> None:
     assert (token.keys(), token["label"], token["expires"]) == ({"id", "label", "expires"}, "laptop", None)
 
 
-def test_announcements(service: Served) -> None:
+def test_announcements(service: RunningService) -> None:
     span = {"from": "2099-03-01", "to": "2099-03-02"}
     assert send(service, "POST", "admin/downtimes", json={**span, "note": "disks"}).status_code == 201
     assert send(service, "POST", "admin/notes", json={"text": "<b>new</b>"}).status_code == 201
@@ -105,7 +105,7 @@ def test_announcements(service: Served) -> None:
         ("downtimes", {"json": {"from": 7, "to": "2098"}}, 400),
     ],
 )
-def test_requests_that_cannot_be(service: Served, path: str, options: dict[str, Any], status: int) -> None:
+def test_requests_that_cannot_be(service: RunningService, path: str, options: dict[str, Any], status: int) -> None:
     assert send(service, "POST", f"admin/{path}", **options).status_code == status
     assert send(service, "DELETE", "admin/notes/none").status_code == 404
     assert send(service, "GET", "announcements").json()["notes"] == []

@@ -15,9 +15,9 @@ from tap_service.handlers import body_encoding
 from tap_service.handlers.body_encoding import BodyDecoder, count_compressed_body
 from tap_service.handlers.response_compression import zstd
 from tap_service.service_errors import ParameterError, TooManyUploads
+from tests.support.registry_file import write_registry_file
+from tests.support.running_service import RunningService
 from tests.tap_service.async_client import create_job
-from tests.tap_service.conftest import Served
-from tests.tap_service.registry.conftest import write_file
 from tests.tap_service.route_requests import Operation, list_operations
 from tests.tap_service.users import User, temporary_user
 
@@ -102,7 +102,7 @@ def test_a_client_has_a_limit_of_compressed_bodies(monkeypatch: pytest.MonkeyPat
 
 
 @encodings
-def test_compressed_bodies_are_read(own: Served, encoding: str) -> None:
+def test_compressed_bodies_are_read(own: RunningService, encoding: str) -> None:
     """Forms, files in forms, JSON, and tables."""
     compress, headers = COMPRESS[encoding], {"Content-Encoding": encoding}
 
@@ -128,7 +128,7 @@ def test_compressed_bodies_are_read(own: Served, encoding: str) -> None:
 
 
 @encodings
-def test_the_limits_of_bodies_count_what_is_decompressed(own: Served, encoding: str) -> None:
+def test_the_limits_of_bodies_count_what_is_decompressed(own: RunningService, encoding: str) -> None:
     """As sent, each of these is far below its limit."""
     compress, headers = COMPRESS[encoding], {"Content-Encoding": encoding}
     form = {**headers, "Content-Type": "application/x-www-form-urlencoded"}
@@ -150,11 +150,11 @@ def test_the_limits_of_bodies_count_what_is_decompressed(own: Served, encoding: 
 
 @pytest.fixture(scope="module")
 def operations(
-    serve: Callable[..., Served], accounts: Path, tmp_path_factory: pytest.TempPathFactory
+    serve: Callable[..., RunningService], accounts: Path, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[tuple[httpx.Client, list[Operation]]]:
     """Those that take a body, with what they refer to."""
     folder = tmp_path_factory.mktemp("registry")
-    files = {"registry": write_file(folder / "registry.yaml"), "registry_state": folder / "registry.sqlite"}
+    files = {"registry": write_registry_file(folder / "registry.yaml"), "registry_state": folder / "registry.sqlite"}
     service = serve(accounts=accounts, mcp=True, public_url="https://example.org", **files)
     with temporary_user(service, "alice") as alice:
         alice.create_empty_table("mydb.mine")

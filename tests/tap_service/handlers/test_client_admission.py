@@ -13,7 +13,7 @@ from typer.testing import CliRunner
 from loaders.cli.skyhouse_command import app
 from tap_service.services.site.blocked_networks import BlockedError, BlockedNetworks, read_networks
 from tap_service.services.token_buckets import TokenBuckets
-from tests.tap_service.conftest import Served
+from tests.support.running_service import RunningService
 
 TOKENS = 5
 
@@ -23,12 +23,12 @@ def run(*arguments: str) -> tuple[int, str]:
     return ran.exit_code, ran.output
 
 
-def ask(service: Served, address: str, path: str = "/tap/availability") -> httpx.Response:
+def ask(service: RunningService, address: str, path: str = "/tap/availability") -> httpx.Response:
     return httpx.get(service.url + path, headers={"X-Forwarded-For": address}, verify=False)
 
 
 def test_blocked_addresses(
-    serve: Callable[..., Served], tmp_path: Path, eventually: Callable[[Callable[[], bool]], None]
+    serve: Callable[..., RunningService], tmp_path: Path, eventually: Callable[[Callable[[], bool]], None]
 ) -> None:
     """Commands count while the service runs; a faulty line keeps what was blocked before."""
     file = tmp_path / "blocked.txt"
@@ -90,7 +90,7 @@ def test_token_buckets() -> None:
     assert all(TokenBuckets(0).take_token("a") == 0 for _ in range(1000))
 
 
-def test_rates_of_requests_and_jobs(serve: Callable[..., Served]) -> None:
+def test_rates_of_requests_and_jobs(serve: Callable[..., RunningService]) -> None:
     service = serve(client_requests_per_minute=TOKENS)
     answers = [ask(service, f"2001:db8::{number}") for number in range(TOKENS + 1)]
     assert [answer.status_code for answer in answers] == [200] * TOKENS + [429]

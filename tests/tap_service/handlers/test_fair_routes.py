@@ -15,9 +15,9 @@ import pytest
 from tap_service.services.catalogue.catalogue_cache import CatalogueCache
 from tap_service.services.queries.name_resolver import NameResolver
 from tap_service.storage.engine.embedded_engine import EmbeddedEngine
-from tests.tap_service.conftest import Served
+from tests.support.registry_file import write_registry_file
+from tests.support.running_service import RunningService
 from tests.tap_service.readable_sockets import find_readable
-from tests.tap_service.registry.conftest import write_file
 from tests.tap_service.route_requests import list_operations
 from tests.tap_service.users import temporary_user
 
@@ -54,10 +54,16 @@ def shared_reads(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
 @pytest.fixture
 def everything(
-    serve: Callable[..., Served], accounts: Path, tmp_path: Path, eventually: Callable[[Callable[[], bool]], None]
-) -> Iterator[tuple[Served, dict[str, str]]]:
+    serve: Callable[..., RunningService],
+    accounts: Path,
+    tmp_path: Path,
+    eventually: Callable[[Callable[[], bool]], None],
+) -> Iterator[tuple[RunningService, dict[str, str]]]:
     """A service with all of its routes, and what stands in their paths."""
-    registry = {"registry": write_file(tmp_path / "registry.yaml"), "registry_state": tmp_path / "registry.sqlite"}
+    registry = {
+        "registry": write_registry_file(tmp_path / "registry.yaml"),
+        "registry_state": tmp_path / "registry.sqlite",
+    }
     service = serve(accounts=accounts, mcp=True, public_url="https://example.org", **registry)
     with temporary_user(service, "alice") as alice:
         alice.create_empty_table("mydb.mine")
@@ -69,7 +75,7 @@ def everything(
         alice.http("DELETE", f"shares/{share}")
 
 
-def test_every_route_reads_in_turn(everything: tuple[Served, dict[str, str]], shared_reads: list[str]) -> None:
+def test_every_route_reads_in_turn(everything: tuple[RunningService, dict[str, str]], shared_reads: list[str]) -> None:
     service, places = everything
     outside: dict[str, list[str]] = {}
     statuses: dict[str, int] = {}
@@ -84,7 +90,9 @@ def test_every_route_reads_in_turn(everything: tuple[Served, dict[str, str]], sh
     assert sum(status < 400 for status in statuses.values()) > 50, statuses
 
 
-def test_one_clients_requests_leave_threads_for_others(service: Served, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_one_clients_requests_leave_threads_for_others(
+    service: RunningService, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """While none of them is answered, others are, at every kind of route."""
     ended = threading.Event()
 
@@ -120,7 +128,7 @@ def test_one_clients_requests_leave_threads_for_others(service: Served, monkeypa
 
 
 def test_what_a_client_that_has_gone_waited_for_is_not_read(
-    service: Served, monkeypatch: pytest.MonkeyPatch, eventually: Callable[[Callable[[], bool]], None]
+    service: RunningService, monkeypatch: pytest.MonkeyPatch, eventually: Callable[[Callable[[], bool]], None]
 ) -> None:
     """It does not delay the client's next requests either."""
     ended, read = threading.Event(), []

@@ -10,10 +10,10 @@ import httpx
 import pytest
 
 from tap_service.storage.accounts import Accounts
-from tests.tap_service.conftest import Served
+from tests.support.running_service import RunningService
 
 
-def test_a_service_that_works_is_live_and_ready(service: Served) -> None:
+def test_a_service_that_works_is_live_and_ready(service: RunningService) -> None:
     for path, said in (("live", {"live": True}), ("ready", {"ready": True, "reasons": []})):
         answer = httpx.get(f"{service.url}/health/{path}")
         assert (answer.status_code, answer.json(), answer.headers["Cache-Control"]) == (200, said, "no-store")
@@ -21,7 +21,9 @@ def test_a_service_that_works_is_live_and_ready(service: Served) -> None:
         assert httpx.post(f"{service.url}/health/{path}").status_code == 405
 
 
-def test_a_service_that_lacks_a_part_is_live_and_not_ready(serve: Callable[..., Served], tmp_path: Path) -> None:
+def test_a_service_that_lacks_a_part_is_live_and_not_ready(
+    serve: Callable[..., RunningService], tmp_path: Path
+) -> None:
     """It is ready again as soon as the part is there."""
     spool = tmp_path / "spool"
     broken = serve(spool_path=spool)
@@ -37,14 +39,14 @@ def test_a_service_that_lacks_a_part_is_live_and_not_ready(serve: Callable[..., 
         pass
 
 
-def test_health_is_public(serve: Callable[..., Served], tmp_path: Path) -> None:
+def test_health_is_public(serve: Callable[..., RunningService], tmp_path: Path) -> None:
     Accounts(tmp_path / "accounts.sqlite").close()
     closed = serve(anonymous=False, accounts=tmp_path / "accounts.sqlite")
     for path in ("live", "ready"):
         assert httpx.get(f"{closed.url}/health/{path}").status_code == 200
 
 
-def test_probes_share_a_check(serve: Callable[..., Served], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_probes_share_a_check(serve: Callable[..., RunningService], monkeypatch: pytest.MonkeyPatch) -> None:
     service = serve()
     checks = []
     services = service.server.config.app.state.services

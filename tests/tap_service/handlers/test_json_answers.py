@@ -8,8 +8,8 @@ from xml.etree import ElementTree
 import httpx
 import pytest
 
+from tests.support.running_service import RunningService
 from tests.tap_service.async_client import UWS, Job, create_job
-from tests.tap_service.conftest import Served
 from tests.tap_service.users import User, temporary_user
 
 JSON = {"Accept": "application/json"}
@@ -24,7 +24,7 @@ def get_json(url: str, **options: Any) -> Any:
 
 
 @pytest.fixture(scope="module")
-def job(service: Served) -> Job:
+def job(service: RunningService) -> Job:
     found = create_job(service.tap, QUERY, PHASE="RUN", RUNID="three", NOTE="for the test")
     found.wait_for_end()
     return found
@@ -64,7 +64,7 @@ class TestJobs:
     def test_the_note(self, job: Job) -> None:
         assert get_json(f"{job.url}/note") == {"note": "for the test"}
 
-    def test_the_list(self, service: Served, own: Served) -> None:
+    def test_the_list(self, service: RunningService, own: RunningService) -> None:
         user = User(own, "alice")
         jobs = [create_job(own.tap, "SELECT 1 AS a", user.auth, RUNID=f"{number}") for number in range(2)]
         listed = get_json(f"{own.tap}/async", auth=user.auth, params={"LAST": 2})["jobs"]
@@ -81,13 +81,13 @@ class TestJobs:
         assert votable.headers["content-type"].startswith("application/x-votable+xml")
         assert "Stérn 2" in votable.text
 
-    def test_a_new_job_is_where_the_redirect_leads(self, service: Served) -> None:
+    def test_a_new_job_is_where_the_redirect_leads(self, service: RunningService) -> None:
         with httpx.Client(headers=JSON, follow_redirects=True) as client:
             made = client.post(f"{service.tap}/async", data={"QUERY": QUERY}).json()
             assert made["phase"] == "PENDING"
             assert client.post(f"{made['href']}/phase", data={"PHASE": "ABORT"}).json()["phase"] == "ABORTED"
 
-    def test_an_error_has_its_place(self, service: Served) -> None:
+    def test_an_error_has_its_place(self, service: RunningService) -> None:
         failed = create_job(service.tap, "SELECT n,\n  hlaf\nFROM svc.numbers", PHASE="RUN")
         assert failed.wait_for_end() == "ERROR"
         error = get_json(failed.url)["errorSummary"]
@@ -99,7 +99,7 @@ class TestJobs:
 
 
 class TestTables:
-    def test_all_tables(self, service: Served) -> None:
+    def test_all_tables(self, service: RunningService) -> None:
         told = get_json(f"{service.tap}/tables")
         root = ElementTree.fromstring(httpx.get(f"{service.tap}/tables").content)
         assert [
@@ -120,13 +120,13 @@ class TestTables:
             for column in table.iter("column")
         ]
 
-    def test_without_columns(self, service: Served) -> None:
+    def test_without_columns(self, service: RunningService) -> None:
         told = get_json(f"{service.tap}/tables", params={"detail": "min"})
         tables = {table["name"]: table for schema in told["schemas"] for table in schema["tables"]}
         assert tables["svc.stars"]["columns"] is None
         assert tables["svc.stars"]["description"] == "Stars on a grid of one degree"
 
-    def test_one_table(self, service: Served) -> None:
+    def test_one_table(self, service: RunningService) -> None:
         told = get_json(f"{service.tap}/tables/SVC.stars")
         assert told["name"] == "svc.stars"
         [ra] = [column for column in told["columns"] if column["name"] == "ra"]
@@ -136,7 +136,7 @@ class TestTables:
             pair for key in keys for pair in key["fkColumns"]
         ]
 
-    def test_tables_of_the_user(self, own: Served) -> None:
+    def test_tables_of_the_user(self, own: RunningService) -> None:
         own.refresh()  # both answers are of the same tables, whatever other tests have dropped
         with temporary_user(own, "bob") as bob:
             made = bob.http("PUT", "tables/mydb.mine", content="a\n1\n", headers={**JSON, "Content-Type": "text/csv"})
@@ -149,7 +149,7 @@ class TestTables:
 
 
 class TestService:
-    def test_availability(self, service: Served) -> None:
+    def test_availability(self, service: RunningService) -> None:
         told = get_json(f"{service.tap}/availability")
         assert told["available"] is True
         assert told["notes"] == ["queries are taken, by /sync and /async"]
@@ -171,7 +171,7 @@ class TestService:
 
 
 class TestErrors:
-    def test_an_error_of_adql(self, service: Served) -> None:
+    def test_an_error_of_adql(self, service: RunningService) -> None:
         answer = httpx.get(service.sync, params={"QUERY": "SELECT n,\n hlaf FROM svc.numbers"}, headers=JSON)
         assert (answer.status_code, answer.headers["content-type"]) == (400, "application/problem+json")
         assert "Accept" in answer.headers["vary"]
@@ -194,14 +194,14 @@ class TestErrors:
         ],
     )
     @pytest.mark.parametrize("accept", ["application/json", "application/problem+json, */*;q=0.5"])
-    def test_other_errors(self, service: Served, path: str, status: int, said: str, accept: str) -> None:
+    def test_other_errors(self, service: RunningService, path: str, status: int, said: str, accept: str) -> None:
         answer = httpx.get(service.url + path, headers={"Accept": accept})
         assert (answer.status_code, answer.headers["content-type"]) == (status, "application/problem+json")
         assert said in answer.json()["detail"]
         assert answer.json()["status"] == status
         assert answer.json()["errors"] == []
 
-    def test_other_clients_get_votables(self, service: Served) -> None:
+    def test_other_clients_get_votables(self, service: RunningService) -> None:
         for accept in ("*/*", "text/html,*/*;q=0.8", "application/x-votable+xml"):
             answer = httpx.get(f"{service.tap}/nothing", headers={"Accept": accept})
             assert answer.headers["content-type"] == "application/x-votable+xml"

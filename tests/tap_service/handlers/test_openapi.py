@@ -21,8 +21,8 @@ from schemathesis.specs.openapi.checks import (
     status_code_conformance,
 )
 
+from tests.support.running_service import RunningService
 from tests.tap_service.async_client import create_job
-from tests.tap_service.conftest import Served
 from tests.tap_service.users import User, temporary_user
 
 CHECKS = [
@@ -39,13 +39,13 @@ _INSTANT = re.compile(r"\d{4}-\d\d-\d\dT[\d:.]+Z")
 
 
 @pytest.fixture(scope="module")
-def document(own: Served) -> dict[str, Any]:
+def document(own: RunningService) -> dict[str, Any]:
     found: dict[str, Any] = httpx.get(f"{own.tap}/openapi.json").json()
     return found
 
 
 @pytest.fixture
-def alice(own: Served) -> Iterator[User]:
+def alice(own: RunningService) -> Iterator[User]:
     with temporary_user(own, "alice") as found:
         yield found
 
@@ -56,7 +56,7 @@ def operations(document: dict[str, Any]) -> Iterator[tuple[str, str, dict[str, A
             yield method, path, operation
 
 
-def test_every_route_is_described(own: Served, document: dict[str, Any]) -> None:
+def test_every_route_is_described(own: RunningService, document: dict[str, Any]) -> None:
     *routers, _portal = own.server.config.app.state.routers
     routes = {
         (method.lower(), prefix + route.path_format)
@@ -84,7 +84,7 @@ def test_schemas_are_schemas(document: dict[str, Any]) -> None:
         Draft202012Validator.check_schema(schema)
 
 
-def test_the_examples_run(own: Served, document: dict[str, Any]) -> None:
+def test_the_examples_run(own: RunningService, document: dict[str, Any]) -> None:
     form = document["paths"]["/tap/sync"]["post"]["requestBody"]["content"]["application/x-www-form-urlencoded"]
     examples = {
         name: schema["examples"][0] for name, schema in form["schema"]["properties"].items() if "examples" in schema
@@ -94,7 +94,7 @@ def test_the_examples_run(own: Served, document: dict[str, Any]) -> None:
     assert len(answer.text.splitlines()) == 4
 
 
-def test_parameters_are_known_in_any_case_and_once(own: Served, document: dict[str, Any]) -> None:
+def test_parameters_are_known_in_any_case_and_once(own: RunningService, document: dict[str, Any]) -> None:
     """Those of query strings; OAI-PMH has names of one case, and UPLOAD stands once for each table."""
     places = defaultdict(lambda: "none", name="mydb.mine", table="svc.stars")
     root = User(own, "root")
@@ -121,7 +121,7 @@ def test_parameters_are_known_in_any_case_and_once(own: Served, document: dict[s
 class Present:
     """Things that exist, for half of the requests: those that change something get their own."""
 
-    def __init__(self, own: Served, user: User) -> None:
+    def __init__(self, own: RunningService, user: User) -> None:
         self._own, self._user = own, user
         user.create_empty_table("mydb.mine")
         self._done = create_job(own.tap, QUERY, user.auth, PHASE="RUN", CHECKSUM="true")
@@ -140,7 +140,7 @@ class Present:
         self._user.http("DELETE", f"shares/{self._share}")
 
 
-def test_the_service_does_what_the_document_says(own: Served, alice: User) -> None:
+def test_the_service_does_what_the_document_says(own: RunningService, alice: User) -> None:
     """Requests by the document, some to each operation, in XML and in JSON."""
     present = Present(own, alice)
     schema = schemathesis.openapi.from_url(f"{own.tap}/openapi.json")

@@ -16,7 +16,7 @@ from fastapi import Request
 from tap_service.handlers import request_body
 from tap_service.scratch_files import IncomingFile, IncomingSpace, NoRoom
 from tap_service.service_errors import BodyTooLarge, BodyTooSlow, ClientGone, ParameterError
-from tests.tap_service.conftest import Served
+from tests.support.running_service import RunningService
 from tests.tap_service.users import USERS
 
 
@@ -106,7 +106,7 @@ def test_slow_files_of_one_client_or_of_anonymous_ones_leave_room(tmp_path: Path
 
 
 def test_files_that_arrive_for_hours_leave_room_for_users(
-    serve: Callable[..., Served], accounts: Path, eventually: Callable[[Callable[[], bool]], None]
+    serve: Callable[..., RunningService], accounts: Path, eventually: Callable[[Callable[[], bool]], None]
 ) -> None:
     """Some addresses send megabytes, and then a byte now and then."""
     service = serve(spool_disk=8 << 20, accounts=accounts, trusted_proxies="127.0.0.1")
@@ -126,7 +126,7 @@ def test_files_that_arrive_for_hours_leave_room_for_users(
         assert (answer.status_code, answer.text.split()) == (200, ["n", str(3 << 17)])
 
 
-def test_files_of_requests_share_the_disk_budget(serve: Callable[..., Served]) -> None:
+def test_files_of_requests_share_the_disk_budget(serve: Callable[..., RunningService]) -> None:
     """Each request releases its share."""
     service = serve(spool_disk=100_000)
 

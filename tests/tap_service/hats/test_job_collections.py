@@ -14,8 +14,8 @@ import pytest
 from hats import read_hats
 from hats.io.validation import is_valid_catalog
 
+from tests.support.running_service import RunningService
 from tests.tap_service.async_client import HREF, UWS, Job, create_job
-from tests.tap_service.conftest import Served
 
 QUERY = """SELECT id, ra, dec, mag, name, 'x' AS text, CAST('2020-01-01T00:00:00' AS TIMESTAMP) AS seen
 FROM svc.stars WHERE dec > 0"""
@@ -35,12 +35,12 @@ def _unpack(job: Job, folder: Path) -> Path:
 
 
 @pytest.fixture(scope="module")
-def service(serve: Callable[..., Served]) -> Served:
+def service(serve: Callable[..., RunningService]) -> RunningService:
     return serve(default_maxrec=1000, hard_maxrec=1000, async_hard_maxrec=1000)
 
 
 @pytest.fixture(scope="module")
-def job(service: Served) -> Job:
+def job(service: RunningService) -> Job:
     made = create_job(service.tap, QUERY, RESPONSEFORMAT="hats").run()
     assert made.wait_for_end() == "COMPLETED", made.message
     return made

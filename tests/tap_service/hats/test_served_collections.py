@@ -19,26 +19,26 @@ from astropy.io.votable import parse
 
 from tap_service.config import Config
 from tap_service.storage.engine.embedded_engine import EmbeddedEngine
-from tests.tap_service.conftest import Served, served
+from tests.support.running_service import RunningService, running_service
 
 
 @pytest.fixture(scope="module")
-def service(svc_engine: EmbeddedEngine, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+def service(svc_engine: EmbeddedEngine, tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningService]:
     folder = tmp_path_factory.mktemp("hats")
     config = Config(
         query_log="", jobs_path=folder / "jobs", hats_path=folder / "hats", client_hats_selections_per_minute=8
     )
-    with served(config, svc_engine) as running:
+    with running_service(config, svc_engine) as running:
         yield running
 
 
 @pytest.fixture
-def url(service: Served) -> str:
+def url(service: RunningService) -> str:
     return f"{service.url}/hats/svc.stars"
 
 
 @pytest.fixture(scope="module")
-def by_lsdb(service: Served) -> dict[str, Any]:
+def by_lsdb(service: RunningService) -> dict[str, Any]:
     """What LSDB reads, in a process of its own: it leaves sockets open."""
     script = Path(__file__).with_name("lsdb_reader.py")
     ran = subprocess.run([sys.executable, script, f"{service.url}/hats/svc.stars"], capture_output=True, text=True)
@@ -131,7 +131,7 @@ def test_a_client_reads_all_partitions_with_one_selection_and_begins_few_a_minut
     """As LSDB does, several at once. Few files are kept, and none is cut."""
     folders = {"jobs_path": tmp_path / "jobs", "hats_path": tmp_path / "hats"}
     config = Config(query_log="", hats_files=3, client_hats_selections_per_minute=1, **folders)
-    with served(config, svc_engine) as service, httpx.Client(timeout=60) as client:
+    with running_service(config, svc_engine) as service, httpx.Client(timeout=60) as client:
         url = f"{service.url}/hats/svc.stars"
         margins = client.get(f"{url}/stars_10arcs/partition_info.csv").text.split()[1:]
         pixels = [line.split(",") for line in margins]

@@ -17,8 +17,8 @@ from tap_service.services.history.query_history import MAX_QUERY, HistoryFilter,
 from tap_service.storage.accounts import Accounts
 from tap_service.storage.history.history_store import HistoryUnavailable
 from tap_service.storage.history.sqlite_history_store import SqliteHistoryStore
+from tests.support.running_service import RunningService
 from tests.tap_service.async_client import create_job
-from tests.tap_service.conftest import Served
 from tests.tap_service.storage.history.test_history_store import T0, entry
 from tests.tap_service.users import User
 
@@ -26,9 +26,9 @@ Eventually = Callable[[Callable[[], bool]], None]
 
 
 @pytest.fixture(params=["embedded", "cluster"])
-def kept(request: pytest.FixtureRequest, accounts: Path) -> Served:
+def kept(request: pytest.FixtureRequest, accounts: Path) -> RunningService:
     serve = request.getfixturevalue("serve" if request.param == "embedded" else "serve_cluster")
-    found: Served = serve(accounts=accounts)
+    found: RunningService = serve(accounts=accounts)
     return found
 
 
@@ -39,7 +39,7 @@ def history(user: User, **parameters: Any) -> dict[str, Any]:
     return found
 
 
-def test_queries_outlive_their_jobs(kept: Served, eventually: Eventually) -> None:
+def test_queries_outlive_their_jobs(kept: RunningService, eventually: Eventually) -> None:
     alice, bob = User(kept, "alice"), User(kept, "bob")
     alice.ask("SELECT TOP 7 n FROM svc.numbers", RUNID="seven")
     alice.ask("SELECT nonsense FROM svc.numbers")
@@ -85,7 +85,7 @@ def test_queries_outlive_their_jobs(kept: Served, eventually: Eventually) -> Non
     assert len(history(bob)["queries"]) == 1
 
 
-def test_a_query_may_be_left_out(own: Served) -> None:
+def test_a_query_may_be_left_out(own: RunningService) -> None:
     bob = User(own, "bob")
     bob.ask("SELECT 1 AS unseen FROM svc.stars", HISTORY="False", MAXREC="1")
     left_out = bob.job("async", LANG="ADQL", QUERY="SELECT TOP 1 id FROM svc.stars", HISTORY="false").run()
@@ -97,7 +97,7 @@ def test_a_query_may_be_left_out(own: Served) -> None:
     assert "unknown value HISTORY=no; false leaves the query out" in refused.text
 
 
-def test_a_job_that_was_aborted(own: Served, heavy: str, eventually: Eventually) -> None:
+def test_a_job_that_was_aborted(own: RunningService, heavy: str, eventually: Eventually) -> None:
     alice = User(own, "alice")
     for name, duration in (("stopped", "0"), ("late", "1")):
         job = alice.job("async", LANG="ADQL", QUERY=heavy, RUNID=name, EXECUTIONDURATION=duration).run()
@@ -111,7 +111,7 @@ def test_a_job_that_was_aborted(own: Served, heavy: str, eventually: Eventually)
         assert (kept["status"], kept["error"][: len(said)]) == ("ABORTED", said)
 
 
-def test_who_has_none(own: Served, serve: Callable[..., Served], accounts: Path) -> None:
+def test_who_has_none(own: RunningService, serve: Callable[..., RunningService], accounts: Path) -> None:
     anonymous = httpx.get(f"{own.tap}/history")
     assert (anonymous.status_code, "only users have this: sign in" in anonymous.text) == (401, True)
     off = User(serve(accounts=accounts, history_queries=0), "alice")
@@ -132,7 +132,7 @@ def test_who_has_none(own: Served, serve: Callable[..., Served], accounts: Path)
         ({"SEARCH": "x" * 501}, "SEARCH has up to 500 characters"),
     ],
 )
-def test_wrong_filters(own: Served, parameters: dict[str, str], said: str) -> None:
+def test_wrong_filters(own: RunningService, parameters: dict[str, str], said: str) -> None:
     answer = User(own, "alice").http("GET", "history", params=parameters)
     assert answer.status_code == 400
     assert said in answer.text
@@ -208,7 +208,7 @@ def test_an_entry_that_cannot_be_written_takes_no_other_with_it(tmp_path: Path) 
     found.close()
 
 
-def test_a_long_query_is_cut(own: Served, eventually: Eventually) -> None:
+def test_a_long_query_is_cut(own: RunningService, eventually: Eventually) -> None:
     user = User(own, "alice")
     query = f"SELECT TOP 1 n FROM svc.numbers -- {'x' * MAX_QUERY}"
     user.ask(query)

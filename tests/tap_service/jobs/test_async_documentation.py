@@ -12,14 +12,14 @@ import pytest
 
 from tap_service.config import Config
 from tests.support.environment import ROOT
+from tests.support.running_service import RunningService
 from tests.tap_service.async_client import create_job
-from tests.tap_service.conftest import Served
 from tests.tap_service.users import User
 
 TEXT = (ROOT / "docs" / "async.md").read_text()
 
 
-def test_the_commands_run(own: Served, tmp_path: Path) -> None:
+def test_the_commands_run(own: RunningService, tmp_path: Path) -> None:
     script = "set -euo pipefail\n" + "\n".join(re.findall(r"```sh\n(.*?)```", TEXT, re.DOTALL))
     run = subprocess.run(
         ["bash", "-c", script],
@@ -40,7 +40,7 @@ def test_the_commands_run(own: Served, tmp_path: Path) -> None:
     assert "the job has no error: it is COMPLETED" in run.stdout
 
 
-def test_the_lines_of_python_run(service: Served) -> None:
+def test_the_lines_of_python_run(service: RunningService) -> None:
     [lines] = re.findall(r"```python\n(.*?)```", TEXT, re.DOTALL)
     assert lines.count("\n") == 5
     found = {"httpx": httpx, "tap": service.tap, "query": "SELECT n, word FROM svc.numbers WHERE n < 3 ORDER BY n"}
@@ -49,7 +49,7 @@ def test_the_lines_of_python_run(service: Served) -> None:
     found["client"].close()
 
 
-def test_a_job_that_fails_says_why_where_the_page_says(service: Served) -> None:
+def test_a_job_that_fails_says_why_where_the_page_says(service: RunningService) -> None:
     [lines] = re.findall(r"```python\n(.*?)```", TEXT, re.DOTALL)
     found = {"httpx": httpx, "tap": service.tap, "query": "SELECT nothing FROM svc.numbers"}
     with pytest.raises(IndexError):  # there is no result
@@ -60,7 +60,7 @@ def test_a_job_that_fails_says_why_where_the_page_says(service: Served) -> None:
     found["client"].close()
 
 
-def test_every_element_of_job_info_is_documented(service: Served) -> None:
+def test_every_element_of_job_info_is_documented(service: RunningService) -> None:
     job = create_job(service.tap, "SELECT COUNT(*) AS c FROM svc.numbers AS a", PHASE="RUN")
     job.wait_for_end()
     told = {name for line in re.findall(r"^\| (`.*?) \|", TEXT, re.MULTILINE) for name in re.findall(r"`(\w+)`", line)}

@@ -16,8 +16,9 @@ import pytest
 import pyvo
 
 from tap_service.models.timestamps import add_seconds, format_instant, now
+from tests.support.running_service import RunningService
+from tests.support.service_tables import NUMBERS
 from tests.tap_service.async_client import ENDLESS, HREF, NIL, UWS, Job, create_job
-from tests.tap_service.conftest import NUMBERS, Served
 
 THREE = "SELECT n FROM svc.numbers WHERE n < 3 ORDER BY n"
 ROWS = "n\r\n0\r\n1\r\n2\r\n"
@@ -27,18 +28,18 @@ Eventually = Callable[[Callable[[], bool]], None]
 
 
 @pytest.fixture(scope="module", params=["embedded", "cluster"])
-def serve(request: pytest.FixtureRequest, serve: Callable[..., Served]) -> Callable[..., Served]:
+def serve(request: pytest.FixtureRequest, serve: Callable[..., RunningService]) -> Callable[..., RunningService]:
     """The same tests run on both deployments."""
     return serve if request.param == "embedded" else request.getfixturevalue("serve_cluster")
 
 
 @pytest.fixture(scope="module")
-def service(serve: Callable[..., Served]) -> Served:
+def service(serve: Callable[..., RunningService]) -> RunningService:
     return serve()
 
 
 @pytest.fixture
-def running(service: Served, eventually: Eventually) -> Any:
+def running(service: RunningService, eventually: Eventually) -> Any:
     """Start a query that never ends, and destroy it after the test."""
     jobs: list[Job] = []
 
@@ -54,7 +55,7 @@ def running(service: Served, eventually: Eventually) -> Any:
     eventually(lambda: all(in_engine(service, job) == 0 for job in jobs))
 
 
-def in_engine(service: Served, job: Job) -> int:
+def in_engine(service: RunningService, job: Job) -> int:
     ident = job.url.rsplit("/", 1)[1]
     found = service.engine.fetch_table(
         f"SELECT count() AS n FROM system.processes WHERE startsWith(Settings['log_comment'], 'async-{ident}')"
@@ -63,7 +64,7 @@ def in_engine(service: Served, job: Job) -> int:
 
 
 class TestLife:
-    def test_step_by_step(self, service: Served) -> None:
+    def test_step_by_step(self, service: RunningService) -> None:
         job = create_job(service.tap, THREE, FORMAT="csv", RUNID="a run")
         assert re.fullmatch(re.escape(service.tap) + "/async/[0-9a-f]{32}", job.url)
         assert job.phase == "PENDING"
@@ -87,13 +88,13 @@ class TestLife:
         assert job.rows() == ROWS
         assert ElementTree.fromstring(job.get("/results").content).find(UWS + "result").attrib == result.attrib
 
-    def test_the_creation_may_start_it(self, service: Served) -> None:
+    def test_the_creation_may_start_it(self, service: RunningService) -> None:
         job = create_job(service.tap, THREE, FORMAT="csv", phase="run")
         assert job.wait_for_end() == "COMPLETED"
         assert job.rows() == ROWS
         assert [parameter.get("id") for parameter in job.summary.iter(UWS + "parameter")] == ["LANG", "QUERY", "FORMAT"]
 
-    def test_a_client_that_follows_where_it_is_sent(self, service: Served) -> None:
+    def test_a_client_that_follows_where_it_is_sent(self, service: RunningService) -> None:
         """astroquery follows the redirect of the POST that starts a job."""
         asked = {"REQUEST": "doQuery", "LANG": "ADQL", "FORMAT": "csv", "phase": "RUN", "QUERY": THREE}
         answer = httpx.post(f"{service.tap}/async", data=asked, follow_redirects=True)
@@ -104,13 +105,13 @@ class TestLife:
         assert job.wait_for_end() == "COMPLETED"
         assert job.rows() == ROWS
 
-    def test_a_job_without_anything(self, service: Served) -> None:
+    def test_a_job_without_anything(self, service: RunningService) -> None:
         job = create_job(service.tap)
         assert job.phase == "PENDING"
         assert job.run().wait_for_end() == "ERROR"
         assert "the parameter QUERY is missing" in job.message
 
-    def test_parts_as_text(self, service: Served) -> None:
+    def test_parts_as_text(self, service: RunningService) -> None:
         job = create_job(service.tap, THREE)
         for path, pattern in {
             "/phase": "PENDING",
@@ -126,7 +127,7 @@ class TestLife:
             head = httpx.head(job.url + path)
             assert (head.status_code, head.content) == (200, b"")
 
-    def test_a_result_in_every_way(self, service: Served) -> None:
+    def test_a_result_in_every_way(self, service: RunningService) -> None:
         job = create_job(service.tap, "SELECT TOP 100000 n FROM svc.numbers ORDER BY n", FORMAT="csv", PHASE="RUN")
         assert job.wait_for_end() == "COMPLETED"
         whole = job.get("/results/result", headers={"Accept-Encoding": "identity"})
@@ -172,7 +173,7 @@ class TestLife:
         head = httpx.head(job.url + "/results/result")
         assert (head.status_code, head.headers["content-length"], head.content) == (200, str(size), b"")
 
-    def test_pyvo(self, service: Served) -> None:
+    def test_pyvo(self, service: RunningService) -> None:
         tap = pyvo.dal.TAPService(service.tap)
         assert tap.run_async(THREE).to_table()["n"].tolist() == [0, 1, 2]
         with tap.submit_job("SELECT 1 AS one FROM svc.numbers", maxrec=1) as job:
@@ -192,7 +193,7 @@ class TestLife:
             tap.run_async("SELECT nn FROM svc.numbers")
         assert tap.get_job_list(phases=["COMPLETED"], after=datetime.datetime(2026, 1, 1), last=5) == []
 
-    def test_pyvo_aborts(self, service: Served) -> None:
+    def test_pyvo_aborts(self, service: RunningService) -> None:
         job = pyvo.dal.TAPService(service.tap).submit_job(ENDLESS, maxrec=100_000_000).run()
         job.abort()
         assert job.phase == "ABORTED"
@@ -218,7 +219,7 @@ class TestErrors:
             {"QUERY": "SELECT '\x00</uws:message>\x01' FROM svc.nothing"},
         ],
     )
-    def test_the_same_words_as_sync(self, service: Served, parameters: dict[str, Any]) -> None:
+    def test_the_same_words_as_sync(self, service: RunningService, parameters: dict[str, Any]) -> None:
         job = create_job(service.tap, **parameters)
         assert job.run().wait_for_end() == "ERROR"
         at_once = httpx.post(service.sync, data=parameters)
@@ -234,7 +235,7 @@ class TestErrors:
         assert job.get("/results/result").status_code == 404
         assert list(ElementTree.fromstring(job.get("/results").content)) == []
 
-    def test_a_fault_in_mid_stream_leaves_no_half_result(self, service: Served, running: Any) -> None:
+    def test_a_fault_in_mid_stream_leaves_no_half_result(self, service: RunningService, running: Any) -> None:
         """A query is stopped at its execution duration after millions of rows."""
         job = running(EXECUTIONDURATION="1")
         assert job.wait_for_end() == "ABORTED"
@@ -246,7 +247,7 @@ class TestErrors:
         while stored.list_keys(0) and any(job.url.rsplit("/", 1)[1] in key for key in stored.list_keys(0)):
             assert time.monotonic() < eventually_gone
 
-    def test_nothing_was_wrong(self, service: Served) -> None:
+    def test_nothing_was_wrong(self, service: RunningService) -> None:
         job = create_job(service.tap, THREE)
         assert job.get("/error").status_code == 404
         assert job.run().wait_for_end() == "COMPLETED"
@@ -271,7 +272,7 @@ class TestErrors:
         ],
     )
     def test_requests_that_are_wrong(
-        self, service: Served, method: str, path: str, data: Any, status: int, said: str
+        self, service: RunningService, method: str, path: str, data: Any, status: int, said: str
     ) -> None:
         response = httpx.request(method, service.tap + path, data=data)
         assert response.status_code == status
@@ -296,7 +297,7 @@ class TestErrors:
             ("/results/result", {"x": "y"}, 405),
         ],
     )
-    def test_what_a_job_does_not_take(self, service: Served, path: str, data: Any, status: int) -> None:
+    def test_what_a_job_does_not_take(self, service: RunningService, path: str, data: Any, status: int) -> None:
         job = create_job(service.tap, THREE)
         before = job.get().text
         assert job.post(path, **data).status_code == status
@@ -304,7 +305,7 @@ class TestErrors:
 
 
 class TestPhases:
-    def test_an_ended_job_stays_as_it_is(self, service: Served, running: Any) -> None:
+    def test_an_ended_job_stays_as_it_is(self, service: RunningService, running: Any) -> None:
         aborted, failed = running(), create_job(service.tap, "DUFF", PHASE="RUN")
         completed = create_job(service.tap, THREE, PHASE="RUN")
         assert aborted.post("/phase", PHASE="ABORT").status_code == 303
@@ -332,7 +333,9 @@ class TestPhases:
         assert (job.element_text("executionDuration"), job.element_text("endTime")) == ("7000", None)
         assert job.get("/results/result").status_code == 404
 
-    def test_abort_kills_the_query(self, service: Served, running: Any, heavy: str, eventually: Eventually) -> None:
+    def test_abort_kills_the_query(
+        self, service: RunningService, running: Any, heavy: str, eventually: Eventually
+    ) -> None:
         job = running(heavy)
         answer = job.post("/phase", PHASE="ABORT")
         assert (answer.status_code, answer.headers["location"]) == (303, job.url)
@@ -340,12 +343,12 @@ class TestPhases:
         eventually(lambda: in_engine(service, job) == 0)
         assert re.fullmatch(INSTANT, job.element_text("endTime") or "")
 
-    def test_abort_before_anything(self, service: Served) -> None:
+    def test_abort_before_anything(self, service: RunningService) -> None:
         job = create_job(service.tap, THREE)
         assert job.post("/phase", PHASE="ABORT").status_code == 303
         assert job.phase == "ABORTED"
 
-    def test_abort_in_the_queue(self, serve: Callable[..., Served]) -> None:
+    def test_abort_in_the_queue(self, serve: Callable[..., RunningService]) -> None:
         narrow = serve(concurrent_jobs=1, user_running_jobs=1)
         first = create_job(narrow.tap, ENDLESS, MAXREC="100000000", PHASE="RUN")
         second = create_job(narrow.tap, THREE, PHASE="RUN")
@@ -366,7 +369,7 @@ class TestPhases:
         assert int(info["bytesRead"] or 0) > 0
         assert "peakMemory" in info
 
-    def test_a_result_that_was_cut(self, service: Served) -> None:
+    def test_a_result_that_was_cut(self, service: RunningService) -> None:
         job = create_job(service.tap, "SELECT n FROM svc.numbers", MAXREC="7", PHASE="RUN")
         assert job.wait_for_end() == "COMPLETED"
         assert "The result was cut at 7 rows" in job.rows()
@@ -384,7 +387,7 @@ class TestPhases:
 
 
 class TestParameters:
-    def test_they_can_be_given_bit_by_bit(self, service: Served) -> None:
+    def test_they_can_be_given_bit_by_bit(self, service: RunningService) -> None:
         job = create_job(service.tap, "SELECT nothing", custom="<kept>")
         for data in ({"query": THREE}, {"Format": "tsv", "MAXREC": "2"}, {"FORMAT": "csv", "MAXREC": "10"}):
             answer = job.post("/parameters", **data)
@@ -395,17 +398,17 @@ class TestParameters:
         assert job.run().wait_for_end() == "COMPLETED"
         assert job.rows() == ROWS
 
-    def test_uploads_accumulate(self, service: Served) -> None:
+    def test_uploads_accumulate(self, service: RunningService) -> None:
         job = create_job(service.tap, UPLOAD="a,http://x/a")
         job.post("/parameters", UPLOAD="b,http://x/b")
         assert [each.text for each in job.summary.iter(UWS + "parameter")] == ["a,http://x/a", "b,http://x/b"]
 
-    def test_the_run_id(self, service: Served) -> None:
+    def test_the_run_id(self, service: RunningService) -> None:
         job = create_job(service.tap, RUNID="one")
         job.post("/parameters", runId="two & three")
         assert job.element_text("runId") == "two & three"
 
-    def test_odd_bytes(self, service: Served) -> None:
+    def test_odd_bytes(self, service: RunningService) -> None:
         """Job documents keep unusual characters that XML can represent."""
         odd = "\x00\x0b<a>&\"'\ud7ff\uffff\r\n\t]]>"
         told = "\ufffd\ufffd<a>&\"'\ud7ff\ufffd\r\n\t]]>"
@@ -416,7 +419,7 @@ class TestParameters:
         assert job.run().wait_for_end() == "ERROR"
         assert "\x00" not in job.get("/error").text
 
-    def test_thousands(self, service: Served) -> None:
+    def test_thousands(self, service: RunningService) -> None:
         many = {f"p{number}": "v" for number in range(990)}
         job = create_job(service.tap, THREE, FORMAT="csv", **many)
         assert len(job.summary.findall(f"{UWS}parameters/{UWS}parameter")) == 993
@@ -425,7 +428,7 @@ class TestParameters:
         assert too_many.status_code == 400
         assert "more than 1000 parameters" in too_many.text
 
-    def test_in_the_address_and_as_multipart(self, service: Served) -> None:
+    def test_in_the_address_and_as_multipart(self, service: RunningService) -> None:
         response = httpx.post(f"{service.tap}/async", params={"QUERY": THREE}, files={"FORMAT": (None, "csv")})
         job = Job(response.headers["location"])
         assert job.run().wait_for_end() == "COMPLETED"
@@ -433,7 +436,7 @@ class TestParameters:
 
 
 class TestLimits:
-    def test_execution_duration(self, serve: Callable[..., Served]) -> None:
+    def test_execution_duration(self, serve: Callable[..., RunningService]) -> None:
         strict = serve(async_seconds=10, async_hard_seconds=100)
         job = create_job(strict.tap, THREE)
         for asked, given in (("50", "50"), ("101", "100"), ("0", "100"), ("9" * 18, "100"), (" 1 ", "1")):
@@ -442,7 +445,7 @@ class TestLimits:
             assert job.get("/executionduration").text == job.element_text("executionDuration") == given
         assert create_job(strict.tap, EXECUTIONDURATION="5").element_text("executionDuration") == "5"
 
-    def test_destruction(self, service: Served) -> None:
+    def test_destruction(self, service: RunningService) -> None:
         job = create_job(service.tap, THREE)
         wanted = add_seconds(now(), 3600)
         whole = format_instant(wanted)
@@ -459,7 +462,7 @@ class TestLimits:
             <= format_instant(add_seconds(now(), 30 * 86_400))
         )
 
-    def test_a_destroyed_job_is_forgotten(self, service: Served, running: Any, eventually: Eventually) -> None:
+    def test_a_destroyed_job_is_forgotten(self, service: RunningService, running: Any, eventually: Eventually) -> None:
         done, busy = create_job(service.tap, THREE, PHASE="RUN"), running()
         done.wait_for_end()
         for job in (done, busy):
@@ -470,7 +473,7 @@ class TestLimits:
         eventually(lambda: not {job.url.rsplit("/", 1)[1] + "-1" for job in (done, busy)} & set(stored.list_keys(0)))
         eventually(lambda: in_engine(service, busy) == 0)
 
-    def test_rows(self, serve: Callable[..., Served]) -> None:
+    def test_rows(self, serve: Callable[..., RunningService]) -> None:
         small = serve(default_maxrec=5, hard_maxrec=10, async_hard_maxrec=20)
         query = "SELECT n FROM svc.numbers"
         for maxrec, rows in (({}, 5), ({"MAXREC": "15"}, 15), ({"MAXREC": "1000"}, 20)):
@@ -478,7 +481,7 @@ class TestLimits:
             assert job.wait_for_end() == "COMPLETED"
             assert len(job.rows().split()) == 1 + rows
 
-    def test_they_are_declared(self, service: Served) -> None:
+    def test_they_are_declared(self, service: RunningService) -> None:
         document = ElementTree.fromstring(httpx.get(service.tap + "/capabilities").content)
         declared = {
             name: [part.text for part in next(document.iter(name))] for name in ("retentionPeriod", "executionDuration")
@@ -490,7 +493,7 @@ class TestDelete:
     @pytest.mark.parametrize("how", ["DELETE", "ACTION"])
     @pytest.mark.parametrize("phase", ["PENDING", "EXECUTING", "COMPLETED"])
     def test_a_job_goes_with_all_it_has(
-        self, service: Served, running: Any, eventually: Eventually, how: str, phase: str
+        self, service: RunningService, running: Any, eventually: Eventually, how: str, phase: str
     ) -> None:
         job = running() if phase == "EXECUTING" else create_job(service.tap, THREE)
         if phase == "COMPLETED":
@@ -504,7 +507,7 @@ class TestDelete:
 
 
 class TestWait:
-    def test_it_comes_back_with_the_change(self, service: Served) -> None:
+    def test_it_comes_back_with_the_change(self, service: RunningService) -> None:
         job = create_job(service.tap, THREE)
         timer_ran: list[Job] = []
         starter = threading.Timer(0.3, lambda: timer_ran.append(job.run()))
@@ -526,23 +529,23 @@ class TestWait:
             assert ElementTree.fromstring(answer.content).findtext(UWS + "phase") == "EXECUTING"
 
     @pytest.mark.parametrize("wait", ["-2", "soon", "1.5"])
-    def test_what_is_no_time(self, service: Served, wait: str) -> None:
+    def test_what_is_no_time(self, service: RunningService, wait: str) -> None:
         assert create_job(service.tap).get(params={"WAIT": wait}).status_code == 400
 
-    def test_at_once_in_another_phase_or_at_the_end(self, service: Served) -> None:
+    def test_at_once_in_another_phase_or_at_the_end(self, service: RunningService) -> None:
         job = create_job(service.tap, THREE)
         assert job.get(params={"WAIT": "-1", "PHASE": "QUEUED"}).status_code == 200
         job.run().wait_for_end()
         for parameters in ({"WAIT": "60"}, {"WAIT": "60", "PHASE": "COMPLETED"}, {"WAIT": "60", "PHASE": "EXECUTING"}):
             assert job.get(params=parameters).status_code == 200
 
-    def test_a_job_that_is_destroyed_meanwhile(self, service: Served) -> None:
+    def test_a_job_that_is_destroyed_meanwhile(self, service: RunningService) -> None:
         job = create_job(service.tap)
         threading.Timer(0.3, job.delete).start()
         assert job.get(params={"WAIT": "-1"}).status_code == 404
 
 
-def test_the_list_of_nobody_is_empty(service: Served) -> None:
+def test_the_list_of_nobody_is_empty(service: RunningService) -> None:
     create_job(service.tap)
     after = ("2026-01-01T00:00", "2026-01-01", "20151026", "2015-10", "2015", "20151026T101112.5Z")
     for filters in ("", "?PHASE=PENDING&PHASE=completed", "?LAST=5", *(f"?AFTER={instant}" for instant in after)):
@@ -552,7 +555,9 @@ def test_the_list_of_nobody_is_empty(service: Served) -> None:
         assert (listed.tag, listed.get("version"), len(listed)) == (UWS + "jobs", "1.1", 0)
 
 
-def test_the_query_log_has_jobs_too(serve: Callable[..., Served], tmp_path: Path, eventually: Eventually) -> None:
+def test_the_query_log_has_jobs_too(
+    serve: Callable[..., RunningService], tmp_path: Path, eventually: Eventually
+) -> None:
     logged = serve(query_log=str(tmp_path / "log"))
     job = create_job(logged.tap, THREE, RUNID="r", PHASE="RUN")
     job.wait_for_end()

@@ -19,8 +19,8 @@ from tap_service.config import Config
 from tap_service.storage.engine.clickhouse_engine import ClickHouseEngine
 from tests.servers.clickhouse_server import ClickHouseServer
 from tests.support.environment import make_environment
+from tests.support.running_service import RunningService, running_service
 from tests.tap_service.async_client import Job, create_job
-from tests.tap_service.conftest import Served, served
 from tests.tap_service.storage.redis_server import SURVIVES_KILLS, RedisServer, redis_server
 from tests.tap_service.storage.relay import relay
 from tests.tap_service.worker_processes import Workers
@@ -70,11 +70,11 @@ class Cluster:
         }
 
     @contextmanager
-    def served(self, clickhouse_url: str = "") -> Iterator[Served]:
+    def running_service(self, clickhouse_url: str = "") -> Iterator[RunningService]:
         """Start a service, which may reach ClickHouse through a relay."""
         url = clickhouse_url or self.clickhouse.url
         engine = ClickHouseEngine(url)
-        with served(Config(**self.settings | {"clickhouse_url": url}), engine) as service:
+        with running_service(Config(**self.settings | {"clickhouse_url": url}), engine) as service:
             yield service
         engine.close()
 

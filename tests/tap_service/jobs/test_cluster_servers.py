@@ -15,8 +15,8 @@ from tap_service.config import Config
 from tap_service.storage.engine.clickhouse_engine import ClickHouseEngine
 from tap_service.storage.open_storage import open_remote_engine
 from tests.servers.clickhouse_server import ClickHouseServer
+from tests.support.running_service import RunningService, running_service
 from tests.tap_service.async_client import create_job
-from tests.tap_service.conftest import Served, served
 from tests.tap_service.storage.redis_server import redis_server
 from tests.tap_service.worker_processes import Workers
 
@@ -34,7 +34,7 @@ class Cluster:
     servers: tuple[ClickHouseServer, ClickHouseServer]
     settings: dict[str, Any]
     folder: Path
-    service: Served
+    service: RunningService
 
     def workers(self) -> Workers:
         return Workers(self.settings, self.folder / "output")
@@ -63,7 +63,7 @@ def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
         config = Config(**settings)
         engine = open_remote_engine(config)
         stack.callback(engine.close)
-        service = stack.enter_context(served(config, engine))
+        service = stack.enter_context(running_service(config, engine))
         yield Cluster(servers, settings, folder, service)
 
 

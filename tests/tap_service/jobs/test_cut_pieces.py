@@ -1,4 +1,4 @@
-"""Jobs that do not fit into memory, as a whole or in a piece, are cut smaller and go on."""
+"""Jobs that do not fit into memory, complete or in pieces, are cut smaller and go on."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ import pytest
 from tap_service.config import Config
 from tap_service.storage.engine.embedded_engine import EmbeddedEngine
 from tap_service.storage.engine.engine import EngineUnreachable, MemoryLimit, Settings
+from tests.support.running_service import RunningService, running_service
 from tests.tap_service.async_client import Job, create_job
-from tests.tap_service.conftest import Served, served
 from tests.tap_service.piecewise_tables import STARS, cut_tables
 
 ALL = "SELECT id, ra, dec, word FROM cut.stars"
@@ -34,11 +34,11 @@ class TightEngine:
     def __init__(self, engine: EmbeddedEngine) -> None:
         self._engine = engine
         self.room = 3000
-        #: the settings of each query that was refused, and how many others ran
+        #: the settings of each query that lacked memory, and the number of the others
         self.refused: list[Settings] = []
         self.n_run = 0
-        #: the queries after which the engine is away once
-        self.away_after = -1
+        #: number of queries after which the engine is unreachable once
+        self.unreachable_after = -1
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._engine, name)
@@ -47,9 +47,9 @@ class TightEngine:
     def stream_batches(
         self, sql: str, *, settings: Settings | None = None, **options: Any
     ) -> Iterator[Iterator[pa.RecordBatch]]:
-        if "`cut`.`stars`" in sql:
-            if self.n_run == self.away_after:
-                self.away_after = -1
+        if "`cut`.`stars`" in sql:  # a table of these tests
+            if self.n_run == self.unreachable_after:
+                self.unreachable_after = -1
                 raise EngineUnreachable("the engine does not answer")
             if self._count_rows(sql) > self.room:
                 self.refused.append(settings or {})
@@ -59,7 +59,7 @@ class TightEngine:
             yield batches
 
     def _count_rows(self, sql: str) -> int:
-        """Return the rows of a result, or those of cut.stars between its borders that make groups."""
+        """Return the number of rows of a result, or of the rows of cut.stars from which its groups are made."""
         rows = f"({sql})"
         if "GROUP BY" in sql:
             bounds = (part.split(")")[0] for part in sql.split("`hpx29` ")[1:])
@@ -74,23 +74,23 @@ def tight_engine(svc_engine: EmbeddedEngine) -> Iterator[TightEngine]:
 
 
 @pytest.fixture(scope="module")
-def service(tight_engine: TightEngine, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+def service(tight_engine: TightEngine, tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningService]:
     """No query is expected to take long or much memory."""
     config = Config(
         query_log="", jobs_path=tmp_path_factory.mktemp("jobs"), piece_seconds=1000, clickhouse_url="http://away"
     )
-    with served(config, tight_engine) as service:
+    with running_service(config, tight_engine) as service:
         yield service
 
 
 @pytest.fixture
-def tight(service: Served, tight_engine: TightEngine) -> tuple[Served, TightEngine]:
-    tight_engine.room, tight_engine.n_run, tight_engine.away_after = 3000, 0, -1
+def tight(service: RunningService, tight_engine: TightEngine) -> tuple[RunningService, TightEngine]:
+    tight_engine.room, tight_engine.n_run, tight_engine.unreachable_after = 3000, 0, -1
     tight_engine.refused.clear()
     return service, tight_engine
 
 
-def run_job(service: Served, query: str) -> Job:
+def run_job(service: RunningService, query: str) -> Job:
     job = create_job(service.tap, query, PHASE="RUN", **EVERYTHING)
     assert job.wait_for_end() == "COMPLETED", job.message
     return job
@@ -101,7 +101,9 @@ def table(text: str) -> list[list[str]]:
 
 
 @pytest.mark.parametrize("query", [ALL, GROUPS, MATCH])
-def test_a_job_that_lacks_memory_is_cut_until_its_pieces_fit(tight: tuple[Served, TightEngine], query: str) -> None:
+def test_a_job_that_lacks_memory_is_cut_until_its_pieces_fit(
+    tight: tuple[RunningService, TightEngine], query: str
+) -> None:
     service, engine = tight
     job = run_job(service, query)
     rows, info = table(job.rows()), job.info
@@ -113,7 +115,7 @@ def test_a_job_that_lacks_memory_is_cut_until_its_pieces_fit(tight: tuple[Served
     assert rows == table(run_job(service, query).rows())
 
 
-def test_a_whole_job_first_tries_the_least_memory(tight: tuple[Served, TightEngine]) -> None:
+def test_a_whole_job_first_tries_the_least_memory(tight: tuple[RunningService, TightEngine]) -> None:
     service, engine = tight
     run_job(service, ALL)
     as_usual, frugal = engine.refused[:2]
@@ -122,16 +124,16 @@ def test_a_whole_job_first_tries_the_least_memory(tight: tuple[Served, TightEngi
     assert frugal["max_bytes_before_external_join"] < as_usual["max_bytes_before_external_join"]
 
 
-def test_finished_pieces_and_cuts_outlast_an_interruption(tight: tuple[Served, TightEngine]) -> None:
+def test_finished_pieces_and_cuts_outlast_an_interruption(tight: tuple[RunningService, TightEngine]) -> None:
     service, engine = tight
-    engine.away_after = 4
+    engine.unreachable_after = 4
     job = run_job(service, ALL)
-    assert engine.away_after == -1
+    assert engine.unreachable_after == -1
     assert sorted(int(row[0]) for row in csv.reader(io.StringIO(job.rows())) if row[0] != "id") == list(range(STARS))
     assert engine.n_run == int(job.info["pieces"] or 0)
 
 
-def test_what_fits_in_no_piece_fails_and_says_what_to_do(tight: tuple[Served, TightEngine]) -> None:
+def test_what_fits_in_no_piece_fails_and_says_what_to_do(tight: tuple[RunningService, TightEngine]) -> None:
     service, engine = tight
     engine.room = -1
     job = create_job(service.tap, ALL, PHASE="RUN", **EVERYTHING)
@@ -142,7 +144,7 @@ def test_what_fits_in_no_piece_fails_and_says_what_to_do(tight: tuple[Served, Ti
     assert engine.refused[-1]["max_threads"] == 1
 
 
-def test_what_cannot_be_divided_runs_once_more(tight: tuple[Served, TightEngine]) -> None:
+def test_what_cannot_be_divided_runs_once_more(tight: tuple[RunningService, TightEngine]) -> None:
     service, engine = tight
     job = create_job(service.tap, f"{ALL} ORDER BY dec", PHASE="RUN", **EVERYTHING)
     assert job.wait_for_end() == "ERROR"
@@ -150,7 +152,7 @@ def test_what_cannot_be_divided_runs_once_more(tight: tuple[Served, TightEngine]
     assert "pieces" not in job.info
 
 
-def test_sync_runs_once_more_within_its_request(tight: tuple[Served, TightEngine]) -> None:
+def test_sync_runs_once_more_within_its_request(tight: tuple[RunningService, TightEngine]) -> None:
     service, engine = tight
     assert service.ask(ALL, **EVERYTHING).status_code == 400
     assert [settings["max_bytes_before_external_join"] for settings in engine.refused] == [1 << 30, 1 << 29]
@@ -161,7 +163,7 @@ def test_sync_runs_once_more_within_its_request(tight: tuple[Served, TightEngine
 Eventually = Callable[[Callable[[], bool]], None]
 
 
-def test_nothing_stays_behind(tight: tuple[Served, TightEngine], eventually: Eventually) -> None:
+def test_nothing_stays_behind(tight: tuple[RunningService, TightEngine], eventually: Eventually) -> None:
     service, _ = tight
     job = run_job(service, ALL)
     jobs_path: Path = service.server.config.app.state.services.config.jobs_path

@@ -33,9 +33,9 @@ from tap_service.storage.open_storage import open_remote_engine
 from tests.servers.clickhouse_server import ClickHouseServer
 from tests.servers.server_cluster import running_server
 from tests.support.ports import closed_port
+from tests.support.running_service import RunningService, running_service
 from tests.tap_service.async_client import UWS, create_job
 from tests.tap_service.async_client import Job as UwsJob
-from tests.tap_service.conftest import Served, served
 from tests.tap_service.storage.redis_server import RedisServer, redis_server
 from tests.tap_service.worker_processes import Workers
 
@@ -84,7 +84,7 @@ class Deployment:
         self._folder = folder
 
     @contextmanager
-    def running(self, **settings: Any) -> Iterator[Served]:
+    def running(self, **settings: Any) -> Iterator[RunningService]:
         whole = self._settings | settings
         config = Config(**whole)
         engine = open_remote_engine(config)
@@ -92,7 +92,7 @@ class Deployment:
             stack.callback(engine.close)
             if config.redis_url:
                 stack.callback(Workers(whole, self._folder / "output").kill)
-            yield stack.enter_context(served(config, engine))
+            yield stack.enter_context(running_service(config, engine))
 
 
 @pytest.fixture(params=["without Redis", "with Redis"])
@@ -289,7 +289,7 @@ def test_workers_are_started_while_the_server_is_away(
         "concurrent_jobs": 1,
     }
     engine = open_remote_engine(Config(**settings))
-    with served(Config(**settings), engine) as service:
+    with running_service(Config(**settings), engine) as service:
         server.kill()
         workers = Workers(settings, tmp_path / "output")
         try:

@@ -27,9 +27,9 @@ from tap_service.storage.results.local_result_store import LocalResultStore
 from tap_service.storage.results.result_store import ResultMissing
 from tap_service.storage.shares.redis_share_store import RedisShareStore
 from tap_service.storage.shares.sqlite_share_store import SqliteShareStore
+from tests.support.running_service import RunningService
 from tests.tap_service.async_client import ENDLESS, create_job
 from tests.tap_service.async_client import Job as Client
-from tests.tap_service.conftest import Served
 from tests.tap_service.storage.redis_server import RedisServer, redis_server
 from tests.tap_service.users import User, write_accounts
 
@@ -221,7 +221,7 @@ def test_a_running_job_is_stopped_while_it_writes(stores: JobStores) -> None:
 # --- over HTTP
 
 
-def test_a_result_that_grows_beyond_the_space(serve: Callable[..., Served], accounts: Path) -> None:
+def test_a_result_that_grows_beyond_the_space(serve: Callable[..., RunningService], accounts: Path) -> None:
     """The job is stopped long before its end; what it wrote is deleted, and its owner may go on."""
     service = serve(accounts=accounts, user_job_disk=20 * MEGABYTE)
     auth = ("alice", "correct-horse")
@@ -237,7 +237,7 @@ def test_a_result_that_grows_beyond_the_space(serve: Callable[..., Served], acco
 
 
 def test_files_of_jobs_that_nobody_runs(
-    serve: Callable[..., Served], eventually: Callable[[Callable[[], bool]], None]
+    serve: Callable[..., RunningService], eventually: Callable[[Callable[[], bool]], None]
 ) -> None:
     """507 stores nothing; another address has its own space; a full service deletes the oldest anonymous result."""
     service = serve(anonymous_job_disk=3000, job_disk=5000)
@@ -273,7 +273,7 @@ def test_files_of_jobs_that_nobody_runs(
 
 
 def test_classes_have_their_own_space(
-    serve: Callable[..., Served], tmp_path: Path, eventually: Callable[[Callable[[], bool]], None]
+    serve: Callable[..., RunningService], tmp_path: Path, eventually: Callable[[Callable[[], bool]], None]
 ) -> None:
     """A user whom the operator assigns to a class has its space at once, also in a worker: the job knows it."""
     path = write_accounts(tmp_path / "accounts.sqlite")

@@ -20,11 +20,12 @@ from tap_service.storage.engine.embedded_engine import EmbeddedEngine
 from tap_service.storage.engine.engine import Progress
 from tap_service.storage.jobs.job_store import JobStore
 from tap_service.storage.jobs.sqlite_job_store import SqliteJobStore
+from tests.support.running_service import RunningService
+from tests.support.service_tables import NUMBERS
 from tests.tap_service.async_client import create_job
-from tests.tap_service.conftest import NUMBERS, Served
 
 
-def test_what_a_short_job_took(service: Served) -> None:
+def test_what_a_short_job_took(service: RunningService) -> None:
     job = create_job(service.tap, "SELECT COUNT(*) AS c, SUM(half) AS s FROM svc.numbers WHERE n > 5", PHASE="RUN")
     assert job.wait_for_end() == "COMPLETED"
     info = job.info

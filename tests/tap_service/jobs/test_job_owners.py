@@ -17,8 +17,8 @@ from starlette.routing import Route
 from tap_service.handlers import async_routes as jobs
 from tap_service.handlers import result_routes
 from tap_service.storage.accounts import Accounts
+from tests.support.running_service import RunningService
 from tests.tap_service.async_client import HREF, UWS, Job, create_job
-from tests.tap_service.conftest import Served
 
 TYCHO, KEPLER, CHIEF = ("tycho", "uraniborg"), ("kepler", "harmonices"), ("chief", "of the observatory")
 TWO = "SELECT n FROM svc.numbers WHERE n < 2 ORDER BY n"
@@ -48,7 +48,7 @@ RESOURCES: list[tuple[str, str, dict[str, str]]] = [
 
 
 @pytest.fixture(scope="module")
-def shared(serve: Callable[..., Served], tmp_path_factory: pytest.TempPathFactory) -> Served:
+def shared(serve: Callable[..., RunningService], tmp_path_factory: pytest.TempPathFactory) -> RunningService:
     path: Path = tmp_path_factory.mktemp("users") / "accounts.sqlite"
     accounts = Accounts(path)
     accounts.add_user(*TYCHO)
@@ -59,14 +59,14 @@ def shared(serve: Callable[..., Served], tmp_path_factory: pytest.TempPathFactor
 
 
 @pytest.fixture(scope="module")
-def tychos(shared: Served) -> Job:
+def tychos(shared: RunningService) -> Job:
     """A job with a result."""
     job = create_job(shared.tap, TWO, TYCHO, PHASE="RUN", FORMAT="csv")
     assert job.wait_for_end() == "COMPLETED"
     return job
 
 
-def listed(served: Served, auth: tuple[str, str] | None, query: str = "") -> list[str]:
+def listed(served: RunningService, auth: tuple[str, str] | None, query: str = "") -> list[str]:
     response = httpx.get(f"{served.tap}/async{query}", auth=auth)
     assert response.status_code == 200
     return [each.get(HREF) or "" for each in ElementTree.fromstring(response.content)]
@@ -107,7 +107,7 @@ def test_ones_own_job(tychos: Job) -> None:
     assert tychos.rows() == "n\r\n0\r\n1\r\n"
 
 
-def test_an_administrator(shared: Served) -> None:
+def test_an_administrator(shared: RunningService) -> None:
     job = create_job(shared.tap, TWO, TYCHO)
     ruled = Job(job.url, CHIEF)
     assert ruled.phase == "PENDING"
@@ -116,7 +116,7 @@ def test_an_administrator(shared: Served) -> None:
     assert job.get().status_code == 404
 
 
-def test_lists(shared: Served, tychos: Job) -> None:
+def test_lists(shared: RunningService, tychos: Job) -> None:
     keplers = [create_job(shared.tap, TWO, KEPLER, RUNID=f"r{n}") for n in range(3)]
     anonymous = create_job(shared.tap, TWO)
     assert listed(shared, KEPLER) == [job.url for job in reversed(keplers)]
@@ -136,7 +136,7 @@ def test_lists(shared: Served, tychos: Job) -> None:
     assert told == ["PENDING", "r2", "kepler", keplers[2].element_text("creationTime")]
 
 
-def test_name_and_note(shared: Served) -> None:
+def test_name_and_note(shared: RunningService) -> None:
     """They can be changed at any time; the document stays valid, and pyvo reads the note."""
     job = create_job(shared.tap, TWO, KEPLER, RUNID="first", NOTE="made\r\nby hand")
     assert (job.element_text("runId"), job.info["note"]) == ("first", "made\nby hand")
@@ -168,7 +168,7 @@ def test_name_and_note(shared: Served) -> None:
     job.delete()
 
 
-def test_search(shared: Served) -> None:
+def test_search(shared: RunningService) -> None:
     first = create_job(shared.tap, TWO, KEPLER, RUNID="Orbit of Mars")
     second = create_job(shared.tap, "SELECT half FROM svc.numbers", KEPLER, NOTE="for the Mars paper")
     foreign = create_job(shared.tap, TWO, TYCHO, RUNID="Mars, my observations")
@@ -187,7 +187,7 @@ def test_search(shared: Served) -> None:
         job.delete()
 
 
-def test_pyvo_lists_and_takes_up_ones_jobs(shared: Served) -> None:
+def test_pyvo_lists_and_takes_up_ones_jobs(shared: RunningService) -> None:
     session = AuthSession()
     session.credentials.set_password(*KEPLER)
     session.add_security_method_for_url(shared.tap, "ivo://ivoa.net/sso#BasicAA", exact=False)
@@ -206,6 +206,6 @@ def test_pyvo_lists_and_takes_up_ones_jobs(shared: Served) -> None:
         job.delete()
 
 
-def test_an_anonymous_job_is_for_whoever_knows_it(shared: Served) -> None:
+def test_an_anonymous_job_is_for_whoever_knows_it(shared: RunningService) -> None:
     job = create_job(shared.tap, TWO)
     assert Job(job.url, KEPLER).phase == job.phase == "PENDING"

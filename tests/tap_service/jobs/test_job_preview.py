@@ -9,8 +9,8 @@ from typing import Any
 import httpx
 from astropy.io.votable import parse as parse_votable
 
+from tests.support.running_service import RunningService
 from tests.tap_service.async_client import ENDLESS, Job, create_job
-from tests.tap_service.conftest import Served
 
 
 def first_rows(job: Job) -> Any:
@@ -20,12 +20,12 @@ def first_rows(job: Job) -> Any:
     return parse_votable(io.BytesIO(response.content)).get_first_table()
 
 
-def kept(service: Served, job: Job) -> list[str]:
+def kept(service: RunningService, job: Job) -> list[str]:
     ident = job.url.rsplit("/", 1)[1]
     return [key for key in service.server.config.app.state.services.jobs._results.list_keys(0) if key.startswith(ident)]
 
 
-def test_while_it_runs(service: Served, eventually: Callable[[Callable[[], bool]], None]) -> None:
+def test_while_it_runs(service: RunningService, eventually: Callable[[Callable[[], bool]], None]) -> None:
     job = create_job(service.tap, ENDLESS, MAXREC="100000000", FORMAT="csv", PHASE="RUN")
     eventually(lambda: job.get("/preview").status_code == 200)
     assert job.phase == "EXECUTING"
@@ -38,7 +38,7 @@ def test_while_it_runs(service: Served, eventually: Callable[[Callable[[], bool]
     job.delete()
 
 
-def test_when_it_has_ended(service: Served, eventually: Callable[[Callable[[], bool]], None]) -> None:
+def test_when_it_has_ended(service: RunningService, eventually: Callable[[Callable[[], bool]], None]) -> None:
     job = create_job(service.tap, "SELECT TOP 3 n, word FROM svc.numbers ORDER BY n")
     assert job.get("/preview").status_code == 404
     job.run().wait_for_end()
@@ -49,7 +49,7 @@ def test_when_it_has_ended(service: Served, eventually: Callable[[Callable[[], b
     eventually(lambda: kept(service, job) == [])
 
 
-def test_of_no_rows(service: Served) -> None:
+def test_of_no_rows(service: RunningService) -> None:
     job = create_job(service.tap, "SELECT n FROM svc.numbers WHERE n < 0", PHASE="RUN")
     assert job.wait_for_end() == "COMPLETED"
     missing = job.get("/preview")

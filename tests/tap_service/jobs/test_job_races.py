@@ -10,8 +10,8 @@ from pathlib import Path
 import httpx
 import pytest
 
+from tests.support.running_service import RunningService
 from tests.tap_service.async_client import FINISHED, Job, create_job
-from tests.tap_service.conftest import Served
 
 Eventually = Callable[[Callable[[], bool]], None]
 
@@ -22,7 +22,9 @@ def files(path: Path) -> set[str]:
     return {file.name for file in (path / "results").iterdir()}
 
 
-def test_abort_and_delete_at_any_moment(serve: Callable[..., Served], tmp_path: Path, eventually: Eventually) -> None:
+def test_abort_and_delete_at_any_moment(
+    serve: Callable[..., RunningService], tmp_path: Path, eventually: Eventually
+) -> None:
     """A job always ends, and has a result if and only if it is COMPLETED."""
     service = serve(jobs_path=tmp_path, concurrent_jobs=4, user_running_jobs=4)
 
@@ -48,7 +50,7 @@ def test_abort_and_delete_at_any_moment(serve: Callable[..., Served], tmp_path: 
 
 
 def test_a_job_store_that_does_not_answer(
-    serve: Callable[..., Served], tmp_path: Path, eventually: Eventually, monkeypatch: pytest.MonkeyPatch
+    serve: Callable[..., RunningService], tmp_path: Path, eventually: Eventually, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Another program locks the file: clients get 503 with Retry-After, and no job's end is lost."""
     monkeypatch.setattr("tap_service.storage.jobs.sqlite_job_store._PATIENCE_SECONDS", 0.05)

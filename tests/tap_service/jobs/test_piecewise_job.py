@@ -15,8 +15,8 @@ from astropy.io import fits
 from astropy.io.votable import parse
 
 from tap_service.storage.engine.engine import Engine
+from tests.support.running_service import RunningService
 from tests.tap_service.async_client import Job, create_job
-from tests.tap_service.conftest import Served
 from tests.tap_service.piecewise_tables import STARS, cut_tables, replace_table
 
 ALL = "SELECT id, ra, dec, word FROM cut.stars"
@@ -28,22 +28,22 @@ Eventually = Callable[[Callable[[], bool]], None]
 
 
 @pytest.fixture(scope="module", params=["embedded", "cluster"])
-def piecewise(request: pytest.FixtureRequest) -> Iterator[Served]:
+def piecewise(request: pytest.FixtureRequest) -> Iterator[RunningService]:
     """Queries estimated at more than 0.2 milliseconds run in pieces."""
     start = request.getfixturevalue("serve" if request.param == "embedded" else "serve_cluster")
-    served: Served = start(piece_seconds=2e-4)
+    served: RunningService = start(piece_seconds=2e-4)
     with cut_tables(served.engine):
         served.refresh()
         yield served
 
 
-def run_job(served: Served, query: str, **parameters: str) -> Job:
+def run_job(served: RunningService, query: str, **parameters: str) -> Job:
     job = create_job(served.tap, query, PHASE="RUN", **EVERYTHING | parameters)
     assert job.wait_for_end() == "COMPLETED", job.message
     return job
 
 
-def in_one(served: Served, query: str) -> list[list[str]]:
+def in_one(served: RunningService, query: str) -> list[list[str]]:
     """Return the rows by /sync, which runs the query as a whole."""
     return sorted(table(served.ask(query, **EVERYTHING).text))
 
@@ -52,18 +52,18 @@ def table(text: str) -> list[list[str]]:
     return list(csv.reader(io.StringIO(text)))
 
 
-def results(served: Served) -> list[str]:
+def results(served: RunningService) -> list[str]:
     config = served.server.config.app.state.services.config
     directory = Path(config.results_url) if config.results_url else config.jobs_path / "results"
     return sorted(os.listdir(directory))
 
 
-def parts(served: Served, job: Job) -> list[str]:
+def parts(served: RunningService, job: Job) -> list[str]:
     ident = job.url.rsplit("/", 1)[1]
     return [name for name in results(served) if name.startswith(ident) and "x" in name.rpartition("-")[2]]
 
 
-def test_a_scan(piecewise: Served, eventually: Eventually) -> None:
+def test_a_scan(piecewise: RunningService, eventually: Eventually) -> None:
     job = run_job(piecewise, ALL)
     header, *rows = table(job.rows())
     assert header == ["id", "ra", "dec", "word"]
@@ -82,7 +82,7 @@ def test_a_scan(piecewise: Served, eventually: Eventually) -> None:
 
 
 @pytest.mark.parametrize("kind", ["INNER", "LEFT"])
-def test_a_match(piecewise: Served, kind: str) -> None:
+def test_a_match(piecewise: RunningService, kind: str) -> None:
     query = MATCH.format(kind)
     job = run_job(piecewise, query)
     rows = sorted(table(job.rows()))
@@ -102,7 +102,7 @@ def test_a_match(piecewise: Served, kind: str) -> None:
         f"SELECT b.id, COUNT(*) AS n FROM cut.stars AS a JOIN cut.others AS b ON {NEAR} GROUP BY b.id",
     ],
 )
-def test_groups(piecewise: Served, query: str) -> None:
+def test_groups(piecewise: RunningService, query: str) -> None:
     job = run_job(piecewise, query)
     rows = table(job.rows())
     if "ORDER" in query:
@@ -121,13 +121,13 @@ def merge_tables(engine: Engine) -> list[str]:
     return found["name"].to_pylist() if found.num_rows else []
 
 
-def test_groups_overflow(piecewise: Served) -> None:
+def test_groups_overflow(piecewise: RunningService) -> None:
     job = run_job(piecewise, "SELECT id, COUNT(*) AS n FROM cut.stars GROUP BY id", MAXREC="100")
     assert len(table(job.rows())) == 101
     assert job.info["queryStatus"] == "OVERFLOW"
 
 
-def test_one_valid_document_of_each_format(piecewise: Served) -> None:
+def test_one_valid_document_of_each_format(piecewise: RunningService) -> None:
     query = "SELECT id, ra, word FROM cut.stars WHERE dec > 30"
     count = len(in_one(piecewise, query)) - 1
     read: dict[str, Callable[[bytes], int]] = {
@@ -144,7 +144,7 @@ def test_one_valid_document_of_each_format(piecewise: Served) -> None:
         assert int(job.info["pieces"] or 0) > 1
 
 
-def test_the_row_limit_is_of_all_pieces(piecewise: Served) -> None:
+def test_the_row_limit_is_of_all_pieces(piecewise: RunningService) -> None:
     job = run_job(piecewise, ALL, MAXREC="5432", FORMAT="votable/td")
     document = job.get("/results/result").content
     assert len(parse(io.BytesIO(document)).get_first_table().array) == 5432
@@ -154,7 +154,7 @@ def test_the_row_limit_is_of_all_pieces(piecewise: Served) -> None:
 
 
 @pytest.mark.parametrize("top", [0, 1, 777, STARS - 1])
-def test_top(piecewise: Served, top: int) -> None:
+def test_top(piecewise: RunningService, top: int) -> None:
     job = run_job(piecewise, ALL.replace("SELECT", f"SELECT TOP {top}"))
     ids = [row[0] for row in table(job.rows())[1:]]
     assert len(ids) == len({*ids}) == top
@@ -169,20 +169,20 @@ def test_top(piecewise: Served, top: int) -> None:
         ("SELECT n FROM svc.numbers WHERE n < 5", "in one: there is no table with positions"),
     ],
 )
-def test_what_is_not_cut_runs_in_one(piecewise: Served, query: str, why: str) -> None:
+def test_what_is_not_cut_runs_in_one(piecewise: RunningService, query: str, why: str) -> None:
     info = run_job(piecewise, query).info
     assert (info["plan"] or "").startswith(why)
     assert "pieces" not in info
 
 
-def test_a_failure_in_a_piece(piecewise: Served, eventually: Eventually) -> None:
+def test_a_failure_in_a_piece(piecewise: RunningService, eventually: Eventually) -> None:
     job = create_job(piecewise.tap, "SELECT CAST(word AS INTEGER) AS n FROM cut.stars", PHASE="RUN", **EVERYTHING)
     assert job.wait_for_end() == "ERROR"
     assert "the query fails on a value" in job.message
     eventually(lambda: parts(piecewise, job) == [])
 
 
-def test_stopped_between_and_in_pieces(piecewise: Served, eventually: Eventually) -> None:
+def test_stopped_between_and_in_pieces(piecewise: RunningService, eventually: Eventually) -> None:
     """The query has the maximum number of pieces and lasts for several seconds."""
     for action in ("PHASE=ABORT", "DELETE"):
         job = create_job(piecewise.tap, MATCH.format("LEFT"), PHASE="RUN", **EVERYTHING)
@@ -197,7 +197,7 @@ def test_stopped_between_and_in_pieces(piecewise: Served, eventually: Eventually
         eventually(lambda job=job: parts(piecewise, job) == [])
 
 
-def test_a_table_is_replaced_meanwhile(piecewise: Served, eventually: Eventually) -> None:
+def test_a_table_is_replaced_meanwhile(piecewise: RunningService, eventually: Eventually) -> None:
     """No row of the old table is in the result."""
     query = MATCH.format("LEFT")
     job = create_job(piecewise.tap, query, PHASE="RUN", **EVERYTHING)

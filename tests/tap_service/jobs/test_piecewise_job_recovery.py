@@ -12,8 +12,8 @@ import pytest
 
 from tap_service.config import Config
 from tap_service.storage.engine.clickhouse_engine import ClickHouseEngine
+from tests.support.running_service import running_service
 from tests.tap_service.async_client import Job, create_job
-from tests.tap_service.conftest import served
 from tests.tap_service.jobs.test_job_recovery import SERVICE, Process
 from tests.tap_service.piecewise_tables import STARS, cut_tables
 from tests.tap_service.worker_processes import Workers
@@ -97,7 +97,7 @@ def test_a_worker_is_killed(
     results = Path(settings["results_url"])
     workers = Workers(settings, tmp_path / "output")
     engine = ClickHouseEngine(settings["clickhouse_url"])
-    with cut_tables(engine), served(Config(**settings), engine) as service:
+    with cut_tables(engine), running_service(Config(**settings), engine) as service:
         job = create_job(service.tap, MATCH, PHASE="RUN", **EVERYTHING)
         eventually(lambda: done(job) > 2)
         workers.kill()

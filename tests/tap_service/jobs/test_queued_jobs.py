@@ -16,8 +16,8 @@ from tap_service.models.timestamps import add_seconds, format_instant, now, pars
 from tap_service.models.uws_job import JobFilter
 from tap_service.storage.engine.clickhouse_engine import ClickHouseEngine
 from tap_service.storage.engine.thread_priority import can_restore_priority
+from tests.support.running_service import RunningService, running_service
 from tests.tap_service.async_client import Job, create_job
-from tests.tap_service.conftest import Served, served
 from tests.tap_service.users import USERS
 from tests.tap_service.worker_processes import Workers
 
@@ -27,14 +27,14 @@ Eventually = Callable[[Callable[[], bool]], None]
 
 
 @pytest.fixture(scope="module", params=["embedded", "cluster"])
-def service(request: pytest.FixtureRequest, serve: Callable[..., Served]) -> Served:
+def service(request: pytest.FixtureRequest, serve: Callable[..., RunningService]) -> RunningService:
     start = serve if request.param == "embedded" else request.getfixturevalue("serve_cluster")
-    started: Served = start(concurrent_jobs=2, user_running_jobs=4, user_waiting_jobs=3)
+    started: RunningService = start(concurrent_jobs=2, user_running_jobs=4, user_waiting_jobs=3)
     return started
 
 
 @pytest.fixture
-def run(service: Served) -> Iterator[Callable[..., Job]]:
+def run(service: RunningService) -> Iterator[Callable[..., Job]]:
     """Start a job, and destroy it after the test."""
     jobs: list[Job] = []
 
@@ -47,7 +47,7 @@ def run(service: Served) -> Iterator[Callable[..., Job]]:
         job.delete()
 
 
-def known(service: Served) -> list[str]:
+def known(service: RunningService) -> list[str]:
     """Return the ids of all jobs."""
     jobs = service.server.config.app.state.services.stores.jobs
     return [each.job_id for each in jobs.list_references(JobFilter(None))]
@@ -65,7 +65,7 @@ def test_light_work_passes_heavy_work(run: Callable[..., Job], heavy: str, event
 
 
 def test_heavy_work_gives_way_to_light_work(
-    service: Served, run: Callable[..., Job], heavy: str, eventually: Eventually
+    service: RunningService, run: Callable[..., Job], heavy: str, eventually: Eventually
 ) -> None:
     """The engine gets the niceness of heavy queries; whether a server's threads obey depends on its rights."""
     job = run(heavy)
@@ -122,7 +122,7 @@ def test_what_will_fail_has_no_quote(run: Callable[..., Job], query: str) -> Non
 
 
 def test_who_has_too_many_waiting_jobs(
-    service: Served, run: Callable[..., Job], heavy: str, eventually: Eventually
+    service: RunningService, run: Callable[..., Job], heavy: str, eventually: Eventually
 ) -> None:
     first = run(heavy)
     eventually(lambda: first.phase == "EXECUTING")
@@ -142,7 +142,7 @@ def test_who_has_too_many_waiting_jobs(
     one_more.delete()
 
 
-def test_anonymous_clients_leave_places_for_users(serve: Callable[..., Served], accounts: Path) -> None:
+def test_anonymous_clients_leave_places_for_users(serve: Callable[..., RunningService], accounts: Path) -> None:
     """Many addresses, each within its limits, do not keep users from creating jobs."""
     service = serve(accounts=accounts, pending_jobs=4, trusted_proxies="127.0.0.1")
 
@@ -160,7 +160,7 @@ def test_anonymous_clients_leave_places_for_users(serve: Callable[..., Served], 
     assert [create(auth=alice).status_code for _ in range(3)] == [303, 303, 503]
 
 
-def test_who_has_too_many_pending_jobs(serve: Callable[..., Served]) -> None:
+def test_who_has_too_many_pending_jobs(serve: Callable[..., RunningService]) -> None:
     """Nothing of the refused job is stored; another address may create jobs, and this one may run jobs."""
     service = serve(user_pending_jobs=3, pending_jobs=4)
 
@@ -182,7 +182,7 @@ def test_who_has_too_many_pending_jobs(serve: Callable[..., Served]) -> None:
     assert create().status_code == 303
 
 
-def test_a_place_that_becomes_free_by_itself(service: Served, eventually: Eventually) -> None:
+def test_a_place_that_becomes_free_by_itself(service: RunningService, eventually: Eventually) -> None:
     """A place becomes free without a wake-up, as when a job moves to a heavier class."""
     job = create_job(service.tap, THREE)
     services = service.server.config.app.state.services
@@ -198,7 +198,7 @@ def test_workers_for_short_jobs_leave_long_ones_to_others(
     engine = ClickHouseEngine(settings["clickhouse_url"])
     with ExitStack() as stack:
         stack.callback(engine.close)
-        service = stack.enter_context(served(Config(**settings), engine))
+        service = stack.enter_context(running_service(Config(**settings), engine))
         stack.callback(Workers(settings, tmp_path / "short", "short").kill)
         job = create_job(service.tap, heavy, PHASE="RUN")
         assert create_job(service.tap, THREE, PHASE="RUN").wait_for_end() == "COMPLETED"

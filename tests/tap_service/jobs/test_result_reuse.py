@@ -13,8 +13,8 @@ from clickhouse_schema.engine_tables.catalogue_log import register_table, unregi
 from clickhouse_schema.schema_model import Column, Schema, Table
 from clickhouse_schema.table_ddl import create_table_sql
 from tap_service.storage.accounts import Accounts
+from tests.support.running_service import RunningService
 from tests.tap_service.async_client import Job, create_job
-from tests.tap_service.conftest import Served
 
 TYCHO, KEPLER = ("tycho", "uraniborg"), ("kepler", "harmonices")
 STARS = "SELECT id, ra FROM svc.stars WHERE 1 = CONTAINS(POINT(ra, dec), CIRCLE(10, 20, 5)) ORDER BY id"
@@ -23,19 +23,19 @@ FIRST = "resultOf"
 
 @pytest.fixture(scope="module", params=["embedded", "cluster"])
 def service(
-    request: pytest.FixtureRequest, serve: Callable[..., Served], tmp_path_factory: pytest.TempPathFactory
-) -> Served:
+    request: pytest.FixtureRequest, serve: Callable[..., RunningService], tmp_path_factory: pytest.TempPathFactory
+) -> RunningService:
     path: Path = tmp_path_factory.mktemp("users") / "accounts.sqlite"
     accounts = Accounts(path)
     accounts.add_user(*TYCHO)
     accounts.add_user(*KEPLER)
     accounts.close()
     start = serve if request.param == "embedded" else request.getfixturevalue("serve_cluster")
-    started: Served = start(accounts=path)
+    started: RunningService = start(accounts=path)
     return started
 
 
-def done(service: Served, query: str = STARS, auth: tuple[str, str] | None = TYCHO, **parameters: str) -> Job:
+def done(service: RunningService, query: str = STARS, auth: tuple[str, str] | None = TYCHO, **parameters: str) -> Job:
     asked = {"REUSE": "true", "FORMAT": "csv", **parameters}
     job = create_job(service.tap, query, auth, PHASE="RUN", **asked)
     assert job.wait_for_end() == "COMPLETED", job.message
@@ -46,7 +46,7 @@ def ident(job: Job) -> str:
     return job.url.rsplit("/", 1)[1]
 
 
-def test_the_same_result_at_once(service: Served) -> None:
+def test_the_same_result_at_once(service: RunningService) -> None:
     first = done(service, REUSE="false")
     again = done(service)
     assert FIRST not in first.info
@@ -79,7 +79,7 @@ def test_the_same_result_at_once(service: Served) -> None:
         {"auth": KEPLER},
     ],
 )
-def test_nothing_but_the_identical(service: Served, changed: dict[str, Any]) -> None:
+def test_nothing_but_the_identical(service: RunningService, changed: dict[str, Any]) -> None:
     done(service)
     assert FIRST not in done(service, **changed).info
 
@@ -94,17 +94,17 @@ def test_nothing_but_the_identical(service: Served, changed: dict[str, Any]) -> 
         "SELECT id FROM svc.stars WHERE id < 3 AND 'svc.stars' IN (SELECT table_name FROM TAP_SCHEMA.tables)",
     ],
 )
-def test_chance_and_tap_schema_are_asked_again(service: Served, query: str) -> None:
+def test_chance_and_tap_schema_are_asked_again(service: RunningService, query: str) -> None:
     done(service, query)
     assert FIRST not in done(service, query).info
 
 
-def test_nobody_has_no_results_to_use(service: Served) -> None:
+def test_nobody_has_no_results_to_use(service: RunningService) -> None:
     done(service, auth=None)
     assert FIRST not in done(service, auth=None).info
 
 
-def test_changed_data_are_asked_again(service: Served) -> None:
+def test_changed_data_are_asked_again(service: RunningService) -> None:
     first, second = done(service), done(service)
     assert second.info[FIRST]
     table = Table(name="one", columns=(Column(name="n", datatype="int"),))
@@ -117,12 +117,12 @@ def test_changed_data_are_asked_again(service: Served) -> None:
     service.engine.execute("DROP TABLE other.one")
 
 
-def test_a_wrong_value(service: Served) -> None:
+def test_a_wrong_value(service: RunningService) -> None:
     job = create_job(service.tap, STARS, TYCHO, PHASE="RUN", REUSE="perhaps")
     assert job.wait_for_end() == "ERROR"
     assert "REUSE is given once, as true or false" in job.message
 
 
-def test_sync_does_not_mind(service: Served) -> None:
+def test_sync_does_not_mind(service: RunningService) -> None:
     data = {"LANG": "ADQL", "QUERY": STARS, "REUSE": "true", "FORMAT": "csv"}
     assert httpx.post(f"{service.tap}/sync", data=data, auth=TYCHO).text == done(service).rows()

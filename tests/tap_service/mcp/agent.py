@@ -10,7 +10,7 @@ from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
 from mcp_types import CallToolResult
 
-from tests.tap_service.conftest import Served
+from tests.support.running_service import RunningService
 
 
 class Agent:
@@ -18,7 +18,7 @@ class Agent:
 
     def __init__(
         self,
-        service: Served,
+        service: RunningService,
         auth: tuple[str, str] | None = None,
         mode: str = "auto",
         headers: dict[str, str] | None = None,

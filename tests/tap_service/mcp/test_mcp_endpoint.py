@@ -17,7 +17,7 @@ from tap_service.config import Config
 from tap_service.handlers.mcp_tools import TOOLS
 from tap_service.settings import site_settings
 from tests.support.environment import ROOT
-from tests.tap_service.conftest import Served
+from tests.support.running_service import RunningService
 from tests.tap_service.mcp.agent import Agent
 from tests.tap_service.users import USERS
 
@@ -31,17 +31,17 @@ HEADERS = {"Accept": "application/json, text/event-stream"}
 
 
 @pytest.fixture(scope="module")
-def agents(serve: Callable[..., Served], accounts: Path) -> Served:
+def agents(serve: Callable[..., RunningService], accounts: Path) -> RunningService:
     return serve(mcp=True, accounts=accounts)
 
 
 @pytest.fixture
-def agent(agents: Served) -> Agent:
+def agent(agents: RunningService) -> Agent:
     return Agent(agents)
 
 
 def call_tool(
-    service: Served, tool: str, arguments: dict[str, str], version: str, timeout: float = 30
+    service: RunningService, tool: str, arguments: dict[str, str], version: str, timeout: float = 30
 ) -> httpx.Response:
     """Call a tool by a request of our own, of this version of the protocol."""
     meta = {
@@ -60,7 +60,7 @@ def call_tool(
 
 
 @pytest.mark.parametrize("mode", ["legacy", "auto"])
-def test_clients_old_and_new(agents: Served, mode: str) -> None:
+def test_clients_old_and_new(agents: RunningService, mode: str) -> None:
     """With the handshake of the versions until 2025, and without it."""
     agent = Agent(agents, mode=mode)
     assert agent.list_tools() == [tool.name for tool in TOOLS]
@@ -128,7 +128,7 @@ def test_wrong_calls(agent: Agent) -> None:
     assert agent.fail("submit_job", adql="SELECT 1", format="png").startswith("RESPONSEFORMAT='png' is unknown")
 
 
-def test_a_job(agents: Served, agent: Agent) -> None:
+def test_a_job(agents: RunningService, agent: Agent) -> None:
     job = agent.call("submit_job", adql="SELECT n FROM svc.numbers WHERE n < 4", format="csv", name="four")
     while job["phase"] not in ("COMPLETED", "ERROR"):
         job = agent.call("get_job", job_id=job["jobId"], wait_seconds=30)
@@ -136,7 +136,7 @@ def test_a_job(agents: Served, agent: Agent) -> None:
     assert sorted(httpx.get(job["results"][0]["href"]).text.split()) == ["0", "1", "2", "3", "n"]
 
 
-def test_a_job_is_stopped(agents: Served, heavy: str) -> None:
+def test_a_job_is_stopped(agents: RunningService, heavy: str) -> None:
     alice = Agent(agents, ("alice", USERS["alice"]))
     job = alice.call("submit_job", adql=heavy)
     assert Agent(agents, ("bob", USERS["bob"])).fail("cancel_job", job_id=job["jobId"]) == "this job is another's"
@@ -148,7 +148,7 @@ def test_a_job_is_stopped(agents: Served, heavy: str) -> None:
     assert "line 1, column 8" in failed["errorSummary"]["message"]
 
 
-def test_who_may_ask(agents: Served, serve: Callable[..., Served], accounts: Path) -> None:
+def test_who_may_ask(agents: RunningService, serve: Callable[..., RunningService], accounts: Path) -> None:
     assert httpx.post(f"{agents.url}/mcp", json=INITIALIZE, headers=HEADERS).status_code == 200
     closed = serve(mcp=True, accounts=accounts, anonymous=False)
     refused = httpx.post(f"{closed.url}/mcp", json=INITIALIZE, headers=HEADERS)
@@ -175,7 +175,7 @@ def test_who_may_ask(agents: Served, serve: Callable[..., Served], accounts: Pat
         ({"Content-Type": "text/plain"}, 400),
     ],
 )
-def test_pages_of_other_sites(agents: Served, headers: dict[str, str], status: int) -> None:
+def test_pages_of_other_sites(agents: RunningService, headers: dict[str, str], status: int) -> None:
     answer = httpx.post(f"{agents.url}/mcp", json=INITIALIZE, headers={**HEADERS, **headers})
     assert answer.status_code == status
     assert "access-control-allow-origin" not in answer.headers
@@ -186,13 +186,13 @@ def test_pages_of_other_sites(agents: Served, headers: dict[str, str], status: i
     ("page", "status"),
     [("https://tap.example.org", 200), ("http://evil.example", 403), ("http://localhost", 403)],
 )
-def test_pages_of_a_service_with_an_address(serve: Callable[..., Served], page: str, status: int) -> None:
+def test_pages_of_a_service_with_an_address(serve: Callable[..., RunningService], page: str, status: int) -> None:
     named = serve(mcp=True, public_url="https://tap.example.org/archive")
     headers = {**HEADERS, "Origin": page, "Host": page.partition("://")[2]}
     assert httpx.post(f"{named.url}/mcp", json=INITIALIZE, headers=headers).status_code == status
 
 
-def test_long_and_wrong_bodies(agents: Served) -> None:
+def test_long_and_wrong_bodies(agents: RunningService) -> None:
     limit = Config().max_query_length * 16
     too_long = httpx.post(f"{agents.url}/mcp", content=b"{" + b" " * limit, headers=HEADERS)
     assert too_long.status_code == 413
@@ -216,7 +216,7 @@ def test_long_and_wrong_bodies(agents: Served) -> None:
         ("list_tables", "SELECT '\ud800'", {}),
     ],
 )
-def test_half_of_a_surrogate_pair(agents: Served, tool: str, argument: str, others: dict[str, str]) -> None:
+def test_half_of_a_surrogate_pair(agents: RunningService, tool: str, argument: str, others: dict[str, str]) -> None:
     answer = call_tool(agents, tool, {argument: "SELECT '\ud800'", **others}, "2026-07-28").json()["result"]
     assert answer["isError"]
     assert "character 9 is U+D800, half of a surrogate pair" in answer["content"][0]["text"]
@@ -224,7 +224,7 @@ def test_half_of_a_surrogate_pair(agents: Served, tool: str, argument: str, othe
 
 @pytest.mark.parametrize("version", ["2025-06-18", "2026-07-28"])
 def test_a_query_ends_with_its_client(
-    serve: Callable[..., Served], heavy: str, eventually: Callable[[Callable[[], bool]], None], version: str
+    serve: Callable[..., RunningService], heavy: str, eventually: Callable[[Callable[[], bool]], None], version: str
 ) -> None:
     patient = serve(mcp=True, sync_seconds=1000)
     answers = patient.server.config.app.state.services.queries.answers
@@ -233,21 +233,21 @@ def test_a_query_ends_with_its_client(
     eventually(lambda: not answers)
 
 
-def test_the_time_limit_is_that_of_sync(serve: Callable[..., Served], heavy: str) -> None:
+def test_the_time_limit_is_that_of_sync(serve: Callable[..., RunningService], heavy: str) -> None:
     hasty = Agent(serve(mcp=True, sync_seconds=0.5))
     assert "0.5 seconds on this query, the limit of /sync. Longer queries belong to submit_job. Or" in hasty.fail(
         "run_query", adql=heavy
     )
 
 
-def test_rates_count(serve: Callable[..., Served]) -> None:
+def test_rates_count(serve: Callable[..., RunningService]) -> None:
     strict = serve(mcp=True, client_requests_per_minute=1)
     answers = [httpx.post(f"{strict.url}/mcp", json=INITIALIZE, headers=HEADERS) for _ in range(3)]
     assert answers[-1].status_code == 429
     assert answers[-1].headers["retry-after"]
 
 
-def test_it_is_off_by_default(service: Served) -> None:
+def test_it_is_off_by_default(service: RunningService) -> None:
     assert httpx.post(f"{service.url}/mcp", json=INITIALIZE, headers=HEADERS).status_code == 404
 
 

@@ -20,11 +20,11 @@ from tap_service.hangup import call_hangup, on_hangup
 from tap_service.services import client_mask, line_log
 from tap_service.services.client_mask import ClientMask, cut_address
 from tap_service.services.line_log import LineLog
-from tests.tap_service.conftest import Served
+from tests.support.running_service import RunningService
 from tests.tap_service.users import USERS
 
 Eventually = Callable[[Callable[[], bool]], None]
-Serve = Callable[..., Served]
+Serve = Callable[..., RunningService]
 
 
 def read_lines(path: Path) -> list[dict[str, Any]]:

@@ -17,18 +17,18 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from tap_service.metrics_sharing import MetricsSocket, SharedMetrics
 from tap_service.prometheus_metrics import ServiceMetrics
+from tests.support.running_service import RunningService
 from tests.tap_service.async_client import create_job
-from tests.tap_service.conftest import Served
 from tests.tap_service.monitoring.exposed_metrics import list_exposed, read_page
 
 Eventually = Callable[[Callable[[], bool]], None]
 
 
-def test_the_page_has_every_metric(service: Served, tmp_path: Path) -> None:
+def test_the_page_has_every_metric(service: RunningService, tmp_path: Path) -> None:
     assert read_page() == list_exposed(service.server.config.app.state.services.metrics, tmp_path)
 
 
-def read_metrics(service: Served) -> dict[str, Metric]:
+def read_metrics(service: RunningService) -> dict[str, Metric]:
     text = httpx.get(f"{service.url}/metrics").text
     return {family.name: family for family in text_string_to_metric_families(text)}
 
@@ -53,7 +53,7 @@ def test_those_who_ask_together_share_the_text(monkeypatch: pytest.MonkeyPatch) 
     assert asyncio.run(ask()) == [b"1", b"2"]
 
 
-def test_labels_do_not_come_from_clients(service: Served) -> None:
+def test_labels_do_not_come_from_clients(service: RunningService) -> None:
     for number in range(3):
         httpx.get(f"{service.url}/tap/async/unknown-{number}")
         httpx.get(f"{service.url}/path-{number}")
@@ -68,7 +68,7 @@ def test_labels_do_not_come_from_clients(service: Served) -> None:
     assert count == 3
 
 
-def test_requests_to_sync_have_their_lane(service: Served, eventually: Eventually) -> None:
+def test_requests_to_sync_have_their_lane(service: RunningService, eventually: Eventually) -> None:
     before = service.metric("skyhouse_http_request_seconds_count", route="/tap/sync", lane="light")
     assert service.ask("SELECT id FROM svc.stars WHERE id = 7").status_code == 200
     eventually(
@@ -76,7 +76,7 @@ def test_requests_to_sync_have_their_lane(service: Served, eventually: Eventuall
     )
 
 
-def test_refused_logins(own: Served, eventually: Eventually) -> None:
+def test_refused_logins(own: RunningService, eventually: Eventually) -> None:
     def count(reason: str) -> float:
         return own.metric("skyhouse_refused_logins_total", reason=reason)
 
@@ -87,7 +87,7 @@ def test_refused_logins(own: Served, eventually: Eventually) -> None:
     assert [count("password"), count("token"), count("other scheme"), count("missing")] == [1, 1, 1, 0]
 
 
-def test_faults_of_queries_and_uploads(service: Served, eventually: Eventually) -> None:
+def test_faults_of_queries_and_uploads(service: RunningService, eventually: Eventually) -> None:
     table = "a,b\n1,2\n"
     assert service.ask("SELECT 1/(n-n) AS x FROM svc.numbers WHERE CAST('x' AS INTEGER) = n").status_code == 400
     for text, status in ((table, 200), ("\x00\x01", 400)):
@@ -102,19 +102,19 @@ def test_faults_of_queries_and_uploads(service: Served, eventually: Eventually) 
     eventually(lambda: service.metric("skyhouse_uploads_total", outcome="refused") == 1)
 
 
-def test_errors_of_the_engine(service: Served, eventually: Eventually) -> None:
+def test_errors_of_the_engine(service: RunningService, eventually: Eventually) -> None:
     answer = service.ask("SELECT CAST(word AS INTEGER) AS x FROM svc.numbers")
     assert answer.status_code == 400, answer.text
     eventually(lambda: service.metric("skyhouse_engine_errors_total", kind="EngineValueError") >= 1)
 
 
-def test_refusals_before_any_route(service: Served) -> None:
+def test_refusals_before_any_route(service: RunningService) -> None:
     before = service.metric("skyhouse_refused_connections_total", status="400")
     assert b" 400 " in service.raw(b"nonsense\r\n\r\n")
     assert service.metric("skyhouse_refused_connections_total", status="400") == before + 1
 
 
-def test_how_long_the_oldest_waits(serve: Callable[..., Served], heavy: str, eventually: Eventually) -> None:
+def test_how_long_the_oldest_waits(serve: Callable[..., RunningService], heavy: str, eventually: Eventually) -> None:
     service = serve(concurrent_queries=1, sync_seconds=1000)
     asking = [threading.Thread(target=service.ask, args=(heavy,)) for _ in range(4)]
     for thread in asking:
@@ -129,11 +129,11 @@ def test_how_long_the_oldest_waits(serve: Callable[..., Served], heavy: str, eve
     assert max(_ages(service)) == 0
 
 
-def _ages(service: Served) -> list[float]:
+def _ages(service: RunningService) -> list[float]:
     return [sample.value for sample in read_metrics(service)["skyhouse_lane_oldest_seconds"].samples]
 
 
-def test_the_queue_of_jobs_and_disks(serve: Callable[..., Served], heavy: str, eventually: Eventually) -> None:
+def test_the_queue_of_jobs_and_disks(serve: Callable[..., RunningService], heavy: str, eventually: Eventually) -> None:
     service = serve(concurrent_jobs=1, user_running_jobs=1)
     jobs = [create_job(service.tap, heavy, PHASE="RUN") for _ in range(2)]
 

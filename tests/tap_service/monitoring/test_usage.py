@@ -22,8 +22,8 @@ from tap_service.services.usage_counter import UsageCounter, find_origin
 from tap_service.storage.usage.redis_usage_store import RedisUsageStore
 from tap_service.storage.usage.sqlite_usage_store import SqliteUsageStore
 from tap_service.storage.usage.usage_store import UsageAddition, UsageCounts, UsageKey, UsageStore, UsageUnavailable
+from tests.support.running_service import RunningService
 from tests.tap_service.async_client import create_job
-from tests.tap_service.conftest import Served
 from tests.tap_service.storage.redis_server import redis_server
 from tests.tap_service.users import USERS
 
@@ -167,7 +167,7 @@ def print_usage(data: Path, *options: str) -> Any:
 
 
 def test_from_queries_to_the_command(
-    serve: Callable[..., Served], tmp_path: Path, accounts: Path, eventually: Eventually
+    serve: Callable[..., RunningService], tmp_path: Path, accounts: Path, eventually: Eventually
 ) -> None:
     accounts = shutil.copy(accounts, tmp_path / "accounts.sqlite")
     service = serve(usage=tmp_path / "usage.sqlite", accounts=accounts)

@@ -10,8 +10,8 @@ from typing import Any
 import httpx
 
 from tests.support.ports import free_port
+from tests.support.running_service import RunningService
 from tests.tap_service.async_client import create_job
-from tests.tap_service.conftest import Served
 
 Eventually = Callable[[Callable[[], bool]], None]
 
@@ -30,7 +30,7 @@ def read_sums(url: str) -> dict[str, float]:
     return found
 
 
-def test_the_metrics_of_workers(serve_cluster: Callable[..., Served], eventually: Eventually) -> None:
+def test_the_metrics_of_workers(serve_cluster: Callable[..., RunningService], eventually: Eventually) -> None:
     address = f"127.0.0.1:{free_port()}"
     service = serve_cluster(worker_metrics=address)
     url = f"http://{address}/metrics"

@@ -16,12 +16,12 @@ from clickhouse_schema.visible_tables import select_visible
 from tap_service.config import Config
 from tap_service.services.queries.name_resolver import NameResolver
 from tap_service.storage.engine.embedded_engine import EmbeddedEngine
-from tests.tap_service.conftest import Served, served
+from tests.support.running_service import RunningService, running_service
 
 
 @pytest.fixture(scope="module")
-def service(demo_engine: EmbeddedEngine, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
-    with served(Config(query_log="", jobs_path=tmp_path_factory.mktemp("names")), demo_engine) as service:
+def service(demo_engine: EmbeddedEngine, tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningService]:
+    with running_service(Config(query_log="", jobs_path=tmp_path_factory.mktemp("names")), demo_engine) as service:
         yield service
 
 
@@ -131,13 +131,13 @@ def test_the_index_answers(demo_engine: EmbeddedEngine, catalogue: Catalogue) ->
 
 
 class TestRequests:
-    def test_a_name(self, service: Served) -> None:
+    def test_a_name(self, service: RunningService) -> None:
         [found] = requests.get(f"{service.tap}/names", timeout=60, params={"name": "M 57"}).json()["objects"]
         assert found["main_name"] == "NGC6720"
         assert found["table"] == "openngc.objects"
         assert (found["ra"], found["dec"]) == pytest.approx((283.396, 33.029), abs=0.01)
 
-    def test_unknown_and_partial_names(self, service: Served) -> None:
+    def test_unknown_and_partial_names(self, service: RunningService) -> None:
         assert requests.get(f"{service.tap}/names", timeout=60, params={"name": "M 999"}).json()["objects"] == []
         answer = requests.get(f"{service.tap}/names", timeout=60, params={"name": "Andromda"}).json()
         assert answer == {"objects": [], "suggestions": ["Andromeda Galaxy"]}
@@ -150,10 +150,10 @@ class TestRequests:
         assert names == ["Betelgeuse"]
 
     @pytest.mark.parametrize("query", ["", "?name=%20", "?name=a&prefix=a", f"?name={'x' * 101}"])
-    def test_wrong_requests(self, service: Served, query: str) -> None:
+    def test_wrong_requests(self, service: RunningService, query: str) -> None:
         assert requests.get(f"{service.tap}/names{query}", timeout=60).status_code == 400
 
-    def test_in_adql(self, service: Served) -> None:
+    def test_in_adql(self, service: RunningService) -> None:
         query = "SELECT name FROM openngc.objects WHERE DISTANCE(POINT(ra, dec), skyhouse_resolve('{}')) < 0.001"
         answer = requests.get(
             f"{service.tap}/sync",

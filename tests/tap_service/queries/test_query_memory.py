@@ -22,8 +22,8 @@ from clickhouse_schema.engine_tables.density_table import update_density
 from clickhouse_schema.schema_model import Schema
 from clickhouse_schema.table_ddl import create_table_sql
 from tap_service.storage.engine.embedded_engine import EmbeddedEngine
+from tests.support.running_service import RunningService
 from tests.tap_service.async_client import create_job
-from tests.tap_service.conftest import Served
 
 STARS = 5_000_000
 MEMORY = 300_000_000
@@ -120,7 +120,7 @@ def catalogue(svc_engine: EmbeddedEngine) -> Iterator[Catalogue]:
 
 
 @pytest.fixture(scope="module")
-def small(catalogue: Catalogue, serve: Callable[..., Served]) -> Served:
+def small(catalogue: Catalogue, serve: Callable[..., RunningService]) -> RunningService:
     return serve(query_memory=MEMORY, sync_seconds=1000)
 
 
@@ -138,7 +138,7 @@ def answer_without_limit(svc_engine: EmbeddedEngine, catalogue: Catalogue) -> Ca
 Answer = Callable[[str], list[list[str]]]
 
 
-def count_parts_on_disk(service: Served) -> int:
+def count_parts_on_disk(service: RunningService) -> int:
     """Return how often joins have written rows to disk so far."""
     found = service.engine.fetch_table(
         "SELECT sum(value) AS n FROM system.events WHERE event = 'ExternalJoinWritePart'"
@@ -151,7 +151,7 @@ def read_rows(text: str) -> list[list[str]]:
 
 
 @pytest.mark.parametrize("kind", [*QUERIES, *KEPT])
-def test_the_answer_is_that_without_a_limit(small: Served, answer_without_limit: Answer, kind: str) -> None:
+def test_the_answer_is_that_without_a_limit(small: RunningService, answer_without_limit: Answer, kind: str) -> None:
     before = count_parts_on_disk(small)
     asked = {"LANG": "ADQL", "QUERY": (QUERIES | KEPT)[kind], **EVERYTHING}
     response = httpx.post(small.sync, data=asked, timeout=600)  # on a busy machine
@@ -170,7 +170,7 @@ def test_the_rows_do_not_fit_into_memory(svc_engine: EmbeddedEngine, catalogue: 
 
 
 @pytest.mark.parametrize("kind", ["left", "groups"])
-def test_jobs_run_in_pieces_that_fit(small: Served, answer_without_limit: Answer, kind: str) -> None:
+def test_jobs_run_in_pieces_that_fit(small: RunningService, answer_without_limit: Answer, kind: str) -> None:
     job = create_job(small.tap, keep_in_memory(QUERIES[kind]), PHASE="RUN", **EVERYTHING)
     assert job.wait_for_end() == "COMPLETED", job.message
     assert read_rows(job.rows()) == answer_without_limit(kind)
@@ -181,7 +181,7 @@ def test_jobs_run_in_pieces_that_fit(small: Served, answer_without_limit: Answer
     assert int(info["peakMemory"] or 0) <= MEMORY
 
 
-def test_estimate_and_plan_say_what_goes_to_disk(small: Served) -> None:
+def test_estimate_and_plan_say_what_goes_to_disk(small: RunningService) -> None:
     says = "MB of rows and have 75 MB of memory for them: the rest goes to disk"
     for kind, is_said in (("nearest, kept", True), ("few", False), ("by id", False)):
         data = {"LANG": "ADQL", "QUERY": (QUERIES | KEPT)[kind]}

@@ -25,8 +25,8 @@ from clickhouse_schema.table_ddl import create_table_sql
 from tap_service.config import Config
 from tap_service.documents.error_document import error_document
 from tap_service.serializers import FORMATS
+from tests.support.service_tables import NUMBERS
 from tests.tap_service.async_client import ENDLESS, LABORIOUS
-from tests.tap_service.conftest import NUMBERS
 from tests.tap_service.serializers.readers import read
 
 

@@ -11,9 +11,9 @@ from loaders.pipeline.describe_file import describe_source
 from tap_service.models.read_options import ReadOptions
 from tap_service.readers.sandboxed_reader import Limits, Request, answer_request
 from tap_service.readers.votable_reader import VotableSource
+from tests.support.write_document import write_document
 from tests.tap_service.readers.reading import read_source
 from tests.tap_service.readers.votables import make_table, write_votable
-from tests.tap_service.serializers.conftest import write_document
 
 
 def write_columns(path: Path, *attributes: str) -> Path:

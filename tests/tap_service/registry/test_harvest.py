@@ -26,8 +26,9 @@ from tap_service.storage.engine.embedded_engine import EmbeddedEngine
 from tap_service.storage.open_storage import open_remote_engine
 from tap_service.storage.registry_store import RegistryStore
 from tests.support.ports import closed_port
-from tests.tap_service.conftest import Served
-from tests.tap_service.registry.conftest import COLLECTIONS, Registry, parse_answer, write_file
+from tests.support.registry_file import COLLECTIONS, write_registry_file
+from tests.support.running_service import RunningService
+from tests.tap_service.registry.running_registry import Registry, parse_answer
 
 OAI = "{http://www.openarchives.org/OAI/2.0/}"
 ANSWERS = etree.XMLSchema(etree.parse(Path(__file__).parent / "schemas" / "OAI-PMH.xsd"))
@@ -163,7 +164,7 @@ def test_gone_records_stay_as_deleted(serve_registry: Callable[..., Registry]) -
     for identifier in before:
         registry.set_time(identifier, 1000)
     gone = f"{AUTHORITY}/part/{COLLECTIONS - 1}"
-    write_file(registry.file, COLLECTIONS - 1)
+    write_registry_file(registry.file, COLLECTIONS - 1)
     after = registry.list_headers()
     assert after.keys() == before.keys()
     assert after[gone][1]
@@ -173,7 +174,7 @@ def test_gone_records_stay_as_deleted(serve_registry: Callable[..., Registry]) -
     assert record.deleted
     assert record.xml.find(f"{OAI}metadata") is None
 
-    write_file(registry.file, COLLECTIONS)
+    write_registry_file(registry.file, COLLECTIONS)
     os.utime(registry.file, (0, 0))
     assert not registry.list_headers()[gone][1]
     assert registry.client.GetRecord(identifier=gone, metadataPrefix="oai_dc").metadata["title"]
@@ -285,7 +286,7 @@ def test_whatever_is_asked_the_answer_is_one_of_oai(registry: Registry, pairs: l
         ANSWERS.assertValid(root)
 
 
-def test_without_a_file_there_is_no_registry(service: Served) -> None:
+def test_without_a_file_there_is_no_registry(service: RunningService) -> None:
     answer = httpx.get(f"{service.url}/oai?verb=Identify", timeout=60, verify=False)
     assert answer.status_code == 404
     assert "SKYHOUSE_REGISTRY" in answer.text

@@ -13,7 +13,7 @@ from pyvo.io.vosi import parse_capabilities, parse_tables
 
 from adql.regions import Moc
 from tests.support.stilts import validate_document
-from tests.tap_service.registry.conftest import Registry
+from tests.tap_service.registry.running_registry import Registry
 
 SCHEMAS = {
     "http://www.openarchives.org/OAI/2.0/": "OAI-PMH.xsd",

@@ -9,7 +9,7 @@ import pytest
 
 from clickhouse_schema.datatypes import BOOLEAN, CHAR, DOUBLE, FLOAT, INT, LONG, POINT, TIMESTAMP, UNICODE, Field
 from tap_service.serializers import OK, ResultInfo, SerializationError, find_format
-from tests.tap_service.serializers.conftest import SCRATCH
+from tests.support.write_document import SCRATCH
 
 
 def csv_cells(kind, array):

@@ -10,7 +10,7 @@ import pytest
 
 from clickhouse_schema.datatypes import DOUBLE, LONG, POINT, UNICODE, Field
 from tap_service.serializers import OK, ResultInfo, find_format
-from tests.tap_service.serializers.conftest import SCRATCH, batches
+from tests.support.write_document import SCRATCH, make_batches
 from tests.tap_service.serializers.values import ALL
 
 FIELDS = [Field("n", LONG), Field("x", DOUBLE), Field("t", UNICODE), Field("p", POINT)]
@@ -28,7 +28,7 @@ MOST = 12 << 20
 @pytest.mark.parametrize("form", ALL)
 def test_memory_is_bounded(form: str) -> None:
     """160 batches, some 40 MB of Arrow; Parquet holds a row group of 131,072 rows, 8 MB."""
-    [batch] = batches(FIELDS, COLUMNS, ())
+    [batch] = make_batches(FIELDS, COLUMNS, ())
     serializer = find_format(form).serializer(FIELDS, ResultInfo(), SCRATCH)
     gc.collect()
     tracemalloc.start()

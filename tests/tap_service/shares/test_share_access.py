@@ -10,7 +10,7 @@ import pytest
 
 from clickhouse_schema.engine_tables.catalogue_log import write_grants
 from tap_service.storage.accounts import Accounts
-from tests.tap_service.conftest import Served
+from tests.support.running_service import RunningService
 from tests.tap_service.shares.test_share_requests import ALICE, BOB, ROOT, done, http, share
 from tests.tap_service.users import User, temporary_user, write_accounts
 
@@ -19,7 +19,7 @@ ONE = "SELECT TOP 1 1 AS one FROM TAP_SCHEMA.tables"
 
 
 @pytest.fixture(scope="module")
-def service(serve: Callable[..., Served], tmp_path_factory: pytest.TempPathFactory) -> Served:
+def service(serve: Callable[..., RunningService], tmp_path_factory: pytest.TempPathFactory) -> RunningService:
     path: Path = write_accounts(tmp_path_factory.mktemp("users") / "accounts.sqlite")
     accounts = Accounts(path)
     accounts.add_members("observers", ["alice"])
@@ -28,7 +28,7 @@ def service(serve: Callable[..., Served], tmp_path_factory: pytest.TempPathFacto
 
 
 @pytest.fixture
-def restricted(service: Served) -> Iterator[None]:
+def restricted(service: RunningService) -> Iterator[None]:
     """Only the group of alice sees svc.numbers."""
     write_grants(service.engine, lambda grants: grants.update({"svc.numbers": frozenset({"observers"})}))
     service.refresh()
@@ -38,7 +38,7 @@ def restricted(service: Served) -> Iterator[None]:
 
 
 @pytest.mark.usefixtures("restricted")
-def test_readers_see_all_tables_of_the_query(service: Served) -> None:
+def test_readers_see_all_tables_of_the_query(service: RunningService) -> None:
     made = share(service, done(service, NUMBERS, ALICE), ALICE, data={"NAMED": "true"})
     for path in ("", "/result", "/check", "/uploads/t"):
         for headers in ({}, {"Accept": "text/html"}):
@@ -52,7 +52,9 @@ def test_readers_see_all_tables_of_the_query(service: Served) -> None:
         assert http(service, "GET", f"shares/{made['id']}/result", auth=reader).status_code == 200
 
 
-def test_a_table_that_is_restricted_later_hides_its_shares(service: Served, request: pytest.FixtureRequest) -> None:
+def test_a_table_that_is_restricted_later_hides_its_shares(
+    service: RunningService, request: pytest.FixtureRequest
+) -> None:
     made = share(service, done(service, NUMBERS, BOB), BOB)
     assert http(service, "GET", f"shares/{made['id']}/result").status_code == 200
     request.getfixturevalue("restricted")
@@ -60,7 +62,7 @@ def test_a_table_that_is_restricted_later_hides_its_shares(service: Served, requ
     assert http(service, "GET", f"shares/{made['id']}/result", auth=BOB).status_code == 200  # the rows were theirs
 
 
-def test_a_table_that_is_gone_is_open_to_those_to_whom_it_was(service: Served) -> None:
+def test_a_table_that_is_gone_is_open_to_those_to_whom_it_was(service: RunningService) -> None:
     made = share(service, done(service, NUMBERS, ALICE), ALICE)
     services = service.server.config.app.state.services
     stored = services.stores.shares.get_share(made["id"])
@@ -75,7 +77,7 @@ def test_a_table_that_is_gone_is_open_to_those_to_whom_it_was(service: Served) -
     assert http(service, "GET", f"shares/{made['id']}/result", auth=BOB).status_code == 403
 
 
-def test_own_tables_are_not_shared(service: Served) -> None:
+def test_own_tables_are_not_shared(service: RunningService) -> None:
     with temporary_user(service, "alice") as alice:
         assert alice.put("mydb.secret", "a\n1\n2\n").status_code == 201
         job = done(service, "SELECT a FROM mydb.secret", alice.auth)
@@ -93,7 +95,7 @@ def test_own_tables_are_not_shared(service: Served) -> None:
     assert share(service, done(service, "SELECT table_name FROM TAP_SCHEMA.tables", ALICE), ALICE)["rows"] > 0
 
 
-def test_limits(service: Served) -> None:
+def test_limits(service: RunningService) -> None:
     bob = User(service, "bob")
     job = done(service, ONE, bob.auth)
     made = [each["id"] for each in http(service, "GET", "shares", auth=bob.auth).json()]
@@ -109,11 +111,11 @@ def test_limits(service: Served) -> None:
 
 
 def test_all_anonymous_shares_leave_room_for_users(
-    serve: Callable[..., Served], request: pytest.FixtureRequest, accounts: Path
+    serve: Callable[..., RunningService], request: pytest.FixtureRequest, accounts: Path
 ) -> None:
     """In both deployments: many addresses, each within its limit, fill half of the disk and no more."""
     for start in (serve, request.getfixturevalue("serve_cluster")):
-        service: Served = start(accounts=accounts, share_disk=4000, trusted_proxies="127.0.0.1")
+        service: RunningService = start(accounts=accounts, share_disk=4000, trusted_proxies="127.0.0.1")
         job = done(service, "SELECT TOP 40 n, word FROM svc.numbers", FORMAT="csv")
         users = done(service, "SELECT TOP 41 n, word FROM svc.numbers", ALICE, FORMAT="csv")
         data = {"JOB": job.url.rsplit("/", 1)[1]}
@@ -135,7 +137,7 @@ def test_all_anonymous_shares_leave_room_for_users(
         assert share(service, job)["key"]
 
 
-def test_a_service_without_shares(serve: Callable[..., Served]) -> None:
+def test_a_service_without_shares(serve: Callable[..., RunningService]) -> None:
     without = serve(share_days=0)
     answer = share(without, done(without, ONE), status=403)
     assert "SKYHOUSE_SHARE_DAYS=0" in answer["message"]
@@ -143,7 +145,7 @@ def test_a_service_without_shares(serve: Callable[..., Served]) -> None:
     assert share(brief, done(brief, ONE))["result"] is None
 
 
-def test_a_table_that_changes_during_the_job(service: Served, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_table_that_changes_during_the_job(service: RunningService, monkeypatch: pytest.MonkeyPatch) -> None:
     versions = iter(range(1, 100))
     monkeypatch.setattr(
         "tap_service.services.jobs.job_provenance.read_table_versions",

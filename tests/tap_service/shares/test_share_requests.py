@@ -15,8 +15,8 @@ from clickhouse_schema.engine_tables.catalogue_log import register_table, unregi
 from clickhouse_schema.schema_model import Column, Schema, Table
 from clickhouse_schema.table_ddl import create_table_sql
 from tap_service.models.timestamps import add_seconds, now
+from tests.support.running_service import RunningService
 from tests.tap_service.async_client import Job, create_job
-from tests.tap_service.conftest import Served
 from tests.tap_service.users import USERS
 
 STARS = "SELECT id, ra, mag, name FROM svc.stars WHERE 1 = CONTAINS(POINT(ra, dec), CIRCLE(10, 20, 5))"
@@ -24,17 +24,19 @@ ALICE, BOB, ROOT = (("alice", USERS["alice"]), ("bob", USERS["bob"]), ("root", U
 
 
 @pytest.fixture(scope="module", params=["embedded", "cluster"])
-def service(request: pytest.FixtureRequest, serve: Callable[..., Served], accounts: Path) -> Served:
+def service(request: pytest.FixtureRequest, serve: Callable[..., RunningService], accounts: Path) -> RunningService:
     start = serve if request.param == "embedded" else request.getfixturevalue("serve_cluster")
-    started: Served = start(accounts=accounts, public_url="https://example.org/archive", title="Archive of Uraniborg")
+    started: RunningService = start(
+        accounts=accounts, public_url="https://example.org/archive", title="Archive of Uraniborg"
+    )
     return started
 
 
-def http(service: Served, method: str, path: str, **options: Any) -> httpx.Response:
+def http(service: RunningService, method: str, path: str, **options: Any) -> httpx.Response:
     return httpx.request(method, f"{service.tap}/{path}", verify=False, timeout=60, **options)
 
 
-def done(service: Served, query: str = STARS, auth: tuple[str, str] | None = None, **parameters: str) -> Job:
+def done(service: RunningService, query: str = STARS, auth: tuple[str, str] | None = None, **parameters: str) -> Job:
     job = create_job(service.tap, query, auth, **{"PHASE": "RUN", "CHECKSUM": "true", **parameters})
     job.url = job.url.replace("https://example.org/archive", service.url)
     assert job.wait_for_end() == "COMPLETED", job.message
@@ -42,7 +44,7 @@ def done(service: Served, query: str = STARS, auth: tuple[str, str] | None = Non
 
 
 def share(
-    service: Served, job: Job, auth: tuple[str, str] | None = None, status: int = 201, **options: Any
+    service: RunningService, job: Job, auth: tuple[str, str] | None = None, status: int = 201, **options: Any
 ) -> dict[str, Any]:
     data = {"JOB": job.url.rsplit("/", 1)[1], **options.pop("data", {})}
     answer = http(service, "POST", "shares", data=data, auth=auth, **options)
@@ -56,7 +58,7 @@ def rows_checksum(csv: bytes) -> str:
     return hashlib.sha256(b"".join(line + b"\n" for line in lines)).hexdigest()
 
 
-def test_what_a_share_says(service: Served) -> None:
+def test_what_a_share_says(service: RunningService) -> None:
     job = done(service, FORMAT="votable")
     made = share(service, job, data={"TITLE": "Stars & <b>dust</b>}", "NOTE": "first\nsecond", "LAYOUT": '{"v": 1}'})
     assert made["url"] == f"https://example.org/archive/tap/shares/{made['id']}"
@@ -80,7 +82,7 @@ def test_what_a_share_says(service: Served) -> None:
     assert rows_checksum(csv) == made["checksum"]
 
 
-def test_the_page_of_a_share_shows_texts_as_texts(service: Served) -> None:
+def test_the_page_of_a_share_shows_texts_as_texts(service: RunningService) -> None:
     hostile = '<script>alert("1")</script>'
     made = share(service, done(service), data={"TITLE": hostile, "NOTE": f"{hostile}\n\n{hostile}"})
     page = http(service, "GET", f"shares/{made['id']}", headers={"Accept": "text/html,*/*"})
@@ -93,7 +95,7 @@ def test_the_page_of_a_share_shows_texts_as_texts(service: Served) -> None:
     assert "svc.stars, as of 20" in page.text
 
 
-def test_the_stored_rows_stay_when_the_job_is_gone(service: Served) -> None:
+def test_the_stored_rows_stay_when_the_job_is_gone(service: RunningService) -> None:
     job = done(service, FORMAT="csv")
     rows = job.rows()
     made = share(service, job)
@@ -116,7 +118,7 @@ def test_the_stored_rows_stay_when_the_job_is_gone(service: Served) -> None:
     assert http(service, "GET", path).text == rows
 
 
-def test_a_format_does_not_change_the_checksum_and_other_rows_do(service: Served) -> None:
+def test_a_format_does_not_change_the_checksum_and_other_rows_do(service: RunningService) -> None:
     found = {done(service, FORMAT=kind).info["checksum"] for kind in ("csv", "votable", "parquet", "fits")}
     assert len(found) == 1
     assert done(service, f"{STARS} ORDER BY name DESC").info["checksum"] in found
@@ -126,7 +128,7 @@ def test_a_format_does_not_change_the_checksum_and_other_rows_do(service: Served
     assert share(service, cut)["overflow"] is True
 
 
-def test_uploads_are_kept_with_a_share(service: Served) -> None:
+def test_uploads_are_kept_with_a_share(service: RunningService) -> None:
     query = "SELECT u.k, s.id FROM TAP_UPLOAD.mine AS u JOIN svc.stars AS s ON s.id = u.k"
     data = {"QUERY": query, "LANG": "ADQL", "PHASE": "RUN", "CHECKSUM": "true", "UPLOAD": "mine,param:file0"}
     right, wrong = ({"file0": ("t.csv", content, "text/csv")} for content in (b"k\n7\n8\n", b"k\n7\n9\n"))
@@ -156,7 +158,7 @@ def test_uploads_are_kept_with_a_share(service: Served) -> None:
     assert share(service, short)["uploads"]["mine"]["sha256"] == about["sha256"]
 
 
-def upload_job(service: Served, query: str, *names: str) -> tuple[Job, dict[str, Any]]:
+def upload_job(service: RunningService, query: str, *names: str) -> tuple[Job, dict[str, Any]]:
     """A job with uploads of these names, as a client sends all that it has, and the files to send again."""
     files = {name: (f"{name}.csv", f"k\n7\n{len(name)}\n".encode(), "text/csv") for name in names}
     data = {"QUERY": query, "LANG": "ADQL", "PHASE": "RUN", "CHECKSUM": "true"}
@@ -182,7 +184,7 @@ READ = {
 
 
 @pytest.mark.parametrize("query", READ)
-def test_uploads_that_the_query_does_not_read_are_not_shared(service: Served, query: str) -> None:
+def test_uploads_that_the_query_does_not_read_are_not_shared(service: RunningService, query: str) -> None:
     job, files = upload_job(service, query, "mine", "mag")
     made = share(service, job, files=files)
     assert list(made["uploads"]) == READ[query]
@@ -198,7 +200,7 @@ def test_uploads_that_the_query_does_not_read_are_not_shared(service: Served, qu
         assert list(share(service, job)["uploads"]) == []  # nor are they asked for
 
 
-def test_uploads_are_left_out(service: Served) -> None:
+def test_uploads_are_left_out(service: RunningService) -> None:
     """Readers then have the query and its rows, and learn which table is missing."""
     query = "SELECT a.k FROM TAP_UPLOAD.mine AS a JOIN TAP_UPLOAD.other AS b ON a.k = b.k"
     job, files = upload_job(service, query, "mine", "other")
@@ -214,7 +216,7 @@ def test_uploads_are_left_out(service: Served) -> None:
     assert "leave its table out (OMIT)" in share(service, job, status=400)["message"]
 
 
-def test_shares_of_earlier_versions_lose_what_their_query_does_not_read(service: Served) -> None:
+def test_shares_of_earlier_versions_lose_what_their_query_does_not_read(service: RunningService) -> None:
     job, files = upload_job(service, "SELECT k FROM TAP_UPLOAD.mine", "mine", "other")
     services = service.server.config.app.state.services
     shares, results = services.stores.shares, services.stores.results
@@ -243,7 +245,7 @@ def test_shares_of_earlier_versions_lose_what_their_query_does_not_read(service:
     assert len(shares.get_share(share_id).files) == 1
 
 
-def test_a_change_of_a_table_is_told(service: Served) -> None:
+def test_a_change_of_a_table_is_told(service: RunningService) -> None:
     table = Table(name="changing", columns=(Column.model_validate({"name": "n", "datatype": "long"}),))
     schema = Schema(name="shared_data", tables=(table,))
     service.engine.execute("CREATE DATABASE shared_data")
@@ -269,7 +271,7 @@ def test_a_change_of_a_table_is_told(service: Served) -> None:
     service.engine.execute("DROP DATABASE shared_data")
 
 
-def test_users_list_and_delete_their_own(service: Served) -> None:
+def test_users_list_and_delete_their_own(service: RunningService) -> None:
     made = share(service, done(service, auth=ALICE), ALICE, data={"NAMED": "true"})
     assert made["creator"] == "alice"
     assert made["key"] == ""
@@ -290,7 +292,7 @@ def test_users_list_and_delete_their_own(service: Served) -> None:
     assert "there is no share" in gone.text
 
 
-def test_an_anonymous_maker_deletes_by_key(service: Served) -> None:
+def test_an_anonymous_maker_deletes_by_key(service: RunningService) -> None:
     made = share(service, done(service))
     path = f"shares/{made['id']}"
     for key in ("", "wrong", made["id"], "ü"):
@@ -315,13 +317,13 @@ def test_an_anonymous_maker_deletes_by_key(service: Served) -> None:
         ({"JOB": ["a", "b"]}, 400, "JOB is given more than once"),
     ],
 )
-def test_faults_of_requests(service: Served, given: dict[str, Any], status: int, said: str) -> None:
+def test_faults_of_requests(service: RunningService, given: dict[str, Any], status: int, said: str) -> None:
     job = Job(f"{service.tap}/async/none") if "JOB" in given else done(service)
     answer = share(service, job, status=status, data=given)
     assert said in answer["message"]
 
 
-def test_jobs_that_cannot_be_shared(service: Served) -> None:
+def test_jobs_that_cannot_be_shared(service: RunningService) -> None:
     unnoted = done(service, CHECKSUM="false")
     assert "create it again with CHECKSUM=true" in share(service, unnoted, status=400)["message"]
     assert "checksum" not in unnoted.info
@@ -335,13 +337,13 @@ def test_jobs_that_cannot_be_shared(service: Served) -> None:
 
 
 @pytest.mark.parametrize("name", ["..%2Fjobs.sqlite", "share-x-result", "a" * 5000, "%00", "jobs.sqlite", "ü"])
-def test_ids_that_nobody_has(service: Served, name: str) -> None:
+def test_ids_that_nobody_has(service: RunningService, name: str) -> None:
     for path in ("", "/result", "/check", "/uploads/t"):
         assert http(service, "GET", f"shares/{name}{path}").status_code == 404
     assert http(service, "DELETE", f"shares/{name}").status_code == 404
 
 
-def test_shares_end(service: Served) -> None:
+def test_shares_end(service: RunningService) -> None:
     """The rows after a year by default, the record after ten; both by the thread that ends jobs."""
     made = share(service, done(service))
     services = service.server.config.app.state.services
@@ -359,7 +361,7 @@ def test_shares_end(service: Served) -> None:
     assert http(service, "GET", f"shares/{made['id']}").status_code == 404
 
 
-def test_a_reused_result_has_its_checksum(service: Served) -> None:
+def test_a_reused_result_has_its_checksum(service: RunningService) -> None:
     query = f"{STARS} AND id < 5000"
     done(service, query, ALICE, CHECKSUM="false")
     first = done(service, query, ALICE, REUSE="true")

@@ -10,12 +10,12 @@ from pathlib import Path
 
 from tap_service.config import Config
 from tests.support.environment import ROOT
-from tests.tap_service.conftest import Served
+from tests.support.running_service import RunningService
 
 TEXT = (ROOT / "docs" / "shares.md").read_text()
 
 
-def test_the_commands_run(service: Served, tmp_path: Path) -> None:
+def test_the_commands_run(service: RunningService, tmp_path: Path) -> None:
     blocks = re.findall(r"```sh\n(.*?)```", TEXT, re.DOTALL)
     [python] = re.findall(r"```python\n(.*?)```", TEXT, re.DOTALL)
     (tmp_path / "checksum.py").write_text(python)

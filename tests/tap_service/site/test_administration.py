@@ -32,8 +32,8 @@ from tap_service.storage.engine.data_path import lock_data_path
 from tap_service.storage.site_state import SiteState, StateKind, open_site_state
 from tests.loaders.recorder import Recorder
 from tests.support.environment import ROOT
+from tests.support.running_service import RunningService
 from tests.tap_service.async_client import LABORIOUS, create_job
-from tests.tap_service.conftest import Served
 from tests.tap_service.users import USERS, write_accounts
 
 TEXT = (ROOT / "docs" / "administration.md").read_text()
@@ -43,7 +43,7 @@ VOSI = "{http://www.ivoa.net/xml/VOSIAvailability/v1.0}"
 class Operator:
     """Types commands on a data folder."""
 
-    def __init__(self, data: Path, service: Served) -> None:
+    def __init__(self, data: Path, service: RunningService) -> None:
         self.data = data
         self.service = service
         self.tap = service.tap
@@ -70,7 +70,7 @@ class Operator:
 
 
 @pytest.fixture(scope="module")
-def operator(serve: Callable[..., Served], tmp_path_factory: pytest.TempPathFactory) -> Iterator[Operator]:
+def operator(serve: Callable[..., RunningService], tmp_path_factory: pytest.TempPathFactory) -> Iterator[Operator]:
     """An operator of a service that holds its data path and listens on its control socket, as ``skyhouse serve``."""
     data = tmp_path_factory.mktemp("data")
     accounts = write_accounts(data / ACCOUNTS_FILE)
@@ -290,7 +290,7 @@ def test_jobs_without_a_service(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
 
 def test_services_that_share_a_redis_stop_each_others_queries(
     cluster_settings: Callable[..., dict[str, Any]],
-    start_server: Callable[..., AbstractContextManager[Served]],
+    start_server: Callable[..., AbstractContextManager[RunningService]],
     asked: Any,
     heavy: str,
     tmp_path: Path,

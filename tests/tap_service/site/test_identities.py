@@ -24,8 +24,8 @@ from tap_service.handlers.response_headers import CommonHeaders
 from tap_service.models.identity import Identity
 from tap_service.services.site.authentication import BEARER
 from tap_service.storage.accounts import Accounts
+from tests.support.running_service import RunningService
 from tests.support.stilts import run_stilts
-from tests.tap_service.conftest import Served
 from tests.tap_service.users import USERS, temporary_user, write_accounts
 
 ALICE = ("alice", USERS["alice"])
@@ -59,17 +59,17 @@ def users(tmp_path_factory: pytest.TempPathFactory) -> Users:
 
 
 @pytest.fixture(scope="module")
-def open_service(serve: Callable[..., Served], users: Users) -> Served:
+def open_service(serve: Callable[..., RunningService], users: Users) -> RunningService:
     return serve(accounts=users.accounts)
 
 
 @pytest.fixture(scope="module")
-def closed_service(serve: Callable[..., Served], users: Users) -> Served:
+def closed_service(serve: Callable[..., RunningService], users: Users) -> RunningService:
     return serve(accounts=users.accounts, anonymous=False)
 
 
 @pytest.fixture
-def mine(closed_service: Served) -> Iterator[None]:
+def mine(closed_service: RunningService) -> Iterator[None]:
     """Alice has a table mydb.mine with the rows 1 and 2."""
     with temporary_user(closed_service, "alice") as alice:
         alice.put("mydb.mine", "a\n1\n2\n")
@@ -80,7 +80,7 @@ def challenges(answer: httpx.Response) -> list[str]:
     return answer.headers.get_list("WWW-Authenticate")
 
 
-def test_wrong_credentials_are_refused_everywhere(open_service: Served, closed_service: Served) -> None:
+def test_wrong_credentials_are_refused_everywhere(open_service: RunningService, closed_service: RunningService) -> None:
     """Every path below /tap refuses them, for every method, with the protocol's error document."""
     routers = open_service.server.config.app.state.routers
     asked = sorted(
@@ -104,7 +104,7 @@ def test_wrong_credentials_are_refused_everywhere(open_service: Served, closed_s
 
 
 def test_a_login_is_offered_where_it_may_be_of_use(
-    open_service: Served, closed_service: Served, service: Served, users: Users
+    open_service: RunningService, closed_service: RunningService, service: RunningService, users: Users
 ) -> None:
     with httpx.Client(verify=False) as client:
         for path, method in product(FOR_ALL + FOR_CALLERS, ("GET", "HEAD")):
@@ -140,7 +140,7 @@ def test_names_from_elsewhere_fit_into_a_header() -> None:
     asyncio.run(CommonHeaders(app)(scope, None, send))  # type: ignore[arg-type]
 
 
-def test_failures_of_anonymous_callers_are_no_invitation(open_service: Served) -> None:
+def test_failures_of_anonymous_callers_are_no_invitation(open_service: RunningService) -> None:
     """TOPCAT would ask for a password, which would not help."""
     for path, status in (("/sync?QUERY=DUFF", 400), ("/tables/none.such", 404), ("/async/none", 404)):
         failed = httpx.get(open_service.tap + path)
@@ -148,7 +148,7 @@ def test_failures_of_anonymous_callers_are_no_invitation(open_service: Served) -
     assert challenges(httpx.get(f"{open_service.tap}/mydb")) == CHALLENGES
 
 
-def test_jobs_are_made_by_whom_one_says_one_is(open_service: Served, closed_service: Served) -> None:
+def test_jobs_are_made_by_whom_one_says_one_is(open_service: RunningService, closed_service: RunningService) -> None:
     """Wrong credentials do not create an anonymous job."""
     for served, auth, status in (
         (open_service, WRONG, 401),
@@ -161,17 +161,19 @@ def test_jobs_are_made_by_whom_one_says_one_is(open_service: Served, closed_serv
         assert ("location" in made.headers) == (status == 303)
 
 
-def test_another_sites_page_gets_nothing_done_with_a_remembered_password(open_service: Served) -> None:
+def test_another_sites_page_gets_nothing_done_with_a_remembered_password(open_service: RunningService) -> None:
     query = {"LANG": "ADQL", "QUERY": "SELECT TOP 1 id FROM svc.stars"}
     headers = {"Sec-Fetch-Site": "cross-site"}
     assert httpx.post(open_service.sync, data=query, headers=headers, auth=ALICE).status_code == 403
     assert httpx.post(open_service.sync, data=query, headers=headers).status_code == 200
 
 
-def test_the_ways_in_are_declared(open_service: Served, closed_service: Served, service: Served) -> None:
+def test_the_ways_in_are_declared(
+    open_service: RunningService, closed_service: RunningService, service: RunningService
+) -> None:
     """TAP, tables and examples declare them; public resources declare none (TAP 1.1, section 2.4)."""
 
-    def declared(served: Served) -> list[list[str | None]]:
+    def declared(served: RunningService) -> list[list[str | None]]:
         tree = ElementTree.fromstring(httpx.get(served.tap + "/capabilities").content)
         found = [[method.get("standardID") for method in entry.iter("securityMethod")] for entry in tree]
         for_all = [entry.get("standardID") for entry, methods in zip(tree, found, strict=True) if not methods]
@@ -186,7 +188,7 @@ def test_the_ways_in_are_declared(open_service: Served, closed_service: Served, 
 
 @pytest.mark.usefixtures("mine")
 @pytest.mark.parametrize("by", ["password", "token"])
-def test_pyvo_logs_in(open_service: Served, closed_service: Served, users: Users, by: str) -> None:
+def test_pyvo_logs_in(open_service: RunningService, closed_service: RunningService, users: Users, by: str) -> None:
     """pyvo needs only the capabilities."""
     for served in (open_service, closed_service):
         session = AuthSession()
@@ -207,7 +209,7 @@ def test_pyvo_logs_in(open_service: Served, closed_service: Served, users: Users
 
 
 @pytest.mark.usefixtures("mine")
-def test_stilts_logs_in(closed_service: Served, tmp_path: Path) -> None:
+def test_stilts_logs_in(closed_service: RunningService, tmp_path: Path) -> None:
     """STILTS answers the challenge, like TOPCAT, here without a terminal."""
     properties = {"auth.username": ALICE[0], "auth.password": ALICE[1]}
     properties |= {"star.basicauth.user": ALICE[0], "star.basicauth.password": ALICE[1]}  # of older versions

@@ -19,7 +19,7 @@ from tap_service.services.site.login_pauses import (
     LoginPauses,
 )
 from tap_service.storage.accounts import Accounts
-from tests.tap_service.conftest import Served
+from tests.support.running_service import RunningService
 
 GOOD = ("alice", "correct-horse")
 
@@ -115,7 +115,7 @@ def test_memory_is_bounded(pauses: LoginPauses) -> None:
     assert max(sizes) <= 10_000
 
 
-def test_a_flood_of_wrong_passwords(serve: Callable[..., Served], tmp_path: Path) -> None:
+def test_a_flood_of_wrong_passwords(serve: Callable[..., RunningService], tmp_path: Path) -> None:
     """200 wrong ones from one address: it must wait, the right one from elsewhere and tokens do not."""
     accounts = Accounts(tmp_path / "accounts.sqlite")
     for name in ("alice", "bob"):

@@ -14,7 +14,7 @@ from tap_service.models.identity import Identity
 from tap_service.service_errors import Forbidden, ServiceUnavailable
 from tap_service.services.site.own_tokens import OwnTokens
 from tap_service.storage.accounts import Accounts
-from tests.tap_service.conftest import Served
+from tests.support.running_service import RunningService
 from tests.tap_service.users import USERS, write_accounts
 
 ALICE = ("alice", USERS["alice"])
@@ -26,11 +26,13 @@ def path(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def service(serve: Callable[..., Served], path: Path) -> Served:
+def service(serve: Callable[..., RunningService], path: Path) -> RunningService:
     return serve(accounts=path)
 
 
-def send(service: Served, method: str, path: str = "/tokens", token: str = "", **options: Any) -> httpx.Response:
+def send(
+    service: RunningService, method: str, path: str = "/tokens", token: str = "", **options: Any
+) -> httpx.Response:
     """Send a request as alice, with her password or a token."""
     if token:
         options["headers"] = {"Authorization": f"Bearer {token}"}
@@ -39,7 +41,7 @@ def send(service: Served, method: str, path: str = "/tokens", token: str = "", *
     return httpx.request(method, f"{service.tap}{path}", verify=False, timeout=60, **options)
 
 
-def test_the_life_of_a_token(service: Served) -> None:
+def test_the_life_of_a_token(service: RunningService) -> None:
     made = send(service, "POST", json={"label": "laptop", "days": 2})
     assert (made.status_code, made.headers["cache-control"]) == (201, "no-store")
     token, token_id = made.json()["token"], made.json()["id"]
@@ -53,7 +55,7 @@ def test_the_life_of_a_token(service: Served) -> None:
     assert send(service, "DELETE", f"/tokens/{token_id}").status_code == 404
 
 
-def test_a_token_makes_none_that_lives_longer(service: Served) -> None:
+def test_a_token_makes_none_that_lives_longer(service: RunningService) -> None:
     parent = send(service, "POST", json={"label": "short", "days": 1}).json()
     refused = send(service, "POST", token=parent["token"], json={"days": 2})
     assert refused.status_code == 403
@@ -92,14 +94,14 @@ def test_a_token_ends_with_the_one_that_made_it(path: Path) -> None:
         ({"json": {"label": "x" * 20_000}}, 413, "the body has more than 10000 bytes"),
     ],
 )
-def test_requests_that_cannot_be(service: Served, options: dict[str, Any], status: int, said: str) -> None:
+def test_requests_that_cannot_be(service: RunningService, options: dict[str, Any], status: int, said: str) -> None:
     answer = send(service, "POST", **options)
     assert answer.status_code == status
     assert said in answer.text.replace("&#39;", "'").replace("&apos;", "'").replace("&quot;", '"')
     assert send(service, "GET").json()["tokens"] == []
 
 
-def test_a_page_of_another_site_makes_no_token(service: Served) -> None:
+def test_a_page_of_another_site_makes_no_token(service: RunningService) -> None:
     """The browser would send a remembered password with a form, and with JSON only if the service said so before."""
     asked = {"Origin": "https://evil.example", "Access-Control-Request-Method": "POST"}
     allowed = httpx.options(f"{service.tap}/tokens", headers=asked, verify=False)
@@ -108,7 +110,7 @@ def test_a_page_of_another_site_makes_no_token(service: Served) -> None:
     assert form.status_code == 403
 
 
-def test_there_is_a_maximum(service: Served, path: Path) -> None:
+def test_there_is_a_maximum(service: RunningService, path: Path) -> None:
     accounts = Accounts(path)
     for number in range(50):
         accounts.add_token("carol", f"t{number}", 1)

@@ -17,8 +17,8 @@ from loaders.tables.table_grants import grant_access, revoke_access
 from tap_service.storage.accounts import Accounts
 from tap_service.storage.engine.embedded_engine import EmbeddedEngine
 from tests.loaders.recorder import Recorder
+from tests.support.running_service import RunningService
 from tests.tap_service.async_client import Job, create_job
-from tests.tap_service.conftest import Served
 from tests.tap_service.mcp.agent import Agent
 from tests.tap_service.users import USERS, User, temporary_user, write_accounts
 
@@ -93,18 +93,18 @@ def rights(svc_engine: EmbeddedEngine, tmp_path_factory: pytest.TempPathFactory)
 
 
 @pytest.fixture(scope="module")
-def rightful(rights: Path, serve: Callable[..., Served]) -> Served:
+def rightful(rights: Path, serve: Callable[..., RunningService]) -> RunningService:
     return serve(accounts=rights, mcp=True, hats_path=rights.parent / "hats")
 
 
 @pytest.fixture(scope="module")
-def alice(rightful: Served) -> Iterator[User]:
+def alice(rightful: RunningService) -> Iterator[User]:
     with temporary_user(rightful, "alice") as user:
         yield user
 
 
 @pytest.fixture(scope="module", params=["anonymous", "bob", "root"])
-def outsider(rightful: Served, request: pytest.FixtureRequest) -> Callable[..., httpx.Response]:
+def outsider(rightful: RunningService, request: pytest.FixtureRequest) -> Callable[..., httpx.Response]:
     """Send a request as somebody who may not see the tables: administrators have no more rights than others."""
     auth = (request.param, USERS[request.param]) if request.param in USERS else None
 
@@ -202,7 +202,7 @@ def test_tap_schema_has_no_gap_where_it_was(outsider: Callable[..., httpx.Respon
         assert count_gaps(for_outsider) == count_gaps(for_member)
 
 
-def test_an_estimate_does_not_count_it(outsider: Callable[..., httpx.Response], rightful: Served) -> None:
+def test_an_estimate_does_not_count_it(outsider: Callable[..., httpx.Response], rightful: RunningService) -> None:
     shown = int(_ask(outsider, "SELECT COUNT(*) AS n FROM TAP_SCHEMA.columns").text.split()[1])
     assert _ask(outsider, "SELECT * FROM TAP_SCHEMA.columns", "/estimate").json()["rows"] == shown
     assert outsider("GET", "/tables/TAP_SCHEMA.columns/density").json()["rows"] == shown
@@ -258,7 +258,7 @@ def test_resources_of_it_are_those_of_a_table_that_is_not_there(outsider: Callab
 
 @pytest.mark.parametrize("path", ["/{}?RA=1&DEC=0&SR=1", "/{}", "/{}/capabilities"])
 def test_its_cone_search_is_that_of_a_table_that_is_not_there(
-    outsider: Callable[..., httpx.Response], path: str, rightful: Served
+    outsider: Callable[..., httpx.Response], path: str, rightful: RunningService
 ) -> None:
     told, expected = (outsider("GET", path.format(name), root="/scs") for name in PAIRS[0])
     assert told.status_code == expected.status_code == 404
@@ -268,7 +268,7 @@ def test_its_cone_search_is_that_of_a_table_that_is_not_there(
 
 
 @pytest.mark.parametrize("name", ["anonymous", "bob", "root"])
-def test_agents_of_outsiders_do_not_see_it(rightful: Served, name: str) -> None:
+def test_agents_of_outsiders_do_not_see_it(rightful: RunningService, name: str) -> None:
     agent = Agent(rightful, (name, USERS[name]) if name in USERS else None)
     assert agent.call("list_tables", words="moths") == {"tables": [], "notListed": 0}
     assert not SECRETS.search(agent.ask("describe_table", name="openlab.notes").content[0].text)
@@ -284,7 +284,7 @@ def test_agents_of_outsiders_do_not_see_it(rightful: Served, name: str) -> None:
         assert _anonymize(told, hidden) == _anonymize(expected, absent)
 
 
-def test_agents_of_members_see_it(rightful: Served) -> None:
+def test_agents_of_members_see_it(rightful: RunningService) -> None:
     agent = Agent(rightful, ("alice", USERS["alice"]))
     assert [table["name"] for table in agent.call("list_tables", words="moths")["tables"]] == ["hushlab.quietmoths"]
     assert agent.call("run_query", adql="SELECT COUNT(*) AS n FROM hushlab.quietmoths")["rowsCsv"].split()[1] == "100"
@@ -296,7 +296,7 @@ def test_a_public_table_hides_its_key_to_it(outsider: Callable[..., httpx.Respon
     assert _ask(outsider, "SELECT COUNT(*) AS n FROM openlab.notes").text.split() == ["n", "100"]
 
 
-def test_jobs_of_outsiders_fail(rightful: Served) -> None:
+def test_jobs_of_outsiders_fail(rightful: RunningService) -> None:
     for auth in (None, ("bob", USERS["bob"])):
         job = create_job(rightful.tap, "SELECT * FROM hushlab.quietmoths", auth, PHASE="RUN")
         assert job.wait_for_end() == "ERROR"
@@ -317,7 +317,7 @@ def test_outsiders_cannot_watch_it(outsider: Callable[..., httpx.Response], alic
         assert alice.http("DELETE", path).status_code == 204
 
 
-def test_own_tables_stand_beside_the_rights(rightful: Served, alice: User) -> None:
+def test_own_tables_stand_beside_the_rights(rightful: RunningService, alice: User) -> None:
     """A user's own table has the name of a hidden one, and TAP_SCHEMA shows the one and not the other."""
     with temporary_user(rightful, "bob") as bob:
         bob.create_empty_table("mydb.quietmoths")
@@ -329,7 +329,7 @@ def test_own_tables_stand_beside_the_rights(rightful: Served, alice: User) -> No
     assert alice.count("TAP_SCHEMA.tables WHERE table_name IN ('mydb.hers', 'hushlab.quietmoths')") == 2
 
 
-def test_a_right_that_is_taken_away_counts_at_once(rightful: Served, rights: Path, alice: User) -> None:
+def test_a_right_that_is_taken_away_counts_at_once(rightful: RunningService, rights: Path, alice: User) -> None:
     """Also for jobs that were made before, and for results that could be used again."""
     opened = Accounts(rights)
     query = "SELECT murmur FROM hushlab.quietmoths WHERE murmur < 3"
@@ -353,7 +353,7 @@ def test_a_right_that_is_taken_away_counts_at_once(rightful: Served, rights: Pat
     assert alice.ask(query).status_code == 200
 
 
-def test_grants_of_tables_and_schemas(rightful: Served, svc_engine: EmbeddedEngine, alice: User) -> None:
+def test_grants_of_tables_and_schemas(rightful: RunningService, svc_engine: EmbeddedEngine, alice: User) -> None:
     """A table's own grants count before those of its schema, and nothing becomes public by itself."""
     bob = User(rightful, "bob")
     recorder = Recorder()

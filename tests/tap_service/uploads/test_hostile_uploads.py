@@ -21,8 +21,8 @@ import pytest
 
 from tap_service.config import Config
 from tap_service.services.uploads.sandbox_client import SandboxClient
+from tests.support.running_service import RunningService
 from tests.tap_service.async_client import Job
-from tests.tap_service.conftest import Served
 from tests.tap_service.jobs.test_job_recovery import SERVICE, Process
 from tests.tap_service.processes import children, open_files, said_by
 from tests.tap_service.uploads.test_hostile_files import REFUSED, arrow
@@ -33,7 +33,7 @@ VOTABLE = "{http://www.ivoa.net/xml/VOTable/v1.3}"
 
 
 @pytest.fixture(scope="module")
-def tight(serve: Callable[..., Served], tmp_path_factory: pytest.TempPathFactory) -> Served:
+def tight(serve: Callable[..., RunningService], tmp_path_factory: pytest.TempPathFactory) -> RunningService:
     """A service with small limits."""
     return serve(
         upload_bytes=20 << 20,
@@ -46,7 +46,9 @@ def tight(serve: Callable[..., Served], tmp_path_factory: pytest.TempPathFactory
     )
 
 
-def ask(service: Served, content: bytes = CSV, query: str = SUM, kind: str = "", **parameters: str) -> httpx.Response:
+def ask(
+    service: RunningService, content: bytes = CSV, query: str = SUM, kind: str = "", **parameters: str
+) -> httpx.Response:
     """Send a query with ``content`` as TAP_UPLOAD.t."""
     data = {"QUERY": query, "UPLOAD": "t,param:t", "FORMAT": "csv", **parameters}
     part = ("t", content, kind) if kind else ("t", content)
@@ -94,23 +96,23 @@ def peak(process: int) -> int:
         ("zip", "not a table in a known format"),
     ],
 )
-def test_files(tight: Served, case: str, said: str) -> None:
+def test_files(tight: RunningService, case: str, said: str) -> None:
     """The files of ``test_hostile_files`` get the same messages over HTTP."""
     sentence = refusal(ask(tight, REFUSED[case][0]))
     assert sentence.startswith("table t: the file")
     assert said in sentence
 
 
-def test_what_no_process_can_hold(tight: Served) -> None:
+def test_what_no_process_can_hold(tight: RunningService) -> None:
     bomb = arrow(pa.table({"a": np.zeros(160_000_000)}), compression="zstd")
     assert "takes more than 1073741824 bytes of memory" in refusal(ask(tight, bomb))
 
 
-def test_too_many_bytes(tight: Served) -> None:
+def test_too_many_bytes(tight: RunningService) -> None:
     assert "more than 20971520 bytes" in refusal(ask(tight, b"n\n" + b"1\n" * 11_000_000), 413)
 
 
-def test_names_that_do_nothing(tight: Served) -> None:
+def test_names_that_do_nothing(tight: RunningService) -> None:
     names = [
         "a`b",
         "c'd",
@@ -131,7 +133,7 @@ def test_names_that_do_nothing(tight: Served) -> None:
     assert answer.text.splitlines()[1:] == [",".join(str(i) for i in range(len(names)))]
 
 
-def test_positions_that_are_none(tight: Served) -> None:
+def test_positions_that_are_none(tight: RunningService) -> None:
     """Rows without a valid position match nothing; with values out of range the upload has no position index."""
     none = "nan,nan\n,\n,5\ninf,0\n"
     query = (
@@ -176,11 +178,11 @@ def test_positions_that_are_none(tight: Served) -> None:
         ("t,http://127.0.0.1\r\nX: y/", "give param:... or an http or https address"),
     ],
 )
-def test_what_upload_may_not_say(tight: Served, upload: str, said: str) -> None:
+def test_what_upload_may_not_say(tight: RunningService, upload: str, said: str) -> None:
     assert said in refusal(ask(tight, UPLOAD=upload))
 
 
-def test_names_of_tables_that_are_words(tight: Served) -> None:
+def test_names_of_tables_that_are_words(tight: RunningService) -> None:
     query = 'SELECT SUM(s.n) AS n FROM TAP_UPLOAD."select" AS s JOIN TAP_UPLOAD.tables AS t ON s.n = t.n'
     assert ask(tight, CSV, query, UPLOAD="TAP_UPLOAD.select,param:t;tables,param:t").text == "n\r\n3\r\n"
 
@@ -193,7 +195,7 @@ QUERY = part("QUERY", SUM.encode()) + part("FORMAT", b"csv") + part("UPLOAD", b"
 FILE = '; filename="t.csv"'
 
 
-def post(service: Served, body: bytes, end: bytes = b"--b--\r\n") -> httpx.Response:
+def post(service: RunningService, body: bytes, end: bytes = b"--b--\r\n") -> httpx.Response:
     kind = {"Content-Type": "multipart/form-data; boundary=b"}
     return httpx.post(service.sync, content=body + end, headers=kind, timeout=60, verify=False)
 
@@ -211,7 +213,7 @@ def post(service: Served, body: bytes, end: bytes = b"--b--\r\n") -> httpx.Respo
     ],
     ids=["first", "no file name", "path", "type", "packed", "query as file", "unused"],
 )
-def test_parts_that_are_odd_but_good(tight: Served, body: bytes) -> None:
+def test_parts_that_are_odd_but_good(tight: RunningService, body: bytes) -> None:
     answer = post(tight, body)
     assert (answer.status_code, answer.text) == (200, "n\r\n3\r\n")
 
@@ -227,15 +229,15 @@ def test_parts_that_are_odd_but_good(tight: Served, body: bytes) -> None:
     ],
     ids=["twice", "missing", "empty", "no name", "query of bytes"],
 )
-def test_parts_that_are_not(tight: Served, body: bytes, said: str) -> None:
+def test_parts_that_are_not(tight: RunningService, body: bytes, said: str) -> None:
     assert said in refusal(post(tight, body))
 
 
-def test_a_body_without_end(tight: Served) -> None:
+def test_a_body_without_end(tight: RunningService) -> None:
     assert "its last boundary is missing" in refusal(post(tight, QUERY + part("t", CSV, FILE), b""))
 
 
-def test_a_job_tells_the_same(tight: Served) -> None:
+def test_a_job_tells_the_same(tight: RunningService) -> None:
     content, _ = REFUSED["billion laughs"]
     data = {"QUERY": SUM, "UPLOAD": "t,param:t", "PHASE": "RUN"}
     made = httpx.post(f"{tight.tap}/async", data=data, files={"t": ("t", content)}, timeout=60, verify=False)
@@ -247,7 +249,7 @@ def test_a_job_tells_the_same(tight: Served) -> None:
 # --- clients and processes --------------------------------------------------------------------------------------------
 
 
-def begun(service: Served, share: float = 0.5) -> socket.socket:
+def begun(service: RunningService, share: float = 0.5) -> socket.socket:
     """Start an upload of four megabytes, and send only a part of it."""
     body = QUERY + part("t", b"n\n" + b"1\n" * 2_000_000, FILE) + b"--b--\r\n"
     head = f"POST /tap/sync HTTP/1.1\r\nHost: x\r\nContent-Type: multipart/form-data; boundary=b\r\nContent-Length: {len(body)}\r\n\r\n"
@@ -256,7 +258,7 @@ def begun(service: Served, share: float = 0.5) -> socket.socket:
     return connection
 
 
-def test_clients_that_vanish(serve: Callable[..., Served], tmp_path: Path, eventually: Any) -> None:
+def test_clients_that_vanish(serve: Callable[..., RunningService], tmp_path: Path, eventually: Any) -> None:
     service = serve(spool_path=tmp_path)
     clients = [begun(service) for _ in range(5)]
     eventually(lambda: open_files(tmp_path) == 5)
@@ -267,7 +269,7 @@ def test_clients_that_vanish(serve: Callable[..., Served], tmp_path: Path, event
     eventually(lambda: open_files(tmp_path) == 0)
 
 
-def test_no_room_for_files(serve: Callable[..., Served], tmp_path: Path) -> None:
+def test_no_room_for_files(serve: Callable[..., RunningService], tmp_path: Path) -> None:
     """A directory without write permission acts like a full disk."""
     spool = tmp_path / "spool"
     spool.mkdir()
@@ -298,7 +300,7 @@ def started(monkeypatch: pytest.MonkeyPatch) -> list[int]:
 LARGE = b"n\n" + b"1\n" * 4_000_000
 
 
-def test_many_slow_tables_have_one_limit(serve: Callable[..., Served], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_many_slow_tables_have_one_limit(serve: Callable[..., RunningService], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("tap_service.services.uploads.query_uploads._MAX_SECONDS_FACTOR", 0)
     many = ";".join(f"t{i},param:t" for i in range(20))
     assert "take more than 0 seconds to read: upload fewer at once" in refusal(ask(serve(), UPLOAD=many))
@@ -329,7 +331,7 @@ def test_a_reader_ends_while_its_caller_gives_up(tmp_path: Path, eventually: Any
     client.close()
 
 
-def test_a_reader_that_is_killed(serve: Callable[..., Served], started: list[int], eventually: Any) -> None:
+def test_a_reader_that_is_killed(serve: Callable[..., RunningService], started: list[int], eventually: Any) -> None:
     service = serve()
     assert ask(service).text == "n\r\n3\r\n"
     [host] = started
@@ -343,7 +345,7 @@ def test_a_reader_that_is_killed(serve: Callable[..., Served], started: list[int
 
 
 def test_what_readers_are_forked_from_is_killed(
-    serve: Callable[..., Served], started: list[int], eventually: Any
+    serve: Callable[..., RunningService], started: list[int], eventually: Any
 ) -> None:
     """The sandbox is restarted, and the file is read again."""
     service = serve()
@@ -357,7 +359,7 @@ def test_what_readers_are_forked_from_is_killed(
     assert len(started) == 3
 
 
-def test_more_than_can_be_read_at_once(serve: Callable[..., Served]) -> None:
+def test_more_than_can_be_read_at_once(serve: Callable[..., RunningService]) -> None:
     service = serve(concurrent_queries=1)
     with ThreadPoolExecutor(5) as threads:
         answers = list(threads.map(lambda _: ask(service).text, range(5)))

@@ -24,8 +24,8 @@ from astropy.table import MaskedColumn, Table
 from tap_service.readers.file_formats import FORMATS as READABLE
 from tests.servers.server_thread import run_server
 from tests.support.environment import ROOT
+from tests.support.running_service import RunningService
 from tests.tap_service.async_client import create_job
-from tests.tap_service.conftest import Served
 
 NAMES = ["id", "ra", "dec", "name", "flag", "spectrum"]
 
@@ -102,7 +102,7 @@ FORMATS: dict[str, Callable[[Table], bytes]] = {
 }
 
 
-def ask(service: Served, query: str, files: dict[str, bytes], **parameters: str) -> httpx.Response:
+def ask(service: RunningService, query: str, files: dict[str, bytes], **parameters: str) -> httpx.Response:
     """Send a query with each file as the table of its name."""
     data = {"QUERY": query, "UPLOAD": ";".join(f"{name},param:{name}" for name in files), **parameters}
     return httpx.post(
@@ -121,7 +121,7 @@ def same(value: Any) -> Any:
 
 
 @pytest.mark.parametrize("form", FORMATS)
-def test_every_format(service: Served, form: str) -> None:
+def test_every_format(service: RunningService, form: str) -> None:
     query = "SELECT id, ra, dec, name, flag, spectrum FROM TAP_UPLOAD.t ORDER BY ra DESC"
     found = rows(ask(service, query, {"t": FORMATS[form](stars())}, FORMAT="arrow"))
     assert [(row[0], row[1], row[3], row[4]) for row in found] == [
@@ -134,7 +134,7 @@ def test_every_format(service: Served, form: str) -> None:
     assert [[same(value) for value in row[5]] for row in found] == [[3.0, "nan"], [1.0, 2.0], [5.0, 6.0]]
 
 
-def test_coordinate_and_time_systems_are_kept(service: Served) -> None:
+def test_coordinate_and_time_systems_are_kept(service: RunningService) -> None:
     document = (
         b'<VOTABLE version="1.5" xmlns="http://www.ivoa.net/xml/VOTable/v1.3"><RESOURCE>'
         b'<COOSYS ID="c" system="ICRS" epoch="J1991.25" refposition="BARYCENTER"/><COOSYS ID="g" system="GALACTIC"/>'
@@ -158,7 +158,7 @@ def test_coordinate_and_time_systems_are_kept(service: Served) -> None:
     ]
 
 
-def test_fits(service: Served) -> None:
+def test_fits(service: RunningService) -> None:
     table = stars()["id", "ra", "dec", "flag", "spectrum"]
     out = io.BytesIO()
     table.filled(-99).write(out, format="fits")
@@ -178,7 +178,7 @@ def test_fits(service: Served) -> None:
         ("application/octet-stream", b"\xef\xbb\xbfn,word\n1,a\n,b"),
     ],
 )
-def test_text(service: Served, content_type: str, content: bytes) -> None:
+def test_text(service: RunningService, content_type: str, content: bytes) -> None:
     data = {"QUERY": "SELECT n + 1, word FROM TAP_UPLOAD.t ORDER BY word", "UPLOAD": "t,param:p", "FORMAT": "arrow"}
     assert rows(httpx.post(service.sync, data=data, files={"p": ("p", content, content_type)})) == [
         (2, "a"),
@@ -186,7 +186,7 @@ def test_text(service: Served, content_type: str, content: bytes) -> None:
     ]
 
 
-def test_what_is_guessed_of_text_is_corrected_by_later_rows(service: Served) -> None:
+def test_what_is_guessed_of_text_is_corrected_by_later_rows(service: RunningService) -> None:
     """Integers become floats, floats become text, and values out of range are no positions."""
     text = "x" * 200
     lines = ["i,f,ra,dec,text", *(f"{i},{i},{i % 360},0,{text}" for i in range(25_000)), f"1.5,none,1000,91,{text}"]
@@ -195,7 +195,7 @@ def test_what_is_guessed_of_text_is_corrected_by_later_rows(service: Served) -> 
     assert rows(ask(service, query, files, FORMAT="arrow")) == [(25_001, 312_487_501.5, "none", 1000)]
 
 
-def test_names_and_metadata_come_back_unchanged(service: Served) -> None:
+def test_names_and_metadata_come_back_unchanged(service: RunningService) -> None:
     answer = ask(service, "SELECT * FROM TAP_UPLOAD.t", {"t": as_votable(stars(), "binary2")})
     sent = votable.parse(io.BytesIO(as_votable(stars(), "binary2"))).get_first_table()
     back = votable.parse(io.BytesIO(answer.content)).get_first_table()
@@ -206,7 +206,7 @@ def test_names_and_metadata_come_back_unchanged(service: Served) -> None:
         assert one.arraysize == other.arraysize or one.datatype in ("char", "unicodeChar")
 
 
-def test_column_names_of_any_kind(service: Served) -> None:
+def test_column_names_of_any_kind(service: RunningService) -> None:
     names = ["select", "hpx29", "RA", "ra", "a.b", "it's", 'say "x"', "`tick`", "x\\", "Größe"]
     quoted = ",".join('"' + name.replace('"', '""') + '"' for name in names)
     files = {"t": (quoted + "\n" + ",".join(map(str, range(len(names))))).encode()}
@@ -216,7 +216,7 @@ def test_column_names_of_any_kind(service: Served) -> None:
     assert [list(row) for row in table.array.tolist()] == [[*range(len(names))] * 2]
 
 
-def test_several_tables_and_stored_ones(service: Served) -> None:
+def test_several_tables_and_stored_ones(service: RunningService) -> None:
     files = {"a": b"n,x\n1,one\n2,two\n", "b": b"n,y\n2,zwei\n3,drei\n"}
     query = (
         "SELECT s.n, a.x, b.y FROM svc.numbers AS s LEFT JOIN TAP_UPLOAD.a AS a ON s.n = a.n"
@@ -225,13 +225,13 @@ def test_several_tables_and_stored_ones(service: Served) -> None:
     assert rows(ask(service, query, files, FORMAT="arrow")) == [(1, "one", None), (2, "two", "zwei"), (3, None, "drei")]
 
 
-def test_a_table_without_rows(service: Served) -> None:
+def test_a_table_without_rows(service: RunningService) -> None:
     empty = as_votable(stars()[:0], "tabledata")
     for content in (empty, b"id,ra,dec\n"):
         assert rows(ask(service, "SELECT COUNT(*) FROM TAP_UPLOAD.t", {"t": content}, FORMAT="arrow")) == [(0,)]
 
 
-def test_it_is_known_to_its_query_alone(service: Served) -> None:
+def test_it_is_known_to_its_query_alone(service: RunningService) -> None:
     answer = ask(service, "SELECT * FROM TAP_UPLOAD.u", {"t": b"n\n1\n"})
     assert answer.status_code == 400
     assert "did you mean TAP_UPLOAD.t?" in answer.text
@@ -240,13 +240,13 @@ def test_it_is_known_to_its_query_alone(service: Served) -> None:
     assert "<TR>" not in seen.text
 
 
-def test_nothing_is_left(service: Served, eventually: Callable[[Callable[[], bool]], None]) -> None:
+def test_nothing_is_left(service: RunningService, eventually: Callable[[Callable[[], bool]], None]) -> None:
     for query in ("SELECT * FROM TAP_UPLOAD.t", "SELECT nothing FROM TAP_UPLOAD.t", "SELECT 1/0 FROM TAP_UPLOAD.t"):
         ask(service, query, {"t": b"n\n1\n"})
     eventually(lambda: left(service) == [])
 
 
-def left(service: Served) -> list[str]:
+def left(service: RunningService) -> list[str]:
     engine = service.server.config.app.state.services.engine
     sql = "SELECT name FROM system.tables WHERE database = 'skyhouse' AND startsWith(name, 'upload_')"
     return [row["name"] for row in engine.fetch_table(sql).to_pylist()]
@@ -256,15 +256,15 @@ def left(service: Served) -> list[str]:
 
 
 @pytest.fixture(params=["embedded", "cluster"])
-def either(request: pytest.FixtureRequest, service: Served) -> Served:
+def either(request: pytest.FixtureRequest, service: RunningService) -> RunningService:
     """A service of either deployment."""
     if request.param == "embedded":
         return service
-    found: Served = request.getfixturevalue("serve_cluster")()
+    found: RunningService = request.getfixturevalue("serve_cluster")()
     return found
 
 
-def test_jobs(either: Served, eventually: Callable[[Callable[[], bool]], None]) -> None:
+def test_jobs(either: RunningService, eventually: Callable[[Callable[[], bool]], None]) -> None:
     query = "SELECT id, name FROM TAP_UPLOAD.mine WHERE id IS NOT NULL ORDER BY id"
     with requests.Session() as session:
         tap = pyvo.dal.TAPService(either.tap, session=session)
@@ -274,7 +274,7 @@ def test_jobs(either: Served, eventually: Callable[[Callable[[], bool]], None]) 
 
 
 def test_a_file_may_come_before_its_parameters(
-    either: Served, eventually: Callable[[Callable[[], bool]], None]
+    either: RunningService, eventually: Callable[[Callable[[], bool]], None]
 ) -> None:
     first = httpx.post(
         f"{either.tap}/async", data={"QUERY": "SELECT SUM(n) AS n FROM TAP_UPLOAD.t"}, files={"p": ("p", b"n\n1\n")}
@@ -296,7 +296,7 @@ def test_a_file_may_come_before_its_parameters(
     assert not [key for key in stored.list_keys(0) if key.startswith(name)]
 
 
-def test_a_job_whose_table_is_none(either: Served) -> None:
+def test_a_job_whose_table_is_none(either: RunningService) -> None:
     form = {"QUERY": "SELECT * FROM TAP_UPLOAD.t", "UPLOAD": "t,param:p", "PHASE": "RUN"}
     created = httpx.post(f"{either.tap}/async", data=form, files={"p": ("p.vot", b"<VOTABLE><TABLE>")})
     job = create_job(either.tap)
@@ -333,7 +333,7 @@ def web(content: bytes, content_type: str = "", redirects: int = 0) -> Iterator[
         yield f"http://localhost:{server.server_port}/{redirects}"
 
 
-def test_by_address(serve: Callable[..., Served], service: Served) -> None:
+def test_by_address(serve: Callable[..., RunningService], service: RunningService) -> None:
     trusting = serve(upload_hosts=("localhost",))
     query = {"QUERY": "SELECT SUM(n) AS n FROM TAP_UPLOAD.t", "FORMAT": "csv"}
     with web(b"n\n3\n4\n", "text/csv", redirects=2) as address:
@@ -354,7 +354,7 @@ def test_by_address(serve: Callable[..., Served], service: Served) -> None:
 # --- matches ----------------------------------------------------------------------------------------------------------
 
 
-def test_a_match_with_a_stored_table(service: Served) -> None:
+def test_a_match_with_a_stored_table(service: RunningService) -> None:
     stored = rows(service.ask("SELECT id, ra, dec FROM svc.stars WHERE MOD(id, 101) = 0", FORMAT="arrow"))
     files = {"u": ("id,ra,dec\n" + "\n".join(f"{n},{ra},{dec + 0.0001}" for n, ra, dec in stored)).encode()}
     tables = "TAP_UPLOAD.u AS u {} JOIN svc.stars AS s ON DISTANCE(u.ra, u.dec, s.ra, s.dec) < 1/3600."

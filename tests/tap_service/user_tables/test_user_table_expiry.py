@@ -26,7 +26,7 @@ from tap_service.models.timestamps import now
 from tap_service.services.user_tables.user_table_expiry import UserTableExpiry, expiry_time
 from tap_service.services.user_tables.user_table_storage import UserTableStorage
 from tap_service.storage.engine.embedded_engine import EmbeddedEngine
-from tests.tap_service.conftest import Served
+from tests.support.running_service import RunningService
 from tests.tap_service.users import USERS, write_accounts
 
 OWNER = "keeper'; DROP TABLE x --"
@@ -139,7 +139,7 @@ def test_a_table_that_nobody_uses_expires(
 
 
 def test_reading_the_files_of_a_table_is_a_use(
-    svc_engine: EmbeddedEngine, storage: UserTableStorage, serve: Callable[..., Served], tmp_path: Path
+    svc_engine: EmbeddedEngine, storage: UserTableStorage, serve: Callable[..., RunningService], tmp_path: Path
 ) -> None:
     service = serve(accounts=write_accounts(tmp_path / "accounts.sqlite"), hats_path=tmp_path / "hats")
     with storage.staging_table(TABLE) as filled:

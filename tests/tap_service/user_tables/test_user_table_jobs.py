@@ -10,15 +10,15 @@ import pytest
 from astropy.io.votable import parse_single_table
 
 from tap_service.storage.engine.embedded_engine import EmbeddedEngine
+from tests.support.running_service import RunningService
 from tests.tap_service.async_client import Job, create_job
-from tests.tap_service.conftest import Served
 from tests.tap_service.users import User, temporary_user
 
 PLACES = "id,lon,lat,mag,word\n" + "".join(f"{i},{i % 360},{i % 179 - 89},{i % 7},w{i}\n" for i in range(5000))
 
 
 @pytest.fixture(scope="module")
-def places(own: Served) -> Iterator[User]:
+def places(own: RunningService) -> Iterator[User]:
     """The user alice with a table mydb.places."""
     with temporary_user(own, "alice") as alice:
         assert alice.put("mydb.places", PLACES).status_code == 201
@@ -136,7 +136,7 @@ def test_an_index_needs_a_table_and_a_column(alice: User) -> None:
         assert "give " in answer.text
 
 
-def test_an_anonymous_job_has_no_tables(own: Served) -> None:
+def test_an_anonymous_job_has_no_tables(own: RunningService) -> None:
     job = create_job(own.tap, REQUEST="createIndex", TABLE="mydb.places", INDEX="mag", PHASE="RUN")
     assert job.wait_for_end() == "ERROR"
     assert "only users have tables of their own" in job.message
@@ -161,7 +161,7 @@ def test_a_result_becomes_a_table(alice: User, form: str) -> None:
     assert indexed_columns(alice, "mydb.saved") == ["dec", "ra"]
 
 
-def test_what_cannot_be_saved(alice: User, own: Served) -> None:
+def test_what_cannot_be_saved(alice: User, own: RunningService) -> None:
     """An existing table is replaced only with REPLACE."""
     query = {"LANG": "ADQL", "QUERY": "SELECT TOP 5 id, id AS id2 FROM svc.stars", "PHASE": "RUN"}
     csv, good, twice, failed = (
@@ -210,7 +210,9 @@ def test_what_cannot_be_saved(alice: User, own: Served) -> None:
     assert "that job is another's" in stolen.message
 
 
-def test_workers_change_tables_of_their_jobs_owners(serve_cluster: Callable[..., Served], accounts: Path) -> None:
+def test_workers_change_tables_of_their_jobs_owners(
+    serve_cluster: Callable[..., RunningService], accounts: Path
+) -> None:
     """Workers know the owner only from the job; the service sees the change at once."""
     with temporary_user(serve_cluster(accounts=accounts), "carol") as carol:
         carol.create_empty_table("mydb.mine")

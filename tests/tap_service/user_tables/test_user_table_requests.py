@@ -26,9 +26,9 @@ from tap_service.services.uploads.table_files import TableFileReader
 from tap_service.services.user_tables.user_table_requests import UserTableService
 from tap_service.storage.engine.embedded_engine import EmbeddedEngine
 from tap_service.storage.site_state import open_site_state
+from tests.support.running_service import RunningService
 from tests.support.stilts import run_stilts
 from tests.tap_service.async_client import Job
-from tests.tap_service.conftest import Served
 from tests.tap_service.users import User, temporary_user
 
 activate_features("cadc-tb-upload")
@@ -51,13 +51,13 @@ ROWS = "id\tra\tdec\tname\n1\t10.5\t20.5\talpha\n2\t11.5\t-20.5\tβ\n"
 
 
 @pytest.fixture
-def alice(own: Served) -> Iterator[User]:
+def alice(own: RunningService) -> Iterator[User]:
     with temporary_user(own, "alice") as found:
         yield found
 
 
 @pytest.fixture
-def bob(own: Served) -> Iterator[User]:
+def bob(own: RunningService) -> Iterator[User]:
     with temporary_user(own, "bob") as found:
         yield found
 
@@ -102,7 +102,9 @@ def test_a_table_from_a_votable_with_pyvo(alice: User) -> None:
     assert found["flux"].unit == "Jy"
 
 
-def test_stilts_asks_with_a_password(alice: User, serve: Callable[..., Served], accounts: Path, tmp_path: Path) -> None:
+def test_stilts_asks_with_a_password(
+    alice: User, serve: Callable[..., RunningService], accounts: Path, tmp_path: Path
+) -> None:
     """STILTS sends a password only after a challenge. Existing tables stay readable when new ones are not permitted."""
     assert alice.put("mydb.stars", ROWS, "text/tab-separated-values").status_code == 201
     service = serve(accounts=accounts, anonymous=False, user_tables=0)
@@ -122,7 +124,7 @@ def test_stilts_asks_with_a_password(alice: User, serve: Callable[..., Served], 
 # --- whose tables
 
 
-def test_nobody_else_sees_a_table(alice: User, bob: User, own: Served) -> None:
+def test_nobody_else_sees_a_table(alice: User, bob: User, own: RunningService) -> None:
     definition = "<table><column><name>hidden_column</name><dataType>int</dataType></column></table>"
     assert alice.put("mydb.secret_plan", definition, "text/xml").status_code == 201
     bob.create_empty_table("mydb.other")
@@ -219,7 +221,7 @@ def test_a_reused_result_is_of_the_same_rows(alice: User) -> None:
         ("GET", "mydb"),
     ],
 )
-def test_anonymous_callers_have_no_tables(own: Served, method: str, path: str) -> None:
+def test_anonymous_callers_have_no_tables(own: RunningService, method: str, path: str) -> None:
     answer = httpx.request(method, f"{own.tap}/{path}", verify=False, content=b"x\n1\n" if method != "GET" else None)
     assert answer.status_code == 401
     assert "tables of your own need a name and password" in answer.text
@@ -489,7 +491,7 @@ def test_only_one_makes_a_table(alice: User) -> None:
     assert alice.count("mydb.winner") == 0
 
 
-def test_a_query_goes_on_while_its_table_is_removed(alice: User, own: Served) -> None:
+def test_a_query_goes_on_while_its_table_is_removed(alice: User, own: RunningService) -> None:
     assert alice.put("mydb.reading", "a\n" + "".join(f"{i}\n" for i in range(2000))).status_code == 201
     query = "SELECT x.a, y.a AS b FROM mydb.reading AS x, mydb.reading AS y"
     data = {"LANG": "ADQL", "FORMAT": "csv", "QUERY": query, "MAXREC": "2000000"}

@@ -19,7 +19,7 @@ from tap_service.storage.accounts import Accounts
 from tap_service.storage.engine.embedded_engine import EmbeddedEngine
 from tap_service.storage.site_state import StateKind
 from tests.loaders.recorder import Recorder
-from tests.tap_service.conftest import Served
+from tests.support.running_service import RunningService
 from tests.tap_service.users import USERS, User, temporary_user, write_accounts
 
 ODD, ODD_PASSWORD = "ann.k+x@obs-1.org", "quite-a-secret"
@@ -43,14 +43,14 @@ ONE_PROCESS = pytest.mark.parametrize("service", ["embedded"], indirect=True)
 
 
 @pytest.fixture(scope="module", params=["embedded", "cluster"])
-def service(request: pytest.FixtureRequest, accounts_file: Path) -> Served:
+def service(request: pytest.FixtureRequest, accounts_file: Path) -> RunningService:
     start = request.getfixturevalue("serve" if request.param == "embedded" else "serve_cluster")
-    found: Served = start(accounts=accounts_file, user_tables=5, user_table_bytes=1_000_000)
+    found: RunningService = start(accounts=accounts_file, user_tables=5, user_table_bytes=1_000_000)
     return found
 
 
 @pytest.fixture
-def alice(service: Served) -> Iterator[User]:
+def alice(service: RunningService) -> Iterator[User]:
     """The owner of mydb.quietmoths, which is shared with bob."""
     with temporary_user(service, "alice") as user:
         assert user.put("mydb.quietmoths", ROWS).status_code == 201
@@ -59,13 +59,13 @@ def alice(service: Served) -> Iterator[User]:
 
 
 @pytest.fixture
-def bob(service: Served) -> Iterator[User]:
+def bob(service: RunningService) -> Iterator[User]:
     with temporary_user(service, "bob") as user:
         yield user
 
 
 @pytest.fixture
-def carol(service: Served) -> User:
+def carol(service: RunningService) -> User:
     return User(service, "carol")
 
 
@@ -152,7 +152,7 @@ def test_readers_change_nothing(alice: User, bob: User) -> None:
 
 @ONE_PROCESS
 @pytest.mark.parametrize("name", ["anonymous", "carol", "root"])
-def test_nobody_else_learns_of_it(service: Served, alice: User, name: str) -> None:
+def test_nobody_else_learns_of_it(service: RunningService, alice: User, name: str) -> None:
     auth = (name, USERS[name]) if name in USERS else None
 
     def send(method: str, path: str, **options: object) -> httpx.Response:
@@ -197,7 +197,7 @@ def test_a_right_that_is_taken_away_counts_at_once(alice: User, bob: User) -> No
     assert revoke(alice, user="bob").status_code == 404
 
 
-def test_groups(service: Served, accounts_file: Path, alice: User, carol: User) -> None:
+def test_groups(service: RunningService, accounts_file: Path, alice: User, carol: User) -> None:
     assert not sees(carol)
     assert share(alice, group="lens")["groups"] == ["lens"]
     assert sees(carol)
@@ -243,7 +243,7 @@ def test_readers_follow_the_table(alice: User, bob: User) -> None:
 
 
 @ONE_PROCESS
-def test_names_with_other_characters(service: Served, bob: User) -> None:
+def test_names_with_other_characters(service: RunningService, bob: User) -> None:
     name = f'"mydb_{ODD}".stars'
     with temporary_user(service, ODD, ODD_PASSWORD) as owner:
         assert owner.put("mydb.stars", ROWS).status_code == 201
@@ -281,7 +281,7 @@ def test_what_is_no_grant(alice: User, monkeypatch: pytest.MonkeyPatch) -> None:
     assert "up to 2" in alice.http("POST", "mydb/mydb.quietmoths/grants", json={"user": "one-more"}).text
 
 
-def test_the_sweep_keeps_what_is_shared(service: Served, alice: User, bob: User) -> None:
+def test_the_sweep_keeps_what_is_shared(service: RunningService, alice: User, bob: User) -> None:
     share(alice, user="carol")
     revoke(alice, user="carol")
     bob.count("mydb_alice.quietmoths")
@@ -297,7 +297,7 @@ def test_the_sweep_keeps_what_is_shared(service: Served, alice: User, bob: User)
 @ONE_PROCESS
 class TestOperators:
     @pytest.fixture
-    def engine(self, service: Served) -> EmbeddedEngine:
+    def engine(self, service: RunningService) -> EmbeddedEngine:
         return service.engine  # type: ignore[return-value]
 
     def test_lists_name_readers(self, engine: EmbeddedEngine, alice: User) -> None:

@@ -10,13 +10,13 @@ from pathlib import Path
 
 from tap_service.config import Config
 from tests.support.environment import ROOT
-from tests.tap_service.conftest import Served
+from tests.support.running_service import RunningService
 from tests.tap_service.users import temporary_user
 
 TEXT = (ROOT / "docs" / "user-tables.md").read_text()
 
 
-def test_the_commands_and_the_code_run(own: Served, tmp_path: Path) -> None:
+def test_the_commands_and_the_code_run(own: RunningService, tmp_path: Path) -> None:
     with temporary_user(own, "alice") as alice:
         script = "set -euo pipefail\n" + "\n".join(re.findall(r"```sh\n(.*?)```", TEXT, re.DOTALL))
         run = subprocess.run(

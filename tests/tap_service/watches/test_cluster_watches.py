@@ -6,12 +6,12 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from tests.tap_service.conftest import Served
+from tests.support.running_service import RunningService
 from tests.tap_service.watches.alerts import add_alerts, alerts_table
 from tests.tap_service.watches.watcher import BRIGHT, Watcher
 
 
-def test_workers_do_the_runs(serve_cluster: Callable[..., Served], accounts: Path, tmp_path: Path) -> None:
+def test_workers_do_the_runs(serve_cluster: Callable[..., RunningService], accounts: Path, tmp_path: Path) -> None:
     service = serve_cluster(accounts=accounts)
     with alerts_table(service.engine, tmp_path):
         service.refresh()

@@ -12,7 +12,7 @@ import pytest
 
 from tap_service.models.timestamps import now
 from tap_service.services.user_tables.user_table_storage import UserTableStorage
-from tests.tap_service.conftest import Served
+from tests.support.running_service import RunningService
 from tests.tap_service.watches.alerts import Receiver, add_alerts, alerts_table, receiver
 from tests.tap_service.watches.watcher import BRIGHT, Watcher
 
@@ -28,7 +28,9 @@ def hook() -> Iterator[Receiver]:
 
 
 @pytest.fixture(scope="module")
-def alice(serve: Callable[..., Served], accounts: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Watcher]:
+def alice(
+    serve: Callable[..., RunningService], accounts: Path, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Watcher]:
     """A user of a service that does rounds only when a test wants them."""
     service = serve(accounts=accounts, webhook_hosts=("localhost",))
     with alerts_table(service.engine, tmp_path_factory.mktemp("alerts")):

@@ -21,7 +21,7 @@ from loaders.control.control_server import ControlServer
 from tap_service.constants import ACCOUNTS_FILE
 from tap_service.storage.history.history_store import HistoryUnavailable
 from tests.servers.server_thread import run_server
-from tests.tap_service.conftest import Served
+from tests.support.running_service import RunningService
 from tests.tap_service.users import USERS, write_accounts
 from tests.tap_service.watches.alerts import TABLE, add_alerts, alerts_table
 from tests.tap_service.watches.watcher import BRIGHT, Watcher
@@ -69,7 +69,7 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def alice(
-    serve: Callable[..., Served], data: Path, mailbox: Mailbox, tmp_path_factory: pytest.TempPathFactory
+    serve: Callable[..., RunningService], data: Path, mailbox: Mailbox, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Watcher]:
     accounts = write_accounts(data / ACCOUNTS_FILE)
     mail = {

@@ -19,7 +19,7 @@ from clickhouse_schema.engine_tables.catalogue_log import write_grants
 from tap_service.documents.watch_documents import webhook_message
 from tap_service.service_errors import ServiceBusy
 from tap_service.storage.watches.watch_store import WatchStoreUnavailable
-from tests.tap_service.conftest import Served
+from tests.support.running_service import RunningService
 from tests.tap_service.watches.alerts import TABLE, Receiver, add_alerts, alerts_table, receiver
 from tests.tap_service.watches.watcher import BRIGHT, Watcher
 
@@ -31,7 +31,9 @@ def hook() -> Iterator[Receiver]:
 
 
 @pytest.fixture(scope="module")
-def service(serve: Callable[..., Served], accounts: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+def service(
+    serve: Callable[..., RunningService], accounts: Path, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[RunningService]:
     started = serve(accounts=accounts, webhook_hosts=("localhost",), user_watches=4, watch_rows=50)
     with alerts_table(started.engine, tmp_path_factory.mktemp("alerts")):
         started.refresh()
@@ -39,13 +41,13 @@ def service(serve: Callable[..., Served], accounts: Path, tmp_path_factory: pyte
 
 
 @pytest.fixture
-def alice(service: Served) -> Iterator[Watcher]:
+def alice(service: RunningService) -> Iterator[Watcher]:
     user = Watcher(service, "alice")
     yield user
     user.remove_all()
 
 
-def test_new_rows_alone_reach_the_table(alice: Watcher, service: Served, tmp_path: Path) -> None:
+def test_new_rows_alone_reach_the_table(alice: Watcher, service: RunningService, tmp_path: Path) -> None:
     watch = alice.watch(name="bright", query=BRIGHT)
     assert (watch["table"], watch["result"], watch["secret"], watch["runs"]) == (TABLE, "mydb.bright", None, [])
     assert alice.ids("mydb.bright") == []
@@ -72,7 +74,7 @@ def test_new_rows_alone_reach_the_table(alice: Watcher, service: Served, tmp_pat
 
 
 def test_a_run_is_remembered_while_its_rows_are_kept(
-    alice: Watcher, service: Served, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    alice: Watcher, service: RunningService, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("tap_service.services.watches.watch_rounds.KEPT_RUNS", 2)
     paused = alice.watch(name="paused", query=BRIGHT)
@@ -93,7 +95,7 @@ def test_a_run_is_remembered_while_its_rows_are_kept(
     assert _count_tokens(service, "once") == 1
 
 
-def _count_tokens(service: Served, name: str) -> int:
+def _count_tokens(service: RunningService, name: str) -> int:
     """Return how many appends are remembered in the record of a table of alice."""
     found = user_table_record.find_user_table(service.engine, "alice", name)
     assert found is not None
@@ -101,7 +103,7 @@ def _count_tokens(service: Served, name: str) -> int:
 
 
 def test_a_job_that_is_not_created_is_no_attempt(
-    alice: Watcher, service: Served, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    alice: Watcher, service: RunningService, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("tap_service.services.watches.watch_rounds._RETRY_SECONDS", 0)
     monkeypatch.setattr("tap_service.services.jobs.job_requests.JobService.create_watch_job", _refuse)
@@ -119,7 +121,7 @@ def _refuse(*_: object) -> None:
     raise ServiceBusy("all places are taken")
 
 
-def test_a_list_of_positions(alice: Watcher, service: Served, tmp_path: Path) -> None:
+def test_a_list_of_positions(alice: Watcher, service: RunningService, tmp_path: Path) -> None:
     rows = "name,ra,dec\nnear,280.5001,11.5\nfar,281,11.5\nnone,,\n"
     assert alice.put("mydb.targets", rows).status_code == 201
     watch = alice.watch(name="matched", list="mydb.targets", table=TABLE, radius=2)
@@ -143,7 +145,7 @@ def test_a_list_of_positions(alice: Watcher, service: Served, tmp_path: Path) ->
 
 
 def test_a_webhook_is_signed_and_tried_again(
-    alice: Watcher, service: Served, hook: Receiver, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    alice: Watcher, service: RunningService, hook: Receiver, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("tap_service.models.watch._PATIENCE", (0, 0))
     hook.answers[:] = [500, 302]
@@ -174,7 +176,7 @@ def test_a_webhook_is_signed_and_tried_again(
 
 
 def test_a_webhook_is_given_up(
-    alice: Watcher, service: Served, hook: Receiver, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    alice: Watcher, service: RunningService, hook: Receiver, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("tap_service.models.watch._PATIENCE", (0,))
     hook.answers[:] = [500, 500]
@@ -205,7 +207,7 @@ WHOLE = [
 
 
 def test_an_answer_that_is_cut_is_no_delivery(
-    alice: Watcher, service: Served, hook: Receiver, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    alice: Watcher, service: RunningService, hook: Receiver, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Whoever answers so may have lost the message: it is sent again."""
     monkeypatch.setattr("tap_service.models.watch._PATIENCE", (0,) * len(CUT))
@@ -222,7 +224,9 @@ def test_an_answer_that_is_cut_is_no_delivery(
     hook.got.clear()
 
 
-def test_messages_do_not_believe_a_host(alice: Watcher, service: Served, hook: Receiver, tmp_path: Path) -> None:
+def test_messages_do_not_believe_a_host(
+    alice: Watcher, service: RunningService, hook: Receiver, tmp_path: Path
+) -> None:
     """Whoever makes a watch writes the Host of that request. Addresses are the operator's, or have no host."""
     wish = {"name": "believed", "query": BRIGHT, "webhook": hook.url}
     watch = alice.http("POST", "watches", json=wish, headers={"Host": "evil.example"}).json()
@@ -265,7 +269,7 @@ def test_a_named_host_of_the_local_network(alice: Watcher, monkeypatch: pytest.M
 
 
 def test_a_host_of_the_local_network_is_tried_once(
-    alice: Watcher, service: Served, hook: Receiver, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    alice: Watcher, service: RunningService, hook: Receiver, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     watch = alice.watch(name="private", query=BRIGHT, webhook=hook.url)
     _trust_no_host(alice.rounds._messages, monkeypatch)
@@ -287,7 +291,7 @@ def _trust_no_host(part: Any, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_message_that_cannot_be_written_is_given_up(
-    alice: Watcher, service: Served, hook: Receiver, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    alice: Watcher, service: RunningService, hook: Receiver, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("tap_service.models.watch._PATIENCE", (0,))
     monkeypatch.setattr("tap_service.services.watches.watch_rounds.read_sample", lambda *_: "no JSON")
@@ -300,7 +304,7 @@ def test_a_message_that_cannot_be_written_is_given_up(
 
 
 def test_slow_receivers_delay_no_other_owner(
-    alice: Watcher, service: Served, hook: Receiver, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    alice: Watcher, service: RunningService, hook: Receiver, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("tap_service.services.watches.watch_messages.ATTEMPT_SECONDS", 600)
     monkeypatch.setattr("tap_service.services.watches.watch_rounds._ATTEMPT_PERIOD", 600)
@@ -321,7 +325,7 @@ def test_slow_receivers_delay_no_other_owner(
     bob.remove_all()
 
 
-def test_a_run_has_the_rights_of_its_owner_then(alice: Watcher, service: Served, tmp_path: Path) -> None:
+def test_a_run_has_the_rights_of_its_owner_then(alice: Watcher, service: RunningService, tmp_path: Path) -> None:
     watch = alice.watch(name="mine", query=BRIGHT)
     write_grants(service.engine, lambda grants: grants.update({TABLE: frozenset({"nobody"})}))
     service.refresh()
@@ -338,7 +342,7 @@ def test_a_run_has_the_rights_of_its_owner_then(alice: Watcher, service: Served,
     assert (done["last_error"], alice.ids("mydb.mine")) == (None, [7000, 7001])
 
 
-def test_too_many_rows_add_none(alice: Watcher, service: Served, tmp_path: Path) -> None:
+def test_too_many_rows_add_none(alice: Watcher, service: RunningService, tmp_path: Path) -> None:
     watch = alice.watch(name="all_of_them", query=f"SELECT id FROM {TABLE}")
     add_alerts(service.engine, tmp_path, 8000, 51)
     failed = alice.wait(watch, "FAILED")
@@ -349,7 +353,7 @@ def test_too_many_rows_add_none(alice: Watcher, service: Served, tmp_path: Path)
     assert len(alice.ids("mydb.all_of_them")) == 50
 
 
-def test_a_pause_keeps_additions(alice: Watcher, service: Served, tmp_path: Path) -> None:
+def test_a_pause_keeps_additions(alice: Watcher, service: RunningService, tmp_path: Path) -> None:
     watch = alice.watch(name="later", query=BRIGHT)
     alice.act(watch, "pause")
     add_alerts(service.engine, tmp_path, 9000, 10)
@@ -362,7 +366,7 @@ def test_a_pause_keeps_additions(alice: Watcher, service: Served, tmp_path: Path
 
 
 def test_old_additions_are_missed(
-    alice: Watcher, service: Served, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    alice: Watcher, service: RunningService, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     watch = alice.watch(name="never", query=BRIGHT)
     alice.act(watch, "pause")
@@ -375,7 +379,7 @@ def test_old_additions_are_missed(
     assert addition_record.read_kept_additions(service.engine) == ()
 
 
-def test_numbers_go_on_when_the_tables_are_new(alice: Watcher, service: Served, tmp_path: Path) -> None:
+def test_numbers_go_on_when_the_tables_are_new(alice: Watcher, service: RunningService, tmp_path: Path) -> None:
     """As after a restore without tables, which has the watches and an empty record of additions."""
     watch = alice.watch(name="outlives", query=BRIGHT)
     add_alerts(service.engine, tmp_path, 9600, 10)
@@ -433,7 +437,7 @@ def test_half_of_a_surrogate_pair(alice: Watcher) -> None:
     assert "query: character 1 is U+D800, half of a surrogate pair" in answer.text
 
 
-def test_others_see_nothing(alice: Watcher, service: Served) -> None:
+def test_others_see_nothing(alice: Watcher, service: RunningService) -> None:
     watch = alice.watch(name="private_matter", query=BRIGHT)
     bob = Watcher(service, "bob")
     assert bob.http("GET", "watches").json()["watches"] == []

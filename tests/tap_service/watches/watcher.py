@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from typing import Any
 
-from tests.tap_service.conftest import Served
+from tests.support.running_service import RunningService
 from tests.tap_service.users import User
 from tests.tap_service.watches.alerts import TABLE
 
@@ -13,7 +13,7 @@ BRIGHT = f"SELECT id, ra, dec, mag FROM {TABLE} WHERE mag < 2"
 
 
 class Watcher(User):
-    def __init__(self, service: Served, name: str) -> None:
+    def __init__(self, service: RunningService, name: str) -> None:
         super().__init__(service, name)
         self.service = service
         self.services = service.server.config.app.state.services

@@ -22,10 +22,10 @@ from tap_service.storage.engine.engine import Engine
 from tests.loaders.recorder import Recorder
 from tests.servers.clickhouse_server import ClickHouseServer
 from tests.servers.file_server import FileServer, serving_files
-from tests.tap_service.conftest import Served
+from tests.support.running_service import RunningService
 from tests.tap_service.hats.hats_files import make_rows, write_catalogue, write_properties
 
-StartServer = Callable[..., AbstractContextManager[Served]]
+StartServer = Callable[..., AbstractContextManager[RunningService]]
 
 COUNT = "SELECT COUNT(mag) AS n, SUM(id) AS s FROM gateway.stars"
 CONE = "SELECT id FROM gateway.stars WHERE DISTANCE(ra, dec, 120, -40) < 20 ORDER BY id"
@@ -40,9 +40,9 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[FileServer]:
 
 
 @pytest.fixture
-def faulty(server: FileServer) -> Iterator[FileServer]:
+def failing_server(server: FileServer) -> Iterator[FileServer]:
     yield server
-    server.find_problem = lambda method, path: ""
+    server.choose_failure = lambda method, path: ""
 
 
 @contextmanager
@@ -54,7 +54,7 @@ def attached(engine: Engine, server: FileServer) -> Iterator[None]:
         unregister_table(engine, "gateway", "stars")
 
 
-def check_answers(served: Served) -> None:
+def check_answers(served: RunningService) -> None:
     rows = make_rows()
     assert served.ask(COUNT, FORMAT="csv").text.split() == ["n,s", f"1200,{sum(range(1200))}"]
     found = [int(line) for line in served.ask(CONE, FORMAT="csv").text.split()[1:]]
@@ -63,7 +63,7 @@ def check_answers(served: Served) -> None:
 
 
 def test_on_the_embedded_engine(
-    serve: Callable[..., Served], svc_engine: EmbeddedEngine, server: FileServer, tmp_path: Path
+    serve: Callable[..., RunningService], svc_engine: EmbeddedEngine, server: FileServer, tmp_path: Path
 ) -> None:
     served = serve(attach_cache=tmp_path)
     with attached(svc_engine, server):
@@ -76,7 +76,7 @@ def test_on_the_embedded_engine(
 
 
 def test_its_files_are_not_served(
-    serve: Callable[..., Served], svc_engine: EmbeddedEngine, server: FileServer, tmp_path: Path
+    serve: Callable[..., RunningService], svc_engine: EmbeddedEngine, server: FileServer, tmp_path: Path
 ) -> None:
     served = serve(attach_cache=tmp_path, hats_path=tmp_path / "hats")
     with attached(svc_engine, server):
@@ -101,10 +101,10 @@ def test_the_operator_learns_of_a_change(
         gateway.publish(read_catalogue(svc_engine))
         watch.look_at_all()
         assert not caplog.messages
-        changing.find_problem = lambda method, path: 503
+        changing.choose_failure = lambda method, path: 503
         watch.look_at_all()
         assert "hats.properties cannot be read" in caplog.messages[-1]
-        changing.find_problem = lambda method, path: ""
+        changing.choose_failure = lambda method, path: ""
         write_properties(tmp_path / "stars", obs_description="written again")
         for _ in range(2):
             watch.look_at_all()
@@ -133,19 +133,19 @@ def test_on_a_server(
 
 
 def test_users_learn_which_table_fails(
-    serve: Callable[..., Served], svc_engine: EmbeddedEngine, faulty: FileServer, tmp_path: Path
+    serve: Callable[..., RunningService], svc_engine: EmbeddedEngine, failing_server: FileServer, tmp_path: Path
 ) -> None:
     served = serve(attach_cache=tmp_path)
-    with attached(svc_engine, faulty):
+    with attached(svc_engine, failing_server):
         served.refresh()
         for error, reason in (
             (503, "cannot be read now, because their storage does not answer. Try again later"),
             ("changed", "are not those that were attached: they have changed, or some are missing"),
         ):
-            faulty.find_problem = lambda method, path, error=error: error if "Npix=5" in path else ""
+            failing_server.choose_failure = lambda method, path, error=error: error if "Npix=5" in path else ""
             answer = served.ask(COUNT)
             assert answer.status_code == 503
             assert f"the files of the table gateway.stars {reason}" in answer.text
-            assert faulty.url not in answer.text
-        faulty.find_problem = lambda method, path: ""
+            assert failing_server.url not in answer.text
+        failing_server.choose_failure = lambda method, path: ""
         check_answers(served)

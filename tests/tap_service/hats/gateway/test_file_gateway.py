@@ -52,10 +52,10 @@ def server(files: Path) -> Iterator[FileServer]:
 
 
 @pytest.fixture
-def faulty(server: FileServer) -> Iterator[FileServer]:
+def failing_server(server: FileServer) -> Iterator[FileServer]:
     server.requests.clear()
     yield server
-    server.find_problem = lambda method, path: ""
+    server.choose_failure = lambda method, path: ""
 
 
 @pytest.fixture
@@ -126,82 +126,86 @@ def test_an_error_names_the_table_of_the_query(gateway: FileGateway, files: Path
         assert f"the table {entry.qualified_name} " in httpx.get(f"{entry.attached.root}/0.parquet").text
 
 
-@pytest.mark.parametrize("fault", [500, 503, "silent", "half", "slow"])
-def test_a_storage_that_fails(faulty: FileServer, publish: Publish, error: int | str) -> None:
-    url = publish(faulty.url)
-    faulty.find_problem = lambda method, path: error
+@pytest.mark.parametrize("error", [500, 503, "silent", "half", "slow"])
+def test_a_storage_that_fails(failing_server: FileServer, publish: Publish, error: int | str) -> None:
+    url = publish(failing_server.url)
+    failing_server.choose_failure = lambda method, path: error
     answer = read_range(url, 0, 2048)
     assert answer.status_code == 403
     reason = (
         "the files of the table gate.stars cannot be read now, because their storage does not answer. Try again later"
     )
     assert answer.text == f"{FILES_MARK}{reason}{FILES_MARK}"
-    faulty.find_problem = lambda method, path: ""
+    failing_server.choose_failure = lambda method, path: ""
     assert read_range(url, 0, 2048).content == DATA[:2048]
 
 
-def test_a_storage_that_fails_once(faulty: FileServer, publish: Publish) -> None:
-    url = publish(faulty.url)
+def test_a_storage_that_fails_once(failing_server: FileServer, publish: Publish) -> None:
+    url = publish(failing_server.url)
     errors = iter([503, "half"])
-    faulty.find_problem = lambda method, path: next(errors, "")
+    failing_server.choose_failure = lambda method, path: next(errors, "")
     assert read_range(url, 0, 2048).content == DATA[:2048]
 
 
-@pytest.mark.parametrize("fault", ["changed", 404, 403])
+@pytest.mark.parametrize("error", ["changed", 404, 403])
 def test_a_file_that_is_another(
-    faulty: FileServer, publish: Publish, error: int | str, caplog: pytest.LogCaptureFixture
+    failing_server: FileServer, publish: Publish, error: int | str, caplog: pytest.LogCaptureFixture
 ) -> None:
-    url = publish(faulty.url)
-    faulty.find_problem = lambda method, path: error
+    url = publish(failing_server.url)
+    failing_server.choose_failure = lambda method, path: error
     answer = read_range(url, 0, 2048)
     assert answer.status_code == 403
     assert "the files of the table gate.stars are not those that were attached" in answer.text
-    assert faulty.url not in answer.text
+    assert failing_server.url not in answer.text
     [message] = caplog.messages
     assert "a.parquet" in message
     assert "skyhouse verify gate.stars" in message
     assert "skyhouse attach --refresh --table gate.stars" in message
 
 
-def test_an_error_after_the_first_bytes_breaks_the_answer(faulty: FileServer, publish: Publish) -> None:
-    url = publish(faulty.url)
+def test_an_error_after_the_first_bytes_breaks_the_answer(failing_server: FileServer, publish: Publish) -> None:
+    url = publish(failing_server.url)
     blocks = iter(range(9))
-    faulty.find_problem = lambda method, path: 500 if next(blocks) else ""
+    failing_server.choose_failure = lambda method, path: 500 if next(blocks) else ""
     assert read_range(url, 0, BLOCK_BYTES).content == DATA[:BLOCK_BYTES]
     with pytest.raises(httpx.RemoteProtocolError):
         httpx.get(url)
 
 
-def test_blocks_are_read_once(faulty: FileServer, publish: Publish, gateway: FileGateway, tmp_path: Path) -> None:
-    url = publish(faulty.url)
+def test_blocks_are_read_once(
+    failing_server: FileServer, publish: Publish, gateway: FileGateway, tmp_path: Path
+) -> None:
+    url = publish(failing_server.url)
     assert httpx.get(url).content == DATA
-    asked = len(faulty.requests)
+    asked = len(failing_server.requests)
     assert httpx.get(url).content == DATA
     assert read_range(url, 100, 3 * BLOCK_BYTES).status_code == 206
-    assert len(faulty.requests) == asked
+    assert len(failing_server.requests) == asked
     [broken, *_] = (tmp_path / "cache").rglob("0/*")
     broken.write_bytes(broken.read_bytes()[:-9])  # as after a crash
     assert httpx.get(url).content == DATA
-    assert len(faulty.requests) == asked + 1
-    assert gateway.secret not in str(faulty.requests)
+    assert len(failing_server.requests) == asked + 1
+    assert gateway.secret not in str(failing_server.requests)
 
 
-def test_kept_blocks_are_not_fetched_with_missing_ones(faulty: FileServer, publish: Publish, tmp_path: Path) -> None:
-    url = publish(faulty.url)
+def test_kept_blocks_are_not_fetched_with_missing_ones(
+    failing_server: FileServer, publish: Publish, tmp_path: Path
+) -> None:
+    url = publish(failing_server.url)
     assert read_range(url, BLOCK_BYTES, BLOCK_BYTES + 9).status_code == 206
     [kept] = (tmp_path / "cache").rglob("0/*")
     written = kept.stat().st_ino
-    faulty.requests.clear()
+    failing_server.requests.clear()
     assert httpx.get(url).content == DATA
-    assert [method for method, _ in faulty.requests] == ["GET", "GET"]  # before it and after it
+    assert [method for method, _ in failing_server.requests] == ["GET", "GET"]  # before it and after it
     assert kept.stat().st_ino == written
 
 
 def test_kept_blocks_are_read_side_by_side(
-    faulty: FileServer, publish: Publish, gateway: FileGateway, monkeypatch: pytest.MonkeyPatch
+    failing_server: FileServer, publish: Publish, gateway: FileGateway, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The cache reads several blocks at a time."""
-    url = publish(faulty.url)
+    url = publish(failing_server.url)
     assert httpx.get(url).content == DATA
     reading = threading.Barrier(4, timeout=20)
     read = gateway._cache.read

@@ -12,7 +12,7 @@ from s3fs import S3FileSystem
 from clickhouse_schema.hats.hats_error import HatsError
 from tap_service.hats.reading.catalogue_folder import CatalogueFolder, open_folder
 from tap_service.hats.reading.folder_backend import FileMissing, Patience, StorageUnavailable
-from tests.servers.file_server import FileServer, RejectedRow, serving_files
+from tests.servers.file_server import Failure, FileServer, serving_files
 from tests.servers.object_store import running_object_store
 from tests.support.ports import closed_port
 
@@ -55,9 +55,9 @@ def folder(request: pytest.FixtureRequest, files: Path) -> CatalogueFolder:
 
 
 @pytest.fixture
-def faulty(server: FileServer) -> Iterator[FileServer]:
+def failing_server(server: FileServer) -> Iterator[FileServer]:
     yield server
-    server.find_problem = lambda method, path: ""
+    server.choose_failure = lambda method, path: ""
 
 
 def test_what_is_there_is_read(folder: CatalogueFolder) -> None:
@@ -149,18 +149,18 @@ def test_a_changed_object_is_no_answer(store: str) -> None:
         folder.read("changing", 0, 10, version)
 
 
-@pytest.mark.parametrize("fault", [500, 503, 429, "half", "silent"])
-def test_failures_that_pass_are_repeated(faulty: FileServer, error: RejectedRow) -> None:
-    folder = open_folder(f"{faulty.url}/stars", PATIENCE)
+@pytest.mark.parametrize("error", [500, 503, 429, "half", "silent"])
+def test_failures_that_pass_are_repeated(failing_server: FileServer, error: Failure) -> None:
+    folder = open_folder(f"{failing_server.url}/stars", PATIENCE)
     path = f"deep/{LONG_NAME}"
     version = folder.stat(path)
     failing = iter([error, error, ""])
-    faulty.find_problem = lambda method, path: next(failing)
+    failing_server.choose_failure = lambda method, path: next(failing)
     assert folder.read(path, 0, len(DATA), version) == DATA
 
 
 @pytest.mark.parametrize(
-    ("fault", "message"),
+    ("error", "message"),
     [
         (500, r"the server answered 500 Internal Server Error \(after 3 attempts"),
         ("half", r"(broke off after|of 2,048 bytes came).*\(after 3 attempts"),
@@ -175,16 +175,16 @@ def test_failures_that_pass_are_repeated(faulty: FileServer, error: RejectedRow)
         (418, "the server answered 418"),
     ],
 )
-def test_failures_that_stay_are_errors(faulty: FileServer, error: RejectedRow, message: str) -> None:
-    folder = open_folder(f"{faulty.url}/stars", PATIENCE)
+def test_failures_that_stay_are_errors(failing_server: FileServer, error: Failure, message: str) -> None:
+    folder = open_folder(f"{failing_server.url}/stars", PATIENCE)
     path = f"deep/{LONG_NAME}"
     version = folder.stat(path)
-    faulty.find_problem = lambda method, path: error
+    failing_server.choose_failure = lambda method, path: error
     length = len(DATA) - 1 if error == "whole" else len(DATA)
     with pytest.raises(HatsError, match=message) as caught:
         folder.read(path, 0, length, version)
     assert isinstance(caught.value, StorageUnavailable) == ("after 3 attempts" in message)
-    assert f"{faulty.url}/stars/{path}" in str(caught.value)
+    assert f"{failing_server.url}/stars/{path}" in str(caught.value)
 
 
 def test_a_store_that_does_not_answer(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -323,7 +323,7 @@ def test_a_server_that_sends_half_files_gives_no_short_answer(stars: Path) -> No
     patience = Patience(attempts=2, pause_seconds=0.01)
     with serving_files(stars) as server:
         files = check_catalogue(open_catalogue(open_folder(server.url, patience)))
-        server.find_problem = lambda method, path: "half" if path == FILE else ""
+        server.choose_failure = lambda method, path: "half" if path == FILE else ""
         [file] = [file for file in files if file.pixel == PIXEL]
         with pytest.raises(HatsError, match=r"Npix=4\.parquet cannot be read: .* \(after 2 attempts"):
             list(file.read_batches(("id",), 1 << 20, 50))

@@ -17,7 +17,7 @@ from tap_service.storage.engine.engine import EngineError, EngineUnavailable, En
 from tests.servers.clickhouse_server import ClickHouseServer
 from tests.servers.server_cluster import running_server
 from tests.support.ports import closed_port
-from tests.tap_service.storage.faulty_proxy import Errors, ErroryProxy, faulty_proxy
+from tests.tap_service.storage.failing_proxy import FailingProxy, Failures, failing_proxy
 
 MILLION = "SELECT number FROM numbers(1000000)"
 LATE_FAULT = "SELECT intDiv(1, number - 900000) AS n FROM numbers(1000000)"
@@ -52,13 +52,13 @@ def guarded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ClickHouseServ
 
 
 @pytest.fixture
-def server(guarded: ClickHouseServer) -> Iterator[ErroryProxy]:
-    with faulty_proxy(guarded.port) as proxy:
+def server(guarded: ClickHouseServer) -> Iterator[FailingProxy]:
+    with failing_proxy(guarded.port) as proxy:
         yield proxy
 
 
 @pytest.fixture
-def remote(server: ErroryProxy) -> Iterator[ClickHouseEngine]:
+def remote(server: FailingProxy) -> Iterator[ClickHouseEngine]:
     engine = ClickHouseEngine(server.url, "tap", "se:cret")
     yield engine
     engine.close()
@@ -76,7 +76,7 @@ def test_no_server() -> None:
     assert re.match(rf"cannot use the engine at http://127.0.0.1:{port}: .*refused", caught.value.detail)
 
 
-def test_a_wrong_password(server: ErroryProxy) -> None:
+def test_a_wrong_password(server: FailingProxy) -> None:
     with pytest.raises(EngineUnavailable, match=r"^the engine refuses the service's user$") as caught:
         ClickHouseEngine(server.url, "tap", "guess")
     assert caught.value.code == 516
@@ -85,8 +85,8 @@ def test_a_wrong_password(server: ErroryProxy) -> None:
 
 
 @pytest.mark.parametrize("untagged", [False, True])
-def test_an_error_after_the_first_rows(server: ErroryProxy, remote: ClickHouseEngine, untagged: bool) -> None:
-    server.errors = Errors(untagged=untagged)
+def test_an_error_after_the_first_rows(server: FailingProxy, remote: ClickHouseEngine, untagged: bool) -> None:
+    server.failures = Failures(untagged=untagged)
     seen = []
     with (
         pytest.raises(EngineValueError, match=r"^Division by zero$") as caught,
@@ -99,9 +99,11 @@ def test_an_error_after_the_first_rows(server: ErroryProxy, remote: ClickHouseEn
         remote.fetch_table(LATE_FAULT)
 
 
-@pytest.mark.parametrize("cut", [Errors(cut_after=0), Errors(cut_after=30), Errors(end_after=0), Errors(end_after=30)])
-def test_a_truncated_result_is_an_error(server: ErroryProxy, remote: ClickHouseEngine, cut: Errors) -> None:
-    server.errors = cut
+@pytest.mark.parametrize(
+    "cut", [Failures(cut_after=0), Failures(cut_after=30), Failures(end_after=0), Failures(end_after=30)]
+)
+def test_a_truncated_result_is_an_error(server: FailingProxy, remote: ClickHouseEngine, cut: Failures) -> None:
+    server.failures = cut
     with pytest.raises(EngineUnavailable):
         rows(remote, MILLION)
     with pytest.raises(EngineUnavailable):
@@ -113,8 +115,8 @@ def test_the_tag_of_another_response_is_data(remote: ClickHouseEngine) -> None:
     assert remote.fetch_table(f"SELECT '{text}' AS t").column(0)[0].as_py() == text.encode().decode("unicode_escape")
 
 
-def test_an_error_after_the_status_line(server: ErroryProxy, remote: ClickHouseEngine) -> None:
-    server.errors = Errors(early_status=True)
+def test_an_error_after_the_status_line(server: FailingProxy, remote: ClickHouseEngine) -> None:
+    server.failures = Failures(early_status=True)
     with pytest.raises(EngineValueError, match="Division by zero"):
         remote.fetch_table("SELECT intDiv(1, 0)")
     with pytest.raises(EngineError, match="nowhere"):
@@ -122,26 +124,26 @@ def test_an_error_after_the_status_line(server: ErroryProxy, remote: ClickHouseE
 
 
 @pytest.mark.parametrize("status", [500, 502, 503, 401])
-def test_an_error_of_a_proxy(server: ErroryProxy, remote: ClickHouseEngine, status: int) -> None:
-    server.errors = Errors(status=status)
+def test_an_error_of_a_proxy(server: FailingProxy, remote: ClickHouseEngine, status: int) -> None:
+    server.failures = Failures(status=status)
     for ask in (remote.ping, lambda: rows(remote, MILLION), lambda: remote.execute("DROP TABLE t")):
         with pytest.raises(EngineUnavailable):
             ask()
 
 
-def test_a_silent_server(server: ErroryProxy) -> None:
+def test_a_silent_server(server: FailingProxy) -> None:
     impatient = ClickHouseEngine(server.url, "tap", "se:cret", silence_seconds=1)
-    server.errors = Errors("one_thousand", silent=threading.Event())
+    server.failures = Failures("one_thousand", silent=threading.Event())
     try:
         with pytest.raises(EngineUnavailable):
             rows(impatient, "SELECT number AS one_thousand FROM numbers(1000)")
     finally:
-        server.errors.silent.set()
+        server.failures.silent.set()
     assert server.statements[-1].startswith("KILL QUERY WHERE query_id = ")
     impatient.close()
 
 
-def test_leaving_a_stream_kills_its_query(server: ErroryProxy, remote: ClickHouseEngine) -> None:
+def test_leaving_a_stream_kills_its_query(server: FailingProxy, remote: ClickHouseEngine) -> None:
     with remote.stream_batches("SELECT number FROM numbers(1000000000000)", query_id="left") as batches:
         next(batches)
     assert server.statements[-1] == "KILL QUERY WHERE query_id = 'left' ASYNC"
@@ -151,7 +153,7 @@ def test_leaving_a_stream_kills_its_query(server: ErroryProxy, remote: ClickHous
     assert "KILL" not in "".join(server.statements[-2:])
 
 
-def test_a_query_replaces_a_running_one_with_its_id(server: ErroryProxy, remote: ClickHouseEngine) -> None:
+def test_a_query_replaces_a_running_one_with_its_id(server: FailingProxy, remote: ClickHouseEngine) -> None:
     ended: list[Exception] = []
 
     def first() -> None:
@@ -169,7 +171,7 @@ def test_a_query_replaces_a_running_one_with_its_id(server: ErroryProxy, remote:
     assert len(ended) == 1
 
 
-def test_a_closed_engine(server: ErroryProxy) -> None:
+def test_a_closed_engine(server: FailingProxy) -> None:
     engine = ClickHouseEngine(server.url, "tap", "se:cret")
     engine.close()
     engine.close()
@@ -177,7 +179,7 @@ def test_a_closed_engine(server: ErroryProxy) -> None:
         engine.ping()
 
 
-def test_max_memory_bounds_each_query(server: ErroryProxy) -> None:
+def test_max_memory_bounds_each_query(server: FailingProxy) -> None:
     engine = ClickHouseEngine(server.url, "tap", "se:cret", max_memory=50_000_000)
     with pytest.raises(EngineError, match="memory limit"):
         engine.fetch_table("SELECT length(groupArray(number)) FROM numbers(100000000)")
@@ -237,7 +239,7 @@ def test_cancelling_releases_the_reader_of_a_hanging_server(
     engine.close()
 
 
-@pytest.mark.parametrize("flaw", [lambda: OSError("the file broke off"), lambda: KeyError("a fault of its own")])
+@pytest.mark.parametrize("flaw", [lambda: OSError("the file broke off"), lambda: KeyError("an error of the reader")])
 def test_errors_of_the_reader_pass_through(remote: ClickHouseEngine, flaw: Callable[[], Exception]) -> None:
     error = flaw()
     with pytest.raises(type(error)) as caught, remote.stream_batches(MILLION) as batches:  # noqa: PT012

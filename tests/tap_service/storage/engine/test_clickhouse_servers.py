@@ -22,11 +22,11 @@ from tap_service.storage.engine.engine import (
 )
 from tests.servers.clickhouse_server import ClickHouseServer
 from tests.support.ports import closed_port
-from tests.tap_service.storage.faulty_proxy import Errors, ErroryProxy, faulty_proxy
+from tests.tap_service.storage.failing_proxy import FailingProxy, Failures, failing_proxy
 
 MILLION = "SELECT number AS million FROM numbers(1000000)"
 LONG_SUM = "SELECT sum(sipHash64(number)) FROM numbers(1000000000000)"
-OUT_OF_ORDER = Errors(status=502)
+OUT_OF_ORDER = Failures(status=502)
 
 Eventually = Callable[[Callable[[], bool]], None]
 
@@ -37,14 +37,14 @@ def _impatient(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture
-def three(clickhouse: ClickHouseServer) -> Iterator[list[ErroryProxy]]:
+def three(clickhouse: ClickHouseServer) -> Iterator[list[FailingProxy]]:
     """Three addresses of a server, which are servers with the same tables to the engine."""
     with ExitStack() as stack:
-        yield [stack.enter_context(faulty_proxy(clickhouse.port)) for _ in range(3)]
+        yield [stack.enter_context(failing_proxy(clickhouse.port)) for _ in range(3)]
 
 
 @pytest.fixture
-def servers(three: list[ErroryProxy]) -> Iterator[ClickHouseServers]:
+def servers(three: list[FailingProxy]) -> Iterator[ClickHouseServers]:
     engine = over(*(server.url for server in three))
     yield engine
     engine.close()
@@ -59,13 +59,13 @@ def rows(engine: ClickHouseServers, sql: str, query_id: str = "") -> int:
         return sum(batch.num_rows for batch in batches)
 
 
-def asked(three: list[ErroryProxy], word: str) -> list[int]:
+def asked(three: list[FailingProxy], word: str) -> list[int]:
     """Return how many statements with this word each server received."""
     return [sum(word in statement for statement in server.statements) for server in three]
 
 
 class TestReads:
-    def test_only_users_queries_are_spread(self, servers: ClickHouseServers, three: list[ErroryProxy]) -> None:
+    def test_only_users_queries_are_spread(self, servers: ClickHouseServers, three: list[FailingProxy]) -> None:
         for _ in range(6):
             assert rows(servers, MILLION) == 1_000_000
             servers.fetch_table("SELECT 1 AS single")
@@ -75,65 +75,65 @@ class TestReads:
         assert asked(three, "own") == [6, 0, 0]
 
     def test_a_read_that_fails_before_the_first_row_is_retried(
-        self, servers: ClickHouseServers, three: list[ErroryProxy]
+        self, servers: ClickHouseServers, three: list[FailingProxy]
     ) -> None:
-        three[0].errors = OUT_OF_ORDER
+        three[0].failures = OUT_OF_ORDER
         assert servers.fetch_table("SELECT 1 AS a").to_pylist() == [{"a": 1}]
         assert [rows(servers, MILLION) for _ in range(3)] == [1_000_000] * 3
         assert "ReadFromSystemNumbers" in servers.explain_query("SELECT number FROM numbers(3)")
         servers.ping()
 
     def test_a_read_that_fails_after_the_first_row_is_not_retried(
-        self, servers: ClickHouseServers, three: list[ErroryProxy]
+        self, servers: ClickHouseServers, three: list[FailingProxy]
     ) -> None:
         for server in three:
-            server.errors = Errors("million", cut_after=30)
+            server.failures = Failures("million", cut_after=30)
         with pytest.raises(EngineUnavailable):
             rows(servers, MILLION)
         assert sum(asked(three, "million")) == 1
 
     def test_a_query_that_killed_two_servers_is_not_retried(
-        self, servers: ClickHouseServers, three: list[ErroryProxy]
+        self, servers: ClickHouseServers, three: list[FailingProxy]
     ) -> None:
         for server in three:
-            server.errors = Errors("million", cut_after=0)
+            server.failures = Failures("million", cut_after=0)
         with pytest.raises(EngineUnavailable):
             rows(servers, MILLION)
         assert sum(asked(three, "million")) == 2
 
-    def test_a_silent_server_is_not_retried(self, three: list[ErroryProxy]) -> None:
+    def test_a_silent_server_is_not_retried(self, three: list[FailingProxy]) -> None:
         servers = over(*(server.url for server in three), silence_seconds=1)
         waiting = threading.Event()
         for server in three:
-            server.errors = Errors("million", silent=waiting)
+            server.failures = Failures("million", silent=waiting)
         with pytest.raises(EngineSilent):
             rows(servers, MILLION)
         waiting.set()
         assert sum(asked(three, "million")) == 1
         servers.close()
 
-    def test_errors_of_the_query_are_not_retried(self, servers: ClickHouseServers, three: list[ErroryProxy]) -> None:
+    def test_errors_of_the_query_are_not_retried(self, servers: ClickHouseServers, three: list[FailingProxy]) -> None:
         with pytest.raises(EngineValueError):
-            servers.fetch_table("SELECT intDiv(1, 0) AS fault")
+            servers.fetch_table("SELECT intDiv(1, 0) AS wrong")
         with pytest.raises(EngineValueError):
-            rows(servers, "SELECT intDiv(1, number - 900000) AS fault FROM numbers(1000000)")
-        assert sum(asked(three, "fault")) == 2
+            rows(servers, "SELECT intDiv(1, number - 900000) AS wrong FROM numbers(1000000)")
+        assert sum(asked(three, "wrong")) == 2
 
     def test_no_server_answers(
-        self, servers: ClickHouseServers, three: list[ErroryProxy], eventually: Eventually
+        self, servers: ClickHouseServers, three: list[FailingProxy], eventually: Eventually
     ) -> None:
         for server in three:
-            server.errors = OUT_OF_ORDER
+            server.failures = OUT_OF_ORDER
         for ask in (servers.ping, lambda: rows(servers, MILLION), lambda: servers.list_running_ids("a")):
             with pytest.raises(EngineUnavailable):
                 ask()
-        three[1].errors = Errors()
+        three[1].failures = Failures()
         assert servers.fetch_table("SELECT 1 AS a").num_rows == 1
         eventually(lambda: len(servers.list_servers()) == 1)
 
 
 class TestWrites:
-    def test_writes_go_to_the_first_server(self, servers: ClickHouseServers, three: list[ErroryProxy]) -> None:
+    def test_writes_go_to_the_first_server(self, servers: ClickHouseServers, three: list[FailingProxy]) -> None:
         for number in range(3):
             servers.execute(f"CREATE TABLE default.written_{number} (a Int64) ENGINE = Memory")
             servers.insert_batches(f"default.written_{number}", iter([pa.record_batch({"a": [1]})]))
@@ -148,14 +148,14 @@ class TestWrites:
         ],
     )
     def test_a_write_that_was_sent_is_not_retried(
-        self, servers: ClickHouseServers, three: list[ErroryProxy], write: Callable[[ClickHouseServers], None]
+        self, servers: ClickHouseServers, three: list[FailingProxy], write: Callable[[ClickHouseServers], None]
     ) -> None:
-        three[0].errors = Errors("written", status=502)
+        three[0].failures = Failures("written", status=502)
         with pytest.raises(EngineUnavailable):
             write(servers)
         assert asked(three, "written") == [1, 0, 0]
 
-    def test_a_write_that_was_not_sent_goes_to_the_next_server(self, three: list[ErroryProxy]) -> None:
+    def test_a_write_that_was_not_sent_goes_to_the_next_server(self, three: list[FailingProxy]) -> None:
         with closed_port() as port:
             servers = over(f"http://127.0.0.1:{port}", three[1].url)
             servers.execute("CREATE TABLE default.moved (a Int64) ENGINE = Memory")
@@ -167,7 +167,7 @@ class TestWrites:
 
 class TestWhereItRuns:
     def test_a_query_is_cancelled_and_observed_where_it_runs(
-        self, servers: ClickHouseServers, three: list[ErroryProxy]
+        self, servers: ClickHouseServers, three: list[FailingProxy]
     ) -> None:
         ended: list[EngineError] = []
 
@@ -189,28 +189,28 @@ class TestWhereItRuns:
         assert asked(three, "KILL QUERY") == [0, 1, 0]
 
     def test_the_query_of_another_process_is_cancelled_everywhere(
-        self, servers: ClickHouseServers, three: list[ErroryProxy]
+        self, servers: ClickHouseServers, three: list[FailingProxy]
     ) -> None:
-        three[2].errors = Errors("KILL", status=502)
+        three[2].failures = Failures("async-elsewhere-1", status=502)
         servers.cancel_query("async-elsewhere-1")
         assert asked(three, "KILL QUERY") == [1, 1, 1]
         assert servers.read_progress(["async-elsewhere-1"]) == {}
 
     def test_an_abandoned_query_is_cancelled_when_its_server_answers_again(
-        self, servers: ClickHouseServers, three: list[ErroryProxy], eventually: Eventually
+        self, servers: ClickHouseServers, three: list[FailingProxy], eventually: Eventually
     ) -> None:
-        three[1].errors = OUT_OF_ORDER
+        three[1].failures = OUT_OF_ORDER
         rows(servers, MILLION)  # the next one goes to the second
         assert rows(servers, MILLION, "sync-left") == 1_000_000
         assert len(servers.list_servers()) == 2
         tried = asked(three, "KILL QUERY")[1]
-        three[1].errors = Errors()
+        three[1].failures = Failures()
         eventually(lambda: len(servers.list_servers()) == 3)
         assert asked(three, "KILL QUERY WHERE query_id = 'sync-left'") == [0, tried + 1, 0]
 
-    def test_a_cancelled_query_is_not_retried(self, servers: ClickHouseServers, three: list[ErroryProxy]) -> None:
+    def test_a_cancelled_query_is_not_retried(self, servers: ClickHouseServers, three: list[FailingProxy]) -> None:
         waiting = threading.Event()
-        three[0].errors = Errors("million", silent=waiting, status=502)
+        three[0].failures = Failures("million", silent=waiting, status=502)
         ended: list[EngineError] = []
 
         def read() -> None:

@@ -90,7 +90,7 @@ def test_the_engine_catches_no_signal_of_the_process(tmp_path: Path) -> None:
     assert said.count("True") == 3, said
 
 
-@pytest.mark.parametrize("fault", ["terminate_with_exception", "libcxx_hardening_out_of_bounds_assertion"])
+@pytest.mark.parametrize("error", ["terminate_with_exception", "libcxx_hardening_out_of_bounds_assertion"])
 def test_a_fatal_fault_of_the_engine_ends_the_process(tmp_path: Path, error: str) -> None:
     """Faults of ClickHouse's own tests, in the statement after: an exception nobody catches, a failed assertion."""
     script = """

@@ -1,6 +1,6 @@
-"""A proxy before a real ClickHouse server, for what no real server can be brought to: TLS, and faults of the answers.
+"""A proxy in front of a real ClickHouse server, for what no real server can be made to do: TLS, and failing answers.
 
-It notes the statements, and passes on requests and answers as they are, except for the faults that a test sets.
+It records the statements and passes on requests and answers unchanged, except for the failures that a test sets.
 """
 
 from __future__ import annotations
@@ -26,25 +26,26 @@ _OF_CONNECTION = {"connection", "keep-alive", "transfer-encoding", "content-leng
 
 
 @dataclass
-class Errors:
-    """Faults of the statements that contain ``query``."""
+class Failures:
+    """How the answers to some statements fail."""
 
-    query: str = ""
-    #: answered at once with this status and no code, as by a proxy
+    #: a name that a test has put into its own statement; if empty, all answers fail
+    name: str = ""
+    #: answer at once with this status and no error code, as a proxy does
     status: int = 0
-    #: the connection is cut after so many pieces of the result
+    #: cut the connection after this number of pieces of the result
     cut_after: int = -1
-    #: the answer ends as if whole after so many pieces, as a proxy without chunks would pass on a cut
+    #: end the answer as if it were complete after this number of pieces, as a proxy without chunks passes on a cut
     end_after: int = -1
-    #: as servers before 25.11: errors after the first rows are text without tag
+    #: as servers before 25.11: an error after the first rows is text without a tag
     untagged: bool = False
-    #: the status line goes out before the query fails
+    #: send the status line before the query fails
     early_status: bool = False
-    #: nothing is answered until this is set
+    #: answer only when this is set
     silent: threading.Event | None = None
 
 
-class ErroryProxy(ThreadingHTTPServer):
+class FailingProxy(ThreadingHTTPServer):
     """Serves until ``close``. With ``tls`` it serves HTTPS for the name localhost."""
 
     daemon_threads = True
@@ -55,7 +56,7 @@ class ErroryProxy(ThreadingHTTPServer):
         if tls is not None:
             self.socket = tls.wrap_socket(self.socket, server_side=True)
         self.port_behind = port
-        self.problems = Errors()
+        self.failures = Failures()
         self.statements: list[str] = []
         #: how many connections were opened to it
         self.connections = 0
@@ -83,9 +84,9 @@ class ErroryProxy(ThreadingHTTPServer):
 
 
 @contextmanager
-def faulty_proxy(port: int, tls: ssl.SSLContext | None = None) -> Iterator[ErroryProxy]:
+def failing_proxy(port: int, tls: ssl.SSLContext | None = None) -> Iterator[FailingProxy]:
     """A proxy before the server at ``port`` of this machine."""
-    proxy = ErroryProxy(port, tls)
+    proxy = FailingProxy(port, tls)
     try:
         yield proxy
     finally:
@@ -94,7 +95,7 @@ def faulty_proxy(port: int, tls: ssl.SSLContext | None = None) -> Iterator[Error
 
 class _Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
-    server: ErroryProxy
+    server: FailingProxy
     disable_nagle_algorithm = True
 
     def do_GET(self) -> None:
@@ -120,44 +121,44 @@ class _Handler(BaseHTTPRequestHandler):
         query = dict(parse_qsl(urlsplit(self.path).query)).get("query", "")
         statement = query + body.decode(errors="replace")
         self.server.statements.append(statement)
-        problems = self.server.problems if self.server.problems.query in statement else Errors()
-        if problems.silent is not None:
-            problems.silent.wait()
-        if problems.status:
-            return self._answer(problems.status, [], b"<html>out of order</html>")
+        failures = self.server.failures if self.server.failures.name in statement else Failures()
+        if failures.silent is not None:
+            failures.silent.wait()
+        if failures.status:
+            return self._answer(failures.status, [], b"<html>out of order</html>")
         behind = http.client.HTTPConnection("127.0.0.1", self.server.port_behind)
         headers = {name: value for name, value in self.headers.items() if name.lower() not in _OF_CONNECTION}
         try:
             behind.request(self.command, self.path, body, headers)
-            self._pass_back(behind.getresponse(), problems)
+            self._pass_back(behind.getresponse(), failures)
         except ConnectionError:
             self.close_connection = True
         finally:
             behind.close()
 
-    def _pass_back(self, response: http.client.HTTPResponse, problems: Errors) -> None:
+    def _pass_back(self, response: http.client.HTTPResponse, failures: Failures) -> None:
         headers = [each for each in response.getheaders() if each[0].lower() not in _OF_CONNECTION]
         if response.status != 200:
-            status = 200 if problems.early_status else response.status
+            status = 200 if failures.early_status else response.status
             return self._answer(status, headers, response.read())
-        if problems.untagged:
+        if failures.untagged:
             headers = [each for each in headers if each[0] != _TAG]
         self._start(200, [*headers, ("Transfer-Encoding", "chunked")])
         number = 0
-        while number not in (problems.cut_after, problems.end_after):
+        while number not in (failures.cut_after, failures.end_after):
             try:
                 piece = response.read1(_PIECE_BYTES)
             except http.client.HTTPException:
                 self.close_connection = True
                 return
-            if problems.untagged:
+            if failures.untagged:
                 piece = _TAGGED.sub(rb"\1\n", piece)
             self._write_chunk(piece)
             if not piece:
                 return
             number += 1
         self.close_connection = True
-        if number == problems.end_after:
+        if number == failures.end_after:
             self._write_chunk(b"")
 
     def _answer(self, status: int, headers: list[tuple[str, str]], body: bytes) -> None:
