@@ -126,9 +126,10 @@ def run_job(url: str, radius: float) -> None:
 
 def load_rows(engine: Any, folder: Path, number: int) -> None:
     """Load a file of two rows as a new table, as ``skyhouse load`` does it."""
-    from loaders.cli.console_reporter import ConsoleReporter
     from loaders.control.load_request import LoadRequest
     from loaders.pipeline.run_load import run_load
+
+    from loaders.cli.console_reporter import ConsoleReporter
 
     raise NotImplementedError(engine, folder, number, ConsoleReporter, LoadRequest, run_load)
 

@@ -50,7 +50,8 @@ def main(data: Path) -> None:
 
     from tap_service.config import Config
     from tap_service.factory.query_factory import build_query_components
-    from tap_service.services.queries.sync_query import prepare_sync_query
+    from tap_service.services.queries.query_run import list_engine_settings
+    from tap_service.services.queries.sync_preparation import choose_lane, choose_share, prepare_sync_query
     from tap_service.services.queries.tap_parameters import read_tap_parameters
     from tap_service.storage.engine.embedded_engine import ARROW_FORMAT, EmbeddedEngine
     from tap_service.storage.engine.engine import DEFAULT_SETTINGS
@@ -69,15 +70,16 @@ def main(data: Path) -> None:
         )
         translation = time.process_time() - used
         parameters = read_tap_parameters([("QUERY", query), ("LANG", "ADQL")], config.max_query_length)
-        execution, _ = prepare_sync_query(components.preparation, parameters, config.hard_maxrec)
-        wanted = DEFAULT_SETTINGS | dict(execution.engine_settings)
+        prepared = prepare_sync_query(components.preparation, parameters, "bare", config.hard_maxrec, None)
+        share = choose_share(prepared, choose_lane(prepared))
+        wanted = DEFAULT_SETTINGS | dict(list_engine_settings(prepared, share))
         if wanted != applied:
             reset = "".join(f"{name} = DEFAULT, " for name in applied.keys() - wanted.keys())
             values = ", ".join(f"{name} = {setting_literal(value)}" for name, value in wanted.items())
             handle.query(f"SET {reset}{values}")
             applied = wanted
         began, used = time.perf_counter(), time.process_time()
-        answer = handle.query(execution.translation.sql, ARROW_FORMAT).bytes()
+        answer = handle.query(prepared.translation.sql, ARROW_FORMAT).bytes()
         figures = {
             "wall": (time.perf_counter() - began) * 1000,
             "cpu": (time.process_time() - used) * 1000,

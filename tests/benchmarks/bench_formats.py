@@ -22,9 +22,12 @@ import chdb
 
 from adql.translation import Translation
 from clickhouse_schema.datatypes import CHAR, DOUBLE, FLOAT, INT, LONG, UNICODE, Field
+from tap_service.models.engine_share import EngineShare
+from tap_service.models.query_report import QueryReport
 from tap_service.scratch_files import Budget, ScratchSpace
 from tap_service.serializers import FORMATS, Format, ResultInfo
-from tap_service.services.queries.query_execution import QueryExecution
+from tap_service.services.queries.prepared_query import PreparedQuery
+from tap_service.services.queries.query_run import QueryRun
 from tap_service.services.queries.row_limit import RowLimit
 from tap_service.storage.engine.embedded_engine import EmbeddedEngine
 
@@ -77,17 +80,13 @@ class Counter:
     def write(self, data: bytes, *, anyway: bool = False) -> None:
         self.size += len(data)
 
-    def end(self) -> None:
-        pass
-
 
 def ours(engine: EmbeddedEngine, query: str, entry: Format, scratch: ScratchSpace) -> int:
     translation = Translation(query, {}, FIELDS, (), None)
     make_serializer = partial(entry.serializer, FIELDS, ResultInfo(), scratch)
     sink = Counter()
-    execution = QueryExecution(engine, translation, make_serializer, "bench", RowLimit(1 << 60, 1 << 60))
-    execution.run(sink)
-    assert execution.complete
+    query = PreparedQuery("bench", translation, RowLimit(1 << 60, 1 << 60), engine, make_serializer)
+    QueryRun(query, QueryReport()).run(sink, EngineShare())
     return sink.size
 
 

@@ -16,6 +16,7 @@ import random
 import tempfile
 import time
 from contextlib import ExitStack
+from dataclasses import replace
 from pathlib import Path
 from statistics import fmean
 from types import SimpleNamespace
@@ -36,6 +37,7 @@ from tap_service.services.usage_counter import UsageCounter
 from tap_service.storage.engine.embedded_engine import EmbeddedEngine
 from tap_service.storage.usage.sqlite_usage_store import SqliteUsageStore
 from tests.benchmarks.light_client import LightClient
+from tests.support.clients import make_client
 from tests.support.running_service import RunningService, running_service
 
 QUERY = "SELECT * FROM tycho2.bright WHERE hip = {}"
@@ -142,10 +144,11 @@ async def measure_middleware(folder: Path) -> None:
 
 def measure_usage(folder: Path) -> None:
     counter = UsageCounter(SqliteUsageStore(folder / "counted.sqlite"))
+    client = make_client()
     report, count = QueryReport("OK", rows=1, bytes=1000, seconds={"engine": 0.004}), REPEATS
     began = time.thread_time()
     for number in range(count):
-        counter.count_query(report, (), "xml", owner=None, client=f"10.0.{number // 250 % 250}.{number % 250}")
+        counter.count_query(report, "xml", replace(client, address=f"10.0.{number // 250 % 250}.{number % 250}"))
     counted = time.thread_time()
     counter.store_counts()
     stored = time.thread_time()

@@ -17,6 +17,7 @@ import os
 import random
 import tempfile
 import time
+import uuid
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -27,9 +28,10 @@ import pyarrow.parquet as pq
 
 from tap_service.config import Config
 from tap_service.factory.query_factory import build_query_components
-from tap_service.services.queries.query_execution import QueryExecution
+from tap_service.services.queries.prepared_query import PreparedQuery
 from tap_service.services.queries.query_preparation import QueryPreparation
-from tap_service.services.queries.sync_query import prepare_sync_query
+from tap_service.services.queries.query_run import list_engine_settings
+from tap_service.services.queries.sync_preparation import choose_lane, choose_share, prepare_sync_query
 from tap_service.services.queries.tap_parameters import read_tap_parameters
 from tap_service.storage.engine.embedded_engine import EmbeddedEngine
 from tap_service.storage.open_storage import open_job_stores
@@ -113,21 +115,19 @@ def open_preparation(data: Path) -> Iterator[tuple[EmbeddedEngine, QueryPreparat
         engine.close()
 
 
-def _prepare(preparation: QueryPreparation, query: str) -> QueryExecution:
+def _prepare(preparation: QueryPreparation, query: str) -> PreparedQuery:
     parameters = read_tap_parameters([("QUERY", query), ("LANG", "ADQL")], 1 << 20)
-    return prepare_sync_query(preparation, parameters, 1000)[0]
+    return prepare_sync_query(preparation, parameters, f"rows-{uuid.uuid4().hex}", 1000, None)
 
 
-def _ask_engine(executions: list[QueryExecution], until: float) -> Answers:
+def _ask_engine(queries: list[PreparedQuery], until: float) -> Answers:
     answers = Answers()
-    for execution in executions:
+    for query in queries:
         began = time.perf_counter()
         if began > until:
             break
-        translation = execution.translation
-        with execution.source.stream_batches(
-            translation.sql, query_id=execution.query_id, settings=execution.engine_settings
-        ) as batches:
+        settings = list_engine_settings(query, choose_share(query, choose_lane(query)))
+        with query.source.stream_batches(query.translation.sql, query_id=query.query_id, settings=settings) as batches:
             sum(batch.num_rows for batch in batches)
         answers.seconds.append(time.perf_counter() - began)
     return answers

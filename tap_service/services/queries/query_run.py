@@ -188,7 +188,10 @@ class QueryRun:
         if limit == 0:
             return self._note_overflow()
         stream = self.query.source.stream_batches(
-            translation.sql, query_id=self.query_id, settings=self._list_settings(), on_shard=translation.on_shard
+            translation.sql,
+            query_id=self.query_id,
+            settings=list_engine_settings(self.query, self._share),
+            on_shard=translation.on_shard,
         )
         with ExitStack() as stack:
             with self.clock.running():
@@ -204,10 +207,6 @@ class QueryRun:
         if self.state is RunState.INTERRUPTING:
             return None
         return OK if batch is None else self._note_overflow()
-
-    def _list_settings(self) -> Settings:
-        share, memory = dict(self._share.list_settings()), choose_memory_settings(self.query.memory)
-        return combine_settings(self.query.translation.settings, share, memory)
 
     def _note_overflow(self) -> Status:
         status = overflow_status(self.query.row_limit.limit, self.query.row_limit.text_after_cut)
@@ -230,3 +229,10 @@ class QueryRun:
             for observer in self._observers if batch is not None else ():
                 observer.note_first_rows(batch)
         return batch
+
+
+def list_engine_settings(query: PreparedQuery, share: EngineShare) -> Settings:
+    """Return the engine's settings for a query with this share of the engine's resources."""
+    return combine_settings(
+        query.translation.settings, dict(share.list_settings()), choose_memory_settings(query.memory)
+    )

@@ -4,18 +4,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
-from functools import partial
 from pathlib import Path
 
 import pytest
 
 from adql.translation import translate
 from clickhouse_schema.catalogue import Catalogue
-from tap_service.serializers import ResultInfo, find_format
+from tap_service.models.query_report import QueryReport
 from tap_service.services.estimates.cost_estimate import Estimator
 from tap_service.services.jobs.job_info import JobProgress
-from tap_service.services.queries.query_execution import QueryExecution
-from tap_service.services.queries.row_limit import RowLimit
 from tap_service.storage.engine.embedded_engine import EmbeddedEngine
 from tap_service.storage.engine.engine import Progress
 from tap_service.storage.jobs.job_store import JobStore
@@ -43,16 +40,15 @@ class Told:
 
     def __init__(self, engine: EmbeddedEngine, catalogue: Catalogue, rates: JobStore, query: str) -> None:
         translation = translate(query, catalogue)
-        make_serializer = partial(find_format("csv").serializer, translation.fields, ResultInfo())
         self.foreseen = Estimator(engine, rates).estimate_cost(translation, 1)
-        self._execution = QueryExecution(engine, translation, make_serializer, "told", RowLimit(10**9, 10**9))
-        self._progress = JobProgress(self._execution, self.foreseen)
+        self._report = QueryReport()
+        self._progress = JobProgress(self._report, 10**9, translation.query, self.foreseen)
 
     def __call__(self, read: float, joined: float = 0.0, written: float = 0.0) -> tuple[str, int | None]:
         """Return stage and percent for these fractions of the estimated work."""
         steps = self.foreseen.steps
         assert steps
-        self._execution.report.rows = round(written * steps.written)
+        self._report.rows = round(written * steps.written)
         seen = Progress(round(read * 1000), 0, 1000, 0, math.floor(joined * steps.joined))
         self._progress.update_progress(seen)
         info = self._progress.info_while_running()

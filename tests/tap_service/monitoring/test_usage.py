@@ -22,6 +22,7 @@ from tap_service.services.usage_counter import UsageCounter, find_origin
 from tap_service.storage.usage.redis_usage_store import RedisUsageStore
 from tap_service.storage.usage.sqlite_usage_store import SqliteUsageStore
 from tap_service.storage.usage.usage_store import UsageAddition, UsageCounts, UsageKey, UsageStore, UsageUnavailable
+from tests.support.clients import make_client
 from tests.support.running_service import RunningService
 from tests.tap_service.async_client import create_job
 from tests.tap_service.storage.redis_server import redis_server
@@ -121,7 +122,7 @@ def test_what_cannot_be_stored_is_kept(tmp_path: Path, monkeypatch: pytest.Monke
     for faulty in ("find_key", "add_usage"):
         with monkeypatch.context() as patch:
             patch.setattr(store, faulty, fail)
-            counter.count_query(report, (), "csv", owner="ann", client="192.0.2.1")
+            counter.count_query(report, "csv", make_client("ann"))
             with pytest.raises(UsageUnavailable):
                 counter.store_counts()
     counter.store_counts()
@@ -146,11 +147,12 @@ def test_a_killed_process_loses_what_was_not_stored(tmp_path: Path) -> None:
         from tap_service.models.query_report import QueryReport
         from tap_service.services.usage_counter import UsageCounter
         from tap_service.storage.usage.sqlite_usage_store import SqliteUsageStore
+        from tests.support.clients import make_client
         counter = UsageCounter(SqliteUsageStore(Path(sys.argv[1])))
         for _ in range(3):
-            counter.count_query(QueryReport("OK"), (), "csv", owner=None, client="192.0.2.1")
+            counter.count_query(QueryReport("OK"), "csv", make_client())
         counter.store_counts()
-        counter.count_query(QueryReport("OK"), (), "csv", owner=None, client="192.0.2.1")
+        counter.count_query(QueryReport("OK"), "csv", make_client())
         os.kill(os.getpid(), signal.SIGKILL)
     """
     path = tmp_path / "usage.sqlite"

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterator
+from contextlib import closing
+from pathlib import Path
 
 import pytest
 
@@ -11,8 +13,11 @@ from tap_service.config import Config
 from tap_service.models.client import find_client_key
 from tap_service.models.engine_share import Lane
 from tap_service.service_errors import ServiceBusy, ServiceError, TooManyQueries
+from tap_service.services.client_directory import ClientDirectory
 from tap_service.services.queries.lane_limits import LaneLimits
-from tap_service.services.queries.query_lanes import LanePlace, QueryLanes
+from tap_service.services.queries.query_lanes import LaneSlot, QueryLanes
+from tap_service.storage.accounts import Accounts
+from tests.support.clients import make_client
 
 SECONDS = 20
 
@@ -28,7 +33,7 @@ class Work:
         self.let_go = threading.Event()
         self._started = started
 
-    def do_work(self, place: LanePlace) -> Lane | None:
+    def do_work(self, place: LaneSlot) -> Lane | None:
         self._started.append(self.name)
         assert self.let_go.wait(SECONDS)
         return self.lanes.pop(0) if self.lanes else None
@@ -46,15 +51,16 @@ class Setup:
     """Lanes with requests named by client and number, in the order in which they started."""
 
     def __init__(self, **settings: object) -> None:
-        self.lanes = QueryLanes(LaneLimits.from_config(Config(**{"concurrent_queries": 2, **settings})))
+        self.settings = {"concurrent_queries": 2, **settings}
+        self.lanes = QueryLanes(LaneLimits.from_config(Config(**self.settings)))
         self.started: list[str] = []
         self.works: list[Work] = []
-        self.places: list[LanePlace] = []
+        self.slots: list[LaneSlot] = []
 
     def enter(self, client: str, lane: Lane = Lane.HEAVY, *, then: tuple[Lane, ...] = ()) -> Work:
         count = sum(work.name.startswith(client) for work in self.works)
         work = Work(f"{client}{count}", self.started, then)
-        self.places.append(self.lanes.enter_lane(client, client, lane, work))
+        self.slots.append(self.lanes.enter_lane(make_client(client, **self.settings), lane, work))
         self.works.append(work)
         return work
 
@@ -62,8 +68,8 @@ class Setup:
         return self.lanes.count_requests(lane)
 
     def close(self) -> None:
-        for work, place in zip(self.works, self.places, strict=True):
-            self.lanes.leave_lane(place)
+        for work, slot in zip(self.works, self.slots, strict=True):
+            self.lanes.leave_lane(slot)
             work.let_go.set()
         self.lanes.close()
 
@@ -151,15 +157,16 @@ def test_anonymous_clients_leave_places_for_users(set_up: Callable[..., Setup]) 
     setup = set_up(waiting_queries=4)
     started: list[str] = []
 
-    def enter(owner: str | None, client: str) -> None:
-        work = Work(client, started)
-        setup.places.append(setup.lanes.enter_lane(client, owner, Lane.HEAVY, work))
+    def enter(user: str | None, address: str) -> None:
+        work = Work(address, started)
+        client = make_client(user, address, **setup.settings)
+        setup.slots.append(setup.lanes.enter_lane(client, Lane.HEAVY, work))
         setup.works.append(work)
 
     for number in range(4):
         enter(None, f"address {number}")
     with pytest.raises(
-        ServiceBusy, match="4 requests work or wait, and the remaining places are reserved for users: log in, try"
+        ServiceBusy, match="4 requests work or wait, and the remaining slots are reserved for users: log in, try"
     ):
         enter(None, "address 5")
     enter("ann", "ann")
@@ -168,11 +175,16 @@ def test_anonymous_clients_leave_places_for_users(set_up: Callable[..., Setup]) 
         enter("cleo", "cleo")
 
 
-def test_limits_by_user_and_class() -> None:
+def test_limits_by_user_and_class(tmp_path: Path) -> None:
     config = Config(concurrent_queries=8, client_limits="@anonymous=2/20, @users=3/100, alice=5/400, @survey=7/9")
-    limits = LaneLimits.from_config(config, {"alice": "@survey", "carol": "@survey", "dave": "@gone"}.get)
-    found = {owner: limits.find_client_limit(owner) for owner in (None, "alice", "bob", "carol", "dave")}
-    assert {owner: (limit.running, limit.waiting) for owner, limit in found.items()} == {
+    limits = LaneLimits.from_config(config)
+    with closing(Accounts(tmp_path / "users.sqlite")) as accounts:
+        for name, user_class in (("alice", "@survey"), ("carol", "@survey"), ("dave", "@gone")):
+            accounts.add_user(name, "secret of a user")
+            accounts.set_class(name, user_class)
+        directory = ClientDirectory(config, accounts)
+        found = {name: directory.find_client("", name) for name in (None, "alice", "bob", "carol", "dave")}
+    assert {name: (client.limits.running, client.limits.waiting) for name, client in found.items()} == {
         None: (2, 20),
         "alice": (5, 400),
         "bob": (3, 100),
@@ -218,8 +230,8 @@ def test_what_turns_out_heavy_frees_its_light_place(
     for _ in range(5):
         setup.enter("a", Lane.LIGHT)
     assert setup.counts(Lane.LIGHT) == (3, 2)
-    for place in setup.places[:3]:
-        assert setup.lanes.move_place(place, Lane.HEAVY, beyond=True)
+    for place in setup.slots[:3]:
+        assert setup.lanes.move_slot(place, Lane.HEAVY, beyond=True)
     assert (setup.counts(Lane.LIGHT), setup.counts(Lane.HEAVY)) == ((1, 1), (3, 0))
     setup.enter("b", Lane.LIGHT).finish()
     setup.works[0].finish()
@@ -234,7 +246,7 @@ def test_what_turns_out_heavy_takes_a_free_place_of_its_client(set_up: Callable[
     setup = set_up()
     for client in "aabc":
         setup.enter(client, Lane.LIGHT)
-    moved = [setup.lanes.move_place(place, Lane.HEAVY) for place in setup.places]
+    moved = [setup.lanes.move_slot(place, Lane.HEAVY) for place in setup.slots]
     assert moved == [True, False, True, False]
     assert (setup.counts(Lane.LIGHT), setup.counts(Lane.HEAVY)) == ((2, 0), (2, 0))
 
@@ -247,7 +259,7 @@ def test_what_turns_out_heavy_needs_threads(
     moved = []
     for client in "abcdefgh":
         setup.enter(client, Lane.LIGHT)
-        moved.append(setup.lanes.move_place(setup.places[-1], Lane.HEAVY, beyond=True))
+        moved.append(setup.lanes.move_slot(setup.slots[-1], Lane.HEAVY, beyond=True))
     assert moved == [True] * 6 + [False] * 2
     assert (setup.counts(Lane.HEAVY), setup.counts(Lane.LIGHT)) == ((6, 0), (2, 0))
     eventually(lambda: len(setup.started) == 8)
@@ -257,7 +269,7 @@ def test_a_request_that_waits_can_leave(set_up: Callable[..., Setup]) -> None:
     setup = set_up()
     setup.enter("a")
     waiting = setup.enter("a")
-    assert [setup.lanes.leave_lane(place) for place in setup.places] == [False, True]
+    assert [setup.lanes.leave_lane(place) for place in setup.slots] == [False, True]
     assert setup.counts(Lane.HEAVY) == (1, 0)
     setup.works[0].finish()
     assert not waiting.is_over.is_set()
@@ -268,11 +280,11 @@ def test_failing_work_gives_its_place_back(set_up: Callable[..., Setup]) -> None
     setup = set_up()
 
     class Failing(Work):
-        def do_work(self, place: LanePlace) -> Lane | None:
+        def do_work(self, place: LaneSlot) -> Lane | None:
             raise RuntimeError("a bug")
 
     failing = Failing("x", setup.started)
-    setup.lanes.enter_lane("x", None, Lane.LIGHT, failing)
+    setup.lanes.enter_lane(make_client(), Lane.LIGHT, failing)
     assert failing.is_over.wait(SECONDS)
     assert setup.counts(Lane.LIGHT) == (0, 0)
 
@@ -295,7 +307,7 @@ def test_short_reads_do_not_wait_for_queries_that_have_outgrown_their_lane(set_u
     """A job list is read while large results of the client are sent."""
     setup = set_up()
     outgrown = [setup.enter("a", Lane.LIGHT) for _ in range(2)]
-    assert all(setup.lanes.move_place(place, Lane.HEAVY, beyond=True) for place in setup.places)
+    assert all(setup.lanes.move_slot(slot, Lane.HEAVY, beyond=True) for slot in setup.slots)
     query = setup.enter("a", Lane.LIGHT)
     setup.enter("a", Lane.READING).finish()
     assert query.name not in setup.started
