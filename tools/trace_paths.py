@@ -2,14 +2,16 @@
 
     python tools/trace_paths.py [cone] [job] [load] [--list]
 
-Starts a service on the demo's tables in this process, with its settings and data in a temporary folder, and sends it
-requests over HTTP. Each request is sent twice, and the second is traced: the first one fills caches. Prints a line for
-each path: files, folders, functions, calls, and moves from one file to another. ``--list`` also prints the functions
-by file, with their calls.
+Starts a service on the demo's tables in this process, with its data in a temporary folder, and sends it requests over
+HTTP. The first request fills caches; of the next three, the functions that each of them enters count, so that work in
+the background does not. Prints a line for each path: files, folders, functions, calls, and moves from one file to
+another. ``--list`` also prints the functions by file, with their calls.
 """
 
 from __future__ import annotations
 
+import functools
+import operator
 import os
 import socket
 import sys
@@ -39,6 +41,7 @@ class Trace:
         self._calls: Counter[tuple[str, str, int]] = Counter()
         self._moves = 0
         self._last = threading.local()
+        self._rounds: list[tuple[Counter[tuple[str, str, int]], int]] = []
 
     def install(self) -> None:
         threading.setprofile(self._note)
@@ -57,13 +60,21 @@ class Trace:
             yield
         finally:
             self.is_on = False
+            self._rounds.append((self._calls.copy(), self._moves))
+
+    def keep_common(self) -> None:
+        """Keep the functions that every recording has, with their fewest calls; forget the recordings."""
+        calls, moves = zip(*self._rounds, strict=True)
+        self._calls = functools.reduce(operator.and_, calls)
+        self._moves = min(moves)
+        self._rounds.clear()
 
     def _note(self, frame: FrameType, event: str, _: Any) -> None:
         if not self.is_on or event != "call":
             return
         code = frame.f_code
         file = code.co_filename
-        if not file.startswith(PACKAGES) or code.co_name in ("<module>", "<lambda>", "<genexpr>", "<listcomp>"):
+        if not file.startswith(PACKAGES) or code.co_name.startswith("<"):
             return
         self._calls[file, code.co_qualname, code.co_firstlineno] += 1
         if getattr(self._last, "file", file) != file:
@@ -159,10 +170,12 @@ def trace_paths(wanted: set[str], *, lists_functions: bool) -> None:
                 if wanted and name not in wanted:
                     continue
                 request(0)
-                time.sleep(0.5)
-                with trace.recording():
-                    request(1)
-                    time.sleep(0.1)  # the request's end is recorded
+                for number in range(1, 4):
+                    time.sleep(0.3)
+                    with trace.recording():
+                        request(number)
+                        time.sleep(0.1)  # its end is recorded after the response
+                trace.keep_common()
                 print(f"{name}: {trace.describe()}")
                 if lists_functions:
                     print(*trace.list_functions(), sep="\n")

@@ -14,7 +14,7 @@ from tap_service.models.request_parameters import SINGLE_VALUED, Pair
 from tap_service.models.result_provenance import ResultProvenance
 from tap_service.models.timestamps import add_seconds
 from tap_service.models.watch import JobWatch
-from tap_service.models.work_class import EngineWait, Estimate, Place
+from tap_service.models.work_class import EngineWait, Estimate, QueuedJob
 
 
 class ExecutionPhase(StrEnum):
@@ -161,11 +161,11 @@ class Job:
         return self.kept_bytes + (int(self.info.get("bytesWritten", 0)) if is_writing else 0)
 
     @property
-    def place(self) -> Place:
-        """Its place in the queue; anonymous jobs from one address take turns like those of one user."""
+    def queued_job(self) -> QueuedJob:
+        """What the queue needs of the job; anonymous jobs from one address take turns like the jobs of one user."""
         user = find_client_key(self.owner, self.client)
         seconds = self.foreseen.seconds if self.foreseen else 0.0
-        return Place(self.job_id, user, self.turn, seconds, self.start_time, self.wait)
+        return QueuedJob(self.job_id, user, self.turn, seconds, self.start_time, self.wait)
 
     def end_after(self, at: datetime, seconds: float) -> datetime:
         """Return the instant ``seconds`` after ``at``, at most the destruction time."""

@@ -1,4 +1,4 @@
-"""The cost of a query, and a job's place among those that wait or run."""
+"""The cost of a query, and the jobs that wait or run."""
 
 from __future__ import annotations
 
@@ -110,7 +110,7 @@ class EngineWait:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class QueuedJob:
     """A QUEUED or EXECUTING job: its user, its turn, its estimated seconds, when it started, and its wait."""
 
     job_id: str

@@ -93,7 +93,7 @@ class JobAdministration:
         return len(found)
 
     def list_executing(self) -> list[Job]:
-        _, executing = self._jobs.list_places()
+        _, executing = self._jobs.list_queued_jobs()
         found = []
         for place in executing:
             try:
@@ -124,7 +124,7 @@ def summarize_job(job: Job) -> dict[str, Any]:
         "created": format_instant(job.creation_time),
         "started": format_instant(job.start_time) if job.start_time else None,
         "ended": format_instant(job.end_time) if job.end_time else None,
-        "class": str(job.place.work_class(now())),
+        "class": str(job.queued_job.work_class(now())),
         "query": shorten_query(find_query(job)),
     }
 

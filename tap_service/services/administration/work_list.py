@@ -128,6 +128,6 @@ class WorkList:
 def _describe_job(job: Job) -> RunningWork:
     since = format_instant(job.start_time or job.creation_time)
     # the heartbeat's instant decides no class: that of a running job is the one by its estimate
-    work_class = str(job.place.work_class(job.heartbeat or job.creation_time))
+    work_class = str(job.queued_job.work_class(job.heartbeat or job.creation_time))
     query = shorten_query(find_query(job))
     return RunningWork(job.job_id, "job", job.owner or job.client, work_class, "running", since, query)

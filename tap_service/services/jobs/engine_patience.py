@@ -9,7 +9,7 @@ from datetime import datetime
 from tap_service.config import Config
 from tap_service.models.timestamps import add_seconds, format_instant, now
 from tap_service.models.uws_job import Job, JobError
-from tap_service.models.work_class import EngineWait, Place
+from tap_service.models.work_class import EngineWait, QueuedJob
 from tap_service.storage.engine.engine import (
     Engine,
     EngineError,
@@ -52,12 +52,12 @@ class EnginePatience:
         Return whether the engine answers.
         """
         problem, at = self.find_problem(), now()
-        queued, _ = self._jobs.list_places()
-        if problem is not None and any(place.wait is None for place in queued):
+        queued, _ = self._jobs.list_queued_jobs()
+        if problem is not None and any(job.wait is None for job in queued):
             _log.warning("jobs wait for the engine: %s", problem.detail)
-        for place in queued:
+        for job in queued:
             with suppress(NoSuchJob, IllegalTransition):  # started, aborted or destroyed meanwhile
-                self._update_wait(place, problem, at)
+                self._update_wait(job, problem, at)
         return problem is None
 
     def plan_retry(self, job: Job, error: BaseException | None) -> tuple[EngineWait, bool] | None:
@@ -80,18 +80,16 @@ class EnginePatience:
             return self.find_problem() is not None
         return isinstance(error, EngineUnavailable) and not isinstance(error, EngineSilent | TablesApart)
 
-    def _update_wait(self, place: Place, problem: EngineError | None, at: datetime) -> None:
+    def _update_wait(self, job: QueuedJob, problem: EngineError | None, at: datetime) -> None:
         """A job that was tried while the engine answers keeps its wait: its next try decides."""
-        wait = place.wait
+        wait = job.wait
         if problem is None:
             if wait is not None and wait.retry is None:
-                self._jobs.set_wait(place.job_id, None)
+                self._jobs.set_wait(job.job_id, None)
         elif self._is_over(at if wait is None else wait.since, at):
-            self._jobs.fail_waiting_job(
-                place.job_id, at, JobError(f"{problem}. Run the job again later", transient=True)
-            )
+            self._jobs.fail_waiting_job(job.job_id, at, JobError(f"{problem}. Run the job again later", transient=True))
         elif wait is None:
-            self._jobs.set_wait(place.job_id, EngineWait(self._tell_reason(str(problem), at), at))
+            self._jobs.set_wait(job.job_id, EngineWait(self._tell_reason(str(problem), at), at))
 
     def _is_over(self, since: datetime, at: datetime) -> bool:
         return (at - since).total_seconds() >= self._seconds

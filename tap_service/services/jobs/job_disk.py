@@ -41,7 +41,7 @@ class JobDisk:
     @contextmanager
     def reserve(self, job: Job, n_bytes: int) -> Iterator[None]:
         """Check that ``n_bytes`` more, one at least, fit; hold them until the record of the job counts them."""
-        user = job.place.user
+        user = job.queued_job.user
         with self._lock:
             added = max(n_bytes, 1)
             self._check(job, self._jobs.count_stored(user) + self._reserved[user] + added, added)
@@ -59,7 +59,7 @@ class JobDisk:
         try:
             job = self._jobs.get_job(job_id)
             own = job.kept_bytes + written
-            self._check(job, self._jobs.count_stored(job.place.user) - job.stored + own, own - job.stored)
+            self._check(job, self._jobs.count_stored(job.queued_job.user) - job.stored + own, own - job.stored)
         except NoSuchJob:
             return  # the monitor stops it
         except JobStoreUnavailable as error:

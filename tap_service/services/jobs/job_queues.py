@@ -1,4 +1,4 @@
-"""Chooses the job that runs next: places for each work class, and turns between users.
+"""Chooses the job that runs next: slots of each work class, and turns between users.
 
 The job store holds the queue. A job gets its turn number when it is queued: one more than the last job of the same
 user, but no less than the running jobs. A hundred jobs of one user then delay another user's job by at most one job,
@@ -15,14 +15,14 @@ from datetime import datetime
 from tap_service.config import Config
 from tap_service.models.timestamps import now
 from tap_service.models.uws_job import Job
-from tap_service.models.work_class import Estimate, Place, WorkClass
+from tap_service.models.work_class import Estimate, QueuedJob, WorkClass
 from tap_service.service_errors import ServiceBusy, TooManyJobs
 from tap_service.settings.client_limits import find_open_part
 from tap_service.storage.jobs.job_store import IllegalTransition, JobStore, NoSuchJob
 
 
-def count_places(heavy: int) -> dict[WorkClass, int]:
-    """Return the places of each class for ``heavy`` engine cores; short jobs add little load."""
+def count_slots(heavy: int) -> dict[WorkClass, int]:
+    """Return the number of slots of each class for ``heavy`` engine cores; short jobs add little load."""
     return {
         WorkClass.SHORT: max(2, heavy),
         WorkClass.LONG: max(1, heavy - heavy // 2),
@@ -32,12 +32,23 @@ def count_places(heavy: int) -> dict[WorkClass, int]:
 
 @dataclass(frozen=True, slots=True)
 class QueueRules:
-    """``places`` of each class; the most running jobs of one user, and the most waiting jobs of one user and of all.
+    """The limits of the queue.
 
-    ``cores`` are those of the engine; ``reserve`` is the part of the waiting jobs that is kept for users, in percent.
+    Attributes
+    ----------
+    slots
+        The maximum number of running jobs of each class.
+    user_running, user_waiting
+        The maximum number of running and of waiting jobs of one user.
+    waiting
+        The maximum number of waiting jobs of all users.
+    cores
+        The engine's cores.
+    reserve
+        The part of ``waiting`` that is kept for users, in percent.
     """
 
-    places: Mapping[WorkClass, int]
+    slots: Mapping[WorkClass, int]
     user_running: int
     user_waiting: int
     waiting: int
@@ -47,15 +58,15 @@ class QueueRules:
     def count_executors(self, work_classes: Collection[WorkClass] = tuple(WorkClass)) -> int:
         """Return the processes or threads that jobs of these classes need.
 
-        A short job that turns out long frees its place but keeps its thread: count the short places twice.
+        A short job that turns out long frees its slot but keeps its thread: count the short slots twice.
         """
-        outgrown = self.places[WorkClass.SHORT] if WorkClass.SHORT in work_classes else 0
-        return sum(self.places[work] for work in work_classes) + outgrown
+        outgrown = self.slots[WorkClass.SHORT] if WorkClass.SHORT in work_classes else 0
+        return sum(self.slots[work] for work in work_classes) + outgrown
 
     @classmethod
     def from_config(cls, config: Config) -> QueueRules:
         return cls(
-            count_places(config.concurrent_jobs),
+            count_slots(config.concurrent_jobs),
             config.user_running_jobs,
             config.user_waiting_jobs,
             config.waiting_jobs,
@@ -77,17 +88,17 @@ class JobQueue:
         Raises TooManyJobs or ServiceBusy if too many jobs wait.
         """
         with self._jobs.lock_choice():
-            (queued, executing), at = self._jobs.list_places(), now()
-            place = replace(job, foreseen=estimate).place
-            self._check_limits(place.user, job.owner is None, queued)
-            work = place.work_class(at)
+            (queued, executing), at = self._jobs.list_queued_jobs(), now()
+            entry = replace(job, foreseen=estimate).queued_job
+            self._check_limits(entry.user, job.owner is None, queued)
+            work = entry.work_class(at)
             waiting = [each for each in queued if each.work_class(at) is work]
             running = [each for each in executing if each.work_class(at) is work]
             quote = None
             if estimate is not None:
                 before = sum(each.seconds for each in waiting) + sum(each.seconds / 2 for each in running)
-                quote = job.end_after(at, before / self._rules.places[work] + estimate.seconds)
-            turn = _next_turn(place.user, waiting, running)
+                quote = job.end_after(at, before / self._rules.slots[work] + estimate.seconds)
+            turn = _next_turn(entry.user, waiting, running)
             if is_new:
                 return self._jobs.create_queued_job(job, estimate, turn, quote)
             return self._jobs.queue_job(job.job_id, estimate, turn, quote)
@@ -96,80 +107,82 @@ class JobQueue:
         """Start the next job of these classes and return it; None if none may start now."""
         with self._jobs.lock_choice():
             at = now()
-            for place in self._find_startable(at):
-                if place.work_class(at) not in work_classes:
+            for job in self._find_startable(at):
+                if job.work_class(at) not in work_classes:
                     continue
                 try:
-                    return self._jobs.start_job(place.job_id, worker, now())
+                    return self._jobs.start_job(job.job_id, worker, now())
                 except (NoSuchJob, IllegalTransition):
                     continue  # aborted or destroyed just now
         return None
 
     def count_waiting(self) -> int:
-        queued, _ = self._jobs.list_places()
+        queued, _ = self._jobs.list_queued_jobs()
         return len(queued)
 
     def startable_classes(self) -> list[WorkClass]:
         """Return the classes of the jobs that may start now, in starting order."""
         at = now()
-        return [place.work_class(at) for place in self._find_startable(at)]
+        return [job.work_class(at) for job in self._find_startable(at)]
 
     def share_threads(self, job: Job) -> int:
         """Return the engine threads of a job that starts; 0 without limit. See ``share_threads``."""
-        queued, executing = self._jobs.list_places()
+        queued, executing = self._jobs.list_queued_jobs()
         others = [each for each in (*queued, *executing) if each.job_id != job.job_id]
-        return share_threads(job.place, others, self._rules, now())
+        return share_threads(job.queued_job, others, self._rules, now())
 
-    def _find_startable(self, at: datetime) -> list[Place]:
-        return find_startable(*self._jobs.list_places(), self._rules, at)
+    def _find_startable(self, at: datetime) -> list[QueuedJob]:
+        return find_startable(*self._jobs.list_queued_jobs(), self._rules, at)
 
-    def _check_limits(self, user: str, is_anonymous: bool, queued: Sequence[Place]) -> None:
-        mine = sum(place.user == user for place in queued)
+    def _check_limits(self, user: str, is_anonymous: bool, queued: Sequence[QueuedJob]) -> None:
+        mine = sum(job.user == user for job in queued)
         if mine >= self._rules.user_waiting:
             raise TooManyJobs(f"{mine} of your jobs wait already, the maximum: run this one later")
         if len(queued) >= self._rules.waiting:
             raise ServiceBusy(f"{len(queued)} jobs wait already, the maximum of this service: run it later")
         if is_anonymous and len(queued) >= find_open_part(self._rules.waiting, self._rules.reserve):
             raise ServiceBusy(
-                f"{len(queued)} jobs are already waiting, and the remaining places are reserved for users: log in, "
+                f"{len(queued)} jobs are already waiting, and the remaining slots are reserved for users: log in, "
                 "or run it later"
             )
 
 
-def find_startable(queued: Iterable[Place], executing: Iterable[Place], rules: QueueRules, at: datetime) -> list[Place]:
-    """Return the jobs that may all start now, in starting order; those that are tried again later are left out."""
+def find_startable(
+    queued: Iterable[QueuedJob], executing: Iterable[QueuedJob], rules: QueueRules, at: datetime
+) -> list[QueuedJob]:
+    """Return the jobs that may all start now, in starting order, without jobs that wait for their next try."""
     executing = list(executing)
-    running = Counter(place.work_class(at) for place in executing)
-    of_user = Counter(place.user for place in executing)
+    running = Counter(job.work_class(at) for job in executing)
+    of_user = Counter(job.user for job in executing)
     found = []
-    for place in sorted(queued, key=lambda place: place.turn):  # the sort is stable: of equal turns, the oldest first
-        if place.wait is not None and place.wait.retry is not None and place.wait.retry > at:
+    for job in sorted(queued, key=lambda each: each.turn):  # the sort is stable: of equal turns, the oldest first
+        if job.wait is not None and job.wait.retry is not None and job.wait.retry > at:
             continue
-        work = place.work_class(at)
-        if running[work] < rules.places[work] and of_user[place.user] < rules.user_running:
+        work = job.work_class(at)
+        if running[work] < rules.slots[work] and of_user[job.user] < rules.user_running:
             running[work] += 1
-            of_user[place.user] += 1
-            found.append(place)
+            of_user[job.user] += 1
+            found.append(job)
     return found
 
 
-def share_threads(job: Place, others: Iterable[Place], rules: QueueRules, at: datetime) -> int:
-    """Divide the engine's cores by the jobs that run during this one in the mean; 0 if it may have all of them.
+def share_threads(job: QueuedJob, others: Iterable[QueuedJob], rules: QueueRules, at: datetime) -> int:
+    """Divide the engine's cores by the mean number of jobs that run during this job; return 0 for all cores.
 
     Another job of a tenth of its duration counts a tenth. More threads than cores make all jobs slower, and light
     queries wait for them.
     """
-    beside = dict.fromkeys(WorkClass, 0.0)
+    others_at_work = dict.fromkeys(WorkClass, 0.0)
     for other in others:
-        beside[other.work_class(at)] += min(1.0, other.seconds / job.seconds) if job.seconds else 1.0
+        others_at_work[other.work_class(at)] += min(1.0, other.seconds / job.seconds) if job.seconds else 1.0
     own = job.work_class(at)
-    running = 1 + sum(min(count, rules.places[work] - (work is own)) for work, count in beside.items())
+    running = 1 + sum(min(count, rules.slots[work] - (work is own)) for work, count in others_at_work.items())
     threads = max(1, round(rules.cores / running))
     return threads if threads < rules.cores else 0
 
 
-def _next_turn(user: str, waiting: Iterable[Place], running: Sequence[Place]) -> int:
+def _next_turn(user: str, waiting: Iterable[QueuedJob], running: Sequence[QueuedJob]) -> int:
     """Return the turn of a new job of its class: after all jobs of its user, and not before running jobs."""
-    after_running = max((place.turn for place in running), default=0)
-    own_turns = [place.turn for place in (*waiting, *running) if place.user == user]
+    after_running = max((job.turn for job in running), default=0)
+    own_turns = [job.turn for job in (*waiting, *running) if job.user == user]
     return max(after_running, max(own_turns, default=-1) + 1)

@@ -152,7 +152,7 @@ class JobService:
 
     def _check_rate(self, job: Job) -> None:
         """Raise TooManyJobs."""
-        if seconds := self._rates.take_token(job.place.user):
+        if seconds := self._rates.take_token(job.queued_job.user):
             raise TooManyJobs(
                 f"you create more than {self._config.user_jobs_per_minute} jobs a minute: wait {math.ceil(seconds)} "
                 "seconds, or ask for more at once, with your list as an upload",
@@ -162,7 +162,7 @@ class JobService:
     def _check_pending(self, job: Job) -> None:
         """Raise TooManyJobs or ServiceBusy. Requests at the same time may create a few jobs more."""
         with _translate_store_errors(job.job_id):
-            pending = self._jobs.count_pending(job.place.user)
+            pending = self._jobs.count_pending(job.queued_job.user)
             of_all = self._jobs.count_pending()
         if pending >= self._config.user_pending_jobs:
             raise TooManyJobs(
@@ -379,7 +379,7 @@ class JobService:
         self._announcements.check_open()
         with self._disk.reserve(job, 0):
             job = self._queue.put_job(job, self._preparation.estimate_job_cost(job), is_new=is_new)
-        self._dispatcher.wake(job.place.work_class(now()))
+        self._dispatcher.wake(job.queued_job.work_class(now()))
         return job
 
 

@@ -169,7 +169,7 @@ class QueryJobs:
             writer.discard()
 
     def _choose_share(self, job: Job) -> EngineShare:
-        share = ENGINE_SHARES[job.place.work_class(now())]
+        share = ENGINE_SHARES[job.queued_job.work_class(now())]
         try:
             return replace(share, max_threads=self._queue.share_threads(job))
         except JobStoreUnavailable as error:

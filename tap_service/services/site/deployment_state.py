@@ -57,7 +57,7 @@ class DeploymentState:
         up = GaugeMetricFamily("skyhouse_job_store_up", "Whether the job store answers")
         try:
             at = now()
-            queued, executing = self._jobs.list_places()
+            queued, executing = self._jobs.list_queued_jobs()
             for work in WorkClass:
                 waiting = [place for place in queued if place.work_class(at) is work]
                 running = [place for place in executing if place.work_class(at) is work]

@@ -31,7 +31,7 @@ from tap_service.models.uws_job import (
     JobResult,
     merge_parameters,
 )
-from tap_service.models.work_class import EngineWait, Estimate, Place
+from tap_service.models.work_class import EngineWait, Estimate, QueuedJob
 
 PENDING, QUEUED, EXECUTING = ExecutionPhase.PENDING, ExecutionPhase.QUEUED, ExecutionPhase.EXECUTING
 HELD, SUSPENDED = ExecutionPhase.HELD, ExecutionPhase.SUSPENDED
@@ -101,12 +101,12 @@ class JobStore(ABC):
         """Iterate over jobs, the newest first; pages are read on demand."""
 
     @abstractmethod
-    def list_places(self) -> tuple[list[Place], list[Place]]:
+    def list_queued_jobs(self) -> tuple[list[QueuedJob], list[QueuedJob]]:
         """Return the QUEUED jobs and the EXECUTING jobs, the oldest first."""
 
     @abstractmethod
     def count_pending(self, user: str = "") -> int:
-        """Count the PENDING jobs of a user or an anonymous client, by ``Place.user``; by default those of all."""
+        """Count the PENDING jobs of a user or an anonymous client, by ``QueuedJob.user``; by default those of all."""
 
     @abstractmethod
     def count_stored(self, user: str = "") -> int:

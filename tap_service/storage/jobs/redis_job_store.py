@@ -38,7 +38,7 @@ from pydantic import TypeAdapter
 
 from tap_service.models.timestamps import instant_to_milliseconds, milliseconds_to_instant
 from tap_service.models.uws_job import ExecutionPhase, Job, JobFilter, JobReference
-from tap_service.models.work_class import Place
+from tap_service.models.work_class import QueuedJob
 from tap_service.storage.jobs.job_store import EXECUTING, PENDING, QUEUED, JobStore, JobStoreUnavailable, NoSuchJob
 from tap_service.storage.jobs.redis_subscription import ChannelWatch
 from tap_service.storage.redis_connection import open_redis
@@ -70,7 +70,7 @@ return now
 """
 
 _RECORD: TypeAdapter[Job] = TypeAdapter(Job)
-_PLACE: TypeAdapter[Place] = TypeAdapter(Place)
+_QUEUED_JOB: TypeAdapter[QueuedJob] = TypeAdapter(QueuedJob)
 
 
 class RedisJobStore(JobStore):
@@ -120,12 +120,12 @@ class RedisJobStore(JobStore):
             job_id, owner, run_id = json.loads(member[15 + _DIGITS :])
             yield JobReference(job_id, phase, run_id, owner, milliseconds_to_instant(int(member[:15])))
 
-    def list_places(self) -> tuple[list[Place], list[Place]]:
+    def list_queued_jobs(self) -> tuple[list[QueuedJob], list[QueuedJob]]:
         with self._translate_errors(), self._redis.pipeline(transaction=True) as pipeline:
             for phase in (QUEUED, EXECUTING):
                 pipeline.zrange(f"{_PREFIX}places:{phase}", 0, -1)
             found = cast(list[list[str]], pipeline.execute())
-        queued, executing = ([_PLACE.validate_json(each[15 + _DIGITS :]) for each in members] for members in found)
+        queued, executing = ([_QUEUED_JOB.validate_json(each[15 + _DIGITS :]) for each in members] for members in found)
         return queued, executing
 
     def count_pending(self, user: str = "") -> int:
@@ -272,7 +272,7 @@ class _Record:
         if job.owner is not None:
             places[_list_key(job.phase, job.owner), member] = "0"
         if job.phase is PENDING:
-            places[_pending_key(job.place.user), job.job_id] = "0"
+            places[_pending_key(job.queued_job.user), job.job_id] = "0"
         if job.phase is ExecutionPhase.COMPLETED and job.owner is None:
             places[_PREFIX + "archivable", job.job_id] = str(instant_to_milliseconds(job.creation_time))
         if job.phase in (PENDING, QUEUED) and job.owner is None and job.files:
@@ -280,7 +280,7 @@ class _Record:
         if job.phase is ExecutionPhase.COMPLETED and job.fingerprint:
             places[_alike_key(job.fingerprint), job.job_id] = "0"
         if job.phase in (QUEUED, EXECUTING):
-            places[f"{_PREFIX}places:{job.phase}", order + _PLACE.dump_json(job.place).decode()] = "0"
+            places[f"{_PREFIX}places:{job.phase}", order + _QUEUED_JOB.dump_json(job.queued_job).decode()] = "0"
         if job.phase is EXECUTING and job.heartbeat is not None:
             places[_PREFIX + "heartbeat", job.job_id] = str(instant_to_milliseconds(job.heartbeat))
         return places
@@ -302,7 +302,7 @@ def _index_changes(old: _Record | None, new: _Record | None) -> list[str]:
     for (key, member), score in after.items() - before.items():
         changes += ["ZADD", key, score, member]
     if added := (new.job.stored if new else 0) - (old.job.stored if old else 0):
-        user = (new or old).job.place.user  # type: ignore[union-attr]  # one of them is a record
+        user = (new or old).job.queued_job.user  # type: ignore[union-attr]  # one of them is a record
         changes += ["ZINCRBY", _STORED, str(added), user, "ZINCRBY", _STORED, str(added), ""]
         changes += ["ZREMRANGEBYSCORE", _STORED, "-inf", "0"]
     if old is not None and (new is None or new.job.phase is not old.job.phase):

@@ -19,7 +19,7 @@ from pydantic import TypeAdapter
 
 from tap_service.models.timestamps import instant_to_milliseconds, milliseconds_to_instant
 from tap_service.models.uws_job import ExecutionPhase, Job, JobFilter, JobReference
-from tap_service.models.work_class import Place
+from tap_service.models.work_class import QueuedJob
 from tap_service.storage.directory_lock import DirectoryHeldError, lock_directory
 from tap_service.storage.disk_reserve import use_reserve
 from tap_service.storage.jobs.job_store import EXECUTING, PENDING, QUEUED, JobStore, JobStoreUnavailable, NoSuchJob
@@ -71,7 +71,7 @@ _RESERVE_FILE = "jobs.reserve"
 _PATIENCE_SECONDS = 30.0
 
 _RECORD: TypeAdapter[Job] = TypeAdapter(Job)
-_PLACE: TypeAdapter[Place] = TypeAdapter(Place)
+_QUEUED_JOB: TypeAdapter[QueuedJob] = TypeAdapter(QueuedJob)
 
 
 class SqliteJobStore(JobStore):
@@ -154,10 +154,12 @@ class SqliteJobStore(JobStore):
             last = (page[-1][5], page[-1][0])
             left = None if left is None else left - len(page)
 
-    def list_places(self) -> tuple[list[Place], list[Place]]:
+    def list_queued_jobs(self) -> tuple[list[QueuedJob], list[QueuedJob]]:
         sql = "SELECT phase, place FROM jobs WHERE phase IN (?, ?) ORDER BY created, rowid"
         with self._borrow_reader() as reader:
-            found = [(phase, _PLACE.validate_json(place)) for phase, place in reader.execute(sql, (QUEUED, EXECUTING))]
+            found = [
+                (phase, _QUEUED_JOB.validate_json(place)) for phase, place in reader.execute(sql, (QUEUED, EXECUTING))
+            ]
         queued, executing = ([place for phase, place in found if phase == wanted] for wanted in (QUEUED, EXECUTING))
         return queued, executing
 
@@ -298,7 +300,7 @@ def _read_job(connection: sqlite3.Connection, job_id: str) -> Job:
 
 def _count_bytes(writer: sqlite3.Connection, job: Job, added: int) -> None:
     """Add to the bytes of the job's user, and of all."""
-    for user in (job.place.user, "") if added else ():
+    for user in (job.queued_job.user, "") if added else ():
         writer.execute(
             "INSERT INTO stored VALUES (?, ?) ON CONFLICT (user) DO UPDATE SET bytes = bytes + excluded.bytes",
             (user, added),
@@ -317,7 +319,7 @@ def _job_to_row(job: Job) -> dict[str, str | int | None]:
         "heartbeat": None if job.heartbeat is None else instant_to_milliseconds(job.heartbeat),
         "run_id": job.run_id,
         "fingerprint": job.fingerprint,
-        "place": _PLACE.dump_json(job.place).decode(),
+        "place": _QUEUED_JOB.dump_json(job.queued_job).decode(),
         "record": _RECORD.dump_json(job).decode(),
     }
 

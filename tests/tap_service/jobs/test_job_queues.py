@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 
 from tap_service.models.timestamps import add_seconds, now
 from tap_service.models.uws_job import ExecutionPhase, Job
-from tap_service.models.work_class import EngineWait, Estimate, Place, WorkClass
+from tap_service.models.work_class import EngineWait, Estimate, QueuedJob, WorkClass
 from tap_service.service_errors import ServiceBusy, TooManyJobs
-from tap_service.services.jobs.job_queues import JobQueue, QueueRules, count_places, find_startable, share_threads
+from tap_service.services.jobs.job_queues import JobQueue, QueueRules, count_slots, find_startable, share_threads
 from tap_service.storage.jobs.job_store import NoSuchJob
 from tap_service.storage.jobs.sqlite_job_store import SqliteJobStore
 
@@ -72,7 +72,7 @@ def test_classes(seconds: float, work: WorkClass) -> None:
 
 @pytest.mark.parametrize("heavy", [1, 2, 3, 8])
 def test_every_class_has_a_place(heavy: int) -> None:
-    places = count_places(heavy)
+    places = count_slots(heavy)
     assert all(count >= 1 for count in places.values())
     assert places[LONG] + places[VERY_LONG] == max(2, heavy)
 
@@ -127,7 +127,7 @@ def test_anonymous_users_are_addresses(store: SqliteJobStore) -> None:
     ],
 )
 def test_who_has_many_addresses_is_one_user(address: str, user: str) -> None:
-    assert Job("a", None, now(), now(), 1, client=address).place.user == user
+    assert Job("a", None, now(), now(), 1, client=address).queued_job.user == user
 
 
 def test_heavier_work_does_not_block_lighter(store: SqliteJobStore) -> None:
@@ -154,15 +154,15 @@ def test_a_user_has_no_more_running_than_allowed(store: SqliteJobStore) -> None:
 
 
 def test_what_lasts_longer_than_foreseen_leaves_its_place_to_lighter_work() -> None:
-    waits = Place("b", "bob", 0, 1.0)
-    runs = Place("a", "alice", 0, 1.0, T0)
+    waits = QueuedJob("b", "bob", 0, 1.0)
+    runs = QueuedJob("a", "alice", 0, 1.0, T0)
     assert find_startable([waits], [runs], rules(), add_seconds(T0, 9)) == []
     assert find_startable([waits], [runs], rules(), add_seconds(T0, 11)) == [waits]
     assert find_startable([replace(waits, seconds=60)], [runs], rules(), add_seconds(T0, 11)) == []
 
 
 def test_limits(store: SqliteJobStore) -> None:
-    asked = Asked(store, QueueRules(count_places(2), 2, 2, 3))
+    asked = Asked(store, QueueRules(count_slots(2), 2, 2, 3))
     asked.put("alice", LONG)
     asked.put("alice", SHORT)
     with pytest.raises(TooManyJobs, match="2 of your jobs wait already"):
@@ -181,7 +181,7 @@ def test_limits(store: SqliteJobStore) -> None:
 
 
 def test_anonymous_clients_leave_places_for_users(store: SqliteJobStore) -> None:
-    asked = Asked(store, QueueRules(count_places(2), 2, 2, 4, reserve=50))
+    asked = Asked(store, QueueRules(count_slots(2), 2, 2, 4, reserve=50))
     for number in range(2):
         asked.put(None, SHORT, client=f"192.0.2.{number}")
     with pytest.raises(
@@ -215,8 +215,10 @@ def test_quotes(store: SqliteJobStore) -> None:
 @given(st.lists(st.tuples(st.sampled_from("abcd"), st.sampled_from(list(WorkClass))), max_size=60), st.data())
 def test_nothing_is_lost_and_places_are_kept(jobs: list[tuple[str, WorkClass]], data: st.DataObject) -> None:
     given = rules(short=2, long=2, very_long=1, user_running=3)
-    waiting = [Place(str(n), user, data.draw(st.integers(0, 5)), SECONDS[work]) for n, (user, work) in enumerate(jobs)]
-    running: list[Place] = []
+    waiting = [
+        QueuedJob(str(n), user, data.draw(st.integers(0, 5)), SECONDS[work]) for n, (user, work) in enumerate(jobs)
+    ]
+    running: list[QueuedJob] = []
     while waiting:
         started = find_startable(waiting, running, given, T0)
         running += [replace(place, started=T0) for place in started]
@@ -231,9 +233,9 @@ def test_nothing_is_lost_and_places_are_kept(jobs: list[tuple[str, WorkClass]], 
 
 
 def threads_beside(seconds: float, others: list[float], cores: int = 8) -> int:
-    rules = QueueRules(count_places(cores), 10, 1000, 1000, cores)
-    places = [Place(f"other{number}", "u", 0, each) for number, each in enumerate(others)]
-    return share_threads(Place("mine", "u", 0, seconds), places, rules, T0)
+    rules = QueueRules(count_slots(cores), 10, 1000, 1000, cores)
+    places = [QueuedJob(f"other{number}", "u", 0, each) for number, each in enumerate(others)]
+    return share_threads(QueuedJob("mine", "u", 0, seconds), places, rules, T0)
 
 
 def test_a_lone_job_has_all_cores() -> None:
@@ -263,7 +265,7 @@ def test_a_job_without_estimate_shares_with_all() -> None:
 
 
 def test_the_queue_counts_all_other_jobs(store: SqliteJobStore) -> None:
-    asked = Asked(store, QueueRules(count_places(2), 2, 10, 10, 2))
+    asked = Asked(store, QueueRules(count_slots(2), 2, 10, 10, 2))
     alone = asked.put("a", SHORT)
     assert asked.queue.share_threads(alone) == 0
     asked.put("b", SHORT)
@@ -272,7 +274,10 @@ def test_the_queue_counts_all_other_jobs(store: SqliteJobStore) -> None:
 
 def test_a_job_that_is_tried_again_later_holds_nobody_up() -> None:
     later = EngineWait("away", T0, add_seconds(T0, 10))
-    queued = [Place("first", "a", 0, 1.0, None, later), Place("second", "a", 1, 1.0, None, EngineWait("away", T0))]
+    queued = [
+        QueuedJob("first", "a", 0, 1.0, None, later),
+        QueuedJob("second", "a", 1, 1.0, None, EngineWait("away", T0)),
+    ]
     for seconds, expected in ((0, ["second"]), (9, ["second"]), (10, ["first", "second"])):
         found = find_startable(queued, [], rules(short=2), add_seconds(T0, seconds))
         assert [place.job_id for place in found] == expected

@@ -18,7 +18,7 @@ from pydantic import TypeAdapter
 from tap_service.models.piece_progress import Part, PieceWork
 from tap_service.models.timestamps import add_seconds, now
 from tap_service.models.uws_job import ExecutionPhase, Job, JobError, JobFilter, JobResult
-from tap_service.models.work_class import EngineWait, Estimate, Place
+from tap_service.models.work_class import EngineWait, Estimate, QueuedJob
 from tap_service.services.jobs import job_search
 from tap_service.services.jobs.job_search import search_jobs
 from tap_service.storage.jobs.job_store import IllegalTransition, JobStore, JobStoreUnavailable, NoSuchJob
@@ -178,7 +178,7 @@ class TestPhases:
         job_id = made(store, phase=EXECUTING, start_time=T0, destruction_time=add_seconds(T0, 1000))
         told = store.set_estimate(job_id, 0, add_seconds(T0, 3), ESTIMATE)
         assert (told.foreseen, told.quote, told.heartbeat) == (ESTIMATE, add_seconds(T0, 53), add_seconds(T0, 3))
-        assert [place.seconds for place in store.list_places()[1]] == [50]
+        assert [place.seconds for place in store.list_queued_jobs()[1]] == [50]
 
     def test_a_record_survives(self, store: JobStore) -> None:
         odd = "\x00\N{SNOWMAN} \U0001f52d '\"\\ </x>"
@@ -237,7 +237,7 @@ class TestPhases:
     def test_a_wait_is_kept_while_a_job_is_tried_again(self, store: JobStore) -> None:
         job_id = brought_to(store, EXECUTING)
         assert store.requeue_job(job_id, 1, died=False, wait=WAIT).wait == WAIT
-        assert [place.wait for place in store.list_places()[0]] == [WAIT]
+        assert [place.wait for place in store.list_queued_jobs()[0]] == [WAIT]
         assert (store.start_job(job_id, "w", T0).wait, store.get_job(job_id).wait) == (WAIT, WAIT)
         assert store.set_pieces(job_id, 2, T0, replace(PIECES, parts=())).wait == WAIT
         assert store.set_pieces(job_id, 2, T0, PIECES).wait is None
@@ -425,7 +425,7 @@ class TestLists:
     def test_queued_jobs_in_their_order(self, store: JobStore) -> None:
         jobs = [made(store, phase=QUEUED, creation_time=add_seconds(T0, n)) for n in (3, 1, 2)]
         made(store)
-        assert [place.job_id for place in store.list_places()[0]] == [jobs[1], jobs[2], jobs[0]]
+        assert [place.job_id for place in store.list_queued_jobs()[0]] == [jobs[1], jobs[2], jobs[0]]
 
     def test_places_of_jobs_that_wait_or_run(self, store: JobStore) -> None:
         waits, runs = made(store, owner="alice"), made(store, owner=None, client="192.0.2.1")
@@ -433,21 +433,21 @@ class TestLists:
         store.queue_job(waits, foreseen, 3, T0)
         store.queue_job(runs)
         store.start_job(runs, "w", T0)
-        places = [Place(waits, "alice", 3, 12.5)], [Place(runs, "anonymous at 192.0.2.1", started=T0)]
-        assert store.list_places() == places
+        places = [QueuedJob(waits, "alice", 3, 12.5)], [QueuedJob(runs, "anonymous at 192.0.2.1", started=T0)]
+        assert store.list_queued_jobs() == places
         started = store.start_job(waits, "w", add_seconds(T0, 20))
         assert (started.foreseen, started.quote) == (foreseen, add_seconds(T0, 32.5))
-        assert store.requeue_job(waits, 1, died=True).place == Place(waits, "alice", 3, 12.5)
+        assert store.requeue_job(waits, 1, died=True).queued_job == QueuedJob(waits, "alice", 3, 12.5)
         for job_id in (waits, runs):
             store.delete_job(job_id)
-        assert store.list_places() == ([], [])
+        assert store.list_queued_jobs() == ([], [])
 
     def test_a_job_that_is_queued_at_once(self, store: JobStore) -> None:
         foreseen = Estimate(10, 80, 12.5, "scan")
         queued = store.create_queued_job(job(owner="alice"), foreseen, 3, T0)
         assert (queued.phase, queued.turn, queued.quote) == (QUEUED, 3, T0)
         assert store.get_job(queued.job_id) == queued
-        assert store.list_places() == ([Place(queued.job_id, "alice", 3, 12.5)], [])
+        assert store.list_queued_jobs() == ([QueuedJob(queued.job_id, "alice", 3, 12.5)], [])
 
     def test_pending_jobs_are_counted_by_user_or_address(self, store: JobStore) -> None:
         clients = (("ann", "192.0.2.1"), (None, "192.0.2.1"), (None, "192.0.2.1"), (None, "192.0.2.2"))
@@ -557,7 +557,7 @@ class TestStore:
         store.close()
         for act in (
             store.check_writable,
-            store.list_places,
+            store.list_queued_jobs,
             lambda: store.get_job("j"),
             lambda: store.create_job(job()),
         ):
