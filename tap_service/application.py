@@ -12,7 +12,7 @@ from fastapi.responses import Response
 
 import web
 from tap_service.config import Config
-from tap_service.factory.service_factory import build_services
+from tap_service.factory.services import build_services
 from tap_service.handlers import (
     admin_routes,
     announcement_routes,
@@ -36,14 +36,14 @@ from tap_service.handlers import (
     vosi_routes,
     watch_routes,
 )
-from tap_service.handlers.client_admission import AdmitClients
+from tap_service.handlers.admit_clients import AdmitClients
+from tap_service.handlers.common_headers import CommonHeaders
+from tap_service.handlers.compress_responses import CompressResponses
 from tap_service.handlers.error_responses import CatchErrors, add_error_handlers
+from tap_service.handlers.observe_requests import ObserveRequests
 from tap_service.handlers.portal_routes import portal_router
 from tap_service.handlers.protocol_paths import CONE_SEARCH, HATS, MCP, TAP
 from tap_service.handlers.request_context import identify_visitor
-from tap_service.handlers.request_observation import ObserveRequests
-from tap_service.handlers.response_compression import CompressResponses
-from tap_service.handlers.response_headers import CommonHeaders
 from tap_service.http_server.open_connections import OpenConnections
 from tap_service.storage.engine.engine import Engine
 

@@ -19,8 +19,8 @@ from tap_service.settings.engine_settings import EngineSettings
 from tap_service.settings.hats_settings import HatsSettings
 from tap_service.settings.history_settings import HistorySettings
 from tap_service.settings.job_settings import JobSettings
+from tap_service.settings.location_settings import LocationSettings
 from tap_service.settings.monitoring_settings import MonitoringSettings
-from tap_service.settings.place_settings import PlaceSettings
 from tap_service.settings.query_settings import QuerySettings
 from tap_service.settings.settings_file import (
     FILE_VARIABLE,
@@ -67,7 +67,7 @@ class Config(
     ConnectionSettings,
     MonitoringSettings,
     SiteSettings,
-    PlaceSettings,
+    LocationSettings,
 ):  # pydantic lists the fields of the last base first
     model_config = ConfigDict(frozen=True, extra="forbid", validate_default=True)
 

@@ -20,10 +20,10 @@ from tap_service.config import Config, read_config
 from tap_service.constants import ORPHAN_AGE_SECONDS, SWEEP_SECONDS
 from tap_service.factory.job_factory import build_celery_dispatcher, build_job_queue
 from tap_service.factory.lifetime_factory import build_job_lifetimes
-from tap_service.metrics_sharing import SharedMetrics
 from tap_service.models.timestamps import add_seconds, now
 from tap_service.services.jobs.celery_dispatcher import celery_queue_name
 from tap_service.services.jobs.engine_patience import EnginePatience
+from tap_service.shared_metrics import SharedMetrics
 from tap_service.storage.engine.engine import EngineError
 from tap_service.storage.jobs.job_store import JobStoreUnavailable
 from tap_service.storage.jobs.redis_persistence import find_loss_risks

@@ -21,7 +21,7 @@ from tap_service.freed_memory import return_freed_memory
 from tap_service.models.work_class import WorkClass
 from tap_service.process_end import report_crashes
 from tap_service.services.jobs.celery_dispatcher import celery_queue_name
-from tap_service.services.jobs.job_queues import QueueRules
+from tap_service.services.jobs.job_queue import QueueRules
 from tap_service.settings.settings_file import DEFAULT_FILE, FILE_VARIABLE
 from tap_service.unused_libraries import leave_out_unused_libraries
 

@@ -13,7 +13,7 @@ from celery import Celery
 
 from tap_service.config import Config
 from tap_service.factory.job_factory import build_job_queue, build_job_runner
-from tap_service.factory.query_factory import build_query_components
+from tap_service.factory.query_services import build_query_services
 from tap_service.models.work_class import WorkClass
 from tap_service.services.jobs.celery_dispatcher import CeleryDispatcher
 from tap_service.storage.jobs.job_store import JobStoreUnavailable
@@ -33,7 +33,7 @@ class WorkerRuntime:
         self._work_classes = work_classes
         stores = open_job_stores(config)
         self._stores = stores
-        self._queries = build_query_components(config, self._engine, stores.jobs, are_helpers_kept_ready=False)
+        self._queries = build_query_services(config, self._engine, stores.jobs, are_helpers_kept_ready=False)
         self._queue = build_job_queue(config, stores)
         self._dispatcher = CeleryDispatcher(app)
         worker = f"{socket.gethostname()}:{os.getpid()}"

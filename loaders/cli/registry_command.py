@@ -26,7 +26,7 @@ def check_file(
     xml: Annotated[bool, typer.Option("--xml", help="Print the whole records.")] = False,
 ) -> None:
     """Report the faults of a file with their lines; without any, list the records that the service would publish."""
-    from tap_service.services.registry.metadata_file import RegistryFileError, read_registry_file
+    from tap_service.services.registry.registry_file import RegistryFileError, read_registry_file
 
     with ConsoleReporter() as reporter:
         try:

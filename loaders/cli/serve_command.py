@@ -35,8 +35,8 @@ from tap_service.http_server.open_connections import raise_file_limit
 from tap_service.process_end import end_within, report_crashes
 from tap_service.readers.read_error import ReadError
 from tap_service.service_manager import ALIVE, READY, STOPPING, find_alive_interval, notify_manager
-from tap_service.services.registry.metadata_file import RegistryFileError
-from tap_service.services.site.authentication import IssuersError
+from tap_service.services.registry.registry_file import RegistryFileError
+from tap_service.services.site.authenticator import IssuersError
 from tap_service.services.site.blocked_networks import BlockedError
 from tap_service.services.site.first_queries import format_first_queries
 from tap_service.storage.accounts import AccountError

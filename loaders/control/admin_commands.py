@@ -39,7 +39,7 @@ from tap_service.storage.site_state import SiteStateUnavailable, open_site_state
 from tap_service.storage.watches.watch_store import WatchStoreUnavailable
 
 if TYPE_CHECKING:  # most commands need no watches
-    from tap_service.services.watches.watch_requests import WatchService
+    from tap_service.services.watches.watch_service import WatchService
 
 #: how long a stopped query may take to end, and how often that is looked for
 _STOP_SECONDS, _LOOK_SECONDS = 60.0, 0.2
@@ -95,11 +95,11 @@ def open_administration(config: Config, data_path: Path) -> Iterator[Administrat
 @contextmanager
 def _open_watches(config: Config, engine: Engine, jobs: JobStore) -> Iterator[WatchService]:
     """Open the watches here; what they need is built for them alone. Raises WatchStoreUnavailable."""
-    from tap_service.factory.query_factory import build_query_components
+    from tap_service.factory.query_services import build_query_services
     from tap_service.factory.watch_factory import build_watch_service
 
     with closing(open_watch_store(config)) as store:
-        components = build_query_components(config, engine, jobs, are_helpers_kept_ready=False)
+        components = build_query_services(config, engine, jobs, are_helpers_kept_ready=False)
         try:
             yield build_watch_service(components, store)
         finally:
@@ -161,9 +161,9 @@ def _stop_queries(administration: Administration, arguments: Arguments, reporter
 
 
 def _add_watch(administration: Administration, arguments: Arguments, _: Reporter) -> Rows:
-    from tap_service.services.watches.watch_requests import WatchWish
+    from tap_service.services.watches.watch_service import WatchRequest
 
-    wish = WatchWish(**arguments["wish"])
+    wish = WatchRequest(**arguments["wish"])
     with administration.open_watches() as watches:
         watch = watches.add_watch(arguments["user"], wish)
     return [{**_describe_watch(watch), "secret": watch.secret or None}]

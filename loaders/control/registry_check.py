@@ -9,10 +9,10 @@ from clickhouse_schema.visible_tables import EVERYBODY, select_visible
 from loaders.control.service_settings import read_settings
 from loaders.load_error import LoadError
 from loaders.progress_reporter import Reporter
-from tap_service.factory.service_factory import build_authenticator
+from tap_service.factory.services import build_authenticator
 from tap_service.models.timestamps import format_second
-from tap_service.services.registry.metadata_file import RegistryFileError, parse_registry_file
 from tap_service.services.registry.published_records import draft_records, find_collections
+from tap_service.services.registry.registry_file import RegistryFileError, parse_registry_file
 from tap_service.services.site.service_capabilities import describe_service
 from tap_service.storage.accounts import Accounts
 from tap_service.storage.engine.engine import Engine

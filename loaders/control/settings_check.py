@@ -12,8 +12,8 @@ from pathlib import Path
 import redis
 
 from tap_service.config import Config
-from tap_service.services.registry.metadata_file import RegistryFileError, read_registry_file
-from tap_service.services.site.authentication import IssuersError, read_issuers
+from tap_service.services.registry.registry_file import RegistryFileError, read_registry_file
+from tap_service.services.site.authenticator import IssuersError, read_issuers
 from tap_service.services.site.blocked_networks import BlockedError, read_networks
 from tap_service.storage.engine.engine import EngineError
 from tap_service.storage.open_storage import find_results_folder, open_remote_engine, open_result_store

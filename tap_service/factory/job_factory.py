@@ -8,19 +8,19 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from tap_service.config import Config
-from tap_service.factory.query_factory import QueryComponents
+from tap_service.factory.query_services import QueryServices
 from tap_service.models.work_class import WorkClass
+from tap_service.services.jobs.dispatcher import Dispatcher
 from tap_service.services.jobs.embedded_dispatcher import EmbeddedDispatcher
 from tap_service.services.jobs.engine_patience import EnginePatience
 from tap_service.services.jobs.job_disk import JobDisk, MeteredResults
-from tap_service.services.jobs.job_dispatcher import Dispatcher
 from tap_service.services.jobs.job_endings import JobEndings
 from tap_service.services.jobs.job_intake import JobIntake
 from tap_service.services.jobs.job_lifetimes import JobLifetimes
 from tap_service.services.jobs.job_monitor import JobMonitor
-from tap_service.services.jobs.job_queues import JobQueue, QueueRules
+from tap_service.services.jobs.job_queue import JobQueue, QueueRules
 from tap_service.services.jobs.job_runner import JobRunner
-from tap_service.services.jobs.piecewise_job import PiecewiseJobs
+from tap_service.services.jobs.piecewise_jobs import PiecewiseJobs
 from tap_service.services.jobs.query_jobs import QueryJobs
 from tap_service.services.jobs.table_change_jobs import TableChangeJobs
 from tap_service.services.jobs.watch_jobs import WatchJobs
@@ -35,7 +35,7 @@ def build_job_queue(config: Config, stores: JobStores) -> JobQueue:
 
 
 def build_job_runner(
-    queries: QueryComponents,
+    queries: QueryServices,
     stores: JobStores,
     queue: JobQueue,
     worker: str,
@@ -63,9 +63,7 @@ def build_celery_dispatcher(config: Config) -> CeleryDispatcher:
     return CeleryDispatcher(build_celery_app(config.redis_url, config.async_hard_seconds))
 
 
-def build_dispatcher(
-    queries: QueryComponents, stores: JobStores, queue: JobQueue, lifetimes: JobLifetimes
-) -> Dispatcher:
+def build_dispatcher(queries: QueryServices, stores: JobStores, queue: JobQueue, lifetimes: JobLifetimes) -> Dispatcher:
     """Build the dispatcher to Celery if the settings name a Redis; otherwise threads of this process execute jobs."""
     config = queries.config
     if config.redis_url:

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from tap_service.factory.query_factory import QueryComponents
-from tap_service.services.jobs.job_requests import JobService
+from tap_service.factory.query_services import QueryServices
+from tap_service.services.jobs.job_service import JobService
 from tap_service.services.watches.watch_messages import WatchMessages
-from tap_service.services.watches.watch_requests import WatchService
 from tap_service.services.watches.watch_rounds import WatchRounds
+from tap_service.services.watches.watch_service import WatchService
 from tap_service.storage.open_storage import JobStores
 from tap_service.storage.watches.watch_store import WatchStore
 
 
-def build_watch_service(queries: QueryComponents, watches: WatchStore) -> WatchService:
+def build_watch_service(queries: QueryServices, watches: WatchStore) -> WatchService:
     return WatchService(
         queries.config,
         queries.engine,
@@ -23,9 +23,7 @@ def build_watch_service(queries: QueryComponents, watches: WatchStore) -> WatchS
     )
 
 
-def build_watch_rounds(
-    queries: QueryComponents, stores: JobStores, watches: WatchStore, jobs: JobService
-) -> WatchRounds:
+def build_watch_rounds(queries: QueryServices, stores: JobStores, watches: WatchStore, jobs: JobService) -> WatchRounds:
     accounts = queries.groups.accounts
     messages = WatchMessages(queries.config, accounts)
     return WatchRounds(queries.config, queries.engine, stores, watches, jobs, messages, accounts)

@@ -43,7 +43,7 @@ from tap_service.models.timestamps import format_instant
 from tap_service.models.uws_job import Job
 from tap_service.service_errors import Forbidden, NotFound, ParameterError
 from tap_service.services.jobs.uws_parameters import parse_job_filter, parse_wait
-from tap_service.services.site.client_address import RequestOrigin
+from tap_service.services.site.request_origin import RequestOrigin
 
 router = APIRouter(prefix="/async")
 

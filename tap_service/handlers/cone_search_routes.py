@@ -8,7 +8,7 @@ from fastapi.responses import Response
 from clickhouse_schema.catalogue import TableEntry
 from tap_service.documents.cone_search_document import cone_search_document
 from tap_service.documents.service_json import ConeCapabilitiesDocument, describe_cone_capabilities
-from tap_service.factory.service_factory import Services
+from tap_service.factory.services import Services
 from tap_service.handlers.content_negotiation import XML, as_json, send_preferred, xml
 from tap_service.handlers.described_parameters import CONE_PARAMETERS
 from tap_service.handlers.protocol_paths import TAP

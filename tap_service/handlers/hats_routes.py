@@ -10,7 +10,7 @@ from __future__ import annotations
 from fastapi import APIRouter, Request
 from fastapi.responses import Response
 
-from tap_service.factory.service_factory import Services
+from tap_service.factory.services import Services
 from tap_service.handlers.content_negotiation import HTML
 from tap_service.handlers.described_parameters import FILE_ANSWERS
 from tap_service.handlers.file_response import StoredFile, send_file

@@ -18,7 +18,7 @@ from clickhouse_schema.tap_schema import table_name_to_adql
 from tap_service.constants import MAX_MCP_BYTES, MAX_MCP_ROWS, MAX_WAIT_SECONDS
 from tap_service.documents.tableset_json import describe_table
 from tap_service.documents.uws_json import describe_job
-from tap_service.factory.service_factory import Services
+from tap_service.factory.services import Services
 from tap_service.handlers.estimate_routes import estimate_as_json
 from tap_service.handlers.turns import run_in_turn
 from tap_service.handlers.vosi_routes import find_table

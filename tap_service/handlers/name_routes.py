@@ -41,7 +41,7 @@ _QUERY = (
 async def find_names(request: Request, skyhouse: Skyhouse, client: RequestClient) -> Response:
     given = read_query_values(request, [each.name.upper() for each in _QUERY])
     name, prefix, position, radius = (given.get(each.name.upper(), "") for each in _QUERY)
-    if [bool(wish) for wish in (name, prefix, position)].count(True) != 1:
+    if [bool(given) for given in (name, prefix, position)].count(True) != 1:
         raise ParameterError("give one of name=M31, prefix=androm for names that begin so, position=RA,DEC with radius")
     circle = _read_circle(position, radius) if position else None
     if len(name) > MAX_NAME_CHARACTERS or len(prefix) > MAX_NAME_CHARACTERS:

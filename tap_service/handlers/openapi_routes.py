@@ -12,7 +12,7 @@ from fastapi.responses import Response
 from tap_service.constants import VERSION
 from tap_service.documents import error_document, problem_document
 from tap_service.documents.problem_document import ProblemDocument
-from tap_service.handlers.body_encoding import ACCEPTED_ENCODINGS
+from tap_service.handlers.body_decoder import ACCEPTED_ENCODINGS
 from tap_service.handlers.content_negotiation import JSON, TEXT, encode_json
 from tap_service.handlers.request_context import Origin
 from tap_service.handlers.route_description import describe, describe_form

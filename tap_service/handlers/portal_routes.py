@@ -18,7 +18,7 @@ from fastapi import APIRouter, Request
 from fastapi.responses import Response
 from starlette.concurrency import run_in_threadpool
 
-from tap_service.handlers.response_compression import choose_encoding, zstd
+from tap_service.handlers.compress_responses import choose_encoding, zstd
 
 #: the placeholder of the nonce in index.html; the policy allows the editor's dynamic styles with this nonce
 NONCE = "{csp-nonce}"

@@ -11,7 +11,7 @@ from fastapi import Request
 from starlette.concurrency import run_in_threadpool
 
 from tap_service.constants import BODY_BYTES_PER_SECOND, BODY_SECONDS, MAX_DISCARDED_BYTES
-from tap_service.handlers.body_encoding import BodyDecoder, count_compressed_body, find_encoding
+from tap_service.handlers.body_decoder import BodyDecoder, count_compressed_body, find_encoding
 from tap_service.handlers.request_context import create_incoming_file, get_origin
 from tap_service.scratch_files import NoRoom
 from tap_service.service_errors import BodyTooLarge, BodyTooSlow, ClientGone, ServiceUnavailable, UploadError

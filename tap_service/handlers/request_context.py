@@ -11,13 +11,13 @@ from typing import Annotated, cast
 from fastapi import Depends, Request
 from starlette.types import Scope
 
-from tap_service.factory.service_factory import Services
+from tap_service.factory.services import Services
 from tap_service.handlers.cross_site_requests import is_cross_site, is_unnamed_host
 from tap_service.models.client import Client
 from tap_service.models.identity import Identity
 from tap_service.scratch_files import IncomingFile
 from tap_service.service_errors import Forbidden, Unauthorized
-from tap_service.services.site.client_address import RequestOrigin, find_origin, is_within
+from tap_service.services.site.request_origin import RequestOrigin, find_origin, is_within
 
 
 async def get_services(request: Request) -> Services:

@@ -17,7 +17,7 @@ from python_multipart.exceptions import FormParserError
 from python_multipart.multipart import MultipartParser, parse_options_header
 
 from tap_service.constants import BYTES_PER_CHARACTER, FORM_OVERHEAD, MAX_PARAMETERS
-from tap_service.factory.service_factory import Services
+from tap_service.factory.services import Services
 from tap_service.handlers.request_body import feed_body, no_room_error, read_body
 from tap_service.handlers.request_context import create_incoming_file
 from tap_service.models.request_parameters import Pair, is_known, read_single_values

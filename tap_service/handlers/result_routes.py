@@ -23,8 +23,8 @@ from tap_service.handlers.route_description import ANY, describe
 from tap_service.handlers.turns import run_in_turn
 from tap_service.models.uws_job import JobResult
 from tap_service.service_errors import NotFound
-from tap_service.services.jobs.job_preview import PREVIEW_FORMATS, read_preview
-from tap_service.services.jobs.job_requests import explain_missing_result
+from tap_service.services.jobs.job_service import explain_missing_result
+from tap_service.services.jobs.preview_writer import PREVIEW_FORMATS, read_preview
 
 router = APIRouter(prefix="/async")
 

@@ -32,8 +32,8 @@ from tap_service.models.request_parameters import parse_count, parse_note, read_
 from tap_service.models.share import Share
 from tap_service.models.timestamps import format_instant
 from tap_service.service_errors import ParameterError
-from tap_service.services.shares.share_requests import MAX_LISTED, MAX_NOTE, ShareWish, require_stored
-from tap_service.services.site.client_address import RequestOrigin
+from tap_service.services.shares.share_service import MAX_LISTED, MAX_NOTE, ShareRequest, require_stored
+from tap_service.services.site.request_origin import RequestOrigin
 
 router = APIRouter(prefix="/shares")
 admin_router = APIRouter(prefix="/admin", dependencies=[Depends(require_admin)])
@@ -69,9 +69,9 @@ async def create_share(
         job = await run_in_turn(skyhouse.jobs.get_job, given["JOB"], caller)
         note = parse_note(given["NOTE"], MAX_NOTE)
         omitted = tuple(name.strip() for name in given["OMIT"].split(",") if name.strip())
-        wish = ShareWish(given["TITLE"], note, _read_named(given["NAMED"]), given["LAYOUT"], omitted)
+        share_request = ShareRequest(given["TITLE"], note, _read_named(given["NAMED"]), given["LAYOUT"], omitted)
         create = skyhouse.shares.create_share
-        share, key = await run_in_turn(create, job, client, wish, form.files)
+        share, key = await run_in_turn(create, job, client, share_request, form.files)
     url = _share_url(origin, share)
     described = describe_share(share, url, skyhouse.config.title)
     return JSONResponse({**described, "key": key}, 201, headers={**_NO_STORE, "Location": url})

@@ -10,7 +10,7 @@ from fastapi.responses import Response
 from fastapi.routing import APIRoute
 from starlette.concurrency import run_in_threadpool
 
-from tap_service.factory.service_factory import Services
+from tap_service.factory.services import Services
 from tap_service.handlers.described_parameters import QUERY_PARAMETERS
 from tap_service.handlers.query_response import send_answer
 from tap_service.handlers.request_context import (

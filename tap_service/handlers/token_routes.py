@@ -37,7 +37,7 @@ async def create_token(request: Request, skyhouse: Skyhouse, user: User) -> Resp
     if isinstance(days, bool) or not isinstance(days, int | float) or not 0 < days <= MAX_DAYS:
         raise ParameterError(f"days is not a number above 0 and up to {MAX_DAYS}: how long the token is valid")
     label = read_text(given, "label", "token")
-    # without a wish, as long as these credentials last
+    # unless days are given, as long as these credentials last
     made = await run_in_turn(skyhouse.own_tokens.create_token, user, label, days, is_capped="days" not in given)
     return JSONResponse(made, 201, headers=_NO_STORE)
 

@@ -35,7 +35,7 @@ from tap_service.models.timestamps import format_instant
 from tap_service.readers.file_formats import FORMATS
 from tap_service.service_errors import ParameterError
 from tap_service.services.jobs.table_change_jobs import CREATE_INDEX, SAVE_TABLE, check_savable
-from tap_service.services.user_tables.user_table_requests import require_user
+from tap_service.services.user_tables.user_table_service import require_user
 
 router = APIRouter()
 

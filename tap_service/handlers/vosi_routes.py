@@ -22,7 +22,7 @@ from tap_service.documents.service_json import (
 )
 from tap_service.documents.tableset_document import table_document
 from tap_service.documents.tableset_json import TableDocument, TablesetDocument, describe_table
-from tap_service.factory.service_factory import Services
+from tap_service.factory.services import Services
 from tap_service.handlers.content_negotiation import (
     JSON,
     XML,

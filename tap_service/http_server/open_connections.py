@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import Protocol
 
 from tap_service.models.client import find_network
-from tap_service.services.site.client_address import is_within
+from tap_service.services.site.request_origin import is_within
 from tap_service.settings.connection_settings import ConnectionSettings
 from tap_service.settings.setting_values import Network
 

@@ -8,7 +8,7 @@ from datetime import datetime
 from enum import StrEnum
 
 from tap_service.models.client import find_client_key
-from tap_service.models.piece_progress import PieceWork
+from tap_service.models.piece_work import PieceWork
 from tap_service.models.query_errors import QueryError
 from tap_service.models.request_parameters import SINGLE_VALUED, Pair
 from tap_service.models.result_provenance import ResultProvenance

@@ -49,7 +49,7 @@ def main(data: Path) -> None:
     import chdb
 
     from tap_service.config import Config
-    from tap_service.factory.query_factory import build_query_components
+    from tap_service.factory.query_services import build_query_services
     from tap_service.services.queries.query_run import list_engine_settings
     from tap_service.services.queries.sync_preparation import choose_lane, choose_share, prepare_sync_query
     from tap_service.services.queries.tap_parameters import read_tap_parameters
@@ -60,7 +60,7 @@ def main(data: Path) -> None:
 
     config = Config(jobs_path=data / "jobs", query_log="")
     engine = EmbeddedEngine(data)
-    components = build_query_components(config, engine, open_job_stores(config).jobs, are_helpers_kept_ready=False)
+    components = build_query_services(config, engine, open_job_stores(config).jobs, are_helpers_kept_ready=False)
     handle = chdb.connect(str(data / "clickhouse"))
     applied: dict[str, object] = {}
     for line in sys.stdin:

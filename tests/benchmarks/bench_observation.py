@@ -28,9 +28,9 @@ from clickhouse_schema.engine_tables.engine_setup import prepare_engine
 from loaders.cli.console_reporter import ConsoleReporter
 from loaders.tables.shipped_schemas import load_demo
 from tap_service.config import Config
-from tap_service.handlers.request_observation import ObserveRequests
+from tap_service.handlers.observe_requests import ObserveRequests
 from tap_service.models.query_report import QueryReport
-from tap_service.prometheus_metrics import ServiceMetrics
+from tap_service.service_metrics import ServiceMetrics
 from tap_service.services.client_mask import ClientMask
 from tap_service.services.line_log import LineLog
 from tap_service.services.usage_counter import UsageCounter

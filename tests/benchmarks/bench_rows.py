@@ -27,7 +27,7 @@ from pathlib import Path
 import pyarrow.parquet as pq
 
 from tap_service.config import Config
-from tap_service.factory.query_factory import build_query_components
+from tap_service.factory.query_services import build_query_services
 from tap_service.services.queries.prepared_query import PreparedQuery
 from tap_service.services.queries.query_preparation import QueryPreparation
 from tap_service.services.queries.query_run import list_engine_settings
@@ -106,7 +106,7 @@ def load_tables(folder: Path, rows: int) -> Path:
 def open_preparation(data: Path) -> Iterator[tuple[EmbeddedEngine, QueryPreparation]]:
     config = Config(jobs_path=data / "jobs", query_log="", **_SETTINGS)
     engine = EmbeddedEngine(data)
-    components = build_query_components(config, engine, open_job_stores(config).jobs, are_helpers_kept_ready=False)
+    components = build_query_services(config, engine, open_job_stores(config).jobs, are_helpers_kept_ready=False)
     components.start()
     try:
         yield engine, components.preparation

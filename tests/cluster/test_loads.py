@@ -23,7 +23,7 @@ from loaders.pipeline.storage_choice import find_known_storage
 from loaders.tables.drop_table import drop_table
 from loaders.tables.table_list import list_tables
 from loaders.tables.verify_table import verify_table
-from tap_service.services.estimates.cost_estimate import Estimator
+from tap_service.services.estimates.estimator import Estimator
 from tap_service.storage.engine.engine import Engine
 from tests.cluster.dying import killed_at
 from tests.cluster.night_schema import (
@@ -55,7 +55,7 @@ from loaders.cli.console_reporter import ConsoleReporter
 from loaders.pipeline import chunk_reader
 from loaders.pipeline.load_request import LoadRequest
 from loaders.pipeline.load_table import load_files
-from tap_service.services.estimates.cost_estimate import Estimator
+from tap_service.services.estimates.estimator import Estimator
 from tap_service.config import Config
 from tap_service.storage.engine.clickhouse_engine import ClickHouseEngine
 from tap_service.storage.open_storage import open_remote_engine

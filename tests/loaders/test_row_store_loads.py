@@ -19,7 +19,7 @@ from loaders.tables.drop_table import drop_table
 from loaders.tables.table_rebuild import rebuild_table
 from loaders.tables.verify_table import verify_table
 from tap_service.config import Config
-from tap_service.factory.query_factory import build_query_components
+from tap_service.factory.query_services import build_query_services
 from tap_service.models.engine_share import EngineShare
 from tap_service.models.query_report import QueryReport
 from tap_service.services.queries.query_run import QueryRun
@@ -182,7 +182,7 @@ def test_a_service_answers_the_same_with_and_without(
     documents, sources = [], []
     for schema in (SCHEMA, PLAIN):
         _apply(engine, tmp_path, schema)
-        components = build_query_components(config, engine, jobs, are_helpers_kept_ready=False)
+        components = build_query_services(config, engine, jobs, are_helpers_kept_ready=False)
         components.start()
         query = "SELECT TOP 3 * FROM whole_rows.objects WHERE id IN (1, 2, 3, 4) ORDER BY id DESC"
         parameters = read_tap_parameters([("QUERY", query), ("LANG", "ADQL"), ("RESPONSEFORMAT", form)], 1000)

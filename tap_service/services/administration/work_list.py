@@ -22,7 +22,7 @@ from tap_service.storage.engine.engine import Engine, EngineError
 from tap_service.storage.site_state import SiteState, StateKind
 
 _PUBLISH_SECONDS = 2.0
-#: how long a list stays that its process does not renew, and a wish to stop
+#: seconds until a list expires that its process does not renew, and a request to stop
 _LIST_SECONDS, _STOP_SECONDS = 10.0, 60.0
 
 

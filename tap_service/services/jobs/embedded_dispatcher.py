@@ -11,7 +11,7 @@ from tap_service.models.timestamps import now
 from tap_service.models.work_class import WorkClass
 from tap_service.services.jobs.engine_patience import EnginePatience
 from tap_service.services.jobs.job_lifetimes import JobLifetimes, JobSweeper
-from tap_service.services.jobs.job_queues import JobQueue
+from tap_service.services.jobs.job_queue import JobQueue
 from tap_service.services.jobs.job_runner import JobRunner
 
 _log = logging.getLogger("skyhouse")

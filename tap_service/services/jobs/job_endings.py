@@ -16,7 +16,7 @@ from tap_service.service_errors import ServiceError, ServiceUnavailable
 from tap_service.services.client_directory import ClientDirectory
 from tap_service.services.jobs.engine_patience import EnginePatience
 from tap_service.services.jobs.job_execution import JobCompletion, ServiceShuttingDown
-from tap_service.services.jobs.piecewise_job import DataChanged, PiecewiseJobs
+from tap_service.services.jobs.piecewise_jobs import DataChanged, PiecewiseJobs
 from tap_service.services.queries.query_recorder import QueryRecorder
 from tap_service.services.queries.tap_parameters import TapParameters
 from tap_service.services.translation.query_errors import list_query_errors

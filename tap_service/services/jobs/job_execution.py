@@ -10,7 +10,7 @@ from typing import Protocol
 from tap_service.models.query_report import QueryReport
 from tap_service.models.uws_job import Info, Job, JobResult
 from tap_service.service_errors import ServiceError, ServiceUnavailable
-from tap_service.services.jobs.job_info import JobProgress
+from tap_service.services.jobs.job_progress import JobProgress
 from tap_service.services.queries.tap_parameters import TapParameters
 from tap_service.storage.engine.engine import EngineError
 

@@ -11,7 +11,7 @@ from tap_service.models.uws_job import Job
 from tap_service.models.work_class import WorkClass
 from tap_service.services.announcements import Announcements
 from tap_service.services.jobs.engine_patience import EnginePatience
-from tap_service.services.jobs.job_queues import JobQueue
+from tap_service.services.jobs.job_queue import JobQueue
 from tap_service.storage.jobs.job_store import JobStoreUnavailable
 
 _log = logging.getLogger("skyhouse")

@@ -14,7 +14,7 @@ from tap_service.models.timestamps import now
 from tap_service.models.uws_job import Job, JobError
 from tap_service.service_errors import QueryTooHeavy, ServiceError
 from tap_service.services.jobs.job_execution import JobRevoked, RunningJob
-from tap_service.services.jobs.job_info import JobProgress
+from tap_service.services.jobs.job_progress import JobProgress
 from tap_service.services.periodic_thread import PeriodicThread, call_and_log
 from tap_service.services.queries.query_stages import QueryStage
 from tap_service.storage.engine.engine import Engine, EngineError

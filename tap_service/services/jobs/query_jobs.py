@@ -16,12 +16,12 @@ from tap_service.models.work_class import Estimate
 from tap_service.scratch_files import Budget, ScratchSpace
 from tap_service.service_errors import QueryTooHeavy
 from tap_service.services.jobs.job_execution import JobCompletion, JobReturn, JobRevoked, RunningJob
-from tap_service.services.jobs.job_info import JobProgress
 from tap_service.services.jobs.job_monitor import JobMonitor
-from tap_service.services.jobs.job_preview import PreviewWriter
-from tap_service.services.jobs.job_provenance import ProvenanceNote, parse_checksum
-from tap_service.services.jobs.job_queues import JobQueue
-from tap_service.services.jobs.piecewise_job import PiecewiseJobs, PiecewiseRun
+from tap_service.services.jobs.job_progress import JobProgress
+from tap_service.services.jobs.job_queue import JobQueue
+from tap_service.services.jobs.piecewise_jobs import PiecewiseJobs, PiecewiseRun
+from tap_service.services.jobs.preview_writer import PreviewWriter
+from tap_service.services.jobs.provenance_note import ProvenanceNote, parse_checksum
 from tap_service.services.jobs.result_reuse import ResultReuse, compute_fingerprint, parse_reuse
 from tap_service.services.jobs.watch_jobs import WatchJobs
 from tap_service.services.queries.prepared_query import PreparedQuery

@@ -16,8 +16,8 @@ from tap_service.models.uws_job import Job
 from tap_service.models.watch import read_addition_id
 from tap_service.service_errors import InvalidQueryError, ParameterError
 from tap_service.services.queries.query_run import QueryRun
-from tap_service.services.uploads.table_files import descriptor_path
-from tap_service.services.user_tables.user_table_requests import UserTableService
+from tap_service.services.uploads.table_file_reader import descriptor_path
+from tap_service.services.user_tables.user_table_service import UserTableService
 from tap_service.storage.engine.engine import Engine
 from tap_service.storage.results.result_store import ResultStore
 

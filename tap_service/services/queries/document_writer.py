@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from tap_service.models.query_report import QueryReport
 from tap_service.serializers import Serializer, Status
-from tap_service.services.queries.result_spool import SpoolClosed
+from tap_service.services.queries.spool import SpoolClosed
 
 
 class ByteSink(Protocol):

@@ -15,7 +15,7 @@ from clickhouse_schema.shard_map import ShardStatement
 from tap_service.models.work_class import Estimate, SmallReading
 from tap_service.serializers import Serializer
 from tap_service.services.queries.row_limit import RowLimit
-from tap_service.services.uploads.query_uploads import LoadedUploads
+from tap_service.services.uploads.upload_loader import LoadedUploads
 from tap_service.storage.engine.engine import Settings
 
 

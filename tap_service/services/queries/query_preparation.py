@@ -29,7 +29,7 @@ from tap_service.serializers import ResultInfo, Serializer
 from tap_service.serializers.output_formats import TooManyColumnsError
 from tap_service.service_errors import InvalidQueryError, ServiceError, ServiceUnavailable
 from tap_service.services.catalogue.catalogue_cache import CatalogueCache
-from tap_service.services.estimates.cost_estimate import Estimator
+from tap_service.services.estimates.estimator import Estimator
 from tap_service.services.estimates.row_density import RowDensity
 from tap_service.services.queries.name_resolver import NameResolver
 from tap_service.services.queries.prepared_query import PreparedQuery, RowSource
@@ -40,7 +40,7 @@ from tap_service.services.queries.stored_row_source import StoredRowSource
 from tap_service.services.queries.tap_parameters import TapParameters, read_tap_parameters
 from tap_service.services.queries.thrifty_source import ThriftySource
 from tap_service.services.translation.translator import Translator, is_long
-from tap_service.services.uploads.query_uploads import UploadLoader
+from tap_service.services.uploads.upload_loader import UploadLoader
 from tap_service.storage.engine.engine import Engine, EngineError
 from tap_service.storage.engine.memory_settings import choose_memory_settings, find_memory_of_join
 from tap_service.storage.engine.query_tables import upload_table_name

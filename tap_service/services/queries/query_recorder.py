@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tap_service.models.client import Client
 from tap_service.models.query_report import QueryReport
-from tap_service.prometheus_metrics import ServiceMetrics
+from tap_service.service_metrics import ServiceMetrics
 from tap_service.services.queries.query_log import QueryLog
 from tap_service.services.queries.tap_parameters import TapParameters
 from tap_service.services.usage_counter import UsageCounter

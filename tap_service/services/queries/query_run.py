@@ -22,8 +22,8 @@ from tap_service.models.query_report import QueryReport
 from tap_service.serializers import OK, Status, overflow_status
 from tap_service.service_errors import ClientGone, ServiceError
 from tap_service.services.queries.document_writer import ByteSink, DocumentWriter
-from tap_service.services.queries.encode_ahead import OverlappedWork
 from tap_service.services.queries.engine_clock import EngineClock
+from tap_service.services.queries.overlapped_work import OverlappedWork
 from tap_service.services.queries.prepared_query import PreparedQuery
 from tap_service.services.queries.run_errors import log_status, name_engine_error, translate_errors
 from tap_service.storage.engine.engine import (

@@ -17,7 +17,7 @@ from tap_service.service_errors import (
     ServiceError,
     ServiceUnavailable,
 )
-from tap_service.services.queries.result_spool import SpoolClosed
+from tap_service.services.queries.spool import SpoolClosed
 from tap_service.services.queries.value_errors import explain_value_error
 from tap_service.storage.engine.engine import (
     EngineError,

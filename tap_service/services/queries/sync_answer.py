@@ -32,8 +32,8 @@ from tap_service.services.queries.query_lanes import LaneSlot, QueryLanes
 from tap_service.services.queries.query_preparation import QueryPreparation, may_wait
 from tap_service.services.queries.query_recorder import QueryRecorder
 from tap_service.services.queries.query_run import QueryRun, RunState
-from tap_service.services.queries.result_spool import Spool
 from tap_service.services.queries.run_errors import log_status, name_engine_error
+from tap_service.services.queries.spool import Spool
 from tap_service.services.queries.sync_preparation import choose_lane, choose_share, prepare_sync_query
 from tap_service.services.queries.tap_parameters import TapParameters
 from tap_service.storage.engine.engine import EngineError

@@ -112,14 +112,14 @@ def read_maxrec(value: str) -> int | None:
 
 
 def _read_on_timeout(value: str) -> str:
-    if (wish := value.strip().lower()) not in ("", "error", "job"):
+    if (choice := value.strip().lower()) not in ("", "error", "job"):
         raise ParameterError(f"unknown value ON_TIMEOUT={shorten_value(value)}; give job or error")
-    return wish
+    return choice
 
 
 def _read_in_history(value: str) -> bool:
-    if (wish := value.strip().lower()) not in ("", "true", "false"):
+    if (choice := value.strip().lower()) not in ("", "true", "false"):
         raise ParameterError(
             f"unknown value HISTORY={shorten_value(value)}; false leaves the query out of /tap/history"
         )
-    return wish != "false"
+    return choice != "false"

@@ -20,9 +20,9 @@ from tap_service.models.registry_record import RecordDraft
 from tap_service.service_errors import ServiceUnavailable
 from tap_service.services.catalogue.catalogue_cache import CatalogueCache
 from tap_service.services.cone_search.cone_description import describe_cone_search
-from tap_service.services.registry.metadata_file import RegistryFileError, read_registry_file
+from tap_service.services.registry.registry_file import RegistryFileError, read_registry_file
 from tap_service.services.registry.table_coverage import join_coverages, read_moc, read_times
-from tap_service.services.site.authentication import Authenticator
+from tap_service.services.site.authenticator import Authenticator
 from tap_service.services.site.service_capabilities import describe_service
 from tap_service.storage.engine.engine import Engine, EngineError
 from tap_service.storage.registry_store import RegistryStore

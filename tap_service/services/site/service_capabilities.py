@@ -11,7 +11,7 @@ from clickhouse_schema.obscore import find_data_models
 from tap_service.config import Config
 from tap_service.constants import LINKS_PATH
 from tap_service.documents.service_description import Feature, FeatureList, Limit, ServiceDescription
-from tap_service.services.site.authentication import Authenticator
+from tap_service.services.site.authenticator import Authenticator
 
 
 def _list_functions(config: Config, catalogue: Catalogue) -> Iterator[Feature]:

@@ -6,7 +6,7 @@ from clickhouse_schema.engine_tables.user_table_record import Reader, UserTable
 from clickhouse_schema.visible_tables import EVERYBODY
 from tap_service.service_errors import Forbidden, NotFound, ParameterError
 from tap_service.services.catalogue.catalogue_cache import CatalogueCache
-from tap_service.services.user_tables.user_table_requests import UserTableService, translate_table_errors
+from tap_service.services.user_tables.user_table_service import UserTableService, translate_table_errors
 
 _MAX_READERS = 100
 #: an issuer's name, a colon, and a user or group of theirs

@@ -6,8 +6,8 @@ import json
 
 from tap_service.models.uws_job import Job
 from tap_service.service_errors import ServiceError
-from tap_service.services.jobs.job_preview import read_preview
-from tap_service.services.jobs.job_requests import JobService
+from tap_service.services.jobs.job_service import JobService
+from tap_service.services.jobs.preview_writer import read_preview
 
 _MAX_ROWS = 10
 _MAX_CHARACTERS = 16_384

@@ -41,7 +41,7 @@ from tap_service.models.watch import (
 )
 from tap_service.service_errors import ServiceBusy, ServiceError
 from tap_service.services.bounded_thread_pool import BoundedThreadPool
-from tap_service.services.jobs.job_requests import JobService
+from tap_service.services.jobs.job_service import JobService
 from tap_service.services.periodic_thread import PeriodicThread, call_and_log
 from tap_service.services.watches.addition_numbers import continue_numbers
 from tap_service.services.watches.addition_sweep import AdditionSweep

@@ -18,7 +18,7 @@ from contextlib import AbstractContextManager
 from dataclasses import replace
 from datetime import datetime
 
-from tap_service.models.piece_progress import PieceWork
+from tap_service.models.piece_work import PieceWork
 from tap_service.models.request_parameters import Pair
 from tap_service.models.uws_job import (
     ExecutionPhase,

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tap_service.services.estimates.cost_estimate import Estimator
+from tap_service.services.estimates.estimator import Estimator
 from tap_service.storage.engine.embedded_engine import EmbeddedEngine
 from tap_service.storage.jobs.sqlite_job_store import SqliteJobStore
 

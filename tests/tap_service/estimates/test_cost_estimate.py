@@ -10,7 +10,7 @@ from adql.translation import translate
 from clickhouse_schema.catalogue import Catalogue
 from clickhouse_schema.row_store import ROW_STORE_GRANULE
 from tap_service.models.work_class import Estimate
-from tap_service.services.estimates.cost_estimate import Estimator
+from tap_service.services.estimates.estimator import Estimator
 from tap_service.storage.engine.embedded_engine import EmbeddedEngine
 
 STARS = 120_521

@@ -18,7 +18,7 @@ from clickhouse_schema.table_index import TableIndex
 from loaders.cli.console_reporter import ConsoleReporter
 from loaders.pipeline.load_request import LoadRequest
 from loaders.pipeline.load_table import load_files
-from tap_service.services.estimates.cost_estimate import Estimator
+from tap_service.services.estimates.estimator import Estimator
 from tap_service.services.estimates.index_analysis import find_part_read
 from tap_service.storage.engine.embedded_engine import EmbeddedEngine
 from tap_service.storage.engine.engine import ResourceLimit

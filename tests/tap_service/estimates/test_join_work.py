@@ -13,7 +13,7 @@ from clickhouse_schema.catalogue import Catalogue, TableEntry
 from clickhouse_schema.schema_model import Column, Layout, Schema, Table
 from clickhouse_schema.shard_map import CLUSTER_NAME, MAP_ORDER, Sharding, ShardMap
 from tap_service.models.work_class import Estimate, Steps, WorkClass
-from tap_service.services.estimates.cost_estimate import Estimator
+from tap_service.services.estimates.estimator import Estimator
 from tap_service.storage.engine.embedded_engine import EmbeddedEngine
 from tap_service.storage.jobs.sqlite_job_store import SqliteJobStore
 

@@ -13,7 +13,7 @@ from clickhouse_schema.catalogue import Catalogue
 from clickhouse_schema.healpix import ORDER
 from tap_service.models.engine_share import choose_small_share
 from tap_service.models.work_class import SmallReading
-from tap_service.services.estimates.cost_estimate import Estimator
+from tap_service.services.estimates.estimator import Estimator
 from tap_service.services.estimates.row_density import find_covered_parts
 from tap_service.services.estimates.table_sizes import TableSize
 from tap_service.storage.engine.embedded_engine import EmbeddedEngine

@@ -12,7 +12,7 @@ import httpx
 import pytest
 
 from tap_service.config import Config
-from tap_service.handlers.response_compression import zstd
+from tap_service.handlers.compress_responses import zstd
 
 INDEX = '<!doctype html><meta name="csp-nonce" content="{csp-nonce}"><script src="./assets/a-1.js"></script>'
 SCRIPT = "// π\n" + "export const answer = 42;\n" * 200

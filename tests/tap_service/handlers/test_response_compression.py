@@ -11,7 +11,7 @@ from typing import Any
 import httpx
 import pytest
 
-from tap_service.handlers.response_compression import choose_encoding, zstd
+from tap_service.handlers.compress_responses import choose_encoding, zstd
 from tests.tap_service.async_client import LABORIOUS, create_job
 
 QUERY = "SELECT n, word FROM svc.numbers WHERE n < 40000 ORDER BY n"

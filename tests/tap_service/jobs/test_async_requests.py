@@ -522,7 +522,7 @@ class TestWait:
         assert ElementTree.fromstring(answer.content).findtext(UWS + "phase") == "EXECUTING"
 
     def test_it_is_capped(self, running: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr("tap_service.services.jobs.job_requests.MAX_WAIT_SECONDS", 0.2)
+        monkeypatch.setattr("tap_service.services.jobs.job_service.MAX_WAIT_SECONDS", 0.2)
         job = running()
         for seconds in ("-1", "100000"):
             answer = job.get(params={"WAIT": seconds})

@@ -12,7 +12,7 @@ import httpx
 import pytest
 
 from tap_service.config import Config
-from tap_service.models.piece_progress import Part, PieceWork
+from tap_service.models.piece_work import Part, PieceWork
 from tap_service.models.timestamps import add_seconds, now
 from tap_service.models.uws_job import ExecutionPhase, Job, JobFile, JobResult
 from tap_service.service_errors import QuotaExceeded

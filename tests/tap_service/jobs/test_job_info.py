@@ -11,8 +11,8 @@ import pytest
 from adql.translation import translate
 from clickhouse_schema.catalogue import Catalogue
 from tap_service.models.query_report import QueryReport
-from tap_service.services.estimates.cost_estimate import Estimator
-from tap_service.services.jobs.job_info import JobProgress
+from tap_service.services.estimates.estimator import Estimator
+from tap_service.services.jobs.job_progress import JobProgress
 from tap_service.storage.engine.embedded_engine import EmbeddedEngine
 from tap_service.storage.engine.engine import Progress
 from tap_service.storage.jobs.job_store import JobStore

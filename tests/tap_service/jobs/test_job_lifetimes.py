@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from clickhouse_schema.engine_tables.engine_setup import prepare_engine
-from tap_service.models.piece_progress import Part, PieceWork
+from tap_service.models.piece_work import Part, PieceWork
 from tap_service.models.timestamps import add_seconds, now
 from tap_service.models.uws_job import ExecutionPhase, Job, JobResult
 from tap_service.services.jobs import job_lifetimes

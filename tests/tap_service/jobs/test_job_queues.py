@@ -15,7 +15,7 @@ from tap_service.models.timestamps import add_seconds, now
 from tap_service.models.uws_job import ExecutionPhase, Job
 from tap_service.models.work_class import EngineWait, Estimate, QueuedJob, WorkClass
 from tap_service.service_errors import ServiceBusy, TooManyJobs
-from tap_service.services.jobs.job_queues import JobQueue, QueueRules, count_slots, find_startable, share_threads
+from tap_service.services.jobs.job_queue import JobQueue, QueueRules, count_slots, find_startable, share_threads
 from tap_service.storage.jobs.job_store import NoSuchJob
 from tap_service.storage.jobs.sqlite_job_store import SqliteJobStore
 

@@ -9,8 +9,8 @@ from pathlib import Path
 from prometheus_client import CollectorRegistry, Metric
 from prometheus_client.metrics import MetricWrapperBase
 
-from tap_service.metrics_sharing import MetricsSocket, SharedMetrics
-from tap_service.prometheus_metrics import ServiceMetrics
+from tap_service.service_metrics import ServiceMetrics
+from tap_service.shared_metrics import MetricsSocket, SharedMetrics
 from tests.support.environment import ROOT
 
 _ROW = re.compile(r"^\| `(\w+)` \| (\w+) \|([^|]*)\| [^|]+ \|", re.MULTILINE)

@@ -13,7 +13,7 @@ import yaml
 
 from tap_service.models.engine_share import Lane
 from tap_service.models.work_class import WorkClass
-from tap_service.prometheus_metrics import REFUSED_LOGINS
+from tap_service.service_metrics import REFUSED_LOGINS
 from tap_service.storage.engine import engine
 from tests.support.environment import ROOT
 from tests.tap_service.monitoring import promql

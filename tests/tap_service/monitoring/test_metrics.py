@@ -15,8 +15,8 @@ import pytest
 from prometheus_client import Metric
 from prometheus_client.parser import text_string_to_metric_families
 
-from tap_service.metrics_sharing import MetricsSocket, SharedMetrics
-from tap_service.prometheus_metrics import ServiceMetrics
+from tap_service.service_metrics import ServiceMetrics
+from tap_service.shared_metrics import MetricsSocket, SharedMetrics
 from tests.support.running_service import RunningService
 from tests.tap_service.async_client import create_job
 from tests.tap_service.monitoring.exposed_metrics import list_exposed, read_page

@@ -25,8 +25,8 @@ from tap_service.service_errors import (
 )
 from tap_service.services.queries.prepared_query import PreparedQuery
 from tap_service.services.queries.query_run import QueryRun, RunState
-from tap_service.services.queries.result_spool import SpoolClosed
 from tap_service.services.queries.row_limit import RowLimit
+from tap_service.services.queries.spool import SpoolClosed
 from tap_service.storage.engine.embedded_engine import EmbeddedEngine
 
 ONE_THREAD = {"max_threads": 1, "max_block_size": 1000}

@@ -12,7 +12,7 @@ import pytest
 
 from tap_service.models.client import find_client_key
 from tap_service.scratch_files import NoRoom
-from tap_service.services.queries.result_spool import Spool, SpoolClosed, SpoolStore
+from tap_service.services.queries.spool import Spool, SpoolClosed, SpoolStore
 
 SHARE = 16
 

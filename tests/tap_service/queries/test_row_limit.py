@@ -12,7 +12,7 @@ import pytest
 from adql.translation import translate
 from clickhouse_schema.catalogue import Catalogue
 from tap_service.models.work_class import ResultRows
-from tap_service.services.estimates.cost_estimate import Estimator
+from tap_service.services.estimates.estimator import Estimator
 from tap_service.services.queries.row_limit import RowLimit, apply_row_limit, fitting_percentage
 from tap_service.storage.engine.embedded_engine import EmbeddedEngine
 from tap_service.storage.jobs.sqlite_job_store import SqliteJobStore

@@ -19,9 +19,9 @@ from clickhouse_schema.engine_tables.catalogue_log import read_catalogue
 from tap_service.config import Config
 from tap_service.constants import REGISTRY_PAGE_RECORDS
 from tap_service.service_errors import ServiceUnavailable
-from tap_service.services.registry.harvest_requests import HarvestService
-from tap_service.services.registry.metadata_file import read_registry_file
+from tap_service.services.registry.harvest_service import HarvestService
 from tap_service.services.registry.published_records import PublishedRecords
+from tap_service.services.registry.registry_file import read_registry_file
 from tap_service.storage.engine.embedded_engine import EmbeddedEngine
 from tap_service.storage.open_storage import open_remote_engine
 from tap_service.storage.registry_store import RegistryStore

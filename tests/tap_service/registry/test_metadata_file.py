@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 from loaders.cli.skyhouse_command import app
 from loaders.control.registry_check import check_registry
 from tap_service.models.registry_metadata import Collection, Contact, RegistryMetadata, ServiceMetadata
-from tap_service.services.registry.metadata_file import RegistryFileError, parse_registry_file, read_registry_file
+from tap_service.services.registry.registry_file import RegistryFileError, parse_registry_file, read_registry_file
 from tap_service.storage.engine.embedded_engine import EmbeddedEngine
 from tests.loaders.recorder import Recorder
 from tests.support.environment import ROOT

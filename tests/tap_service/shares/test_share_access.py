@@ -148,7 +148,7 @@ def test_a_service_without_shares(serve: Callable[..., RunningService]) -> None:
 def test_a_table_that_changes_during_the_job(service: RunningService, monkeypatch: pytest.MonkeyPatch) -> None:
     versions = iter(range(1, 100))
     monkeypatch.setattr(
-        "tap_service.services.jobs.job_provenance.read_table_versions",
+        "tap_service.services.jobs.provenance_note.read_table_versions",
         lambda _, keys: {key: next(versions) for key in keys},
     )
     job = done(service, NUMBERS)

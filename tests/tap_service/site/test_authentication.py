@@ -17,12 +17,12 @@ import yaml
 from cryptography.hazmat.primitives.asymmetric import ec
 
 from tap_service.config import Config
-from tap_service.factory.service_factory import build_authenticator
+from tap_service.factory.services import build_authenticator
 from tap_service.hangup import call_hangup
 from tap_service.models.identity import Identity
 from tap_service.service_errors import Unauthorized
 from tap_service.services.catalogue.user_groups import UserGroups
-from tap_service.services.site.authentication import Authenticator, IssuersError, read_issuers
+from tap_service.services.site.authenticator import Authenticator, IssuersError, read_issuers
 from tap_service.storage.accounts import AccountError, Accounts
 from tap_service.storage.site_state import open_site_state
 

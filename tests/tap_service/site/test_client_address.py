@@ -16,7 +16,7 @@ import pytest
 import pyvo
 import requests
 
-from tap_service.services.site.client_address import find_origin
+from tap_service.services.site.request_origin import find_origin
 from tap_service.settings.site_settings import ProxyHeader
 from tests.tap_service.nginx import behind_nginx
 

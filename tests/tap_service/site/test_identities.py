@@ -20,9 +20,9 @@ from pyvo.auth import AuthSession
 from pyvo.auth.securitymethods import BASIC
 from starlette.types import Message, Receive, Scope, Send
 
-from tap_service.handlers.response_headers import CommonHeaders
+from tap_service.handlers.common_headers import CommonHeaders
 from tap_service.models.identity import Identity
-from tap_service.services.site.authentication import BEARER
+from tap_service.services.site.authenticator import BEARER
 from tap_service.storage.accounts import Accounts
 from tests.support.running_service import RunningService
 from tests.support.stilts import run_stilts

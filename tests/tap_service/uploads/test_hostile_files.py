@@ -23,7 +23,7 @@ from tap_service.config import Config
 from tap_service.readers.byte_stream import ByteStream
 from tap_service.readers.sandboxed_reader import Answer, Limits, Request, answer_request
 from tap_service.service_errors import UploadError
-from tap_service.services.uploads.table_files import TableFileReader
+from tap_service.services.uploads.table_file_reader import TableFileReader
 
 LIMITS = Limits(rows=100_000, columns=200, cell_bytes=1 << 16, unpacked_bytes=32 << 20, memory=1 << 30, seconds=20)
 UNFORESEEN = "broken in an unknown way"

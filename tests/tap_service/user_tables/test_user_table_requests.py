@@ -22,8 +22,8 @@ from tap_service.hats.gateway.file_gateway import FileGateway
 from tap_service.service_errors import ServiceBusy
 from tap_service.services.catalogue.catalogue_cache import CatalogueCache
 from tap_service.services.catalogue.user_groups import UserGroups
-from tap_service.services.uploads.table_files import TableFileReader
-from tap_service.services.user_tables.user_table_requests import UserTableService
+from tap_service.services.uploads.table_file_reader import TableFileReader
+from tap_service.services.user_tables.user_table_service import UserTableService
 from tap_service.storage.engine.embedded_engine import EmbeddedEngine
 from tap_service.storage.site_state import open_site_state
 from tests.support.running_service import RunningService

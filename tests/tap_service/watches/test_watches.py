@@ -106,7 +106,7 @@ def test_a_job_that_is_not_created_is_no_attempt(
     alice: Watcher, service: RunningService, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("tap_service.services.watches.watch_rounds._RETRY_SECONDS", 0)
-    monkeypatch.setattr("tap_service.services.jobs.job_requests.JobService.create_watch_job", _refuse)
+    monkeypatch.setattr("tap_service.services.jobs.job_service.JobService.create_watch_job", _refuse)
     watch = alice.watch(name="refused", query=BRIGHT)
     add_alerts(service.engine, tmp_path, 11_000, 10)
     for _ in range(6):

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 from pydantic import TypeAdapter
 
-from tap_service.models.piece_progress import Part, PieceWork
+from tap_service.models.piece_work import Part, PieceWork
 from tap_service.models.timestamps import add_seconds, now
 from tap_service.models.uws_job import ExecutionPhase, Job, JobError, JobFilter, JobResult
 from tap_service.models.work_class import EngineWait, Estimate, QueuedJob

@@ -18,8 +18,8 @@ from prometheus_client import (
 )
 
 from tap_service.constants import VERSION
-from tap_service.metrics_sharing import MetricsSocket, SharedMetrics
 from tap_service.models.query_report import QueryReport
+from tap_service.shared_metrics import MetricsSocket, SharedMetrics
 
 #: seconds, from a look-up to a long download
 _BUCKETS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 1800)

@@ -9,24 +9,24 @@ from dataclasses import dataclass
 
 from tap_service.config import Config
 from tap_service.hats.gateway.file_gateway import FileGateway
-from tap_service.prometheus_metrics import ServiceMetrics
 from tap_service.serializers.votable_dialect import set_default_version
+from tap_service.service_metrics import ServiceMetrics
 from tap_service.services.announcements import Announcements
 from tap_service.services.catalogue.catalogue_cache import CatalogueCache
 from tap_service.services.catalogue.user_groups import UserGroups
 from tap_service.services.client_directory import ClientDirectory
 from tap_service.services.client_mask import ClientMask
-from tap_service.services.estimates.cost_estimate import Estimator
+from tap_service.services.estimates.estimator import Estimator
 from tap_service.services.history.query_history import QueryHistory
 from tap_service.services.line_log import LineLog
 from tap_service.services.queries.query_log import QueryLog
 from tap_service.services.queries.query_preparation import QueryPreparation
 from tap_service.services.queries.query_recorder import QueryRecorder
 from tap_service.services.translation.translator import Translator
-from tap_service.services.uploads.query_uploads import UploadLoader
-from tap_service.services.uploads.table_files import TableFileReader
+from tap_service.services.uploads.table_file_reader import TableFileReader
+from tap_service.services.uploads.upload_loader import UploadLoader
 from tap_service.services.usage_counter import UsageCounter
-from tap_service.services.user_tables.user_table_requests import UserTableService
+from tap_service.services.user_tables.user_table_service import UserTableService
 from tap_service.storage.accounts import Accounts
 from tap_service.storage.engine.engine import Engine
 from tap_service.storage.history.history_store import HistoryStore, HistoryUnavailable
@@ -41,7 +41,7 @@ _HISTORY_ROOM = 1 << 20
 
 
 @dataclass(frozen=True, slots=True)
-class QueryComponents:
+class QueryServices:
     """The engine stays its owner's to close."""
 
     config: Config
@@ -86,9 +86,9 @@ class QueryComponents:
         self.state.close()
 
 
-def build_query_components(
+def build_query_services(
     config: Config, engine: Engine, jobs: JobStore, *, are_helpers_kept_ready: bool
-) -> QueryComponents:
+) -> QueryServices:
     """Build what prepares queries over an initialised engine.
 
     Parameters
@@ -133,7 +133,7 @@ def build_query_components(
     table_files = TableFileReader(config, is_kept_ready=are_helpers_kept_ready)
     uploads = UploadLoader(config, engine, table_files, lambda outcome: metrics.uploads.labels(outcome).inc())
     translator = Translator(config.translation_seconds, is_kept_ready=are_helpers_kept_ready)
-    return QueryComponents(
+    return QueryServices(
         config=config,
         engine=engine,
         metrics=metrics,

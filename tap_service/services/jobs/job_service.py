@@ -37,11 +37,11 @@ from tap_service.service_errors import (
 )
 from tap_service.services.announcements import Announcements
 from tap_service.services.client_directory import ClientDirectory
-from tap_service.services.jobs.archive_members import ArchiveMember, list_members
+from tap_service.services.jobs.archive_member import ArchiveMember, list_members
+from tap_service.services.jobs.dispatcher import Dispatcher
 from tap_service.services.jobs.job_disk import JobDisk
-from tap_service.services.jobs.job_dispatcher import Dispatcher
 from tap_service.services.jobs.job_lifetimes import JobLifetimes
-from tap_service.services.jobs.job_queues import JobQueue
+from tap_service.services.jobs.job_queue import JobQueue
 from tap_service.services.jobs.job_search import search_jobs
 from tap_service.services.jobs.result_downloads import ResultDownloads
 from tap_service.services.jobs.uws_parameters import (

@@ -26,7 +26,7 @@ from tap_service.constants import (
 from tap_service.handlers.allowed_methods import list_allowed_methods
 from tap_service.handlers.protocol_paths import MCP, find_protocol
 from tap_service.models.identity import Identity
-from tap_service.services.site.authentication import BASIC
+from tap_service.services.site.authenticator import BASIC
 
 _A_DAY = "86400"
 _EXPOSED = (

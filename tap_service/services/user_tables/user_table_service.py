@@ -32,7 +32,7 @@ from tap_service.service_errors import (
 from tap_service.services.bounded_thread_pool import BoundedThreadPool
 from tap_service.services.catalogue.catalogue_cache import CatalogueCache
 from tap_service.services.queries.run_errors import translate_errors
-from tap_service.services.uploads.table_files import ReadTable, TableFileReader, build_user_table_limits
+from tap_service.services.uploads.table_file_reader import ReadTable, TableFileReader, build_user_table_limits
 from tap_service.services.user_tables.user_table_definitions import (
     check_table,
     describe_anew,

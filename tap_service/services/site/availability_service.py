@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 
 from tap_service.documents.service_description import Availability
 from tap_service.services.announcements import Announcements
-from tap_service.services.queries.result_spool import SpoolStore
+from tap_service.services.queries.spool import SpoolStore
 from tap_service.storage.engine.engine import Engine, EngineError
 from tap_service.storage.jobs.job_store import JobStore, JobStoreUnavailable
 from tap_service.storage.results.result_store import ResultStore

@@ -43,7 +43,7 @@ MAX_LISTED = 1000
 
 
 @dataclass(frozen=True, slots=True)
-class ShareWish:
+class ShareRequest:
     """What the maker of a share says about it; ``omitted``: names of uploads that are not kept with it."""
 
     title: str = ""
@@ -91,7 +91,9 @@ class ShareService:
         self._access = access
         self._lifetimes = lifetimes
 
-    def create_share(self, job: Job, client: Client, wish: ShareWish, files: Mapping[str, Part]) -> tuple[Share, str]:
+    def create_share(
+        self, job: Job, client: Client, request: ShareRequest, files: Mapping[str, Part]
+    ) -> tuple[Share, str]:
         """Make a share of a job's result.
 
         Parameters
@@ -100,7 +102,7 @@ class ShareService:
             A COMPLETED job with CHECKSUM=true, which the client may use.
         client
             The user who will own the share, or an anonymous client.
-        wish
+        request
             What the share says, and what it leaves out.
         files
             The files of the job that its query reads, by the names of their parts.
@@ -113,7 +115,7 @@ class ShareService:
         Raises
         ------
         ParameterError, Conflict
-            The job, the wish or the files do not fit.
+            The job, the request or the files do not fit.
         Forbidden
             The query reads user tables, or what TAP_SCHEMA tells only some users.
         QuotaExceeded
@@ -121,11 +123,11 @@ class ShareService:
         """
         if not self._config.share_days:
             raise Forbidden("this service makes no shares: its operator has set SKYHOUSE_SHARE_DAYS=0")
-        wish.check()
+        request.check()
         result, provenance = _require_result(job)
         self._access.check_shareable(provenance, job.owner)
-        share, key = self._build_share(job, result, provenance, client, wish)
-        share, parts = add_uploads(share, job, files, wish.omitted)
+        share, key = self._build_share(job, result, provenance, client, request)
+        share, parts = add_uploads(share, job, files, request.omitted)
         with _translate_errors(share.share_id):
             self._store_share(share, result, parts)
         return share, key
@@ -202,7 +204,7 @@ class ShareService:
         result: JobResult,
         provenance: ResultProvenance,
         client: Client,
-        wish: ShareWish,
+        request: ShareRequest,
     ) -> tuple[Share, str]:
         share_id, created = make_share_id(), now()
         key = "" if client.name is not None else secrets.token_urlsafe(16)
@@ -216,12 +218,12 @@ class ShareService:
             query=find_parameter(job, "QUERY"),
             maxrec=int(job.info.get("rowLimit", 0)),
             provenance=provenance,
-            is_named=wish.is_named and client.name is not None,
+            is_named=request.is_named and client.name is not None,
             client=client.address,
-            title=wish.title,
-            note=wish.note,
+            title=request.title,
+            note=request.note,
             restricted=self._access.find_restricted(provenance),
-            layout=wish.layout,
+            layout=request.layout,
             result=_make_own(result, share_id) if result_days else None,
             delete_key=hash_delete_key(key) if key else "",
         ), key

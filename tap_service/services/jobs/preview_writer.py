@@ -12,8 +12,8 @@ from clickhouse_schema.datatypes import Field
 from tap_service.constants import PREVIEW_ROWS
 from tap_service.models.uws_job import Job
 from tap_service.serializers import ResultInfo, Status, find_format
-from tap_service.services.jobs.job_info import JobProgress
 from tap_service.services.jobs.job_monitor import JobMonitor
+from tap_service.services.jobs.job_progress import JobProgress
 from tap_service.storage.results.result_store import ResultStore
 
 #: a query that reads less ends before anybody sees its progress; asking for it costs more than the query

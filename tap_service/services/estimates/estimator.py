@@ -41,7 +41,7 @@ from tap_service.models.work_class import Estimate, ResultRows, SmallReading, St
 from tap_service.services.estimates.column_origins import count_named_ids
 from tap_service.services.estimates.index_analysis import find_part_read
 from tap_service.services.estimates.join_work import JoinWork, estimate_join_work
-from tap_service.services.estimates.result_rows import RowCounter
+from tap_service.services.estimates.row_counter import RowCounter
 from tap_service.services.estimates.row_density import RowDensity, find_covered_parts
 from tap_service.services.estimates.table_sizes import TableSize, TableSizes
 from tap_service.services.estimates.work_costs import estimate_write_seconds, needs_all_rows

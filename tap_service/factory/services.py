@@ -9,11 +9,11 @@ from tap_service.config import Config
 from tap_service.constants import HATS_FILE_SECONDS
 from tap_service.factory.job_factory import build_dispatcher, build_job_queue
 from tap_service.factory.lifetime_factory import build_job_lifetimes
-from tap_service.factory.query_factory import QueryComponents, build_query_components
+from tap_service.factory.query_services import QueryServices, build_query_services
 from tap_service.factory.watch_factory import build_watch_rounds, build_watch_service
 from tap_service.models.engine_share import ENGINE_SHARES, Lane
-from tap_service.prometheus_metrics import ServiceMetrics
 from tap_service.scratch_files import IncomingSpace
+from tap_service.service_metrics import ServiceMetrics
 from tap_service.services.administration.job_administration import JobAdministration
 from tap_service.services.administration.work_list import WorkList
 from tap_service.services.announcements import Announcements
@@ -23,28 +23,28 @@ from tap_service.services.client_directory import ClientDirectory
 from tap_service.services.hats.hats_files import HatsFiles
 from tap_service.services.hats.selection_rates import SelectionRates
 from tap_service.services.history.query_history import QueryHistory
-from tap_service.services.jobs.job_dispatcher import Dispatcher
-from tap_service.services.jobs.job_requests import JobService
+from tap_service.services.jobs.dispatcher import Dispatcher
+from tap_service.services.jobs.job_service import JobService
 from tap_service.services.line_log import LineLog
 from tap_service.services.queries.query_preparation import QueryPreparation
 from tap_service.services.queries.query_service import QueryService
-from tap_service.services.queries.result_spool import SpoolStore
-from tap_service.services.registry.harvest_requests import HarvestService
-from tap_service.services.registry.metadata_file import read_registry_file
+from tap_service.services.queries.spool import SpoolStore
+from tap_service.services.registry.harvest_service import HarvestService
 from tap_service.services.registry.published_records import PublishedRecords
+from tap_service.services.registry.registry_file import read_registry_file
 from tap_service.services.shares.share_access import ShareAccess
 from tap_service.services.shares.share_lifetimes import ShareLifetimes
-from tap_service.services.shares.share_requests import ShareService
-from tap_service.services.site.authentication import Authenticator, read_issuers
+from tap_service.services.shares.share_service import ShareService
+from tap_service.services.site.authenticator import Authenticator, read_issuers
+from tap_service.services.site.availability_service import AvailabilityService
 from tap_service.services.site.blocked_networks import BlockedNetworks
 from tap_service.services.site.deployment_state import DeploymentState
 from tap_service.services.site.own_tokens import OwnTokens
-from tap_service.services.site.service_availability import AvailabilityService
 from tap_service.services.token_buckets import TokenBuckets
-from tap_service.services.user_tables.user_table_requests import UserTableService
+from tap_service.services.user_tables.user_table_service import UserTableService
 from tap_service.services.user_tables.user_table_sharing import UserTableSharing
-from tap_service.services.watches.watch_requests import WatchService
 from tap_service.services.watches.watch_rounds import WatchRounds
+from tap_service.services.watches.watch_service import WatchService
 from tap_service.settings.client_limits import find_open_part
 from tap_service.storage.accounts import Accounts
 from tap_service.storage.engine.engine import Engine, combine_settings
@@ -90,7 +90,7 @@ class Services:
     job_administration: JobAdministration
     blocked_networks: BlockedNetworks
     request_rates: TokenBuckets
-    _components: QueryComponents
+    _components: QueryServices
     _attachment_watch: AttachmentWatch
     _dispatcher: Dispatcher
     _watch_store: WatchStore
@@ -122,7 +122,7 @@ class Services:
 def build_services(config: Config, engine: Engine, *, are_helpers_kept_ready: bool) -> Services:
     """Build the service over an engine that ``clickhouse_schema.engine_tables.engine_setup`` has prepared.
 
-    ``are_helpers_kept_ready`` is that of ``build_query_components``.
+    ``are_helpers_kept_ready`` is that of ``build_query_services``.
 
     Raises
     ------
@@ -142,7 +142,7 @@ def build_services(config: Config, engine: Engine, *, are_helpers_kept_ready: bo
         config = config.model_copy(update={"user_reserve": 0})
     stores = open_job_stores(config)
     watch_store = open_watch_store(config)
-    components = build_query_components(config, engine, stores.jobs, are_helpers_kept_ready=are_helpers_kept_ready)
+    components = build_query_services(config, engine, stores.jobs, are_helpers_kept_ready=are_helpers_kept_ready)
     identities.on_claims = components.groups.note_claims
     metrics, preparation = components.metrics, components.preparation
     spools = build_spools(config, metrics)
@@ -205,7 +205,7 @@ def build_services(config: Config, engine: Engine, *, are_helpers_kept_ready: bo
 
 
 def build_hats_files(
-    config: Config, engine: Engine, components: QueryComponents, queries: QueryService
+    config: Config, engine: Engine, components: QueryServices, queries: QueryService
 ) -> HatsFiles | None:
     """Raise OSError if the directory of the files cannot be used."""
     if config.hats_path is None or not config.hats_disk:

@@ -11,9 +11,9 @@ from pathlib import Path
 import httpx
 import pytest
 
-from tap_service.handlers import body_encoding
-from tap_service.handlers.body_encoding import BodyDecoder, count_compressed_body
-from tap_service.handlers.response_compression import zstd
+from tap_service.handlers import body_decoder
+from tap_service.handlers.body_decoder import BodyDecoder, count_compressed_body
+from tap_service.handlers.compress_responses import zstd
 from tap_service.service_errors import ParameterError, TooManyUploads
 from tests.support.registry_file import write_registry_file
 from tests.support.running_service import RunningService
@@ -92,13 +92,13 @@ def test_a_large_window_is_refused() -> None:
 
 
 def test_a_client_has_a_limit_of_compressed_bodies(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(body_encoding, "_MAX_OF_CLIENT", 1)
+    monkeypatch.setattr(body_decoder, "_MAX_OF_CLIENT", 1)
     one, again, other = (count_compressed_body(client) for client in ("1.2.3.4", "1.2.3.4", "1.2.3.5"))
     with one, other, pytest.raises(TooManyUploads, match=r"1\.2\.3\.4 is already sending 1 compressed bodies"), again:
         pass
     with count_compressed_body("1.2.3.4"):
         pass
-    assert not body_encoding._by_client
+    assert not body_decoder._by_client
 
 
 @encodings

@@ -7,7 +7,7 @@ import math
 from fastapi import Request
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from tap_service.factory.service_factory import Services
+from tap_service.factory.services import Services
 from tap_service.handlers.error_responses import error_response
 from tap_service.handlers.request_context import get_origin
 from tap_service.handlers.turns import begin_request

@@ -15,7 +15,7 @@ from clickhouse_schema.table_ddl import create_table_sql
 from tap_service.config import Config
 from tap_service.models.upload_parameter import UPLOAD_SCHEMA, Upload
 from tap_service.service_errors import ServiceUnavailable, UploadError
-from tap_service.services.uploads.table_files import TableFileReader, descriptor_path
+from tap_service.services.uploads.table_file_reader import TableFileReader, descriptor_path
 from tap_service.services.uploads.url_fetch import UrlFetcher
 from tap_service.storage.engine.engine import Engine, EngineError
 from tap_service.storage.engine.query_tables import drop_table, fill_table, quote_table, upload_table_name

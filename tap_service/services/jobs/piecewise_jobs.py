@@ -28,7 +28,7 @@ from clickhouse_schema.engine_tables.catalogue_log import read_content_stamps
 from clickhouse_schema.shard_map import ShardStatement
 from tap_service.config import Config
 from tap_service.constants import MAX_CUT_PIECES, MAX_PIECES, MAX_RESTARTS, STORE_RETRY_SECONDS, VERSION
-from tap_service.models.piece_progress import Part, PieceWork
+from tap_service.models.piece_work import Part, PieceWork
 from tap_service.models.timestamps import now
 from tap_service.models.uws_job import Info, Job
 from tap_service.service_errors import ServiceUnavailable

@@ -7,7 +7,7 @@ import time
 from fastapi import Request
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from tap_service.factory.service_factory import Services
+from tap_service.factory.services import Services
 from tap_service.handlers.protocol_paths import find_protocol
 from tap_service.handlers.request_context import get_origin
 from tap_service.models.identity import Identity

@@ -40,7 +40,7 @@ from tap_service.services.jobs.watch_jobs import result_table_fields
 from tap_service.services.queries.query_preparation import QueryPreparation
 from tap_service.services.queries.tap_parameters import read_tap_parameters
 from tap_service.services.uploads.url_fetch import NotPublic, refuse_private_host
-from tap_service.services.user_tables.user_table_requests import UserTableService
+from tap_service.services.user_tables.user_table_service import UserTableService
 from tap_service.services.watches.addition_numbers import continue_numbers
 from tap_service.services.watches.position_lists import build_list_query
 from tap_service.services.watches.watch_messages import PRIVATE_HOST_HINT
@@ -58,7 +58,7 @@ _MAX_WEBHOOK = 2000
 
 
 @dataclass(frozen=True, slots=True)
-class WatchWish:
+class WatchRequest:
     """What a user wants: a ``query``, or a ``list_name`` of positions with a ``radius`` in arcseconds and a ``table``.
 
     ``table``: the watched table, needed if the query reads several.
@@ -94,20 +94,20 @@ class WatchService:
         self._tables = tables
         self._accounts = accounts
 
-    def add_watch(self, owner: str, wish: WatchWish) -> Watch:
+    def add_watch(self, owner: str, request: WatchRequest) -> Watch:
         """Make a watch, and the empty table of its results.
 
         Parameters
         ----------
         owner
             The user, with whose rights it runs.
-        wish
+        request
             What it does.
 
         Raises
         ------
         ParameterError, InvalidQueryError
-            The wish cannot be fulfilled.
+            The request cannot be fulfilled.
         Conflict
             The user has a watch or a table of this name.
         QuotaExceeded
@@ -115,12 +115,12 @@ class WatchService:
         """
         if self._accounts is not None and not self._accounts.is_known(owner):
             raise ParameterError(f"there is no user {owner[:100]!r}; skyhouse user list lists them")
-        self._check_quota(owner, wish)
-        name = self._tables.parse_table_name(f"{SCHEMA_NAME}.{wish.name}")
-        self._check_targets(owner, wish)
-        query = wish.query.strip() or self._build_list_query(owner, wish)
+        self._check_quota(owner, request)
+        name = self._tables.parse_table_name(f"{SCHEMA_NAME}.{request.name}")
+        self._check_targets(owner, request)
+        query = request.query.strip() or self._build_list_query(owner, request)
         translation = self._translate(query, owner)
-        watched = self._choose_table(owner, translation, wish.table)
+        watched = self._choose_table(owner, translation, request.table)
         with _translate_errors(name):
             continue_numbers(self._engine, self._watches.list_watches())
             # first, so no addition is missed; the sweep unmarks a table for which no watch comes
@@ -135,9 +135,9 @@ class WatchService:
                 table=watched.qualified_name,
                 result_table=name,
                 since=read_last_number(self._engine, watched.schema.name, watched.table.name),
-                webhook=wish.webhook,
-                secret=secrets.token_urlsafe(32) if wish.webhook else "",
-                has_mail=wish.has_mail,
+                webhook=request.webhook,
+                secret=secrets.token_urlsafe(32) if request.webhook else "",
+                has_mail=request.has_mail,
             )
             self._watches.add_watch(watch, self._config.user_watches)
         return watch
@@ -187,39 +187,39 @@ class WatchService:
 
     # --- the checks of a new watch
 
-    def _check_quota(self, owner: str, wish: WatchWish) -> None:
+    def _check_quota(self, owner: str, request: WatchRequest) -> None:
         limit = self._config.user_watches
         if not limit:
             raise Forbidden("this service has no watches: its operator has set SKYHOUSE_USER_WATCHES=0")
-        with _translate_errors(wish.name):
+        with _translate_errors(request.name):
             present = self._watches.list_watches(owner)
             if len(present) >= limit:
                 raise TooManyWatches(len(present))
-            if any(watch.name.lower() == wish.name.lower() for watch in present):
-                raise NameTaken(wish.name)
+            if any(watch.name.lower() == request.name.lower() for watch in present):
+                raise NameTaken(request.name)
 
-    def _check_targets(self, owner: str, wish: WatchWish) -> None:
-        if wish.webhook:
+    def _check_targets(self, owner: str, request: WatchRequest) -> None:
+        if request.webhook:
             if not self._config.webhooks:
                 raise Forbidden("this service posts no messages: its operator has set SKYHOUSE_WEBHOOKS=false")
-            if not is_fetchable(wish.webhook) or len(wish.webhook) > _MAX_WEBHOOK:
+            if not is_fetchable(request.webhook) or len(request.webhook) > _MAX_WEBHOOK:
                 raise ParameterError("webhook is an http or https address without a user name, up to 2000 characters")
             try:
-                refuse_private_host(urlsplit(wish.webhook), self._config.webhook_hosts)
+                refuse_private_host(urlsplit(request.webhook), self._config.webhook_hosts)
             except NotPublic as error:
                 raise ParameterError(f"webhook: {error}; {PRIVATE_HOST_HINT}") from error
-        if wish.has_mail and not self.find_mail(owner):
+        if request.has_mail and not self.find_mail(owner):
             raise Forbidden(
                 "this service cannot send you mail: its operator sets a mail server, and the address of your account "
                 "with skyhouse user mail"
             )
 
-    def _build_list_query(self, owner: str, wish: WatchWish) -> str:
-        if not wish.list_name:
+    def _build_list_query(self, owner: str, request: WatchRequest) -> str:
+        if not request.list_name:
             raise ParameterError("give query, or list with table and radius: what the watch looks for")
-        if not wish.table:
+        if not request.table:
             raise ParameterError("give table: the table whose new rows are matched with the list")
-        return build_list_query(self._catalogues.catalogue_for(owner), wish.list_name, wish.table, wish.radius)
+        return build_list_query(self._catalogues.catalogue_for(owner), request.list_name, request.table, request.radius)
 
     @contextmanager
     def _result_table(self, owner: str, name: str, translation: Translation) -> Iterator[None]:
