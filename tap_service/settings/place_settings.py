@@ -19,28 +19,28 @@ class PlaceSettings(BaseModel):
         default_factory=default_data_path,
         title="Directory of the data",
         description=(
-            "Tables of the embedded engine, jobs and users, unless other settings name another place. The option "
-            "--data of every command wins over it."
+            "Tables of the embedded engine, jobs and users, unless other settings name other locations. The option "
+            "--data of every command overrides it."
         ),
     )
     host: str = Field(
         "127.0.0.1",
         min_length=1,
         title="Address to listen on",
-        description="0.0.0.0 for all networks. The option --host of skyhouse serve wins over it.",
+        description="0.0.0.0 for all networks. The option --host of skyhouse serve overrides it.",
     )
     port: int = Field(
         8000,
         ge=1,
         le=65535,
         title="Port to listen on",
-        description="The option --port of skyhouse serve wins over it.",
+        description="The option --port of skyhouse serve overrides it.",
     )
     processes: int = Field(
         1,
         ge=1,
         title="Processes that answer requests",
         description=(
-            "Several need ClickHouse servers and Redis. The option --processes of skyhouse serve wins over it."
+            "More than one needs ClickHouse servers and Redis. The option --processes of skyhouse serve overrides it."
         ),
     )
