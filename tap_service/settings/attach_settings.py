@@ -14,7 +14,7 @@ class AttachSettings(BaseModel):
         title="Address at which ClickHouse reads the files of attached tables",
         description=(
             "Each process of the service, and each worker, listens there on a free port. ClickHouse servers on other "
-            "machines need the address of this machine in a network that users do not reach. Whoever reads "
+            "machines need the address of this machine in a network that users cannot reach. Anyone who can read "
             "ClickHouse's query log can read the files too."
         ),
     )
@@ -22,13 +22,13 @@ class AttachSettings(BaseModel):
         None,
         title="Directory for parts of remote files",
         description=(
-            "Parts of files of attached tables that lie on other machines are kept there for the next query. Processes "
-            "on one machine may share it. By default attached below the directory of the data."
+            "Parts of the files of attached tables on other machines are kept there for later queries. Processes on "
+            "one machine may share it. By default attached in the data directory."
         ),
     )
     attach_cache_bytes: int = Field(
         10 << 30,
         ge=0,
         title="Size of the parts of remote files that are kept, in bytes",
-        description="The parts used longest ago are deleted. 0 keeps none: each query reads them again.",
+        description="The least recently used parts are deleted. 0: none are kept, and each query reads them again.",
     )

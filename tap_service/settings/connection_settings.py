@@ -11,9 +11,9 @@ class ConnectionSettings(BaseModel):
         ge=1,
         title="Open connections of one process",
         description=(
-            "A further client gets 503 with Retry-After. Never more than half of the files that the process may open: "
-            "the service raises its limit up to the hard one (ulimit -Hn), and prints a note at its start if that "
-            "is too low."
+            "Further connections get 503 with Retry-After. The limit is at most half of the number of files that the "
+            "process may open: the service raises that number up to the hard limit (ulimit -Hn), and prints a note "
+            "when it starts if that is too low."
         ),
     )
     client_connections: int = Field(
@@ -21,7 +21,7 @@ class ConnectionSettings(BaseModel):
         ge=1,
         title="Open connections of one client to one process",
         description=(
-            "A further connection of the same address, or of the same IPv6 network of 64 bits, gets 429 after two "
+            "Further connections from the same address, or from the same IPv6 network of 64 bits, get 429 after two "
             "seconds, with Retry-After. Trusted proxies have no such limit."
         ),
     )
@@ -30,34 +30,36 @@ class ConnectionSettings(BaseModel):
         ge=0,
         title="Requests of one client per minute",
         description=(
-            "Counts all requests of an address, or of an IPv6 network of 64 bits; a client may send a minute's "
-            "requests at once. A further one gets 429 with Retry-After. 0: no limit."
+            "Counts all requests from an address, or from an IPv6 network of 64 bits; a client may send a minute's "
+            "requests at once. Further requests get 429 with Retry-After. 0: no limit."
         ),
     )
     head_seconds: float = Field(
         10.0,
         gt=0,
-        title="Longest time for the head of a request, in seconds",
+        title="Longest time for the headers of a request, in seconds",
         description=(
-            "Counts from the connection, on an open connection from the first byte of the next request. The service "
-            "answers 408 to a head that is not complete by then, and closes a connection without a byte."
+            "Counts from the start of the connection, and on an open connection from the first byte of the next "
+            "request. The service answers 408 to incomplete headers, and closes a connection on which no byte arrived."
         ),
     )
     body_silence_seconds: float = Field(
         30.0,
         gt=0,
         title="Longest silence in the body of a request, in seconds",
-        description="The service answers 408 to a body that pauses longer. It also limits the time of the whole body.",
+        description=(
+            "The service answers 408 to a body that pauses longer. The time of the complete body is limited too."
+        ),
     )
     idle_seconds: float = Field(
         15.0,
         gt=0,
         title="Longest time between two requests of a connection, in seconds",
-        description="Then the service closes the connection. A proxy must close idle connections sooner.",
+        description="After this time the service closes the connection. A proxy must close idle connections sooner.",
     )
     unread_seconds: float = Field(
         600.0,
         gt=0,
         title="Longest time in which a client reads nothing of its response, in seconds",
-        description="Then the service closes the connection. A client that reads slowly is not affected.",
+        description="After this time the service closes the connection. A client that reads slowly is not affected.",
     )

@@ -39,7 +39,8 @@ class EngineSettings(BaseModel):
         ge=1,
         title="Longest silence of the ClickHouse server during a query, in seconds",
         description=(
-            "A query that returns no row for this long is cancelled. The service notices a vanished server much sooner."
+            "A query that returns no row for this long is cancelled. The service detects an unreachable server much "
+            "sooner."
         ),
     )
 

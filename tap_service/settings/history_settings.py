@@ -11,8 +11,8 @@ class HistorySettings(BaseModel):
         ge=0,
         title="Queries of one user in the history",
         description=(
-            "/tap/history keeps so many queries of each user, the newest ones, also when their jobs are deleted. "
-            "Queries of anonymous clients are not kept. 0: there is no history."
+            "/tap/history keeps the newest queries of each user, up to this number, even after their jobs are deleted."
+            " Queries of anonymous clients are not kept. 0: no history."
         ),
     )
     history_days: int = Field(
@@ -21,7 +21,7 @@ class HistorySettings(BaseModel):
         le=36_500,
         title="Retention of a query in the history, in days",
         description=(
-            "An older query is not shown, and is deleted when the next one is kept. Users can delete their own history "
-            "at any time."
+            "An older query is not shown, and is deleted when the next query is added. Users can delete their own "
+            "history at any time."
         ),
     )

@@ -38,16 +38,16 @@ class JobSettings(BaseModel):
         30 * 86_400,
         ge=1,
         title="Longest retention of a job and its result, in seconds",
-        description="A later destruction time is reduced to this long after the request for it.",
+        description="A later destruction time is reduced to this duration from the time of the request.",
     )
     concurrent_jobs: int = Field(
         max(1, os.cpu_count() or 1),
         ge=1,
         title="Long jobs that run at the same time",
         description=(
-            "Best the number of cores of the engine, which is the default on a single machine. As many short jobs "
-            "(up to ten seconds) run besides, and jobs above ten minutes take at most half of the long jobs' places. "
-            "Further jobs are QUEUED; users take turns."
+            "The best value is the number of cores of the engine, which is the default on a single machine. In "
+            "addition, the same number of short jobs (up to ten seconds) run, and jobs of more than ten minutes take "
+            "at most half of the slots for long jobs. Further jobs are QUEUED; users take turns."
         ),
     )
     user_running_jobs: int = Field(
@@ -55,7 +55,7 @@ class JobSettings(BaseModel):
         ge=1,
         title="Jobs of one user that run at the same time",
         description=(
-            "Includes short jobs. Anonymous clients count by address. By default the number of processor cores."
+            "Includes short jobs. Anonymous clients are counted by address. By default the number of processor cores."
         ),
     )
     user_jobs_per_minute: int = Field(
@@ -63,8 +63,8 @@ class JobSettings(BaseModel):
         ge=0,
         title="New jobs of one user per minute",
         description=(
-            "A user may create a minute's jobs at once; the next one gets 429 with Retry-After. Anonymous clients "
-            "count by address. 0: no limit."
+            "A user may create a minute's jobs at once; the next one gets 429 with Retry-After. Anonymous clients are "
+            "counted by address. 0: no limit."
         ),
     )
     user_pending_jobs: int = Field(
@@ -72,8 +72,8 @@ class JobSettings(BaseModel):
         ge=1,
         title="Jobs of one user that are PENDING",
         description=(
-            "A request to create another one without PHASE=RUN gets 429 with Retry-After. Anonymous clients count by "
-            "address."
+            "A request to create another job without PHASE=RUN gets 429 with Retry-After. Anonymous clients are "
+            "counted by address."
         ),
     )
     pending_jobs: int = Field(
@@ -100,7 +100,7 @@ class JobSettings(BaseModel):
         title="Duration of a piece of a long job, in seconds",
         description=(
             "A job with a longer estimate runs in pieces of about this duration if its query allows it; finished "
-            "pieces survive the process that executes them. 0: no job is divided."
+            "pieces survive the process that executed them. 0: no job is divided."
         ),
     )
     user_job_disk: int = Field(
@@ -121,10 +121,10 @@ class JobSettings(BaseModel):
     job_disk: int = Field(
         100 << 30,
         ge=0,
-        title="Disk space for the jobs of all, in bytes",
+        title="Disk space for the jobs of all clients, in bytes",
         description=(
-            "When it is full, the results of anonymous clients are deleted, the oldest first, and their jobs are "
-            "ARCHIVED. If there are none, it is as above. 0: no limit."
+            "When it is full, the results of anonymous clients are deleted, oldest first, and their jobs are ARCHIVED."
+            " If there are none, the limit applies as above. 0: no limit."
         ),
     )
     jobs_path: Path | None = Field(
@@ -155,7 +155,7 @@ class JobSettings(BaseModel):
         title="How long jobs wait for the engine, in minutes",
         description=(
             "A job whose ClickHouse servers do not answer is QUEUED, with the reason in its jobInfo, and starts when "
-            "they do. After this time it ends in ERROR of type transient. 0: it does so at once."
+            "they do. After this time it ends in ERROR of type transient; with 0, at once."
         ),
     )
     worker_silence: float = Field(

@@ -1,4 +1,4 @@
-"""Location settings: the data directory, the address to listen on, and the number of processes."""
+"""Settings of the place: where the data lie, and where the service listens."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ def default_data_path() -> Path:
 class LocationSettings(BaseModel):
     data: Path = Field(
         default_factory=default_data_path,
-        title="Data directory",
+        title="Directory of the data",
         description=(
-            "Tables of the embedded engine, jobs and users, unless other settings give their own location. The option "
+            "Tables of the embedded engine, jobs and users, unless other settings name other locations. The option "
             "--data of every command overrides it."
         ),
     )
@@ -27,7 +27,7 @@ class LocationSettings(BaseModel):
         "127.0.0.1",
         min_length=1,
         title="Address to listen on",
-        description="0.0.0.0 listens on all networks. The option --host of skyhouse serve overrides it.",
+        description="0.0.0.0 for all networks. The option --host of skyhouse serve overrides it.",
     )
     port: int = Field(
         8000,

@@ -22,14 +22,14 @@ class MonitoringSettings(BaseModel):
         "full",
         title="Addresses of clients in both logs",
         description=(
-            "full; cut: the network, of 24 bits for IPv4 and 48 for IPv6; hashed: with a key that is made anew each "
-            "day (UTC) and then forgotten, so that lines of one day belong together; none."
+            "full; cut: the network, of 24 bits for IPv4 and 48 bits for IPv6; hashed: with a random key that is "
+            "replaced each day (UTC), so that only lines of the same day can be matched; none."
         ),
     )
     log_users: Literal["full", "hashed", "none"] = Field(
         "full",
         title="Names of users in both logs",
-        description="full; hashed, as addresses are; none.",
+        description="full; hashed, like addresses; none.",
     )
     usage: Path | None = Field(
         None,
@@ -43,8 +43,8 @@ class MonitoringSettings(BaseModel):
         "",
         title="Address of the metrics of workers",
         description=(
-            "Host and port, such as 127.0.0.1:9808, where each skyhouse-worker answers GET /metrics for all its "
-            "processes; whoever reaches the port may read them. If empty, it answers nowhere."
+            "Host and port, such as 127.0.0.1:9808, at which each skyhouse-worker answers GET /metrics for all its "
+            "processes; anyone who reaches the port can read them. If empty, workers have no endpoint."
         ),
     )
 

@@ -19,8 +19,8 @@ class QuerySettings(BaseModel):
         gt=0,
         title="Time limit of a synchronous query, in seconds",
         description=(
-            "Counts the time that the engine works on the query, without queueing, the writing of its rows in the "
-            "format of the result, and the download."
+            "Counts the time in which the engine works on the query, without the time to wait, to write rows in the "
+            "format of the result, and to download them."
         ),
     )
     sync_timeout_jobs: Literal["never", "on-request", "always"] = Field(
@@ -28,14 +28,14 @@ class QuerySettings(BaseModel):
         title="Whether synchronous queries become jobs at the time limit",
         description=(
             "never; on-request: if the client gave ON_TIMEOUT=job; always: unless the client gave ON_TIMEOUT=error. "
-            "The error then names the job, which has the same query and counts as the client's."
+            "The error then names the job, which has the same query and belongs to the client."
         ),
     )
     default_maxrec: int = Field(
         100_000,
         ge=1,
         title="Row limit of a request without MAXREC",
-        description="A result that the limit cuts names the limit and how to get more rows.",
+        description="A result that the limit truncates states the limit and how to get more rows.",
     )
     hard_maxrec: int = Field(
         10_000_000,
@@ -45,11 +45,10 @@ class QuerySettings(BaseModel):
     )
     votable_version: Literal["1.4", "1.5", "1.6"] = Field(
         "1.4",
-        title="Version of VOTables whose request names none, and of errors",
+        title="Version of error documents, and of VOTables if the request names no version",
         description=(
-            "1.5 has the reference positions and all frames of coordinate systems, but CADC's client and the "
-            "validators of STILTS 3.4 refuse it; 1.6, a working draft, has UTF-8 in char. A request may name any of "
-            "them."
+            "1.5 has reference positions and all frames of coordinate systems, but CADC's client and the validators of"
+            " STILTS 3.4 refuse it; 1.6, a working draft, has UTF-8 in char. A request may name any of these versions."
         ),
     )
     max_query_length: int = Field(
@@ -64,8 +63,8 @@ class QuerySettings(BaseModel):
         gt=0,
         title="Time limit of the translation of a query, in seconds",
         description=(
-            "Processor time, without the wait for the positions of named objects. Queries of more than 1000 characters "
-            "are translated in other processes, which end at the limit."
+            "Processor time, without the time to resolve names of objects. Queries of more than 1000 characters are "
+            "translated in separate processes, which end at the limit."
         ),
     )
     concurrent_queries: int = Field(
@@ -73,8 +72,8 @@ class QuerySettings(BaseModel):
         ge=1,
         title="Heavy queries that run at the same time",
         description=(
-            "As many medium queries and twice as many light ones run besides. Further queries wait; clients take "
-            "turns. By default the number of processor cores, at least two."
+            "In addition, the same number of medium queries and twice as many light queries run. Further queries wait;"
+            " clients take turns. By default the number of processor cores, at least two."
         ),
     )
     bulk_queries: int = Field(
@@ -100,17 +99,16 @@ class QuerySettings(BaseModel):
         ge=1,
         title="Queries of one client that run at the same time",
         description=(
-            "Counts light, medium and heavy queries and large downloads separately; "
-            "one place of each kind always remains for another client. "
-            "A client is a user, or an anonymous address (an IPv6 /64 network). "
-            "By default twice the number of processor cores."
+            "Counts light, medium and heavy queries and large downloads separately; one slot of each kind always "
+            "remains for another client. A client is a user, or an anonymous address (an IPv6 /64 network). By default"
+            " twice the number of processor cores."
         ),
     )
     client_waiting_queries: int = Field(
         50,
         ge=0,
         title="Queries of one client that may wait",
-        description="Counts as above. The client's next query gets 429 with Retry-After.",
+        description="Counts as above. Further queries of the client get 429 with Retry-After.",
     )
     client_limits: Mapping[str, ClientLimit] = Field(
         {},
@@ -127,10 +125,9 @@ class QuerySettings(BaseModel):
         le=100,
         title="Share of the limits of all that is reserved for users, in percent",
         description=(
-            "Clients who have not logged in take together at most the rest of SKYHOUSE_SHARE_DISK and "
-            "SKYHOUSE_SPOOL_DISK, and wait or are PENDING in at most the rest of the places of "
-            "SKYHOUSE_WAITING_QUERIES, SKYHOUSE_WAITING_JOBS and SKYHOUSE_PENDING_JOBS, so that they cannot keep users "
-            "out. It applies only if users or token issuers exist when the service starts."
+            "All anonymous clients together use at most the rest of SKYHOUSE_SHARE_DISK, SKYHOUSE_SPOOL_DISK, "
+            "SKYHOUSE_WAITING_QUERIES, SKYHOUSE_WAITING_JOBS and SKYHOUSE_PENDING_JOBS, so that they cannot exclude "
+            "users. The reserve applies only if users or token issuers exist when the service starts."
         ),
     )
     query_memory: int = Field(
@@ -138,10 +135,11 @@ class QuerySettings(BaseModel):
         ge=0,
         title="Memory of one query in the engine, in bytes",
         description=(
-            "Joins, groups and sorted rows go to disk before they reach it, which takes up to three times as long, and "
-            "matches of jobs run in pieces of the sky that fit. A query that reaches it all the same runs once more "
-            "with the least memory, and a job in smaller pieces; what then needs more, such as all values of a group "
-            "at once, fails with an error. 0: the engine's own limit."
+            "Joins, groups and sorted rows are written to disk before they reach this limit, which takes up to three "
+            "times as long, and matches in jobs run in pieces of the sky that fit. A query that reaches the limit "
+            "nevertheless runs again with the least memory, and a job runs again in smaller pieces; a query that still"
+            " needs more, for example for all values of a group at once, fails with an error. 0: the engine's own "
+            "limit."
         ),
     )
     spool_memory: int = Field(
@@ -160,8 +158,8 @@ class QuerySettings(BaseModel):
         description=(
             "All results on their way to clients share it. When it is full, a result that needs more space ends with "
             "an error. Results in FITS, text and VOTable's BINARY start with data that depends on all rows; they wait "
-            "in additional space of the same size, and so do the files of requests, and the rows of which jobs compute "
-            "the checksum."
+            "in additional space of the same size. Files of requests, and rows whose checksum a job computes, use that"
+            " space too."
         ),
     )
     client_spool_disk: int = Field(
@@ -170,7 +168,8 @@ class QuerySettings(BaseModel):
         title="Disk space of one client in the spool, in bytes",
         description=(
             "A result that needs more because the client reads slowly ends with an error. The files of a client's "
-            "requests have as much, or what the largest file needs; more get 503."
+            "requests have the same limit, or the size of the largest file if that is larger; beyond it the client "
+            "gets 503."
         ),
     )
     spool_path: Path = Field(

@@ -12,8 +12,8 @@ class ShareSettings(BaseModel):
         le=36_500,
         title="How long a share is kept, in days",
         description=(
-            "A share is a query with a permanent link, with the versions of its tables and the checksum of its "
-            "rows. 0: no shares are made; those that exist stay."
+            "A share is a query with a permanent link, the versions of its tables and the checksum of its rows. 0: no "
+            "new shares; existing shares are kept."
         ),
     )
     share_result_days: int = Field(
@@ -22,15 +22,15 @@ class ShareSettings(BaseModel):
         le=36_500,
         title="How long a share keeps the rows, in days",
         description=(
-            "After that the query, the versions and the checksum stay, by which the rows can be made and compared "
-            "again. 0: rows are not kept."
+            "After that, the query, the versions and the checksum are kept, with which the rows can be computed and "
+            "verified again. 0: rows are not kept."
         ),
     )
     user_shares: int = Field(
         1000,
         ge=1,
         title="Shares of one user",
-        description="Anonymous clients count by address. The next one gets 507.",
+        description="Anonymous clients are counted by address. A request for another share gets 507.",
     )
     user_share_disk: int = Field(
         5 << 30,
@@ -47,6 +47,6 @@ class ShareSettings(BaseModel):
     share_disk: int = Field(
         50 << 30,
         ge=0,
-        title="Disk space for the shares of all, in bytes",
-        description="As above. It comes on top of that of the jobs. 0: no limit.",
+        title="Disk space for the shares of all clients, in bytes",
+        description="As above, in addition to the disk space for jobs. 0: no limit.",
     )

@@ -24,7 +24,7 @@ class SiteSettings(BaseModel):
     )
     description: str = Field(
         "TAP service over ClickHouse",
-        title="What the service offers",
+        title="Description of the service",
         description="One or two sentences for /capabilities and the landing page.",
     )
     contact: str = Field(
@@ -36,17 +36,16 @@ class SiteSettings(BaseModel):
         "1.0",
         title="Version of TAPRegExt in /capabilities",
         description=(
-            "1.1 (a draft) tells the limits of requests to /sync and those of jobs apart. STILTS 3.5 and TOPCAT 4.10 "
-            "report such a document as invalid. In JSON, /capabilities always has both."
+            "1.1 (a draft) distinguishes the limits of /sync requests and the limits of jobs. STILTS 3.5 and TOPCAT "
+            "4.10 report such a document as invalid. In JSON, /capabilities always has both."
         ),
     )
     public_url: str = Field(
         "",
         title="Public address of the service",
         description=(
-            "For example https://example.org/archive: the part of the address before /tap. "
-            "If empty, the headers of a trusted proxy determine it, otherwise the request; messages of watches have no "
-            "host then."
+            "For example https://example.org/archive: the part of the address before /tap. If empty, the headers of a "
+            "trusted proxy determine it, otherwise the request; messages of watches then have no host."
         ),
     )
     trusted_proxies: tuple[Network, ...] = Field(
@@ -59,11 +58,11 @@ class SiteSettings(BaseModel):
     )
     proxy_header: ProxyHeader = Field(
         "x-forwarded",
-        title="Headers of trusted proxies that count",
+        title="Headers of trusted proxies that are used",
         description=(
-            "x-forwarded: X-Forwarded-For, -Proto, -Host and -Prefix. forwarded: Forwarded (RFC 7239), where prefix is "
-            "the path. The service ignores the other. The proxy must write or remove each header that counts: it "
-            "passes on what it does not, and a client may have written anything there."
+            "x-forwarded: X-Forwarded-For, -Proto, -Host and -Prefix. forwarded: Forwarded (RFC 7239), where prefix is"
+            " the path. The service ignores the other headers. The proxy must set or remove each of the headers that "
+            "are used: it passes on the others, in which a client may have written anything."
         ),
     )
     anonymous: bool = Field(
@@ -78,8 +77,9 @@ class SiteSettings(BaseModel):
         (ip_network("127.0.0.0/8"), ip_network("::1")),
         title="Who may read /metrics",
         description=(
-            "Addresses or networks, separated by commas; administrators may too. Others get 403. A request through a "
-            "proxy counts from the client's address, and from nowhere if the proxy does not tell it or is not trusted."
+            "Addresses or networks, separated by commas; administrators may too. Others get 403. For a request through"
+            " a proxy, the client's address counts; it is refused if the proxy does not report the address or is not "
+            "trusted."
         ),
     )
     accounts: Path | None = Field(
@@ -104,7 +104,7 @@ class SiteSettings(BaseModel):
         None,
         title="YAML file for the registry",
         description=(
-            "With it the service publishes records of itself and its data for the IVOA's registry at /oai "
+            "The service then publishes records of itself and its data for the IVOA registry at /oai "
             "(docs/registry.md). It is read again when it changes. Needs SKYHOUSE_PUBLIC_URL."
         ),
     )
@@ -112,7 +112,7 @@ class SiteSettings(BaseModel):
         None,
         title="File of published records",
         description=(
-            "An SQLite file that keeps the dates of the registry's records, also of deleted ones. By default "
+            "An SQLite file with the dates of the registry's records, including deleted records. By default "
             "registry.sqlite in the data directory; all processes of one deployment share it."
         ),
     )
@@ -120,9 +120,9 @@ class SiteSettings(BaseModel):
         None,
         title="File of blocked addresses",
         description=(
-            "One address or network a line, with a reason after #: requests from there get 403 and the contact. The "
-            "command skyhouse block writes it. By default blocked.txt in the data directory; a change counts within a "
-            "second."
+            "One address or network per line, with a reason after #: requests from there get 403 and the contact. The "
+            "command skyhouse block writes it. By default blocked.txt in the data directory; a change takes effect "
+            "within a second."
         ),
     )
     query_log: str = Field(
@@ -143,16 +143,16 @@ class SiteSettings(BaseModel):
         title="Background surveys of the sky map",
         description=(
             "Addresses of HiPS, separated by commas: users of the portal may choose one as the background of its map. "
-            "Their browsers then fetch its pictures from there, so the page's policy opens these addresses. If empty, "
-            "the portal contacts no other host."
+            "Their browsers then fetch its images from there, so the page's content security policy permits these "
+            "addresses. If empty, the portal contacts no other host."
         ),
     )
     aladin_lite: Path | None = Field(
         None,
         title="Aladin Lite",
         description=(
-            "The file aladin.js of Aladin Lite 3, which is not part of Skyhouse and has its own licence (GPL-3). With "
-            "it the portal offers a page that shows the service's rows over the surveys of SKYHOUSE_SURVEYS."
+            "The file aladin.js of Aladin Lite 3, which is not part of Skyhouse and has its own licence (GPL-3). The "
+            "portal then offers a page that shows the service's rows over the surveys of SKYHOUSE_SURVEYS."
         ),
     )
 
@@ -160,7 +160,7 @@ class SiteSettings(BaseModel):
         False,
         title="Endpoint for agents",
         description=(
-            "true: programs with language models query the service by the Model Context Protocol, at /mcp "
+            "true: programs with language models can query the service through the Model Context Protocol, at /mcp "
             "(docs/mcp.md). Needs the package mcp: pip install 'skyhouse[mcp]'."
         ),
     )

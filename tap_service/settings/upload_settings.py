@@ -14,7 +14,7 @@ class UploadSettings(BaseModel):
         256 << 20,
         ge=1,
         title="Size of the uploads of one request, in bytes",
-        description="Applies to the files as sent. Decompressed, and as rows, each may take four times as much.",
+        description="Applies to the files as sent. When decompressed, and as rows, each may take four times as much.",
     )
     upload_rows: int = Field(
         10_000_000,
@@ -39,7 +39,7 @@ class UploadSettings(BaseModel):
         60,
         ge=1,
         title="Time to read an upload, in seconds",
-        description="Processor time; fetching the upload from another server may take as long in addition.",
+        description="Processor time; fetching the upload from another server may take the same time in addition.",
     )
     upload_memory: int = Field(
         3 << 30,
@@ -67,21 +67,21 @@ class UserTableSettings(BaseModel):
         100,
         ge=0,
         title="User tables of one user",
-        description="They lie in the schema mydb. 0: no user tables.",
+        description="They are in the schema mydb. 0: no user tables.",
     )
     user_table_bytes: int = Field(
         10 << 30,
         ge=0,
         title="Disk space for the tables of one user, in bytes",
-        description="As the engine stores them, compressed.",
+        description="Counts the compressed size in the engine.",
     )
     user_table_file: int = Field(
         1 << 30,
         ge=1,
         title="Largest file for a user table, in bytes",
         description=(
-            "Applies to a file as sent, or to a stored result of a job. Decompressed, and as rows, it may take four "
-            "times as much."
+            "Applies to a file as sent, or to a stored result of a job. When decompressed, and as rows, it may take "
+            "four times as much."
         ),
     )
     user_table_seconds: int = Field(
@@ -94,5 +94,5 @@ class UserTableSettings(BaseModel):
         90,
         ge=0,
         title="Retention of a user table, in days",
-        description="Counts from its last change or use in a query. 0: until its owner removes it.",
+        description="Counts from its last change or use in a query. 0: kept until its owner deletes it.",
     )

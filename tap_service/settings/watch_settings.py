@@ -20,27 +20,27 @@ class WatchSettings(BaseModel):
         600,
         ge=1,
         title="Time limit of one run of a watch, in seconds",
-        description="As of a job: never more than SKYHOUSE_ASYNC_HARD_SECONDS.",
+        description="At most SKYHOUSE_ASYNC_HARD_SECONDS, as for a job.",
     )
     watch_rows: int = Field(
         1_000_000,
         ge=1,
         title="Rows of one run of a watch",
-        description="A run whose result has more fails and adds none.",
+        description="A run whose result has more rows fails and adds no rows.",
     )
     watch_days: int = Field(
         7,
         ge=1,
         title="How long the rows of an addition are kept for watches, in days",
         description=(
-            "They are a copy, which is dropped when all watches of the table have run. Those of paused and failed "
-            "watches wait so long."
+            "The rows are a copy, which is dropped when all watches of the table have run. For paused and failed "
+            "watches it is kept for this time."
         ),
     )
     webhooks: bool = Field(
         True,
         title="Webhooks of watches",
-        description="false: watches post no messages, and none with a webhook can be made.",
+        description="false: watches post no messages, and watches with a webhook cannot be created.",
     )
     webhook_hosts: tuple[str, ...] = Field(
         (),
@@ -53,7 +53,9 @@ class WatchSettings(BaseModel):
     smtp_host: str = Field(
         "",
         title="Mail server",
-        description="Watches send mail through it, to addresses of skyhouse user mail alone. If empty, they send none.",
+        description=(
+            "Watches send mail through it, only to addresses set with skyhouse user mail. If empty, they send no mail."
+        ),
     )
     smtp_port: int = Field(
         587,
@@ -65,7 +67,7 @@ class WatchSettings(BaseModel):
     smtp_security: Literal["starttls", "tls", "none"] = Field(
         "starttls",
         title="Encryption to the mail server",
-        description="none: for a server of the local network; a password is then not sent.",
+        description="none: for a server of the local network; the password is then not sent.",
     )
     smtp_user: str = Field(
         "",

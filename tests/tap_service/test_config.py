@@ -121,7 +121,7 @@ def test_all_faults_of_the_environment_are_told() -> None:
     given = {"SKYHOUSE_CONFIG": "", "SKYHOUSE_ANONYMUS": "", "SKYHOUSE_PORT": "0", "SKYHOUSE_PUBLIC_URL": "x"}
     with pytest.raises(ConfigError) as caught:
         read_config(given)
-    assert [error.split()[0] for error in caught.value.errors] == [
+    assert [problem.split()[0] for problem in caught.value.problems] == [
         "SKYHOUSE_ANONYMUS",
         "SKYHOUSE_PORT",
         "SKYHOUSE_PUBLIC_URL",

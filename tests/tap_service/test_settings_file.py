@@ -26,7 +26,7 @@ def read(file: Path, text: str, **variables: str) -> Config:
 def errors(file: Path, text: str, **variables: str) -> list[str]:
     with pytest.raises(ConfigError) as caught:
         read(file, text, **variables)
-    return caught.value.errors
+    return caught.value.problems
 
 
 def test_values_have_the_types_of_toml(file: Path) -> None:
