@@ -18,7 +18,7 @@ from adql.clickhouse.sql_settings import (
 from adql.errors import AdqlUnsupported, Span, offset_to_line_column
 from adql.functions.object_name_functions import PositionLookup
 from adql.index_use import choose_projection
-from adql.ir import Literal, NameGenerator, Query, Select, walk_joins, walk_selects
+from adql.ir import Join, Literal, NameGenerator, Query, Select, TranslationContext, walk_joins, walk_selects
 from adql.limits import MAX_SQL
 from adql.node_classes import replace
 from adql.query_plan import describe_plan, is_cross_match
@@ -31,13 +31,15 @@ from adql.rewrite.cluster.single_shard import confine_to_shard
 from adql.rewrite.covers.attached_files import choose_files, reads_attached
 from adql.rewrite.covers.spatial_covers import find_cells_read
 from adql.rewrite.filters.row_store_reads import IdLookUp, StoredRowRead, join_look_ups, read_stored_rows
+from adql.rewrite.joins.join_order import can_reorder
 from adql.rewrite.trees.repeatable_relations import has_random_answer, is_repeatable_query
+from adql.rewrite.trees.rewritten import Rewritten
 from adql.syntax.parser import parse
 from clickhouse_schema.catalogue import Catalogue, TableEntry
 from clickhouse_schema.column_links import NO_LINKS, ResultLinks
 from clickhouse_schema.datatypes import Field
 from clickhouse_schema.row_store import RowLayout
-from clickhouse_schema.shard_map import Sharding, ShardStatement
+from clickhouse_schema.shard_map import ShardStatement
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,15 +50,12 @@ class BoundQuery:
     ----------
     query
         The bound SELECT or set operation.
-    fresh
-        The generator of aliases, as binding left it.
-    placement
-        How rows are placed on shards; None for a single server.
+    context
+        What the passes need besides it, with the generator of names as binding left it.
     """
 
     query: Query
-    fresh: NameGenerator
-    placement: Sharding | None = None
+    context: TranslationContext
 
 
 @dataclass(frozen=True, slots=True)
@@ -210,10 +209,10 @@ def translate(
     AdqlErrors
         Several of these, found in one query. All are AdqlError, with a position in ``text``.
     """
-    fresh = NameGenerator()
-    query, tables, warnings = resolve_statement(parse(text), catalogue, fresh, positions)
+    context = TranslationContext(NameGenerator(), catalogue.sharding)
+    query, tables, warnings = resolve_statement(parse(text), catalogue, context.names, positions)
     fields = tuple(output.field for output in query.outputs)
-    bound = BoundQuery(_limit_rows(query, limit), fresh, catalogue.sharding)
+    bound = BoundQuery(_limit_rows(query, limit), context)
     statement = emit_statement(bound)
     return Translation(
         statement.sql,
@@ -252,30 +251,14 @@ def emit_statement(bound: BoundQuery) -> SqlStatement:
     AdqlError
         A pass cannot rewrite a part of the query.
     """
-    fresh = bound.fresh.copy()
-    query = rewrite_query(bound.query, fresh)
-    settings = SETTINGS | KEEP_JOIN_ORDER if fresh.keeps_join_order else dict(SETTINGS)
-    if reads_attached(query):
-        query = choose_files(query, fresh)
-    if fresh.looks_up_ids:
-        settings |= LOOK_UP
-        if projection := choose_projection(query):
-            settings |= {"preferred_optimize_projection_name": projection}
-    stored = read_stored_rows(query, fresh)
-    sql, on_shard, query = _place_query(query, bound.placement, fresh)
-    if bound.placement is not None:
-        settings |= DISTRIBUTED
-    if " JOIN " in sql and _has_cross_match(query):
-        settings |= NO_JOIN_FILTERS
-    if RAISES in sql:
-        settings |= WRITTEN_ORDER
-    settings |= choose_size_settings(sql, len(query.outputs))
-    stored_rows = None if stored is None else _emit_stored_rows(stored, bound.placement, fresh)
-    return SqlStatement(sql, settings, query, on_shard, stored_rows)
-
-
-def _has_cross_match(query: Query) -> bool:
-    return any(is_cross_match(join) for select in walk_selects(query) for join in walk_joins(select.from_))
+    context = bound.context.branch()
+    rewritten = rewrite_query(bound.query, context)
+    if reads_attached(rewritten.query):
+        rewritten = replace(rewritten, query=choose_files(rewritten.query, context))
+    stored = read_stored_rows(rewritten.query, context)
+    sql, on_shard, query = _place_query(rewritten.query, context)
+    stored_rows = None if stored is None else _emit_stored_rows(stored, context)
+    return SqlStatement(sql, _choose_settings(rewritten, sql, context), query, on_shard, stored_rows)
 
 
 def emit_look_ups(statement: StoredRowStatement, ids: tuple[Literal, ...], limit: int) -> str:
@@ -293,16 +276,37 @@ def emit_look_ups(statement: StoredRowStatement, ids: tuple[Literal, ...], limit
     return emit_query(join_look_ups(statement.query, ids, limit))
 
 
-def _place_query(
-    query: Query, placement: Sharding | None, fresh: NameGenerator
-) -> tuple[str, ShardStatement | None, Query]:
-    """Return a rewritten query as SQL, as SQL for one shard if that has all of its rows, and the query in its place."""
+def _choose_settings(rewritten: Rewritten[Query], sql: str, context: TranslationContext) -> dict[str, str | int]:
+    joins = _collect_joins(rewritten.query) if " JOIN " in sql else []  # most queries need no walk
+    settings = dict(SETTINGS)
+    if not all(map(can_reorder, joins)):
+        settings |= KEEP_JOIN_ORDER
+    if rewritten.has_id_look_up:
+        settings |= LOOK_UP
+        if projection := choose_projection(rewritten.query):
+            settings |= {"preferred_optimize_projection_name": projection}
+    if context.sharding is not None:
+        settings |= DISTRIBUTED
+    if any(is_cross_match(join) for tree in joins for join in walk_joins(tree)):
+        settings |= NO_JOIN_FILTERS
+    if RAISES in sql:
+        settings |= WRITTEN_ORDER
+    return settings | choose_size_settings(sql, len(rewritten.query.outputs))
+
+
+def _collect_joins(query: Query) -> list[Join]:
+    """Return the join tree of each SELECT in a query that has one."""
+    return [select.from_ for select in walk_selects(query) if isinstance(select.from_, Join)]
+
+
+def _place_query(query: Query, context: TranslationContext) -> tuple[str, ShardStatement | None, Query]:
+    """Return a rewritten query as SQL, as SQL for one shard if that has all of its rows, and the query of the SQL."""
     on_shard = None
-    if placement is not None:
-        if (confined := confine_to_shard(query, placement.map)) is not None:
+    if context.sharding is not None:
+        if (confined := confine_to_shard(query, context.sharding.map)) is not None:
             shard, shard_query = confined
             on_shard = ShardStatement(shard, emit_query(shard_query))
-        query = distribute_query(query, placement, fresh)
+        query = distribute_query(query, context.sharding, context)
     sql = emit_query(query)
     if len(sql) > MAX_SQL:
         raise AdqlUnsupported(
@@ -312,8 +316,8 @@ def _place_query(
     return sql, on_shard, query
 
 
-def _emit_stored_rows(read: StoredRowRead, placement: Sharding | None, fresh: NameGenerator) -> StoredRowStatement:
-    sql, on_shard, _ = _place_query(read.query, placement, fresh)
+def _emit_stored_rows(read: StoredRowRead, context: TranslationContext) -> StoredRowStatement:
+    sql, on_shard, _ = _place_query(read.query, context)
     return StoredRowStatement(sql, on_shard, read.query, read.layout, read.columns, read.look_up)
 
 

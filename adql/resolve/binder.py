@@ -134,9 +134,9 @@ class Resolution:
     ``tables``: the catalogue tables that it reads, by qualified name. ``warnings``: messages and hints, by their spans.
     """
 
-    def __init__(self, catalogue: Catalogue, fresh: NameGenerator, positions: ObjectPositions) -> None:
+    def __init__(self, catalogue: Catalogue, names: NameGenerator, positions: ObjectPositions) -> None:
         self.catalogue = catalogue
-        self.fresh = fresh
+        self.names = names
         self.positions = positions
         self.common_tables: dict[str, nodes.CommonTable] = {}
         self.tables: dict[str, TableEntry] = {}
@@ -148,7 +148,7 @@ class Resolution:
         self._parts: dict[int, tuple[Expr, int]] = {}
 
     def new_relation(self, span: Span) -> int:
-        relation = self.fresh.new_relation()
+        relation = self.names.new_relation()
         if relation > MAX_RELATIONS:
             raise AdqlSemanticError(
                 f"more than {MAX_RELATIONS} tables in one query", span, "WITH tables count at each use"

@@ -66,7 +66,7 @@ class FromBinder:
             relation = Join("INNER", side.relation, right.relation, None)
             side = Side(relation, side.sources + right.sources, side.join_columns(right))
         _check_aliases(side.sources, references)
-        return side.relation, Scope(side.sources, side.merged, parent, self.resolution.fresh)
+        return side.relation, Scope(side.sources, side.merged, parent)
 
     def _bind_reference(self, node: nodes.TableReference, parent: Scope | None) -> Side:
         if isinstance(node, nodes.Join):
@@ -104,7 +104,7 @@ class FromBinder:
         keys = [column for column in columns if column.name in entry.table.layout.id] or columns
         percent, seed = Literal(DOUBLE, sample.percent), Literal(LONG, sample.seed)
         chosen = Call(BOOLEAN, "SAMPLED", (percent, seed, *keys))
-        outputs = tuple(Output(self.resolution.fresh.new_alias(), column, column.field) for column in columns)
+        outputs = tuple(Output(self.resolution.names.new_alias(), column, column.field) for column in columns)
         return Select(Scan(scanned.relation, entry), chosen, (), None, outputs, False, (), None, 0)
 
     def _derive_side(self, query: Query, alias: nodes.Identifier, span: Span) -> Side:
@@ -192,7 +192,7 @@ class FromBinder:
         merged = left.join_columns(right)
         condition: Expr | None = None
         if node.on is not None:
-            scope = Scope(sources, merged, parent, self.resolution.fresh)
+            scope = Scope(sources, merged, parent)
             with self.resolution.collect_errors():
                 condition = self.queries.make_binder(scope, "ON").bind_condition(node.on)
         elif node.kind != "CROSS" and not (node.using or node.natural):

@@ -37,7 +37,7 @@ from clickhouse_schema.datatypes import BOOLEAN, CHAR, ColumnType
 
 
 def resolve_statement(
-    statement: nodes.Statement, catalogue: Catalogue, fresh: NameGenerator, positions: PositionLookup | None = None
+    statement: nodes.Statement, catalogue: Catalogue, names: NameGenerator, positions: PositionLookup | None = None
 ) -> tuple[Query, tuple[TableEntry, ...], dict[Span, str]]:
     """Bind a statement to the tables of a catalogue.
 
@@ -47,7 +47,7 @@ def resolve_statement(
         The syntax tree of the query.
     catalogue
         The tables that may be queried.
-    fresh
+    names
         Generates relation numbers and aliases; the passes continue with it.
     positions
         Looks up the positions of named objects, ICRS in degrees; None refuses ivo_simbadpoint.
@@ -62,7 +62,7 @@ def resolve_statement(
     AdqlError
         The query is faulty; an AdqlErrors has all errors found.
     """
-    resolution = Resolution(catalogue, fresh, ObjectPositions(positions))
+    resolution = Resolution(catalogue, names, ObjectPositions(positions))
     query = QueryBinder(resolution).bind_statement(statement)
     return query, tuple(resolution.tables.values()), resolution.warnings
 
@@ -183,7 +183,7 @@ class QueryBinder:
     def make_output(self, expr: Expr, name: str) -> Output:
         if expr.type == UNTYPED:
             expr = Call(CHAR, "CAST", (expr,), span=expr.span)
-        return Output(self.resolution.fresh.new_alias(), expr, derive_field(expr, name))
+        return Output(self.resolution.names.new_alias(), expr, derive_field(expr, name))
 
     def bind_star(self, node: nodes.Star, scope: Scope) -> Iterable[Output]:
         visible = scope.visible
@@ -253,7 +253,7 @@ class QueryBinder:
         times = own.time_system if own.time_system == its.time_system else None
         field = replace(own, type=kind, unit=unit, nullable=True, coordinate_system=coordinates, time_system=times)
         column = Column(kind, relation, output.alias, field)
-        return Output(self.resolution.fresh.new_alias(), column, field)
+        return Output(self.resolution.names.new_alias(), column, field)
 
     def _drop_unequal_rows(self, left: Query, right: Query, kinds: list[ColumnType]) -> tuple[Query, list[ColumnType]]:
         """Return the right side of EXCEPT or INTERSECT and the types of the columns, for integers beside reals.
@@ -279,7 +279,7 @@ class QueryBinder:
                 is_held = Call(BOOLEAN, "NOT", (lost,))
                 equal.append(Call(BOOLEAN, "OR", (unknown, is_held)))
             types.append(kind)
-            outputs.append(Output(self.resolution.fresh.new_alias(), value, other.field))
+            outputs.append(Output(self.resolution.names.new_alias(), value, other.field))
         return Select(derived, combine_conjuncts(equal), (), None, tuple(outputs), False, (), None, 0), types
 
 

@@ -8,7 +8,7 @@ from heapq import nlargest
 from typing import NamedTuple
 
 from adql.errors import NO_HINT, AdqlSemanticError, Fix, Hint, Span, make_printable
-from adql.ir import Column, Expr, NameGenerator, Output, walk_columns
+from adql.ir import Column, Expr, Output, walk_columns
 from adql.node_classes import replace
 from adql.syntax import nodes
 from adql.syntax.hints.other_dialects import find_column_hint
@@ -111,13 +111,10 @@ class Scope:
     but often are.
     """
 
-    def __init__(
-        self, sources: list[Source], merged: list[Visible] | None, parent: Scope | None, fresh: NameGenerator
-    ) -> None:
+    def __init__(self, sources: list[Source], merged: list[Visible] | None, parent: Scope | None) -> None:
         self.sources = sources
         self.parent = parent
         self.aliases: frozenset[str] = frozenset()
-        self._fresh = fresh
         self._merged = merged
         self._merged_by_name: dict[str, list[Visible]] = {}
         for column in merged or ():
@@ -137,16 +134,12 @@ class Scope:
         AdqlSemanticError
             The column is unknown or ambiguous.
         """
-        found = self.find_own_column(parts, span)
-        if found is not None:
-            return found
-        around = self.parent
-        while around is not None:
-            found = around.find_own_column(parts, span)
+        scope: Scope | None = self
+        while scope is not None:
+            found = scope.find_own_column(parts, span)
             if found is not None:
-                self._fresh.is_correlated = True
                 return found
-            around = around.parent
+            scope = scope.parent
         raise self.make_unknown_error(parts, span)
 
     def find_own_column(self, parts: Parts, span: Span) -> Expr | None:

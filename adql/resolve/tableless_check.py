@@ -60,14 +60,14 @@ def check_without_tables(text: str) -> frozenset[tuple[str, ...]]:
     positions = ObjectPositions(lambda _name: (0.0, 0.0))
     resolution = _TablelessResolution(Catalogue(()), NameGenerator(), positions)
     _TablelessQueryBinder(resolution).bind_statement(statement)
-    return frozenset(resolution.names)
+    return frozenset(resolution.table_names)
 
 
 class _TablelessResolution(Resolution):
-    def __init__(self, catalogue: Catalogue, fresh: NameGenerator, positions: ObjectPositions) -> None:
-        super().__init__(catalogue, fresh, positions)
-        #: of the tables that are read
-        self.names: set[tuple[str, ...]] = set()
+    def __init__(self, catalogue: Catalogue, names: NameGenerator, positions: ObjectPositions) -> None:
+        super().__init__(catalogue, names, positions)
+        #: The names of the tables that the query reads, in their parts
+        self.table_names: set[tuple[str, ...]] = set()
 
     def count_conditions(self, count: int, span: Span) -> None:
         """Count nothing: unknown columns cannot be told apart, so equalities of one column are not combined."""
@@ -186,7 +186,7 @@ class _TablelessFromBinder(FromBinder):
     resolution: _TablelessResolution
 
     def find_entry(self, parts: tuple[nodes.Identifier, ...], _span: Span) -> TableEntry:
-        self.resolution.names.add(tuple(part.name for part in parts))
+        self.resolution.table_names.add(tuple(part.name for part in parts))
         return _ENTRY
 
     def is_defined(self, table: nodes.CommonTable, span: Span) -> bool:
@@ -217,14 +217,14 @@ class _TablelessQueryBinder(QueryBinder):
     def make_output(self, expr: Expr, name: str) -> Output:
         if not _is_unknown(expr):
             return super().make_output(expr, name)
-        return Output(self.resolution.fresh.new_alias(), expr, Field(name, UNTYPED))
+        return Output(self.resolution.names.new_alias(), expr, Field(name, UNTYPED))
 
     def bind_star(self, node: nodes.Star, scope: Scope) -> list[Output]:
         sources = [scope.find_source(node.qualifier, node.span)] if node.qualifier else scope.sources
         outputs = list(super().bind_star(node, scope))
         if any(map(_has_unknown_columns, sources)):
             unknown = _make_unknown(node.span)
-            outputs.append(Output(self.resolution.fresh.new_alias(), unknown, Field(_ALL, UNTYPED)))
+            outputs.append(Output(self.resolution.names.new_alias(), unknown, Field(_ALL, UNTYPED)))
         return outputs
 
     def bind_order_term(self, term: nodes.OrderTerm, scope: Scope, outputs: list[Output]) -> Order:
