@@ -51,7 +51,7 @@ class BoundQuery:
     query
         The bound SELECT or set operation.
     context
-        What the passes need besides it, with the generator of names as binding left it.
+        The name generator, as binding left it, and the shard map; for the passes.
     """
 
     query: Query
@@ -60,18 +60,18 @@ class BoundQuery:
 
 @dataclass(frozen=True, slots=True)
 class StoredRowStatement:
-    """SQL whose first column is a stored row (``clickhouse_schema.row_store``), with the settings of the query itself.
+    """SQL whose first column is a stored row (``clickhouse_schema.row_store``). Its settings are the query's settings.
 
     Attributes
     ----------
     sql, on_shard, query
-        As of ``SqlStatement``.
+        See ``SqlStatement``.
     layout
         The layout of the stored rows.
     columns
-        For each field of the result its column in the stored row, or the number of the column beside it.
+        For each field of the result the name of its column in the stored row, or the index of its column in the SQL.
     look_up
-        The ids, if the query is nothing but a look-up by one id column.
+        The ids, if the query only looks up rows by one id column; else None.
     """
 
     sql: str
@@ -84,10 +84,20 @@ class StoredRowStatement:
 
 @dataclass(frozen=True, slots=True)
 class SqlStatement:
-    """ClickHouse SQL, the settings that it needs, and ``query``, the bound query after the passes.
+    """ClickHouse SQL, with everything that is needed to execute it.
 
-    ``on_shard`` is the same query for the servers of one shard of a cluster, if these have all of its rows, and
-    ``stored_rows`` the same query of the row store of its table, if it looks up whole rows.
+    Attributes
+    ----------
+    sql
+        One SELECT in ClickHouse's dialect.
+    settings
+        The ClickHouse settings that the SQL needs.
+    query
+        The bound query after the passes.
+    on_shard
+        The same query for the servers of one shard, if that shard has all of its rows; else None.
+    stored_rows
+        The same query of the row store of its table, if it looks up whole rows; else None.
     """
 
     sql: str
@@ -104,25 +114,26 @@ class Translation:
     Attributes
     ----------
     sql
-        One SELECT in ClickHouse's dialect. Its columns have generated names.
+        One SELECT in ClickHouse's dialect, with generated column names.
     settings
         The ClickHouse settings on which the meaning of ``sql`` depends.
     fields
-        The columns of the result in order, under the user's names, which may repeat.
+        The columns of the result in order, with the user's names, which may repeat.
     tables
         The catalogue tables that the query reads.
     top
-        The query's own row limit (TOP), None without one.
+        The query's own row limit (TOP); None without TOP.
     query
         The bound query after the passes; None for SQL that was not translated from ADQL.
     bound
         The same query before the passes.
     on_shard
-        The same query for the servers of one shard of a cluster, if these have all of its rows.
+        The same query for the servers of one shard, if that shard has all of its rows; else None.
     stored_rows
-        The same query of the row store of its table, if it looks up whole rows.
+        The same query of the row store of its table, if it looks up whole rows; else None.
     warnings
-        What is valid but perhaps not meant, each with its line and column and the way out, in the order of the text.
+        Messages about parts that are valid but probably unintended, each with line, column and hint, in the order of
+        the text.
     """
 
     sql: str
@@ -138,7 +149,7 @@ class Translation:
 
     @property
     def portable_sql(self) -> str:
-        """The SQL to be compared: a hash of the files of attached tables stands for their address in this process."""
+        """The SQL for comparisons between processes: a hash of its files replaces the address of an attached table."""
         sql = self.sql
         for entry in self.tables:
             if entry.attached is not None:
@@ -157,12 +168,12 @@ class Translation:
 
     @property
     def source_rows(self) -> tuple[int | None, ...]:
-        """For each field the number of the row of a table that it comes from unchanged, None for a computed one."""
+        """For each field the number of the table row from which it comes unchanged; None for a computed field."""
         return () if self.bound is None else number_source_rows(self.bound.query)
 
     @property
     def plan(self) -> tuple[str, ...]:
-        """The steps of the query in plain English, one a line; empty for SQL that was not translated from ADQL."""
+        """The steps of the query in plain English, one per line; empty for SQL that was not translated from ADQL."""
         query = self.query if self.stored_rows is None else self.stored_rows.query
         return () if query is None else tuple(describe_plan(query))
 
@@ -173,7 +184,7 @@ class Translation:
 
     @property
     def has_steady_rows(self) -> bool:
-        """Whether each run on the same rows of the tables gives the same rows, which TOP and sums of doubles do not."""
+        """Whether each run on the same rows gives the same rows; queries with TOP or sums of doubles may not."""
         return self.query is not None and is_repeatable_query(self.query)
 
 
@@ -189,9 +200,9 @@ def translate(
     catalogue
         The schemas, tables and columns that the query may name.
     limit
-        The greatest number of rows of the result, beside the query's own TOP; None for no further limit.
+        Maximum number of rows of the result, in addition to the query's own TOP; None for no further limit.
     positions
-        Looks up the ICRS position of a named object in degrees, for ivo_simbadpoint; None refuses that function.
+        Returns the ICRS position of a named object in degrees, for ivo_simbadpoint; None to refuse that function.
 
     Returns
     -------
@@ -201,13 +212,13 @@ def translate(
     Raises
     ------
     AdqlSyntaxError
-        The text is not in the grammar.
+        The text does not follow the grammar.
     AdqlSemanticError
         A name is unknown or ambiguous, a type does not fit, or a value is out of range.
     AdqlUnsupported
         The query is valid ADQL that Skyhouse does not translate.
     AdqlErrors
-        Several of these, found in one query. All are AdqlError, with a position in ``text``.
+        The query has several of these errors.
     """
     context = TranslationContext(NameGenerator(), catalogue.sharding)
     query, tables, warnings = resolve_statement(parse(text), catalogue, context.names, positions)
@@ -239,7 +250,7 @@ def emit_statement(bound: BoundQuery) -> SqlStatement:
     Parameters
     ----------
     bound
-        The query, which is left as it is: it can be emitted any number of times.
+        The query. It is not changed, and can be emitted any number of times.
 
     Returns
     -------
@@ -249,7 +260,7 @@ def emit_statement(bound: BoundQuery) -> SqlStatement:
     Raises
     ------
     AdqlError
-        A pass cannot rewrite a part of the query.
+        If a pass cannot rewrite a part of the query.
     """
     context = bound.context.branch()
     rewritten = rewrite_query(bound.query, context)
@@ -262,16 +273,21 @@ def emit_statement(bound: BoundQuery) -> SqlStatement:
 
 
 def emit_look_ups(statement: StoredRowStatement, ids: tuple[Literal, ...], limit: int) -> str:
-    """Return SQL of the stored rows of several look-ups by the ids of one table.
+    """Combine look-ups by ids of one table into one statement.
 
     Parameters
     ----------
     statement
         One of the look-ups.
     ids
-        The ids of all of them.
+        The ids of all look-ups.
     limit
-        The greatest number of rows.
+        Maximum number of rows.
+
+    Returns
+    -------
+    str
+        SQL that returns the stored rows of all look-ups.
     """
     return emit_query(join_look_ups(statement.query, ids, limit))
 
@@ -300,7 +316,7 @@ def _collect_joins(query: Query) -> list[Join]:
 
 
 def _place_query(query: Query, context: TranslationContext) -> tuple[str, ShardStatement | None, Query]:
-    """Return a rewritten query as SQL, as SQL for one shard if that has all of its rows, and the query of the SQL."""
+    """Return the SQL of a rewritten query, its SQL on the shard that has all of its rows, and the distributed query."""
     on_shard = None
     if context.sharding is not None:
         if (confined := confine_to_shard(query, context.sharding.map)) is not None:
@@ -311,7 +327,7 @@ def _place_query(query: Query, context: TranslationContext) -> tuple[str, ShardS
     if len(sql) > MAX_SQL:
         raise AdqlUnsupported(
             f"the query's SQL has more than {MAX_SQL} characters",
-            hint="ask for parts of it one at a time, or upload values and shapes as a table and join it (UPLOAD)",
+            hint="split it into several queries, or upload values and shapes as a table and join it (UPLOAD)",
         )
     return sql, on_shard, query
 

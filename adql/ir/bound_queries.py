@@ -30,14 +30,16 @@ class Scan:
 
 @node_class(frozen=True, slots=True)
 class Derived:
-    """A query in FROM. ``place`` on a cluster: 'shards' where each computes it for its own rows, 'here' on this server.
+    """A query in FROM.
 
-    With 'shards', ``cluster`` is ClickHouse's name of the cluster, and ``shard`` the output with a row's shard, if any.
+    ``computed_on``: on a cluster, 'shards' if each shard computes it for its own rows, 'server' if the connected server
+    computes it, '' if the engine decides. With 'shards', ``cluster`` is ClickHouse's name of the cluster, and ``shard``
+    the alias of the output that has the shard of a row, if any.
     """
 
     relation: int
     query: Query
-    place: str = ""
+    computed_on: str = ""
     cluster: str = ""
     shard: str = ""
 

@@ -97,7 +97,7 @@ class _Distributor:
     def _collect_rows(self, select: Select) -> Select:
         """Return ``select`` from a derived table that brings the rows together."""
         builder = DerivedBuilder(select.from_, select, self.context)
-        rows = replace(builder.build_derived(split_conjuncts(select.where)), place="here")
+        rows = replace(builder.build_derived(split_conjuncts(select.where)), computed_on="server")
         return builder.rename_select(replace(select, from_=rows, where=None))
 
     # --- joins --------------------------------------------------------------------------------------------------------
@@ -121,7 +121,7 @@ class _Distributor:
         for join in walk_joins(select.from_):
             if join.kind == "FULL":
                 builder = DerivedBuilder(join.left, select, self.context)
-                rows = replace(builder.build_derived(), place="here")
+                rows = replace(builder.build_derived(), computed_on="server")
                 return builder.rename_select(replace(select, from_=replace_relation(select.from_, join.left, rows)))
             if not has_equality(join):
                 return add_equality(select, join, self.context)  # ClickHouse sends no other joins
@@ -180,7 +180,7 @@ class _Distributor:
             alias = shard.name
         local = self._read_part(_make_distinct(derived, self.context.names.new_relation()), LOCAL)
         assert isinstance(local, Derived)  # noqa: S101  it was one
-        sent = replace(local, place="shards", cluster=self.sharding.cluster, shard=alias)
+        sent = replace(local, computed_on="shards", cluster=self.sharding.cluster, shard=alias)
         where = combine_conjuncts([*conditions, *split_conjuncts(select.where)])
         return replace(select, from_=replace_relation(select.from_, first, sent), where=where)
 
@@ -188,7 +188,7 @@ class _Distributor:
         """Have each shard count the pairs of its own rows: ``counted_matches`` has seen to it that it has them."""
         local = replace(derived, query=_join_on_shard(derived.query))
         distinct = _make_distinct(local, self.context.names.new_relation())
-        return replace(distinct, place="shards", cluster=self.sharding.cluster)
+        return replace(distinct, computed_on="shards", cluster=self.sharding.cluster)
 
     def _send_pairs(self, derived: Derived, query: SetOperation) -> Derived:
         """Have each shard find the pairs of its own rows: ``merged_matches`` has seen to it that it has them."""
@@ -200,7 +200,7 @@ class _Distributor:
         shown = tuple(replace(output, expr=column) for output, column in columns)
         select = Select(pairs, None, (), None, shown, False, (), None, 0)
         distinct = _make_distinct(replace(derived, query=select), self.context.names.new_relation())
-        return replace(distinct, place="shards", cluster=self.sharding.cluster)
+        return replace(distinct, computed_on="shards", cluster=self.sharding.cluster)
 
     def _lift_subqueries(self, derived: Derived) -> tuple[Derived, list[Expr]]:
         """Return ``derived`` without its conditions that have subqueries, and these as conditions on its outputs."""
