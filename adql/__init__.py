@@ -3,8 +3,8 @@
 Other packages import from four modules:
 
 ``adql``                 translate, its errors, the division of queries, the functions and extensions
-``adql.ir``              the nodes of bound queries, and how to walk them
-``adql.query_analysis``  what estimates read from bound queries
+``adql.ir``              the nodes of bound queries, and functions that walk them
+``adql.query_analysis``  the parts of bound queries that estimates read
 ``adql.regions``         shapes on the sky, MOCs and covers
 """
 
@@ -84,8 +84,8 @@ __all__ = [
     "translate",
 ]
 
-#: The modules that have the names above. A name's module is imported when the name is first used: who needs regions
-#: alone, such as the readers of uploads, does not load the translator.
+#: The modules that define the names above. A module is imported when one of its names is first used, so that a program
+#: that needs only regions, such as a reader of uploads, does not load the translator.
 _HOMES = {
     "adql.division": (
         "Division",

@@ -1,11 +1,11 @@
 """Errors of the translator, each with its position in the query.
 
 AdqlError                the query cannot be answered; the message is for its author
-├── AdqlSyntaxError      not ADQL (lexer, parser)
+├── AdqlSyntaxError      the text is not ADQL (lexer, parser)
 ├── AdqlSemanticError    a wrong name, type or value (resolver, rewrite passes)
-│   └── FormError        a misplaced function; a wrong number of arguments or columns
-└── AdqlUnsupported      valid ADQL that Skyhouse does not translate, with a way out
-AdqlErrors               several errors of one query
+│   └── FormError        a misplaced function, or a wrong number of arguments or columns
+├── AdqlUnsupported      valid ADQL that Skyhouse does not translate; the hint has an alternative
+└── AdqlErrors           several errors in one query
 """
 
 from __future__ import annotations
@@ -29,20 +29,20 @@ NOWHERE = Span(0, 0)
 
 
 def join_choices(words: Sequence[str]) -> str:
-    """Return words as a message names a choice: "A", "A or B", "A, B or C"."""
+    """Join words for a message: "A", "A or B", "A, B or C"."""
     *others, last = words
     return f"{', '.join(others)} or {last}" if others else last
 
 
 class Fix(NamedTuple):
-    """A replacement in the query: ``text`` for what is at ``span``."""
+    """A change of the query: ``text`` replaces the characters at ``span``."""
 
     span: Span
     text: str
 
 
 class Hint(NamedTuple):
-    """The way out of an error, and, where it is certain, the fixes that apply it."""
+    """How to correct an error, and the fixes that apply the correction where it is certain."""
 
     text: str
     fixes: tuple[Fix, ...] = ()
@@ -62,12 +62,12 @@ def offset_to_line_column(text: str, offset: int) -> tuple[int, int]:
     text
         The query.
     offset
-        Characters before the position.
+        Number of characters before the position.
 
     Returns
     -------
     tuple[int, int]
-        Line and column, both counted from 1.
+        Line and column, both from 1.
     """
     before = text[:offset]
     return before.count("\n") + 1, offset - (before.rfind("\n") + 1) + 1
@@ -81,11 +81,11 @@ class AdqlError(Exception):
     message
         What is wrong.
     span
-        Where, in characters of the query.
+        The characters of the query that the message is about.
     hint
-        The way out; may be empty.
+        How to correct it; may be empty.
     fixes
-        Replacements that together apply the hint, in the order of the text and without overlap; often none.
+        The changes that together apply the hint, in the order of the text, without overlaps; often empty.
     """
 
     def __init__(self, message: str, span: Span = NOWHERE, hint: str | Hint = "") -> None:
@@ -115,7 +115,7 @@ class AdqlError(Exception):
 
 
 class AdqlSyntaxError(AdqlError):
-    """The text is not in the grammar."""
+    """The text does not follow the grammar."""
 
 
 class AdqlSemanticError(AdqlError):
@@ -123,7 +123,7 @@ class AdqlSemanticError(AdqlError):
 
 
 class FormError(AdqlSemanticError):
-    """A wrong number of arguments or columns, or a misplaced function, whatever the types."""
+    """A wrong number of arguments or columns, or a misplaced function; an error for values of any type."""
 
 
 class AdqlUnsupported(AdqlError):
@@ -131,7 +131,7 @@ class AdqlUnsupported(AdqlError):
 
 
 class AdqlErrors(AdqlError):
-    """Several errors of one query (``errors``), at the position of the first."""
+    """Several errors in one query (``errors``), with the message and position of the first."""
 
     def __init__(self, errors: Sequence[AdqlError]) -> None:
         first = errors[0]
@@ -146,14 +146,14 @@ class AdqlErrors(AdqlError):
 
 
 def make_printable(text: str, width: int = 40) -> str:
-    """Prepare text of a user for a message.
+    """Prepare a user's text for a message.
 
     Parameters
     ----------
     text
         Any text.
     width
-        Longer text is cut to this number of characters.
+        Maximum number of characters; longer text is cut.
 
     Returns
     -------

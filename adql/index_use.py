@@ -1,4 +1,4 @@
-"""Which index serves the conditions on a table, and, as lines of a plan, why one on an indexed column has none."""
+"""Which indexes serve the conditions on a table, and why a condition on an indexed column is not served."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _MAX_PATTERN = 30
 
 
 def describe_index_use(scan: Scan, select: Select) -> str:
-    """Return by what rows of a table are found besides its cells; '' if every row is read."""
+    """Return how rows of a table are found, besides by cells, as a phrase of a plan; '' if every row is read."""
     conditions = _find_own_conditions(scan, select)
     notes = []
     if key := _find_key(scan, conditions):
@@ -41,7 +41,7 @@ def describe_index_use(scan: Scan, select: Select) -> str:
 
 
 def explain_unserved(scan: Scan, select: Select) -> Iterator[str]:
-    """Yield why conditions on columns with an index are not served by it."""
+    """Yield a line of a plan for each indexed column whose condition no index serves, with the reason."""
     layout = scan.entry.table.layout
     conditions = _find_own_conditions(scan, select)
     key = _find_key(scan, conditions)
@@ -72,9 +72,9 @@ def _find_own_conditions(scan: Scan, select: Select) -> list[Expr]:
 
 
 def choose_projection(query: Query) -> str:
-    """Return the name of the projection that alone should be read to find rows; '' to leave it to the engine.
+    """Return the name of the only projection that should be read to find rows; '' to leave the choice to the engine.
 
-    The engine would read each projection that has a column of a condition, also where that is not its first one.
+    The engine reads each projection that has a column of a condition, even if that is not its first column.
     """
     if not (isinstance(query, Select) and isinstance(query.from_, Scan)) or len([*walk_selects(query)]) > 1:
         return ""
@@ -87,11 +87,11 @@ def choose_projection(query: Query) -> str:
     return name_projection(table, next(c for c in table.layout.sorted_columns if c[: len(key)] == key))
 
 
-# --- what serves ------------------------------------------------------------------------------------------------------
+# --- served conditions ------------------------------------------------------------------------------------------------
 
 
 def _find_key(scan: Scan, conditions: list[Expr]) -> tuple[str, ...]:
-    """Return the columns of which equal values are looked up: a whole id, or the most that an index begins with."""
+    """Return the columns that are looked up by equal values: all of the id, or the longest prefix of an index."""
     fixed = {name for condition in conditions if (name := _name_fixed(condition, scan.relation))}
     layout = scan.entry.table.layout
     if layout.id and fixed.issuperset(layout.id):
@@ -105,7 +105,7 @@ def _find_key(scan: Scan, conditions: list[Expr]) -> tuple[str, ...]:
 
 
 def _name_fixed(condition: Expr, relation: int) -> str:
-    """Return the column whose values a condition names; '' for other conditions."""
+    """Return the name of the column whose values a condition lists; '' for other conditions."""
     if isinstance(condition, Call) and condition.name == "OR":
         names = {_name_fixed(part, relation) for part in condition.args}
         return names.pop() if len(names) == 1 else ""
@@ -120,13 +120,13 @@ def _name_fixed(condition: Expr, relation: int) -> str:
 
 
 def _list_searched(condition: Expr) -> Iterator[str]:
-    """Yield the columns that a condition searches by their text indexes."""
+    """Yield the names of the columns that a condition searches by text indexes."""
     for part in walk_expr(condition):
         if isinstance(part, Call) and part.name in _INDEXED and isinstance(part.args[0], Column):
             yield part.args[0].name
 
 
-# --- why not ----------------------------------------------------------------------------------------------------------
+# --- conditions that are not served -----------------------------------------------------------------------------------
 
 
 def _explain_text(condition: Expr, name: str) -> str:
@@ -154,5 +154,5 @@ def _explain_values(layout: Layout, condition: Expr, name: str) -> str:
         return f"{name} alone: its index begins with {keys[0][0]}"
     operands = condition.args if isinstance(condition, Call) and condition.name in _SERVED else ()
     if any(isinstance(operand, Column) and operand.name == name for operand in operands):
-        return ""  # the engine reads the index for a narrow range, and for values of the other table
+        return ""  # the engine uses the index for a narrow range, and for values of the other table
     return f"this condition on {name}: an index serves =, IN and ranges of the column itself"

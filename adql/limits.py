@@ -1,8 +1,8 @@
-"""Limits of a query, in one place; ``docs/adql.md`` lists them.
+"""Limits of a query; ``docs/adql.md`` lists them.
 
-A query within all of them is translated in about a second, and the engine plans it in a few; hundreds of polygons or
-boxes take longer. Larger ones are refused with the position and the way out. The setting ``translation_seconds`` holds
-whatever the query.
+A query within all limits is translated in about one second, and the engine plans it in a few seconds; hundreds of
+polygons or boxes take longer. Larger queries are refused with a position and a hint. The setting
+``translation_seconds`` limits the time of any translation.
 """
 
 from __future__ import annotations
@@ -11,14 +11,15 @@ from __future__ import annotations
 MAX_CHARACTERS = 1_000_000
 MAX_TOKENS = 200_000
 
-#: Brackets, prefix operators and CASEs open at one position; a subquery counts as three.
+#: Brackets, prefix operators and CASEs that are open at one position; a subquery counts as three.
 MAX_DEPTH = 100
 
 #: Levels of an expression's tree, or of the joins or set operations of a query. Each operator of a left-associative
 #: chain (a - b - c) is a level. Chains of AND, OR, ||, &, ^ and | become balanced trees.
 MAX_HEIGHT = 200
 
-#: Tables in all FROMs. Every use of a WITH table binds it again: where each uses the one before twice, they double.
+#: Tables in all FROM clauses. Each use of a WITH table binds it again, so a chain of WITH tables that each use the
+#: previous one twice doubles the number at each step.
 MAX_RELATIONS = 500
 
 #: WITH tables that use one another in a chain.
@@ -27,10 +28,10 @@ MAX_WITH_DEPTH = 60
 #: Columns of the result of a query, or of a subquery. ClickHouse's time for planning grows with them.
 MAX_COLUMNS = 10_000
 
-#: Constants of one IN. 50,000 take ClickHouse a second or two.
+#: Constants of one IN. ClickHouse takes one or two seconds for 50,000.
 MAX_IN_VALUES = 100_000
 
-#: Operands of AND and OR. ClickHouse spends more time on planning than on reading; 10,000 cones took it 15 minutes.
+#: Operands of AND and OR. ClickHouse spends more time on planning than on reading; 10,000 cones took 15 minutes.
 MAX_CONDITIONS = 1000
 
 #: Branches of CASE that are tested one by one. ClickHouse's planning time grows with the square of their number:
@@ -43,9 +44,9 @@ MAX_VERTICES = 5000
 #: Shapes of a region in STC-S, in all its unions and intersections.
 MAX_REGION_SHAPES = 1000
 
-#: Parts of one expression with those that its SQL repeats: each rotation of a computed position repeats it twice.
+#: Parts of one expression, counting the parts that its SQL repeats: a rotation of a computed position repeats it twice.
 MAX_EXPRESSION_PARTS = 50_000
 
-#: Characters of one expression's SQL, and of the whole query's. Some forms repeat an operand, so nesting multiplies it.
+#: Characters of the SQL of one expression, and of the query. Some forms repeat an operand, so nesting multiplies it.
 MAX_EXPRESSION_SQL = 4 << 20
 MAX_SQL = 8 << 20

@@ -1,4 +1,4 @@
-"""What makes and changes the nodes of the syntax tree and of the bound query."""
+"""Fast versions of ``dataclass`` and ``replace`` for the nodes of the syntax tree and of the bound query."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ if TYPE_CHECKING:
 else:
     Node = TypeVar("Node")
 
-    def node_class(*, frozen: bool, slots: bool) -> Callable[[type], type]:  # noqa: ARG001  mypy holds it
+    def node_class(*, frozen: bool, slots: bool) -> Callable[[type], type]:  # noqa: ARG001  only mypy enforces it
         """Return ``dataclass(frozen=True, slots=True)``, frozen for mypy only.
 
-        A frozen dataclass calls ``object.__setattr__`` for each field, so its nodes take three times as long to make.
+        A frozen dataclass calls ``object.__setattr__`` for each field, which triples the time to make a node.
         """
         return dataclass(slots=slots, unsafe_hash=True)
 
     def replace(node: Node, **changes: Any) -> Node:
-        """Do what ``dataclasses.replace`` does in a third of its time, for classes that only their fields make."""
+        """Do the same as ``dataclasses.replace`` in a third of the time, for classes that have only fields."""
         cls = node.__class__
         changed = _new(cls)
         for name in cls.__dataclass_fields__:

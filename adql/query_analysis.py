@@ -1,4 +1,4 @@
-"""What estimates of rows, bytes and seconds read from bound queries."""
+"""The parts of bound queries that estimates of rows, bytes and seconds read."""
 
 from adql.clickhouse.emitter import emit_query
 from adql.clickhouse.sky.cube_sql import MIN_CUBE_SIDE

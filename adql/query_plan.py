@@ -1,4 +1,4 @@
-"""The plan of a query in plain English: one line for each step, each indented below the step that it feeds."""
+"""The plan of a query in plain English: one line for each step, indented below the step that takes its rows."""
 
 from __future__ import annotations
 
@@ -40,16 +40,29 @@ from clickhouse_schema.shard_map import LOCAL, MARGIN
 
 _INDENT = "  "
 
-#: Of what is computed in places of a cluster
-_PLACE_NOTES = {"shards": "on each shard", "here": "all rows sent to one server"}
+#: ``Derived.computed_on`` -> where its rows are computed
+_COMPUTED_ON_NOTES = {"shards": "on each shard", "server": "all rows sent to one server"}
 
-_SHARD_PART_NOTES = {"": "", LOCAL: ", a shard's own rows", MARGIN: ", a shard's own rows and those near its borders"}
-#: A longer plan is cut.
+#: ``Scan.part`` -> which rows of a shard are read
+_SHARD_PART_NOTES = {"": "", LOCAL: ", a shard's own rows", MARGIN: ", a shard's own rows and rows near its borders"}
+
+#: A longer plan is cut
 _MAX_LINES = 60
 
 
 def describe_plan(query: Query) -> list[str]:
-    """Describe a query after the passes."""
+    """Describe a query after the passes.
+
+    Parameters
+    ----------
+    query
+        The rewritten query.
+
+    Returns
+    -------
+    list[str]
+        One line for each step, indented by its depth; a long plan is cut and ends with "...".
+    """
     lines = list(_describe_query(query, 0))
     if len(lines) > _MAX_LINES:
         return [*lines[:_MAX_LINES], "..."]
@@ -105,8 +118,8 @@ def _describe_relation(relation: Relation, select: Select, depth: int) -> Iterat
         yield _INDENT * depth + _describe_scan(relation, select)
         yield from (_INDENT * (depth + 1) + reason for reason in explain_unserved(relation, select))
     elif isinstance(relation, Derived):
-        if relation.place:
-            yield _INDENT * depth + _PLACE_NOTES[relation.place]
+        if relation.computed_on:
+            yield _INDENT * depth + _COMPUTED_ON_NOTES[relation.computed_on]
             depth += 1
         yield from _describe_query(relation.query, depth)
     else:
@@ -119,7 +132,7 @@ def _describe_relation(relation: Relation, select: Select, depth: int) -> Iterat
 
 
 def _is_away_from_rows(join: Join) -> bool:
-    """Return whether rows of sharded tables are brought together for a join."""
+    """Return whether rows of sharded tables are sent to one server for a join."""
     first = next(walk_leaves(join))
     if _is_on_shards(first):
         return False
@@ -129,11 +142,11 @@ def _is_away_from_rows(join: Join) -> bool:
 def _is_on_shards(leaf: Relation) -> bool:
     if isinstance(leaf, Scan):
         return leaf.entry.is_sharded
-    return isinstance(leaf, Derived) and leaf.place == "shards"
+    return isinstance(leaf, Derived) and leaf.computed_on == "shards"
 
 
 def is_cross_match(join: Join) -> bool:
-    """Return whether a join is by cubes or cells of the sky, as the passes write cross-matches."""
+    """Return whether a join is a cross-match by cubes or cells of the sky, as the passes write it."""
     return join.is_merge or CellMatch.from_join(join) is not None or _is_match_of_cubes(join)
 
 

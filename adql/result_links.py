@@ -1,6 +1,6 @@
-"""LINKs and service descriptors of a result: those of its tables whose columns the result has unchanged.
+"""LINKs and service descriptors of a result, taken from its tables if the result has their columns unchanged.
 
-A column is unchanged by renames, subqueries, joins, groups and set operations, and by nothing that computes.
+Renames, subqueries, joins, groups and set operations leave a column unchanged; computations do not.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from clickhouse_schema.schema_model import Table
 
 @dataclass(frozen=True, slots=True)
 class ColumnOrigin:
-    """A stored column; ``row`` is equal for the columns that come from the same row, and only for them."""
+    """A stored column. Two columns of a result have an equal ``row`` if and only if they come from the same row."""
 
     entry: TableEntry
     column: str
@@ -24,33 +24,57 @@ class ColumnOrigin:
 
 
 def find_result_links(query: Query, tables: Iterable[TableEntry]) -> ResultLinks:
-    """Find the links of a query before the passes, which reads ``tables``.
+    """Find the links of a query.
 
-    Where a column occurs more than once, references are to the first; every occurrence of a link's own column has it.
+    If a column occurs more than once, links refer to its first occurrence. Each occurrence of a column with a link has
+    the link.
+
+    Parameters
+    ----------
+    query
+        The bound query before the passes.
+    tables
+        The catalogue tables that it reads.
+
+    Returns
+    -------
+    ResultLinks
+        Links of columns and services, with the indexes of the result's columns that they use.
     """
     if not any(entry.table.services or any(column.links for column in entry.table.columns) for entry in tables):
         return NO_LINKS
     found = trace_outputs(query)
     rows: dict[Hashable, _SourceRow] = {}
-    for place, origin in enumerate(found):
+    for index, origin in enumerate(found):
         if origin is not None:
             if origin.row not in rows:
                 rows[origin.row] = _SourceRow(origin.entry.table)
-            rows[origin.row].places.setdefault(origin.column, place)
+            rows[origin.row].indexes.setdefault(origin.column, index)
     links = [
         link
-        for place, origin in enumerate(found)
+        for index, origin in enumerate(found)
         if origin is not None
-        for link in rows[origin.row].place_links(origin.column, place)
+        for link in rows[origin.row].make_links(origin.column, index)
     ]
     services: list[PlacedService] = []
     for row in rows.values():  # a service without columns is the same for each use of the table
-        services += [service for service in row.place_services() if service not in services]
+        services += [service for service in row.make_services() if service not in services]
     return ResultLinks(tuple(links), tuple(services))
 
 
 def number_source_rows(query: Query) -> tuple[int | None, ...]:
-    """Number, for each output of a query before the passes, the row of a table that it comes from; None if computed."""
+    """Number the table rows from which the outputs of a query come unchanged.
+
+    Parameters
+    ----------
+    query
+        The bound query before the passes.
+
+    Returns
+    -------
+    tuple[int or None, ...]
+        For each output the number of its row, from 0 in the order of first use; None for a computed output.
+    """
     numbers: dict[Hashable, int] = {}
     return tuple(
         None if origin is None else numbers.setdefault(origin.row, len(numbers)) for origin in trace_outputs(query)
@@ -58,30 +82,30 @@ def number_source_rows(query: Query) -> tuple[int | None, ...]:
 
 
 class _SourceRow:
-    """The columns of one row of ``table`` that a result has, each with its first position in the result."""
+    """The columns of one row of ``table`` that a result has, each with its first index in the result."""
 
     def __init__(self, table: Table) -> None:
-        self.places: dict[str, int] = {}
+        self.indexes: dict[str, int] = {}
         self._services = table.services
         self._links = {column.name: column.links for column in table.columns if column.links}
 
-    def place_links(self, column: str, place: int) -> Iterator[PlacedLink]:
+    def make_links(self, column: str, index: int) -> Iterator[PlacedLink]:
         for link in self._links.get(column, ()):
-            places = self.places | {column: place}
-            if all(name in places for name in link.columns):
-                yield PlacedLink(place, link, {name: places[name] for name in link.columns})
+            indexes = self.indexes | {column: index}
+            if all(name in indexes for name in link.columns):
+                yield PlacedLink(index, link, {name: indexes[name] for name in link.columns})
 
-    def place_services(self) -> Iterator[PlacedService]:
+    def make_services(self) -> Iterator[PlacedService]:
         for service in self._services:
-            if all(name in self.places for name in service.columns):
-                yield PlacedService(service, {name: self.places[name] for name in service.columns})
+            if all(name in self.indexes for name in service.columns):
+                yield PlacedService(service, {name: self.indexes[name] for name in service.columns})
 
 
 def trace_outputs(query: Query) -> list[ColumnOrigin | None]:
-    """Return the stored column of each output, None for a computed one."""
+    """Return the stored column of each output, None for a computed output."""
     if isinstance(query, SetOperation):
         left, right = trace_outputs(query.left), trace_outputs(query.right)
-        # EXCEPT and INTERSECT keep rows of the left
+        # EXCEPT and INTERSECT return rows of the left side
         return [_merge_origins(*pair) for pair in zip(left, right, strict=True)] if query.op == "UNION" else left
     stored: dict[int, TableEntry] = {}
     derived: dict[tuple[int, str], ColumnOrigin | None] = {}
@@ -114,7 +138,7 @@ def _strip_neutral_casts(expr: Expr) -> Expr:
 
 
 def _merge_origins(left: ColumnOrigin | None, right: ColumnOrigin | None) -> ColumnOrigin | None:
-    """Return the common stored column of a UNION's two sides; its rows are those of either side."""
+    """Return the stored column that both sides of a UNION have; its rows come from either side."""
     if left is None or right is None or left.entry is not right.entry or left.column != right.column:
         return None
     return ColumnOrigin(left.entry, left.column, (left.row, right.row))

@@ -18,7 +18,7 @@ from adql.clickhouse.sql_settings import (
 from adql.errors import AdqlUnsupported, Span, offset_to_line_column
 from adql.functions.object_name_functions import PositionLookup
 from adql.index_use import choose_projection
-from adql.ir import Literal, NameGenerator, Query, Select, walk_joins, walk_selects
+from adql.ir import Join, Literal, NameGenerator, Query, Select, TranslationContext, walk_joins, walk_selects
 from adql.limits import MAX_SQL
 from adql.node_classes import replace
 from adql.query_plan import describe_plan, is_cross_match
@@ -31,13 +31,15 @@ from adql.rewrite.cluster.single_shard import confine_to_shard
 from adql.rewrite.covers.attached_files import choose_files, reads_attached
 from adql.rewrite.covers.spatial_covers import find_cells_read
 from adql.rewrite.filters.row_store_reads import IdLookUp, StoredRowRead, join_look_ups, read_stored_rows
+from adql.rewrite.joins.join_order import can_reorder
 from adql.rewrite.trees.repeatable_relations import has_random_answer, is_repeatable_query
+from adql.rewrite.trees.rewritten import Rewritten
 from adql.syntax.parser import parse
 from clickhouse_schema.catalogue import Catalogue, TableEntry
 from clickhouse_schema.column_links import NO_LINKS, ResultLinks
 from clickhouse_schema.datatypes import Field
 from clickhouse_schema.row_store import RowLayout
-from clickhouse_schema.shard_map import Sharding, ShardStatement
+from clickhouse_schema.shard_map import ShardStatement
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,31 +50,28 @@ class BoundQuery:
     ----------
     query
         The bound SELECT or set operation.
-    fresh
-        The generator of aliases, as binding left it.
-    placement
-        How rows are placed on shards; None for a single server.
+    context
+        The name generator, as binding left it, and the shard map; for the passes.
     """
 
     query: Query
-    fresh: NameGenerator
-    placement: Sharding | None = None
+    context: TranslationContext
 
 
 @dataclass(frozen=True, slots=True)
 class StoredRowStatement:
-    """SQL whose first column is a stored row (``clickhouse_schema.row_store``), with the settings of the query itself.
+    """SQL whose first column is a stored row (``clickhouse_schema.row_store``). Its settings are the query's settings.
 
     Attributes
     ----------
     sql, on_shard, query
-        As of ``SqlStatement``.
+        See ``SqlStatement``.
     layout
         The layout of the stored rows.
     columns
-        For each field of the result its column in the stored row, or the number of the column beside it.
+        For each field of the result the name of its column in the stored row, or the index of its column in the SQL.
     look_up
-        The ids, if the query is nothing but a look-up by one id column.
+        The ids, if the query only looks up rows by one id column; else None.
     """
 
     sql: str
@@ -85,10 +84,20 @@ class StoredRowStatement:
 
 @dataclass(frozen=True, slots=True)
 class SqlStatement:
-    """ClickHouse SQL, the settings that it needs, and ``query``, the bound query after the passes.
+    """ClickHouse SQL, with everything that is needed to execute it.
 
-    ``on_shard`` is the same query for the servers of one shard of a cluster, if these have all of its rows, and
-    ``stored_rows`` the same query of the row store of its table, if it looks up whole rows.
+    Attributes
+    ----------
+    sql
+        One SELECT in ClickHouse's dialect.
+    settings
+        The ClickHouse settings that the SQL needs.
+    query
+        The bound query after the passes.
+    on_shard
+        The same query for the servers of one shard, if that shard has all of its rows; else None.
+    stored_rows
+        The same query of the row store of its table, if it looks up whole rows; else None.
     """
 
     sql: str
@@ -105,25 +114,26 @@ class Translation:
     Attributes
     ----------
     sql
-        One SELECT in ClickHouse's dialect. Its columns have generated names.
+        One SELECT in ClickHouse's dialect, with generated column names.
     settings
         The ClickHouse settings on which the meaning of ``sql`` depends.
     fields
-        The columns of the result in order, under the user's names, which may repeat.
+        The columns of the result in order, with the user's names, which may repeat.
     tables
         The catalogue tables that the query reads.
     top
-        The query's own row limit (TOP), None without one.
+        The query's own row limit (TOP); None without TOP.
     query
         The bound query after the passes; None for SQL that was not translated from ADQL.
     bound
         The same query before the passes.
     on_shard
-        The same query for the servers of one shard of a cluster, if these have all of its rows.
+        The same query for the servers of one shard, if that shard has all of its rows; else None.
     stored_rows
-        The same query of the row store of its table, if it looks up whole rows.
+        The same query of the row store of its table, if it looks up whole rows; else None.
     warnings
-        What is valid but perhaps not meant, each with its line and column and the way out, in the order of the text.
+        Messages about parts that are valid but probably unintended, each with line, column and hint, in the order of
+        the text.
     """
 
     sql: str
@@ -139,7 +149,7 @@ class Translation:
 
     @property
     def portable_sql(self) -> str:
-        """The SQL to be compared: a hash of the files of attached tables stands for their address in this process."""
+        """The SQL for comparisons between processes: a hash of its files replaces the address of an attached table."""
         sql = self.sql
         for entry in self.tables:
             if entry.attached is not None:
@@ -158,12 +168,12 @@ class Translation:
 
     @property
     def source_rows(self) -> tuple[int | None, ...]:
-        """For each field the number of the row of a table that it comes from unchanged, None for a computed one."""
+        """For each field the number of the table row from which it comes unchanged; None for a computed field."""
         return () if self.bound is None else number_source_rows(self.bound.query)
 
     @property
     def plan(self) -> tuple[str, ...]:
-        """The steps of the query in plain English, one a line; empty for SQL that was not translated from ADQL."""
+        """The steps of the query in plain English, one per line; empty for SQL that was not translated from ADQL."""
         query = self.query if self.stored_rows is None else self.stored_rows.query
         return () if query is None else tuple(describe_plan(query))
 
@@ -174,7 +184,7 @@ class Translation:
 
     @property
     def has_steady_rows(self) -> bool:
-        """Whether each run on the same rows of the tables gives the same rows, which TOP and sums of doubles do not."""
+        """Whether each run on the same rows gives the same rows; queries with TOP or sums of doubles may not."""
         return self.query is not None and is_repeatable_query(self.query)
 
 
@@ -190,9 +200,9 @@ def translate(
     catalogue
         The schemas, tables and columns that the query may name.
     limit
-        The greatest number of rows of the result, beside the query's own TOP; None for no further limit.
+        Maximum number of rows of the result, in addition to the query's own TOP; None for no further limit.
     positions
-        Looks up the ICRS position of a named object in degrees, for ivo_simbadpoint; None refuses that function.
+        Returns the ICRS position of a named object in degrees, for ivo_simbadpoint; None to refuse that function.
 
     Returns
     -------
@@ -202,18 +212,18 @@ def translate(
     Raises
     ------
     AdqlSyntaxError
-        The text is not in the grammar.
+        The text does not follow the grammar.
     AdqlSemanticError
         A name is unknown or ambiguous, a type does not fit, or a value is out of range.
     AdqlUnsupported
         The query is valid ADQL that Skyhouse does not translate.
     AdqlErrors
-        Several of these, found in one query. All are AdqlError, with a position in ``text``.
+        The query has several of these errors.
     """
-    fresh = NameGenerator()
-    query, tables, warnings = resolve_statement(parse(text), catalogue, fresh, positions)
+    context = TranslationContext(NameGenerator(), catalogue.sharding)
+    query, tables, warnings = resolve_statement(parse(text), catalogue, context.names, positions)
     fields = tuple(output.field for output in query.outputs)
-    bound = BoundQuery(_limit_rows(query, limit), fresh, catalogue.sharding)
+    bound = BoundQuery(_limit_rows(query, limit), context)
     statement = emit_statement(bound)
     return Translation(
         statement.sql,
@@ -240,7 +250,7 @@ def emit_statement(bound: BoundQuery) -> SqlStatement:
     Parameters
     ----------
     bound
-        The query, which is left as it is: it can be emitted any number of times.
+        The query. It is not changed, and can be emitted any number of times.
 
     Returns
     -------
@@ -250,70 +260,80 @@ def emit_statement(bound: BoundQuery) -> SqlStatement:
     Raises
     ------
     AdqlError
-        A pass cannot rewrite a part of the query.
+        If a pass cannot rewrite a part of the query.
     """
-    fresh = bound.fresh.copy()
-    query = rewrite_query(bound.query, fresh)
-    settings = SETTINGS | KEEP_JOIN_ORDER if fresh.keeps_join_order else dict(SETTINGS)
-    if reads_attached(query):
-        query = choose_files(query, fresh)
-    if fresh.looks_up_ids:
-        settings |= LOOK_UP
-        if projection := choose_projection(query):
-            settings |= {"preferred_optimize_projection_name": projection}
-    stored = read_stored_rows(query, fresh)
-    sql, on_shard, query = _place_query(query, bound.placement, fresh)
-    if bound.placement is not None:
-        settings |= DISTRIBUTED
-    if " JOIN " in sql and _has_cross_match(query):
-        settings |= NO_JOIN_FILTERS
-    if RAISES in sql:
-        settings |= WRITTEN_ORDER
-    settings |= choose_size_settings(sql, len(query.outputs))
-    stored_rows = None if stored is None else _emit_stored_rows(stored, bound.placement, fresh)
-    return SqlStatement(sql, settings, query, on_shard, stored_rows)
-
-
-def _has_cross_match(query: Query) -> bool:
-    return any(is_cross_match(join) for select in walk_selects(query) for join in walk_joins(select.from_))
+    context = bound.context.branch()
+    rewritten = rewrite_query(bound.query, context)
+    if reads_attached(rewritten.query):
+        rewritten = replace(rewritten, query=choose_files(rewritten.query, context))
+    stored = read_stored_rows(rewritten.query, context)
+    sql, on_shard, query = _place_query(rewritten.query, context)
+    stored_rows = None if stored is None else _emit_stored_rows(stored, context)
+    return SqlStatement(sql, _choose_settings(rewritten, sql, context), query, on_shard, stored_rows)
 
 
 def emit_look_ups(statement: StoredRowStatement, ids: tuple[Literal, ...], limit: int) -> str:
-    """Return SQL of the stored rows of several look-ups by the ids of one table.
+    """Combine look-ups by ids of one table into one statement.
 
     Parameters
     ----------
     statement
         One of the look-ups.
     ids
-        The ids of all of them.
+        The ids of all look-ups.
     limit
-        The greatest number of rows.
+        Maximum number of rows.
+
+    Returns
+    -------
+    str
+        SQL that returns the stored rows of all look-ups.
     """
     return emit_query(join_look_ups(statement.query, ids, limit))
 
 
-def _place_query(
-    query: Query, placement: Sharding | None, fresh: NameGenerator
-) -> tuple[str, ShardStatement | None, Query]:
-    """Return a rewritten query as SQL, as SQL for one shard if that has all of its rows, and the query in its place."""
+def _choose_settings(rewritten: Rewritten[Query], sql: str, context: TranslationContext) -> dict[str, str | int]:
+    joins = _collect_joins(rewritten.query) if " JOIN " in sql else []  # most queries need no walk
+    settings = dict(SETTINGS)
+    if not all(map(can_reorder, joins)):
+        settings |= KEEP_JOIN_ORDER
+    if rewritten.has_id_look_up:
+        settings |= LOOK_UP
+        if projection := choose_projection(rewritten.query):
+            settings |= {"preferred_optimize_projection_name": projection}
+    if context.sharding is not None:
+        settings |= DISTRIBUTED
+    if any(is_cross_match(join) for tree in joins for join in walk_joins(tree)):
+        settings |= NO_JOIN_FILTERS
+    if RAISES in sql:
+        settings |= WRITTEN_ORDER
+    return settings | choose_size_settings(sql, len(rewritten.query.outputs))
+
+
+def _collect_joins(query: Query) -> list[Join]:
+    """Return the join tree of each SELECT in a query that has one."""
+    return [select.from_ for select in walk_selects(query) if isinstance(select.from_, Join)]
+
+
+def _place_query(query: Query, context: TranslationContext) -> tuple[str, ShardStatement | None, Query]:
+    """Return the SQL of a rewritten query, its SQL on the shard that has all of its rows, and the distributed query."""
     on_shard = None
-    if placement is not None:
-        if (confined := confine_to_shard(query, placement.map)) is not None:
+    if context.sharding is not None:
+        if (confined := confine_to_shard(query, context.sharding.map)) is not None:
             shard, shard_query = confined
             on_shard = ShardStatement(shard, emit_query(shard_query))
-        query = distribute_query(query, placement, fresh)
+        query = distribute_query(query, context.sharding, context)
     sql = emit_query(query)
     if len(sql) > MAX_SQL:
         raise AdqlUnsupported(
             f"the query's SQL has more than {MAX_SQL} characters",
-            hint="ask for parts of it one at a time, or upload values and shapes as a table and join it (UPLOAD)",
+            hint="split it into several queries, or upload values and shapes as a table and join it (UPLOAD)",
         )
     return sql, on_shard, query
 
 
-def _emit_stored_rows(read: StoredRowRead, placement: Sharding | None, fresh: NameGenerator) -> StoredRowStatement:
-    sql, on_shard, _ = _place_query(read.query, placement, fresh)
+def _emit_stored_rows(read: StoredRowRead, context: TranslationContext) -> StoredRowStatement:
+    sql, on_shard, _ = _place_query(read.query, context)
     return StoredRowStatement(sql, on_shard, read.query, read.layout, read.columns, read.look_up)
 
 

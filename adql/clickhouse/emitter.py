@@ -144,7 +144,7 @@ def _relation_sql(relation: Relation) -> str:
 
 
 def _derived_sql(derived: Derived) -> str:
-    if derived.place != "shards":
+    if derived.computed_on != "shards":
         return f"({_query_sql(derived.query)})"
     key = f", {derived.shard}" if derived.shard else ""
     return f"cluster({quote_string(derived.cluster)}, view({_query_sql(derived.query)}){key})"

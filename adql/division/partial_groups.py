@@ -20,11 +20,11 @@ from adql.ir import (
     Column,
     Expr,
     Literal,
-    NameGenerator,
     Order,
     Output,
     Scan,
     Select,
+    TranslationContext,
     derive_field,
     has_aggregate,
     walk_expr,
@@ -66,11 +66,11 @@ class PartialGroups:
     states: Mapping[Aggregate, tuple[Output, ...]]
 
     @classmethod
-    def from_select(cls, select: Select, fresh: NameGenerator) -> PartialGroups:
-        keys = {key: _make_key(key, fresh) for key in select.group_by}
+    def from_select(cls, select: Select, context: TranslationContext) -> PartialGroups:
+        keys = {key: _make_key(key, context) for key in select.group_by}
         parts = (part for expr in _walk_group_expressions(select) for part in walk_expr(expr))
         found = {
-            part: tuple(_make_state(part, number, fresh) for number in range(count_states(part)))
+            part: tuple(_make_state(part, number, context) for number in range(count_states(part)))
             for part in parts
             if isinstance(part, Aggregate)
         }
@@ -92,12 +92,12 @@ class PartialGroups:
         )
 
     def merge_states(
-        self, select: Select, schema: str, table: str, types: Mapping[str, str], fresh: NameGenerator
+        self, select: Select, schema: str, table: str, types: Mapping[str, str], context: TranslationContext
     ) -> Select:
         """Return ``select`` over the pieces' rows in a table; ``types`` are the engine types of bare states."""
         columns = [TableColumn(name=name, datatype="char", arraysize="*") for name in types]
         stored = Table(name=table, columns=tuple(columns))
-        scan = Scan(fresh.new_relation(), TableEntry(Schema(name=schema, tables=(stored,)), stored))
+        scan = Scan(context.names.new_relation(), TableEntry(Schema(name=schema, tables=(stored,)), stored))
         keys = {key: _read_column(scan, output) for key, output in self.keys.items()}
 
         def change(expr: Expr) -> Expr:
@@ -119,13 +119,13 @@ class PartialGroups:
         )
 
 
-def _make_key(expr: Expr, fresh: NameGenerator) -> Output:
-    alias = fresh.new_alias()
+def _make_key(expr: Expr, context: TranslationContext) -> Output:
+    alias = context.names.new_alias()
     return Output(alias, expr, derive_field(expr, alias))
 
 
-def _make_state(expr: Aggregate, number: int, fresh: NameGenerator) -> Output:
-    alias = fresh.new_alias()
+def _make_state(expr: Aggregate, number: int, context: TranslationContext) -> Output:
+    alias = context.names.new_alias()
     state = Call(UNICODE, "STATE", (expr, Literal(INT, number)))
     return Output(alias, state, Field(alias, UNICODE, nullable=False))
 

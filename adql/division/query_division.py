@@ -23,10 +23,10 @@ from adql.ir import (
     Expr,
     Join,
     Literal,
-    NameGenerator,
     Query,
     Scan,
     Select,
+    TranslationContext,
     combine_conjuncts,
     has_window,
     split_conjuncts,
@@ -119,9 +119,11 @@ class Division:
         bare
             With groups, select the states with the engine's types, which no driver reads, instead of as text.
         """
-        fresh = self.bound.fresh.copy()
+        context = self.bound.context.branch()
         select = self._select if self.groups is None else self.groups.select_states(self._select, bare=bare)
-        return emit_statement(replace(self.bound, query=_cut_select(select, self.levels, piece, fresh), fresh=fresh))
+        return emit_statement(
+            replace(self.bound, query=_cut_select(select, self.levels, piece, context), context=context)
+        )
 
     def make_merging_statement(self, schema: str, table: str, types: Mapping[str, str]) -> SqlStatement:
         """Return the statement that merges the groups of all pieces.
@@ -134,9 +136,9 @@ class Division:
             The columns of a ``bare`` statement with their engine types.
         """
         assert self.groups is not None  # noqa: S101  others have nothing to merge
-        fresh = self.bound.fresh.copy()
-        query = self.groups.merge_states(self._select, schema, table, types, fresh)
-        return emit_statement(replace(self.bound, query=query, fresh=fresh))
+        context = self.bound.context.branch()
+        query = self.groups.merge_states(self._select, schema, table, types, context)
+        return emit_statement(replace(self.bound, query=query, context=context))
 
     @property
     def _select(self) -> Select:
@@ -174,9 +176,9 @@ def divide_query(bound: BoundQuery) -> Division | Undivided:
         return Undivided(f"{names} would be read whole for each piece of {driving.scan.entry.qualified_name}")
     if not query.is_grouped:
         return Division(bound, driving.scan, driving.levels, has_ties, None)
-    fresh = bound.fresh.copy()
-    groups = PartialGroups.from_select(query, fresh)
-    return Division(replace(bound, fresh=fresh), driving.scan, driving.levels, has_ties, groups)
+    context = bound.context.branch()
+    groups = PartialGroups.from_select(query, context)
+    return Division(replace(bound, context=context), driving.scan, driving.levels, has_ties, groups)
 
 
 def _find_group_obstacle(select: Select) -> str:
@@ -198,7 +200,7 @@ def _find_changing_part(query: Query) -> str:
 # --- the cut ----------------------------------------------------------------------------------------------------------
 
 
-def _cut_select(select: Select, levels: tuple[Level, ...], piece: Piece, fresh: NameGenerator) -> Select:
+def _cut_select(select: Select, levels: tuple[Level, ...], piece: Piece, context: TranslationContext) -> Select:
     """Return ``select`` for the driving table's rows of one piece; filters follow for what is tied to it."""
     level, *inner_levels = levels
     leaf = collect_leaves(select.from_)[level.leaf]
@@ -211,7 +213,7 @@ def _cut_select(select: Select, levels: tuple[Level, ...], piece: Piece, fresh: 
     elif isinstance(leaf, Scan):
         conditions += _test_piece(leaf, piece)
     elif isinstance(leaf.query, Select):
-        inner = Derived(leaf.relation, _cut_select(leaf.query, tuple(inner_levels), piece, fresh))
+        inner = Derived(leaf.relation, _cut_select(leaf.query, tuple(inner_levels), piece, context))
         select = replace(select, from_=replace_relation(select.from_, leaf, inner))
     if not isinstance(select.from_, Join):
         return _add_conditions(select, conditions)
@@ -219,10 +221,10 @@ def _cut_select(select: Select, levels: tuple[Level, ...], piece: Piece, fresh: 
         return _add_conditions(select, [*conditions, *_imply_region(level, piece, has_files=files is not None)])
     # subqueries become joins first: renaming columns does not reach into subqueries
     straight = replace(select, from_=turn_right_joins(select.from_))
-    select = decorrelate_subqueries(_add_conditions(straight, conditions), fresh)
+    select = decorrelate_subqueries(_add_conditions(straight, conditions), context)
     for end in find_tied_positions(select, level, is_sure=False):
         partner = collect_leaves(select.from_)[end[0].relation]
-        select = add_filters(select, partner, [Filter(end, lambda _: Literal(BOOLEAN, False))], fresh, is_sure=False)
+        select = add_filters(select, partner, [Filter(end, lambda _: Literal(BOOLEAN, False))], context, is_sure=False)
     return select
 
 

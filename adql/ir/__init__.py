@@ -6,7 +6,6 @@ from adql.ir.bound_queries import (
     Exists,
     InSubquery,
     Join,
-    NameGenerator,
     Output,
     Query,
     Relation,
@@ -77,6 +76,7 @@ from adql.ir.operand_views import (
     read_radius,
 )
 from adql.ir.operators import get_operand
+from adql.ir.translation_context import NameGenerator, TranslationContext
 from adql.ir.unit_arithmetic import UnitError, find_conversion, multiply_units, raise_unit
 from adql.ir.unit_rules import derive_unit, find_common_unit
 
@@ -84,7 +84,8 @@ __all__ = [
     "NEARNESSES", "SUBQUERIES", "UNTYPED", "WEIGHED_COUNT", "Aggregate", "Call", "Cases", "Column", "Covered",
     "Derived", "Exists", "Expr", "Frame", "InCells", "InSubquery", "Join", "Literal", "Lookup", "NameGenerator",
     "NamedValues", "Nearness", "Order", "Output", "Position", "Query", "Relation", "Scan", "Select", "Separation",
-    "SetOperation", "Shape", "Subquery", "Turn", "UnitError", "VectorNearness", "Windowed", "Within",
+    "SetOperation", "Shape", "Subquery", "TranslationContext", "Turn", "UnitError", "VectorNearness", "Windowed",
+    "Within",
     "change_children", "combine_conditions", "combine_conjuncts", "derive_field", "derive_unit",
     "evaluate_constant", "evaluate_region", "find_common_unit", "find_conversion", "find_free_columns",
     "get_operand", "has_aggregate", "has_correlated_subquery", "has_window", "is_correlated",

@@ -30,14 +30,16 @@ class Scan:
 
 @node_class(frozen=True, slots=True)
 class Derived:
-    """A query in FROM. ``place`` on a cluster: 'shards' where each computes it for its own rows, 'here' on this server.
+    """A query in FROM.
 
-    With 'shards', ``cluster`` is ClickHouse's name of the cluster, and ``shard`` the output with a row's shard, if any.
+    ``computed_on``: on a cluster, 'shards' if each shard computes it for its own rows, 'server' if the connected server
+    computes it, '' if the engine decides. With 'shards', ``cluster`` is ClickHouse's name of the cluster, and ``shard``
+    the alias of the output that has the shard of a row, if any.
     """
 
     relation: int
     query: Query
-    place: str = ""
+    computed_on: str = ""
     cluster: str = ""
     shard: str = ""
 
@@ -153,38 +155,6 @@ class Exists(Expr):
 SUBQUERIES = (Subquery, InSubquery, Exists)
 
 
-# --- names ------------------------------------------------------------------------------------------------------------
-
-
-class NameGenerator:
-    """The generated relation numbers and output aliases of one translation, and three facts about the query.
-
-    ``keeps_join_order``: a pass found a join that ClickHouse must not reorder. ``looks_up_ids``: a condition selects
-    few rows by id. ``is_correlated``: a subquery uses a column of a query around it.
-    """
-
-    def __init__(self) -> None:
-        self.keeps_join_order = False
-        self.looks_up_ids = False
-        self.is_correlated = False
-        self._relations = 0
-        self._aliases = 0
-
-    def copy(self) -> NameGenerator:
-        """Return a generator that continues from here by itself."""
-        other = NameGenerator()
-        other.__dict__.update(self.__dict__)
-        return other
-
-    def new_relation(self) -> int:
-        self._relations += 1
-        return self._relations
-
-    def new_alias(self) -> str:
-        self._aliases += 1
-        return f"c{self._aliases}"
-
-
 # --- traversal --------------------------------------------------------------------------------------------------------
 
 
@@ -200,7 +170,7 @@ def walk_selects(query: Query) -> Iterator[Select]:
             yield from walk_selects(leaf.query)
     for expr in walk_select_expressions(query):
         for part in walk_expr(expr):
-            if isinstance(part, (Subquery, InSubquery, Exists)):
+            if isinstance(part, SUBQUERIES):
                 yield from walk_selects(part.query)
 
 

@@ -56,7 +56,7 @@ def is_correlated(expr: Expr) -> bool:
 
 def has_correlated_subquery(expr: Expr) -> bool:
     """Whether a part of the expression is a correlated subquery."""
-    return any(is_correlated(part) for part in walk_expr(expr))
+    return any(isinstance(part, SUBQUERIES) and find_free_columns(part.query) for part in walk_expr(expr))
 
 
 def substitute_in_query(query: Query, names: Mapping[Column, Expr]) -> Query:

@@ -1,4 +1,4 @@
-"""Arrays: elements, and arithmetic on arrays of numbers (extension), by element or with one number."""
+"""Elements of arrays, and arithmetic on arrays of numbers (extension), element by element or with one number."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from clickhouse_schema.datatypes import DOUBLE, FLOATS, LONG, NUMBERS, ColumnTyp
 
 
 def is_vector(expr: Expr) -> bool:
-    """Whether it is an array of numbers without another meaning: an INTERVAL is one, a POINT is not."""
+    """Whether a value is an array of plain numbers, such as an INTERVAL but not a POINT."""
     kind = expr.type
     return kind.is_array and kind.datatype in NUMBERS and kind.xtype in ("", "interval", "multiinterval")
 
 
 def bind_vector_operation(op: str, left: Expr, right: Expr, span: Span) -> Expr:
-    """Bind ``v + w``, ``v * 2``, ``1 / v`` and so on: at least one side is a vector."""
+    """Bind an operation such as ``v + w``, ``v * 2`` or ``1 / v``, of which at least one side is a vector."""
     for side in (left, right):
         if not (is_vector(side) or fits_number(side)):
             raise AdqlSemanticError(
@@ -41,14 +41,16 @@ def _find_size(op: str, left: Expr, right: Expr, span: Span) -> str:
     if len(set(sizes)) == 1:
         return sizes[0]
     if not any("*" in size for size in sizes):
-        raise AdqlSemanticError(f"'{op}' takes arrays of one length; these have {' and '.join(sizes)}", span)
+        raise AdqlSemanticError(
+            f"'{op}' takes arrays of the same length; these have {' and '.join(sizes)} elements", span
+        )
     return "*"
 
 
 def _bind_element(binder: Binder, node: nodes.Element) -> Expr:
     array = binder.bind(node.array)
     if not array.type.is_array:
-        raise AdqlSemanticError(f"[ ] takes an element of an array; this is {array.type.adql}", node.span)
+        raise AdqlSemanticError(f"[ ] takes an array; this is {array.type.adql}", node.span)
     index = binder.bind_number(node.index, "an index")
     require_integer(index, "[ ]")
     element = ColumnType(array.type.stored_type.datatype)

@@ -1,4 +1,4 @@
-"""The binder of one clause's expressions: it gives each node of the syntax tree to the function that binds its kind."""
+"""The binder of the expressions of a clause, which calls the function for each kind of node."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from clickhouse_schema.catalogue import Catalogue, TableEntry
 
 
 class Queries(Protocol):
-    """What binders of expressions and FROM clauses ask of the query binder."""
+    """The methods of the query binder that binders of expressions and FROM clauses call."""
 
     resolution: Resolution
 
@@ -38,13 +38,13 @@ class Binder:
     queries
         Binds subqueries.
     functions
-        The function that binds each kind of node; see ``adql.resolve.expression_binders``.
+        The function for each kind of node; see ``adql.resolve.expression_binders``.
     scope
         Finds columns.
     clause
-        The clause's name for messages.
+        The name of the clause, for messages.
     allows_set_functions
-        Whether set functions may stand in the clause.
+        Whether the clause may have set functions.
     """
 
     def __init__(
@@ -70,7 +70,7 @@ class Binder:
         return self._functions[type(node)](self, node)
 
     def bind_number(self, node: nodes.Expression, where: str) -> Expr:
-        """Bind a number; ``where`` begins the message about another value."""
+        """Bind a number; for other values raise AdqlSemanticError with a message that begins with ``where``."""
         expr = self.bind(node)
         require_number(expr, where)
         return expr
@@ -84,7 +84,7 @@ class Binder:
         return expr
 
 
-#: Node class -> the function that binds its nodes, called with the binder and the node
+#: Class of a node -> function that binds it, given the binder and the node
 BindFunctions = Mapping[type[nodes.Expression], Callable[[Binder, Any], Expr]]
 
 
@@ -96,11 +96,11 @@ def require_number(expr: Expr, where: str) -> None:
         raise AdqlSemanticError(f"{where} takes a number; this is {expr.type.adql}", expr.span, hint)
 
 
-# --- the shared state of one statement --------------------------------------------------------------------------------
+# --- the state of one statement ---------------------------------------------------------------------------------------
 
 
 class ObjectPositions:
-    """The positions of one query's names. Without ``look_up`` every name is refused."""
+    """The positions of the objects that a query names. Without ``look_up``, every name is refused."""
 
     def __init__(self, look_up: PositionLookup | None) -> None:
         self._look_up = look_up
@@ -109,15 +109,15 @@ class ObjectPositions:
     def find_position(self, name: str, span: Span) -> tuple[float, float]:
         if self._look_up is None:
             raise AdqlUnsupported(
-                "this service does not look up names of objects",
+                "this service does not resolve object names",
                 span,
-                "give the position itself, POINT(ra, dec)",
+                "write the position, POINT(ra, dec)",
             )
         if not name or len(name) > MAX_NAME_CHARACTERS:
-            raise AdqlSemanticError(f"the name of an object has 1 to {MAX_NAME_CHARACTERS} characters", span)
+            raise AdqlSemanticError(f"an object name has 1 to {MAX_NAME_CHARACTERS} characters", span)
         if name not in self._found:
             if len(self._found) == MAX_NAMES:
-                raise AdqlSemanticError(f"a query may have at most {MAX_NAMES} names of objects", span)
+                raise AdqlSemanticError(f"a query may have at most {MAX_NAMES} object names", span)
             try:
                 self._found[name] = self._look_up(name)
             except NameLookupError as error:
@@ -125,18 +125,34 @@ class ObjectPositions:
         return self._found[name]
 
 
+#: Errors that are collected before binding stops
 MAX_ERRORS = 10
 
 
 class Resolution:
-    """State of the resolution of one statement.
+    """The state of binding one statement.
 
-    ``tables``: the catalogue tables that it reads, by qualified name. ``warnings``: messages and hints, by their spans.
+    Attributes
+    ----------
+    catalogue
+        The tables that the statement may read.
+    names
+        Generates relation numbers and aliases.
+    positions
+        The positions of named objects.
+    common_tables
+        The tables of WITH, by name in lower case.
+    tables
+        The catalogue tables that the statement reads, by qualified name.
+    errors
+        The errors found.
+    warnings
+        Messages with hints, by span.
     """
 
-    def __init__(self, catalogue: Catalogue, fresh: NameGenerator, positions: ObjectPositions) -> None:
+    def __init__(self, catalogue: Catalogue, names: NameGenerator, positions: ObjectPositions) -> None:
         self.catalogue = catalogue
-        self.fresh = fresh
+        self.names = names
         self.positions = positions
         self.common_tables: dict[str, nodes.CommonTable] = {}
         self.tables: dict[str, TableEntry] = {}
@@ -144,14 +160,14 @@ class Resolution:
         self.warnings: dict[Span, str] = {}
         self._conditions = 0
         self._branches = 0
-        #: parts of an expression by its id, for those of geometry; kept with it, so that no other has the id
+        #: id of an expression -> the expression, kept so that its id stays unique, and its number of parts
         self._parts: dict[int, tuple[Expr, int]] = {}
 
     def new_relation(self, span: Span) -> int:
-        relation = self.fresh.new_relation()
+        relation = self.names.new_relation()
         if relation > MAX_RELATIONS:
             raise AdqlSemanticError(
-                f"more than {MAX_RELATIONS} tables in one query", span, "WITH tables count at each use"
+                f"more than {MAX_RELATIONS} tables in one query", span, "each use of a WITH table counts"
             )
         return relation
 
@@ -167,14 +183,16 @@ class Resolution:
     def check_columns(self, count: int, span: Span) -> None:
         if count > MAX_COLUMNS:
             raise AdqlUnsupported(
-                f"the query selects more than {MAX_COLUMNS} columns", span, "name fewer, or ask in several queries"
+                f"the query selects more than {MAX_COLUMNS} columns",
+                span,
+                "select fewer columns, or use several queries",
             )
 
     def check_parts(self, expr: Expr, span: Span) -> None:
-        """Refuse an expression that repeats its parts too often: all passes and the SQL repeat them as well."""
+        """Refuse an expression that repeats its parts too often, since all passes and the SQL repeat them, too."""
         if self._count_parts(expr) > MAX_EXPRESSION_PARTS:
             raise AdqlUnsupported(
-                "this position is computed of too many parts", span, "compute the inner positions in a subquery"
+                "this position is computed from too many parts", span, "compute the inner positions in a subquery"
             )
 
     def _count_parts(self, expr: Expr) -> int:
@@ -193,21 +211,21 @@ class Resolution:
             raise AdqlUnsupported(
                 f"the query has more than {MAX_BRANCHES} branches of CASE that are not look-ups",
                 span,
-                "compare one value with literals and return literals (WHEN x = 1 THEN 'a'), which have no such limit; "
+                "compare one value with literals and return literals (WHEN x = 1 THEN 'a'), which has no limit; "
                 "or upload the values as a table and join it (UPLOAD)",
             )
 
     def add_warning(self, message: str, span: Span, hint: str) -> None:
-        """Record a warning; an expression that is bound several times has one."""
+        """Record a warning; an expression that is bound several times has one warning."""
         self.warnings[span] = f"{message}; {hint}"
 
     def collect_errors(self) -> ErrorCollector:
-        """Record an error and continue, so that one answer reports all errors of the query."""
+        """Return a context that records an error and continues, so that all errors of a query are reported together."""
         return ErrorCollector(self.errors)
 
 
 class ErrorCollector:
-    """The context of ``Resolution.collect_errors``; a generator's takes ten times as long."""
+    """The context manager of ``Resolution.collect_errors``. (A generator function takes ten times as long.)"""
 
     __slots__ = ("_errors",)
 

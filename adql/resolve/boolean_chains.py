@@ -1,8 +1,8 @@
-"""Chains of AND and OR, flattened, with the equalities of one value combined into IN.
+"""Flat chains of AND and OR, in which equalities of one value are combined into IN.
 
-``x = 1 OR x = 2 OR c`` becomes ``x IN (1, 2) OR c``, and ``x <> 1 AND x <> 2`` becomes ``NOT (x IN (1, 2))``: the same
-in three-valued logic. ClickHouse accepts tens of thousands of values in an IN, but not as many ORs. Many circles
-become one region (``adql.resolve.circle_chains``).
+``x = 1 OR x = 2 OR c`` becomes ``x IN (1, 2) OR c``, and ``x <> 1 AND x <> 2`` becomes ``NOT (x IN (1, 2))``, which is
+the same in three-valued logic. ClickHouse accepts tens of thousands of values in an IN, but not as many operands of OR.
+Many circles become one region (``adql.resolve.circle_chains``).
 """
 
 from __future__ import annotations
@@ -20,12 +20,11 @@ _COMBINED = {"OR": "=", "AND": "<>"}
 
 def walk_operands(node: nodes.Binary) -> Iterator[nodes.Expression]:
     """Walk the operands of a chain of one operator, left to right."""
-    left = [node.left, node.right]
-    left.reverse()
-    while left:
-        part = left.pop()
+    waiting = [node.right, node.left]
+    while waiting:
+        part = waiting.pop()
         if isinstance(part, nodes.Binary) and part.op == node.op:
-            left += (part.right, part.left)
+            waiting += (part.right, part.left)
         else:
             yield part
 
@@ -45,7 +44,7 @@ def join_conditions(op: str, conditions: list[Expr], span: Span) -> Expr:
             joined.append(condition)
         elif literals[comparison[0]]:
             joined.append(_make_membership(op, comparison[0], literals[comparison[0]], condition.span))
-            literals[comparison[0]] = []  # IN stands in place of the first comparison
+            literals[comparison[0]] = []  # IN replaces the first comparison; the others are dropped
     return combine_conditions(op, joined, span)
 
 
@@ -60,7 +59,7 @@ def _match_comparison(op: str, condition: Expr) -> tuple[Expr, Literal] | None:
 
 
 def _is_same_in_list(value: ColumnType, literal: ColumnType) -> bool:
-    """Whether IN compares the types in the same way as ``=``."""
+    """Return whether IN compares values of the types as ``=`` does."""
     return (value.is_text and literal.is_text) or (value.is_numeric and literal.is_numeric)
 
 

@@ -1,4 +1,4 @@
-"""Calls: which function the name and the arguments mean."""
+"""Binding of function calls."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def _bind_call(binder: Binder, node: nodes.FunctionCall) -> Expr:
 
 
 def _list_function_names() -> list[str]:
-    """Return the published names of all functions, the reserved ones in upper case."""
+    """Return the published names of all functions, reserved names in upper case."""
     own = [f.name for functions in (*FUNCTIONS.values(), SET_FUNCTIONS_BY_NAME.values()) for f in functions]
     return [*ARGUMENTS, *own]
 
@@ -54,7 +54,7 @@ def _bind_function(binder: Binder, node: nodes.FunctionCall, candidates: tuple[F
         raise FormError(f"{node.name.name} does not take {len(node.args)} arguments", node.span, f"write {usages}")
     args = tuple(binder.bind(a) for a in node.args)
     function = choose_function(candidates, args)
-    assert function is not None  # noqa: S101  one takes as many arguments
+    assert function is not None  # noqa: S101  checked above
     parameters = function.expand_parameters(len(args))
     pairs = zip(parameters, args, strict=True)
     args = tuple(text_to_timestamp(a, TIMESTAMP) if p.kind == "timestamp" else a for p, a in pairs)
@@ -82,14 +82,14 @@ def _bind_coalesce(binder: Binder, node: nodes.FunctionCall) -> Expr:
 
 
 def _bind_in_unit(binder: Binder, node: nodes.FunctionCall) -> Expr:
-    """Bind the value times a constant factor; the third operand is the result's unit."""
+    """Bind the product of the value and a constant factor; the third operand is the unit of the result."""
     value = binder.bind_number(node.args[0], "IN_UNIT")
     target = node.args[1]
     if not isinstance(target, nodes.StringLiteral):
-        raise AdqlSemanticError("IN_UNIT takes the unit as a text", target.span, "write IN_UNIT(x, 'arcsec/yr')")
+        raise AdqlSemanticError("IN_UNIT takes a literal text as unit", target.span, "write IN_UNIT(x, 'arcsec/yr')")
     source = derive_unit(value)
     if not source:
-        hint = "TAP_SCHEMA.columns has the units"
+        hint = "TAP_SCHEMA.columns lists the units"
         if isinstance(value, Call) and value.name in ("*", "/"):
             hint = (
                 "a number has no unit, so its product or quotient with a column has no known unit: convert the column"
@@ -105,10 +105,10 @@ def _bind_in_unit(binder: Binder, node: nodes.FunctionCall) -> Expr:
 
 
 def _bind_named_position(binder: Binder, node: nodes.FunctionCall) -> Expr:
-    """Bind skyhouse_resolve('name') as a constant POINT, which passes and the emitter treat as any other."""
+    """Bind skyhouse_resolve('name') as a constant POINT, which passes and the emitter treat like any other."""
     if len(node.args) != 1 or not isinstance(node.args[0], nodes.StringLiteral):
         function = node.name.name.lower()
-        raise AdqlSemanticError(f"{function} takes one text, as a literal", node.span, f"{function}('M 31')")
+        raise AdqlSemanticError(f"{function} takes one literal text", node.span, f"write {function}('M 31')")
     argument = node.args[0]
     name = " ".join(argument.value.split())
     position = binder.resolution.positions.find_position(name, argument.span)

@@ -1,7 +1,7 @@
-"""CASE. Branches that compare one value with literals become a look-up, whose time does not grow with their number.
+"""CASE. Branches that compare one value with literals become a look-up, whose time is independent of their number.
 
 ClickHouse's planning time grows with the square of the number of branches. Keys compare as with ``=``: integers and
-reals exactly, -0.0 equals 0.0, NULL and NaN equal nothing. The first of equal keys counts.
+reals compare exactly, -0.0 equals 0.0, and NULL and NaN equal nothing. The first of equal keys wins.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from adql.resolve.type_rules import find_common_type, unify_timestamps
 from adql.syntax import nodes
 from clickhouse_schema.datatypes import ColumnType
 
-#: The number of branches from which they become a look-up
+#: Minimum number of branches of a look-up
 _MIN_KEYS = 12
 
 Branch = tuple[Expr, Expr]
@@ -44,7 +44,7 @@ def _bind_case(binder: Binder, node: nodes.Case) -> Expr:
 
 
 def _make_choice(kind: ColumnType, branches: Sequence[Branch], otherwise: Expr, span: Span) -> tuple[Expr, int]:
-    """Return the value of the first branch whose condition is true, and how many branches are tested one by one."""
+    """Return the expression of the CASE, and the number of branches that are tested one by one."""
     runs = _split_runs(branches, kind)
     if not runs:
         return Call(kind, "CASE", (otherwise,), span=span), 0
@@ -60,7 +60,7 @@ def _make_choice(kind: ColumnType, branches: Sequence[Branch], otherwise: Expr, 
 
 
 def _split_runs(branches: Sequence[Branch], kind: ColumnType) -> list[tuple[Expr | None, list[Branch]]]:
-    """Return consecutive branches with the value that they all look up, None if they are tested one by one."""
+    """Return runs of branches, each with the value that all its branches look up, or None if there is none."""
     runs: list[tuple[Expr | None, list[Branch]]] = []
     for value, group in groupby(branches, key=lambda branch: _find_looked_up(branch, kind)):
         run = [*group]
@@ -74,7 +74,7 @@ def _split_runs(branches: Sequence[Branch], kind: ColumnType) -> list[tuple[Expr
 
 
 def _find_looked_up(branch: Branch, kind: ColumnType) -> Expr | None:
-    """Return the value that the condition compares with literals, if the result is a literal too; else None."""
+    """Return the value that the condition compares with literals if the result is a literal, too; else None."""
     condition, result = branch
     if not (isinstance(result, Literal) and _is_held(result, kind) and isinstance(condition, Call)):
         return None
@@ -115,7 +115,7 @@ def _make_lookup(kind: ColumnType, value: Expr, run: list[Branch], otherwise: Ex
 
 
 def _make_key(literal: Literal, kind: ColumnType) -> Key | None:
-    """Return the literal as ``kind``; None if that cannot hold the number exactly, so that no value equals it."""
+    """Return the literal as ``kind``; None if ``kind`` cannot hold it exactly, so that no value equals it."""
     value = literal.value
     if isinstance(value, str):
         return value

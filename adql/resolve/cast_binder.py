@@ -1,4 +1,4 @@
-"""CAST. Texts of geometries are DALI's numbers (``12.5 -3``); literal texts also STC-S and named shapes."""
+"""Binding of CAST. Texts of geometries are DALI's numbers (``12.5 -3``); literal texts may also be STC-S."""
 
 from __future__ import annotations
 

@@ -1,7 +1,8 @@
-"""Many circles around constants, joined by OR, become one region: ``position in A OR position in B`` is in their union.
+"""Combine many circles around constants, joined by OR, into one region.
 
-``NOT (position in A) AND NOT (position in B)`` is the negation of that. Both are the same in three-valued logic, where
-an unknown position is neither inside nor outside. ``adql.clickhouse.sky.circle_grid_sql`` searches the union at once.
+``position in A OR position in B`` becomes ``position in (A or B)``, and ``NOT (position in A) AND NOT (position in B)``
+its negation. Both forms are equal in three-valued logic, where an unknown position is neither inside nor outside.
+``adql.clickhouse.sky.circle_grid_sql`` searches the union in one step.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from clickhouse_schema.datatypes import BOOLEAN
 
 
 def unite_circles(op: str, conditions: list[Expr], span: Span) -> list[Expr]:
-    """Return the operands of ``op``, 'AND' or 'OR', with each union of circles in place of its first circle."""
+    """Replace the circles among the operands of 'AND' or 'OR' by unions, each at the index of its first circle."""
     if len(conditions) < MIN_UNION_CIRCLES:
         return conditions
     circles = [_match_circle(op, condition) for condition in conditions]
@@ -37,7 +38,7 @@ def unite_circles(op: str, conditions: list[Expr], span: Span) -> list[Expr]:
 
 
 def _match_circle(op: str, condition: Expr) -> tuple[Position, Cone] | None:
-    """Return the position and the circle of a nearness to a constant, with AND of a negated one; None for others."""
+    """Return the position and the circle of a nearness to a constant, negated if ``op`` is AND; None for others."""
     if op == "AND":
         if not (isinstance(condition, Call) and condition.name == "NOT"):
             return None

@@ -1,4 +1,4 @@
-"""FROM clauses: tables of the catalogue or of WITH, derived tables and joins, and the columns that they show."""
+"""Binding of FROM clauses: catalogue tables, WITH tables, derived tables and joins, and their visible columns."""
 
 from __future__ import annotations
 
@@ -33,9 +33,16 @@ _JOIN_CONDITIONS = (
 
 
 class Side(NamedTuple):
-    """A part of a FROM clause, such as one side of a join: its tables, and the columns in the order of SELECT *.
+    """A part of a FROM clause, such as one side of a join.
 
-    ``merged``: these columns if USING or NATURAL has merged some, else None: those of the tables.
+    Attributes
+    ----------
+    relation
+        The bound table or join.
+    sources
+        Its tables.
+    merged
+        The columns in the order of SELECT * if USING or NATURAL has merged some; None for all columns of the tables.
     """
 
     relation: Relation
@@ -47,17 +54,17 @@ class Side(NamedTuple):
         return list_visible(self.sources) if self.merged is None else self.merged
 
     def join_columns(self, right: Side) -> list[Visible] | None:
-        """Return ``merged`` of a join with ``right`` that merges no columns itself."""
+        """Return ``merged`` of a join with ``right`` that merges no columns."""
         return None if self.merged is None and right.merged is None else self.visible + right.visible
 
 
 class FromBinder:
-    """Binds the FROM clauses of a statement; ``queries`` binds the subqueries in them."""
+    """Binds the FROM clauses of a statement. ``queries`` binds the subqueries in them."""
 
     def __init__(self, queries: Queries) -> None:
         self.queries = queries
         self.resolution = queries.resolution
-        self.open_tables: list[str] = []  # the WITH tables that are being bound, the innermost last
+        self.open_tables: list[str] = []  # the names of the WITH tables that are being bound, the innermost last
 
     def bind_from(self, references: tuple[nodes.TableReference, ...], parent: Scope | None) -> tuple[Relation, Scope]:
         side = self._bind_reference(references[0], parent)
@@ -66,7 +73,7 @@ class FromBinder:
             relation = Join("INNER", side.relation, right.relation, None)
             side = Side(relation, side.sources + right.sources, side.join_columns(right))
         _check_aliases(side.sources, references)
-        return side.relation, Scope(side.sources, side.merged, parent, self.resolution.fresh)
+        return side.relation, Scope(side.sources, side.merged, parent)
 
     def _bind_reference(self, node: nodes.TableReference, parent: Scope | None) -> Side:
         if isinstance(node, nodes.Join):
@@ -98,13 +105,16 @@ class FromBinder:
         return Source(relation, node.alias, entry)
 
     def _sample_table(self, entry: TableEntry, sample: nodes.Sample) -> Select:
-        """Select the rows whose hash, of the id or else of all columns, is low enough: the same rows each time."""
+        """Return the query of a sample: the rows whose hash of the id, or else of all columns, is low enough.
+
+        It has the same rows each time.
+        """
         scanned = Source(self.resolution.new_relation(sample.span), None, entry)
-        columns = [scanned.bind_column(place, sample.span) for place in range(len(entry.fields))]
+        columns = [scanned.bind_column(index, sample.span) for index in range(len(entry.fields))]
         keys = [column for column in columns if column.name in entry.table.layout.id] or columns
         percent, seed = Literal(DOUBLE, sample.percent), Literal(LONG, sample.seed)
         chosen = Call(BOOLEAN, "SAMPLED", (percent, seed, *keys))
-        outputs = tuple(Output(self.resolution.fresh.new_alias(), column, column.field) for column in columns)
+        outputs = tuple(Output(self.resolution.names.new_alias(), column, column.field) for column in columns)
         return Select(Scan(scanned.relation, entry), chosen, (), None, outputs, False, (), None, 0)
 
     def _derive_side(self, query: Query, alias: nodes.Identifier, span: Span) -> Side:
@@ -123,11 +133,11 @@ class FromBinder:
             self.resolution.tables[found[0].qualified_name] = found[0]
             return found[0]
         if found:
-            titles = " and ".join(e.qualified_name for e in found)
-            way_out = "put the schema's name before it" if len(parts) == 1 else "write the schema in double quotes"
-            raise AdqlSemanticError(f"table {parts_to_text(parts)} is ambiguous: there is {titles}", span, way_out)
-        hint = self._make_unknown_hint(parts) or "TAP_SCHEMA.tables lists the tables"
-        raise AdqlSemanticError(f"there is no table {parts_to_text(parts)}", span, hint)
+            titles = " or ".join(e.qualified_name for e in found)
+            hint = "qualify it with the schema's name" if len(parts) == 1 else "write the schema in double quotes"
+            raise AdqlSemanticError(f"table {parts_to_text(parts)} is ambiguous: it may be {titles}", span, hint)
+        unknown_hint = self._make_unknown_hint(parts) or "TAP_SCHEMA.tables lists the tables"
+        raise AdqlSemanticError(f"there is no table {parts_to_text(parts)}", span, unknown_hint)
 
     def _make_unknown_hint(self, parts: tuple[nodes.Identifier, ...]) -> Hint:
         entries = self.resolution.catalogue.entries
@@ -156,12 +166,12 @@ class FromBinder:
         return common if self.is_defined(common, node.span) else None
 
     def is_defined(self, table: nodes.CommonTable, span: Span) -> bool:
-        """Whether a WITH table may be used here: not in itself, and not in an earlier one."""
+        """Return whether a WITH table may be used here: not in itself, and not in an earlier WITH table."""
         if not self.open_tables:
             return True
         name, inside = table.name.name.lower(), self.open_tables[-1]
         if name == inside and self.resolution.catalogue.find_tables(table.name.name, table.name.delimited):
-            return False  # it has the name of a stored table, which is meant
+            return False  # a stored table has the same name and is meant
         if name == inside:
             raise AdqlSemanticError(f"WITH table {table.name.name} uses itself", span, "ADQL has no recursive WITH")
         names = list(self.resolution.common_tables)
@@ -172,7 +182,7 @@ class FromBinder:
             raise AdqlUnsupported(
                 f"more than {MAX_WITH_DEPTH} WITH tables use one another in a chain",
                 node.span,
-                "join some of them into one",
+                "combine some of them",
             )
         self.open_tables.append(table.name.name.lower())
         query = self.queries.bind_inner_query(table.query, None)
@@ -192,7 +202,7 @@ class FromBinder:
         merged = left.join_columns(right)
         condition: Expr | None = None
         if node.on is not None:
-            scope = Scope(sources, merged, parent, self.resolution.fresh)
+            scope = Scope(sources, merged, parent)
             with self.resolution.collect_errors():
                 condition = self.queries.make_binder(scope, "ON").bind_condition(node.on)
         elif node.kind != "CROSS" and not (node.using or node.natural):
@@ -203,7 +213,7 @@ class FromBinder:
     def _merge_columns(
         self, node: nodes.Join, names: list[nodes.Identifier], left: list[Visible], right: list[Visible]
     ) -> tuple[Expr | None, list[Visible]]:
-        """Return the condition, and the columns in SQL's order: shared ones once, then the rest."""
+        """Return the condition, and the columns in SQL's order: the shared columns, once each, then the others."""
         equalities: list[Expr] = []
         merged: list[Visible] = []
         taken: set[int] = set()
@@ -221,7 +231,7 @@ class FromBinder:
         return combine_conjuncts(equalities), merged + rest
 
     def find_merged_type(self, left: Expr, right: Expr, name: nodes.Identifier) -> ColumnType:
-        """Return the type of the column that USING or NATURAL makes of two."""
+        """Return the type of the column into which USING or NATURAL merges two columns."""
         return find_common_type([left, right], f"column {name.name} of the join", name.span)
 
     def find_shared_names(self, node: nodes.Join, left: Side, right: Side) -> list[nodes.Identifier] | None:
@@ -238,7 +248,7 @@ class FromBinder:
 
 
 def _entry_to_adql(entry: TableEntry) -> str:
-    """Return the table's name as a query must write it."""
+    """Return the name of a table as a query must write it."""
     return f"{name_to_adql(entry.schema.name)}.{name_to_adql(entry.table.name)}"
 
 
@@ -251,13 +261,13 @@ def _check_aliases(sources: list[Source], references: tuple[nodes.TableReference
             raise AdqlSemanticError(
                 f"two tables are called {source.title} in this FROM clause",
                 span,
-                "give each its own alias: FROM t AS a JOIN t AS b",
+                "give each table its own alias: FROM t AS a JOIN t AS b",
             )
         seen.add(title)
 
 
 def _mark_optional(kind: str, left: list[Source], right: list[Source]) -> None:
-    """Mark the tables of an outer join that show NULLs for rows without a match."""
+    """Mark the tables of an outer join whose columns are NULL for rows without a match."""
     if kind in ("LEFT", "FULL"):
         for source in right:
             source.is_optional = True

@@ -1,11 +1,12 @@
-"""Geometry functions, bound to the few operators that covers, cross-matches and the emitter know.
+"""Binding of geometry functions to the few operators that covers, cross-matches and the emitter know.
 
 ``adql.resolve.shape_binder`` binds shapes. CONTAINS and INTERSECTS become '0 OR 1'(condition), where the condition is
 
-* NEAR of the positions of points and circles; its radius for two circles is 'REACH INSIDE'(outer, inner) or
-  'REACH TOUCHING'(left, right) of their radii, see ``adql.regions.cone``;
-* Within, of a point and a Shape;
-* 'SHAPES CONTAIN' or 'SHAPES MEET' for other shapes; between constants its value.
+* NEAR for points and circles; the radius for two circles is 'REACH INSIDE'(outer, inner) or 'REACH TOUCHING'(left,
+  right) of their radii, see ``adql.regions.cone``;
+* Within for a point and a Shape;
+* 'SHAPES CONTAIN' or 'SHAPES MEET' for other shapes;
+* a literal for two constants.
 """
 
 from __future__ import annotations
@@ -24,8 +25,8 @@ from adql.resolve.shape_binder import (
     bind_position,
     bind_shape,
     check_count,
+    locate_shape_errors,
     move_turn_to_region,
-    place_shape_errors,
     simplify_turns,
     split_system,
     turn_shape,
@@ -33,12 +34,12 @@ from adql.resolve.shape_binder import (
 from adql.syntax import nodes
 from clickhouse_schema.datatypes import BOOLEAN, DOUBLE, INT, MOC, POINT, REGION_TEXTS, UNICODE
 
-#: What CONTAINS and INTERSECTS take: columns of ranges, regions and MOCs too
+#: The xtypes that CONTAINS and INTERSECTS take
 _REGIONS = (*SHAPES, "range", *REGION_TEXTS, "moc")
 
 
 def bind_geometry(binder: Binder, node: nodes.FunctionCall, name: str) -> Expr:
-    with place_shape_errors(node.span):
+    with locate_shape_errors(node.span):
         system, args = split_system(node, name)
         bound = GEOMETRY_BINDERS[name](binder, node, args, system)
     binder.resolution.check_parts(bound, node.span)
@@ -90,8 +91,8 @@ def _bind_transform(binder: Binder, node: nodes.FunctionCall, args: Args, _syste
     frames = []
     for arg in args[:2]:
         if not isinstance(arg, nodes.StringLiteral):
-            raise AdqlSemanticError(f"{node.name.name} takes a frame as a literal", arg.span, "as in 'GALACTIC'")
-        with place_shape_errors(arg.span):
+            raise AdqlSemanticError(f"{node.name.name} takes a frame as a literal", arg.span, "for example 'GALACTIC'")
+        with locate_shape_errors(arg.span):
             frames.append(parse_frame(arg.value))
     source, target = frames
     shape = bind_shape(binder, args[2], node.name.name, *SHAPES)
@@ -142,7 +143,7 @@ def _make_condition(name: str, first: Expr, second: Expr, span: Span) -> Expr:
 
 
 def _make_reach(name: str, first: Expr, second: Expr, span: Span) -> Expr:
-    """Return how far apart the centres of points or circles may be; a point has the radius 0."""
+    """Return the maximum separation of the centres of two points or circles; a point has the radius 0."""
     zero = _make_number(0.0, span)
     inner, outer = (read_radius(shape) if shape.type.xtype == "circle" else zero for shape in (first, second))
     if inner is zero or (outer is zero and name == "INTERSECTS"):
@@ -152,7 +153,7 @@ def _make_reach(name: str, first: Expr, second: Expr, span: Span) -> Expr:
 
 
 def _warn_of_points(binder: Binder, name: str, first: Expr, second: Expr, span: Span) -> None:
-    """Warn of relations that hold of nothing but one position."""
+    """Warn of a relation that is true at one position only."""
     kinds = (first.type.xtype, second.type.xtype)
     if kinds == ("point", "point"):
         binder.resolution.add_warning(
@@ -162,14 +163,14 @@ def _warn_of_points(binder: Binder, name: str, first: Expr, second: Expr, span: 
         )
     elif name == "CONTAINS" and kinds[1] == "point":
         binder.resolution.add_warning(
-            f"CONTAINS of a {first.type.adql} in a POINT is 1 only if the shape has no extent and lies there",
+            f"CONTAINS of a {first.type.adql} in a POINT is 1 only if the shape has no extent and is at that point",
             span,
             "to test whether the point is in the shape, write CONTAINS(point, shape)",
         )
 
 
 def _is_round(shape: Expr) -> bool:
-    """Whether it is a point, or a circle of expressions. A column of circles has covers, which serve better."""
+    """Whether a shape is a point, or a circle of expressions. A column of circles is not: its covers serve better."""
     if isinstance(shape, Column):
         return shape.type.xtype == "point"
     return shape.type.xtype in ("point", "circle") and not isinstance(shape, Shape)
@@ -192,7 +193,7 @@ GEOMETRY: dict[str, BindGeometry] = {
     "CENTROID": _bind_centroid,
 }
 
-#: Geometry functions of ADQL and user-defined ones
+#: Geometry functions of ADQL and user-defined geometry functions
 GEOMETRY_BINDERS: dict[str, BindGeometry] = {
     **GEOMETRY,
     "IVO_GEOM_TRANSFORM": _bind_transform,

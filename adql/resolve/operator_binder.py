@@ -1,4 +1,4 @@
-"""Literals, columns and operators."""
+"""Binding of literals, columns and operators."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from clickhouse_schema.datatypes import BOOLEAN, DOUBLE, INT, LONG, UNICODE
 _ARITHMETIC = ("+", "-", "*", "/")
 _BITWISE = ("&", "|", "^")
 
-#: 2^63, the one number that is a BIGINT only with a minus sign
+#: 2^63, which is a BIGINT only with a minus sign
 _MINUS_MIN_LONG = 1 << 63
 
 
@@ -133,7 +133,7 @@ _MIRROR = {"=": "=", "<>": "<>", "<": ">", "<=": ">=", ">": "<", ">=": "<="}
 
 
 def compare(op: str, left: Expr, right: Expr, span: Span) -> Expr:
-    """Return the comparison, simplified where one side is the number of a predicate or a DISTANCE."""
+    """Return a comparison; one of the number of a predicate or of a DISTANCE becomes a simpler condition."""
     left, right = make_comparable(left, right, op)
     return (
         _read_predicate(op, left, right)
@@ -145,12 +145,12 @@ def compare(op: str, left: Expr, right: Expr, span: Span) -> Expr:
 
 
 def make_comparable(left: Expr, right: Expr, op: str) -> tuple[Expr, Expr]:
-    """Return both sides, a literal text beside a timestamp as a timestamp.
+    """Return both sides, with a literal text converted to a timestamp if the other side is a timestamp.
 
     Raises
     ------
     AdqlSemanticError
-        The types do not compare.
+        If the types cannot be compared.
     """
     if left.type.is_numeric and right.type.is_numeric:
         return left, right
@@ -173,7 +173,7 @@ def negate_if(negated: bool, expr: Expr) -> Expr:
 
 
 def _read_predicate(op: str, value: Expr, literal: Expr) -> Expr | None:
-    """Return ``CONTAINS(...) = 1``, ``= 0``, ``<> 0`` and so on as a condition; None for other comparisons."""
+    """Return a comparison such as ``CONTAINS(...) = 1`` or ``<> 0`` as a condition; None for other comparisons."""
     if not (isinstance(value, Call) and value.name == "0 OR 1" and op in ("=", "<>")):
         return None
     if not (isinstance(literal, Literal) and literal.value in (0, 1)):
@@ -183,10 +183,10 @@ def _read_predicate(op: str, value: Expr, literal: Expr) -> Expr | None:
 
 
 def _bound_distance(op: str, left: Expr, right: Expr, span: Span) -> Expr | None:
-    """Return ``DISTANCE(p, q) <= r`` as NEAR, from which passes make covers and cross-matches.
+    """Return a comparison of a DISTANCE as a nearness, from which passes make covers and cross-matches; else None.
 
-    ``< r`` becomes NEARER, and ``= r`` NEAR and not NEARER. ``> r``, ``>= r`` and ``<> r`` are negations of these, with
-    a constant radius only: an unknown position is not far away.
+    ``<= r`` becomes NEAR, ``< r`` becomes NEARER, and ``= r`` becomes NEAR AND NOT NEARER. ``> r``, ``>= r`` and
+    ``<> r`` become negations of these, with a constant radius only: an unknown position is not far away.
     """
     if not (isinstance(left, Call) and left.name == "DISTANCE"):
         return None
@@ -209,7 +209,7 @@ def _make_nearness(distance: Call, radius: Expr, span: Span, *, is_strict: bool)
 
 
 def _make_comparison_hint(left: Expr, right: Expr) -> str | Hint:
-    """Return the way out for two values whose types do not compare."""
+    """Return the hint for two values whose types cannot be compared."""
     a, b = left.type, right.type
     if a.is_geometry or b.is_geometry:
         return "compare geometries with CONTAINS, INTERSECTS or DISTANCE"
@@ -227,11 +227,11 @@ def _make_comparison_hint(left: Expr, right: Expr) -> str | Hint:
 
 
 def _make_text_hint(left: Expr, right: Expr) -> str | Hint:
-    """Return the way out for a number and a text."""
+    """Return the hint for a number and a text."""
     literals = [side for side in (left, right) if isinstance(side, Literal)]
     texts = [side for side in literals if isinstance(side.value, str)]
     if texts and len(literals) == 2 and not make_number_hint(texts[0]):
-        return "write names of columns without quotes, or in double quotes"
+        return "write column names without quotes, or in double quotes"
     for side in (left, right):
         if isinstance(side, Literal) and side.type.is_numeric:
             return Hint("write text in single quotes", (Fix(side.span, f"'{side.value}'"),))

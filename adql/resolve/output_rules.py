@@ -1,4 +1,4 @@
-"""Rules for outputs: their names, what ORDER BY and GROUP BY allow."""
+"""Rules for outputs: their names, and what ORDER BY, GROUP BY and DISTINCT allow."""
 
 from __future__ import annotations
 
@@ -28,17 +28,17 @@ def find_output_name(item: nodes.SelectItem) -> str:
 
 
 def name_outputs(outputs: list[Output], stems: dict[str, str]) -> list[Output]:
-    """Give each output without a name a unique regular identifier, of a function's name and its place.
+    """Give each unnamed output a unique regular identifier, made of the name of its function and its number.
 
-    ``stems``: the names of functions by the outputs' aliases.
+    ``stems``: alias of an output -> name of its function.
     """
     if all(o.field.name for o in outputs):
         return outputs
     used = {o.field.name.lower() for o in outputs}
     named = []
-    for place, output in enumerate(outputs, 1):
+    for number, output in enumerate(outputs, 1):
         if not output.field.name:
-            name = f"{stems.get(output.alias, 'col')}_{place}"
+            name = f"{stems.get(output.alias, 'col')}_{number}"
             while name in used:
                 name += "_"
             used.add(name)
@@ -48,16 +48,16 @@ def name_outputs(outputs: list[Output], stems: dict[str, str]) -> list[Output]:
 
 
 def find_output(expression: nodes.Expression, outputs: list[Output]) -> Output | None:
-    """Return the output that an ORDER BY term names or numbers; None for other expressions."""
+    """Return the output to which an ORDER BY term refers by name or number; None for other expressions."""
     if isinstance(expression, nodes.NumberLiteral):
-        place = expression.value
-        if not isinstance(place, int) or not 1 <= place <= len(outputs):
+        number = expression.value
+        if not isinstance(number, int) or not 1 <= number <= len(outputs):
             raise AdqlSemanticError(
                 f"ORDER BY {expression.text}: the result has columns 1 to {len(outputs)}",
                 expression.span,
                 "a number is the position of a selected column",
             )
-        return outputs[place - 1]
+        return outputs[number - 1]
     if isinstance(expression, nodes.ColumnRef) and len(expression.parts) == 1:
         named = [o for o in outputs if is_same_name(expression.parts[0], o.field.name)]
         if len(named) > 1 and any(o.expr != named[0].expr for o in named):
@@ -70,7 +70,7 @@ def find_output(expression: nodes.Expression, outputs: list[Output]) -> Output |
 
 
 def check_groups(select: Select) -> None:
-    """Raise AdqlSemanticError for a column of a grouped SELECT outside of GROUP BY and set functions."""
+    """Raise AdqlSemanticError for a column of a grouped SELECT outside GROUP BY and set functions."""
     ordered = any(has_aggregate(o.expr) for o in select.order_by)
     if not select.is_grouped and not ordered:
         return
@@ -89,7 +89,7 @@ def check_groups(select: Select) -> None:
 
 
 def _find_ungrouped(expr: Expr, grouped: frozenset[Expr], own: frozenset[int]) -> Column | None:
-    """Return a column of the ``own`` relations outside of groups; columns of queries around are constant in them."""
+    """Return a column of the ``own`` relations outside groups; columns of outer queries are constant in a group."""
     if expr in grouped or isinstance(expr, Aggregate):
         return None
     if isinstance(expr, Column):

@@ -1,4 +1,4 @@
-"""Predicates and scalar subqueries: BETWEEN, IN, LIKE, IS NULL, EXISTS."""
+"""Binding of predicates and scalar subqueries: BETWEEN, IN, LIKE, IS NULL, EXISTS."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def _bind_between(binder: Binder, node: nodes.Between) -> Expr:
 
 
 def _bind_in_list(binder: Binder, node: nodes.InList) -> Expr:
-    """Bind constants as IN, and compare other items one by one, so that a join by them is an ordinary equality."""
+    """Bind constants as IN, and other items as equalities, so that a join can use them."""
     operand = binder.bind(node.operand)
     constants: list[Expr] = []
     others: list[Expr] = []
@@ -65,7 +65,7 @@ def _require_text(name: str, node: nodes.Expression, expr: Expr) -> Expr:
 
 
 def _bind_pattern(binder: Binder, node: nodes.Expression) -> Expr:
-    """Bind the pattern of LIKE; for an unknown name in double quotes, suggest a text with SQL's wildcards."""
+    """Bind the pattern of LIKE. For an unknown name in double quotes, suggest a text with SQL's wildcards."""
     try:
         return binder.bind(node)
     except AdqlSemanticError as error:

@@ -1,4 +1,4 @@
-"""SELECTs, set operations and WITH."""
+"""Binding of SELECTs, set operations and WITH."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ from clickhouse_schema.datatypes import BOOLEAN, CHAR, ColumnType
 
 
 def resolve_statement(
-    statement: nodes.Statement, catalogue: Catalogue, fresh: NameGenerator, positions: PositionLookup | None = None
+    statement: nodes.Statement, catalogue: Catalogue, names: NameGenerator, positions: PositionLookup | None = None
 ) -> tuple[Query, tuple[TableEntry, ...], dict[Span, str]]:
     """Bind a statement to the tables of a catalogue.
 
@@ -47,28 +47,28 @@ def resolve_statement(
         The syntax tree of the query.
     catalogue
         The tables that may be queried.
-    fresh
+    names
         Generates relation numbers and aliases; the passes continue with it.
     positions
-        Looks up the positions of named objects, ICRS in degrees; None refuses ivo_simbadpoint.
+        Returns the ICRS position of a named object in degrees; None to refuse ivo_simbadpoint.
 
     Returns
     -------
     tuple[Query, tuple[TableEntry, ...], dict[Span, str]]
-        The bound query, the catalogue tables that it reads, and warnings by their places in the text.
+        The bound query, the catalogue tables that it reads, and warnings by their spans in the text.
 
     Raises
     ------
     AdqlError
-        The query is faulty; an AdqlErrors has all errors found.
+        If the query has an error; AdqlErrors if it has several.
     """
-    resolution = Resolution(catalogue, fresh, ObjectPositions(positions))
+    resolution = Resolution(catalogue, names, ObjectPositions(positions))
     query = QueryBinder(resolution).bind_statement(statement)
     return query, tuple(resolution.tables.values()), resolution.warnings
 
 
 class QueryBinder:
-    """Binds the queries of one statement. ``adql.resolve.tableless_check`` has a subclass that knows no tables."""
+    """Binds the queries of a statement. ``adql.resolve.tableless_check`` has a subclass for unknown tables."""
 
     binder_class: ClassVar[type[Binder]] = Binder
     from_binder_class: ClassVar[type[FromBinder]] = FromBinder
@@ -81,7 +81,7 @@ class QueryBinder:
         return self.binder_class(self, EXPRESSION_BINDERS, scope, clause, allows_set_functions=allows_set_functions)
 
     def bind_statement(self, node: nodes.Statement) -> Query:
-        """Return the bound query; raise AdqlError with all errors found."""
+        """Return the bound query; raise AdqlError, or AdqlErrors if there are several errors."""
         query = None
         with self.resolution.collect_errors():
             query = self._bind_with(node)
@@ -108,7 +108,7 @@ class QueryBinder:
     # --- inner queries
 
     def bind_inner_query(self, node: nodes.Query, parent: Scope | None) -> Query:
-        """Bind a query inside of another one; raise its last error, so that the query around need not have columns."""
+        """Bind an inner query; raise its last error, so that the outer query need not handle missing columns."""
         known = len(self.resolution.errors)
         query = self._bind_query(node, parent)
         if len(self.resolution.errors) > known:
@@ -121,18 +121,19 @@ class QueryBinder:
             raise FormError(
                 f"a subquery for {where} must have one column; this one has {len(query.outputs)}",
                 node.span,
-                "name the wanted column after SELECT",
+                "select only the wanted column",
             )
         return query
 
     def count_columns(self, query: Query) -> int | None:
-        """Return the number of columns, None if it is unknown."""
+        """Return the number of columns; None if it is unknown."""
         return len(query.outputs)
 
     def unify_operand(self, operand: Expr, query: Query, where: str) -> tuple[Expr, Query]:
-        """Cast a value and a query's one column to a common type; not an integer and a real, which IN compares.
+        """Cast a value and the only column of a query to a common type.
 
-        A column of integers stays as it is: ClickHouse looks it up by its index.
+        An integer and a real stay as they are, because IN compares them. A column of integers stays as it is, because
+        ClickHouse looks it up by its index.
         """
         value = query.outputs[0].expr
         kind = find_common_type([operand, value], where, operand.span)
@@ -183,7 +184,7 @@ class QueryBinder:
     def make_output(self, expr: Expr, name: str) -> Output:
         if expr.type == UNTYPED:
             expr = Call(CHAR, "CAST", (expr,), span=expr.span)
-        return Output(self.resolution.fresh.new_alias(), expr, derive_field(expr, name))
+        return Output(self.resolution.names.new_alias(), expr, derive_field(expr, name))
 
     def bind_star(self, node: nodes.Star, scope: Scope) -> Iterable[Output]:
         visible = scope.visible
@@ -194,16 +195,16 @@ class QueryBinder:
     def _bind_group_term(
         self, term: nodes.Expression, scope: Scope, node: nodes.Select, outputs: Sequence[Output]
     ) -> Expr:
-        """Bind an input column or expression, or the name of an output where there is no such column.
+        """Bind an input column, an expression, or the name of an output if no input column has this name.
 
-        An output's bound expression is used itself: binding it again would make other subqueries.
+        An output's bound expression is used again: to bind it a second time would make different subqueries.
         """
         binder = self.make_binder(scope, "GROUP BY")
         if isinstance(term, nodes.ColumnRef) and len(term.parts) == 1:
             [name] = term.parts
             items = [item for item in node.items if item.alias and is_same_name(name, item.alias.name)]
             if items and not any(is_same_name(name, v.name) for v in scope.visible):
-                bound = binder.bind(items[0].expression)  # refuses what GROUP BY does not take
+                bound = binder.bind(items[0].expression)  # raises an error if GROUP BY does not take it
                 return next((o.expr for o in outputs if is_same_name(name, o.field.name)), bound)
         with self.resolution.collect_errors():
             return binder.bind(term)
@@ -246,20 +247,21 @@ class QueryBinder:
         return SetOperation(node.op, node.all, left, right, relation, tuple(outputs), order_by, None, node.offset or 0)
 
     def _combine_outputs(self, output: Output, other: Output, kind: ColumnType, relation: int) -> Output:
-        """Return the column of the combined rows, with the metadata on which both sides agree."""
+        """Return the column of the combined rows, with the metadata that both sides have in common."""
         unit = find_common_unit([output.expr, other.expr])
         own, its = output.field, other.field
         coordinates = own.coordinate_system if own.coordinate_system == its.coordinate_system else None
         times = own.time_system if own.time_system == its.time_system else None
         field = replace(own, type=kind, unit=unit, nullable=True, coordinate_system=coordinates, time_system=times)
         column = Column(kind, relation, output.alias, field)
-        return Output(self.resolution.fresh.new_alias(), column, field)
+        return Output(self.resolution.names.new_alias(), column, field)
 
     def _drop_unequal_rows(self, left: Query, right: Query, kinds: list[ColumnType]) -> tuple[Query, list[ColumnType]]:
-        """Return the right side of EXCEPT or INTERSECT and the types of the columns, for integers beside reals.
+        """Return the right side of EXCEPT or INTERSECT without useless rows, and the types of the result's columns.
 
-        The result has values of the left side only, so it keeps that side's types. Rows of the right side with a value
-        that such a type cannot hold equal no row of the left side; they are dropped.
+        If a column has integers on one side and reals on the other, the result keeps the type of the left side, whose
+        values it has. A row of the right side with a value that this type cannot hold equals no row of the left side,
+        so it is dropped.
         """
         pairs = list(zip(left.outputs, right.outputs, kinds, strict=True))
         if not any(a.expr.type.is_mixed_with(b.expr.type) for a, b, _ in pairs):
@@ -279,19 +281,19 @@ class QueryBinder:
                 is_held = Call(BOOLEAN, "NOT", (lost,))
                 equal.append(Call(BOOLEAN, "OR", (unknown, is_held)))
             types.append(kind)
-            outputs.append(Output(self.resolution.fresh.new_alias(), value, other.field))
+            outputs.append(Output(self.resolution.names.new_alias(), value, other.field))
         return Select(derived, combine_conjuncts(equal), (), None, tuple(outputs), False, (), None, 0), types
 
 
 def _bind_set_order_term(term: nodes.OrderTerm, outputs: list[Output]) -> Order:
     found = find_output(term.expression, outputs)
     if found is None:
-        raise AdqlSemanticError("ORDER BY after a set operation names an output column or its number", term.span)
+        raise AdqlSemanticError("ORDER BY after a set operation takes an output column or its number", term.span)
     return Order(found.expr, term.descending)
 
 
 def _cast_outputs(query: Query, kinds: list[ColumnType]) -> Query:
-    """Cast the outputs to the common types of two queries: ClickHouse would make variants of mixed types."""
+    """Cast the outputs to the common types of two queries, since ClickHouse would combine mixed types to variants."""
     pairs = zip(query.outputs, kinds, strict=True)
     outputs = tuple(replace(output, expr=cast_exactly(output.expr, kind)) for output, kind in pairs)
     return replace(query, outputs=outputs)

@@ -1,4 +1,4 @@
-"""The geometry functions of Qserv's scisql, bound to the operators of ADQL's own.
+"""The geometry functions of Qserv's scisql, bound to the operators of ADQL's geometry functions.
 
 Each name exists with and without the prefix ``scisql_``. NULL coordinates give NULL, as in CONTAINS (scisql gives 0).
 """
@@ -13,11 +13,11 @@ from adql.resolve.shape_binder import Args, BindGeometry, bind_position, check_c
 from adql.syntax import nodes
 from clickhouse_schema.datatypes import BOOLEAN, DOUBLE, INT
 
-#: Degrees around its centre in which an ellipse lies, per arcsec of the semi-major axis. A point on the border is at
-#: the arc sine of its distance in the projection, up to 1.0052 times as far.
+#: Degrees from its centre within which an ellipse lies, per arcsec of the semi-major axis. The separation of a point on
+#: the border is the arc sine of its distance in the projection, up to 1.0052 times that distance.
 _REACH = 1.0052 / 3600
 
-#: Arcsec, as in scisql
+#: In arcsec, as in scisql
 _MAX_SEMI_MAJOR_AXIS = 36_000
 
 
@@ -36,7 +36,7 @@ def _bind_in_polygon(binder: Binder, node: nodes.FunctionCall, args: Args, _syst
         raise FormError(
             f"{node.name.name} takes a position and three or more vertices, not {len(args)} numbers",
             node.span,
-            "as in s2PtInCPoly(ra, dec, ra1, dec1, ra2, dec2, ra3, dec3)",
+            "for example s2PtInCPoly(ra, dec, ra1, dec1, ra2, dec2, ra3, dec3)",
         )
     return _bind_in_shape(binder, node, args, "POLYGON")
 
@@ -54,16 +54,16 @@ def _bind_in_box(binder: Binder, node: nodes.FunctionCall, args: Args, _system: 
     west, south, east, north = (evaluate_constant(number) for corner in corners for number in corner)
     if west is None or south is None or east is None or north is None:
         raise AdqlSemanticError(
-            f"{name} takes constants as the borders of the box",
+            f"{name} takes constants as borders of the box",
             args[2].span.extend_to(args[-1].span),
-            "for borders of columns write ra BETWEEN west AND east AND dec BETWEEN south AND north",
+            "if the borders are columns, write ra BETWEEN west AND east AND dec BETWEEN south AND north",
         )
     within = Within(BOOLEAN, *position, Range(west, east, south, north), span=node.span)
     return Call(INT, "0 OR 1", (within,), span=node.span)
 
 
 def _bind_in_ellipse(binder: Binder, node: nodes.FunctionCall, args: Args, _system: str) -> Expr:
-    """Bind the exact test beside the nearness that makes a cover."""
+    """Bind the exact test together with the nearness from which a pass makes a cover."""
     check_count(node, args, 7)
     name = node.name.name
     position = bind_position(binder, args[0], args[1], name)

@@ -1,4 +1,4 @@
-"""Look-up of columns in the tables of one FROM clause, then in those of the queries around it."""
+"""Look-up of columns in the tables of a FROM clause, then in the tables of the outer queries."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from heapq import nlargest
 from typing import NamedTuple
 
 from adql.errors import NO_HINT, AdqlSemanticError, Fix, Hint, Span, make_printable
-from adql.ir import Column, Expr, NameGenerator, Output, walk_columns
+from adql.ir import Column, Expr, Output, walk_columns
 from adql.node_classes import replace
 from adql.syntax import nodes
 from adql.syntax.hints.other_dialects import find_column_hint
@@ -17,7 +17,7 @@ from clickhouse_schema.reserved_words import name_to_adql
 
 
 class Source:
-    """One table of a FROM clause: a catalogue table (``entry``), a derived one (``outputs``), or a sample (both)."""
+    """A table of a FROM clause: a catalogue table (``entry``), a derived table (``outputs``), or a sample (both)."""
 
     def __init__(
         self,
@@ -30,12 +30,12 @@ class Source:
         self.alias = alias
         self.entry = entry
         self.outputs = outputs
-        self.is_optional = False  # on the side of an outer join that may be missing
+        self.is_optional = False  # on the side of an outer join that may be NULL
         if entry:
-            self.fields, self.places = entry.fields, entry.places
+            self.fields, self.indexes_by_name = entry.fields, entry.places
         else:
             self.fields = tuple(output.field for output in outputs)
-            self.places = find_places(self.fields)
+            self.indexes_by_name = find_places(self.fields)
 
     @property
     def names(self) -> list[str]:
@@ -54,19 +54,22 @@ class Source:
             field = replace(field, nullable=True)
         return Column(field.type, self.relation, name, field, span=span)
 
-    def find_places(self, name: nodes.Identifier) -> list[int]:
-        """Return the indexes of the columns of this name."""
-        found = self.places.get(name.name.lower(), ())
-        return [place for place in found if self.fields[place].name == name.name] if name.delimited else [*found]
+    def find_indexes(self, name: nodes.Identifier) -> list[int]:
+        """Return the indexes of the columns with this name; a delimited identifier is case-sensitive."""
+        found = self.indexes_by_name.get(name.name.lower(), ())
+        return [index for index in found if self.fields[index].name == name.name] if name.delimited else [*found]
 
     def is_called(self, parts: Sequence[nodes.Identifier]) -> bool:
-        """Whether a qualifier (``alias``, ``table`` or ``schema.table``) names this table; an alias hides its name."""
+        """Return whether a qualifier (``alias``, ``table`` or ``schema.table``) means this table.
+
+        A table with an alias is called by the alias only.
+        """
         if self.alias is not None:
             return len(parts) == 1 and is_same_name(parts[0], self.alias.name)
         return self.is_table(parts)
 
     def is_hidden(self, parts: Sequence[nodes.Identifier]) -> bool:
-        """Whether a qualifier names this table, hidden by an alias."""
+        """Return whether a qualifier is the name of this table, which has an alias."""
         return self.alias is not None and self.is_table(parts)
 
     def is_table(self, parts: Sequence[nodes.Identifier]) -> bool:
@@ -79,25 +82,25 @@ class Source:
 
 
 class Visible(NamedTuple):
-    """A column that can be named without a qualifier: one of a source, or a merged one of USING and NATURAL."""
+    """A column that can be named without a qualifier: a column of a source, or merged by USING or NATURAL."""
 
     name: str
     source: Source | None = None
-    place: int = 0
+    number: int = 0  # of the column in the source
     merged: Expr | None = None
 
     def bind(self, span: Span) -> Expr:
         if self.merged is not None:
             return replace(self.merged, span=span)
-        assert self.source is not None  # noqa: S101  one of the two is there
-        return self.source.bind_column(self.place, span)
+        assert self.source is not None  # noqa: S101  a column is merged or has a source
+        return self.source.bind_column(self.number, span)
 
 
 def list_visible(sources: Iterable[Source]) -> list[Visible]:
     return [Visible(field.name, source, index) for source in sources for index, field in enumerate(source.fields)]
 
 
-#: As ``MIN_LIKENESS``, for a name in double quotes, which may be meant as a text
+#: Like ``MIN_LIKENESS``, for a name in double quotes, which may be intended as a text
 _MIN_LIKENESS_DELIMITED = 0.75
 
 Parts = tuple[nodes.Identifier, ...]
@@ -106,18 +109,25 @@ Parts = tuple[nodes.Identifier, ...]
 class Scope:
     """The columns that the expressions of one query can name.
 
-    ``merged``: the visible columns if USING or NATURAL has merged some, else None: those of the sources. ``parent``:
-    the scope of the query around. ``aliases``: the names that SELECT gives, in lower case. They cannot be used here,
-    but often are.
+    Parameters
+    ----------
+    sources
+        The tables of FROM.
+    merged
+        The visible columns, if USING or NATURAL has merged columns; None if all columns of the sources are visible.
+    parent
+        The scope of the outer query; None without one.
+
+    Attributes
+    ----------
+    aliases
+        The aliases of SELECT, in lower case. Expressions cannot use them, but queries often do.
     """
 
-    def __init__(
-        self, sources: list[Source], merged: list[Visible] | None, parent: Scope | None, fresh: NameGenerator
-    ) -> None:
+    def __init__(self, sources: list[Source], merged: list[Visible] | None, parent: Scope | None) -> None:
         self.sources = sources
         self.parent = parent
         self.aliases: frozenset[str] = frozenset()
-        self._fresh = fresh
         self._merged = merged
         self._merged_by_name: dict[str, list[Visible]] = {}
         for column in merged or ():
@@ -126,31 +136,27 @@ class Scope:
 
     @property
     def visible(self) -> list[Visible]:
-        """The columns by bare name, in the order of ``SELECT *``; not for look-ups, since tables may be wide."""
+        """The columns in the order of ``SELECT *``; too slow for look-ups, because tables may be wide."""
         return list_visible(self.sources) if self._merged is None else self._merged
 
     def find_column(self, parts: Parts, span: Span) -> Expr:
-        """Return the column of a reference, here or in the queries around.
+        """Return the column to which a reference refers, in this query or an outer one.
 
         Raises
         ------
         AdqlSemanticError
-            The column is unknown or ambiguous.
+            If the column is unknown or ambiguous.
         """
-        found = self.find_own_column(parts, span)
-        if found is not None:
-            return found
-        around = self.parent
-        while around is not None:
-            found = around.find_own_column(parts, span)
+        scope: Scope | None = self
+        while scope is not None:
+            found = scope.find_own_column(parts, span)
             if found is not None:
-                self._fresh.is_correlated = True
                 return found
-            around = around.parent
+            scope = scope.parent
         raise self.make_unknown_error(parts, span)
 
     def find_own_column(self, parts: Parts, span: Span) -> Expr | None:
-        """Return the column of a reference to a table of this query; None if there is none."""
+        """Return the column to which a reference refers in this query; None if there is none."""
         if len(parts) > 1:
             return self._find_qualified(parts, span)
         [name] = parts
@@ -160,18 +166,20 @@ class Scope:
             raise AdqlSemanticError(
                 f"column {parts_to_text(parts)} is ambiguous: it is in {where}",
                 span,
-                "put the table's name or alias before it",
+                "qualify it with the table's name or alias",
             )
         return candidates[0].bind(span) if candidates else None
 
     def find_source(self, qualifier: Parts, span: Span) -> Source:
-        """Return the one table that a qualifier names."""
+        """Return the table that a qualifier names; raise AdqlSemanticError unless there is exactly one."""
         called = [source for source in self.sources if source.is_called(qualifier)]
         if len(called) == 1:
             return called[0]
         name = parts_to_text(qualifier)
         if called:
-            raise AdqlSemanticError(f"{name} names {len(called)} tables here", span, "give each its own alias")
+            raise AdqlSemanticError(
+                f"{len(called)} tables are called {name} in this FROM clause", span, "give each table its own alias"
+            )
         here = qualifier[0].span.extend_to(qualifier[-1].span)
         for source in self.sources:
             if source.is_hidden(qualifier):
@@ -181,11 +189,11 @@ class Scope:
                     Hint(f"an alias hides the table's name: write {source.title}", (Fix(here, source.title),)),
                 )
         titles = [source.title for source in self.sources]
-        hint = suggest_name(name, titles, here) or f"there is {', '.join(titles)}"
+        hint = suggest_name(name, titles, here) or f"the tables here are {', '.join(titles)}"
         raise AdqlSemanticError(f"there is no table {name} in this FROM clause", span, hint)
 
     def is_outer(self, expr: Expr) -> bool:
-        """Whether ``expr`` has columns, all of them of queries around."""
+        """Return whether ``expr`` has columns, and all of them belong to outer queries."""
         own = {source.relation for source in self.sources}
         used = {column.relation for column in walk_columns(expr)}
         return bool(used) and not used & own
@@ -195,7 +203,7 @@ class Scope:
         *_, name = parts
         message = f"there is no column {parts_to_text(parts)}"
         if any(len(parts) > 1 and source.is_table(parts) for source in self.sources):
-            return AdqlSemanticError(f"{parts_to_text(parts)} is a table", span, "name a column of it")
+            return AdqlSemanticError(f"{parts_to_text(parts)} is a table", span, "name one of its columns")
         if len(parts) > 1:
             source = self.find_source(parts[:-1], span)
             message = f"there is no column {parts_to_text(parts[-1:])} in {source.title}"
@@ -207,7 +215,7 @@ class Scope:
             return AdqlSemanticError(message, span, hint)
         if name.name.lower() in self.aliases:
             return AdqlSemanticError(
-                f"{message}; SELECT gives this name to a value that is computed later",
+                f"{message}; SELECT gives this name to an expression that is computed later",
                 span,
                 "repeat its expression, or select it in a subquery",
             )
@@ -218,17 +226,17 @@ class Scope:
         if not called:
             return None
         source = called[0] if len(called) == 1 else self.find_source(parts[:-1], span)
-        places = source.find_places(parts[-1])
-        if len(places) > 1:
+        indexes = source.find_indexes(parts[-1])
+        if len(indexes) > 1:
             raise AdqlSemanticError(
-                f"{parts_to_text(parts)} names {len(places)} columns",
+                f"{len(indexes)} columns are called {parts_to_text(parts)}",
                 span,
                 "give the columns of the subquery different names",
             )
-        return source.bind_column(places[0], span) if places else None
+        return source.bind_column(indexes[0], span) if indexes else None
 
     def _find_called(self, qualifier: Parts) -> list[Source]:
-        """Return the tables that a qualifier names; bare ones, which most columns have, are looked up once."""
+        """Return the tables that a qualifier names. Single names, which are most frequent, are looked up once."""
         bare = qualifier[0]
         called = self._called.get((bare.name, bare.delimited)) if len(qualifier) == 1 else None
         if called is None:
@@ -238,18 +246,18 @@ class Scope:
         return called
 
     def _find_by_name(self, name: nodes.Identifier) -> list[Visible]:
-        """Return the visible columns of the name, in any case."""
+        """Return the visible columns with this name, in any case."""
         key = name.name.lower()
         if self._merged is not None:
             return self._merged_by_name.get(key, [])
-        places = [(source, place) for source in self.sources for place in source.places.get(key, ())]
-        return [Visible(source.fields[place].name, source, place) for source, place in places]
+        found = [(source, index) for source in self.sources for index in source.indexes_by_name.get(key, ())]
+        return [Visible(source.fields[index].name, source, index) for source, index in found]
 
     def _make_unknown_hint(self, name: nodes.Identifier, span: Span) -> Hint:
-        """Return the way out for a bare name: the last of these that applies."""
+        """Return the hint for an unknown name without a qualifier."""
         titles = {source.title.rpartition(".")[2].lower() for source in self.sources}
         if name.name.lower() in titles:
-            hint = Hint(f"{name.name} is a table: name a column of it")
+            hint = Hint(f"{name.name} is a table: name one of its columns")
         else:
             hint = find_column_hint(name.name) or self._suggest_column(name, span)
         if not name.delimited:
@@ -278,20 +286,21 @@ class Scope:
 # --- identifiers ------------------------------------------------------------------------------------------------------
 
 
-#: The least ratio (difflib) of two names that are taken for one
+#: Minimum similarity (difflib's ratio) of a name to a suggestion for it
 MIN_LIKENESS = 0.6
 
-#: Among more names, only so many are compared, 10 to 30 microseconds each: those with the most common pairs of letters
+#: Of more than ``_MAX_NAMES`` names, only the ``_MAX_COMPARED`` with the most common pairs of letters are compared. One
+#: comparison takes 10 to 30 microseconds.
 _MAX_NAMES, _MAX_COMPARED = 200, 50
 
 
 def is_same_name(identifier: nodes.Identifier, name: str) -> bool:
-    """Whether it names ``name``: delimited identifiers are case-sensitive, regular ones not (ADQL 2.1, 2.1.3)."""
+    """Return whether ``identifier`` means ``name``: a delimited one is case-sensitive (ADQL 2.1, section 2.1.3)."""
     return identifier.name == name if identifier.delimited else identifier.name.lower() == name.lower()
 
 
 def find_close_name(name: str, known: Iterable[str], likeness: float = MIN_LIKENESS) -> str | None:
-    """Return the one of ``known`` that is most like ``name``, ignoring case; None if none is."""
+    """Return the known name that is most similar to ``name``, ignoring case; None if no name is similar enough."""
     by_lower_case = {k.lower(): k for k in known}
     wanted = name.lower()
     compared: Iterable[str] = by_lower_case
@@ -304,13 +313,13 @@ def find_close_name(name: str, known: Iterable[str], likeness: float = MIN_LIKEN
 
 
 def suggest_name(name: str, known: Iterable[str], span: Span, likeness: float = MIN_LIKENESS) -> Hint:
-    """Return the hint ``did you mean x?`` with its fix, or no hint; ``known`` names as a query must write them."""
+    """Return the hint ``did you mean x?`` with its fix, or no hint; ``known`` has names as a query must write them."""
     close = find_close_name(name, known, likeness)
     return NO_HINT if close is None else make_name_hint(close, span)
 
 
 def make_name_hint(name: str, span: Span, where: str = "") -> Hint:
-    """Return the hint to write ``name`` in place of ``span``; ``where`` follows the name in the question."""
+    """Return the hint to replace ``span`` by ``name``; ``where`` follows the name in the question."""
     return Hint(f"did you mean {name}{where}?", (Fix(span, name),))
 
 

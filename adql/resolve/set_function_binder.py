@@ -1,4 +1,4 @@
-"""Set functions, as aggregates and as arguments of windows."""
+"""Binding of set functions, as aggregates and over windows."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from clickhouse_schema.datatypes import LONG
 
 
 def bind_set_function(binder: Binder, node: nodes.FunctionCall, name: str, *, over_groups: bool = False) -> Aggregate:
-    """Bind a set function; with ``over_groups`` that of a window, whose rows may be groups with set functions."""
+    """Bind a set function; ``over_groups`` if it is over a window, whose rows may be groups with set functions."""
     if not binder.allows_set_functions:
         hint = ""
         if binder.clause == "WHERE":
@@ -31,7 +31,7 @@ def bind_set_function(binder: Binder, node: nodes.FunctionCall, name: str, *, ov
             _refuse_nested_functions(arg, name)
         if binder.scope.is_outer(arg):
             raise AdqlSemanticError(
-                f"{name} of the query around this subquery", arg.span, "compute it there, in a subquery of its FROM"
+                f"{name} of columns of the outer query", arg.span, "compute it in a subquery in FROM of the outer query"
             )
     for parameter, arg in zip(function.parameters, args, strict=True):
         check_argument(function, parameter, arg)
@@ -45,13 +45,13 @@ def _check_histogram_bounds(args: tuple[Expr, ...]) -> None:
     lower, upper = evaluate_constant(args[1]), evaluate_constant(args[2])
     if lower is not None and upper is not None and lower >= upper:
         raise AdqlSemanticError(
-            f"the histogram ends at {upper:g}, but begins at {lower:g}", args[2].span, "lower must be less than upper"
+            f"the histogram ends at {upper:g} but begins at {lower:g}", args[2].span, "lower must be less than upper"
         )
 
 
 def _refuse_nested_functions(arg: Expr, name: str) -> None:
     for part in walk_expr(arg):
         if isinstance(part, Windowed):
-            raise AdqlSemanticError(f"{part.name} OVER inside of {name}", part.span, "compute it in a subquery")
+            raise AdqlSemanticError(f"{part.name} OVER inside {name}", part.span, "compute it in a subquery")
     if has_aggregate(arg):
         raise AdqlSemanticError(f"{name} of a set function", arg.span, "compute the inner one in a subquery")

@@ -1,7 +1,7 @@
-"""Shapes: POINT, CIRCLE, BOX, POLYGON and REGION, and arguments that are shapes.
+"""Binding of POINT, CIRCLE, BOX, POLYGON and REGION, and of arguments that are shapes.
 
-A point is Call POINT(lon, lat) and a circle Call CIRCLE(lon, lat, radius), in degrees, ICRS. A polygon, box or region
-of constants is a Shape; one of columns is Call POLYGON(lon, lat, ...) or BOX(lon, lat, width, height).
+A point is the Call POINT(lon, lat) and a circle the Call CIRCLE(lon, lat, radius), in degrees, ICRS. A polygon, box or
+region of constants is a Shape; of columns, it is the Call POLYGON(lon, lat, ...) or BOX(lon, lat, width, height).
 """
 
 from __future__ import annotations
@@ -21,12 +21,13 @@ from clickhouse_schema.shape_cover import has_stored_shapes
 
 Args = tuple[nodes.Expression, ...]
 
-#: Binds a geometry function: called with the binder, the call, its arguments after the coordinate system, the system
+#: Binds a call of a geometry function, given the binder, the call, its arguments after the coordinate system, and the
+#: system
 BindGeometry = Callable[[Binder, nodes.FunctionCall, Args, str], Expr]
 
 SHAPES = ("point", "circle", "polygon")
 
-#: The form with coordinates of functions that take points or coordinates
+#: Hints of functions that take points or coordinates, for calls with coordinates
 _COORDINATE_FORMS = {
     "CIRCLE": "with coordinates write CIRCLE(longitude, latitude, radius), all in degrees",
     "BOX": "with coordinates write BOX(longitude, latitude, width, height), all in degrees",
@@ -37,8 +38,8 @@ _COORDINATE_FORMS = {
 # --- arguments --------------------------------------------------------------------------------------------------------
 
 
-class place_shape_errors:  # noqa: N801  a context manager, used like a function
-    """Raise a ShapeError as an AdqlSemanticError at ``span``."""
+class locate_shape_errors:  # noqa: N801  a context manager, used like a function
+    """Convert a ShapeError to an AdqlSemanticError at ``span``."""
 
     __slots__ = ("_span",)
 
@@ -54,12 +55,12 @@ class place_shape_errors:  # noqa: N801  a context manager, used like a function
 
 
 def split_system(node: nodes.FunctionCall, name: str) -> tuple[str, Args]:
-    """Return the frame of the deprecated coordinate system argument, else ICRS, and the other arguments."""
+    """Return the frame of the deprecated coordinate system argument (ICRS without one) and the other arguments."""
     if name in _WITH_SYSTEM and isinstance(node.args[0], nodes.NullLiteral):
         return "ICRS", node.args[1:]
     if name not in _WITH_SYSTEM or not isinstance(node.args[0], nodes.StringLiteral):
         return "ICRS", node.args
-    with place_shape_errors(node.args[0].span):
+    with locate_shape_errors(node.args[0].span):
         return parse_system(node.args[0].value), node.args[1:]
 
 
@@ -72,7 +73,7 @@ def check_count(node: nodes.FunctionCall, args: Args, *counts: int) -> None:
 def bind_position(
     binder: Binder, lon: nodes.Expression, lat: nodes.Expression, name: str, system: str = "ICRS"
 ) -> Position:
-    """Bind the coordinates in the frame ``system`` as a position in ICRS."""
+    """Bind coordinates in the frame ``system`` as a position in ICRS."""
     x, y = binder.bind_number(lon, name), binder.bind_number(lat, name)
     latitude = evaluate_constant(y)
     if latitude is not None and abs(latitude) > 90:
@@ -83,13 +84,16 @@ def bind_position(
 
 
 def bind_shape(binder: Binder, node: nodes.Expression, name: str, *wanted: str) -> Expr:
-    """Bind an argument of the function ``name`` that has one of the ``wanted`` xtypes, or is any constant region."""
+    """Bind an argument of the function ``name`` that has one of the ``wanted`` xtypes.
+
+    A function that takes polygons takes any constant region.
+    """
     expr = binder.bind(node)
-    if isinstance(expr, Shape) and "polygon" in wanted:  # any constant region has an area and a centroid
+    if isinstance(expr, Shape) and "polygon" in wanted:
         return expr
     if expr.type.xtype not in wanted:
         kinds = join_choices([w.removeprefix("adql:").upper() for w in wanted])
-        hint = "POINT(ra, dec) makes a point of two columns" if "point" in wanted else ""
+        hint = "POINT(ra, dec) makes a point from two columns" if "point" in wanted else ""
         if expr.type.is_numeric:
             hint = _COORDINATE_FORMS.get(name, hint)
         if name == "REGION":
@@ -98,9 +102,9 @@ def bind_shape(binder: Binder, node: nodes.Expression, name: str, *wanted: str) 
     is_moc = isinstance(expr, Call) and expr.name in ("MOC UNION", "MOC INTERSECTION")
     if has_stored_shapes(expr.type) and not isinstance(expr, (Column, Shape)) and not is_moc:
         raise AdqlSemanticError(
-            f"{name} takes a {expr.type.adql} of a column or a literal",
+            f"{name} takes a {expr.type.adql} column or literal",
             node.span,
-            "shapes of this kind are read when they are loaded, not those that the query computes",
+            "texts of shapes are parsed when a table is loaded, not when a query computes them",
         )
     return expr
 
@@ -129,7 +133,7 @@ def _bind_circle(binder: Binder, node: nodes.FunctionCall, args: Args, system: s
 
 
 def _bind_centre(binder: Binder, args: Args, name: str, system: str) -> Position:
-    """Bind two numbers, or one point, which has its own system."""
+    """Bind two numbers in the frame ``system``, or one point, which has its own frame."""
     if len(args) == 1:
         return read_position(bind_shape(binder, args[0], name, "point"))
     return bind_position(binder, args[0], args[1], name, system)
@@ -137,7 +141,7 @@ def _bind_centre(binder: Binder, args: Args, name: str, system: str) -> Position
 
 def _bind_box(binder: Binder, node: nodes.FunctionCall, args: Args, system: str) -> Expr:
     check_count(node, args, 3, 4)
-    # the sides are parallel to the axes of the given system; a point as centre is in ICRS
+    # the sides are parallel to the axes of the given system, but a point as centre is in ICRS
     lon, lat = _bind_centre(binder, args[:-2], "BOX", "ICRS")
     width, height = (binder.bind_number(a, "BOX") for a in args[-2:])
     values = [evaluate_constant(e) for e in (lon, lat, width, height)]
@@ -150,15 +154,15 @@ def _bind_box(binder: Binder, node: nodes.FunctionCall, args: Args, system: str)
 
 
 def _bind_polygon(binder: Binder, node: nodes.FunctionCall, args: Args, system: str) -> Expr:
-    """Bind points or pairs of coordinates; the types of columns decide which, so the parser cannot count them."""
+    """Bind points or pairs of coordinates. The parser cannot count them, because the types of the columns decide."""
     if binder.bind(args[0]).type.xtype == "point":
         pairs = [read_position(bind_shape(binder, a, "POLYGON", "point")) for a in args]
     else:
         if len(args) < 6 or len(args) % 2:
             raise AdqlSemanticError(
-                f"POLYGON takes three or more longitudes and latitudes, in pairs; these are {len(args)} arguments",
+                f"POLYGON takes three or more pairs of longitude and latitude, not {len(args)} numbers",
                 args[0].span.extend_to(args[-1].span),
-                "as in POLYGON(ra1, dec1, ra2, dec2, ra3, dec3), or of points POLYGON(p1, p2, p3)",
+                "write POLYGON(ra1, dec1, ra2, dec2, ra3, dec3), or POLYGON(p1, p2, p3) with points",
             )
         coordinates = zip(args[::2], args[1::2], strict=True)
         pairs = [bind_position(binder, lon, lat, "POLYGON", system) for lon, lat in coordinates]
@@ -176,12 +180,12 @@ def _bind_region(binder: Binder, _node: nodes.FunctionCall, args: Args, _system:
 
 
 def _parse_region(text: str, span: Span) -> Shape:
-    """Return the shape of a literal, which stands in quotes at ``span``."""
+    """Return the shape of a literal, whose quotes are at both ends of ``span``."""
     try:
         region = stcs.parse_region(text)
     except ShapeError as error:
-        place = span.start + 1 + error.at
-        raise AdqlSemanticError(error.message, Span(place, place + 1), error.hint) from error
+        at = span.start + 1 + error.at
+        raise AdqlSemanticError(error.message, Span(at, at + 1), error.hint) from error
     return Shape(_find_region_type(region), region, span=span)
 
 
@@ -207,7 +211,7 @@ SHAPE_BINDERS: dict[str, BindGeometry] = {
 
 
 def turn_position(position: Position, source: str, target: str) -> Position:
-    """Return a position, in degrees in the frame ``source``, in the frame ``target``."""
+    """Transform a position in degrees from the frame ``source`` to the frame ``target``."""
     source, target = parse_frame(source), parse_frame(target)
     if source == target:
         return position
@@ -233,7 +237,7 @@ def _match_turn(position: Position) -> Turn | None:
 
 
 def simplify_turns(first: Position, second: Position) -> tuple[Position, Position]:
-    """Return two positions with the same separation, where possible without the rotation of a row's position."""
+    """Return two positions with the same separation, without rotations of a row's position where possible."""
     one, other = _match_turn(first), _match_turn(second)
     if one is not None and other is not None:
         is_same = (one.source, one.target) == (other.source, other.target)
@@ -250,7 +254,7 @@ def _is_constant(position: Position) -> bool:
 
 
 def move_turn_to_region(position: Position, region: Region) -> tuple[Position, Region]:
-    """Return the position without its rotation and the constant region rotated back; unchanged with a MOC."""
+    """Return the position without its rotation and the region rotated back; both unchanged if the region has a MOC."""
     turn = _match_turn(position)
     if turn is None or has_moc(region):
         return position, region
@@ -258,7 +262,7 @@ def move_turn_to_region(position: Position, region: Region) -> tuple[Position, R
 
 
 def turn_shape(shape: Expr, source: str, target: str, span: Span) -> Expr:
-    """Return a point, circle or polygon, of constants or of a row, in another frame."""
+    """Transform a point, circle or polygon, of constants or of a row, to another frame."""
     if parse_frame(source) == parse_frame(target):
         return shape
     if isinstance(shape, Shape):

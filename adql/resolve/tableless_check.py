@@ -1,9 +1,9 @@
 """Check of a query without its tables: any table may exist, with columns of any name and type.
 
-The resolver binds the query with unknown values in place of such columns; they go wherever a bare NULL may go. An
-expression of an unknown value is unknown, unless its type is certain. An error counts if it is about known parts only:
-apart from all unknown values in the text, or a ``FormError``. A query that is refused here is refused with any tables;
-one that is accepted here may still be wrong for the tables there are.
+The resolver binds the query with unknown values instead of columns of such tables. An unknown value may stand wherever
+NULL may stand. An expression with an unknown value is unknown, unless its type is certain. An error counts only if its
+span contains no unknown value, or if it is a ``FormError``. A query that fails this check fails with any tables; a
+query that passes it may still be wrong for existing tables.
 """
 
 from __future__ import annotations
@@ -49,28 +49,28 @@ def check_without_tables(text: str) -> frozenset[tuple[str, ...]]:
     Returns
     -------
     frozenset[tuple[str, ...]]
-        The names of the tables that it reads, in their parts as written, without quotes: ``("tycho2", "bright")``.
+        The names of the tables that it reads, in parts, as written but without quotes: ``("tycho2", "bright")``.
 
     Raises
     ------
     AdqlError
-        No tables make the query valid.
+        If the query is invalid whatever the tables are.
     """
     statement = parse(text)
     positions = ObjectPositions(lambda _name: (0.0, 0.0))
     resolution = _TablelessResolution(Catalogue(()), NameGenerator(), positions)
     _TablelessQueryBinder(resolution).bind_statement(statement)
-    return frozenset(resolution.names)
+    return frozenset(resolution.table_names)
 
 
 class _TablelessResolution(Resolution):
-    def __init__(self, catalogue: Catalogue, fresh: NameGenerator, positions: ObjectPositions) -> None:
-        super().__init__(catalogue, fresh, positions)
-        #: of the tables that are read
-        self.names: set[tuple[str, ...]] = set()
+    def __init__(self, catalogue: Catalogue, names: NameGenerator, positions: ObjectPositions) -> None:
+        super().__init__(catalogue, names, positions)
+        #: The names of the tables that the query reads, in their parts
+        self.table_names: set[tuple[str, ...]] = set()
 
     def count_conditions(self, count: int, span: Span) -> None:
-        """Count nothing: unknown columns cannot be told apart, so equalities of one column are not combined."""
+        """Count nothing: unknown columns are indistinguishable, so equalities of one column are not combined."""
 
 
 @node_class(frozen=True, slots=True)
@@ -88,14 +88,14 @@ def _make_unknown(span: Span) -> _Unknown:
 
 
 def _is_unknown(expr: Expr) -> bool:
-    """Whether the type depends on that of an unknown value."""
+    """Return whether the type of an expression depends on the type of an unknown value."""
     return any(isinstance(part, _Unknown) for part in walk_expr(expr)) or (
         expr.type == UNTYPED and not isinstance(expr, Literal)
     )
 
 
 class _UnknownSource(Source):
-    """A table of which only the name is known, as FROM has it."""
+    """A table of which only the name in FROM is known."""
 
     def __init__(self, relation: int, node: nodes.TableName) -> None:
         super().__init__(relation, node.alias)
@@ -106,7 +106,7 @@ class _UnknownSource(Source):
         return self.alias.name if self.alias else parts_to_text(self._parts)
 
     def is_called(self, parts: Sequence[nodes.Identifier]) -> bool:
-        """Whether a qualifier may name this table: without a schema it may be in any."""
+        """Return whether a qualifier may name this table; a table without a schema may be in any schema."""
         if self.alias is not None:
             return super().is_called(parts)
         pairs = zip(reversed(parts), reversed(self._parts), strict=False)
@@ -153,7 +153,7 @@ class _TablelessBinder(Binder):
             may_be_here = any(map(_has_unknown_columns, sources))
             try:
                 found = scope.find_own_column(node.parts, node.span)
-            except AdqlError:  # ambiguous, unless USING or NATURAL made one column of several
+            except AdqlError:  # ambiguous, unless USING or NATURAL has merged the columns
                 if not may_be_here:
                     raise
                 found = None
@@ -170,7 +170,7 @@ def _overlap(a: Span, b: Span) -> bool:
 
 
 def _has_certain_type(node: nodes.Expression) -> bool:
-    """Whether the expression has the same type with operands of any type."""
+    """Return whether an expression has the same type for operands of any type."""
     if isinstance(node, nodes.Binary | nodes.Unary):
         return node.op in _CERTAIN_OPERATORS
     if not isinstance(node, nodes.FunctionCall):
@@ -186,18 +186,18 @@ class _TablelessFromBinder(FromBinder):
     resolution: _TablelessResolution
 
     def find_entry(self, parts: tuple[nodes.Identifier, ...], _span: Span) -> TableEntry:
-        self.resolution.names.add(tuple(part.name for part in parts))
+        self.resolution.table_names.add(tuple(part.name for part in parts))
         return _ENTRY
 
     def is_defined(self, table: nodes.CommonTable, span: Span) -> bool:
-        """Whether it may be used here: a WITH table that seems to use itself may read a stored one of its name."""
+        """Return whether it may be used here. A WITH table that seems to use itself may read a stored table instead."""
         return table.name.name.lower() not in self.open_tables[-1:] and super().is_defined(table, span)
 
     def make_source(self, relation: int, node: nodes.TableName, _entry: TableEntry) -> Source:
         return _UnknownSource(relation, node)
 
     def find_shared_names(self, node: nodes.Join, left: Side, right: Side) -> list[nodes.Identifier] | None:
-        """Return None for unknown tables too, whose columns cannot be paired."""
+        """Return None also for unknown tables, whose columns cannot be paired."""
         if any(map(_has_unknown_columns, (*left.sources, *right.sources))):
             return None
         return super().find_shared_names(node, left, right)
@@ -217,14 +217,14 @@ class _TablelessQueryBinder(QueryBinder):
     def make_output(self, expr: Expr, name: str) -> Output:
         if not _is_unknown(expr):
             return super().make_output(expr, name)
-        return Output(self.resolution.fresh.new_alias(), expr, Field(name, UNTYPED))
+        return Output(self.resolution.names.new_alias(), expr, Field(name, UNTYPED))
 
     def bind_star(self, node: nodes.Star, scope: Scope) -> list[Output]:
         sources = [scope.find_source(node.qualifier, node.span)] if node.qualifier else scope.sources
         outputs = list(super().bind_star(node, scope))
         if any(map(_has_unknown_columns, sources)):
             unknown = _make_unknown(node.span)
-            outputs.append(Output(self.resolution.fresh.new_alias(), unknown, Field(_ALL, UNTYPED)))
+            outputs.append(Output(self.resolution.names.new_alias(), unknown, Field(_ALL, UNTYPED)))
         return outputs
 
     def bind_order_term(self, term: nodes.OrderTerm, scope: Scope, outputs: list[Output]) -> Order:

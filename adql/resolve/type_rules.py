@@ -1,4 +1,4 @@
-"""Rules for types: the common type of values, arguments of functions, literals beside values of another type."""
+"""Rules for types: the common type of values, the types of arguments, and literals next to values of another type."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from adql.ir import UNTYPED, Call, Expr, Literal
 from adql.syntax.hints.angle_notations import parse_angle_text
 from clickhouse_schema.datatypes import CHAR, DOUBLE, FLOAT, INT, LONG, SHORT, TIMESTAMP, UNICODE, ColumnType
 
-#: DALI 1.1 section 3.3.3, a trailing Z allowed
+#: DALI 1.1 section 3.3.3, with an optional trailing Z
 _ISO = re.compile(r"\d{4}-\d\d-\d\d([T ]\d\d:\d\d(:\d\d(\.\d{1,6})?)?)?Z?")
 
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
@@ -32,12 +32,12 @@ CAST_TARGETS: dict[str, ColumnType] = {
 
 
 def find_common_type(args: Sequence[Expr], where: str, span: Span) -> ColumnType:
-    """Return the type that all values fit: the widest of numbers, else the type that they share.
+    """Return the type to which all values convert: the widest of numeric types, else the type that they share.
 
     Raises
     ------
     AdqlSemanticError
-        The values are of several kinds; the message begins with ``where``.
+        If the values are of several kinds; the message begins with ``where``.
     """
     types = [a.type for a in args if not is_null(a)]
     if not types:
@@ -53,13 +53,13 @@ def find_common_type(args: Sequence[Expr], where: str, span: Span) -> ColumnType
     if all(t == types[0] for t in types):
         return types[0]
     names = " and ".join(dict.fromkeys(t.adql for t in types))
-    raise AdqlSemanticError(f"{where} mixes {names}", span, "all its values must be of one kind")
+    raise AdqlSemanticError(f"{where} mixes {names}", span, "all its values must be of the same kind")
 
 
 def cast_exactly(expr: Expr, kind: ColumnType) -> Expr:
-    """Return the value in a common type; ClickHouse raises an error where ``kind`` cannot hold the number.
+    """Return the value cast to a common type; ClickHouse raises an error if ``kind`` cannot hold the number.
 
-    A value of that type is cast too: ClickHouse's own type for it may be narrower.
+    A value that has this type already is cast too, because ClickHouse's own type for it may be narrower.
     """
     if kind.is_array:  # the other value is an array or NULL
         return expr if expr.type.is_array else Call(kind, "COALESCE", (Literal(UNTYPED, None),), span=expr.span)
@@ -67,7 +67,7 @@ def cast_exactly(expr: Expr, kind: ColumnType) -> Expr:
 
 
 def make_number_hint(expr: Expr, *, degrees: bool = True) -> Hint:
-    """Return the way out where a number is required; with ``degrees``, recognize angles in other notations."""
+    """Return the hint for a value that must be a number; ``degrees`` recognizes angles in other notations."""
     if expr.type.is_timestamp:
         return Hint("ivo_to_mjd(...) converts a timestamp to a number of days")
     if expr.type.is_complex:
@@ -81,7 +81,7 @@ def make_number_hint(expr: Expr, *, degrees: bool = True) -> Hint:
 
 
 def check_argument(function: Function, parameter: Parameter, arg: Expr) -> None:
-    """Raise AdqlSemanticError unless ``parameter`` takes ``arg``."""
+    """Raise AdqlSemanticError unless ``arg`` fits ``parameter``."""
     if fits_parameter(parameter, arg):
         return
     hint = _ARGUMENT_HINTS.get(parameter.kind, NO_HINT)
@@ -97,24 +97,24 @@ def check_argument(function: Function, parameter: Parameter, arg: Expr) -> None:
 
 _ARGUMENT_HINTS = {
     "text": Hint("CAST(... AS VARCHAR) converts a value to text"),
-    "timestamp": Hint("CAST(... AS TIMESTAMP) converts text to one"),
+    "timestamp": Hint("CAST(... AS TIMESTAMP) converts text to a timestamp"),
 }
 
 
 def require_integer(expr: Expr, op: str) -> None:
     if not expr.type.is_integer and not is_null(expr):
-        hint = "a power is POWER(a, b)" if op == "^" else ""
+        hint = "write a power as POWER(a, b)" if op == "^" else ""
         raise AdqlSemanticError(f"'{op}' takes integers; this is {expr.type.adql}", expr.span, hint)
 
 
 def unify_timestamps(args: Sequence[Expr]) -> list[Expr]:
-    """Return the values with literal texts as timestamps if another value is a timestamp."""
+    """Return the values, with literal texts converted to timestamps if another value is a timestamp."""
     kind = next((a.type for a in args if a.type.is_timestamp), None)
     return list(args) if kind is None else [text_to_timestamp(a, kind) for a in args]
 
 
 def text_to_timestamp(expr: Expr, other: ColumnType) -> Expr:
-    """Return a literal text beside a timestamp as the timestamp that it writes in ISO 8601; other values unchanged."""
+    """Convert a literal text in ISO 8601 to a timestamp if ``other`` is a timestamp; return other values unchanged."""
     if not (other.is_timestamp and isinstance(expr, Literal) and isinstance(expr.value, str)):
         return expr
     if expr.type.is_timestamp:

@@ -1,7 +1,4 @@
-"""Window functions (extension): which function, over which rows.
-
-They have the meaning of SQL:2003. Every set function takes OVER too.
-"""
+"""Binding of window functions (extension), which have the meaning of SQL:2003. Each set function takes OVER, too."""
 
 from __future__ import annotations
 
@@ -17,10 +14,10 @@ from adql.resolve.type_rules import find_common_type, unify_timestamps
 from adql.syntax import nodes
 from clickhouse_schema.datatypes import DOUBLE, LONG, ColumnType
 
-#: ClickHouse's offsets are less than the greatest 32-bit integer.
+#: ClickHouse requires offsets below the greatest 32-bit integer
 MAX_ROWS = (1 << 31) - 2
 
-#: Clauses that are computed after GROUP BY and HAVING, whose rows the windows see
+#: Clauses that are computed after GROUP BY and HAVING, which produce the rows of windows
 _CLAUSES = ("SELECT", "ORDER BY")
 
 _SUBQUERY = "select it in a subquery: SELECT ... FROM (SELECT ..., {0}(...) OVER (...) AS w FROM ...) AS q WHERE w ..."
@@ -28,10 +25,20 @@ _SUBQUERY = "select it in a subquery: SELECT ... FROM (SELECT ..., {0}(...) OVER
 
 @dataclass(frozen=True, slots=True)
 class WindowFunction:
-    """A window function without an aggregate of its name.
+    """A window function that is not a set function.
 
-    ``result``: None for the type of the first argument. ``count_index``: the index of the argument that is a literal
-    integer of at least ``min_count``.
+    Attributes
+    ----------
+    usage
+        A call of the function, for messages.
+    result
+        The type of the result; None for the type of the first argument.
+    min_args, max_args
+        Bounds of the number of arguments.
+    count_index
+        The index of the argument that must be a literal integer of at least ``min_count``; None without one.
+    takes_frame
+        Whether the frame of the window matters.
     """
 
     usage: str
@@ -70,7 +77,7 @@ def bind_window(binder: Binder, node: nodes.FunctionCall) -> Expr:
     order_by = tuple(Order(binder.bind(term.expression), term.descending) for term in window.order_by)
     for expr in (*partition_by, *(o.expr for o in order_by)):
         if expr.type.is_array:
-            raise AdqlSemanticError(f"OVER takes single values; this is {expr.type.adql}", expr.span)
+            raise AdqlSemanticError(f"OVER takes scalar values; this is {expr.type.adql}", expr.span)
     frame = _bind_frame(window.frame, order_by)
     if name in SET_FUNCTIONS_BY_NAME:
         inner = bind_set_function(binder, node, name, over_groups=True)
@@ -83,7 +90,7 @@ def bind_window(binder: Binder, node: nodes.FunctionCall) -> Expr:
     for part in walk_expr(windowed):
         if isinstance(part, Windowed) and part is not windowed:
             raise AdqlSemanticError(
-                f"{part.name} OVER inside of {name} OVER", part.span, "compute the inner one in a subquery"
+                f"{part.name} OVER inside {name} OVER", part.span, "compute the inner one in a subquery"
             )
     return windowed
 
@@ -92,7 +99,7 @@ def _find_function(node: nodes.FunctionCall, name: str) -> WindowFunction:
     function = WINDOW_FUNCTIONS.get(name)
     if function is None:
         hint = suggest_name(name, [*WINDOW_FUNCTIONS, *SET_FUNCTIONS_BY_NAME], node.name.span)
-        raise AdqlSemanticError(f"{node.name.name} is not a window function", node.name.span, hint or "leave OVER out")
+        raise AdqlSemanticError(f"{node.name.name} is not a window function", node.name.span, hint or "remove OVER")
     if not function.min_args <= len(node.args) <= function.max_args:
         raise FormError(f"{name} does not take {len(node.args)} arguments", node.span, f"write {function.usage}")
     return function
@@ -110,7 +117,7 @@ def _bind_arguments(
     values = unify_timestamps([args[0], *args[2:]])
     for value in values:
         if value.type.is_array:
-            raise AdqlSemanticError(f"{function.usage} takes a single value; this is {value.type.adql}", value.span)
+            raise AdqlSemanticError(f"{function.usage} takes a scalar value; this is {value.type.adql}", value.span)
     kind = find_common_type(values, node.name.name.upper(), node.span)
     first, *default = values
     return kind, (first, *args[1:2], *default)
@@ -135,19 +142,19 @@ def _bind_frame(node: nodes.Frame | None, order_by: tuple[Order, ...]) -> Frame 
     if len(offsets) == 2 and node.start[0] == node.end[0]:
         first, last = offsets if node.start[0] == "FOLLOWING" else offsets[::-1]
         if first > last:
-            raise AdqlSemanticError("the frame ends before it begins", node.span)
+            raise AdqlSemanticError("the frame ends before it starts", node.span)
     return Frame(node.unit, node.start, node.end)
 
 
 def _check_range_order(node: nodes.Frame, order_by: tuple[Order, ...]) -> None:
     if len(order_by) != 1:
         raise AdqlSemanticError(
-            "RANGE with an offset takes one ORDER BY value",
+            "RANGE with an offset takes exactly one ORDER BY expression",
             node.span,
-            "the offset is a difference of that value; ROWS counts rows",
+            "the offset is a difference from its value; to count rows, write ROWS",
         )
     key = order_by[0].expr
     if not key.type.is_numeric:
         raise AdqlSemanticError(
-            f"RANGE with an offset orders by a number; this is {key.type.adql}", key.span, "ROWS counts rows"
+            f"RANGE with an offset orders by a number; this is {key.type.adql}", key.span, "to count rows, write ROWS"
         )

@@ -1,7 +1,9 @@
 """The passes over the bound query, one or a few to a file.
 
-Every SELECT is decorrelated, goes through ``PASSES_BEFORE_INNER``, has its derived tables and subqueries rewritten, and
-goes through ``PASSES_AFTER_INNER``. On a cluster ``distribute_query`` follows, once for the whole query.
+Every SELECT goes through ``PASSES_BEFORE_INNER``, has its derived tables and subqueries rewritten, and goes through
+``PASSES_AFTER_INNER``. On a cluster ``distribute_query`` follows, once for the whole query.
+
+A pass is a pure function: it returns the new SELECT, with what it has found in it, if anything (``Rewritten``).
 """
 
 from __future__ import annotations
@@ -10,6 +12,7 @@ from collections.abc import Callable
 
 from adql.ir import (
     NEARNESSES,
+    SUBQUERIES,
     Aggregate,
     Call,
     Column,
@@ -19,13 +22,13 @@ from adql.ir import (
     InSubquery,
     Join,
     Literal,
-    NameGenerator,
     Query,
     Relation,
     Scan,
     Select,
     SetOperation,
     Subquery,
+    TranslationContext,
     Windowed,
     change_children,
     map_select,
@@ -35,7 +38,7 @@ from adql.ir import (
 from adql.node_classes import replace
 from adql.rewrite.covers.shape_column_covers import SHAPE_CALLS, SHAPE_RELATIONS, use_stored_shapes
 from adql.rewrite.covers.spatial_covers import add_covers, may_have_cover
-from adql.rewrite.filters.id_look_ups import may_look_up, record_look_ups
+from adql.rewrite.filters.id_look_ups import find_id_look_ups, may_look_up
 from adql.rewrite.filters.region_transfer import transfer_regions
 from adql.rewrite.filters.small_side_filters import filter_by_small_sides
 from adql.rewrite.filters.text_index_filters import may_search_texts, use_text_indexes
@@ -46,7 +49,6 @@ from adql.rewrite.joins.impossible_conditions import empty_impossible_joins
 from adql.rewrite.joins.join_trees import (
     add_outer_keys,
     enclose_alternatives,
-    fix_join_order,
     make_left_deep,
     move_keys_to_on,
 )
@@ -58,10 +60,15 @@ from adql.rewrite.matches.nearest_neighbours import CHOICES, choose_nearest
 from adql.rewrite.matches.outer_matches import split_outer_matches
 from adql.rewrite.matches.shape_matches import add_cap_nearness
 from adql.rewrite.subqueries.decorrelate import decorrelate_subqueries
+from adql.rewrite.trees.rewritten import Rewritten
 from adql.rewrite.trees.select_contents import SelectContents
 
 PassCondition = Callable[[SelectContents], bool]
-Pass = Callable[[Select, NameGenerator], Select]
+Pass = Callable[[Select, TranslationContext], Select | Rewritten[Select]]
+
+
+def has_subquery(contents: SelectContents) -> bool:
+    return contents.has_kind(SUBQUERIES)
 
 
 def has_join(contents: SelectContents) -> bool:
@@ -98,9 +105,10 @@ def is_any(contents: SelectContents) -> bool:  # noqa: ARG001  every condition h
 #: These make derived tables or add conditions to them, so they come before the SELECTs inside are rewritten. Each pass
 #: runs on the SELECTs that satisfy its condition.
 PASSES_BEFORE_INNER: tuple[tuple[Pass, PassCondition], ...] = (
-    (record_look_ups, may_look_up),  # at any place: it changes nothing
+    (decorrelate_subqueries, has_subquery),  # before all others: they expect that no subquery is correlated
+    (find_id_look_ups, may_look_up),  # at any position: it changes nothing
     (use_text_indexes, may_search_texts),  # before a small side's conditions are copied into its filters
-    (make_left_deep, has_join),  # first: all others expect leaves on the right of joins, and no RIGHT JOIN
+    (make_left_deep, has_join),  # before all passes below: they expect leaves on the right of joins, and no RIGHT JOIN
     (empty_impossible_joins, is_any),  # before any join is planned: one that matches nothing needs no plan
     (use_kept_matches, joins_by_call(*NEARNESSES, *CHOICES)),  # before the passes that plan matches
     (add_cap_nearness, joins_by_call(*SHAPE_RELATIONS)),  # adds the nearnesses of shapes, which the passes below read
@@ -118,7 +126,6 @@ PASSES_AFTER_INNER: tuple[tuple[Pass, PassCondition], ...] = (
     (merge_matches, joins_by_call(*NEARNESSES)),  # before the plans by hash tables, which take what it leaves
     (count_matches, joins_by_call(*NEARNESSES)),  # before cross-matches: a match that is only counted tests fewer pairs
     (plan_cross_matches, joins_by_call(*NEARNESSES)),  # adds the equality of cubes
-    (fix_join_order, has_join),  # after cross-matches, which make derived tables; before keys that are always true
     (add_outer_keys, has_join),  # after every pass that may add a real key
     (enclose_alternatives, has_join),  # after the last condition of an ON
     (hold_constants, has_join),  # after the last change of an ON
@@ -127,21 +134,21 @@ PASSES_AFTER_INNER: tuple[tuple[Pass, PassCondition], ...] = (
 )
 
 
-def rewrite_query(query: Query, fresh: NameGenerator) -> Query:
+def rewrite_query(query: Query, context: TranslationContext) -> Rewritten[Query]:
     """Apply the passes to a bound query and to every query inside it.
 
     Parameters
     ----------
     query
         The bound query as the binder returns it.
-    fresh
-        The generator of relation numbers and aliases of this translation. The passes record in it whether the engine
-        must keep the order of joins, and whether rows are looked up by id.
+    context
+        Generates the relation numbers and aliases that the passes add.
 
     Returns
     -------
-    Query
-        A query with the same result that the emitter, or ``distribute_query`` before it, can take.
+    Rewritten[Query]
+        A query with the same result that the emitter, or ``distribute_query`` before it, can take, and what the passes
+        found in it.
 
     Raises
     ------
@@ -150,57 +157,62 @@ def rewrite_query(query: Query, fresh: NameGenerator) -> Query:
     AdqlSemanticError
         If ``skyhouse_nearest`` or ``skyhouse_mutual`` stands outside of a join's ON.
     """
-    if isinstance(query, SetOperation):
-        return _rewrite_set_operation(query, fresh)
-    contents = SelectContents(decorrelate_subqueries(query, fresh) if fresh.is_correlated else query)
-    contents = _apply_passes(PASSES_BEFORE_INNER, contents, fresh)
-    contents = _update_contents(contents, _rewrite_inner_queries(contents, fresh))
-    return _apply_passes(PASSES_AFTER_INNER, contents, fresh).select
-
-
-def _apply_passes(
-    passes: tuple[tuple[Pass, PassCondition], ...], contents: SelectContents, fresh: NameGenerator
-) -> SelectContents:
-    for apply_pass, is_needed in passes:
-        if is_needed(contents):
-            contents = _update_contents(contents, apply_pass(contents.select, fresh))
-    return contents
-
-
-def _update_contents(contents: SelectContents, select: Select) -> SelectContents:
-    return contents if select is contents.select else SelectContents(select)
-
-
-def _rewrite_set_operation(query: SetOperation, fresh: NameGenerator) -> SetOperation:
-    left, right = rewrite_query(query.left, fresh), rewrite_query(query.right, fresh)
-    if query.op != "UNION" or not query.all:
-        left, right = canonicalize_outputs(left), canonicalize_outputs(right)
-    return replace(query, left=left, right=right)
+    rewriter = _Rewriter(context)
+    return Rewritten(rewriter.rewrite(query), rewriter.has_id_look_up)
 
 
 #: Expressions that hold no query and compare no zeros: nearly all
 _PLAIN = frozenset((Call, Column, Literal))
 
 
-def _rewrite_inner_queries(contents: SelectContents, fresh: NameGenerator) -> Select:
-    select = contents.select
+class _Rewriter:
+    """Applies the passes to the SELECTs of one query, and collects what they find."""
 
-    def change_expr(expr: Expr) -> Expr:
-        if isinstance(expr, Call) and expr.name == "AND":
-            return change_children(expr, change_expr)
-        return expr if _PLAIN.issuperset(map(type, walk_expr(expr))) else transform_expr(expr, change_part)
+    def __init__(self, context: TranslationContext) -> None:
+        self.has_id_look_up = False
+        self._context = context
 
-    def change_part(expr: Expr) -> Expr:
-        if isinstance(expr, (Subquery, InSubquery, Exists)):
-            expr = replace(expr, query=rewrite_query(expr.query, fresh))
-        return canonicalize_compared(expr) if isinstance(expr, (Aggregate, Windowed, InSubquery)) else expr
+    def rewrite(self, query: Query) -> Query:
+        if isinstance(query, SetOperation):
+            return self._rewrite_set_operation(query)
+        contents = SelectContents(query)
+        contents = self._apply_passes(PASSES_BEFORE_INNER, contents)
+        contents = contents.update(self._rewrite_inner_queries(contents))
+        return self._apply_passes(PASSES_AFTER_INNER, contents).select
 
-    def change_tree(relation: Relation) -> Relation:
+    def _apply_passes(self, passes: tuple[tuple[Pass, PassCondition], ...], contents: SelectContents) -> SelectContents:
+        for apply_pass, is_needed in passes:
+            if is_needed(contents):
+                result = apply_pass(contents.select, self._context)
+                if isinstance(result, Rewritten):
+                    self.has_id_look_up = self.has_id_look_up or result.has_id_look_up
+                    result = result.query
+                contents = contents.update(result)
+        return contents
+
+    def _rewrite_set_operation(self, query: SetOperation) -> SetOperation:
+        left, right = self.rewrite(query.left), self.rewrite(query.right)
+        if query.op != "UNION" or not query.all:
+            left, right = canonicalize_outputs(left), canonicalize_outputs(right)
+        return replace(query, left=left, right=right)
+
+    def _rewrite_inner_queries(self, contents: SelectContents) -> Select:
+        select = contents.select.with_from(self._rewrite_relation(contents.select.from_))
+        return map_select(select, self._rewrite_expr) if contents.has_other_kinds else select
+
+    def _rewrite_relation(self, relation: Relation) -> Relation:
         if isinstance(relation, Join):
-            return relation.with_sides(change_tree(relation.left), change_tree(relation.right))
+            return relation.with_sides(self._rewrite_relation(relation.left), self._rewrite_relation(relation.right))
         if isinstance(relation, Scan):
             return relation
-        return Derived(relation.relation, rewrite_query(relation.query, fresh))
+        return Derived(relation.relation, self.rewrite(relation.query))
 
-    select = select.with_from(change_tree(select.from_))
-    return map_select(select, change_expr) if contents.conditions.kinds or contents.others.kinds else select
+    def _rewrite_expr(self, expr: Expr) -> Expr:
+        if isinstance(expr, Call) and expr.name == "AND":
+            return change_children(expr, self._rewrite_expr)
+        return expr if _PLAIN.issuperset(map(type, walk_expr(expr))) else transform_expr(expr, self._rewrite_part)
+
+    def _rewrite_part(self, expr: Expr) -> Expr:
+        if isinstance(expr, (Subquery, InSubquery, Exists)):
+            expr = replace(expr, query=self.rewrite(expr.query))
+        return canonicalize_compared(expr) if isinstance(expr, (Aggregate, Windowed, InSubquery)) else expr

@@ -41,7 +41,7 @@ def _parse_frame(cursor: Cursor) -> Frame:
     span = cursor.span_from(first)
     first_bound, last_bound = _BOUNDS.index(start[0]), _BOUNDS.index(end[0])
     if first_bound == len(_BOUNDS) - 1 or last_bound == 0 or first_bound > last_bound:
-        raise AdqlSyntaxError("the frame ends before it begins", span)
+        raise AdqlSyntaxError("the frame ends before it starts", span)
     return Frame(span, unit, start, end)
 
 

@@ -1,4 +1,4 @@
-"""Settings of the place: where the data lie, and where the service listens."""
+"""Location settings: the data directory, the address to listen on, and the number of processes."""
 
 from __future__ import annotations
 

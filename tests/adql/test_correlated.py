@@ -142,7 +142,7 @@ def test_usage_of_merged_columns(ask: Ask) -> None:
         ),
         (
             "SELECT id FROM small.stars AS s WHERE (SELECT SUM(s.mag) FROM small.spectra AS p) > 1",
-            "SUM of the query around this subquery",
+            "SUM of columns of the outer query",
         ),
         (
             "SELECT name FROM small.stars AS s GROUP BY name HAVING EXISTS (SELECT * FROM small.spectra AS p WHERE p.star = s.id)",

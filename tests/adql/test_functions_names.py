@@ -53,12 +53,12 @@ def test_each_name_is_looked_up_once(small: Catalogue) -> None:
     ("call", "said"),
     [
         ("ivo_simbadpoint('an invalid identifier')", "no object called 'an invalid identifier' is known"),
-        ("ivo_simbadpoint(name)", "takes one text, as a literal"),
-        ("ivo_simbadpoint('M ' || '31')", "takes one text, as a literal"),
-        ("ivo_simbadpoint(31)", "takes one text, as a literal"),
-        ("ivo_simbadpoint(NULL)", "takes one text, as a literal"),
-        ("ivo_simbadpoint()", "takes one text, as a literal"),
-        ("ivo_simbadpoint('M 31', 'M 32')", "takes one text, as a literal"),
+        ("ivo_simbadpoint(name)", "takes one literal text"),
+        ("ivo_simbadpoint('M ' || '31')", "takes one literal text"),
+        ("ivo_simbadpoint(31)", "takes one literal text"),
+        ("ivo_simbadpoint(NULL)", "takes one literal text"),
+        ("ivo_simbadpoint()", "takes one literal text"),
+        ("ivo_simbadpoint('M 31', 'M 32')", "takes one literal text"),
         ("ivo_simbadpoint('')", "has 1 to 100 characters"),
         ("ivo_simbadpoint('   ')", "has 1 to 100 characters"),
         ("ivo_simbadpoint('" + "M" * 101 + "')", "has 1 to 100 characters"),
@@ -72,11 +72,11 @@ def test_malformed_names_are_refused(call: str, said: str, small: Catalogue) -> 
 
 def test_number_of_names_is_limited(small: Catalogue) -> None:
     calls = ", ".join(f"ivo_simbadpoint('NGC {i}')" for i in range(6))
-    with pytest.raises(AdqlError, match="a query may have at most 5 names of objects"):
+    with pytest.raises(AdqlError, match="a query may have at most 5 object names"):
         translate(f"SELECT {calls} FROM small.stars", small, positions=lambda _: _BARNARD)
 
 
 def test_function_is_refused_without_a_lookup(small: Catalogue) -> None:
-    with pytest.raises(AdqlError, match="does not look up names of objects") as caught:
+    with pytest.raises(AdqlError, match="does not resolve object names") as caught:
         translate("SELECT ivo_simbadpoint('M 31') FROM small.stars", small)
-    assert caught.value.hint == "give the position itself, POINT(ra, dec)"
+    assert caught.value.hint == "write the position, POINT(ra, dec)"

@@ -225,7 +225,7 @@ def test_the_upper_limit_is_in_the_last_bin_and_nan_below(ask: Ask) -> None:
 @pytest.mark.parametrize(
     ("call", "said"),
     [
-        ("ivo_histogram(id, 5, 5, 3)", "the histogram ends at 5, but begins at 5"),
+        ("ivo_histogram(id, 5, 5, 3)", "the histogram ends at 5 but begins at 5"),
         ("ivo_histogram(id, 5, 1, 3)", "the histogram ends at 1"),
         ("ivo_histogram(id, mag, 9, 3)", "takes a number, as a constant as lower; this is REAL"),
         ("ivo_histogram(id, NULL, 9, 3)", "takes a number, as a constant as lower; this is NULL"),

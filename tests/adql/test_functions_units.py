@@ -104,7 +104,7 @@ def test_decimal_factors_are_exact(source: str, target: str, factor: float) -> N
         ("IN_UNIT(ra + plx, 'deg')", "this one has none", "ra + plx"),
         ("IN_UNIT(ra/15, 'hourangle')", "this one has none", "ra/15"),
         ("IN_UNIT(DISTANCE(ra, ra, 1, 2) * 3600, 'arcsec')", "this one has none", "DISTANCE"),
-        ("IN_UNIT(ra, plx)", "IN_UNIT takes the unit as a text", "plx"),
+        ("IN_UNIT(ra, plx)", "IN_UNIT takes a literal text as unit", "plx"),
         ("IN_UNIT(POINT(ra, ra), 'rad')", "IN_UNIT takes a number; this is POINT", "POINT(ra, ra)"),
         ("IN_UNIT(ra, 'deg; DROP TABLE x')", "is not a unit", "'deg; DROP TABLE x'"),
         ("IN_UNIT(ra, '" + "m." * 500 + "m')", "is not a unit", "'m.m"),

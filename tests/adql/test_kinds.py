@@ -83,7 +83,7 @@ REFUSED = [
     ("SELECT pos + 1 FROM obs", "'+' takes a number; this is POINT", ""),
     ("SELECT flux + 'a' FROM obs", "this is CHAR", ""),
     ("SELECT flux & 1 FROM obs", "this is DOUBLE[]", ""),
-    ("SELECT counts + span FROM obs", "arrays of one length; these have 3 and 2", ""),
+    ("SELECT counts + span FROM obs", "arrays of the same length; these have 3 and 2 elements", ""),
     ("SELECT id FROM obs WHERE flux = flux", "cannot compare", "v[1]"),
     ("SELECT id FROM obs WHERE span < 3", "cannot compare INTERVAL with INTEGER", "v[1]"),
     ("SELECT id FROM obs WHERE t = CAST(id AS VARCHAR)", "cannot compare TIMESTAMP with CHAR", "CAST(... AS TIMESTAMP)"),

@@ -361,8 +361,8 @@ def test_impossible_comparisons_are_refused(obs: Catalogue) -> None:
         ("SELECT id FROM obs WHERE 1 = CONTAINS(c, m)", "a MOC compared with a shape from columns"),
         ("SELECT AREA(s_region) FROM obs", "AREA takes"),
         ("SELECT id FROM obs WHERE 1 = CONTAINS(x, LOWER(s_region))", "CONTAINS takes"),
-        ("SELECT id FROM obs WHERE 1 = CONTAINS(x, COALESCE(s_region, s_region))", "a REGION of a column or a literal"),
-        ("SELECT id FROM obs WHERE 1 = CONTAINS(x, COALESCE(r, r))", "a RANGE of a column or a literal"),
+        ("SELECT id FROM obs WHERE 1 = CONTAINS(x, COALESCE(s_region, s_region))", "a REGION column or literal"),
+        ("SELECT id FROM obs WHERE 1 = CONTAINS(x, COALESCE(r, r))", "a RANGE column or literal"),
         ("SELECT id FROM obs WHERE 1 = CONTAINS(x, COALESCE(sh, ms))", "this is CHAR"),
         (
             "SELECT id FROM obs WHERE 1 = CONTAINS(x, REGION(r))",

@@ -12,7 +12,7 @@ import time
 from collections.abc import Callable
 
 from adql.clickhouse.emitter import emit_query
-from adql.ir import NameGenerator
+from adql.ir import NameGenerator, TranslationContext
 from adql.resolve import resolve_statement
 from adql.rewrite import rewrite_query
 from adql.syntax.parser import parse
@@ -72,14 +72,13 @@ def milliseconds(work: Callable[[], object]) -> float:
 def stages(text: str) -> dict[str, float]:
     """Milliseconds of each stage; each is given what the one before it made."""
     tree = parse(text)
-    bound, *_ = resolve_statement(tree, CATALOGUE, NameGenerator())
-    fresh = NameGenerator()
-    resolve_statement(tree, CATALOGUE, fresh)
-    rewritten = rewrite_query(bound, fresh)
+    context = TranslationContext(NameGenerator())
+    bound, *_ = resolve_statement(tree, CATALOGUE, context.names)
+    rewritten = rewrite_query(bound, context).query
     return {
         "parse": milliseconds(lambda: parse(text)),
         "resolve": milliseconds(lambda: resolve_statement(tree, CATALOGUE, NameGenerator())),
-        "rewrite": milliseconds(lambda: rewrite_query(bound, fresh)),
+        "rewrite": milliseconds(lambda: rewrite_query(bound, context)),
         "emit": milliseconds(lambda: emit_query(rewritten)),
     }
 

@@ -27,7 +27,6 @@ from adql.ir import (
     InSubquery,
     Join,
     Literal,
-    NameGenerator,
     Output,
     Query,
     Relation,
@@ -35,6 +34,7 @@ from adql.ir import (
     Select,
     SetOperation,
     Subquery,
+    TranslationContext,
     Windowed,
     combine_conjuncts,
     has_window,
@@ -63,7 +63,7 @@ from clickhouse_schema.datatypes import BOOLEAN, INT, LONG, Field
 from clickhouse_schema.shard_map import LOCAL, MARGIN, SHARD_COLUMN, Sharding
 
 
-def distribute_query(query: Query, sharding: Sharding, fresh: NameGenerator) -> Query:
+def distribute_query(query: Query, sharding: Sharding, context: TranslationContext) -> Query:
     """Return a query that ``rewrite_query`` has returned with each part in its place.
 
     Parameters
@@ -72,16 +72,16 @@ def distribute_query(query: Query, sharding: Sharding, fresh: NameGenerator) -> 
         The query after all other passes.
     sharding
         The cluster's name and the map of cells to shards.
-    fresh
+    context
         The generator of relation numbers and aliases of this translation.
     """
-    return _Distributor(sharding, fresh).place_query(query)
+    return _Distributor(sharding, context).place_query(query)
 
 
 @dataclass(frozen=True, slots=True)
 class _Distributor:
     sharding: Sharding
-    fresh: NameGenerator
+    context: TranslationContext
 
     def place_query(self, query: Query) -> Query:
         if isinstance(query, SetOperation):
@@ -96,8 +96,8 @@ class _Distributor:
 
     def _collect_rows(self, select: Select) -> Select:
         """Return ``select`` from a derived table that brings the rows together."""
-        builder = DerivedBuilder(select.from_, select, self.fresh)
-        rows = replace(builder.build_derived(split_conjuncts(select.where)), place="here")
+        builder = DerivedBuilder(select.from_, select, self.context)
+        rows = replace(builder.build_derived(split_conjuncts(select.where)), computed_on="server")
         return builder.rename_select(replace(select, from_=rows, where=None))
 
     # --- joins --------------------------------------------------------------------------------------------------------
@@ -120,13 +120,13 @@ class _Distributor:
         collocation = Collocation(select)
         for join in walk_joins(select.from_):
             if join.kind == "FULL":
-                builder = DerivedBuilder(join.left, select, self.fresh)
-                rows = replace(builder.build_derived(), place="here")
+                builder = DerivedBuilder(join.left, select, self.context)
+                rows = replace(builder.build_derived(), computed_on="server")
                 return builder.rename_select(replace(select, from_=replace_relation(select.from_, join.left, rows)))
             if not has_equality(join):
-                return add_equality(select, join, self.fresh)  # ClickHouse sends no other joins
+                return add_equality(select, join, self.context)  # ClickHouse sends no other joins
             if find_sharded_scan(join.right) is join.right and collocation.find_part(join) is None:
-                return wrap_relation(select, join.right, self.fresh, _find_right_conditions(select, join))
+                return wrap_relation(select, join.right, self.context, _find_right_conditions(select, join))
         return None
 
     # --- what is sent -------------------------------------------------------------------------------------------------
@@ -178,29 +178,29 @@ class _Distributor:
             derived, shard = self._export_column(derived, _make_shard_column(scan))
             conditions = [_test_shard(shard, wanted), *conditions]
             alias = shard.name
-        local = self._read_part(_make_distinct(derived, self.fresh.new_relation()), LOCAL)
+        local = self._read_part(_make_distinct(derived, self.context.names.new_relation()), LOCAL)
         assert isinstance(local, Derived)  # noqa: S101  it was one
-        sent = replace(local, place="shards", cluster=self.sharding.cluster, shard=alias)
+        sent = replace(local, computed_on="shards", cluster=self.sharding.cluster, shard=alias)
         where = combine_conjuncts([*conditions, *split_conjuncts(select.where)])
         return replace(select, from_=replace_relation(select.from_, first, sent), where=where)
 
     def _send_counts(self, derived: Derived) -> Derived:
         """Have each shard count the pairs of its own rows: ``counted_matches`` has seen to it that it has them."""
         local = replace(derived, query=_join_on_shard(derived.query))
-        distinct = _make_distinct(local, self.fresh.new_relation())
-        return replace(distinct, place="shards", cluster=self.sharding.cluster)
+        distinct = _make_distinct(local, self.context.names.new_relation())
+        return replace(distinct, computed_on="shards", cluster=self.sharding.cluster)
 
     def _send_pairs(self, derived: Derived, query: SetOperation) -> Derived:
         """Have each shard find the pairs of its own rows: ``merged_matches`` has seen to it that it has them."""
         pairs = Derived(
-            self.fresh.new_relation(),
+            self.context.names.new_relation(),
             replace(query, left=_join_on_shard(query.left), right=_join_on_shard(query.right)),
         )
         columns = zip(query.outputs, list_columns(pairs), strict=True)
         shown = tuple(replace(output, expr=column) for output, column in columns)
         select = Select(pairs, None, (), None, shown, False, (), None, 0)
-        distinct = _make_distinct(replace(derived, query=select), self.fresh.new_relation())
-        return replace(distinct, place="shards", cluster=self.sharding.cluster)
+        distinct = _make_distinct(replace(derived, query=select), self.context.names.new_relation())
+        return replace(distinct, computed_on="shards", cluster=self.sharding.cluster)
 
     def _lift_subqueries(self, derived: Derived) -> tuple[Derived, list[Expr]]:
         """Return ``derived`` without its conditions that have subqueries, and these as conditions on its outputs."""
@@ -230,7 +230,7 @@ class _Distributor:
             query = replace(query, from_=below)
         found = next((o for o in query.outputs if o.expr == column), None)
         if found is None:
-            found = Output(self.fresh.new_alias(), column, column.field)
+            found = Output(self.context.names.new_alias(), column, column.field)
             query = replace(query, outputs=(*query.outputs, found))
         return replace(derived, query=query), Column(column.type, derived.relation, found.alias, column.field)
 

@@ -19,13 +19,13 @@ from adql.ir import (
     InSubquery,
     Join,
     Literal,
-    NameGenerator,
     Output,
     Query,
     Relation,
     Scan,
     Select,
     SetOperation,
+    TranslationContext,
     combine_conjuncts,
     has_window,
     map_select,
@@ -52,22 +52,22 @@ def reads_attached(query: Query) -> bool:
     return any(scan.entry.attached is not None for scan in walk_scans_of_query(query))
 
 
-def choose_files(query: Query, fresh: NameGenerator) -> Query:
+def choose_files(query: Query, context: TranslationContext) -> Query:
     """Return a rewritten query whose scans of attached tables read only the files that may have rows for it."""
     if isinstance(query, SetOperation):
-        return replace(query, left=choose_files(query.left, fresh), right=choose_files(query.right, fresh))
-    return _choose_in_select(query, split_conjuncts(query.where), fresh)
+        return replace(query, left=choose_files(query.left, context), right=choose_files(query.right, context))
+    return _choose_in_select(query, split_conjuncts(query.where), context)
 
 
-def _choose_in_select(select: Select, conditions: tuple[Expr, ...], fresh: NameGenerator) -> Select:
+def _choose_in_select(select: Select, conditions: tuple[Expr, ...], context: TranslationContext) -> Select:
     def choose_in_subquery(expr: Expr) -> Expr:
-        return replace(expr, query=choose_files(expr.query, fresh)) if isinstance(expr, SUBQUERIES) else expr
+        return replace(expr, query=choose_files(expr.query, context)) if isinstance(expr, SUBQUERIES) else expr
 
-    chosen = _name_files(select, fresh).with_from(_choose_in_tree(select.from_, conditions, fresh))
+    chosen = _name_files(select, context).with_from(_choose_in_tree(select.from_, conditions, context))
     return map_select(chosen, lambda expr: transform_expr(expr, choose_in_subquery))
 
 
-def _choose_in_tree(relation: Relation, conditions: tuple[Expr, ...], fresh: NameGenerator) -> Relation:
+def _choose_in_tree(relation: Relation, conditions: tuple[Expr, ...], context: TranslationContext) -> Relation:
     """``conditions``: what all rows of the relation satisfy that the query needs; those of other relations too.
 
     A condition on the index is not true for the NULLs of an outer join, so it may confine what such a join reads.
@@ -76,10 +76,10 @@ def _choose_in_tree(relation: Relation, conditions: tuple[Expr, ...], fresh: Nam
         own = split_conjuncts(relation.condition)
         left = conditions + own if relation.kind in _CONFINING_BOTH else conditions
         right = conditions + own if relation.kind in _CONFINING_RIGHT else conditions
-        chosen = _choose_in_tree(relation.left, left, fresh)
-        return relation.with_sides(chosen, _choose_in_tree(relation.right, right, fresh))
+        chosen = _choose_in_tree(relation.left, left, context)
+        return relation.with_sides(chosen, _choose_in_tree(relation.right, right, context))
     if isinstance(relation, Derived):
-        return replace(relation, query=_choose_in_derived(relation, conditions, fresh))
+        return replace(relation, query=_choose_in_derived(relation, conditions, context))
     rows = relation.entry.attached
     cells = None if rows is None else _find_cells(relation, conditions)
     if rows is None or cells is None:
@@ -87,23 +87,23 @@ def _choose_in_tree(relation: Relation, conditions: tuple[Expr, ...], fresh: Nam
     return replace(relation, entry=relation.entry.read_attached(rows.choose_files(cells.ranges)))
 
 
-def _choose_in_derived(derived: Derived, conditions: tuple[Expr, ...], fresh: NameGenerator) -> Query:
+def _choose_in_derived(derived: Derived, conditions: tuple[Expr, ...], context: TranslationContext) -> Query:
     query = derived.query
     if isinstance(query, SetOperation) or not _only_selects(query):
-        return choose_files(query, fresh)
+        return choose_files(query, context)
     outer = tuple(inline_derived_outputs(condition, {derived.relation: derived}) for condition in conditions)
-    return _choose_in_select(query, outer + split_conjuncts(query.where), fresh)
+    return _choose_in_select(query, outer + split_conjuncts(query.where), context)
 
 
-def _name_files(select: Select, fresh: NameGenerator) -> Select:
+def _name_files(select: Select, context: TranslationContext) -> Select:
     """Return a SELECT whose filters by cells of a small side name the files of attached tables too."""
     conditions = split_conjuncts(select.where)
     scans = {leaf.relation: leaf for leaf in walk_leaves(select.from_) if isinstance(leaf, Scan)}
-    added = [test for condition in conditions if (test := _make_file_test(condition, scans, fresh)) is not None]
+    added = [test for condition in conditions if (test := _make_file_test(condition, scans, context)) is not None]
     return replace(select, where=combine_conjuncts([*conditions, *added])) if added else select
 
 
-def _make_file_test(condition: Expr, scans: dict[int, Scan], fresh: NameGenerator) -> Expr | None:
+def _make_file_test(condition: Expr, scans: dict[int, Scan], context: TranslationContext) -> Expr | None:
     cell = condition.operand if isinstance(condition, InSubquery) else None
     if not (isinstance(condition, InSubquery) and isinstance(cell, Call) and cell.name == "CELL OF"):
         return None
@@ -112,12 +112,12 @@ def _make_file_test(condition: Expr, scans: dict[int, Scan], fresh: NameGenerato
     if scan is None or scan.entry.attached is None:
         return None
     borders_order, borders = scan.entry.attached.attachment.list_borders()
-    cells = Derived(fresh.new_relation(), condition.query)
+    cells = Derived(context.names.new_relation(), condition.query)
     [output] = condition.query.outputs
     near = Column(output.expr.type, cells.relation, output.alias, output.field)
     files = Call(CHAR, "FILES OF", (near, order, Literal(CHAR, str(borders)), Literal(LONG, borders_order)))
     name = Field(FILE_COLUMN, CHAR, nullable=False)
-    names = Select(cells, None, (), None, (Output(fresh.new_alias(), files, name),), True, (), None, 0)
+    names = Select(cells, None, (), None, (Output(context.names.new_alias(), files, name),), True, (), None, 0)
     file = Column(CHAR, scan.relation, FILE_COLUMN, name)
     # by rows the test may do nothing: ClickHouse 26.9 fills the name of the file with '' where it reads by PREWHERE
     unknown = Call(BOOLEAN, "=", (file, Literal(CHAR, "")))

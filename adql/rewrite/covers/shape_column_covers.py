@@ -24,11 +24,11 @@ from adql.ir import (
     Expr,
     Join,
     Literal,
-    NameGenerator,
     Output,
     Relation,
     Scan,
     Select,
+    TranslationContext,
     evaluate_region,
     map_select,
     transform_expr,
@@ -48,12 +48,12 @@ SHAPE_RELATIONS = ("SHAPES CONTAIN", "SHAPES MEET")
 SHAPE_CALLS = (*SHAPE_RELATIONS, "MOC UNION", "MOC INTERSECTION", "AREA", "CAP LON", "CAP LAT", "CAP RADIUS")
 
 
-def use_stored_shapes(select: Select, fresh: NameGenerator) -> Select:
+def use_stored_shapes(select: Select, context: TranslationContext) -> Select:
     """Read stored shapes for ranges and texts, and prune relations with constant regions by shape covers."""
     parts = (part for expr in walk_select_expressions(select) for part in walk_expr(expr))
     if not any(_is_shape_column(operand) for part in parts for operand in _list_shapes(part)):
         return select
-    hidden = _HiddenColumns(select, fresh)
+    hidden = _HiddenColumns(select, context)
     where = None if select.where is None else _prune_by_covers(select.where, hidden)
 
     def prune_join(join: Join) -> Expr | None:
@@ -121,10 +121,10 @@ class _HiddenColumns:
     changes neither DISTINCT nor GROUP BY.
     """
 
-    def __init__(self, select: Select, fresh: NameGenerator) -> None:
+    def __init__(self, select: Select, context: TranslationContext) -> None:
         self._leaves = collect_leaves(select.from_)
         self._changed: dict[int, Derived] = {}
-        self._fresh = fresh
+        self._context = context
 
     def find_column(self, shape: Column, name_of: Callable[[str], str], kind: ColumnType) -> Column | None:
         """Return the column ``name_of(name)`` of the table that ``shape`` comes from; None if it comes from none."""
@@ -142,13 +142,13 @@ class _HiddenColumns:
         shown = next(o.expr for o in query.outputs if o.alias == shape.name)
         if not isinstance(shown, Column) or (query.is_grouped and shown not in query.group_by):
             return None
-        inner = _HiddenColumns(query, self._fresh)
+        inner = _HiddenColumns(query, self._context)
         found = inner.find_column(shown, name_of, kind)
         if found is None:
             return None
         alias = next((o.alias for o in query.outputs if o.expr == found), "")
         if not alias:
-            alias = self._fresh.new_alias()
+            alias = self._context.names.new_alias()
             outputs = (*query.outputs, Output(alias, found, found.field))
             query = replace(inner.add_outputs(query), outputs=outputs)
             if query.is_grouped:

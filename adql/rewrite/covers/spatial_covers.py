@@ -21,10 +21,10 @@ from adql.ir import (
     Expr,
     InCells,
     InSubquery,
-    NameGenerator,
     Query,
     Scan,
     Select,
+    TranslationContext,
     combine_conjuncts,
     split_conjuncts,
     walk_expr,
@@ -87,7 +87,7 @@ def may_have_cover(contents: SelectContents) -> bool:
     )
 
 
-def add_covers(select: Select, fresh: NameGenerator) -> Select:  # noqa: ARG001  every pass has this signature
+def add_covers(select: Select, context: TranslationContext) -> Select:  # noqa: ARG001  every pass has this signature
     """Add the covers of WHERE and of each ON."""
     scans = {number: leaf for number, leaf in collect_leaves(select.from_).items() if isinstance(leaf, Scan)}
     from_ = map_conditions(select.from_, lambda join: _cover_condition(join.condition, scans))

@@ -16,12 +16,12 @@ from adql.ir import (
     Column,
     Derived,
     Expr,
-    NameGenerator,
     Query,
     Relation,
     Scan,
     Select,
     SetOperation,
+    TranslationContext,
     combine_conjuncts,
     has_window,
     split_conjuncts,
@@ -64,7 +64,9 @@ def _find_origins_in_query(query: Query, names: tuple[str, ...]) -> Iterator[tup
         yield from _find_origins_in_query(side, side_names)
 
 
-def add_filters(select: Select, leaf: Leaf, filters: list[Filter], fresh: NameGenerator, *, is_sure: bool) -> Select:
+def add_filters(
+    select: Select, leaf: Leaf, filters: list[Filter], context: TranslationContext, *, is_sure: bool
+) -> Select:
     """Return ``select`` with filters on a leaf of its FROM.
 
     A derived table takes them inside. A stored table has them in WHERE if every row that matters has a row of it
@@ -80,7 +82,7 @@ def add_filters(select: Select, leaf: Leaf, filters: list[Filter], fresh: NameGe
     conditions = [each.make_condition(each.columns) for each in filters]
     if is_sure:
         return replace(select, where=combine_conjuncts([*split_conjuncts(select.where), *conditions]))
-    return wrap_relation(select, leaf, fresh, conditions)
+    return wrap_relation(select, leaf, context, conditions)
 
 
 def _push_down(query: Query, names: tuple[str, ...], make_condition: ConditionMaker) -> Query:

@@ -11,14 +11,15 @@ from adql.ir import (
     Expr,
     InSubquery,
     NamedValues,
-    NameGenerator,
     Select,
+    TranslationContext,
     split_conjuncts,
     walk_join_conditions,
 )
 from adql.rewrite.filters.condition_pushdown import find_origins
 from adql.rewrite.filters.small_side_filters import bound_rows, is_selective
 from adql.rewrite.trees.relation_trees import Leaf, collect_leaves
+from adql.rewrite.trees.rewritten import Rewritten
 from adql.rewrite.trees.select_contents import SelectContents
 
 
@@ -28,15 +29,12 @@ def may_look_up(contents: SelectContents) -> bool:
     return not parts.calls.isdisjoint(("=", "IN")) or InSubquery in parts.kinds
 
 
-def record_look_ups(select: Select, fresh: NameGenerator) -> Select:
-    """Record in ``fresh`` if a conjunct of WHERE or of an ON names few values of the first column of an id or index."""
-    if not fresh.looks_up_ids:
-        leaves = collect_leaves(select.from_)
-        conditions = (select.where, *walk_join_conditions(select.from_))
-        fresh.looks_up_ids = any(
-            _names_keys(part, leaves) for condition in conditions for part in split_conjuncts(condition)
-        )
-    return select
+def find_id_look_ups(select: Select, context: TranslationContext) -> Rewritten[Select]:  # noqa: ARG001
+    """Find out whether a conjunct of WHERE or of an ON names few values of the first column of an id or index."""
+    leaves = collect_leaves(select.from_)
+    conditions = (select.where, *walk_join_conditions(select.from_))
+    has_look_up = any(_names_keys(part, leaves) for condition in conditions for part in split_conjuncts(condition))
+    return Rewritten(select, has_look_up)
 
 
 def _names_keys(condition: Expr, leaves: dict[int, Leaf]) -> bool:

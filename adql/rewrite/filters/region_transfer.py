@@ -13,7 +13,7 @@ import math
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from adql.ir import Column, Expr, Join, NameGenerator, Relation, Scan, Select, split_conjuncts
+from adql.ir import Column, Expr, Join, Relation, Scan, Select, TranslationContext, split_conjuncts
 from adql.node_classes import replace
 from adql.regions import Cone, Grown, Moc, Region, find_cover
 from adql.regions.region_algebra import has_moc
@@ -57,7 +57,7 @@ class Fact:
         return ImpliedWithin(BOOLEAN, columns[0], columns[1], self.region)
 
 
-def transfer_regions(select: Select, fresh: NameGenerator) -> Select:
+def transfer_regions(select: Select, context: TranslationContext) -> Select:
     """Add filters to derived tables and matched tables, and turn outer joins into inner ones where a filter allows."""
     leaves = collect_leaves(select.from_)
     facts = _read_facts(select.where, leaves, is_sure=True)
@@ -67,7 +67,7 @@ def transfer_regions(select: Select, fresh: NameGenerator) -> Select:
     if not facts and not group_facts:
         return select
     matched = _transfer_across_matches([*facts, *group_facts], select)
-    return _add_facts(select, facts, [*group_facts, *matched], fresh)
+    return _add_facts(select, facts, [*group_facts, *matched], context)
 
 
 # --- facts ------------------------------------------------------------------------------------------------------------
@@ -158,7 +158,7 @@ def _coarsen_region(region: Region) -> Region:
 # --- filters ----------------------------------------------------------------------------------------------------------
 
 
-def _add_facts(select: Select, facts: list[Fact], new: list[Fact], fresh: NameGenerator) -> Select:
+def _add_facts(select: Select, facts: list[Fact], new: list[Fact], context: TranslationContext) -> Select:
     """Add filters: all facts to derived tables, and the new ones to stored tables, which have their own conditions."""
     sure = {fact.relation for fact in (*facts, *new) if fact.known.is_sure}
     for relation, leaf in collect_leaves(select.from_).items():
@@ -168,5 +168,5 @@ def _add_facts(select: Select, facts: list[Fact], new: list[Fact], fresh: NameGe
             for fact in about
             if fact.relation == relation and fact.known.within is None
         ]
-        select = add_filters(select, leaf, filters, fresh, is_sure=relation in sure)
+        select = add_filters(select, leaf, filters, context, is_sure=relation in sure)
     return select

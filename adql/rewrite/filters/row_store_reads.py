@@ -17,11 +17,11 @@ from adql.ir import (
     Expr,
     Literal,
     NamedValues,
-    NameGenerator,
     Output,
     Query,
     Scan,
     Select,
+    TranslationContext,
     Windowed,
     split_conjuncts,
     walk_expr,
@@ -71,7 +71,7 @@ class StoredRowRead(NamedTuple):
     look_up: IdLookUp | None
 
 
-def read_stored_rows(query: Query, fresh: NameGenerator) -> StoredRowRead | None:
+def read_stored_rows(query: Query, context: TranslationContext) -> StoredRowRead | None:
     """Return the query with stored rows in place of columns; None if it is no look-up of many columns of a table."""
     if not isinstance(query, Select) or not isinstance(query.from_, Scan):
         return None
@@ -86,7 +86,7 @@ def read_stored_rows(query: Query, fresh: NameGenerator) -> StoredRowRead | None
     if not _is_row_by_row(query, others) or len({*names} - {""}) < max(_MIN_COLUMNS, part * len(layout.slots)):
         return None
     columns: list[str | int] = []
-    outputs = [Output(fresh.new_alias(), _row_column(scan, layout), Field(layout.column, CHAR, nullable=False))]
+    outputs = [Output(context.names.new_alias(), _row_column(scan, layout), Field(layout.column, CHAR, nullable=False))]
     for name, output in zip(names, query.outputs, strict=True):
         columns.append(name or len(outputs))
         if not name:

@@ -30,13 +30,13 @@ from adql.ir import (
     Join,
     Literal,
     NamedValues,
-    NameGenerator,
     Order,
     Query,
     Relation,
     Scan,
     Select,
     SetOperation,
+    TranslationContext,
     combine_conditions,
     has_window,
     split_conjuncts,
@@ -68,6 +68,7 @@ from adql.rewrite.trees.relation_trees import (
     replace_relation,
 )
 from adql.rewrite.trees.repeatable_relations import is_deterministic, is_repeatable
+from adql.rewrite.trees.rewritten import Rewritten
 from clickhouse_schema.adjacent_cells import order_for_radius, reach_of_order
 from clickhouse_schema.datatypes import BOOLEAN, DOUBLE, INT, LONG
 
@@ -94,28 +95,27 @@ _MAX_SKY = 0.3
 KnownFilter = tuple[KnownEnd, Filter]
 
 
-def filter_by_small_sides(select: Select, fresh: NameGenerator) -> Select:
-    """Add the filters that small tables of a join give to large ones."""
+def filter_by_small_sides(select: Select, context: TranslationContext) -> Rewritten[Select]:
+    """Add the filters that small tables of a join give to large ones; filters by values look up ids."""
     nearnesses, equalities = find_ties(select, read_nearness_tie), find_ties(select, read_equality_tie)
     found: list[KnownFilter] = []
+    has_id_look_up = False
     for leaf in [*walk_leaves(select.from_)]:
         rows, steady = _bound_rows(leaf, split_conjuncts(select.where)), _fix_first_rows(leaf, select)
         if rows is None or rows > _MAX_SMALL_ROWS or not (steady is not leaf or is_repeatable(leaf)):
             continue
-        small = _SmallSide(select, steady, rows, fresh)
-        filters = [
-            *small.make_cell_filters(nearnesses),
-            *small.make_cell_filters_by_radius(),
-            *small.make_value_filters(equalities),
-        ]
-        if filters:
+        small = _SmallSide(select, steady, rows, context)
+        cell_filters = [*small.make_cell_filters(nearnesses), *small.make_cell_filters_by_radius()]
+        value_filters = [*small.make_value_filters(equalities)]
+        has_id_look_up = has_id_look_up or bool(value_filters)
+        if filters := [*cell_filters, *value_filters]:
             found += filters
             select = select.with_from(replace_relation(select.from_, leaf, steady))
     for leaf in [*walk_leaves(select.from_)]:
         about = [(known, each) for known, each in found if known.end[0].relation == leaf.relation]
         is_sure = any(known.is_sure for known, _ in about)
-        select = add_filters(select, leaf, [each for _, each in about], fresh, is_sure=is_sure)
-    return select
+        select = add_filters(select, leaf, [each for _, each in about], context, is_sure=is_sure)
+    return Rewritten(select, has_id_look_up)
 
 
 def _fix_first_rows(leaf: Leaf, select: Select) -> Leaf:
@@ -228,7 +228,7 @@ class _SmallSide:
     select: Select
     leaf: Leaf
     rows: int
-    fresh: NameGenerator
+    context: TranslationContext
 
     def make_cell_filters(self, ties: list[Tie]) -> Iterator[KnownFilter]:
         ends = dict.fromkeys(end for tie in ties for end in tie.ends if end[0].relation == self.leaf.relation)
@@ -277,12 +277,12 @@ class _SmallSide:
             # caps are long expressions, which the derived table computes once per row
             table, flat_conditions, (lon, lat) = self.leaf, conditions, end
         if order == 0:
-            return make_select(table, [Call(LONG, "BASE CELLS", ())], self.fresh, flat_conditions)
+            return make_select(table, [Call(LONG, "BASE CELLS", ())], self.context, flat_conditions)
         index: Expr = Call(LONG, "HPX29", (lon, lat))
         if isinstance(table, Scan) and isinstance(lon, Column) and isinstance(lat, Column):
             index = find_index_column(table, lon, lat) or index
         cells = Call(LONG, "CELLS AROUND", (index, Literal(INT, order)))
-        return make_select(table, [cells], self.fresh, flat_conditions)
+        return make_select(table, [cells], self.context, flat_conditions)
 
     def make_value_filters(self, ties: list[Tie]) -> Iterator[KnownFilter]:
         compared = [pair for tie in ties for pair in self._find_compared(tie)]
@@ -291,8 +291,7 @@ class _SmallSide:
             if self._is_selective(other, [each.end[0] for _, each in compared]):
                 conditions = _find_own_conditions(self.select, self.leaf)
                 table, conditions, (flat_value,) = _flatten_derived(self.leaf, conditions, (value,))
-                values = make_select(table, [flat_value], self.fresh, conditions)
-                self.fresh.looks_up_ids = True
+                values = make_select(table, [flat_value], self.context, conditions)
                 yield known, Filter(known.end, partial(_test_value, values))
 
     def _find_compared(self, tie: Tie) -> Iterator[tuple[Column, KnownEnd]]:

@@ -15,7 +15,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-from adql.ir import Call, Column, Expr, Literal, NameGenerator, Select, combine_conditions, split_conjuncts
+from adql.ir import Call, Column, Expr, Literal, Select, TranslationContext, combine_conditions, split_conjuncts
 from adql.node_classes import replace
 from adql.rewrite.filters.condition_pushdown import find_origins
 from adql.rewrite.trees.relation_trees import Leaf, collect_leaves
@@ -43,7 +43,7 @@ def may_search_texts(contents: SelectContents) -> bool:
     return contents.select.where is not None and not contents.conditions.calls.isdisjoint(_CONDITIONS)
 
 
-def use_text_indexes(select: Select, fresh: NameGenerator) -> Select:  # noqa: ARG001  every pass has this signature
+def use_text_indexes(select: Select, context: TranslationContext) -> Select:  # noqa: ARG001  every pass has this signature
     """Return ``select`` with the conditions of WHERE that a text index serves written for it."""
     leaves = collect_leaves(select.from_)
     conjuncts = split_conjuncts(select.where)

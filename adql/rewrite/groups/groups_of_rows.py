@@ -6,11 +6,11 @@ forms return NULL, and take nearly twice the time of many groups.
 
 from __future__ import annotations
 
-from adql.ir import Aggregate, Call, Expr, NameGenerator, Select, change_children, map_select
+from adql.ir import Aggregate, Call, Expr, Select, TranslationContext, change_children, map_select
 from adql.node_classes import replace
 
 
-def mark_groups_of_rows(select: Select, fresh: NameGenerator) -> Select:  # noqa: ARG001  every pass has this signature
+def mark_groups_of_rows(select: Select, context: TranslationContext) -> Select:  # noqa: ARG001  every pass has this signature
     """Mark each set function but those of pieces, whose states are merged with others."""
 
     def change(expr: Expr) -> Expr:

@@ -17,9 +17,9 @@ from adql.ir import (
     Expr,
     InSubquery,
     Join,
-    NameGenerator,
     Query,
     Select,
+    TranslationContext,
     Windowed,
     combine_conjuncts,
     map_select,
@@ -30,7 +30,7 @@ from adql.rewrite.trees.relation_trees import is_join_equality, map_conditions
 from clickhouse_schema.datatypes import COMPLEX, FLOATS, LONG
 
 
-def canonicalize_keys(select: Select, fresh: NameGenerator) -> Select:  # noqa: ARG001  every pass has this signature
+def canonicalize_keys(select: Select, context: TranslationContext) -> Select:  # noqa: ARG001  every pass has this signature
     """Write join keys, group keys and the outputs of a SELECT DISTINCT in one form."""
     if isinstance(select.from_, Join):
         select = select.with_from(map_conditions(select.from_, _unify_in_join))

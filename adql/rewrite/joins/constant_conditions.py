@@ -19,9 +19,9 @@ from adql.ir import (
     Expr,
     InSubquery,
     Join,
-    NameGenerator,
     Select,
     Subquery,
+    TranslationContext,
     combine_conjuncts,
     split_conjuncts,
     walk_expr,
@@ -32,7 +32,7 @@ from clickhouse_schema.datatypes import BOOLEAN
 _VARIABLE = (Column, Aggregate, Subquery, InSubquery, Exists)
 
 
-def hold_constants(select: Select, fresh: NameGenerator) -> Select:  # noqa: ARG001  every pass has this signature
+def hold_constants(select: Select, context: TranslationContext) -> Select:  # noqa: ARG001  every pass has this signature
     """Wrap the constant predicates below AND, OR and NOT in the ON of each join."""
     return select.with_from(map_conditions(select.from_, _hold_in_join))
 

@@ -9,7 +9,17 @@ the passes that plan joins.
 
 from __future__ import annotations
 
-from adql.ir import Call, Expr, Literal, NameGenerator, Nearness, Select, evaluate_constant, split_conjuncts, walk_joins
+from adql.ir import (
+    Call,
+    Expr,
+    Literal,
+    Nearness,
+    Select,
+    TranslationContext,
+    evaluate_constant,
+    split_conjuncts,
+    walk_joins,
+)
 from adql.node_classes import replace
 from adql.rewrite.joins.join_trees import add_equality
 from adql.rewrite.trees.derived_tables import wrap_relation
@@ -20,7 +30,7 @@ _FALSE = Literal(BOOLEAN, False)
 _TWO = Literal(INT, 2)
 
 
-def empty_impossible_joins(select: Select, fresh: NameGenerator) -> Select:
+def empty_impossible_joins(select: Select, context: TranslationContext) -> Select:
     """Leave no rows on the right of a join that matches nothing; in a FULL JOIN, no partners."""
     if any(is_never_true(c) for c in split_conjuncts(select.where)):
         select = replace(select, where=_FALSE)
@@ -32,9 +42,9 @@ def empty_impossible_joins(select: Select, fresh: NameGenerator) -> Select:
         bare = replace(join, condition=None)
         select = replace(select, from_=replace_relation(select.from_, join, bare))
         if join.kind == "FULL":
-            select = add_equality(select, bare, fresh, _TWO)
+            select = add_equality(select, bare, context, _TWO)
         else:
-            select = wrap_relation(select, bare.right, fresh, [_FALSE])
+            select = wrap_relation(select, bare.right, context, [_FALSE])
 
 
 def is_never_true(condition: Expr, negated: bool = False) -> bool:

@@ -5,28 +5,22 @@
 * ``add_outer_keys``: an outer join without an equality of both sides, which ClickHouse refuses, gets one that is always
   true.
 * ``enclose_alternatives``: ``ON key AND (f OR g)`` becomes ``ON key AND NOT (NOT (f OR g))``, a join by one key.
-* ``fix_join_order``: ClickHouse keeps the order of joins that it would fail to reorder.
 """
 
 from __future__ import annotations
 
 from adql.ir import (
-    SUBQUERIES,
-    Aggregate,
     Call,
     Column,
     Derived,
     Expr,
     Join,
     Literal,
-    NameGenerator,
-    Query,
     Relation,
-    Scan,
     Select,
+    TranslationContext,
     combine_conjuncts,
     split_conjuncts,
-    walk_expr,
     walk_joins,
     walk_leaves,
 )
@@ -47,14 +41,14 @@ from clickhouse_schema.datatypes import BOOLEAN, INT
 _Equality = tuple[Expr, EqualitySides]
 
 
-def make_left_deep(select: Select, fresh: NameGenerator) -> Select:
+def make_left_deep(select: Select, context: TranslationContext) -> Select:
     """Replace RIGHT JOINs, and wrap joins on the right of joins. Comes first."""
     select = select.with_from(turn_right_joins(select.from_))
     while True:
         nested = next((j.right for j in walk_joins(select.from_) if isinstance(j.right, Join)), None)
         if nested is None:
             return select
-        select = wrap_relation(select, nested, fresh)
+        select = wrap_relation(select, nested, context)
 
 
 def turn_right_joins(relation: Relation) -> Relation:
@@ -67,7 +61,7 @@ def turn_right_joins(relation: Relation) -> Relation:
     return relation.with_sides(left, right)
 
 
-def move_keys_to_on(select: Select, fresh: NameGenerator) -> Select:  # noqa: ARG001  every pass has this signature
+def move_keys_to_on(select: Select, context: TranslationContext) -> Select:  # noqa: ARG001  every pass has this signature
     """Move the equalities of WHERE that join two sides of an INNER JOIN into its ON."""
     conditions = split_conjuncts(select.where)
     equalities = [(c, sides) for c in conditions if (sides := find_equality_sides(c)) is not None]
@@ -95,14 +89,14 @@ def _take_keys(relation: Relation, equalities: list[_Equality]) -> tuple[Relatio
     return relation.with_sides(below, relation.right), equalities
 
 
-def add_outer_keys(select: Select, fresh: NameGenerator) -> Select:
+def add_outer_keys(select: Select, context: TranslationContext) -> Select:
     """Add an equality that is always true to each outer join without one. Comes after every pass that may add one."""
     while True:
         outer = (join for join in walk_joins(select.from_) if join.kind != "INNER")
         join = next((j for j in outer if not has_equality(j)), None)
         if join is None:
             return select
-        select = add_equality(select, join, fresh)
+        select = add_equality(select, join, context)
 
 
 def has_equality(join: Join) -> bool:
@@ -110,9 +104,9 @@ def has_equality(join: Join) -> bool:
     return any(is_join_equality(c, join) for c in split_conjuncts(join.condition))
 
 
-def add_equality(select: Select, join: Join, fresh: NameGenerator, value: Literal = ONE) -> Select:
+def add_equality(select: Select, join: Join, context: TranslationContext, value: Literal = ONE) -> Select:
     """Return ``select`` with ``1 = value`` in the ON of ``join``, written as an equality of columns of both sides."""
-    builder = DerivedBuilder(join.right, select, fresh)
+    builder = DerivedBuilder(join.right, select, context)
     key = builder.export_expr(value)
     anchor = _find_any_column(next(walk_leaves(join.left)))
     equality = Call(BOOLEAN, "=", (Call(INT, "ONE", (anchor,)), key))
@@ -129,7 +123,7 @@ def _find_any_column(leaf: Leaf) -> Column:
     return Column(column.type, leaf.relation, column.name, column.field)
 
 
-def enclose_alternatives(select: Select, fresh: NameGenerator) -> Select:  # noqa: ARG001
+def enclose_alternatives(select: Select, context: TranslationContext) -> Select:  # noqa: ARG001
     """Enclose each OR of both sides beside a key.
 
     ClickHouse makes it a join by several keys, and such a join never goes to disk. Without a key, and where the
@@ -154,40 +148,3 @@ def _enclose(condition: Expr, join: Join) -> Expr:
     if all(is_join_equality(part, join) for part in condition.args):
         return condition
     return Call(BOOLEAN, "NOT", (Call(BOOLEAN, "NOT", (condition,)),))
-
-
-def fix_join_order(select: Select, fresh: NameGenerator) -> Select:
-    """Record in ``fresh`` if the engine must keep the order of the joins.
-
-    To reorder, ClickHouse merges joined derived tables, and fails where a condition in ON then has no side: constant
-    outputs, and joins without an equality of both sides.
-    """
-    if isinstance(select.from_, Join) and not _can_reorder(select.from_):
-        fresh.keeps_join_order = True
-    return select
-
-
-def _can_reorder(relation: Relation) -> bool:
-    if isinstance(relation, Scan):
-        return True
-    if isinstance(relation, Derived):
-        return all(_is_surely_variable(o.expr) for o in relation.query.outputs)
-    if not has_equality(relation) or not all(_is_surely_variable(c) for c in split_conjuncts(relation.condition)):
-        return False
-    return _can_reorder(relation.left) and _can_reorder(relation.right)
-
-
-def _is_surely_variable(expr: Expr) -> bool:
-    """Return whether the engine can surely not fold an expression to a constant."""
-    is_variable = False
-    for part in walk_expr(expr):
-        if isinstance(part, SUBQUERIES) or (isinstance(part, Literal) and part.value is None):
-            return False
-        is_variable = is_variable or isinstance(part, (Column, Aggregate))
-    return is_variable
-
-
-def finish_joins(query: Query, fresh: NameGenerator) -> Select:
-    """Apply ``fix_join_order`` and ``add_outer_keys`` to a SELECT that another pass has made."""
-    assert isinstance(query, Select)  # noqa: S101  passes make nothing else
-    return add_outer_keys(fix_join_order(query, fresh), fresh)

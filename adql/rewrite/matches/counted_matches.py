@@ -34,11 +34,11 @@ from adql.ir import (
     Expr,
     Join,
     Literal,
-    NameGenerator,
     Query,
     Relation,
     Select,
     SetOperation,
+    TranslationContext,
     VectorNearness,
     Windowed,
     evaluate_constant,
@@ -50,7 +50,6 @@ from adql.ir import (
     walk_select_expressions,
 )
 from adql.node_classes import replace
-from adql.rewrite.joins.join_trees import finish_joins
 from adql.rewrite.matches.crossmatch import JoinNearness, find_join_nearnesses
 from adql.rewrite.matches.match_sizes import choose_zone_height, find_crowding
 from adql.rewrite.trees.collocation import has_pairs_on_shards
@@ -99,10 +98,10 @@ class _CountedMatch:
 # --- which matches ----------------------------------------------------------------------------------------------------
 
 
-def count_matches(select: Select, fresh: NameGenerator) -> Select:
+def count_matches(select: Select, context: TranslationContext) -> Select:
     """Replace a match whose pairs are only counted by the match of cells."""
     match = _find_counted_match(select)
-    return select if match is None else _plan_match(select, match, fresh)
+    return select if match is None else _plan_match(select, match, context)
 
 
 def _find_counted_match(select: Select) -> _CountedMatch | None:
@@ -155,11 +154,11 @@ def _is_count(expr: Expr) -> bool:
 # --- the match of cells -----------------------------------------------------------------------------------------------
 
 
-def _plan_match(select: Select, match: _CountedMatch, fresh: NameGenerator) -> Select:
+def _plan_match(select: Select, match: _CountedMatch, context: TranslationContext) -> Select:
     alone = replace(select, from_=match.one.relation, where=None)
     columns = find_columns_used_outside(match.one.relation, alone)
-    met, names = _meet_cells(match, columns, fresh)
-    weighted = _weigh_rows(match, fresh)
+    met, names = _meet_cells(match, columns, context)
+    weighted = _weigh_rows(match, context)
     cell, is_whole, *vector = list_columns(met)[:5]
     other_cell, other_is_whole, *other_vector, weight = list_columns(weighted)
     is_strict = isinstance(match.nearness.condition, Call) and match.nearness.condition.name == "NEARER"
@@ -169,45 +168,45 @@ def _plan_match(select: Select, match: _CountedMatch, fresh: NameGenerator) -> S
     joined = Join("INNER", met, weighted, Call(BOOLEAN, "AND", (*keys, passes)))
     counted: Relation = joined
     if match.is_on_shards:
-        counted, names, weight = _count_on_shards(joined, names, weight, fresh)
+        counted, names, weight = _count_on_shards(joined, names, weight, context)
     total = Aggregate(LONG, WEIGHED_COUNT, (weight,))
     select = rename_columns(replace(select, from_=counted, where=None), names)
     return map_select(select, lambda expr: transform_expr(expr, lambda part: total if _is_count(part) else part))
 
 
 def _count_on_shards(
-    joined: Join, names: dict[Column, Column], weight: Column, fresh: NameGenerator
+    joined: Join, names: dict[Column, Column], weight: Column, context: TranslationContext
 ) -> tuple[Derived, dict[Column, Column], Column]:
     """Return the counts of pairs by all columns, which each shard makes by itself, the columns, and the count."""
     keys = tuple(names.values())
-    counts = make_select(joined, [*keys, Aggregate(LONG, WEIGHED_COUNT, (weight,))], fresh)
-    derived = Derived(fresh.new_relation(), finish_joins(replace(counts, group_by=keys), fresh))
+    counts = make_select(joined, [*keys, Aggregate(LONG, WEIGHED_COUNT, (weight,))], context)
+    derived = Derived(context.names.new_relation(), replace(counts, group_by=keys))
     *columns, count = list_columns(derived)
     return derived, dict(zip(names, columns, strict=True)), count
 
 
 def _meet_cells(
-    match: _CountedMatch, columns: list[Column], fresh: NameGenerator
+    match: _CountedMatch, columns: list[Column], context: TranslationContext
 ) -> tuple[Derived, dict[Column, Column]]:
     """Return (cell, is whole, x, y, z, columns) for each row and cell that it meets, and its columns by the old."""
     height, cell_radius = Literal(DOUBLE, match.height), find_cell_radius(match.height)
-    vectors = _read_vectors(match.one, columns, fresh)
+    vectors = _read_vectors(match.one, columns, context)
     x, y, z, *kept = list_columns(vectors)
     own = Call(LONG, "ZONE CELL", (x, y, z, height))
-    rows = make_derived(vectors, [own, x, y, z, *kept], fresh)
+    rows = make_derived(vectors, [own, x, y, z, *kept], context)
 
-    distinct = Derived(fresh.new_relation(), replace(make_select(vectors, [own], fresh), distinct=True))
+    distinct = Derived(context.names.new_relation(), replace(make_select(vectors, [own], context), distinct=True))
     (centre,) = list_columns(distinct)
     reach = match.radius + 2 * cell_radius
     around = make_derived(
-        distinct, [centre, Call(LONG, "ZONE CELLS NEAR", (centre, height, Literal(DOUBLE, reach)))], fresh
+        distinct, [centre, Call(LONG, "ZONE CELLS NEAR", (centre, height, Literal(DOUBLE, reach)))], context
     )
     pair = list_columns(around)
     vectors_of_pair = [Call(DOUBLE, f"ZONE CELL {axis}", (cell, height)) for cell in pair for axis in _AXES]
-    placed = make_derived(around, [*pair, *vectors_of_pair], fresh)
+    placed = make_derived(around, [*pair, *vectors_of_pair], context)
     centre_cell, cell, *between_centres = list_columns(placed)
     is_in_reach = _make_near(between_centres, Literal(DOUBLE, reach))
-    cells = make_derived(placed, [centre_cell, cell, *between_centres[3:]], fresh, [is_in_reach])
+    cells = make_derived(placed, [centre_cell, cell, *between_centres[3:]], context, [is_in_reach])
 
     own_cell, *row_vector = list_columns(rows)[:4]
     centre_cell, cell, *cell_vector = list_columns(cells)
@@ -216,31 +215,30 @@ def _meet_cells(
     joined = Join("INNER", rows, cells, Call(BOOLEAN, "=", (own_cell, centre_cell)))
     shown = [cell, is_whole, *row_vector, *list_columns(rows)[4:]]
     is_met = _make_near(between, Literal(DOUBLE, match.radius + cell_radius))
-    met = make_derived(joined, shown, fresh, [is_met])
-    met = replace(met, query=finish_joins(met.query, fresh))
+    met = make_derived(joined, shown, context, [is_met])
     return met, dict(zip(columns, list_columns(met)[5:], strict=True))
 
 
-def _weigh_rows(match: _CountedMatch, fresh: NameGenerator) -> Derived:
+def _weigh_rows(match: _CountedMatch, context: TranslationContext) -> Derived:
     """Return (cell, is whole, x, y, z, weight) for each row, and for all rows of each cell together."""
     height = Literal(DOUBLE, match.height)
-    vectors = _read_vectors(match.other, [], fresh)
+    vectors = _read_vectors(match.other, [], context)
     vector = list_columns(vectors)
     cell = Call(LONG, "ZONE CELL", (*vector, height))
-    single = make_select(vectors, [cell, _PART, *vector, Literal(LONG, 1)], fresh)
-    cells = make_derived(vectors, [cell], fresh)
+    single = make_select(vectors, [cell, _PART, *vector, Literal(LONG, 1)], context)
+    cells = make_derived(vectors, [cell], context)
     (key,) = list_columns(cells)
     whole = replace(
-        make_select(cells, [key, _WHOLE, *_NO_VECTOR, Aggregate(LONG, "COUNT", ())], fresh), group_by=(key,)
+        make_select(cells, [key, _WHOLE, *_NO_VECTOR, Aggregate(LONG, "COUNT", ())], context), group_by=(key,)
     )
-    return make_union(single, whole, fresh)
+    return make_union(single, whole, context)
 
 
-def _read_vectors(side: _Side, columns: list[Column], fresh: NameGenerator) -> Derived:
+def _read_vectors(side: _Side, columns: list[Column], context: TranslationContext) -> Derived:
     """Return (x, y, z, columns) of the rows with a position."""
     vector = [Call(DOUBLE, axis, side.position) for axis in _AXES]
     has_position = Call(BOOLEAN, "IS POSITION", side.position)
-    return make_derived(side.relation, [*vector, *columns], fresh, [has_position, *side.conditions])
+    return make_derived(side.relation, [*vector, *columns], context, [has_position, *side.conditions])
 
 
 def _make_near(vectors: Sequence[Expr], radius: Expr, *, is_strict: bool = False) -> Call:

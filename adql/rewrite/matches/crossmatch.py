@@ -29,11 +29,11 @@ from adql.ir import (
     Expr,
     Join,
     Literal,
-    NameGenerator,
     Nearness,
     Relation,
     Select,
     Subquery,
+    TranslationContext,
     combine_conjuncts,
     evaluate_constant,
     map_select,
@@ -45,7 +45,7 @@ from adql.ir import (
 )
 from adql.node_classes import replace
 from adql.rewrite.joins.canonical_reals import canonicalize_keys
-from adql.rewrite.joins.join_trees import finish_joins
+from adql.rewrite.joins.join_trees import add_outer_keys
 from adql.rewrite.matches.match_sizes import choose_cube_side, find_crowding, find_row_count
 from adql.rewrite.matches.radius_bounds import RadiusBounds, bound_radius
 from adql.rewrite.trees.derived_tables import DerivedBuilder, make_select
@@ -79,11 +79,11 @@ class JoinNearness:
         return bound_radius(self.radius, collect_numbers(self.join.left), collect_numbers(self.join.right))
 
 
-def plan_cross_matches(select: Select, fresh: NameGenerator) -> Select:
+def plan_cross_matches(select: Select, context: TranslationContext) -> Select:
     """Turn every join that only a nearness restricts into a join on cubes."""
     select = replace(select, from_=_put_smaller_right(select.from_, split_conjuncts(select.where)))
     while (match := _find_cube_join(select)) is not None:
-        select = _plan_match(select, match, fresh)
+        select = _plan_match(select, match, context)
     return select
 
 
@@ -157,18 +157,20 @@ def _can_plan(match: JoinNearness) -> bool:
 # --- the join ---------------------------------------------------------------------------------------------------------
 
 
-def _plan_match(select: Select, match: JoinNearness, fresh: NameGenerator) -> Select:
+def _plan_match(select: Select, match: JoinNearness, context: TranslationContext) -> Select:
     join = match.join
     part = match.left if evaluate_constant(match.radius) is not None else _find_part_with_radius(match)
-    left = _Side(DerivedBuilder(part, select, fresh), match.left_position)
-    right = _Side(DerivedBuilder(join.right, select, fresh), match.right_position)
-    keys = _plan_cubes(match, left, right, fresh)
+    left = _Side(DerivedBuilder(part, select, context), match.left_position)
+    right = _Side(DerivedBuilder(join.right, select, context), match.right_position)
+    keys = _plan_cubes(match, left, right, context)
     vectors = [side.builder.export_expr(Call(DOUBLE, axis, side.position)) for side in (left, right) for axis in _AXES]
 
     right_only, others = _split_conditions(select, join)
     inside_left = left.builder.build_derived(keys.left)
-    if isinstance(part, Join):  # the passes after this one do not reach it
-        inside_left = replace(inside_left, query=canonicalize_keys(finish_joins(inside_left.query, fresh), fresh))
+    if isinstance(part, Join):  # the passes after this one do not reach its query
+        assert isinstance(inside_left.query, Select)  # noqa: S101  as the builder makes it
+        keyed = add_outer_keys(inside_left.query, context)
+        inside_left = replace(inside_left, query=canonicalize_keys(keyed, context))
     has_position = Call(BOOLEAN, "IS POSITION", match.right_position)
     inside_right = right.builder.build_derived([has_position, *keys.right, *right_only])
 
@@ -259,10 +261,10 @@ class _CubeKeys:
     right: list[Expr]
 
 
-def _plan_cubes(match: JoinNearness, left: _Side, right: _Side, fresh: NameGenerator) -> _CubeKeys:
+def _plan_cubes(match: JoinNearness, left: _Side, right: _Side, context: TranslationContext) -> _CubeKeys:
     radius = evaluate_constant(match.radius)
     if radius is None:
-        return _plan_levels(match, left, right, fresh)
+        return _plan_levels(match, left, right, context)
     chord = 2 * math.sin(math.radians(max(0.0, min(radius, 180.0))) / 2)
     cube_side = max(chord * choose_cube_side(radius, find_crowding(left.builder.relation)), MIN_CUBE_SIDE)
     cube = left.export_cubes("CUBE", _make_double(cube_side))
@@ -270,7 +272,7 @@ def _plan_cubes(match: JoinNearness, left: _Side, right: _Side, fresh: NameGener
     return _CubeKeys([_make_equal(cube, cubes)], [], [])
 
 
-def _plan_levels(match: JoinNearness, left: _Side, right: _Side, fresh: NameGenerator) -> _CubeKeys:
+def _plan_levels(match: JoinNearness, left: _Side, right: _Side, context: TranslationContext) -> _CubeKeys:
     """Plan for a radius that depends on rows.
 
     The side that knows the radius has the cubes of its level, the other side's rows their cube of each level. In an
@@ -279,37 +281,37 @@ def _plan_levels(match: JoinNearness, left: _Side, right: _Side, fresh: NameGene
     bounds = match.bounds
     assert bounds is not None  # noqa: S101  _can_plan has checked it
     if bounds.left is not None and bounds.right is not None:
-        return _plan_levels_of_both(bounds.left, bounds.right, left, right, fresh)
+        return _plan_levels_of_both(bounds.left, bounds.right, left, right, context)
     if bounds.right is not None:
-        equal = _equate_levels(right, bounds.right, left, fresh)
+        equal = _equate_levels(right, bounds.right, left, context)
         return _CubeKeys([equal], [], [_is_radius(bounds.right)])
     assert bounds.left is not None  # noqa: S101  the radius is not constant
     if match.join.kind == "INNER":
-        equal = _equate_levels(left, bounds.left, right, fresh)
+        equal = _equate_levels(left, bounds.left, right, context)
         return _CubeKeys([equal], [_is_radius(bounds.left)], [])
     level = Call(LONG, "LEVEL", (bounds.left,))
-    each = Call(LONG, "EACH LEVEL", (_list_levels([(left, bounds.left)], fresh),))
+    each = Call(LONG, "EACH LEVEL", (_list_levels([(left, bounds.left)], context),))
     cube = left.export_cubes("CUBE OF LEVEL", level)
     cubes = right.export_cubes("CUBES OF LEVEL", each)
     return _CubeKeys([_make_equal(cube, cubes)], [], [])
 
 
-def _equate_levels(bearing: _Side, radius: Expr, other: _Side, fresh: NameGenerator) -> Expr:
+def _equate_levels(bearing: _Side, radius: Expr, other: _Side, context: TranslationContext) -> Expr:
     """Equate the cubes of the level of ``radius``, which ``bearing`` knows, with the other side's of each level."""
     cubes = bearing.export_cubes("CUBES OF LEVEL", Call(LONG, "LEVEL", (radius,)), radius)
-    each = Call(LONG, "EACH LEVEL", (_list_levels([(bearing, radius)], fresh),))
+    each = Call(LONG, "EACH LEVEL", (_list_levels([(bearing, radius)], context),))
     return _make_equal(other.export_cubes("CUBE OF LEVEL", each), cubes)
 
 
 def _plan_levels_of_both(
-    left_bound: Expr, right_bound: Expr, left: _Side, right: _Side, fresh: NameGenerator
+    left_bound: Expr, right_bound: Expr, left: _Side, right: _Side, context: TranslationContext
 ) -> _CubeKeys:
     """Plan for a radius of at most twice the greater bound: a pair meets at the level of that one, and only there."""
     double_left, double_right = (
         Call(DOUBLE, "*", (Call(DOUBLE, "AT LEAST 0", (bound,)), _make_double(2.0)))
         for bound in (left_bound, right_bound)
     )
-    levels = _list_levels([(left, double_left), (right, double_right)], fresh)
+    levels = _list_levels([(left, double_left), (right, double_right)], context)
     left_level, right_level = Call(LONG, "LEVEL", (double_left,)), Call(LONG, "LEVEL", (double_right,))
     each_left, each_right = (Call(LONG, "EACH LEVEL", (levels, level)) for level in (left_level, right_level))
     cube = left.export_cubes("CUBE OF LEVEL", each_left)
@@ -321,7 +323,7 @@ def _plan_levels_of_both(
     return _CubeKeys([equal, is_greater_level], [_is_radius(double_left)], [_is_radius(double_right)])
 
 
-def _list_levels(radii: list[tuple[_Side, Expr]], fresh: NameGenerator) -> Expr:
+def _list_levels(radii: list[tuple[_Side, Expr]], context: TranslationContext) -> Expr:
     """Return the levels that occur; all possible ones if a table might answer differently when it is read again."""
     subqueries = []
     for side, radius in radii:
@@ -329,7 +331,7 @@ def _list_levels(radii: list[tuple[_Side, Expr]], fresh: NameGenerator) -> Expr:
         leaf = next((leaf for leaf in walk_leaves(side.builder.relation) if used == {leaf.relation}), None)
         if leaf is None or not is_repeatable(leaf):
             return Call(UNTYPED, "LEVELS", ())
-        levels = make_select(leaf, [Call(LONG, "LEVEL", (radius,))], fresh)
+        levels = make_select(leaf, [Call(LONG, "LEVEL", (radius,))], context)
         subqueries.append(Subquery(LONG, replace(levels, distinct=True)))
     return Call(UNTYPED, "LEVELS", tuple(subqueries))
 

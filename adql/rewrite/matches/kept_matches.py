@@ -35,12 +35,12 @@ from adql.ir import (
     Expr,
     Join,
     Literal,
-    NameGenerator,
     Nearness,
     Output,
     Relation,
     Scan,
     Select,
+    TranslationContext,
     combine_conjuncts,
     evaluate_constant,
     split_conjuncts,
@@ -115,10 +115,10 @@ class _KeptUse:
         return radius
 
 
-def use_kept_matches(select: Select, fresh: NameGenerator) -> Select:
+def use_kept_matches(select: Select, context: TranslationContext) -> Select:
     """Replace the matches of which a kept one has the pairs."""
     while True:
-        reads = (_read_pairs(select, use, fresh) for use in _find_uses(select))
+        reads = (_read_pairs(select, use, context) for use in _find_uses(select))
         read = next((read for read in reads if read is not None), None)
         if read is None:
             return select
@@ -270,13 +270,13 @@ class _End:
         return {c: self.kept[c.relation, c.name] for c in used if (c.relation, c.name) in self.kept}
 
 
-def _read_pairs(select: Select, use: _KeptUse, fresh: NameGenerator) -> Select | None:
+def _read_pairs(select: Select, use: _KeptUse, context: TranslationContext) -> Select | None:
     """Join the pairs with those sides of which more is used than the pairs have; None if a merge is faster."""
-    pairs = Scan(fresh.new_relation(), use.kept)
+    pairs = Scan(context.names.new_relation(), use.kept)
     select = _remove_condition(select, use, pairs)
     numbers = collect_numbers(use.join)
     join = next(join for join in walk_joins(select.from_) if collect_numbers(join) == numbers)
-    left, right = _read_ends(use, pairs, fresh)
+    left, right = _read_ends(use, pairs, context)
     used = [*dict.fromkeys(c for expr in walk_select_expressions(select) for c in walk_columns(expr))]
     needs_left = join.kind != "INNER" or not left.has_kept(used)
     needs_right = not right.has_kept(used)
@@ -292,7 +292,7 @@ def _read_pairs(select: Select, use: _KeptUse, fresh: NameGenerator) -> Select |
         partners = Join("INNER", pairs, right.leaf, combine_conjuncts(right.equalities)) if needs_right else pairs
         outer = Join(join.kind, left.leaf, partners, combine_conjuncts([*left.equalities, *tests]))
         select = rename_columns(select.with_from(replace_relation(select.from_, join, outer)), names)
-        return wrap_relation(select, partners, fresh, _choose_pairs(use, pairs))
+        return wrap_relation(select, partners, context, _choose_pairs(use, pairs))
     joined: Relation = pairs
     if needs_left:
         joined = Join("INNER", left.leaf, pairs, combine_conjuncts(left.equalities))
@@ -316,10 +316,10 @@ def _remove_condition(select: Select, use: _KeptUse, pairs: Scan) -> Select:
     return reuse_separation(select, Nearness.from_call(use.condition), {"DISTANCE": apart})
 
 
-def _read_ends(use: _KeptUse, pairs: Scan, fresh: NameGenerator) -> tuple[_End, _End]:
+def _read_ends(use: _KeptUse, pairs: Scan, context: TranslationContext) -> tuple[_End, _End]:
     keys = [_read_key(use, name) for name in (use.match.left, use.match.right)]
     left_key, right_key = reversed(keys) if use.is_turned else keys
-    right, right_ids = _export_ids(use, right_key.referenced_columns, fresh)
+    right, right_ids = _export_ids(use, right_key.referenced_columns, context)
     left_ids = [_column(use.left, name) for name in left_key.referenced_columns]
     left_kept = _list_kept(use.left, left_key, pairs, is_first=not use.is_turned)
     right_kept = _list_kept(use.right, right_key, pairs, is_first=use.is_turned)
@@ -361,13 +361,13 @@ def _equate(ids: Sequence[Column], key: ForeignKey, pairs: Scan) -> list[Expr]:
     return [Call(BOOLEAN, "=", (own, _column(pairs, name))) for own, name in zip(ids, key.columns, strict=True)]
 
 
-def _export_ids(use: _KeptUse, names: Sequence[str], fresh: NameGenerator) -> tuple[Leaf, list[Column]]:
+def _export_ids(use: _KeptUse, names: Sequence[str], context: TranslationContext) -> tuple[Leaf, list[Column]]:
     """Return the right side with the ids of its rows among its columns, and these."""
     ids = [_column(use.right, name) for name in names]
     side = use.join.right
     if not isinstance(side, Derived):
         return use.right, ids
-    outputs = tuple(Output(fresh.new_alias(), column, column.field) for column in ids)
+    outputs = tuple(Output(context.names.new_alias(), column, column.field) for column in ids)
     query = replace(side.query, outputs=(*side.query.outputs, *outputs))
     return replace(side, query=query), [Column(o.expr.type, side.relation, o.alias, o.field) for o in outputs]
 

@@ -45,13 +45,13 @@ from adql.ir import (
     Expr,
     Join,
     Literal,
-    NameGenerator,
     Output,
     Query,
     Relation,
     Scan,
     Select,
     SetOperation,
+    TranslationContext,
     combine_conjuncts,
     derive_field,
     evaluate_constant,
@@ -64,7 +64,6 @@ from adql.ir import (
 )
 from adql.node_classes import replace
 from adql.rewrite.covers.spatial_covers import find_index_column
-from adql.rewrite.joins.join_trees import finish_joins
 from adql.rewrite.matches.crossmatch import find_join_nearnesses
 from adql.rewrite.matches.match_sizes import choose_merge_order, find_crowding
 from adql.rewrite.trees.collocation import has_pairs_on_shards
@@ -161,10 +160,10 @@ class _Match:
         return self.other if self.one.leaf is self.join.left else self.one
 
 
-def merge_matches(select: Select, fresh: NameGenerator) -> Select:
+def merge_matches(select: Select, context: TranslationContext) -> Select:
     """Replace the matches of two large stored tables by merge joins."""
     while (match := _find_match(select)) is not None:
-        select = _PLANS[match.join.kind](select, match, fresh)
+        select = _PLANS[match.join.kind](select, match, context)
     return select
 
 
@@ -280,34 +279,34 @@ def _add_conditions(side: _Side, conditions: Iterable[Expr]) -> _Side:
 # --- the joins --------------------------------------------------------------------------------------------------------
 
 
-def _plan_inner_join(select: Select, match: _Match, fresh: NameGenerator) -> Select:
+def _plan_inner_join(select: Select, match: _Match, context: TranslationContext) -> Select:
     moved = [c for c in split_conjuncts(select.where) if c in match.tests or _is_of_one_side(c, match.join)]
     where = combine_conjuncts([c for c in split_conjuncts(select.where) if c not in moved])
     select = replace(select, where=where)
     shown = find_columns_used_outside(match.join, select)
-    pairs = _merge_pairs(match, shown, fresh)
+    pairs = _merge_pairs(match, shown, context)
     select = replace(select, from_=replace_relation(select.from_, match.join, pairs))
     return rename_columns(select, dict(zip(shown, list_columns(pairs), strict=bool(shown))))
 
 
-def _plan_outer_join(select: Select, match: _Match, fresh: NameGenerator) -> Select:
+def _plan_outer_join(select: Select, match: _Match, context: TranslationContext) -> Select:
     """Join the left rows with their pairs, by the numbers of the rows."""
     join = match.join
     of_right = [c for c in find_columns_used_outside(join, select) if c.relation == match.right.leaf.relation]
-    partners = _merge_pairs(match, [match.left.row, *of_right], fresh)
-    left, row = _show_row(match.left, fresh)
+    partners = _merge_pairs(match, [match.left.row, *of_right], context)
+    left, row = _show_row(match.left, context)
     row_of_pair, *columns = list_columns(partners)
     planned = replace(join, left=left, right=partners, condition=Call(BOOLEAN, "=", (row, row_of_pair)))
     select = replace(select, from_=replace_relation(select.from_, join, planned))
     return rename_columns(select, dict(zip(of_right, columns, strict=True)))
 
 
-def _show_row(side: _Side, fresh: NameGenerator) -> tuple[Leaf, Expr]:
+def _show_row(side: _Side, context: TranslationContext) -> tuple[Leaf, Expr]:
     """Return a side with the numbers of its stored rows, also for ROW NUMBER, as the pairs have them."""
     if isinstance(side.leaf, Scan):
         return side.leaf, side.row
     query = side.leaf.query
-    row = Output(fresh.new_alias(), side.row, derive_field(side.row, "row"))
+    row = Output(context.names.new_alias(), side.row, derive_field(side.row, "row"))
     outputs = (*(replace(output, expr=side.read_value(output.expr)) for output in query.outputs), row)
     numbered = Derived(side.leaf.relation, replace(query, outputs=outputs))
     return numbered, list_columns(numbered)[-1]
@@ -320,18 +319,18 @@ _PLANS = {"INNER": _plan_inner_join} | dict.fromkeys(("LEFT", "SEMI", "ANTI"), _
 # --- the pairs --------------------------------------------------------------------------------------------------------
 
 
-def _merge_pairs(match: _Match, shown: Sequence[Expr], fresh: NameGenerator) -> Derived:
+def _merge_pairs(match: _Match, shown: Sequence[Expr], context: TranslationContext) -> Derived:
     """Return (shown) of the pairs of a match."""
-    inside, across = (_join_cells(match, shown, fresh, is_border=is_border) for is_border in (False, True))
-    return make_union(inside, across, fresh)
+    inside, across = (_join_cells(match, shown, context, is_border=is_border) for is_border in (False, True))
+    return make_union(inside, across, context)
 
 
-def _join_cells(match: _Match, shown: Sequence[Expr], fresh: NameGenerator, *, is_border: bool) -> Select:
+def _join_cells(match: _Match, shown: Sequence[Expr], context: TranslationContext, *, is_border: bool) -> Select:
     """Return (shown) of the pairs whose rows are in one cell, or in two."""
     needed = [*dict.fromkeys([*shown, *(column for test in match.tests for column in walk_columns(test))])]
     own = [[expr for expr in needed if side.has_columns_of(expr)] for side in (match.one, match.other)]
-    rows = _list_cells(match, match.one, own[0], fresh, is_border=is_border)
-    partners = (_copy_beyond if is_border else _list_cells)(match, match.other, own[1], fresh)
+    rows = _list_cells(match, match.one, own[0], context, is_border=is_border)
+    partners = (_copy_beyond if is_border else _list_cells)(match, match.other, own[1], context)
     names: dict[Expr, Expr] = {}
     for exprs, derived in zip(own, (rows, partners), strict=True):
         names |= zip(exprs, list_columns(derived)[1:], strict=True)
@@ -339,26 +338,26 @@ def _join_cells(match: _Match, shown: Sequence[Expr], fresh: NameGenerator, *, i
     joined = Join("INNER", rows, partners, Call(BOOLEAN, "=", cells), is_merge=True)
     latitudes = Call(BOOLEAN, "LATITUDES NEAR", (*match.latitudes, match.radius))
     tests = [transform_expr(test, lambda part: names.get(part, part)) for test in (latitudes, *match.tests)]
-    return finish_joins(make_select(joined, [names[expr] for expr in shown], fresh, tests), fresh)
+    return make_select(joined, [names[expr] for expr in shown], context, tests)
 
 
 def _list_cells(
-    match: _Match, side: _Side, exprs: Sequence[Expr], fresh: NameGenerator, *, is_border: bool = False
+    match: _Match, side: _Side, exprs: Sequence[Expr], context: TranslationContext, *, is_border: bool = False
 ) -> Derived:
     """Return (cell, exprs) of the rows of a side, or of those near the border of their cell."""
     cell = Call(LONG, "CELL OF", (side.index, match.order))
     return make_derived(
-        side.scan, [cell, *map(side.read_value, exprs)], fresh, _select_rows(match, side, is_border=is_border)
+        side.scan, [cell, *map(side.read_value, exprs)], context, _select_rows(match, side, is_border=is_border)
     )
 
 
-def _copy_beyond(match: _Match, side: _Side, exprs: Sequence[Expr], fresh: NameGenerator) -> Derived:
+def _copy_beyond(match: _Match, side: _Side, exprs: Sequence[Expr], context: TranslationContext) -> Derived:
     """Return (cell, exprs) of the rows of a side for each cell beyond the border that they are near."""
     step = Call(LONG, "STEPS OVER BORDER", (side.index, match.order, match.radius))
     where = _select_rows(match, side, is_border=True)
-    stepped = make_derived(side.scan, [side.index, step, *map(side.read_value, exprs)], fresh, where)
+    stepped = make_derived(side.scan, [side.index, step, *map(side.read_value, exprs)], context, where)
     index, number, *columns = list_columns(stepped)
-    return make_derived(stepped, [Call(LONG, "CELL BEYOND", (index, number, match.order)), *columns], fresh)
+    return make_derived(stepped, [Call(LONG, "CELL BEYOND", (index, number, match.order)), *columns], context)
 
 
 def _select_rows(match: _Match, side: _Side, *, is_border: bool) -> list[Expr]:

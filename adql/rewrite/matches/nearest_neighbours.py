@@ -27,12 +27,12 @@ from adql.ir import (
     Expr,
     Join,
     Literal,
-    NameGenerator,
     Nearness,
     Order,
     Relation,
     Scan,
     Select,
+    TranslationContext,
     Windowed,
     combine_conjuncts,
     evaluate_constant,
@@ -65,10 +65,10 @@ CHOICES = {"NEAREST": "skyhouse_nearest", "MUTUAL": "skyhouse_mutual"}
 _USAGE = "write it as a condition of its own: FROM a JOIN b ON 1 = {}(...) AND ..."
 
 
-def choose_nearest(select: Select, fresh: NameGenerator) -> Select:
+def choose_nearest(select: Select, context: TranslationContext) -> Select:
     """Replace joins by skyhouse_nearest or skyhouse_mutual; raise AdqlSemanticError where these choose from no join."""
     while (choice := _find_choice(select)) is not None:
-        select = _replace_join(select, choice, fresh)
+        select = _replace_join(select, choice, context)
     for expr in walk_select_expressions(select):
         for part in walk_expr(expr):
             if isinstance(part, Call) and part.name in CHOICES:
@@ -186,10 +186,10 @@ class _Keys:
     match: Column | None = None
 
 
-def _replace_join(select: Select, choice: Choice, fresh: NameGenerator) -> Select:
+def _replace_join(select: Select, choice: Choice, context: TranslationContext) -> Select:
     join = choice.join
     used = find_columns_used_outside(join, select)
-    left, right = DerivedBuilder(choice.left, select, fresh), DerivedBuilder(choice.right, select, fresh)
+    left, right = DerivedBuilder(choice.left, select, context), DerivedBuilder(choice.right, select, context)
     keys = _export_keys(choice, left, right)
 
     def rename(expr: Expr) -> Expr:
@@ -207,14 +207,16 @@ def _replace_join(select: Select, choice: Choice, fresh: NameGenerator) -> Selec
     shown = [*map(rename, used), *([separation] if shows_separation else [])]
     order: Expr = Call(DOUBLE, "HAVERSINE" if choice.is_within_quarter else "DISTANCE", ends)
     if choice.ranks_right_rows and choice.is_on_shards:
-        source, (*shown, order), keys = _tell_twins_apart(source, [*shown, order], keys, right.exported_columns, fresh)
+        source, (*shown, order), keys = _tell_twins_apart(
+            source, [*shown, order], keys, right.exported_columns, context
+        )
     pairs = _Pairs(source, [*map(rename, before)], shown, _rank_pairs(choice, keys, order))
     if keys.match is None:
-        chosen = _select_best(pairs, fresh)
+        chosen = _select_best(pairs, context)
     else:
         right_numbers = collect_numbers(choice.right)
         optional = [expr for c, expr in zip(used, shown, strict=False) if c.relation in right_numbers]
-        chosen = _select_best_or_null(pairs, {*optional, *shown[len(used) :]}, keys.left_row, fresh)
+        chosen = _select_best_or_null(pairs, {*optional, *shown[len(used) :]}, keys.left_row, context)
 
     select = replace(select, from_=replace_relation(select.from_, join, chosen), where=combine_conjuncts(after))
     columns = list_columns(chosen)
@@ -238,13 +240,13 @@ def _export_keys(choice: Choice, left: DerivedBuilder, right: DerivedBuilder) ->
 
 
 def _tell_twins_apart(
-    source: Relation, shown: list[Expr], keys: _Keys, values: Sequence[Column], fresh: NameGenerator
+    source: Relation, shown: list[Expr], keys: _Keys, values: Sequence[Column], context: TranslationContext
 ) -> tuple[Relation, list[Expr], _Keys]:
     """Know right rows by their values, and by a number among the equal ones near the same left row."""
     number = Windowed(LONG, "ROW_NUMBER", (), (keys.left_row, *values), ())
     known = [keys.left_row, *keys.left_ties, *keys.right_ties, *keys.right_row, *values]
     exprs = [*dict.fromkeys([*shown, *known, number])]
-    numbered = make_derived(source, exprs, fresh)
+    numbered = make_derived(source, exprs, context)
     names = map_outputs(exprs, numbered)
     left_ties, right_ties = ([names[column] for column in ties] for ties in (keys.left_ties, keys.right_ties))
     right_row = (*(names[column] for column in values), names[number])
@@ -302,27 +304,27 @@ def _split_filters(select: Select, choice: Choice) -> tuple[list[Expr], list[Exp
     return before, [c for c in conditions if c not in before]
 
 
-def _select_best(pairs: _Pairs, fresh: NameGenerator) -> Derived:
+def _select_best(pairs: _Pairs, context: TranslationContext) -> Derived:
     """Return the best pairs; in an outer join a row without a match is the best of its own."""
     ranks = [part for expr in pairs.best for part in walk_expr(expr) if isinstance(part, Windowed)]
     exprs = [*pairs.shown, *ranks]
-    ranked = make_derived(pairs.source, exprs, fresh, where=pairs.filters)
+    ranked = make_derived(pairs.source, exprs, context, where=pairs.filters)
     names = map_outputs(exprs, ranked)
     is_best = [expr.with_children(tuple(names.get(child, child) for child in expr.children)) for expr in pairs.best]
-    return make_derived(ranked, [names[e] for e in pairs.shown], fresh, where=is_best)
+    return make_derived(ranked, [names[e] for e in pairs.shown], context, where=is_best)
 
 
-def _select_best_or_null(pairs: _Pairs, optional: set[Expr], row: Column, fresh: NameGenerator) -> Derived:
+def _select_best_or_null(pairs: _Pairs, optional: set[Expr], row: Column, context: TranslationContext) -> Derived:
     """Return the best pairs, and once each left ``row`` without one, with NULL for the ``optional`` expressions."""
     is_best = Call(BOOLEAN, "AND", tuple(pairs.best))
     exprs = [*pairs.shown, row, is_best]
-    flagged = make_derived(pairs.source, exprs, fresh)
+    flagged = make_derived(pairs.source, exprs, context)
     names = map_outputs(exprs, flagged)
 
     best_first = (Order(names[is_best], descending=True),)
     index = Windowed(LONG, "ROW_NUMBER", (), (names[row],), best_first)
     columns = [*names.values(), index]
-    indexed = make_derived(flagged, columns, fresh)
+    indexed = make_derived(flagged, columns, context)
     outer = map_outputs(columns, indexed)
 
     flag = outer[names[is_best]]
@@ -331,4 +333,4 @@ def _select_best_or_null(pairs: _Pairs, optional: set[Expr], row: Column, fresh:
         column = outer[names[expr]]
         shown.append(Call(expr.type, "CASE", (flag, column, make_null(expr.type))) if expr in optional else column)
     is_first = Call(BOOLEAN, "=", (outer[index], Literal(INT, 1)))
-    return make_derived(indexed, shown, fresh, where=[Call(BOOLEAN, "OR", (flag, is_first))])
+    return make_derived(indexed, shown, context, where=[Call(BOOLEAN, "OR", (flag, is_first))])

@@ -23,9 +23,9 @@ from adql.ir import (
     Column,
     Derived,
     Join,
-    NameGenerator,
     Relation,
     Select,
+    TranslationContext,
     combine_conjuncts,
     evaluate_constant,
     split_conjuncts,
@@ -50,6 +50,7 @@ from adql.rewrite.trees.derived_tables import (
 )
 from adql.rewrite.trees.relation_trees import collect_numbers, find_used_relations, replace_relation
 from adql.rewrite.trees.repeatable_relations import is_repeatable
+from adql.rewrite.trees.rewritten import Rewritten
 from clickhouse_schema.datatypes import BOOLEAN
 
 #: Fewer left rows select the right rows that are read
@@ -59,17 +60,19 @@ _MIN_LEFT_ROWS = 50_000
 _CUBES_OF_ROW = 8
 
 
-def split_outer_matches(select: Select, fresh: NameGenerator) -> Select:
+def split_outer_matches(select: Select, context: TranslationContext) -> Rewritten[Select]:
     """Replace FULL cross-matches, and those that keep left rows for a radius of the right side."""
+    has_id_look_up = False
     match = _find_outer_match(select)
     if match is not None and match.join.kind == "SEMI":
-        select = filter_by_small_sides(select, fresh)  # after the split it would filter the partners alone
+        filtered = filter_by_small_sides(select, context)  # after the split it would filter the partners alone
+        select, has_id_look_up = filtered.query, filtered.has_id_look_up
     while (match := _find_outer_match(select)) is not None:
         if match.join.kind == "FULL":
-            select = _split_full_join(select, match.join, fresh)
+            select = _split_full_join(select, match.join, context)
         else:
-            select = _match_distinct_positions(select, match, fresh)
-    return select
+            select = _match_distinct_positions(select, match, context)
+    return Rewritten(select, has_id_look_up)
 
 
 def _find_outer_match(select: Select) -> JoinNearness | None:
@@ -103,18 +106,18 @@ def _is_cheaper_in_two(join: Join) -> bool:
     return left is not None and right is not None and left >= _MIN_LEFT_ROWS and left <= _CUBES_OF_ROW * right
 
 
-def _split_full_join(select: Select, join: Join, fresh: NameGenerator) -> Select:
+def _split_full_join(select: Select, join: Join, context: TranslationContext) -> Select:
     used = find_columns_used_outside(join, select)
     left = collect_numbers(join.left)
     with_nulls = [make_null(c.type) if c.relation in left else c for c in used]
-    matched = make_select(Join("LEFT", join.left, join.right, join.condition), used, fresh)
-    unmatched = make_select(Join("ANTI", join.right, join.left, join.condition), with_nulls, fresh)
-    derived = make_union(matched, unmatched, fresh)
+    matched = make_select(Join("LEFT", join.left, join.right, join.condition), used, context)
+    unmatched = make_select(Join("ANTI", join.right, join.left, join.condition), with_nulls, context)
+    derived = make_union(matched, unmatched, context)
     select = replace(select, from_=replace_relation(select.from_, join, derived))
     return rename_columns(select, map_outputs(used, derived))
 
 
-def _match_distinct_positions(select: Select, match: JoinNearness, fresh: NameGenerator) -> Select:
+def _match_distinct_positions(select: Select, match: JoinNearness, context: TranslationContext) -> Select:
     join = match.join
     left, right = collect_numbers(join.left), collect_numbers(join.right)
     in_on = split_conjuncts(join.condition)
@@ -124,13 +127,13 @@ def _match_distinct_positions(select: Select, match: JoinNearness, fresh: NameGe
     needed = [c for c in find_columns_used_outside(join, select) if c.relation in right]
     needed += [c for other in others for c in walk_columns(other) if c.relation in right]
 
-    distinct = replace(make_select(_find_source(join.left, keys), keys, fresh), distinct=True)
-    positions = Derived(fresh.new_relation(), distinct)
+    distinct = replace(make_select(_find_source(join.left, keys), keys, context), distinct=True)
+    positions = Derived(context.names.new_relation(), distinct)
     key_columns = map_outputs(keys, positions)
     near = transform_expr(match.condition, lambda part: key_columns[part] if part in keys else part)
     pairs = Join("INNER", positions, join.right, combine_conjuncts([near, *right_only]))
     shown = [*key_columns.values(), *dict.fromkeys(needed)]
-    matched = make_derived(pairs, shown, fresh)
+    matched = make_derived(pairs, shown, context)
     names = map_outputs(shown, matched)
     equalities = [Call(BOOLEAN, "=", (key, names[key_columns[key]])) for key in keys]
     joined = Join(join.kind, join.left, matched, combine_conjuncts([*equalities, *others]))

@@ -11,7 +11,7 @@ Comes before the passes that read nearnesses.
 
 from __future__ import annotations
 
-from adql.ir import Call, Expr, NameGenerator, Select, combine_conjuncts, read_position, split_conjuncts
+from adql.ir import Call, Expr, Select, TranslationContext, combine_conjuncts, read_position, split_conjuncts
 from adql.node_classes import replace
 from adql.rewrite.covers.shape_column_covers import SHAPE_RELATIONS
 from adql.rewrite.matches.match_sizes import find_row_count
@@ -34,9 +34,9 @@ _MIN_PAIRS_WITH_POINTS = 1_000_000
 _MIN_PAIRS_OF_SHAPES = 30_000_000
 
 
-def add_cap_nearness(select: Select, fresh: NameGenerator) -> Select:
+def add_cap_nearness(select: Select, context: TranslationContext) -> Select:
     """Add the nearness of caps to each relation between shapes of two tables in WHERE or ON."""
-    caps = _CapColumns(select, fresh)
+    caps = _CapColumns(select, context)
     where = caps.add_nearness(select.where)
     from_ = map_conditions(select.from_, lambda join: caps.add_nearness(join.condition))
     return caps.wrap_tables(replace(select, where=where, from_=from_))
@@ -45,9 +45,9 @@ def add_cap_nearness(select: Select, fresh: NameGenerator) -> Select:
 class _CapColumns:
     """The caps of the shapes in a SELECT's FROM, as columns of derived tables, which compute them once per row."""
 
-    def __init__(self, select: Select, fresh: NameGenerator) -> None:
+    def __init__(self, select: Select, context: TranslationContext) -> None:
         self._select = select
-        self._fresh = fresh
+        self._context = context
         self._leaves = collect_leaves(select.from_)
         self._builders: dict[int, DerivedBuilder] = {}
 
@@ -78,7 +78,7 @@ class _CapColumns:
             return read_position(shape)
         [relation] = find_used_relations(shape)
         if relation not in self._builders:
-            self._builders[relation] = DerivedBuilder(self._leaves[relation], self._select, self._fresh)
+            self._builders[relation] = DerivedBuilder(self._leaves[relation], self._select, self._context)
         values = (Call(DOUBLE, f"CAP {value}", (shape,)) for value in ("LON", "LAT", "RADIUS"))
         return tuple(map(self._builders[relation].export_expr, values))
 

@@ -29,9 +29,9 @@ from adql.ir import (
     Derived,
     Expr,
     Join,
-    NameGenerator,
     Relation,
     Select,
+    TranslationContext,
     combine_conjuncts,
     has_correlated_subquery,
     is_correlated,
@@ -50,17 +50,17 @@ from adql.rewrite.trees.relation_trees import replace_relation
 from clickhouse_schema.datatypes import LONG
 
 
-def decorrelate_subqueries(select: Select, fresh: NameGenerator) -> Select:
+def decorrelate_subqueries(select: Select, context: TranslationContext) -> Select:
     """Replace all correlated subqueries of a SELECT that is not correlated itself."""
     if not any(has_correlated_subquery(expr) for expr in walk_select_expressions(select)):
         return select
-    select = _select_from_groups(select, fresh)
+    select = _select_from_groups(select, context)
     select = _move_conditions_to_where(select)
-    select = _compute_in_tables(select, fresh)
-    return join_subqueries(select, fresh)
+    select = _compute_in_tables(select, context)
+    return join_subqueries(select, context)
 
 
-def _select_from_groups(select: Select, fresh: NameGenerator) -> Select:
+def _select_from_groups(select: Select, context: TranslationContext) -> Select:
     """Select from a derived table of the groups, if HAVING, outputs or ORDER BY have correlated subqueries."""
     after = [*(o.expr for o in select.outputs), *(o.expr for o in select.order_by)]
     after += [] if select.having is None else [select.having]
@@ -69,9 +69,9 @@ def _select_from_groups(select: Select, fresh: NameGenerator) -> Select:
         return select
     aggregates = [part for expr in after for part in _find_outermost_aggregates(expr)]
     computed = [*dict.fromkeys([*select.group_by, *aggregates])] or [Aggregate(LONG, "COUNT", ())]
-    groups = make_select(select.from_, computed, fresh)
+    groups = make_select(select.from_, computed, context)
     groups = replace(groups, where=select.where, group_by=select.group_by, having=None)
-    derived = Derived(fresh.new_relation(), groups)
+    derived = Derived(context.names.new_relation(), groups)
     names = map_outputs(computed, derived)
     return replace(
         select,
@@ -130,7 +130,7 @@ def _move_conditions_to_where(select: Select) -> Select:
     return replace(select, from_=from_, where=combine_conjuncts([*split_conjuncts(select.where), *moved]))
 
 
-def _compute_in_tables(select: Select, fresh: NameGenerator) -> Select:
+def _compute_in_tables(select: Select, context: TranslationContext) -> Select:
     """Make the correlated subqueries that are left in ON columns of derived tables around the tables that they use."""
     found: dict[int, list[Expr]] = {}
     in_on = (part for on in walk_join_conditions(select.from_) for part in _find_outermost_correlated(on))
@@ -147,7 +147,7 @@ def _compute_in_tables(select: Select, fresh: NameGenerator) -> Select:
         columns = [c for expr in walk_select_expressions(select) for c in walk_used_columns(expr)]
         own_columns = [c for c in columns if c.relation == leaf.relation]
         exports: list[Expr] = [*dict.fromkeys([*own_columns, *found[leaf.relation]])]
-        derived = make_derived(leaf, exports, fresh)
+        derived = make_derived(leaf, exports, context)
         select = map_select(select, partial(_replace_parts, names=map_outputs(exports, derived)))
         select = replace(select, from_=replace_relation(select.from_, leaf, derived))
     return select

@@ -14,9 +14,9 @@ from adql.errors import Span
 from adql.ir import (
     Call,
     Expr,
-    NameGenerator,
     Query,
     Select,
+    TranslationContext,
     combine_conjuncts,
     find_free_columns,
     is_correlated_by_where,
@@ -45,32 +45,32 @@ class KeyedQuery:
 
 
 def add_keys(
-    query: Query, outer: OuterQuery, fresh: NameGenerator, span: Span, *, is_exact: bool = False
+    query: Query, outer: OuterQuery, context: TranslationContext, span: Span, *, is_exact: bool = False
 ) -> KeyedQuery:
     """Return ``query`` with keys.
 
     ``is_exact``: no row may be computed for values that the outer query does not have. Raises AdqlUnsupported where the
     outer query cannot be read twice.
     """
-    keyed = None if is_one_row(query) else _key_by_equalities(query, fresh)
+    keyed = None if is_one_row(query) else _key_by_equalities(query, context)
     if keyed is not None:
         return keyed
     values = find_free_columns(query)
-    domain = Domain.from_outer(values, outer, fresh, span, is_exact=is_exact)
+    domain = Domain.from_outer(values, outer, context, span, is_exact=is_exact)
     return KeyedQuery(domain.join_query(query), tuple((value, "SAME") for value in values))
 
 
-def add_keys_per_group(query: Select, outer: OuterQuery, fresh: NameGenerator, span: Span) -> KeyedQuery:
+def add_keys_per_group(query: Select, outer: OuterQuery, context: TranslationContext, span: Span) -> KeyedQuery:
     """Return set functions without GROUP BY with keys; omit the keys without matching rows."""
-    keyed = _key_by_equalities(query, fresh)
+    keyed = _key_by_equalities(query, context)
     if keyed is not None:
         return keyed
     values = find_free_columns(query)
-    domain = Domain.from_outer(values, outer, fresh, span, is_exact=False)
+    domain = Domain.from_outer(values, outer, context, span, is_exact=False)
     return KeyedQuery(domain.join_select(query), tuple((value, "SAME") for value in values))
 
 
-def _key_by_equalities(query: Query, fresh: NameGenerator) -> KeyedQuery | None:
+def _key_by_equalities(query: Query, context: TranslationContext) -> KeyedQuery | None:
     if not isinstance(query, Select) or not is_correlated_by_where(query):
         return None
     own = collect_numbers(query.from_)
@@ -86,7 +86,7 @@ def _key_by_equalities(query: Query, fresh: NameGenerator) -> KeyedQuery | None:
         keys.append(key)
         ties.append((value, "="))
     select = replace(query, where=combine_conjuncts(local))
-    return KeyedQuery(prepend_keys(select, keys, fresh), tuple(ties))
+    return KeyedQuery(prepend_keys(select, keys, context), tuple(ties))
 
 
 def _split_equality(condition: Expr, own: frozenset[int]) -> tuple[Expr, Expr] | None:

@@ -19,12 +19,12 @@ from adql.ir import (
     Expr,
     Join,
     Literal,
-    NameGenerator,
     Output,
     Query,
     Relation,
     Select,
     SetOperation,
+    TranslationContext,
     combine_conjuncts,
     find_free_columns,
     split_conjuncts,
@@ -58,12 +58,12 @@ class Domain:
 
     values: Sequence[Column]
     select: Select
-    fresh: NameGenerator
+    context: TranslationContext
     span: Span
 
     @classmethod
     def from_outer(
-        cls, values: Sequence[Column], outer: OuterQuery, fresh: NameGenerator, span: Span, *, is_exact: bool
+        cls, values: Sequence[Column], outer: OuterQuery, context: TranslationContext, span: Span, *, is_exact: bool
     ) -> Domain:
         """Make the domain of ``values``; ``is_exact``: without values that only rows lost in joins have.
 
@@ -83,7 +83,7 @@ class Domain:
         # these aliases are replaced in each use of the domain
         outputs = tuple(Output(value.name, value, value.field) for value in values)
         select = Select(source, combine_conjuncts(filters), (), None, outputs, True, (), None, 0)
-        return cls(values, select, fresh, span)
+        return cls(values, select, context, span)
 
     def join_query(self, query: Query) -> Query:
         """Return ``query`` for each row of the domain, whose values come first among the outputs."""
@@ -102,25 +102,27 @@ class Domain:
         from_ = self._join_from(derived, select.from_)
         where = combine_conjuncts([*split_conjuncts(select.where), *ties])
         keys = [names[value] for value in self.values]
-        return prepend_keys(replace(select, from_=from_, where=where), keys, self.fresh)
+        return prepend_keys(replace(select, from_=from_, where=where), keys, self.context)
 
     def _join_set_operation(self, query: SetOperation) -> Query:
         left, right = self.join_query(query.left), self.join_query(query.right)
         count = len(self.values)
         keys = tuple(
-            Output(self.fresh.new_alias(), Column(key.expr.type, query.relation, key.alias, key.field), key.field)
+            Output(
+                self.context.names.new_alias(), Column(key.expr.type, query.relation, key.alias, key.field), key.field
+            )
             for key in left.outputs[:count]
         )
         outputs = (*keys, *query.outputs)
         combined = replace(query, left=left, right=right, outputs=outputs, order_by=(), limit=None, offset=0)
-        return limit_per_key(combined, query, count, self.fresh)
+        return limit_per_key(combined, query, count, self.context)
 
     def _join_with_empty_groups(self, query: Select) -> Select:
         """Return a row for each row of the domain, also where the set functions of ``query`` have no rows."""
         having = Literal(BOOLEAN, False) if query.limit == 0 or query.offset else query.having
         exprs = [*(output.expr for output in query.outputs), *([] if having is None else [having])]
-        plain = replace(make_select(query.from_, [*exprs, GROUP_MARK], self.fresh), where=query.where)
-        grouped = Derived(self.fresh.new_relation(), self.join_select(plain))
+        plain = replace(make_select(query.from_, [*exprs, GROUP_MARK], self.context), where=query.where)
+        grouped = Derived(self.context.names.new_relation(), self.join_select(plain))
         rows = self._make_derived()
         names = map_outputs(self.values, rows)
         columns = list_columns(grouped)
@@ -134,13 +136,13 @@ class Domain:
         ties = [Call(BOOLEAN, "SAME", (names[value], key)) for value, key in zip(self.values, keys, strict=True)]
         joined = Join("LEFT", rows, grouped, combine_conjuncts([*ties]))
         outputs, conditions = shown[: len(query.outputs)], shown[len(query.outputs) :]
-        whole = make_select(joined, [*names.values(), *outputs], self.fresh, conditions)
+        whole = make_select(joined, [*names.values(), *outputs], self.context, conditions)
         return rename_outputs(whole, [*(o.alias for o in whole.outputs[:count]), *(o.alias for o in query.outputs)])
 
     def _make_derived(self) -> Derived:
         """Return the domain with aliases of its own."""
-        outputs = tuple(replace(output, alias=self.fresh.new_alias()) for output in self.select.outputs)
-        return Derived(self.fresh.new_relation(), replace(self.select, outputs=outputs))
+        outputs = tuple(replace(output, alias=self.context.names.new_alias()) for output in self.select.outputs)
+        return Derived(self.context.names.new_relation(), replace(self.select, outputs=outputs))
 
     def _join_inner_tables(self, select: Select, names: dict[Column, Column]) -> tuple[Select, list[Expr]]:
         """Join the correlated derived tables of FROM to the domain, and return the conditions that tie them to it."""

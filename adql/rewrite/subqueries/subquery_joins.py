@@ -14,11 +14,11 @@ from adql.ir import (
     InSubquery,
     Join,
     Literal,
-    NameGenerator,
     Output,
     Query,
     Select,
     Subquery,
+    TranslationContext,
     Windowed,
     combine_conjuncts,
     find_free_columns,
@@ -43,17 +43,17 @@ from clickhouse_schema.datatypes import BOOLEAN, LONG
 _TRUE, _FALSE = Literal(BOOLEAN, True), Literal(BOOLEAN, False)
 
 
-def join_subqueries(select: Select, fresh: NameGenerator) -> Select:
+def join_subqueries(select: Select, context: TranslationContext) -> Select:
     """Return ``select`` with one or two joins for each correlated subquery of its WHERE, outputs and other clauses."""
-    return _SubqueryJoiner(select, fresh).join_all()
+    return _SubqueryJoiner(select, context).join_all()
 
 
 class _SubqueryJoiner:
     """Adds joins to the FROM of ``select``, one or two for each correlated subquery."""
 
-    def __init__(self, select: Select, fresh: NameGenerator) -> None:
+    def __init__(self, select: Select, context: TranslationContext) -> None:
         self._select = select
-        self._fresh = fresh
+        self._context = context
         filters = [c for c in split_conjuncts(select.where) if not has_subquery(c)]
         self._outer = OuterQuery(select.from_, tuple(filters))
         self._from = select.from_
@@ -97,7 +97,7 @@ class _SubqueryJoiner:
         used = [*dict.fromkeys(c for tie in ties for c in walk_used_columns(tie) if c.relation in own)]
         # a condition on the left alone is no condition of a join until it equals a column of the right
         exports: list[Expr] = [*used, *([_TRUE] if left_only and kind == "ANTI" else [])]
-        right = make_derived(select.from_, exports, self._fresh, local)
+        right = make_derived(select.from_, exports, self._context, local)
         names = map_outputs(exports, right)
         on = [substitute_in_expr(tie, {c: names[c] for c in used}) for tie in ties]
         if kind == "ANTI":
@@ -128,7 +128,7 @@ class _SubqueryJoiner:
         if isinstance(query, Select) and is_one_row(query):
             has_row = _TRUE if query.having is None else Call(BOOLEAN, "COALESCE", (query.having, _FALSE))
             return self._compute_of_one_row(query, has_row, _FALSE)
-        query = _reduce_to_existence(query, self._fresh)
+        query = _reduce_to_existence(query, self._context)
         if not find_free_columns(query):
             return replace(expr, query=query)
         found = self._add_keys(query, expr)
@@ -138,10 +138,10 @@ class _SubqueryJoiner:
         """Return TRUE with an equal value, NULL beside NULLs, FALSE without rows."""
         found = self._add_keys(expr.query, expr)
         matched = self._join_mark(found, len(found.ties) + 1, expr.operand)
-        rows = Derived(self._fresh.new_relation(), found.query)
+        rows = Derived(self._context.names.new_relation(), found.query)
         *keys, value = list_columns(rows)
         counts = [Aggregate(LONG, "COUNT", ()), Aggregate(LONG, "COUNT", (value,))]
-        counted = replace(make_select(rows, [*keys, *counts], self._fresh), group_by=tuple(keys))
+        counted = replace(make_select(rows, [*keys, *counts], self._context), group_by=tuple(keys))
         row_count, value_count = self._join_left(counted, found)
         unknown = make_typed_null(BOOLEAN)
         cases: list[Expr] = [_is_not_null(matched), _TRUE]
@@ -159,14 +159,14 @@ class _SubqueryJoiner:
             return self._compute_of_one_row(query, value, if_absent)
         if query.limit is None and not query.offset:
             query = replace(query, order_by=())
-        found = add_keys(query, self._outer, self._fresh, expr.span, is_exact=True)
+        found = add_keys(query, self._outer, self._context, expr.span, is_exact=True)
         if query.limit == 1:
             return self._join_left(found.query, found)[0]
-        rows = Derived(self._fresh.new_relation(), found.query)
+        rows = Derived(self._context.names.new_relation(), found.query)
         *keys, column = list_columns(rows)
         least, count = Aggregate(expr.type, "MIN", (column,)), Aggregate(LONG, "COUNT", ())
         only = Call(expr.type, "ONLY ONE", (least, count))  # raises an error for more rows
-        grouped = replace(make_select(rows, [*keys, only], self._fresh), group_by=tuple(keys))
+        grouped = replace(make_select(rows, [*keys, only], self._context), group_by=tuple(keys))
         return self._join_left(grouped, found)[0]
 
     def _compute_of_one_row(self, query: Select, value: Expr, if_absent: Expr) -> Expr:
@@ -176,28 +176,28 @@ class _SubqueryJoiner:
         if isinstance(value, Literal):
             return value
         if_no_rows = transform_expr(evaluate_without_rows(value), self._replace_subquery)
-        mark = Output(self._fresh.new_alias(), GROUP_MARK, query.outputs[0].field)
+        mark = Output(self._context.names.new_alias(), GROUP_MARK, query.outputs[0].field)
         outputs = (replace(query.outputs[0], expr=value), mark)
         plain = replace(query, outputs=outputs, having=None, order_by=(), limit=None, distinct=False)
-        found = add_keys_per_group(plain, self._outer, self._fresh, query.outputs[0].expr.span)
+        found = add_keys_per_group(plain, self._outer, self._context, query.outputs[0].expr.span)
         column, group_mark = self._join_left(found.query, found)
         return Call(value.type, "CASE", (_is_null(group_mark), if_no_rows, column))
 
     # --- joins --------------------------------------------------------------------------------------------------------
 
     def _add_keys(self, query: Query, expr: Expr) -> KeyedQuery:
-        return add_keys(query, self._outer, self._fresh, expr.span)
+        return add_keys(query, self._outer, self._context, expr.span)
 
     def _join_mark(self, found: KeyedQuery, count: int, operand: Expr | None = None) -> Column:
         """Join the distinct keys, and ``operand`` with the value after them; the column is NULL without a match."""
-        rows = Derived(self._fresh.new_relation(), found.query)
+        rows = Derived(self._context.names.new_relation(), found.query)
         columns = list_columns(rows)[:count]
-        marked = replace(make_select(rows, [*columns, ONE], self._fresh), distinct=True)
+        marked = replace(make_select(rows, [*columns, ONE], self._context), distinct=True)
         return self._join_left(marked, found, () if operand is None else (operand,))[0]
 
     def _join_left(self, query: Query, found: KeyedQuery, values: Sequence[Expr] = ()) -> list[Column]:
         """Join ``query`` by its first outputs, the keys of ``found`` and then ``values``; return its other columns."""
-        right = Derived(self._fresh.new_relation(), query)
+        right = Derived(self._context.names.new_relation(), query)
         columns = list_columns(right)
         ties = [*found.ties, *((value, "=") for value in values)]
         on: list[Expr] = [Call(BOOLEAN, op, (value, key)) for (value, op), key in zip(ties, columns, strict=False)]
@@ -227,7 +227,7 @@ def _reduce_to_values(query: Query) -> Select | None:
     return replace(query, distinct=False, order_by=())
 
 
-def _reduce_to_existence(query: Query, fresh: NameGenerator) -> Query:
+def _reduce_to_existence(query: Query, context: TranslationContext) -> Query:
     """Return the query without what does not decide whether it has a row."""
     if query.limit and not query.offset:
         query = replace(query, limit=None)
@@ -235,7 +235,7 @@ def _reduce_to_existence(query: Query, fresh: NameGenerator) -> Query:
         return query
     if query.is_grouped:
         return replace(query, order_by=())
-    return replace(make_select(query.from_, (), fresh), where=query.where)
+    return replace(make_select(query.from_, (), context), where=query.where)
 
 
 # --- expressions ------------------------------------------------------------------------------------------------------

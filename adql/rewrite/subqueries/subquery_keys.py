@@ -14,10 +14,10 @@ from adql.ir import (
     Derived,
     Expr,
     Literal,
-    NameGenerator,
     Output,
     Query,
     Select,
+    TranslationContext,
     Windowed,
     derive_field,
     transform_expr,
@@ -32,7 +32,7 @@ def list_columns(derived: Derived) -> list[Column]:
     return [Column(o.expr.type, derived.relation, o.alias, o.field) for o in derived.query.outputs]
 
 
-def prepend_keys(select: Select, keys: Sequence[Expr], fresh: NameGenerator) -> Query:
+def prepend_keys(select: Select, keys: Sequence[Expr], context: TranslationContext) -> Query:
     """Return ``select`` with the keys as its first outputs, and its groups, windows and TOP made per key."""
 
     def partition_by_keys(expr: Expr) -> Expr:
@@ -40,16 +40,16 @@ def prepend_keys(select: Select, keys: Sequence[Expr], fresh: NameGenerator) -> 
             return replace(expr, partition_by=(*keys, *expr.partition_by))
         return expr
 
-    key_outputs = tuple(Output(alias := fresh.new_alias(), key, derive_field(key, alias)) for key in keys)
+    key_outputs = tuple(Output(alias := context.names.new_alias(), key, derive_field(key, alias)) for key in keys)
     outputs = tuple(replace(o, expr=transform_expr(o.expr, partition_by_keys)) for o in select.outputs)
     order_by = tuple(replace(o, expr=transform_expr(o.expr, partition_by_keys)) for o in select.order_by)
     group_by = (*keys, *select.group_by) if select.is_grouped else ()
     outputs = (*key_outputs, *outputs)
     plain = replace(select, group_by=group_by, outputs=outputs, order_by=(), limit=None, offset=0)
-    return limit_per_key(plain, replace(select, order_by=order_by), len(keys), fresh)
+    return limit_per_key(plain, replace(select, order_by=order_by), len(keys), context)
 
 
-def limit_per_key(plain: Query, limited: Query, keys: int, fresh: NameGenerator) -> Query:
+def limit_per_key(plain: Query, limited: Query, keys: int, context: TranslationContext) -> Query:
     """Return the rows of ``plain`` that ORDER BY, TOP and OFFSET of ``limited`` leave for each key.
 
     ``keys`` is the number of outputs of ``plain`` that are keys; they come first.
@@ -57,27 +57,27 @@ def limit_per_key(plain: Query, limited: Query, keys: int, fresh: NameGenerator)
     if limited.limit is None and not limited.offset:
         return plain
     shown = len(plain.outputs)
-    plain, order_indices = _output_order(plain, limited, fresh)
-    rows = Derived(fresh.new_relation(), plain)
+    plain, order_indices = _output_order(plain, limited, context)
+    rows = Derived(context.names.new_relation(), plain)
     columns = list_columns(rows)
     order_by = tuple(replace(o, expr=columns[i]) for o, i in zip(limited.order_by, order_indices, strict=True))
     number = Windowed(LONG, "ROW_NUMBER", (), tuple(columns[:keys]), order_by)
-    numbered = Derived(fresh.new_relation(), make_select(rows, [*columns[:shown], number], fresh))
+    numbered = Derived(context.names.new_relation(), make_select(rows, [*columns[:shown], number], context))
     *columns, number_column = list_columns(numbered)
     wanted: list[Expr] = [Call(BOOLEAN, ">", (number_column, Literal(LONG, limited.offset)))]
     if limited.limit is not None:
         wanted.append(Call(BOOLEAN, "<=", (number_column, Literal(LONG, limited.offset + limited.limit))))
-    return rename_outputs(make_select(numbered, columns, fresh, wanted), [o.alias for o in plain.outputs[:shown]])
+    return rename_outputs(make_select(numbered, columns, context, wanted), [o.alias for o in plain.outputs[:shown]])
 
 
-def _output_order(plain: Query, limited: Query, fresh: NameGenerator) -> tuple[Query, list[int]]:
+def _output_order(plain: Query, limited: Query, context: TranslationContext) -> tuple[Query, list[int]]:
     """Return ``plain`` with outputs for all ORDER BY expressions of ``limited``, and the indices of these."""
     indices = []
     for order in limited.order_by:
         index = next((i for i, output in enumerate(plain.outputs) if output.expr == order.expr), None)
         if index is None:
             index = len(plain.outputs)
-            alias = fresh.new_alias()
+            alias = context.names.new_alias()
             output = Output(alias, order.expr, derive_field(order.expr, alias))
             plain = replace(plain, outputs=(*plain.outputs, output))
         indices.append(index)

@@ -46,7 +46,7 @@ _AXES = ("X", "Y", "Z")
 
 def _find_series_scan(leaf: Relation) -> Scan | None:
     """Like ``find_sharded_scan``, but allow GROUP BY, windows and DISTINCT by the parent: those rows share a shard."""
-    if not isinstance(leaf, Derived) or leaf.place or isinstance(leaf.query, SetOperation):
+    if not isinstance(leaf, Derived) or leaf.computed_on or isinstance(leaf.query, SetOperation):
         return find_sharded_scan(leaf)
     query = leaf.query
     scan = _find_series_scan(query.from_)

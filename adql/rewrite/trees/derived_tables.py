@@ -13,12 +13,12 @@ from adql.ir import (
     Expr,
     Join,
     Literal,
-    NameGenerator,
     Output,
     Query,
     Relation,
     Select,
     SetOperation,
+    TranslationContext,
     combine_conjuncts,
     derive_field,
     has_window,
@@ -44,19 +44,19 @@ class DerivedBuilder:
     ``build_derived``.
     """
 
-    def __init__(self, relation: Relation, select: Select, fresh: NameGenerator) -> None:
+    def __init__(self, relation: Relation, select: Select, context: TranslationContext) -> None:
         self.relation = relation
-        self._fresh = fresh
-        self._number = fresh.new_relation()
+        self._context = context
+        self._number = context.names.new_relation()
         used = find_columns_used_outside(relation, select)
-        self._outputs = [Output(fresh.new_alias(), column, column.field) for column in used]
+        self._outputs = [Output(context.names.new_alias(), column, column.field) for column in used]
         self._alias = {output.expr: output.alias for output in self._outputs}
 
     def export_expr(self, expr: Expr) -> Column:
         """Return the column of the derived table that holds an expression over ``relation``."""
         alias = self._alias.get(expr)
         if alias is None:
-            alias = self._fresh.new_alias()
+            alias = self._context.names.new_alias()
             self._outputs.append(Output(alias, expr, derive_field(expr, alias)))
             self._alias[expr] = alias
         output = next(o for o in self._outputs if o.alias == alias)
@@ -88,22 +88,28 @@ class DerivedBuilder:
         return map_select(select, self.rename_expr)
 
 
-def wrap_relation(select: Select, relation: Relation, fresh: NameGenerator, where: Sequence[Expr] = ()) -> Select:
+def wrap_relation(
+    select: Select, relation: Relation, context: TranslationContext, where: Sequence[Expr] = ()
+) -> Select:
     """Return ``select`` with a part of its FROM as the derived table ``(SELECT ... FROM relation WHERE where)``."""
-    builder = DerivedBuilder(relation, select, fresh)
+    builder = DerivedBuilder(relation, select, context)
     derived = builder.build_derived(where)
     return builder.rename_select(replace(select, from_=replace_relation(select.from_, relation, derived)))
 
 
-def make_derived(from_: Relation, exprs: Sequence[Expr], fresh: NameGenerator, where: Sequence[Expr] = ()) -> Derived:
+def make_derived(
+    from_: Relation, exprs: Sequence[Expr], context: TranslationContext, where: Sequence[Expr] = ()
+) -> Derived:
     """Return ``(SELECT exprs FROM from_ WHERE where)``."""
-    return Derived(fresh.new_relation(), make_select(from_, exprs, fresh, where))
+    return Derived(context.names.new_relation(), make_select(from_, exprs, context, where))
 
 
-def make_select(from_: Relation, exprs: Sequence[Expr], fresh: NameGenerator, where: Sequence[Expr] = ()) -> Select:
+def make_select(
+    from_: Relation, exprs: Sequence[Expr], context: TranslationContext, where: Sequence[Expr] = ()
+) -> Select:
     """Return ``SELECT exprs FROM from_ WHERE where``; SELECT 1 if there are no ``exprs``."""
     exprs = exprs or (ONE,)
-    aliases = [fresh.new_alias() for _ in exprs]
+    aliases = [context.names.new_alias() for _ in exprs]
     outputs = tuple(Output(alias, expr, derive_field(expr, alias)) for alias, expr in zip(aliases, exprs, strict=True))
     return Select(from_, combine_conjuncts([*where]), (), None, outputs, False, (), None, 0)
 
@@ -125,13 +131,13 @@ def is_row_by_row(query: Query) -> bool:
     return not (query.is_grouped or query.distinct or has_window(query))
 
 
-def make_union(left: Select, right: Select, fresh: NameGenerator) -> Derived:
+def make_union(left: Select, right: Select, context: TranslationContext) -> Derived:
     """Return ``(left UNION ALL right)``, with the types and fields of ``left``."""
-    number = fresh.new_relation()
+    number = context.names.new_relation()
     outputs = tuple(
-        Output(fresh.new_alias(), Column(o.expr.type, number, o.alias, o.field), o.field) for o in left.outputs
+        Output(context.names.new_alias(), Column(o.expr.type, number, o.alias, o.field), o.field) for o in left.outputs
     )
-    return Derived(fresh.new_relation(), SetOperation("UNION", True, left, right, number, outputs, (), None, 0))
+    return Derived(context.names.new_relation(), SetOperation("UNION", True, left, right, number, outputs, (), None, 0))
 
 
 def rename_columns(select: Select, names: Mapping[Column, Column]) -> Select:

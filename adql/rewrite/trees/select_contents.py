@@ -40,6 +40,18 @@ class SelectContents:
         """The parts of all other expressions."""
         return _collect_parts(walk_select_expressions(self.select, has_conditions=False))
 
+    @property
+    def has_other_kinds(self) -> bool:
+        """Whether an expression contains anything but calls, columns and literals."""
+        return bool(self.conditions.kinds or self.others.kinds)
+
+    def has_kind(self, kinds: Iterable[type[Expr]]) -> bool:
+        return not (self.conditions.kinds.isdisjoint(kinds) and self.others.kinds.isdisjoint(kinds))
+
+    def update(self, select: Select) -> SelectContents:
+        """Return the contents of another SELECT, these if it is the same."""
+        return self if select is self.select else SelectContents(select)
+
     def has_call(self, names: Iterable[str]) -> bool:
         return not (self.conditions.calls.isdisjoint(names) and self.others.calls.isdisjoint(names))
 

@@ -15,7 +15,7 @@ def find_sharded_scan(leaf: Relation) -> Scan | None:
     """Return the sharded table of which a leaf only selects rows and computes columns; None if it does more."""
     if isinstance(leaf, Scan):
         return leaf if leaf.entry.is_sharded else None
-    if not isinstance(leaf, Derived) or leaf.place or not isinstance(leaf.query, Select):
+    if not isinstance(leaf, Derived) or leaf.computed_on or not isinstance(leaf.query, Select):
         return None
     query = leaf.query
     if not is_row_by_row(query) or query.order_by or any(has_subquery(output.expr) for output in query.outputs):

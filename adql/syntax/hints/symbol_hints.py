@@ -137,7 +137,7 @@ def _find_in_hint(position: ParsePosition) -> Hint:
 _DOUBLED = {
     "=": ("equality is a single =", "="),
     "&": ("'and' is AND", "AND"),
-    "*": ("a power is POWER(a, b)", ""),
+    "*": ("write a power as POWER(a, b)", ""),
     "/": ("division is a single /", ""),
 }
 _PAIRS = {"=>": ">=", "=<": "<=", "><": "<>"}

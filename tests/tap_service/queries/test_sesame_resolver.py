@@ -163,6 +163,6 @@ def test_the_service_asks_nobody_by_default(service: Any) -> None:
     assert response.status_code == 400
     # the engine may hold the demo's tables, which know names of their own
     knows_names = "tycho2.star_names" in httpx.get(service.tap + "/tables").text
-    said = "no object called 'GJ 699' is in " if knows_names else "this service does not look up names of objects"
+    said = "no object called 'GJ 699' is in " if knows_names else "this service does not resolve object names"
     assert said in unescape(response.text)
     assert ("ivo_simbadpoint" in httpx.get(service.tap + "/capabilities").text) == knows_names
