@@ -6,7 +6,6 @@ import shutil
 import tempfile
 from collections.abc import Callable, Sequence
 from contextlib import closing
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
@@ -16,6 +15,7 @@ from clickhouse_schema.quoting import quote_string
 from clickhouse_schema.servers import Servers
 from loaders.backup.backup_manifest import BackupFile, Manifest
 from loaders.backup.backup_part import Part
+from loaders.backup.backup_request import BackupRequest
 from loaders.backup.backup_target import BackupTarget
 from loaders.backup.engine_backup import back_up_tables
 from loaders.backup.job_backup import back_up_results, copy_jobs, copy_shares, copy_watches, iterate_jobs
@@ -34,31 +34,6 @@ from tap_service.storage.watches.sqlite_watch_store import WATCHES_FILE
 
 #: a full backup is due when what an incremental one adds exceeds this part of the full one
 _MAX_ADDED = 0.5
-
-
-@dataclass(frozen=True, slots=True)
-class BackupRequest:
-    """What to copy where.
-
-    Attributes
-    ----------
-    target
-        The address of the target.
-    parts
-        What to copy.
-    is_full
-        Whether to copy all rows, also those that an earlier backup has.
-    disk
-        The disk of ClickHouse servers for the tables; '' for the target itself.
-    keep
-        The number of backups that stay, this one included; 0 for all.
-    """
-
-    target: str
-    parts: frozenset[Part]
-    is_full: bool = False
-    disk: str = ""
-    keep: int = 0
 
 
 def create_backup(engine: Engine, config: Config, request: BackupRequest, reporter: Reporter) -> Manifest:

@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from loaders.cli.command_options import Data, execute_and_exit
+from loaders.control.table_requests import AdqlRequest
 
 
 def translate_query(
@@ -22,7 +23,7 @@ def translate_query(
 ) -> None:
     """Print the SQL into which a query is translated."""
     if not parse_only:
-        execute_and_exit(data, "adql", {"query": query, "explain": explain})
+        execute_and_exit(data, AdqlRequest(query=query, explain=explain))
     from loaders.control.adql_command import check_query_line
 
     for line in sys.stdin if query == "-" else [query.replace("\\", "\\\\")]:

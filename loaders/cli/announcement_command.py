@@ -12,6 +12,7 @@ import typer
 
 from loaders.cli.command_options import Data, read_settings
 from loaders.cli.row_table import AsJson, collect_rows, print_rows
+from loaders.control.admin_requests import QueryListRequest
 from loaders.load_error import LoadError
 from tap_service.models.timestamps import format_instant, parse_instant
 from tap_service.services.announcements import AnnouncementError, Announcements
@@ -46,7 +47,7 @@ def drain_service(
         return
     time.sleep(_SETTLING_SECONDS)
     printed = 0
-    while running := collect_rows(data, "queries", {}):
+    while running := collect_rows(data, QueryListRequest()):
         if len(running) != printed:
             printed = len(running)
             typer.echo(f"still running: {printed} (skyhouse queries lists them)", err=True)

@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from loaders.backup.backup_part import Part
+from loaders.backup.backup_request import BackupRequest
 from loaders.cli.command_options import Data, execute_and_exit, run_here_and_exit
 from loaders.progress_reporter import Reporter
 
@@ -30,15 +31,10 @@ def create_backup(
     address = _resolve_target(target)
     if show:
         run_here_and_exit("backup", lambda reporter: _list_backups(address, reporter))
-    arguments = {
-        "target": address,
-        "parts": _choose_parts(without),
-        "is_full": full,
-        "disk": disk,
-        "keep": keep,
-        "data": str(data.absolute()),
-    }
-    execute_and_exit(data, "backup", arguments)
+    request = BackupRequest(
+        data=data.absolute(), target=address, parts=_choose_parts(without), is_full=full, disk=disk, keep=keep
+    )
+    execute_and_exit(data, request)
 
 
 def restore_backup(
@@ -51,7 +47,7 @@ def restore_backup(
     """Bring a backup back into an empty data directory, or onto empty ClickHouse servers, and verify it."""
     from loaders.control.restore_command import RestoreRequest, restore_data
 
-    request = RestoreRequest(_resolve_target(target), name, frozenset(_choose_parts(without)), not no_verify)
+    request = RestoreRequest(_resolve_target(target), name, _choose_parts(without), not no_verify)
     run_here_and_exit("restore", lambda reporter: restore_data(data.absolute(), request, reporter))
 
 
@@ -63,12 +59,12 @@ def _list_backups(address: str, reporter: Reporter) -> None:
         reporter.output(f"{backup.name}\t{describe_manifest(backup)}")
 
 
-def _choose_parts(without: list[Part] | None) -> list[Part]:
-    """Return the parts that are wanted, in their order. Results belong to jobs."""
+def _choose_parts(without: list[Part] | None) -> frozenset[Part]:
+    """Return the parts that are wanted. Results belong to jobs."""
     left_out = {*(without or ())}
     if Part.JOBS in left_out:
         left_out.add(Part.RESULTS)
-    return [part for part in Part if part not in left_out]
+    return frozenset(Part) - left_out
 
 
 def _resolve_target(target: str) -> str:

@@ -10,7 +10,7 @@ import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, NoReturn
+from typing import TYPE_CHECKING, Annotated, NoReturn
 
 import typer
 
@@ -19,6 +19,7 @@ from loaders.progress_reporter import Reporter
 from tap_service.settings.settings_file import DEFAULT_FILE, FILE_VARIABLE
 
 if TYPE_CHECKING:
+    from loaders.command_request import CommandRequest
     from tap_service.config import Config
 
 
@@ -81,12 +82,12 @@ Data = Annotated[
 ]
 
 
-def execute_and_exit(data: Path, command: str, arguments: dict[str, Any]) -> NoReturn:
+def execute_and_exit(data: Path, request: CommandRequest) -> NoReturn:
     """Run a command on the data path, here or in the service that holds it, and exit with its code."""
     from loaders.control.control_client import execute_command
 
     with ConsoleReporter() as reporter:
-        raise typer.Exit(execute_command(data.absolute(), command, arguments, reporter))
+        raise typer.Exit(execute_command(data.absolute(), request, reporter))
 
 
 def run_here_and_exit(name: str, command: Callable[[Reporter], None]) -> NoReturn:
@@ -100,3 +101,8 @@ def run_here_and_exit(name: str, command: Callable[[Reporter], None]) -> NoRetur
             return 0
 
         raise typer.Exit(run_and_report(name, run, reporter))
+
+
+def split_names(text: str) -> tuple[str, ...]:
+    """Return the names of an option that are separated by commas."""
+    return tuple(name.strip() for name in text.split(",") if name.strip())

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from loaders.cli.console_reporter import ConsoleReporter
-from loaders.cli.file_options import Comment, Delimiter, Format, Hdu, Header, Null, TableIndex, describe_options
+from loaders.cli.file_options import Comment, Delimiter, Format, Hdu, Header, Null, TableIndex, read_options
 from loaders.control.command_outcome import EXIT_FAILED
 from tap_service.readers.read_error import ReadError
 
@@ -41,9 +41,8 @@ def describe_file(
     from loaders.pipeline.describe_file import describe_source, find_doubts
     from loaders.pipeline.named_input import describe_input, list_forms
     from loaders.pipeline.table_name import split_name
-    from tap_service.models.read_options import build_options
 
-    options = build_options(describe_options(format_, hdu, table_index, delimiter, header, comment, null))
+    options = read_options(format_, hdu, table_index, delimiter, header, comment, null)
     with ConsoleReporter() as reporter:
         try:
             if print_origin_table(file, table, as_, reporter):

@@ -7,7 +7,9 @@ from typing import Annotated
 
 import typer
 
-from loaders.cli.command_options import Data, execute_and_exit
+from clickhouse_schema.hats.partition_limits import MARGIN_THRESHOLD, MAX_PARTITION_ROWS
+from loaders.cli.command_options import Data, execute_and_exit, split_names
+from loaders.export.export_request import ExportRequest
 
 
 def export_table(
@@ -22,8 +24,10 @@ def export_table(
     ] = "hats",
     max_rows: Annotated[
         int, typer.Option("--max-rows-per-partition", help="Rows of a partition at most.", min=1)
-    ] = 1_000_000,
-    margin: Annotated[float, typer.Option(help="Width of the margins in arcseconds; 0 for none.", min=0)] = 10.0,
+    ] = MAX_PARTITION_ROWS,
+    margin: Annotated[
+        float, typer.Option(help="Width of the margins in arcseconds; 0 for none.", min=0)
+    ] = MARGIN_THRESHOLD,
     columns: Annotated[str, typer.Option(metavar="NAME,...", help="Columns to write; default: all.")] = "",
     no_index: Annotated[bool, typer.Option("--no-index", help="Write no index by the id.")] = False,
     verify: Annotated[
@@ -32,15 +36,15 @@ def export_table(
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace a file that exists; not for hats.")] = False,
 ) -> None:
     """Write a table or a query's result as a HATS collection or a file. Start a stopped export again to continue it."""
-    arguments = {
-        "source": source,
-        "target": target if "://" in target else str(Path(target).absolute()),
-        "format": output_format,
-        "max_rows": max_rows,
-        "margin": margin,
-        "columns": [name.strip() for name in columns.split(",") if name.strip()],
-        "has_index": not no_index,
-        "is_verified_only": verify,
-        "replaces_file": overwrite,
-    }
-    execute_and_exit(data, "export", arguments)
+    request = ExportRequest(
+        source=source,
+        target=target if "://" in target else str(Path(target).absolute()),
+        format=output_format,
+        max_rows=max_rows,
+        margin=margin,
+        columns=split_names(columns),
+        has_index=not no_index,
+        is_verified_only=verify,
+        replaces_file=overwrite,
+    )
+    execute_and_exit(data, request)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
 from clickhouse_schema.delimiters import read_character, read_delimiter
+from tap_service.models.read_options import ReadOptions
 
 FORMAT_NAMES = "Parquet, Arrow, ECSV, TSV, CSV, VOTable, FITS, IPAC, CDS, VizieR"
 
@@ -28,20 +29,20 @@ Comment = Annotated[str, typer.Option(metavar="CHARACTER", help="Begins a commen
 Null = Annotated[list[str] | None, typer.Option("--null", metavar="TOKEN", help="A text that means NULL; repeatable.")]
 
 
-def describe_options(
+def read_options(
     format_: str, hdu: str, table: str, delimiter: str, header: bool | None, comment: str, nulls: list[str] | None
-) -> dict[str, Any]:
-    """Return the options as the keys of ``tap_service.models.read_options``. Raises ``BadParameter``."""
+) -> ReadOptions:
+    """Return the options as the readers take them. Raises ``BadParameter``."""
     try:
         delimiter, comment = read_delimiter(delimiter), read_character(comment)
     except ValueError as error:
         raise typer.BadParameter(f"--delimiter or --comment: {error}") from error
-    return {
-        "format": format_,
-        "hdu": hdu,
-        "table": table,
-        "delimiter": delimiter,
-        "header": header,
-        "comment": comment,
-        "nulls": nulls or [],
-    }
+    return ReadOptions(
+        format=format_,
+        hdu=hdu,
+        table=table,
+        delimiter=delimiter,
+        header=header,
+        comment=comment,
+        nulls=tuple(nulls or ()),
+    )

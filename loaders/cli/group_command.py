@@ -8,6 +8,7 @@ import typer
 
 from loaders.cli.command_options import Data, execute_and_exit
 from loaders.cli.user_command import File, open_accounts
+from loaders.control.table_requests import ArgumentlessRequest, GrantRequest
 
 app = typer.Typer(help="Groups of users. A running service sees changes at once.", no_args_is_help=True)
 
@@ -68,14 +69,14 @@ def grant_access(target: Target, group: Group, data: Data, file: File = None) ->
     if group != EVERYBODY and ":" not in group:  # groups of issuers are known to these alone
         with open_accounts(data, file) as accounts:
             accounts.require_group(group)
-    execute_and_exit(data, "grant", {"target": target, "group": group})
+    execute_and_exit(data, GrantRequest(command="grant", target=target, group=group))
 
 
 def revoke_access(target: Target, group: Group, data: Data) -> None:
     """Take a group's right to see a table or schema; what has lost its last group is seen by nobody."""
-    execute_and_exit(data, "revoke", {"target": target, "group": group})
+    execute_and_exit(data, GrantRequest(command="revoke", target=target, group=group))
 
 
 def list_grants(data: Data) -> None:
     """List what only some groups see."""
-    execute_and_exit(data, "grants", {})
+    execute_and_exit(data, ArgumentlessRequest(command="grants"))

@@ -8,6 +8,8 @@ from typing import Annotated
 import typer
 
 from loaders.cli.command_options import Data, execute_and_exit
+from loaders.control.table_requests import ArgumentlessRequest, TableRequest
+from loaders.pipeline.match_request import MatchRequest
 
 app = typer.Typer(help="Kept matches: the pairs of two tables, stored and kept up to date.", no_args_is_help=True)
 
@@ -42,8 +44,8 @@ def make_match(
     ] = "",
 ) -> None:
     """Store the pairs of two tables near each other. Start a stopped one again to continue it."""
-    arguments = {"left": left, "right": right, "table": table, "radius": radius, "kind": kind.value, "epochs": epoch}
-    execute_and_exit(data, "match make", arguments)
+    request = MatchRequest(left=left, right=right, table=table, radius=radius, kind=kind.value, epochs=epoch)
+    execute_and_exit(data, request)
 
 
 @app.command("follow")
@@ -51,16 +53,16 @@ def follow_match(
     data: Data, table: Annotated[str, typer.Argument(metavar="SCHEMA.TABLE", help="The kept match; default: all.")] = ""
 ) -> None:
     """Bring kept matches up to date after a change that was killed or failed."""
-    execute_and_exit(data, "match follow", {"table": table})
+    execute_and_exit(data, TableRequest(command="match follow", table=table))
 
 
 @app.command("list")
 def list_matches(data: Data) -> None:
     """List the kept matches, their tables, and whether they are up to date."""
-    execute_and_exit(data, "match list", {})
+    execute_and_exit(data, ArgumentlessRequest(command="match list"))
 
 
 @app.command("drop")
 def drop_match(table: MatchName, data: Data) -> None:
     """Remove a kept match; its tables stay."""
-    execute_and_exit(data, "match drop", {"table": table})
+    execute_and_exit(data, TableRequest(command="match drop", table=table))

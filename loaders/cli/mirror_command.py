@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, NoReturn
+from typing import Annotated, Literal, NoReturn
 
 import typer
 
-from loaders.cli.command_options import Data, execute_and_exit
-from loaders.cli.table_command import MaxErrors, Rejects
+from loaders.cli.command_options import Data, execute_and_exit, split_names
+from loaders.cli.table_command import MaxErrors, Rejects, choose_rejects
 from loaders.control.command_outcome import EXIT_FAILED
 from loaders.load_error import LoadError
+from loaders.mirror.mirror_request import MirrorRequest
 from loaders.mirror.recipe_files import find_recipe_file, list_recipe_names, read_key
+from loaders.pipeline.load_request import LoadRequest
 
 _TAP, _HATS = "tap+", "hats://"
 
@@ -61,26 +63,36 @@ def mirror_origin(
     elif not table:
         raise typer.BadParameter("a TAP service and a HATS catalogue need --table")
     local = name or table
-    rejected = str((rejects or Path(f"{local}.rejects.csv")).absolute())
-    shared = {"table": local, "rejects": rejected, "max_errors": max_errors, "mode": "replace" if replace else "create"}
     if recipe.startswith(_HATS):
         given = {"columns": columns, "where": where, "by": by, "publish-as-you-go": publish_as_you_go, "work": work}
         _refuse_options_of_files({**given, "restart": restart})
-        execute_and_exit(data, "load", {**shared, "files": [recipe], "schema_file": None})
-    arguments = {
-        **shared,
-        "recipe": recipe,
-        "origin_table": table if recipe.startswith(_TAP) else "",
-        "work": str((work or data / "mirrors" / local).absolute()),
-        "columns": [part.strip() for part in columns.split(",") if part.strip()],
-        "where": where,
-        "by": by,
-        "piece_rows": piece_rows,
-        "max_files": max_files,
-        "publishes_early": publish_as_you_go,
-        "restarts": restart,
-    }
-    execute_and_exit(data, "mirror", arguments)
+        _load_catalogue(data, recipe, local, rejects, max_errors, "replace" if replace else "create")
+    request = MirrorRequest(
+        recipe=recipe,
+        table=local,
+        work=(work or data / "mirrors" / local).absolute(),
+        rejects=choose_rejects(rejects, local),
+        origin_table=table if recipe.startswith(_TAP) else "",
+        by=by,
+        piece_rows=piece_rows,
+        columns=split_names(columns),
+        where=where,
+        mode="replace" if replace else "create",
+        max_files=max_files,
+        publishes_early=publish_as_you_go,
+        restarts=restart,
+        max_errors=max_errors,
+    )
+    execute_and_exit(data, request)
+
+
+def _load_catalogue(
+    data: Path, address: str, table: str, rejects: Path | None, max_errors: int, mode: Literal["create", "replace"]
+) -> NoReturn:
+    request = LoadRequest(
+        files=(address,), table=table, rejects=choose_rejects(rejects, table), max_errors=max_errors, mode=mode
+    )
+    execute_and_exit(data, request)
 
 
 def _refuse_options_of_files(given: dict[str, object]) -> None:

@@ -8,6 +8,7 @@ import typer
 
 from loaders.cli.command_options import Data
 from loaders.cli.row_table import AsJson, print_and_exit
+from loaders.control.admin_requests import QueryListRequest, StopQueriesRequest
 
 app = typer.Typer(help="What runs now: queries of /sync, jobs and downloads.", invoke_without_command=True)
 
@@ -20,7 +21,7 @@ _COLUMNS = (
 def list_queries(context: typer.Context, data: Data, as_json: AsJson = False) -> None:
     """List what runs now: queries of /sync, jobs and downloads of results."""
     if context.invoked_subcommand is None:
-        print_and_exit(data, "queries", {}, _COLUMNS, as_json=as_json)
+        print_and_exit(data, QueryListRequest(), _COLUMNS, as_json=as_json)
 
 
 @app.command("stop")
@@ -29,4 +30,4 @@ def stop_queries(
     data: Data,
 ) -> None:
     """Stop queries, jobs or downloads; their clients read that the operator did it."""
-    print_and_exit(data, "queries stop", {"ids": ids})
+    print_and_exit(data, StopQueriesRequest(ids=tuple(ids)))

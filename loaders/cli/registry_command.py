@@ -10,6 +10,7 @@ import typer
 from loaders.cli.command_options import Data, execute_and_exit
 from loaders.cli.console_reporter import ConsoleReporter
 from loaders.control.command_outcome import EXIT_FAILED
+from loaders.control.table_requests import RegistryRequest
 
 app = typer.Typer(help="Records for the IVOA's registry (docs/registry.md).", no_args_is_help=True)
 
@@ -34,10 +35,7 @@ def check_file(
         except RegistryFileError as error:
             reporter.message(f"error: {error}")
             raise typer.Exit(EXIT_FAILED) from error
-    arguments = {
-        "text": file.read_text(encoding="utf-8-sig"),
-        "source": str(file),
-        "data_path": str(data.absolute()),
-        "as_xml": xml,
-    }
-    execute_and_exit(data, "registry check", arguments)
+    request = RegistryRequest(
+        text=file.read_text(encoding="utf-8-sig"), source=str(file), data_path=data.absolute(), as_xml=xml
+    )
+    execute_and_exit(data, request)

@@ -6,11 +6,14 @@ import json
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Any, NoReturn
+from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
 import typer
 
 from loaders.cli.console_reporter import ConsoleReporter
+
+if TYPE_CHECKING:
+    from loaders.command_request import CommandRequest
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print a JSON list.")]
 
@@ -28,21 +31,21 @@ class _RowCollector(ConsoleReporter):
         self.rows.append(json.loads(text))
 
 
-def collect_rows(data: Path, command: str, arguments: dict[str, Any]) -> list[dict[str, Any]]:
+def collect_rows(data: Path, request: CommandRequest) -> list[dict[str, Any]]:
     """Run a command of an operator and return its rows. Exits if it fails."""
     from loaders.control.control_client import execute_admin_command
 
     with _RowCollector() as reporter:
-        if code := execute_admin_command(data.absolute(), command, arguments, reporter):
+        if code := execute_admin_command(data.absolute(), request, reporter):
             raise typer.Exit(code)
         return reporter.rows
 
 
 def print_and_exit(
-    data: Path, command: str, arguments: dict[str, Any], columns: Sequence[str] = (), *, as_json: bool = False
+    data: Path, request: CommandRequest, columns: Sequence[str] = (), *, as_json: bool = False
 ) -> NoReturn:
     """Run a command and print these columns of its rows."""
-    print_rows(collect_rows(data, command, arguments), columns, as_json=as_json)
+    print_rows(collect_rows(data, request), columns, as_json=as_json)
     raise typer.Exit
 
 

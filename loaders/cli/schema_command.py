@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
 from loaders.cli.command_options import Data, execute_and_exit
 from loaders.cli.console_reporter import ConsoleReporter
 from loaders.control.command_outcome import EXIT_FAILED
+from loaders.control.table_requests import SchemaRequest
 from loaders.load_error import LoadError
 from loaders.tables.schema_names import find_example_file, find_schema_file, list_schema_names
 
@@ -70,5 +71,5 @@ def apply_schema(file: SchemaFile, data: Data) -> None:
     _execute_on_file(data, "schema apply", file)
 
 
-def _execute_on_file(data: Path, command: str, file: Path) -> None:
-    execute_and_exit(data, command, {"schema_file": str(file.absolute())})
+def _execute_on_file(data: Path, command: Literal["schema diff", "schema plan", "schema apply"], file: Path) -> None:
+    execute_and_exit(data, SchemaRequest(command=command, schema_file=file.absolute()))

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, NoReturn
+from typing import Annotated, Literal, NoReturn
 
 import typer
 
 from loaders.cli.command_options import Data, execute_and_exit, run_here_and_exit
-from loaders.cli.file_options import Comment, Delimiter, Format, Hdu, Header, Null, TableIndex, describe_options
+from loaders.cli.file_options import Comment, Delimiter, Format, Hdu, Header, Null, TableIndex, read_options
+from loaders.control.table_requests import ArgumentlessRequest, TableRequest
+from loaders.pipeline.attach_request import AttachRequest
+from loaders.pipeline.correction_request import CorrectionRequest
+from loaders.pipeline.load_request import LoadRequest
 from loaders.tables.schema_names import list_schema_names, resolve_schema_option
 from tap_service.hats.reading.catalogue_folder import is_folder_address
 
@@ -17,6 +21,11 @@ MaxErrors = Annotated[int, typer.Option(help="Bad rows that are rejected before 
 Rejects = Annotated[Path | None, typer.Option(help="File for bad rows; default: SCHEMA.TABLE.rejects.csv.")]
 Strict = Annotated[bool, typer.Option("--strict", help="Treat warnings as errors (see skyhouse schema check).")]
 Again = Annotated[bool, typer.Option("--again", help="Apply files that were applied before.")]
+
+
+def choose_rejects(rejects: Path | None, table: str) -> Path:
+    """Return the absolute path of the rejects file, by default one with the table's name in the working directory."""
+    return (rejects or Path(f"{table}.rejects.csv")).absolute()
 
 
 def load_table(
@@ -54,17 +63,17 @@ def load_table(
     """Load files into a table, which is visible when all is loaded. Start a stopped load again to continue it."""
     if replace and append:
         raise typer.BadParameter("give --replace or --append, not both")
-    arguments = {
-        "files": [file if "://" in file else str(Path(file).absolute()) for file in files],
-        "table": table,
-        "schema_file": str(resolve_schema_option(schema)) if schema else None,
-        "strict": strict,
-        "options": describe_options(format_, hdu, table_index, delimiter, header, comment, null),
-        "max_errors": max_errors,
-        "rejects": str((rejects or Path(f"{table}.rejects.csv")).absolute()),
-        "mode": "replace" if replace else "append" if append else "create",
-    }
-    execute_and_exit(data, "load", arguments)
+    request = LoadRequest(
+        files=tuple(file if "://" in file else Path(file).absolute() for file in files),
+        table=table,
+        rejects=choose_rejects(rejects, table),
+        schema_file=resolve_schema_option(schema) if schema else None,
+        strict=strict,
+        max_errors=max_errors,
+        mode="replace" if replace else "append" if append else "create",
+        options=read_options(format_, hdu, table_index, delimiter, header, comment, null),
+    )
+    execute_and_exit(data, request)
 
 
 def attach_catalogue(
@@ -82,14 +91,14 @@ def attach_catalogue(
     ] = False,
 ) -> None:
     """Make a HATS catalogue a table whose files stay where they are; skyhouse drop forgets it."""
-    arguments = {
-        "address": catalogue if "://" in catalogue or not catalogue else str(Path(catalogue).absolute()),
-        "table": table,
-        "schema_file": str(schema.absolute()) if schema else None,
-        "strict": strict,
-        "refresh": refresh,
-    }
-    execute_and_exit(data, "attach", arguments)
+    request = AttachRequest(
+        address=catalogue if "://" in catalogue or not catalogue else str(Path(catalogue).absolute()),
+        table=table,
+        schema_file=schema.absolute() if schema else None,
+        strict=strict,
+        refresh=refresh,
+    )
+    execute_and_exit(data, request)
 
 
 def update_rows(
@@ -117,16 +126,28 @@ def delete_rows(
 
 
 def _correct_and_exit(
-    data: Path, command: str, table: str, files: list[Path], max_errors: int, rejects: Path | None, *, again: bool
+    data: Path,
+    command: Literal["update", "delete"],
+    table: str,
+    files: list[Path],
+    max_errors: int,
+    rejects: Path | None,
+    *,
+    again: bool,
 ) -> NoReturn:
-    arguments = {
-        "files": [str(file.absolute()) for file in files],
-        "table": table,
-        "max_errors": max_errors,
-        "rejects": str((rejects or Path(f"{table}.rejects.csv")).absolute()),
-        "again": again,
-    }
-    execute_and_exit(data, command, arguments)
+    request = CorrectionRequest(
+        command=command,
+        files=tuple(file.absolute() for file in files),
+        table=table,
+        rejects=choose_rejects(rejects, table),
+        max_errors=max_errors,
+        again=again,
+    )
+    execute_and_exit(data, request)
+
+
+def _work_on_table(data: Path, command: Literal["verify", "rebuild", "drop"], table: str) -> NoReturn:
+    execute_and_exit(data, TableRequest(command=command, table=table))
 
 
 def verify_table(
@@ -143,19 +164,19 @@ def verify_table(
         run_here_and_exit("verify", lambda reporter: verify_catalogue(table, reporter, with_rows=rows))
     if rows:
         raise typer.BadParameter("--rows is for catalogues: of a table, all rows are checked")
-    execute_and_exit(data, "verify", {"table": table})
+    _work_on_table(data, "verify", table)
 
 
 def rebuild_table(table: TableName, data: Data) -> None:
     """Rewrite a table in the layout of this version; queries read the old one until the new one is complete."""
-    execute_and_exit(data, "rebuild", {"table": table})
+    _work_on_table(data, "rebuild", table)
 
 
 def drop_table(table: TableName, data: Data) -> None:
     """Remove a table from the catalogue and delete its rows."""
-    execute_and_exit(data, "drop", {"table": table})
+    _work_on_table(data, "drop", table)
 
 
 def list_tables(data: Data) -> None:
     """List the tables with their rows and sizes."""
-    execute_and_exit(data, "tables", {})
+    execute_and_exit(data, ArgumentlessRequest(command="tables"))

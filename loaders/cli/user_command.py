@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from loaders.cli.command_options import Data, execute_and_exit, read_settings
+from loaders.control.table_requests import UserRequest, UserTableRequest
 from loaders.load_error import LoadError
 
 if TYPE_CHECKING:
@@ -137,7 +138,7 @@ def list_tables(
     name: Annotated[str, typer.Argument(metavar="[NAME]", help="The user's name; default: all users.")] = "",
 ) -> None:
     """List the tables of users."""
-    execute_and_exit(data, "user tables", {"user": name})
+    execute_and_exit(data, UserRequest(command="user tables", user=name))
 
 
 @app.command("drop-table")
@@ -145,7 +146,7 @@ def drop_table(
     name: Name, data: Data, table: Annotated[str, typer.Argument(metavar="[TABLE]", help="Default: all of them.")] = ""
 ) -> None:
     """Drop a table of a user, such as mydb.stars, or all of them."""
-    execute_and_exit(data, "user drop-table", {"user": name, "table": table})
+    execute_and_exit(data, UserTableRequest(user=name, table=table))
 
 
 @app.command("list")

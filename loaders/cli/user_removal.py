@@ -9,10 +9,12 @@ from pathlib import Path
 import typer
 
 from loaders.cli.console_reporter import ConsoleReporter
+from loaders.command_request import CommandRequest
 from loaders.control import control_client
-from loaders.control.command_outcome import Arguments
+from loaders.control.admin_requests import UserJobsRequest
 from loaders.control.engine_opener import has_engine
 from loaders.control.service_settings import read_settings
+from loaders.control.table_requests import UserRequest
 from loaders.load_error import LoadError
 from loaders.progress_reporter import Reporter
 from tap_service.storage.history.history_store import HistoryUnavailable
@@ -54,17 +56,17 @@ def remove_history(data: Path, name: str) -> bool:
 
 def _delete_jobs(data: Path, name: str) -> bool:
     """Delete the jobs of a user with their results, likewise."""
-    return _execute(control_client.execute_admin_command, data, "user delete-jobs", name)
+    return _execute(control_client.execute_admin_command, data, UserJobsRequest(user=name))
 
 
 def _forget_tables(data: Path, name: str) -> bool:
     """Drop the tables of a user and take the user's rights to those of others, likewise."""
-    return _execute(control_client.execute_command, data, "user forget", name)
+    return _execute(control_client.execute_command, data, UserRequest(command="user forget", user=name))
 
 
-def _execute(execute: Callable[[Path, str, Arguments, Reporter], int], data: Path, command: str, name: str) -> bool:
+def _execute(execute: Callable[[Path, CommandRequest, Reporter], int], data: Path, request: CommandRequest) -> bool:
     """Run a command on what a user has, if there is anything; return whether that succeeded."""
     if not has_engine(data):
         return True
     with ConsoleReporter() as reporter:
-        return execute(data, command, {"user": name}, reporter) == 0
+        return execute(data, request, reporter) == 0

@@ -8,6 +8,7 @@ import typer
 
 from loaders.cli.command_options import Data
 from loaders.cli.row_table import AsJson, collect_rows, print_and_exit, print_fields, print_rows
+from loaders.control.admin_requests import AddWatchRequest, PauseWatchRequest, WatchListRequest, WatchRequest
 
 app = typer.Typer(help="Watches: queries that run on the new rows of a table.", no_args_is_help=True)
 
@@ -39,16 +40,17 @@ def add_watch(
     as_json: AsJson = False,
 ) -> None:
     """Make a watch for a user. With a webhook, the secret of its signatures is printed, only once."""
-    wish = {
-        "name": name,
-        "query": query,
-        "table": table,
-        "list_name": positions,
-        "radius": radius if positions else 0.0,
-        "webhook": webhook,
-        "has_mail": mail,
-    }
-    rows = collect_rows(data, "watch add", {"user": user, "wish": wish})
+    request = AddWatchRequest(
+        user=user,
+        name=name,
+        query=query,
+        table=table,
+        list_name=positions,
+        radius=radius if positions else 0.0,
+        webhook=webhook,
+        has_mail=mail,
+    )
+    rows = collect_rows(data, request)
     if as_json:
         print_rows(rows, (), as_json=True)
     else:
@@ -58,13 +60,13 @@ def add_watch(
 @app.command("list")
 def list_watches(data: Data, user: Owner = "", as_json: AsJson = False) -> None:
     """List the watches of all users, or of one."""
-    print_and_exit(data, "watch list", {"user": user}, _COLUMNS, as_json=as_json)
+    print_and_exit(data, WatchListRequest(user=user), _COLUMNS, as_json=as_json)
 
 
 @app.command("show")
 def show_watch(watch: WatchName, data: Data, user: Owner = "", as_json: AsJson = False) -> None:
     """Show all that is known of a watch, with its last runs."""
-    rows = collect_rows(data, "watch show", {"watch": watch, "user": user})
+    rows = collect_rows(data, WatchRequest(command="watch show", watch=watch, user=user))
     if as_json:
         print_rows(rows, (), as_json=True)
     else:
@@ -74,7 +76,7 @@ def show_watch(watch: WatchName, data: Data, user: Owner = "", as_json: AsJson =
 @app.command("remove")
 def remove_watch(watch: WatchName, data: Data, user: Owner = "") -> None:
     """Remove a watch; the table of its results stays."""
-    print_and_exit(data, "watch remove", {"watch": watch, "user": user})
+    print_and_exit(data, WatchRequest(command="watch remove", watch=watch, user=user))
 
 
 @app.command("pause")
@@ -85,10 +87,10 @@ def pause_watch(
     off: Annotated[bool, typer.Option("--off", help="Let it go on, with the additions of meanwhile.")] = False,
 ) -> None:
     """Let a watch pause. New rows are kept for it as long as the setting watch_days says."""
-    print_and_exit(data, "watch pause", {"watch": watch, "user": user, "pause": not off})
+    print_and_exit(data, PauseWatchRequest(watch=watch, user=user, pause=not off))
 
 
 @app.command("run")
 def run_watch(watch: WatchName, data: Data, user: Owner = "") -> None:
     """Try again the runs of a watch that have failed, and the messages that were given up."""
-    print_and_exit(data, "watch run", {"watch": watch, "user": user})
+    print_and_exit(data, WatchRequest(command="watch run", watch=watch, user=user))

@@ -14,15 +14,26 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from loaders.control.command_outcome import EXIT_FAILED, Arguments
+from loaders.command_request import CommandRequest
+from loaders.control.admin_requests import (
+    AddWatchRequest,
+    JobListRequest,
+    JobRequest,
+    JobsRequest,
+    PauseWatchRequest,
+    QueryListRequest,
+    StopQueriesRequest,
+    UserJobsRequest,
+    WatchListRequest,
+    WatchRequest,
+)
+from loaders.control.command_outcome import EXIT_FAILED
 from loaders.control.engine_opener import open_engine
 from loaders.load_error import LoadCancelled, LoadError
 from loaders.progress_reporter import Reporter
 from tap_service.config import Config
 from tap_service.documents.watch_documents import describe_watch
 from tap_service.factory.lifetime_factory import build_job_lifetimes
-from tap_service.models.timestamps import parse_instant
-from tap_service.models.uws_job import ExecutionPhase
 from tap_service.models.watch import Watch
 from tap_service.service_errors import ServiceError
 from tap_service.services.administration.job_administration import (
@@ -106,49 +117,41 @@ def _open_watches(config: Config, engine: Engine, jobs: JobStore) -> Iterator[Wa
             components.close()
 
 
-def _list_jobs(administration: Administration, arguments: Arguments, _: Reporter) -> Rows:
-    before = arguments["before"]
-    return administration.jobs.list_jobs(
-        JobSelection(
-            frozenset(ExecutionPhase(phase) for phase in arguments["phases"]),
-            arguments["user"],
-            parse_instant(before) if before else None,
-            arguments["last"],
-        )
-    )
+def _list_jobs(administration: Administration, request: JobListRequest, _: Reporter) -> Rows:
+    return administration.jobs.list_jobs(JobSelection(request.phases, request.user, request.before, request.last))
 
 
-def _show_job(administration: Administration, arguments: Arguments, _: Reporter) -> Rows:
-    return [administration.jobs.show_job(arguments["job"])]
+def _show_job(administration: Administration, request: JobRequest, _: Reporter) -> Rows:
+    return [administration.jobs.show_job(request.job)]
 
 
-def _stop_jobs(administration: Administration, arguments: Arguments, reporter: Reporter) -> Rows:
-    for job_id in arguments["jobs"]:
+def _stop_jobs(administration: Administration, request: JobsRequest, reporter: Reporter) -> Rows:
+    for job_id in request.jobs:
         administration.jobs.stop_job(job_id)
         reporter.message(f"stopped the job {job_id}: it is ABORTED")
     return ()
 
 
-def _delete_jobs(administration: Administration, arguments: Arguments, reporter: Reporter) -> Rows:
-    for job_id in arguments["jobs"]:
+def _delete_jobs(administration: Administration, request: JobsRequest, reporter: Reporter) -> Rows:
+    for job_id in request.jobs:
         administration.jobs.delete_job(job_id)
         reporter.message(f"deleted the job {job_id}")
     return ()
 
 
-def _delete_jobs_of_user(administration: Administration, arguments: Arguments, reporter: Reporter) -> Rows:
-    if number := administration.jobs.delete_jobs_of(arguments["user"]):
-        reporter.message(f"deleted {number} {'job' if number == 1 else 'jobs'} of {arguments['user']}")
+def _delete_jobs_of_user(administration: Administration, request: UserJobsRequest, reporter: Reporter) -> Rows:
+    if number := administration.jobs.delete_jobs_of(request.user):
+        reporter.message(f"deleted {number} {'job' if number == 1 else 'jobs'} of {request.user}")
     return ()
 
 
-def _list_queries(administration: Administration, _arguments: Arguments, _: Reporter) -> Rows:
+def _list_queries(administration: Administration, _request: QueryListRequest, _: Reporter) -> Rows:
     return [work.to_document() for work in administration.work.list_running()]
 
 
-def _stop_queries(administration: Administration, arguments: Arguments, reporter: Reporter) -> Rows:
+def _stop_queries(administration: Administration, request: StopQueriesRequest, reporter: Reporter) -> Rows:
     """Stop what runs, and wait for its end."""
-    for work_id in arguments["ids"]:
+    for work_id in request.ids:
         found = administration.work.stop(work_id)
         until = time.monotonic() + _STOP_SECONDS
         while any(work.work_id == work_id for work in administration.work.list_running()):
@@ -160,44 +163,44 @@ def _stop_queries(administration: Administration, arguments: Arguments, reporter
     return ()
 
 
-def _add_watch(administration: Administration, arguments: Arguments, _: Reporter) -> Rows:
+def _add_watch(administration: Administration, request: AddWatchRequest, _: Reporter) -> Rows:
     from tap_service.services.watches.watch_requests import WatchWish
 
-    wish = WatchWish(**arguments["wish"])
+    wish = WatchWish(**request.model_dump(exclude={"command", "user"}))
     with administration.open_watches() as watches:
-        watch = watches.add_watch(arguments["user"], wish)
+        watch = watches.add_watch(request.user, wish)
     return [{**_describe_watch(watch), "secret": watch.secret or None}]
 
 
-def _list_watches(administration: Administration, arguments: Arguments, _: Reporter) -> Rows:
+def _list_watches(administration: Administration, request: WatchListRequest, _: Reporter) -> Rows:
     with administration.open_watches() as watches:
-        return [_describe_watch(watch) for watch in watches.list_watches(arguments["user"] or None)]
+        return [_describe_watch(watch) for watch in watches.list_watches(request.user or None)]
 
 
-def _show_watch(administration: Administration, arguments: Arguments, _: Reporter) -> Rows:
+def _show_watch(administration: Administration, request: WatchRequest, _: Reporter) -> Rows:
     with administration.open_watches() as watches:
-        return [_describe_watch(watches.find_watch(arguments["watch"], arguments["user"]))]
+        return [_describe_watch(watches.find_watch(request.watch, request.user))]
 
 
-def _remove_watch(administration: Administration, arguments: Arguments, reporter: Reporter) -> Rows:
+def _remove_watch(administration: Administration, request: WatchRequest, reporter: Reporter) -> Rows:
     with administration.open_watches() as watches:
-        watch = watches.find_watch(arguments["watch"], arguments["user"])
+        watch = watches.find_watch(request.watch, request.user)
         watches.remove_watch(watch)
     reporter.message(f"removed the watch {watch.name} of {watch.owner}; mydb.{watch.result_table} stays")
     return ()
 
 
-def _pause_watch(administration: Administration, arguments: Arguments, reporter: Reporter) -> Rows:
+def _pause_watch(administration: Administration, request: PauseWatchRequest, reporter: Reporter) -> Rows:
     with administration.open_watches() as watches:
-        watch = watches.find_watch(arguments["watch"], arguments["user"])
-        watches.pause_watch(watch, is_paused=arguments["pause"])
-    reporter.message(f"the watch {watch.name} of {watch.owner} {'pauses' if arguments['pause'] else 'goes on'}")
+        watch = watches.find_watch(request.watch, request.user)
+        watches.pause_watch(watch, is_paused=request.pause)
+    reporter.message(f"the watch {watch.name} of {watch.owner} {'pauses' if request.pause else 'goes on'}")
     return ()
 
 
-def _run_watch(administration: Administration, arguments: Arguments, reporter: Reporter) -> Rows:
+def _run_watch(administration: Administration, request: WatchRequest, reporter: Reporter) -> Rows:
     with administration.open_watches() as watches:
-        watch = watches.run_again(watches.find_watch(arguments["watch"], arguments["user"]))
+        watch = watches.run_again(watches.find_watch(request.watch, request.user))
     waiting = sum(run.is_open for run in watch.runs)
     reporter.message(f"{waiting} runs of the watch {watch.name} of {watch.owner} wait or run")
     return ()
@@ -208,7 +211,7 @@ def _describe_watch(watch: Watch) -> dict[str, Any]:
     return {"watch": described.pop("id"), "user": watch.owner, **described}
 
 
-COMMANDS: dict[str, Callable[[Administration, Arguments, Reporter], Rows]] = {
+COMMANDS: dict[str, Callable[[Administration, Any, Reporter], Rows]] = {
     "jobs list": _list_jobs,
     "jobs show": _show_job,
     "jobs stop": _stop_jobs,
@@ -225,10 +228,10 @@ COMMANDS: dict[str, Callable[[Administration, Arguments, Reporter], Rows]] = {
 }
 
 
-def run_command(administration: Administration, command: str, arguments: Arguments, reporter: Reporter) -> int:
+def run_command(administration: Administration, request: CommandRequest, reporter: Reporter) -> int:
     """Run a command and return its exit code; what an operator can cause is reported in one sentence."""
     try:
-        for row in COMMANDS[command](administration, arguments, reporter):
+        for row in COMMANDS[request.command](administration, request, reporter):
             reporter.check()
             reporter.output(json.dumps(row, ensure_ascii=False))
     except LoadCancelled:

@@ -23,6 +23,7 @@ from clickhouse_schema.engine_tables.catalogue_log import write_grants
 from loaders.cli.skyhouse_command import app
 from loaders.control import admin_commands
 from loaders.control.admin_commands import Administration
+from loaders.control.admin_requests import StopQueriesRequest
 from loaders.control.control_client import execute_admin_command
 from loaders.control.control_server import ControlServer
 from tap_service.config import Config
@@ -53,7 +54,7 @@ class Operator:
 
     def stop_on_thread(self, work_id: str) -> threading.Thread:
         """Stop what runs, meanwhile."""
-        asked = (self.data, "queries stop", {"ids": [work_id]}, Recorder())
+        asked = (self.data, StopQueriesRequest(ids=(work_id,)), Recorder())
         thread = threading.Thread(target=execute_admin_command, args=asked)
         thread.start()
         return thread
