@@ -8,13 +8,13 @@ from functools import partial
 from pathlib import Path
 
 import pytest
+from tap_service.services.queries.query_execution import QueryExecution
 
 from adql.translation import translate
 from clickhouse_schema.catalogue import Catalogue
 from tap_service.serializers import ResultInfo, find_format
 from tap_service.services.estimates.cost_estimate import Estimator
 from tap_service.services.jobs.job_info import JobProgress
-from tap_service.services.queries.query_execution import QueryExecution
 from tap_service.services.queries.row_limit import RowLimit
 from tap_service.storage.engine.embedded_engine import EmbeddedEngine
 from tap_service.storage.engine.engine import Progress
