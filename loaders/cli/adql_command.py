@@ -1,4 +1,4 @@
-"""``skyhouse adql``: the SQL of a query, or whether it is ADQL."""
+"""``skyhouse adql``: prints the SQL of a query, or checks its syntax."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from loaders.control.table_requests import AdqlRequest
 
 def translate_query(
     query: Annotated[
-        str, typer.Argument(help="The query; with --parse-only, - reads one per line from standard input.")
+        str, typer.Argument(help="The query; with --parse-only, - reads one query per line from standard input.")
     ],
     data: Data,
     explain: Annotated[bool, typer.Option("--explain", help="Print the steps and the engine's plan too.")] = False,

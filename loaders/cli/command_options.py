@@ -1,7 +1,7 @@
 """Options and calls that several commands share.
 
-The modules of this folder are imported to parse a command or to print its help. What it works with is imported by the
-functions that begin its work.
+The modules of this folder are imported to parse a command or to print its help. The functions of the commands import
+what they work with.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 def _choose_file(path: Path | None) -> Path | None:
-    """Let this process and its children read their settings from a file."""
+    """Make this process and its children read their settings from a file."""
     if path is not None:
         os.environ[FILE_VARIABLE] = str(path.absolute())
     return path
@@ -37,13 +37,13 @@ ConfigFile = Annotated[
         metavar="FILE",
         callback=_choose_file,
         is_eager=True,
-        help=f"File of settings; default: {FILE_VARIABLE}, else {DEFAULT_FILE} if there is one.",
+        help=f"Settings file; default: {FILE_VARIABLE}, else {DEFAULT_FILE} if it exists.",
     ),
 ]
 
 
 def read_config_or_exit() -> Config:
-    """Return the settings, or print each fault on a line and exit."""
+    """Return the settings, or print each problem of them on a line and exit."""
     from tap_service.config import read_config
 
     with exit_on_errors():
@@ -59,7 +59,7 @@ def read_settings(data: Path) -> Config:
 
 @contextmanager
 def exit_on_errors() -> Iterator[None]:
-    """Print each fault of the settings on a line of its own, and exit."""
+    """Print each problem of the settings on a line and exit."""
     from tap_service.config import ConfigError
 
     try:
@@ -75,7 +75,7 @@ Data = Annotated[
     typer.Option(
         "--data",
         envvar="SKYHOUSE_DATA",
-        help="Directory of the data.",
+        help="Data directory.",
         default_factory=lambda: read_config_or_exit().data,
         show_default="the setting data, else ~/.local/share/skyhouse",
     ),
@@ -83,7 +83,15 @@ Data = Annotated[
 
 
 def execute_and_exit(data: Path, request: CommandRequest) -> NoReturn:
-    """Run a command on the data path, here or in the service that holds it, and exit with its code."""
+    """Run a command on a data directory, here or in the service that holds it, and exit with its code.
+
+    Parameters
+    ----------
+    data
+        Data directory.
+    request
+        The command and its arguments.
+    """
     from loaders.control.control_client import execute_command
 
     with ConsoleReporter() as reporter:
@@ -91,7 +99,15 @@ def execute_and_exit(data: Path, request: CommandRequest) -> NoReturn:
 
 
 def run_here_and_exit(name: str, command: Callable[[Reporter], None]) -> NoReturn:
-    """Run the command ``name`` in this process, whoever holds the data path; exit with its code."""
+    """Run a command in this process, even if a service holds the data directory, and exit with its code.
+
+    Parameters
+    ----------
+    name
+        Names the command in messages.
+    command
+        Does the work; errors with a message for the user are reported.
+    """
     from loaders.control.control_client import run_and_report
 
     with ConsoleReporter() as reporter:

@@ -18,7 +18,7 @@ app = typer.Typer(help="The jobs of all users.", no_args_is_help=True)
 
 _COLUMNS = ("job", "phase", "client", "created", "started", "ended", "class", "query")
 
-JobId = Annotated[str, typer.Argument(metavar="JOB", help="The job's id, the last part of its address.")]
+JobId = Annotated[str, typer.Argument(metavar="JOB", help="Id of the job, the last part of its URL.")]
 JobIds = Annotated[list[str], typer.Argument(metavar="JOB...", help="Ids of jobs.")]
 
 
@@ -30,11 +30,13 @@ def list_jobs(
         typer.Option(help="Only jobs in this phase; may be repeated.", case_sensitive=False),
     ] = None,
     user: Annotated[str, typer.Option(help=f"Only jobs of this user; {ANONYMOUS} for anonymous jobs.")] = "",
-    older_than: Annotated[float | None, typer.Option(metavar="DAYS", help="Only jobs created earlier.", min=0)] = None,
-    last: Annotated[int, typer.Option(help="How many, the newest first.", min=1)] = 100,
+    older_than: Annotated[
+        float | None, typer.Option(metavar="DAYS", help="Only jobs created more than this many days ago.", min=0)
+    ] = None,
+    last: Annotated[int, typer.Option(help="Maximum number of jobs to list.", min=1)] = 100,
     as_json: AsJson = False,
 ) -> None:
-    """List jobs, the newest first."""
+    """List jobs, newest first."""
     before = None if older_than is None else now() - timedelta(days=older_than)
     request = JobListRequest(phases=frozenset(phase or ()), user=user, before=before, last=last)
     print_and_exit(data, request, _COLUMNS, as_json=as_json)
@@ -42,7 +44,7 @@ def list_jobs(
 
 @app.command("show")
 def show_job(job: JobId, data: Data, as_json: AsJson = False) -> None:
-    """Show all that is known of a job."""
+    """Show everything that is known about a job."""
     rows = collect_rows(data, JobRequest(job=job))
     if as_json:
         print_rows(rows, (), as_json=True)
@@ -52,7 +54,7 @@ def show_job(job: JobId, data: Data, as_json: AsJson = False) -> None:
 
 @app.command("stop")
 def stop_jobs(jobs: JobIds, data: Data) -> None:
-    """Abort jobs that have not ended; their owners read that the operator did it."""
+    """Abort jobs that have not ended; their owners are told that the operator did it."""
     print_and_exit(data, JobsRequest(command="jobs stop", jobs=tuple(jobs)))
 
 

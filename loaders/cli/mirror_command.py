@@ -1,4 +1,4 @@
-"""``skyhouse mirror``: a table whose files are fetched from their origin."""
+"""``skyhouse mirror``: a table whose rows are fetched from their origin."""
 
 from __future__ import annotations
 
@@ -23,34 +23,38 @@ def mirror_origin(
         str,
         typer.Argument(
             metavar="RECIPE",
-            help="A recipe: its file, or the name of a shipped one (skyhouse mirror list); a TAP service"
-            " (tap+https://host/tap); or a HATS catalogue (hats://host/folder).",
+            help="Recipe file, or name of a shipped recipe (skyhouse mirror list); TAP service (tap+https://host/tap);"
+            " or HATS catalogue (hats://host/folder).",
         ),
     ],
     data: Data,
     table: Annotated[
-        str, typer.Option(metavar="SCHEMA.TABLE", help="Table for the rows; of a TAP service, its table there.")
+        str,
+        typer.Option(metavar="SCHEMA.TABLE", help="Table for the rows; for a TAP service, the table of the service."),
     ] = "",
     name: Annotated[
-        str, typer.Option("--as", metavar="SCHEMA.TABLE", help="Name here of the table of a TAP service.")
+        str, typer.Option("--as", metavar="SCHEMA.TABLE", help="Local name for the table of a TAP service.")
     ] = "",
     columns: Annotated[str, typer.Option(metavar="NAME,...", help="Columns to keep; default: all.")] = "",
     where: Annotated[str, typer.Option(metavar="CONDITION", help="Rows to keep: a condition in ADQL.")] = "",
     by: Annotated[
-        str, typer.Option(metavar="COLUMN", help="Ask a TAP service by ranges of this column; default: by position.")
+        str, typer.Option(metavar="COLUMN", help="Query a TAP service by ranges of this column; default: by position.")
     ] = "",
-    piece_rows: Annotated[int, typer.Option(help="Rows of one query of a TAP service at most.", min=1)] = 500_000,
-    max_files: Annotated[int, typer.Option(help="Fetched files on the disk at a time.", min=1, max=100)] = 3,
+    piece_rows: Annotated[
+        int, typer.Option(help="Maximum number of rows per query of a TAP service.", min=1)
+    ] = 500_000,
+    max_files: Annotated[int, typer.Option(help="Maximum number of fetched files on disk.", min=1, max=100)] = 3,
     publish_as_you_go: Annotated[
-        bool, typer.Option("--publish-as-you-go", help="Publish the rows of each file when it is loaded.")
+        bool, typer.Option("--publish-as-you-go", help="Publish the rows of each file as soon as it is loaded.")
     ] = False,
     work: Annotated[
-        Path | None, typer.Option(metavar="DIR", help="Folder for fetched files; default: mirrors in the data.")
+        Path | None,
+        typer.Option(metavar="DIR", help="Folder for fetched files; default: mirrors in the data directory."),
     ] = None,
     max_errors: MaxErrors = 100,
     rejects: Rejects = None,
     replace: Annotated[bool, typer.Option("--replace", help="Replace the table if it exists.")] = False,
-    restart: Annotated[bool, typer.Option("--restart", help="Forget what a stopped mirror has done.")] = False,
+    restart: Annotated[bool, typer.Option("--restart", help="Discard the progress of a stopped mirror.")] = False,
 ) -> None:
     """Fetch the files of a catalogue and load them, one by one. Start a stopped mirror again to continue it."""
     if recipe == "list":
@@ -97,7 +101,7 @@ def _load_catalogue(
 
 def _refuse_options_of_files(given: dict[str, object]) -> None:
     if names := [f"--{option}" for option, value in given.items() if value]:
-        raise typer.BadParameter(f"a HATS catalogue is loaded as a whole, without {', '.join(names)}")
+        raise typer.BadParameter(f"a HATS catalogue is loaded completely, without {', '.join(names)}")
 
 
 def _find_recipe(recipe: str) -> str:

@@ -1,4 +1,4 @@
-"""``skyhouse registry``: the file of metadata from which the service makes its records for the IVOA's registry."""
+"""``skyhouse registry``: the metadata file for the records of the service in the IVOA's registry."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ def registry() -> None:
 def check_file(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="The YAML file of SKYHOUSE_REGISTRY.")],
     data: Data,
-    xml: Annotated[bool, typer.Option("--xml", help="Print the whole records.")] = False,
+    xml: Annotated[bool, typer.Option("--xml", help="Print the complete records.")] = False,
 ) -> None:
-    """Report the faults of a file with their lines; without any, list the records that the service would publish."""
+    """Report the problems of a file with their lines or, without any, list the records to be published."""
     from tap_service.services.registry.metadata_file import RegistryFileError, read_registry_file
 
     with ConsoleReporter() as reporter:

@@ -1,4 +1,4 @@
-"""``skyhouse load`` and its like: tables made of files, corrected, checked and dropped."""
+"""``skyhouse load`` and the other commands that make, correct, check and drop tables."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from loaders.tables.schema_names import list_schema_names, resolve_schema_option
 from tap_service.hats.reading.catalogue_folder import is_folder_address
 
 TableName = Annotated[str, typer.Argument(metavar="SCHEMA.TABLE", help="The table's name.")]
-MaxErrors = Annotated[int, typer.Option(help="Bad rows that are rejected before the command stops.", min=0)]
-Rejects = Annotated[Path | None, typer.Option(help="File for bad rows; default: SCHEMA.TABLE.rejects.csv.")]
+MaxErrors = Annotated[int, typer.Option(help="Maximum number of rejected rows; with more the command stops.", min=0)]
+Rejects = Annotated[Path | None, typer.Option(help="File for rejected rows; default: SCHEMA.TABLE.rejects.csv.")]
 Strict = Annotated[bool, typer.Option("--strict", help="Treat warnings as errors (see skyhouse schema check).")]
-Again = Annotated[bool, typer.Option("--again", help="Apply files that were applied before.")]
+Again = Annotated[bool, typer.Option("--again", help="Apply files again that were applied before.")]
 
 
 def choose_rejects(rejects: Path | None, table: str) -> Path:
@@ -33,8 +33,8 @@ def load_table(
         list[str],
         typer.Argument(
             metavar="FILE...",
-            help="FITS, VOTable, CSV, TSV, ECSV, Parquet, IPAC, CDS, MRT, VizieR's; "
-            "or a HATS catalogue: its folder or URL (hats, https, s3).",
+            help="Files in FITS, VOTable, CSV, TSV, ECSV, Parquet, IPAC, CDS, MRT or VizieR format; "
+            "or folder or URL (hats, https, s3) of a HATS catalogue.",
         ),
     ],
     table: Annotated[str, typer.Option(metavar="SCHEMA.TABLE", help="Table for the rows.")],
@@ -43,7 +43,7 @@ def load_table(
         str | None,
         typer.Option(
             metavar="FILE|NAME",
-            help="YAML that describes the table (see skyhouse describe), or the name of a shipped one: "
+            help="YAML that describes the table (see skyhouse describe), or the name of a shipped schema: "
             f"{', '.join(list_schema_names())}.",
         ),
     ] = None,
@@ -60,7 +60,7 @@ def load_table(
     replace: Annotated[bool, typer.Option("--replace", help="Replace the table if it exists.")] = False,
     append: Annotated[bool, typer.Option("--append", help="Add to the table if it exists.")] = False,
 ) -> None:
-    """Load files into a table, which is visible when all is loaded. Start a stopped load again to continue it."""
+    """Load files into a table, which is visible when all rows are loaded. Start a stopped load again to continue it."""
     if replace and append:
         raise typer.BadParameter("give --replace or --append, not both")
     request = LoadRequest(
@@ -80,17 +80,17 @@ def attach_catalogue(
     table: Annotated[str, typer.Option(metavar="SCHEMA.TABLE", help="Name of the table.")],
     data: Data,
     catalogue: Annotated[
-        str, typer.Argument(metavar="CATALOGUE", help="Folder of a HATS catalogue, or its URL (hats, https, s3).")
+        str, typer.Argument(metavar="CATALOGUE", help="Folder or URL (hats, https, s3) of a HATS catalogue.")
     ] = "",
     schema: Annotated[
         Path | None, typer.Option(metavar="FILE", help="YAML that describes the table (see skyhouse describe).")
     ] = None,
     strict: Strict = False,
     refresh: Annotated[
-        bool, typer.Option("--refresh", help="Read the files of an attached table again, which have changed.")
+        bool, typer.Option("--refresh", help="Read the changed files of an attached table again.")
     ] = False,
 ) -> None:
-    """Make a HATS catalogue a table whose files stay where they are; skyhouse drop forgets it."""
+    """Make a HATS catalogue a table without copying its files; skyhouse drop removes the table, not the files."""
     request = AttachRequest(
         address=catalogue if "://" in catalogue or not catalogue else str(Path(catalogue).absolute()),
         table=table,
@@ -152,10 +152,10 @@ def _work_on_table(data: Path, command: Literal["verify", "rebuild", "drop"], ta
 
 def verify_table(
     table: Annotated[
-        str, typer.Argument(metavar="SCHEMA.TABLE|CATALOGUE", help="The table's name; or a HATS catalogue, as in load.")
+        str, typer.Argument(metavar="SCHEMA.TABLE|CATALOGUE", help="The table's name, or a HATS catalogue as for load.")
     ],
     data: Data,
-    rows: Annotated[bool, typer.Option("--rows", help="Of a catalogue, read all rows, not only the footers.")] = False,
+    rows: Annotated[bool, typer.Option("--rows", help="For a catalogue: read all rows, not only the footers.")] = False,
 ) -> None:
     """Check a table's rows, ranges, order and HEALPix index against what was loaded; or a HATS catalogue's files."""
     if is_folder_address(table):
@@ -163,12 +163,12 @@ def verify_table(
 
         run_here_and_exit("verify", lambda reporter: verify_catalogue(table, reporter, with_rows=rows))
     if rows:
-        raise typer.BadParameter("--rows is for catalogues: of a table, all rows are checked")
+        raise typer.BadParameter("--rows is for catalogues: all rows of a table are checked anyway")
     _work_on_table(data, "verify", table)
 
 
 def rebuild_table(table: TableName, data: Data) -> None:
-    """Rewrite a table in the layout of this version; queries read the old one until the new one is complete."""
+    """Rewrite a table in the layout of this version; queries read the old rows until the new ones are complete."""
     _work_on_table(data, "rebuild", table)
 
 

@@ -211,7 +211,7 @@ def test_columns_that_cannot_be_loaded_are_named(
     with pytest.raises(LoadError, match=r"\(notes: the type list<.*--schema without them, which skyhouse describe"):
         load_files(loading, request_of(folder), Recorder())
     described = CliRunner().invoke(app, ["describe", str(folder), "--table", TABLE])
-    assert "warning: notes is left out, it cannot be loaded: the type list<" in described.stderr
+    assert "warning: notes is left out because it cannot be loaded: the type list<" in described.stderr
     (tmp_path / "stars.yaml").write_text(described.stdout)
     schema, _ = read_schema(described.stdout, "described", strict=True)
     assert schema.tables[0].description == "Stars of a test"

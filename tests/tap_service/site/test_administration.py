@@ -220,10 +220,10 @@ def test_a_drained_service_finishes_what_runs(operator: Operator, asked: Any, he
     assert not running.done()
     stopping = threading.Timer(1, lambda: operator.stop_on_thread(work_id).join())
     stopping.start()
-    assert operator.type("drain").stdout == "nothing runs any more\n"
+    assert operator.type("drain").stdout == "nothing is running\n"
     assert running.result(0).status_code == 503
     stopping.join()
-    assert operator.type("drain", "--off").stdout == "the service takes queries and jobs again\n"
+    assert operator.type("drain", "--off").stdout == "the service accepts queries and jobs again\n"
     assert operator.type("drain", "--off").stdout == "the service was not draining\n"
     operator.refresh()
     assert pending.run().wait_for_end() == "COMPLETED"
