@@ -25,13 +25,13 @@ def check_settings(
     file: Annotated[Path | None, typer.Argument(metavar="[FILE]", help="Default: the settings file in use.")] = None,
 ) -> None:
     """Check the settings, and the folders, files, port and servers that they name. Run this as the service's user."""
-    from loaders.control.service_settings import place_paths
+    from loaders.control.service_settings import complete_paths
     from loaders.control.settings_check import find_problems
 
     if file is not None:
         os.environ[FILE_VARIABLE] = str(file.absolute())
     sources, config = _read_settings()
-    errors = find_problems(place_paths(config, config.data.absolute()))
+    errors = find_problems(complete_paths(config, config.data.absolute()))
     for name, reason in errors:
         typer.echo(f"error: {name} ({sources.locate_setting(name)}): {reason}", err=True)
     if errors:

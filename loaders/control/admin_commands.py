@@ -1,6 +1,6 @@
-"""The commands of operators on jobs and on what runs: in the service, or in the command's own process.
+"""The commands of operators on jobs, running queries and watches: in the service, or in the command's own process.
 
-Each yields its rows as JSON, one a line; the command line makes a table, TSV or a JSON list of them.
+Each command reports its rows as lines of JSON, from which the command line makes a table, TSV or a JSON list.
 """
 
 from __future__ import annotations
@@ -52,11 +52,11 @@ from tap_service.storage.watches.watch_store import WatchStoreUnavailable
 if TYPE_CHECKING:  # most commands need no watches
     from tap_service.services.watches.watch_requests import WatchService
 
-#: how long a stopped query may take to end, and how often that is looked for
+#: The time that a stopped query may take to end, and the interval at which it is looked for
 _STOP_SECONDS, _LOOK_SECONDS = 60.0, 0.2
 
-#: what an operator can cause, with a message in one sentence
-_FAULTS = (
+#: Errors that an operator can cause, with a message in one sentence
+_ERRORS = (
     AdministrationError,
     LoadError,
     JobStoreUnavailable,
@@ -71,15 +71,29 @@ Rows = Iterable[dict[str, Any]]
 
 @dataclass(frozen=True, slots=True)
 class Administration:
+    """The services that commands of operators use."""
+
     jobs: JobAdministration
     work: WorkList
-    #: for commands on watches
+    #: Opens the watches for one command
     open_watches: Callable[[], AbstractContextManager[WatchService]]
 
 
 @contextmanager
 def open_administration(config: Config, data_path: Path) -> Iterator[Administration]:
-    """Open the stores of the settings, where no service answers or it shares them.
+    """Open the stores of the settings, if no service answers or if the services share them.
+
+    Parameters
+    ----------
+    config
+        The settings.
+    data_path
+        Data directory.
+
+    Yields
+    ------
+    Administration
+        Until the end of the context, which closes the stores.
 
     Raises
     ------
@@ -105,7 +119,7 @@ def open_administration(config: Config, data_path: Path) -> Iterator[Administrat
 
 @contextmanager
 def _open_watches(config: Config, engine: Engine, jobs: JobStore) -> Iterator[WatchService]:
-    """Open the watches here; what they need is built for them alone. Raises WatchStoreUnavailable."""
+    """Open the watches and the components of queries, which only watches need. Raises WatchStoreUnavailable."""
     from tap_service.factory.query_factory import build_query_components
     from tap_service.factory.watch_factory import build_watch_service
 
@@ -150,14 +164,14 @@ def _list_queries(administration: Administration, _request: QueryListRequest, _:
 
 
 def _stop_queries(administration: Administration, request: StopQueriesRequest, reporter: Reporter) -> Rows:
-    """Stop what runs, and wait for its end."""
+    """Stop queries, jobs or downloads, and wait for their end."""
     for work_id in request.ids:
         found = administration.work.stop(work_id)
         until = time.monotonic() + _STOP_SECONDS
         while any(work.work_id == work_id for work in administration.work.list_running()):
             reporter.check()
             if time.monotonic() > until:
-                raise LoadError(f"{work_id} has been told to stop and has not ended yet: skyhouse queries shows it")
+                raise LoadError(f"{work_id} was told to stop and has not ended yet: skyhouse queries shows it")
             time.sleep(_LOOK_SECONDS)
         reporter.message(f"stopped the {'query' if found.kind == 'sync' else found.kind} {work_id} of {found.client}")
     return ()
@@ -194,7 +208,7 @@ def _pause_watch(administration: Administration, request: PauseWatchRequest, rep
     with administration.open_watches() as watches:
         watch = watches.find_watch(request.watch, request.user)
         watches.pause_watch(watch, is_paused=request.pause)
-    reporter.message(f"the watch {watch.name} of {watch.owner} {'pauses' if request.pause else 'goes on'}")
+    reporter.message(f"the watch {watch.name} of {watch.owner} {'is paused' if request.pause else 'is resumed'}")
     return ()
 
 
@@ -202,7 +216,7 @@ def _run_watch(administration: Administration, request: WatchRequest, reporter: 
     with administration.open_watches() as watches:
         watch = watches.run_again(watches.find_watch(request.watch, request.user))
     waiting = sum(run.is_open for run in watch.runs)
-    reporter.message(f"{waiting} runs of the watch {watch.name} of {watch.owner} wait or run")
+    reporter.message(f"{waiting} runs of the watch {watch.name} of {watch.owner} are waiting or running")
     return ()
 
 
@@ -229,14 +243,29 @@ COMMANDS: dict[str, Callable[[Administration, Any, Reporter], Rows]] = {
 
 
 def run_command(administration: Administration, request: CommandRequest, reporter: Reporter) -> int:
-    """Run a command and return its exit code; what an operator can cause is reported in one sentence."""
+    """Run a command of an operator, and report errors that the operator can cause in one sentence.
+
+    Parameters
+    ----------
+    administration
+        The services that the commands use.
+    request
+        A request of one of ``COMMANDS``.
+    reporter
+        Receives the rows as lines of JSON, messages and errors.
+
+    Returns
+    -------
+    int
+        The exit code.
+    """
     try:
         for row in COMMANDS[request.command](administration, request, reporter):
             reporter.check()
             reporter.output(json.dumps(row, ensure_ascii=False))
     except LoadCancelled:
         return EXIT_FAILED
-    except _FAULTS as error:
+    except _ERRORS as error:
         reporter.message(f"error: {error}")
         return EXIT_FAILED
     return 0

@@ -11,7 +11,7 @@ STOPPED = "stopped: start the same {command} again to continue it"
 
 
 def explain_error(error: Exception, disk: str = "") -> str:
-    """Return the message of an error for the command line; ``disk``: which disk is full, such as ' in /data'."""
+    """Return the message of an error for the command line; ``disk``: names the full disk, such as ' in /data'."""
     if isinstance(error, StorageFull):
-        return f"no space left{disk} ({error}): free some"
+        return f"no space left{disk} ({error}): free some space"
     return shorten_message(error.detail) if isinstance(error, EngineUnavailable) else str(error)

@@ -1,6 +1,6 @@
 """Runs a command in this process, or hands it to the process that holds the data path.
 
-What commands work with is imported by those that run here: half of the time of the others would be imports.
+Modules that only work on data are imported if the command runs here: they take half of the time of other commands.
 """
 
 from __future__ import annotations
@@ -23,22 +23,54 @@ from tap_service.storage.engine.engine import EngineError
 
 
 def execute_command(data_path: Path, request: CommandRequest, reporter: Reporter) -> int:
-    """Run a command on ``data_path`` and return its exit code; errors are reported."""
+    """Run a command on the data, here or in the service that holds the data path.
+
+    Parameters
+    ----------
+    data_path
+        Data directory.
+    request
+        The command and its arguments.
+    reporter
+        Receives output, messages and progress; also errors that have a message for the user.
+
+    Returns
+    -------
+    int
+        The exit code.
+    """
     return run_and_report(request.command, lambda: _run_or_hand_over(data_path, request, reporter), reporter)
 
 
 def run_and_report(name: str, command: Callable[[], int], reporter: Reporter, stopped: str = STOPPED) -> int:
-    """Run the command ``name`` and return its exit code; errors are reported, and that it was ``stopped``."""
+    """Run a command, and report its errors.
+
+    Parameters
+    ----------
+    name
+        Names the command in messages.
+    command
+        Runs it and returns its exit code.
+    reporter
+        Receives the message of an error.
+    stopped
+        The message if the user stopped the command; may contain ``{command}``.
+
+    Returns
+    -------
+    int
+        The exit code.
+    """
     try:
         return command()
-    except _list_problems() as error:  # which is called when there is an error
+    except _list_errors() as error:  # is called only if there is an error
         reporter.message(f"error: {explain_error(error)}")
     except (KeyboardInterrupt, LoadCancelled):
         reporter.message(stopped.format(command=name))
     return EXIT_FAILED
 
 
-def _list_problems() -> tuple[type[Exception], ...]:
+def _list_errors() -> tuple[type[Exception], ...]:
     """Return the errors with a message for the user."""
     from tap_service.storage.jobs.job_store import JobStoreUnavailable
     from tap_service.storage.shares.share_store import ShareStoreUnavailable
@@ -64,7 +96,22 @@ def _run_or_hand_over(data_path: Path, request: CommandRequest, reporter: Report
 
 
 def execute_admin_command(data_path: Path, request: CommandRequest, reporter: Reporter) -> int:
-    """Run a command of an operator in the service on ``data_path``, else here on the stores of the settings."""
+    """Run a command of an operator, in the service that holds the data path or, without one, on the stores.
+
+    Parameters
+    ----------
+    data_path
+        Data directory.
+    request
+        The command and its arguments.
+    reporter
+        Receives rows as lines of JSON, messages and errors.
+
+    Returns
+    -------
+    int
+        The exit code.
+    """
     return run_and_report(
         request.command, lambda: _administer(data_path, request, reporter), reporter, stopped="stopped"
     )
@@ -82,7 +129,27 @@ def _administer(data_path: Path, request: CommandRequest, reporter: Reporter) ->
 
 
 def hand_over(data_path: Path, request: CommandRequest, reporter: Reporter) -> int | None:
-    """Let the process that holds ``data_path`` run a command; return its exit code, None if no process listens."""
+    """Let the process that holds the data path run a command.
+
+    Parameters
+    ----------
+    data_path
+        Data directory.
+    request
+        The command and its arguments.
+    reporter
+        Receives what the process reports.
+
+    Returns
+    -------
+    int or None
+        The exit code; None if no process listens.
+
+    Raises
+    ------
+    LoadError
+        The socket cannot be used, or the process ended before the command.
+    """
     with socket.socket(socket.AF_UNIX) as connection:
         try:
             with open_address(data_path / SOCKET_NAME) as address:

@@ -27,17 +27,26 @@ from loaders.progress_reporter import Reporter
 from tap_service.constants import VERSION
 from tap_service.storage.engine.engine import Engine
 
-#: A load beside queries leaves half of the cores to them. One thread instead of two on two cores: p95 of the queries
-#: 89 ms instead of 108, and 1.05 M rows/s instead of 1.14.
+#: A load next to queries leaves half of the cores to them. With one thread instead of two on two cores, p95 of the
+#: queries is 89 ms instead of 108, and 1.05 M rows/s are loaded instead of 1.14.
 _LOAD_THREADS = min(2, max(1, (os.cpu_count() or 1) // 2))
 
 _log = logging.getLogger("skyhouse")
 
 
 class ControlServer:
-    """Listens from ``start`` to ``close``; calls ``on_change`` after a command that changed the catalogue.
+    """Listens on the control socket from ``start`` to ``close``.
 
-    ``administration``: what the commands of operators ask and change.
+    Parameters
+    ----------
+    engine
+        The engine, which this process holds.
+    data_path
+        Data directory.
+    on_change
+        Is called after a command that may have changed the catalogue.
+    administration
+        The services for commands of operators; without them, these commands are unknown.
     """
 
     def __init__(
@@ -58,7 +67,7 @@ class ControlServer:
         self._is_closed = False
 
     def start(self) -> None:
-        # this process holds the data path, so an existing socket file is left over from a killed one
+        # this process holds the data path, so an existing socket file is left from a killed process
         self._path.unlink(missing_ok=True)
         with open_address(self._path) as address:
             self._listener.bind(address)
@@ -101,7 +110,7 @@ class ControlServer:
             if line := lines.readline():
                 reporter = _SocketReporter(connection, lines)
                 reporter.send_event({"exit": self._run_line(line, reporter)})
-            # the reporter's thread still reads, which would hold the connection open
+            # otherwise the reporter's thread, which still reads, keeps the connection open
             shut_down(connection)
         with self._lock:
             self._connections.discard(connection)

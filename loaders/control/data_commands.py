@@ -123,7 +123,7 @@ _lock = threading.Lock()
 
 @contextmanager
 def _reserve_table(table: str) -> Iterator[None]:
-    """Let one command at a time change a table; '' stands for all tables."""
+    """Let only one command at a time change a table; '' stands for all tables."""
     with _lock:
         if table in _busy_tables or (_busy_tables and not table) or "" in _busy_tables:
             raise LoadError(f"another command is changing {table or 'a table'}: wait until it is done")

@@ -284,7 +284,9 @@ def test_a_second_service_is_refused(service: Service) -> None:
     code, _, err = skyhouse(service.folder, "serve", "--port", str(service.port))
     assert (code, err.splitlines()) == (
         1,
-        [f"error: port {service.port} of 127.0.0.1 is in use: stop the program that listens there, or choose another --port"],
+        [
+            f"error: port {service.port} of 127.0.0.1 is in use: stop the program that listens there, or choose another --port"
+        ],
     )
 
 

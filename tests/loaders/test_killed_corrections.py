@@ -150,7 +150,7 @@ def test_killed_and_started_again(
 def test_a_full_disk_changes_nothing(loaded: Path, tmp_path: Path, kind: str) -> None:
     command = write_files(tmp_path, kind)
     copy_data(loaded, tmp_path)
-    assert f"free some and start the same {command} again" in run_on_full_disk(tmp_path, command, "{}")
+    assert f"free some space and start the same {command} again" in run_on_full_disk(tmp_path, command, "{}")
 
 
 @pytest.mark.skipif(not can_mount(), reason="mounting a small disk needs a user namespace")
@@ -161,7 +161,7 @@ def test_an_append_whose_latest_versions_find_a_full_disk_is_finished(tmp_path: 
     (tmp_path / "kill.yaml").write_text(SCHEMA.replace(plain, versions))
     added = {"id": np.arange(100), "ra": np.full(100, 1.0), "dec": np.full(100, 1.0), "object": np.full(100, 1000)}
     pq.write_table(pa.table(added), tmp_path / "append.parquet")
-    assert "free some and start the same load again" in run_on_full_disk(tmp_path, "load", '{"mode": "append"}')
+    assert "free some space and start the same load again" in run_on_full_disk(tmp_path, "load", '{"mode": "append"}')
 
 
 def run_on_full_disk(folder: Path, command: str, options: str) -> str:

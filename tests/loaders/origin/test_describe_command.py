@@ -51,7 +51,10 @@ def test_faults_are_said(origin: Origin, tmp_path: Path) -> None:
     assert f"It does not answer as a TAP service either: write tap+{origin.url} if it is one" in err
     (tmp_path / "t.csv").write_text("a\n1\n")
     code, out, err = skyhouse(tmp_path, "describe", "t.csv", "--as", "a.b")
-    assert (code, err) == (1, "error: t.csv is not a TAP service, and --as is only for TAP services: name the table with --table\n")
+    assert (code, err) == (
+        1,
+        "error: t.csv is not a TAP service, and --as is only for TAP services: name the table with --table\n",
+    )
     code, out, err = skyhouse(tmp_path, "describe", f"tap+{origin.tap}")
     assert (code, err) == (
         1, f"error: --table names the table of {origin.tap} to describe, for example --table gaiadr3.gaia_source\n",
