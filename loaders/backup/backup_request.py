@@ -10,12 +10,12 @@ from loaders.command_request import CommandRequest
 
 
 class BackupRequest(CommandRequest):
-    """What to copy where.
+    """A backup to create.
 
     Attributes
     ----------
     data
-        Directory of the data.
+        Data directory.
     target
         The address of the target.
     parts

@@ -166,7 +166,7 @@ def test_tables_are_of_one_moment(
     recorder = Recorder()
     request = BackupRequest(data=config.data, target=str(tmp_path / "target"), parts=TABLES, disk="backups")
     manifest = create_backup(engine, config, request, recorder)
-    again = "a table was changed meanwhile: the copy of the tables begins again"
+    again = "a table was changed meanwhile: copying the tables again"
     assert recorder.messages.count(again) >= 1
     assert manifest.tables == ("s.more", "s.stars")
     drop_table(engine, "s.more", Recorder())
