@@ -1,4 +1,4 @@
-"""Errors that the ``skyhouse`` command shows to its user, one clear sentence each."""
+"""Errors that the ``skyhouse`` command shows to its user, each as one clear sentence."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from tap_service.readers.read_error import ReadError
 
 
 class LoadError(ReadError):
-    """Wrong input, arguments or circumstances; the message names the fault, the place and the way out."""
+    """Wrong input, arguments or circumstances; the message says what is wrong, where, and the way out."""
 
 
 class LoadCancelled(Exception):

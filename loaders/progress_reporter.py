@@ -6,14 +6,24 @@ from typing import Protocol
 
 
 class Reporter(Protocol):
+    """Reports to the user of a command, and says whether the user has stopped it."""
+
     def output(self, text: str) -> None:
         """Report a line of the command's result."""
 
     def message(self, text: str) -> None:
-        """Report a remark, such as a warning."""
+        """Report a message, such as a warning."""
 
     def progress(self, rows: int, fraction: float) -> None:
-        """Report the rows done in this run, and the fraction of the input that is done (0 to 1)."""
+        """Report the progress of this run.
+
+        Parameters
+        ----------
+        rows
+            Number of rows that are done.
+        fraction
+            The fraction of the input that is done, from 0 to 1.
+        """
 
     def check(self) -> None:
         """Raise ``LoadCancelled`` if the user has stopped the command."""

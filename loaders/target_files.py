@@ -1,4 +1,4 @@
-"""The files below a target that an operator names: a directory, or an address that fsspec knows."""
+"""The files below a target that an operator names: a directory, or a URL that fsspec knows."""
 
 from __future__ import annotations
 
@@ -18,20 +18,20 @@ LOCK = ".lock"
 
 
 class TargetFiles:
-    """A place for files.
+    """A directory or a folder of an object store, to which files are written.
 
     Parameters
     ----------
     address
         A path, or a URL such as s3://bucket/folder.
     purpose
-        What it is used for, for messages: 'backups'.
+        What it is used for, such as 'backups', for messages.
 
     Attributes
     ----------
     files : fsspec.AbstractFileSystem
     root : str
-        The place within ``files``.
+        The path of the target within ``files``.
 
     Raises
     ------
@@ -53,7 +53,7 @@ class TargetFiles:
         return f"{self.root.rstrip('/')}/{name}" if name else self.root
 
     def list_folder(self, name: str) -> list[str]:
-        """Return the paths of what is in a folder."""
+        """Return the paths of the files and folders in a folder; none if it does not exist."""
         try:
             return [str(path).rstrip("/") for path in self.files.ls(self.build_path(name), detail=False)]
         except FileNotFoundError:
@@ -65,9 +65,19 @@ class TargetFiles:
 
     @contextmanager
     def hold_lock(self, holder: str, *, is_private: bool = True) -> Iterator[None]:
-        """Let one process at a time write into a directory. An object store has no lock.
+        """Let only one process at a time write into a directory. An object store has no lock.
 
-        ``holder``: what holds it, for the message of ``LoadError``. A private directory is closed to other users.
+        Parameters
+        ----------
+        holder
+            Names the process that may hold the lock, for the error's message.
+        is_private
+            Whether a directory that is created is closed to other users.
+
+        Raises
+        ------
+        LoadError
+            Another process holds the lock.
         """
         if not self.is_local:
             yield
@@ -82,7 +92,7 @@ class TargetFiles:
 
     @contextmanager
     def translate_errors(self) -> Iterator[None]:
-        """Raise errors of the file system and of its driver as ``LoadError``."""
+        """Translate errors of the file system and of its driver into ``LoadError``."""
         try:
             yield
         except LoadError:

@@ -137,12 +137,16 @@ def run_job(url: str, radius: float) -> None:
 
 def load_rows(engine: Any, folder: Path, number: int) -> None:
     """Load a file of two rows as a new table, as ``skyhouse load`` does it."""
-    from loaders.control.load_request import LoadRequest
-    from loaders.pipeline.run_load import run_load
-
     from loaders.cli.console_reporter import ConsoleReporter
+    from loaders.control.data_commands import run_command
+    from loaders.pipeline.load_request import LoadRequest
 
-    raise NotImplementedError(engine, folder, number, ConsoleReporter, LoadRequest, run_load)
+    file = folder / f"two_{number}.csv"
+    file.write_text("id,ra,dec\n1,10.5,20.5\n2,11.5,21.5\n")
+    request = LoadRequest(files=(file,), table=f"traced.two_{number}", rejects=folder / "rejects.csv")
+    with ConsoleReporter() as reporter:
+        if run_command(engine, request, reporter):
+            raise RuntimeError("the load failed")
 
 
 def trace_paths(wanted: set[str], *, lists_functions: bool) -> None:

@@ -6,9 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clickhouse_schema.hats.hats_pixel import HatsPixel
-
-#: Rows that a partition has at most, as hats-import has it
-MAX_PARTITION_ROWS = 1_000_000
+from clickhouse_schema.hats.partition_limits import MAX_PARTITION_ROWS
 
 
 def choose_partitions(

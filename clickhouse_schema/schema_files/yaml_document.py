@@ -5,8 +5,9 @@ A few aliases can make a file of kilobytes fill the memory.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import yaml
@@ -35,8 +36,12 @@ class Document:
 
     source: str
     data: Any
-    _lines: dict[YamlPath, int] = field(repr=False)
+    _find_lines: Callable[[], Mapping[YamlPath, int]] = field(repr=False)
     _origins: dict[YamlPath, tuple[Document, YamlPath]] = field(default_factory=dict, repr=False)
+
+    @cached_property
+    def _lines(self) -> Mapping[YamlPath, int]:
+        return self._find_lines()
 
     def record_origin(self, path: YamlPath, document: Document, origin: YamlPath) -> None:
         """Note that what is at ``path`` after changes of the data was written at ``origin`` of ``document``."""
@@ -81,6 +86,21 @@ class Document:
         return sorted(problems, key=key)
 
 
+def build_document(data: Any, source: str, write: Callable[[], str]) -> Document:
+    """Return a document whose text nobody has written yet.
+
+    Parameters
+    ----------
+    data
+        Dict, list, str, int, float, bool and None.
+    source
+        Names the document in messages.
+    write
+        Returns the YAML of ``data``, to which the lines in messages refer; called if there is a message.
+    """
+    return Document(source, data, lambda: read_document(write(), source)._lines)
+
+
 def read_document(text: str, source: str) -> Document:
     """Read the single document in ``text``. Raises ``SchemaError``."""
     try:
@@ -121,7 +141,7 @@ class _Reader:
             raise self._build_error(
                 self._loader.get_event(), "a second YAML document: put each schema in a file of its own"
             )
-        return Document(self._source, data, self._lines)
+        return Document(self._source, data, lambda: self._lines)
 
     def _build_error(self, event: Any, message: str) -> SchemaError:
         return SchemaError([f"{self._source}:{_get_event_line(event)}: {message}"])

@@ -20,6 +20,7 @@ from clickhouse_schema.schema_files.problem_lines import format_notes, format_pr
 from clickhouse_schema.schema_files.schema_checks import find_doubts, find_problems
 from clickhouse_schema.schema_files.schema_document import read_schema_file, read_schema_text
 from clickhouse_schema.schema_files.unit_rewrites import normalise_schema
+from clickhouse_schema.schema_files.yaml_document import Document
 from clickhouse_schema.schema_model import Schema
 from clickhouse_schema.schema_problem import Problem, SchemaError
 
@@ -46,7 +47,9 @@ class Findings(NamedTuple):
         return self.schema
 
 
-def read_schema(content: str | FilePath, source: str = "", *, strict: bool = False) -> tuple[Schema, list[str]]:
+def read_schema(
+    content: str | FilePath | Document, source: str = "", *, strict: bool = False
+) -> tuple[Schema, list[str]]:
     """Read a schema.
 
     Units are rewritten as VOUnits; one that cannot be rewritten is kept with a warning. An invalid UCD1+ is dropped
@@ -55,7 +58,7 @@ def read_schema(content: str | FilePath, source: str = "", *, strict: bool = Fal
     Parameters
     ----------
     content
-        YAML text, or the path of a file.
+        YAML text, the path of a file, or a document.
     source
         Name of a text in messages.
     strict
@@ -75,13 +78,21 @@ def read_schema(content: str | FilePath, source: str = "", *, strict: bool = Fal
     return found.require_schema(strict=strict), found.warnings
 
 
-def check_schema(content: str | FilePath, source: str = "", *, partial: bool = False) -> Findings:
+def _open_document(content: str | FilePath | Document, source: str) -> Document:
+    if isinstance(content, Document):
+        return content
+    if isinstance(content, FilePath):
+        return read_schema_file(content, source or str(content))
+    return read_schema_text(content, source)
+
+
+def check_schema(content: str | FilePath | Document, source: str = "", *, partial: bool = False) -> Findings:
     """Read a schema, and return everything that is to say about its file.
 
     Parameters
     ----------
     content
-        YAML text, or the path of a file.
+        YAML text, the path of a file, or a document.
     source
         Name of a text in messages.
     partial
@@ -93,10 +104,7 @@ def check_schema(content: str | FilePath, source: str = "", *, partial: bool = F
         If the file cannot be read, or is not YAML.
     """
     path = content if isinstance(content, FilePath) else None
-    if isinstance(content, FilePath):
-        document = read_schema_file(content, source or str(content))
-    else:
-        document = read_schema_text(content, source)
+    document = _open_document(content, source)
     included = include_columns(document, path, partial=partial)
     if included.problems:  # without these columns, keys and indexes would seem to be faulty
         return Findings(None, format_problems(document, included.problems), [], [])

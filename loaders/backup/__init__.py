@@ -1,1 +1,1 @@
-"""Backups of all that the service keeps: tables with their catalogue, users, jobs and results."""
+"""Backups of everything that the service stores: tables with their catalogue, users, jobs and results."""

@@ -6,12 +6,12 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from loaders.backup.backup_part import Part
 
-#: version of the document
+#: Version of the document
 VERSION = 1
 
 
 class EngineBackup(BaseModel):
-    """What ClickHouse wrote on one server, or on all of a cluster with a Keeper: its ``folder`` and bytes written."""
+    """A folder that ClickHouse wrote on one server, or on all servers of a cluster with a Keeper, and its size."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -35,25 +35,29 @@ class Manifest(BaseModel):
     Attributes
     ----------
     name, created
-        The name contains the instant, in UTC.
+        The name of the backup, which contains the instant of its creation, and this instant, both in UTC.
     skyhouse, version
-        The version of Skyhouse, and of this document.
+        The version of Skyhouse, and the version of this document.
     base
-        The name of the backup that has the unchanged rows; '' for a full one.
+        The name of the backup that has the unchanged rows; '' for a full backup.
     disk
-        The disk of the ClickHouse servers with the tables; '' if they are beside this document.
+        The disk of the ClickHouse servers that holds the tables; '' if they are next to this document.
     shards, is_replicated
-        The cluster; 0 shards for one server or the embedded engine.
+        The number of shards and whether they have replicas; 0 shards for one server or the embedded engine.
     databases
-        Of the tables.
+        The databases of the tables.
     tables
-        Those of the catalogue, schema.table.
+        The tables of the catalogue, as ``schema.table``.
     engines
-        One for each server of a cluster without a Keeper, in the order of the shards.
+        One folder for each server of a cluster without a Keeper, in the order of the shards.
     files
         SQLite files, by their names in the data directory.
+    jobs
+        Number of jobs.
     results
         The contents of the result store, in the folder that all backups share.
+    parts
+        The parts that the backup contains.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")

@@ -6,10 +6,10 @@ from enum import StrEnum
 
 
 class Part(StrEnum):
-    """What a backup may contain.
+    """A part that a backup may contain.
 
-    The tables come with their catalogue, user tables, grants and row counts; the users with their groups, and with what
-    the operator has announced and blocked, the usage statistics and the dates of the registry's records.
+    ``TABLES`` includes the catalogue, user tables, grants and row counts. ``USERS`` includes groups, announcements,
+    blocked addresses, usage statistics and the dates of the registry's records.
     """
 
     TABLES = "tables"

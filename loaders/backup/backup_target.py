@@ -1,10 +1,10 @@
-"""The place of backups: a directory, or an address that fsspec knows, such as s3://bucket/backups.
+"""The location of backups: a directory, or a URL that fsspec knows, such as s3://bucket/backups.
 
-    NAME.json            a backup: its manifest, written last
-    data/NAME/           what it has of its own
+    NAME.json            the manifest of a backup, written last
+    data/NAME/           the files of one backup
     results/KEY          results of jobs, shared by all backups: a result never changes
 
-A folder in data/ without a manifest is what a killed backup left. The next backup deletes it.
+A killed backup leaves a folder in data/ without a manifest. The next backup deletes it.
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ from loaders.target_files import TargetFiles
 
 _DATA, _RESULTS, _MANIFEST = "data", "results", ".json"
 _PIECE_BYTES = 1 << 20
-#: in an object store, what is younger may belong to a backup that is running
+#: In an object store, younger files may belong to a backup that is running.
 _MAX_RUNNING_SECONDS = 2 * 86400
 
 
 class BackupTarget:
-    """``address``: a path, or a URL. Raises ``LoadError`` for one that cannot be used."""
+    """The backups at ``address``, a path or a URL. Raises ``LoadError`` if it cannot be used."""
 
     def __init__(self, address: str) -> None:
         self._target = TargetFiles(address, "backups")
@@ -43,13 +43,13 @@ class BackupTarget:
     # --- manifests
 
     def list_backups(self) -> list[Manifest]:
-        """Return the complete backups, the oldest first."""
+        """Return the complete backups, oldest first."""
         with self._target.translate_errors():
             paths = [path for path in self._target.list_folder("") if path.endswith(_MANIFEST)]
             return [self._read_manifest(path) for path in sorted(paths)]
 
     def find_backup(self, name: str) -> Manifest:
-        """Return a backup, the newest by default. Raise ``LoadError`` if there is none."""
+        """Return the backup of this name, or the newest if it is ''. Raises ``LoadError`` if there is none."""
         backups = self.list_backups()
         found = [backup for backup in backups if name in ("", backup.name)]
         if not found:
@@ -58,10 +58,10 @@ class BackupTarget:
         return found[-1]
 
     def write_manifest(self, manifest: Manifest) -> None:
-        """Make a backup complete."""
+        """Write the manifest, which makes a backup complete."""
         with self._target.translate_errors():
             if self.is_local:
-                os.sync()  # what ClickHouse and fsspec have written, before it counts
+                os.sync()  # what ClickHouse and fsspec have written must be on disk before the manifest is
             part = self._target.build_path(f"{manifest.name}{_MANIFEST}.part")
             document = manifest.model_dump_json(indent=1).encode()
             if self.is_local:
@@ -78,7 +78,7 @@ class BackupTarget:
             self._target.delete_folder(f"{_DATA}/{name}")
 
     def delete_incomplete(self) -> list[str]:
-        """Delete what killed backups left; return the names."""
+        """Delete what killed backups left, and return their names."""
         with self._target.translate_errors():
             complete = {backup.name for backup in self.list_backups()}
             found = {path.rsplit("/", 1)[-1]: path for path in self._target.list_folder(_DATA)}
@@ -88,7 +88,7 @@ class BackupTarget:
         return left
 
     def hold_lock(self) -> AbstractContextManager[None]:
-        """Let one process at a time write into a directory. An object store has no lock."""
+        """Let only one process at a time write into a directory. An object store has no lock."""
         return self._target.hold_lock(f"another backup to {self._address}")
 
     # --- files
@@ -99,7 +99,7 @@ class BackupTarget:
             return self._write_pieces(f"{_DATA}/{backup}/{name}", name, iter(lambda: file.read(_PIECE_BYTES), b""))
 
     def download_file(self, file: BackupFile, backup: str, to: Path) -> None:
-        """Copy a file of a backup, readable for this user alone. Raise ``LoadError`` if it is damaged."""
+        """Copy a file of a backup, readable only for this user. Raises ``LoadError`` if it is damaged."""
         to.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         to.touch(mode=0o600)
         with to.open("wb") as target:
@@ -109,16 +109,16 @@ class BackupTarget:
             os.fsync(target.fileno())
 
     def upload_result(self, key: str, pieces: Iterable[bytes]) -> BackupFile:
-        """Add a result to those of all backups."""
+        """Add a result to the results that all backups share."""
         with self._target.translate_errors():
             return self._write_pieces(f"{_RESULTS}/{key}", key, pieces)
 
     def read_result(self, file: BackupFile) -> Iterator[bytes]:
-        """Iterate over a result. Raise ``LoadError``, at the end, if it is damaged."""
+        """Iterate over the bytes of a result. Raises ``LoadError``, at the end, if it is damaged."""
         return self._read_pieces(f"{_RESULTS}/{file.name}", file)
 
     def delete_results(self, kept: set[str]) -> None:
-        """Delete all results but those with these keys."""
+        """Delete all results except the results with these keys."""
         with self._target.translate_errors():
             for path in self._target.list_folder(_RESULTS):
                 if path.rsplit("/", 1)[-1] not in kept:
@@ -127,26 +127,27 @@ class BackupTarget:
     # --- for ClickHouse
 
     def require_written(self, backup: str, folder: str, size: int) -> None:
-        """Raise LoadError if the engine could not write ``size`` bytes to a folder of a directory, as it believes."""
+        """Raise LoadError if a folder lacks some of the ``size`` bytes that the engine believes to have written."""
         if not self.is_local:
             return
-        place = Path(self._address) / _DATA / backup / folder
-        written = sum(path.stat().st_size for path in place.rglob("*") if path.is_file())
+        folder_path = Path(self._address) / _DATA / backup / folder
+        written = sum(path.stat().st_size for path in folder_path.rglob("*") if path.is_file())
         if written < size:
             raise LoadError(
                 f"no space left for the backup in {self._address}: {size / 1e6:,.1f} MB of tables were to be written, "
-                f"and {written / 1e6:,.1f} MB were; free some and start the same backup again"
+                f"and {written / 1e6:,.1f} MB were; free some space and start the same backup again"
             )
 
     def require_room(self, error: Exception) -> None:
-        """Raise LoadError if the disk of a directory is full, which the engine may report as something else."""
+        """Raise LoadError if the disk of a directory is full, which the engine may report as another error."""
         if self.is_local and shutil.disk_usage(self._address).free < _PIECE_BYTES:
-            raise LoadError(f"no space left for the backup in {self._address}: free some") from error
+            raise LoadError(f"no space left for the backup in {self._address}: free some space") from error
 
-    def engine_place_sql(self, backup: str, folder: str) -> str:
+    def engine_location_sql(self, backup: str, folder: str) -> str:
         """Return the SQL of a folder of a backup, which ClickHouse writes and reads.
 
-        Credentials and the address of an object store are those of the environment, as the AWS tools have them.
+        The credentials and the endpoint of an object store come from the environment variables of the AWS tools.
+        Raises ``LoadError`` if ClickHouse cannot write to the target.
         """
         inside = f"{_DATA}/{backup}/{folder}"
         if self.is_local:

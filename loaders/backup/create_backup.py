@@ -1,4 +1,4 @@
-"""``skyhouse backup``: a copy of all that the service keeps, while it serves."""
+"""``skyhouse backup``: copies everything that the service stores, while it runs."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import shutil
 import tempfile
 from collections.abc import Callable, Sequence
 from contextlib import closing
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
@@ -16,6 +15,7 @@ from clickhouse_schema.quoting import quote_string
 from clickhouse_schema.servers import Servers
 from loaders.backup.backup_manifest import BackupFile, Manifest
 from loaders.backup.backup_part import Part
+from loaders.backup.backup_request import BackupRequest
 from loaders.backup.backup_target import BackupTarget
 from loaders.backup.engine_backup import back_up_tables
 from loaders.backup.job_backup import back_up_results, copy_jobs, copy_shares, copy_watches, iterate_jobs
@@ -32,44 +32,40 @@ from tap_service.storage.site_state import SITE_FILE
 from tap_service.storage.sqlite_versions import copy_database
 from tap_service.storage.watches.sqlite_watch_store import WATCHES_FILE
 
-#: a full backup is due when what an incremental one adds exceeds this part of the full one
+#: A full backup is due when the bytes of an incremental one exceed this part of the bytes of the full one.
 _MAX_ADDED = 0.5
 
 
-@dataclass(frozen=True, slots=True)
-class BackupRequest:
-    """What to copy where.
-
-    Attributes
-    ----------
-    target
-        The address of the target.
-    parts
-        What to copy.
-    is_full
-        Whether to copy all rows, also those that an earlier backup has.
-    disk
-        The disk of ClickHouse servers for the tables; '' for the target itself.
-    keep
-        The number of backups that stay, this one included; 0 for all.
-    """
-
-    target: str
-    parts: frozenset[Part]
-    is_full: bool = False
-    disk: str = ""
-    keep: int = 0
-
-
 def create_backup(engine: Engine, config: Config, request: BackupRequest, reporter: Reporter) -> Manifest:
-    """Copy what the service keeps, and return what was written. Raises ``LoadError`` or ``EngineError``.
+    """Create a backup. Until the last step the target has no new backup.
 
-    ``config`` are the settings of the service. Until the last step the target has no new backup.
+    Parameters
+    ----------
+    engine
+        The engine with the tables.
+    config
+        The settings of the service.
+    request
+        What to copy, and where to.
+    reporter
+        Receives messages.
+
+    Returns
+    -------
+    Manifest
+        What was written.
+
+    Raises
+    ------
+    LoadError
+        The backup is impossible or failed.
+    EngineError
+        The engine failed.
     """
     target = BackupTarget(request.target)
     with target.hold_lock():
         for name in target.delete_incomplete():
-            reporter.message(f"deleted what the stopped backup {name} left")
+            reporter.message(f"deleted the files of the stopped backup {name}")
         earlier = target.list_backups()
         now = datetime.now(UTC)
         manifest = Manifest(
@@ -91,7 +87,7 @@ def create_backup(engine: Engine, config: Config, request: BackupRequest, report
 
 
 def describe_manifest(manifest: Manifest) -> str:
-    """Return a line about what a backup contains."""
+    """Return a line that describes the contents of a backup."""
     kind = f"adds {_format_bytes(manifest.engine_bytes)} to {manifest.base}" if manifest.base else "full"
     if not manifest.base and manifest.engines:
         kind += f", {_format_bytes(manifest.engine_bytes)}"
@@ -104,17 +100,17 @@ def describe_manifest(manifest: Manifest) -> str:
     return ", ".join(contents)
 
 
-def find_places(target: BackupTarget, manifest: Manifest) -> list[str]:
+def list_locations_sql(target: BackupTarget, manifest: Manifest) -> list[str]:
     """Return the SQL of the folders with a backup's tables, in the order of ``list_backup_servers``."""
-    find_place = _place_finder(target, manifest)
-    return [find_place(engine.folder) for engine in manifest.engines]
+    build_location = _location_builder(target, manifest)
+    return [build_location(engine.folder) for engine in manifest.engines]
 
 
-def _place_finder(target: BackupTarget, manifest: Manifest) -> Callable[[str], str]:
+def _location_builder(target: BackupTarget, manifest: Manifest) -> Callable[[str], str]:
     if manifest.disk:
         disk = quote_string(manifest.disk)
         return lambda folder: f"Disk({disk}, {quote_string(f'{manifest.name}/{folder}')})"
-    return lambda folder: target.engine_place_sql(manifest.name, folder)
+    return lambda folder: target.engine_location_sql(manifest.name, folder)
 
 
 def _copy_tables(
@@ -135,16 +131,16 @@ def _copy_tables(
         )
     manifest = manifest.model_copy(update={"shards": topology.shards, "is_replicated": topology.is_replicated})
     base = None if request.is_full else _find_base(earlier, manifest)
-    bases = find_places(target, base) if base else []
+    bases = list_locations_sql(target, base) if base else []
     try:
-        databases, engines = back_up_tables(servers, _place_finder(target, manifest), bases, reporter)
+        databases, engines = back_up_tables(servers, _location_builder(target, manifest), bases, reporter)
     except EngineError as error:
         if not request.disk:
             target.require_room(error)
         raise
     for written in () if request.disk else engines:
         target.require_written(manifest.name, written.folder, written.bytes)
-    # of attached tables the catalogue is copied, and nothing else is there
+    # for attached tables only their catalogue entries are copied: there are no stored rows
     stored = (entry for entry in read_catalogue(engine).entries if entry.attached is None)
     tables = [entry.qualified_name for entry in stored if entry.schema.name != "TAP_SCHEMA"]
     update = {"databases": tuple(sorted(databases)), "engines": engines, "tables": tuple(tables)}
@@ -152,7 +148,7 @@ def _copy_tables(
 
 
 def _find_base(earlier: Sequence[Manifest], manifest: Manifest) -> Manifest | None:
-    """Return the full backup that the next one adds to; None if another full one is due."""
+    """Return the full backup to which the next one adds; None if another full backup is due."""
     alike = [
         each
         for each in earlier
@@ -173,7 +169,7 @@ def _copy_files(
     manifest: Manifest,
     reporter: Reporter,
 ) -> Manifest:
-    """Copy users, jobs and results. Jobs come before the tables: a user's table that a job makes is not lost."""
+    """Copy users, jobs and results. Jobs are copied before the tables, so that no user table of a job is lost."""
     files: list[BackupFile] = []
     results: tuple[BackupFile, ...] = ()
     jobs = 0
@@ -200,7 +196,7 @@ def _copy_files(
 
 
 def list_site_files(config: Config) -> dict[str, Path]:
-    """Return the files of the part ``users`` by their names in a backup. On a cluster some of this is in Redis."""
+    """Return the files of the part ``users`` by their names in a backup. Clusters have some of it in Redis."""
     paths = {
         ACCOUNTS_FILE: config.accounts,
         BLOCKED_FILE: config.blocked,
@@ -213,7 +209,7 @@ def list_site_files(config: Config) -> dict[str, Path]:
 
 
 def _delete_older(target: BackupTarget, backups: Sequence[Manifest], keep: int, reporter: Reporter) -> None:
-    """Delete all but the newest backups and those to which they add."""
+    """Delete all backups except the newest and the full backups to which these add."""
     newest = {backup.name for backup in backups[-keep:]}
     newest |= {backup.base for backup in backups if backup.name in newest}
     for backup in backups:

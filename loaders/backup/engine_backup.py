@@ -1,13 +1,13 @@
 """The tables of a backup, by ClickHouse's own BACKUP and RESTORE.
 
-ClickHouse takes the rows that each table has when BACKUP begins, and copies them while they are read and changed. All
-tables must be of one moment: what says which of them there are, and how many rows were appended, is compared before
-BACKUP and when it has begun to copy. If a load was published meanwhile, BACKUP begins again. So the state is one that
-a power cut could have left, which the start after it repairs.
+ClickHouse copies the rows that each table has when BACKUP starts, while the tables are read and changed. The copies of
+all tables must be of one moment: the list of tables and the number of appended rows are compared before BACKUP and
+when it has started to copy. If a load was published meanwhile, BACKUP is started again. The copied state is therefore
+one that a power cut could leave, and that the next start repairs.
 
     embedded, one server       one BACKUP
-    a cluster                  one for each server, which has its tables for itself
-    a cluster with a Keeper    one ON CLUSTER: replicas share what they copy
+    a cluster                  one for each server, which has its own tables
+    a cluster with a Keeper    one ON CLUSTER: the replicas share the copying
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from tap_service.storage.engine.engine_errors import translate_error
 from tap_service.storage.engine.merge_tables import MERGE_TABLE_PREFIX
 from tap_service.storage.engine.query_tables import DATABASE, RESULT_OF_EXPORT, UPLOAD_OF_JOB, UPLOAD_OF_SYNC
 
-#: databases that are ClickHouse's, or rebuilt at each start
+#: Databases of ClickHouse itself, and databases that are rebuilt at each start
 _LEFT_OUT = ("system", "information_schema", "INFORMATION_SCHEMA", TAP_SCHEMA.name)
 
 _QUERY_TABLES = " OR ".join(
@@ -40,7 +40,7 @@ _QUERY_TABLES = " OR ".join(
     for prefix in (UPLOAD_OF_JOB, UPLOAD_OF_SYNC, RESULT_OF_EXPORT, MERGE_TABLE_PREFIX)
 )
 
-#: the tables of a backup: neither those of queries, nor stopped loads, which can be started again
+#: The tables of a backup: without tables of queries, and without stopped loads, which can be started again
 _TABLES_SQL = f"""
 SELECT database, name, toString(uuid) AS id, comment FROM system.tables
 WHERE NOT is_temporary AND database NOT IN ({", ".join(quote_string(name) for name in _LEFT_OUT)})
@@ -48,24 +48,24 @@ AND NOT (database = {quote_string(DATABASE)} AND ({_QUERY_TABLES}))
 AND NOT endsWith(name, {quote_string(STAGING_SUFFIX)}) ORDER BY database, name
 """
 
-#: what changes with each change of rows that loads and users make
+#: Versions that change with each change of rows by loads and users
 _VERSIONS_SQL = " UNION ALL ".join(
     f"SELECT max(version) AS version FROM skyhouse.{name}" for name in ("appends", "catalogue", "user_tables")
 )
 
-#: how often BACKUP begins again because something was published
+#: How often BACKUP is tried while loads are published
 _MAX_TRIES = 5
 _POLL_SECONDS = 0.1
 
-#: the comment of a database that a restore has not finished
+#: Comment of a database whose restore is not finished
 _RESTORING = "skyhouse restore is not finished"
-#: its comment afterwards: ClickHouse does not take a comment away (26.9)
+#: Comment of a restored database: ClickHouse cannot remove a comment (26.9).
 _RESTORED = "restored by skyhouse"
 
 
 @dataclass(frozen=True, slots=True)
 class _State:
-    """The names of the tables by server, and a ``stamp``: another one after a change."""
+    """The names of the tables by server, and a ``stamp`` that changes with every change of the tables."""
 
     tables: tuple[tuple[str, ...], ...]
     databases: frozenset[str]
@@ -73,27 +73,27 @@ class _State:
 
 
 def list_backup_servers(servers: Servers[Engine]) -> list[Engine]:
-    """Return the servers that get a BACKUP or RESTORE, in the order of the shards."""
+    """Return the servers that execute a BACKUP or RESTORE, in the order of the shards."""
     if servers.topology.is_replicated or not servers.topology.is_cluster:
         return [servers.engine]
     return sorted(servers.list_engines(), key=servers.get_shard)
 
 
 def back_up_tables(
-    servers: Servers[Engine], find_place: Callable[[str], str], bases: Sequence[str], reporter: Reporter
+    servers: Servers[Engine], build_location: Callable[[str], str], bases: Sequence[str], reporter: Reporter
 ) -> tuple[frozenset[str], tuple[EngineBackup, ...]]:
     """Copy all tables.
 
     Parameters
     ----------
     servers
-        All of them must answer.
-    find_place
-        Gives the SQL of a folder of this backup.
+        All servers must answer.
+    build_location
+        Returns the SQL of a folder of this backup.
     bases
-        The SQL of the folders of the full backup to which this one adds, one for each server; none for a full one.
+        The SQL of the folders of the full backup to which this one adds, one for each server; empty for a full backup.
     reporter
-        Receives remarks.
+        Receives messages.
 
     Returns
     -------
@@ -103,9 +103,9 @@ def back_up_tables(
     Raises
     ------
     LoadError
-        Loads are published all the time.
+        Loads are published too often.
     EngineError
-        ClickHouse cannot write there. The embedded engine does not notice a full disk.
+        ClickHouse cannot write to the target. The embedded engine does not notice a full disk.
     """
     engines = list_backup_servers(servers)
     for number in range(_MAX_TRIES):
@@ -116,7 +116,8 @@ def back_up_tables(
                 for index, (operation, folder) in enumerate(zip(operations, folders, strict=True)):
                     of_base = f"base_backup = {bases[index]}" if bases else ""
                     tables = ", ".join(f"TABLE {name}" for name in before.tables[index])
-                    operation.begin(f"BACKUP {tables}{_on_cluster(servers)} TO {find_place(folder)}", of_base)
+                    target = build_location(folder)
+                    operation.start(f"BACKUP {tables}{_on_cluster(servers)} TO {target}", of_base)
                 for operation in operations:
                     operation.wait_until_copying(reporter)
                 if _read_state(engines).stamp == before.stamp:
@@ -126,32 +127,32 @@ def back_up_tables(
         except EngineError:
             if _read_state(engines).stamp == before.stamp:
                 raise
-        reporter.message("a table was changed meanwhile: the copy of the tables begins again")
-    raise LoadError("tables are changed all the time: stop the loads, and start the backup again")
+        reporter.message("a table was changed meanwhile: copying the tables again")
+    raise LoadError("tables keep changing: stop the loads, and start the backup again")
 
 
 def restore_tables(
-    servers: Servers[Engine], databases: Sequence[str], places: Sequence[str], bases: Sequence[str], reporter: Reporter
+    servers: Servers[Engine], databases: Sequence[str], folders: Sequence[str], bases: Sequence[str], reporter: Reporter
 ) -> None:
-    """Bring the tables of a backup into servers without tables of Skyhouse.
+    """Restore the tables of a backup on servers without tables of Skyhouse.
 
     Parameters
     ----------
     servers
-        All of them must answer; they are set up as those of the backup were.
+        All servers must answer, and must be set up like the servers of the backup.
     databases
-        Those of the backup. What a stopped restore left in them is deleted.
-    places, bases
+        The databases of the backup. What a stopped restore left in them is deleted.
+    folders, bases
         The SQL of the folders of the backup, and of the full backup to which it adds, one for each server.
     reporter
-        Receives remarks.
+        Receives messages.
 
     Raises
     ------
     LoadError
-        One of the databases exists.
+        A database of the backup exists.
     EngineError
-        ClickHouse cannot read them.
+        ClickHouse cannot read the backup.
     """
     engines = list_backup_servers(servers)
     names = ", ".join(quote_string(name) for name in databases)
@@ -172,7 +173,7 @@ def restore_tables(
     with _running_operations(engines) as operations:
         for index, operation in enumerate(operations):
             of_base = f"base_backup = {bases[index]}" if bases else ""
-            operation.begin(f"RESTORE ALL{_on_cluster(servers)} FROM {places[index]}", of_base)
+            operation.start(f"RESTORE ALL{_on_cluster(servers)} FROM {folders[index]}", of_base)
         for operation in operations:
             operation.wait_until_done(reporter)
     for name in databases:
@@ -180,32 +181,32 @@ def restore_tables(
 
 
 class _Operation:
-    """A BACKUP or RESTORE of one server, which runs while its progress is read from system.backups."""
+    """A BACKUP or RESTORE on one server, whose progress is read from system.backups."""
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
         self._id = f"skyhouse-{uuid.uuid4()}"
-        self._has_begun = False
+        self._is_started = False
 
-    def begin(self, sql: str, settings: str) -> None:
+    def start(self, sql: str, settings: str) -> None:
         given = ", ".join(filter(None, (settings, f"id = {quote_string(self._id)}")))
-        self._has_begun = True
+        self._is_started = True
         self._engine.execute(f"{sql} SETTINGS {given} ASYNC")
 
     def wait_until_copying(self, reporter: Reporter) -> None:
-        """Wait until ClickHouse has listed what it copies, and holds it. Raise ``EngineError`` if it fails."""
+        """Wait until ClickHouse has listed and locked the files to copy. Raises ``EngineError`` if that fails."""
         while (row := self._read_row())["status"] == "CREATING_BACKUP" and not row["num_files"]:
             _pause(reporter)
 
     def wait_until_done(self, reporter: Reporter) -> int:
-        """Return the written bytes. Raise ``EngineError`` if it fails."""
+        """Return the number of bytes written. Raises ``EngineError`` if the operation fails."""
         while self._is_running(row := self._read_row()):
             _pause(reporter)
         return int(row["bytes"])
 
     def stop(self) -> None:
-        """End the operation if it is running, and wait until it has."""
-        while self._has_begun:
+        """Stop the operation if it is running, and wait for its end."""
+        while self._is_started:
             rows = self._find_rows()
             if not rows or not self._is_running(rows[0]):
                 return
@@ -231,7 +232,7 @@ class _Operation:
 
 @contextmanager
 def _running_operations(engines: Sequence[Engine]) -> Iterator[list[_Operation]]:
-    """Stop all that run at the end, which they do only after an error or the user's interrupt."""
+    """Stop operations that still run at the end, after an error or the user's interrupt."""
     operations = [_Operation(engine) for engine in engines]
     try:
         yield operations

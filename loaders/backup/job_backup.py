@@ -1,4 +1,4 @@
-"""The jobs, shares and watches of a backup, and the contents of the result store that they name."""
+"""Copies of jobs, shares and watches in a backup, and of their results."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from tap_service.storage.watches.sqlite_watch_store import WATCHES_FILE, SqliteW
 
 
 def copy_jobs(config: Config, folder: Path) -> SqliteJobStore:
-    """Copy all jobs into a store in ``folder``, while the service changes them; the caller closes it."""
+    """Copy all jobs into a new store in ``folder``, while the service changes them; the caller closes the store."""
     folder.mkdir(mode=0o700)
     if not config.redis_url:
         _copy_file(config, JOBS_FILE, folder)
@@ -39,7 +39,7 @@ def copy_jobs(config: Config, folder: Path) -> SqliteJobStore:
 
 
 def copy_shares(config: Config, folder: Path) -> SqliteShareStore:
-    """Copy all shares into a store in ``folder``; the caller closes it."""
+    """Copy all shares into a new store in ``folder``; the caller closes the store."""
     if not config.redis_url:
         _copy_file(config, SHARES_FILE, folder)
         return SqliteShareStore(folder)
@@ -51,7 +51,7 @@ def copy_shares(config: Config, folder: Path) -> SqliteShareStore:
 
 
 def copy_watches(config: Config, folder: Path) -> None:
-    """Copy all watches into a store in ``folder``."""
+    """Copy all watches into a new store in ``folder``."""
     if not config.redis_url:
         _copy_file(config, WATCHES_FILE, folder)
     with closing(SqliteWatchStore(folder)) as copy:
@@ -67,7 +67,7 @@ def _copy_file(config: Config, name: str, folder: Path) -> None:
 
 
 def iterate_jobs(store: JobStore) -> Iterator[Job]:
-    """Iterate over all jobs, the oldest first."""
+    """Iterate over all jobs, oldest first."""
     found = [each.job_id for each in store.list_references(JobFilter(None, frozenset(ExecutionPhase)))]
     for job_id in reversed(found):
         try:
@@ -84,7 +84,26 @@ def back_up_results(
     known: dict[str, BackupFile],
     reporter: Reporter,
 ) -> tuple[BackupFile, ...]:
-    """Copy what jobs and shares have in the result store, unless it is among the ``known`` results of other backups."""
+    """Copy the results of jobs and shares from the result store.
+
+    Parameters
+    ----------
+    jobs, shares
+        The copied stores.
+    results
+        The result store.
+    target
+        The location of the backup.
+    known
+        The results that other backups have, by key; these are not copied again.
+    reporter
+        May stop the copying.
+
+    Returns
+    -------
+    tuple of BackupFile
+        All results that belong to the backup.
+    """
     found = []
     of_jobs = (keys for job in iterate_jobs(jobs) for keys in _list_keys(job))
     of_shares = (keys for share in shares.list_shares() for keys in _list_share_keys(share))
@@ -101,7 +120,7 @@ def back_up_results(
 
 
 def restore_results(files: tuple[BackupFile, ...], results: ResultStore, target: BackupTarget) -> None:
-    """Bring results back into an empty store. Raises ``LoadError`` or OSError."""
+    """Restore results into an empty store. Raises ``LoadError`` or OSError."""
     for file in files:
         writer = results.create_result(file.name)
         try:
@@ -113,12 +132,12 @@ def restore_results(files: tuple[BackupFile, ...], results: ResultStore, target:
             writer.discard()
 
 
-#: previews are small; their size is nowhere recorded
+#: Previews are small; their sizes are not recorded.
 _MAX_PREVIEW_BYTES = 1 << 30
 
 
 def _list_keys(job: Job) -> Iterator[tuple[str, int]]:
-    """Iterate over the keys of a job in the result store, with the sizes up to which they are read."""
+    """Iterate over the keys of a job in the result store, each with the maximum number of bytes to read."""
     if job.result is not None:
         yield job.result.key, job.result.size
         yield job.preview_key, _MAX_PREVIEW_BYTES

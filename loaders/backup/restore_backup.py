@@ -1,4 +1,4 @@
-"""A backup in an empty place: tables, users, jobs and results."""
+"""Restores the tables, users, jobs and results of a backup."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from clickhouse_schema.servers import Servers
 from loaders.backup.backup_manifest import BackupFile, Manifest
 from loaders.backup.backup_part import Part
 from loaders.backup.backup_target import BackupTarget
-from loaders.backup.create_backup import find_places, list_site_files
+from loaders.backup.create_backup import list_locations_sql, list_site_files
 from loaders.backup.engine_backup import restore_tables
 from loaders.backup.job_backup import iterate_jobs, restore_results
 from loaders.load_error import LoadError
@@ -30,35 +30,63 @@ from tap_service.storage.watches.sqlite_watch_store import WATCHES_FILE, SqliteW
 
 
 def restore_engine(engine: Engine, target: BackupTarget, manifest: Manifest, reporter: Reporter) -> None:
-    """Bring the tables of a backup into an engine without tables. Raises ``LoadError`` or ``EngineError``."""
+    """Restore the tables of a backup into an engine without tables.
+
+    Parameters
+    ----------
+    engine
+        The engine, whose cluster must be set up like the cluster of the backup.
+    target, manifest
+        The location of the backup, and its contents.
+    reporter
+        Receives messages.
+
+    Raises
+    ------
+    LoadError
+        The backup does not fit the engine, or tables exist.
+    EngineError
+        The engine failed.
+    """
     servers = Servers(engine)
     topology = servers.topology
     if (topology.shards, topology.is_replicated) != (manifest.shards, manifest.is_replicated):
         raise LoadError(
-            f"the backup {manifest.name} is one of {_describe_servers(manifest.shards, manifest.is_replicated)}, and"
-            f" here is {_describe_servers(topology.shards, topology.is_replicated)}: restore it where the servers are"
-            " set up alike; shards can be moved afterwards (skyhouse shards move)"
+            f"the backup {manifest.name} was made on {_describe_servers(manifest.shards, manifest.is_replicated)}, and"
+            f" this is {_describe_servers(topology.shards, topology.is_replicated)}: restore it on servers that are"
+            " set up in the same way; shards can be moved afterwards (skyhouse shards move)"
         )
-    bases = find_places(target, target.find_backup(manifest.base)) if manifest.base else []
-    restore_tables(servers, manifest.databases, find_places(target, manifest), bases, reporter)
+    bases = list_locations_sql(target, target.find_backup(manifest.base)) if manifest.base else []
+    restore_tables(servers, manifest.databases, list_locations_sql(target, manifest), bases, reporter)
 
 
 def restore_users(config: Config, target: BackupTarget, manifest: Manifest) -> None:
-    """Bring back the users, and the other files of this part. Raises ``LoadError`` if one of them exists."""
+    """Restore the files of the part ``users``. Raises ``LoadError`` if one of them exists."""
     for name, path in list_site_files(config).items():
         file = _find_file(manifest, name)
         if file is None:
             continue
         if path.exists():
-            raise LoadError(f"there is a file {path} already: move it away first")
+            raise LoadError(f"{path} exists already: move it away first")
         target.download_file(file, manifest.name, path)
 
 
 def restore_jobs(config: Config, target: BackupTarget, manifest: Manifest, parts: frozenset[Part]) -> None:
-    """Bring back jobs, shares, watches, and results if they are among ``parts``.
+    """Restore jobs, shares and watches. Jobs that were EXECUTING start again when a service or a worker starts.
 
-    Raises ``LoadError`` if there are jobs.
-    Jobs that were EXECUTING begin again when a service or a worker starts.
+    Parameters
+    ----------
+    config
+        The settings of the service.
+    target, manifest
+        The location of the backup, and its contents.
+    parts
+        Whether results are restored too.
+
+    Raises
+    ------
+    LoadError
+        There are jobs already.
     """
     file = _find_file(manifest, JOBS_FILE)
     if file is None:
@@ -82,14 +110,14 @@ def restore_jobs(config: Config, target: BackupTarget, manifest: Manifest, parts
         if (config.jobs_path / JOBS_FILE).exists():
             raise LoadError(f"there are jobs already: move {config.jobs_path} away first")
         target.download_file(file, manifest.name, config.jobs_path / JOBS_FILE)
-    _restore_beside_jobs(config, target, manifest, SHARES_FILE, _copy_shares)
-    _restore_beside_jobs(config, target, manifest, WATCHES_FILE, _copy_watches)
+    _restore_next_to_jobs(config, target, manifest, SHARES_FILE, _copy_shares)
+    _restore_next_to_jobs(config, target, manifest, WATCHES_FILE, _copy_watches)
 
 
-def _restore_beside_jobs(
+def _restore_next_to_jobs(
     config: Config, target: BackupTarget, manifest: Manifest, name: str, copy: Callable[[Path, str], None]
 ) -> None:
-    """Bring back a file beside that of the jobs; backups of earlier versions do not have all.
+    """Restore a file next to the file of the jobs; backups of earlier versions may lack it.
 
     ``copy`` takes a folder with the file, and the address of the Redis that has the jobs.
     """

@@ -1,4 +1,4 @@
-"""``skyhouse adql``: the SQL of a query, or whether it is ADQL."""
+"""``skyhouse adql``: prints the SQL of a query, or checks its syntax."""
 
 from __future__ import annotations
 
@@ -8,11 +8,12 @@ from typing import Annotated
 import typer
 
 from loaders.cli.command_options import Data, execute_and_exit
+from loaders.control.table_requests import AdqlRequest
 
 
 def translate_query(
     query: Annotated[
-        str, typer.Argument(help="The query; with --parse-only, - reads one per line from standard input.")
+        str, typer.Argument(help="The query; with --parse-only, - reads one query per line from standard input.")
     ],
     data: Data,
     explain: Annotated[bool, typer.Option("--explain", help="Print the steps and the engine's plan too.")] = False,
@@ -22,7 +23,7 @@ def translate_query(
 ) -> None:
     """Print the SQL into which a query is translated."""
     if not parse_only:
-        execute_and_exit(data, "adql", {"query": query, "explain": explain})
+        execute_and_exit(data, AdqlRequest(query=query, explain=explain))
     from loaders.control.adql_command import check_query_line
 
     for line in sys.stdin if query == "-" else [query.replace("\\", "\\\\")]:

@@ -12,6 +12,7 @@ import typer
 
 from loaders.cli.command_options import Data, read_settings
 from loaders.cli.row_table import AsJson, collect_rows, print_rows
+from loaders.control.admin_requests import QueryListRequest
 from loaders.load_error import LoadError
 from tap_service.models.timestamps import format_instant, parse_instant
 from tap_service.services.announcements import AnnouncementError, Announcements
@@ -20,7 +21,7 @@ from tap_service.storage.site_state import SiteStateUnavailable, open_site_state
 downtimes = typer.Typer(help="Announced downtimes.", no_args_is_help=True)
 notes = typer.Typer(help="Notes for users, on the portal and the landing page.", no_args_is_help=True)
 
-#: the service looks at the announcements every second; then nothing begins any more
+#: The service reads the announcements every second; then nothing starts any more.
 _SETTLING_SECONDS = 2.0
 _LOOK_SECONDS = 1.0
 
@@ -31,37 +32,37 @@ _NOTE_COLUMNS = ("note", "text")
 def drain_service(
     data: Data,
     off: Annotated[bool, typer.Option("--off", help="Take queries and jobs again.")] = False,
-    note: Annotated[str, typer.Option(help="Why, for users who are sent away.")] = "",
+    note: Annotated[str, typer.Option(help="The reason, for users whose requests are refused.")] = "",
     no_wait: Annotated[bool, typer.Option("--no-wait", help="Do not wait until nothing runs.")] = False,
 ) -> None:
-    """Let what runs finish and take nothing new, also after a restart; queued jobs stay queued. Waits for the end."""
+    """Accept no new work, also after a restart, and wait until nothing runs. Queued jobs stay queued."""
     with _open_announcements(data) as announcements:
         if off:
             was_draining = announcements.end_drain()
-            typer.echo("the service takes queries and jobs again" if was_draining else "the service was not draining")
+            typer.echo("the service accepts queries and jobs again" if was_draining else "the service was not draining")
             return
         announcements.begin_drain(note)
-    typer.echo("the service takes nothing new; skyhouse drain --off ends this", err=True)
+    typer.echo("the service accepts no new work; skyhouse drain --off ends this", err=True)
     if no_wait:
         return
     time.sleep(_SETTLING_SECONDS)
     printed = 0
-    while running := collect_rows(data, "queries", {}):
+    while running := collect_rows(data, QueryListRequest()):
         if len(running) != printed:
             printed = len(running)
             typer.echo(f"still running: {printed} (skyhouse queries lists them)", err=True)
         time.sleep(_LOOK_SECONDS)
-    typer.echo("nothing runs any more")
+    typer.echo("nothing is running")
 
 
 @downtimes.command("add")
 def add_downtime(
     data: Data,
-    start: Annotated[str, typer.Option("--from", help="Its start in UTC, such as 2027-03-01T06:00:00Z.")],
-    end: Annotated[str, typer.Option("--to", help="Its end in UTC.")],
-    note: Annotated[str, typer.Option(help="What users should know.")] = "",
+    start: Annotated[str, typer.Option("--from", help="Start in UTC, such as 2027-03-01T06:00:00Z.")],
+    end: Annotated[str, typer.Option("--to", help="End in UTC.")],
+    note: Annotated[str, typer.Option(help="What to tell users.")] = "",
 ) -> None:
-    """Announce a downtime: on the portal, the landing page and in /tap/availability. It does not end the service."""
+    """Announce a downtime: on the portal, the landing page and in /tap/availability. It does not stop the service."""
     with _open_announcements(data) as announcements:
         try:
             begin, finish = parse_instant(start), parse_instant(end)
@@ -88,9 +89,12 @@ def list_downtimes(data: Data, as_json: AsJson = False) -> None:
 
 @downtimes.command("remove")
 def remove_downtime(
-    downtime: Annotated[str, typer.Argument(metavar="DOWNTIME", help="Its id; see skyhouse downtime list.")], data: Data
+    downtime: Annotated[
+        str, typer.Argument(metavar="DOWNTIME", help="Id of the downtime; see skyhouse downtime list.")
+    ],
+    data: Data,
 ) -> None:
-    """Take an announced downtime back."""
+    """Cancel an announced downtime."""
     with _open_announcements(data) as announcements:
         announcements.remove_downtime(downtime)
     typer.echo(f"removed the downtime {downtime}")
@@ -98,7 +102,7 @@ def remove_downtime(
 
 @notes.command("add")
 def add_note(
-    text: Annotated[str, typer.Argument(metavar="TEXT", help="What users should know, in quotes.")], data: Data
+    text: Annotated[str, typer.Argument(metavar="TEXT", help="What to tell users, in quotes.")], data: Data
 ) -> None:
     """Show users a note until it is removed."""
     with _open_announcements(data) as announcements:
@@ -115,7 +119,7 @@ def list_notes(data: Data, as_json: AsJson = False) -> None:
 
 @notes.command("remove")
 def remove_note(
-    note: Annotated[str, typer.Argument(metavar="NOTE", help="Its id; see skyhouse note list.")], data: Data
+    note: Annotated[str, typer.Argument(metavar="NOTE", help="Id of the note; see skyhouse note list.")], data: Data
 ) -> None:
     """Remove a note."""
     with _open_announcements(data) as announcements:

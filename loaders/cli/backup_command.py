@@ -8,50 +8,48 @@ from typing import Annotated
 import typer
 
 from loaders.backup.backup_part import Part
+from loaders.backup.backup_request import BackupRequest
 from loaders.cli.command_options import Data, execute_and_exit, run_here_and_exit
 from loaders.progress_reporter import Reporter
 
 TargetName = Annotated[
-    str, typer.Argument(metavar="TARGET", help="Directory for backups, or an address such as s3://bucket/backups.")
+    str, typer.Argument(metavar="TARGET", help="Directory for backups, or a URL such as s3://bucket/backups.")
 ]
-Without = Annotated[list[Part] | None, typer.Option("--without", help="Leave this out; may be repeated.")]
+Without = Annotated[list[Part] | None, typer.Option("--without", help="Part to leave out; may be repeated.")]
 
 
 def create_backup(
     target: TargetName,
     data: Data,
     without: Without = None,
-    full: Annotated[bool, typer.Option("--full", help="Copy all rows, not only those new since the last one.")] = False,
+    full: Annotated[
+        bool, typer.Option("--full", help="Copy all rows, not only rows new since the last backup.")
+    ] = False,
     disk: Annotated[str, typer.Option(help="Disk of the ClickHouse servers for the tables.")] = "",
-    keep: Annotated[int, typer.Option(help="Delete all but the newest N backups; 0 keeps all.", min=0)] = 0,
-    show: Annotated[bool, typer.Option("--list", help="List the backups, and make none.")] = False,
+    keep: Annotated[int, typer.Option(help="Number of newest backups to keep; 0 keeps all.", min=0)] = 0,
+    show: Annotated[bool, typer.Option("--list", help="List the backups without making one.")] = False,
 ) -> None:
     """Copy tables, users, jobs and results while the service runs."""
     address = _resolve_target(target)
     if show:
         run_here_and_exit("backup", lambda reporter: _list_backups(address, reporter))
-    arguments = {
-        "target": address,
-        "parts": _choose_parts(without),
-        "is_full": full,
-        "disk": disk,
-        "keep": keep,
-        "data": str(data.absolute()),
-    }
-    execute_and_exit(data, "backup", arguments)
+    request = BackupRequest(
+        data=data.absolute(), target=address, parts=_choose_parts(without), is_full=full, disk=disk, keep=keep
+    )
+    execute_and_exit(data, request)
 
 
 def restore_backup(
     target: TargetName,
     data: Data,
-    name: Annotated[str, typer.Option("--backup", help="Which one; default: the newest.")] = "",
+    name: Annotated[str, typer.Option("--backup", help="Name of the backup; default: the newest.")] = "",
     without: Without = None,
     no_verify: Annotated[bool, typer.Option("--no-verify", help="Do not verify the tables.")] = False,
 ) -> None:
-    """Bring a backup back into an empty data directory, or onto empty ClickHouse servers, and verify it."""
+    """Restore a backup into an empty data directory or onto empty ClickHouse servers, and verify it."""
     from loaders.control.restore_command import RestoreRequest, restore_data
 
-    request = RestoreRequest(_resolve_target(target), name, frozenset(_choose_parts(without)), not no_verify)
+    request = RestoreRequest(_resolve_target(target), name, _choose_parts(without), not no_verify)
     run_here_and_exit("restore", lambda reporter: restore_data(data.absolute(), request, reporter))
 
 
@@ -63,12 +61,12 @@ def _list_backups(address: str, reporter: Reporter) -> None:
         reporter.output(f"{backup.name}\t{describe_manifest(backup)}")
 
 
-def _choose_parts(without: list[Part] | None) -> list[Part]:
-    """Return the parts that are wanted, in their order. Results belong to jobs."""
+def _choose_parts(without: list[Part] | None) -> frozenset[Part]:
+    """Return the parts that are wanted. Results belong to jobs."""
     left_out = {*(without or ())}
     if Part.JOBS in left_out:
         left_out.add(Part.RESULTS)
-    return [part for part in Part if part not in left_out]
+    return frozenset(Part) - left_out
 
 
 def _resolve_target(target: str) -> str:

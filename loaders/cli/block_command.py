@@ -1,4 +1,4 @@
-"""``skyhouse block`` and ``skyhouse unblock``: addresses that get no answer. A running service sees changes at once."""
+"""``skyhouse block`` and ``skyhouse unblock``: blocked client addresses. A running service sees changes at once."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ File = Annotated[
 
 def block_address(
     data: Data,
-    address: Annotated[str, typer.Argument(metavar="[ADDRESS]", help="Default: list those that are blocked.")] = "",
+    address: Annotated[str, typer.Argument(metavar="[ADDRESS]", help="Default: list the blocked addresses.")] = "",
     file: File = None,
-    reason: Annotated[str, typer.Option(help="For the operators; clients do not see it.")] = "",
+    reason: Annotated[str, typer.Option(help="The reason, for operators; clients do not see it.")] = "",
 ) -> None:
-    """Answer an address or a network with 403 and the contact, or list those that are."""
+    """Refuse requests from an address or a network with 403 and the contact; or list the blocked addresses."""
     network = _parse_network(address) if address else None
     with _change_networks(data, file) as networks:
         if network is not None:
@@ -46,15 +46,15 @@ def block_address(
 
 
 def unblock_address(address: Address, data: Data, file: File = None) -> None:
-    """Answer an address or a network again that was blocked."""
+    """Unblock an address or a network."""
     network = _parse_network(address)
     with _change_networks(data, file) as networks:
         if network not in networks:
             wider = [str(each) for each in networks if each.version == network.version and network.subnet_of(each)]  # type: ignore[arg-type]
-            hint = f": {wider[0]} is, which contains it" if wider else "; `skyhouse block` lists those that are"
+            hint = f": it is part of {wider[0]}, which is" if wider else "; `skyhouse block` lists what is"
             raise BlockedError(f"{network} is not blocked{hint}")
         del networks[network]
-    typer.echo(f"{network} is not blocked any more")
+    typer.echo(f"{network} is no longer blocked")
 
 
 def _parse_network(text: str) -> Network:

@@ -1,7 +1,7 @@
 """Options and calls that several commands share.
 
-The modules of this folder are imported to parse a command or to print its help. What it works with is imported by the
-functions that begin its work.
+The modules of this folder are imported to parse a command or to print its help. The functions of the commands import
+what they work with.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, NoReturn
+from typing import TYPE_CHECKING, Annotated, NoReturn
 
 import typer
 
@@ -19,11 +19,12 @@ from loaders.progress_reporter import Reporter
 from tap_service.settings.settings_file import DEFAULT_FILE, FILE_VARIABLE
 
 if TYPE_CHECKING:
+    from loaders.command_request import CommandRequest
     from tap_service.config import Config
 
 
 def _choose_file(path: Path | None) -> Path | None:
-    """Let this process and its children read their settings from a file."""
+    """Make this process and its children read their settings from a file."""
     if path is not None:
         os.environ[FILE_VARIABLE] = str(path.absolute())
     return path
@@ -36,13 +37,13 @@ ConfigFile = Annotated[
         metavar="FILE",
         callback=_choose_file,
         is_eager=True,
-        help=f"File of settings; default: {FILE_VARIABLE}, else {DEFAULT_FILE} if there is one.",
+        help=f"Settings file; default: {FILE_VARIABLE}, else {DEFAULT_FILE} if it exists.",
     ),
 ]
 
 
 def read_config_or_exit() -> Config:
-    """Return the settings, or print each fault on a line and exit."""
+    """Return the settings, or print each problem of them on a line and exit."""
     from tap_service.config import read_config
 
     with exit_on_errors():
@@ -58,7 +59,7 @@ def read_settings(data: Path) -> Config:
 
 @contextmanager
 def exit_on_errors() -> Iterator[None]:
-    """Print each fault of the settings on a line of its own, and exit."""
+    """Print each problem of the settings on a line and exit."""
     from tap_service.config import ConfigError
 
     try:
@@ -74,23 +75,39 @@ Data = Annotated[
     typer.Option(
         "--data",
         envvar="SKYHOUSE_DATA",
-        help="Directory of the data.",
+        help="Data directory.",
         default_factory=lambda: read_config_or_exit().data,
         show_default="the setting data, else ~/.local/share/skyhouse",
     ),
 ]
 
 
-def execute_and_exit(data: Path, command: str, arguments: dict[str, Any]) -> NoReturn:
-    """Run a command on the data path, here or in the service that holds it, and exit with its code."""
+def execute_and_exit(data: Path, request: CommandRequest) -> NoReturn:
+    """Run a command on a data directory, here or in the service that holds it, and exit with its code.
+
+    Parameters
+    ----------
+    data
+        Data directory.
+    request
+        The command and its arguments.
+    """
     from loaders.control.control_client import execute_command
 
     with ConsoleReporter() as reporter:
-        raise typer.Exit(execute_command(data.absolute(), command, arguments, reporter))
+        raise typer.Exit(execute_command(data.absolute(), request, reporter))
 
 
 def run_here_and_exit(name: str, command: Callable[[Reporter], None]) -> NoReturn:
-    """Run the command ``name`` in this process, whoever holds the data path; exit with its code."""
+    """Run a command in this process, even if a service holds the data directory, and exit with its code.
+
+    Parameters
+    ----------
+    name
+        Names the command in messages.
+    command
+        Does the work; errors with a message for the user are reported.
+    """
     from loaders.control.control_client import run_and_report
 
     with ConsoleReporter() as reporter:
@@ -100,3 +117,8 @@ def run_here_and_exit(name: str, command: Callable[[Reporter], None]) -> NoRetur
             return 0
 
         raise typer.Exit(run_and_report(name, run, reporter))
+
+
+def split_names(text: str) -> tuple[str, ...]:
+    """Return the names of an option that are separated by commas."""
+    return tuple(name.strip() for name in text.split(",") if name.strip())

@@ -1,4 +1,4 @@
-"""``skyhouse config``: the settings, where each one comes from, whether they work, and a file to begin with."""
+"""``skyhouse config``: prints the settings with their sources, checks them, and prints templates of files."""
 
 from __future__ import annotations
 
@@ -22,16 +22,16 @@ _TEMPLATE = "skyhouse.toml"
 
 @app.command("check")
 def check_settings(
-    file: Annotated[Path | None, typer.Argument(metavar="[FILE]", help="Default: the file that is in use.")] = None,
+    file: Annotated[Path | None, typer.Argument(metavar="[FILE]", help="Default: the settings file in use.")] = None,
 ) -> None:
-    """Check settings and what they name: folders, files, port, servers. Run it as the user of the service."""
-    from loaders.control.service_settings import place_paths
+    """Check the settings, and the folders, files, port and servers that they name. Run this as the service's user."""
+    from loaders.control.service_settings import complete_paths
     from loaders.control.settings_check import find_problems
 
     if file is not None:
         os.environ[FILE_VARIABLE] = str(file.absolute())
     sources, config = _read_settings()
-    errors = find_problems(place_paths(config, config.data.absolute()))
+    errors = find_problems(complete_paths(config, config.data.absolute()))
     for name, reason in errors:
         typer.echo(f"error: {name} ({sources.locate_setting(name)}): {reason}", err=True)
     if errors:
@@ -41,7 +41,7 @@ def check_settings(
 
 @app.command("show")
 def show_settings() -> None:
-    """Print each setting, its value, and where that comes from. Passwords are masked."""
+    """Print each setting with its value and its source. Passwords are masked."""
     from tap_service.settings.settings_file import format_toml_value, mask_secrets
 
     sources, config = _read_settings()
@@ -60,7 +60,7 @@ def print_template(
         _TEMPLATE
     ),
 ) -> None:
-    """Print a file of settings to edit, with all of them and their defaults; or another file of an installation."""
+    """Print a settings file with all settings and their defaults to edit, or another file of an installation."""
     from loaders.installation.settings_template import write_template
 
     if name not in (_TEMPLATE, *INSTALLATION_FILES):
@@ -69,7 +69,7 @@ def print_template(
 
 
 def _read_settings() -> tuple[SettingSources, Config]:
-    """Read the settings and print a line about each variable that is ignored; exit if they have faults."""
+    """Read the settings and print a line about each variable that is ignored; exit if a setting is invalid."""
     from tap_service.config import build_config, read_sources
 
     with exit_on_errors():

@@ -8,7 +8,7 @@ from functools import cached_property
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
-if TYPE_CHECKING:  # most commands say nothing but their result
+if TYPE_CHECKING:  # most commands print only their result
     from rich.console import Console
     from rich.progress import Progress, TaskID
 
@@ -27,7 +27,7 @@ class ConsoleReporter:
     def _console(self) -> Console:
         from rich.console import Console
 
-        return Console(stderr=True, soft_wrap=True, highlight=False, emoji=False)  # :m: of the unit h:m:s is one
+        return Console(stderr=True, soft_wrap=True, highlight=False, emoji=False)  # the unit h:m:s contains :m:
 
     @cached_property
     def _bar(self) -> Progress:
@@ -74,4 +74,4 @@ class ConsoleReporter:
             self._bar.stop()
 
     def check(self) -> None:
-        """Do nothing: a local command is stopped by the signal itself."""
+        """Do nothing: a signal stops a local command."""

@@ -1,4 +1,4 @@
-"""``skyhouse describe``: the YAML that describes a file."""
+"""``skyhouse describe``: the schema file of a table file or of a table of a TAP service."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from loaders.cli.console_reporter import ConsoleReporter
-from loaders.cli.file_options import Comment, Delimiter, Format, Hdu, Header, Null, TableIndex, describe_options
+from loaders.cli.file_options import Comment, Delimiter, Format, Hdu, Header, Null, TableIndex, read_options
 from loaders.control.command_outcome import EXIT_FAILED
 from tap_service.readers.read_error import ReadError
 
@@ -16,15 +16,16 @@ def describe_file(
     file: Annotated[
         str,
         typer.Argument(
-            help="FITS, VOTable, CSV, TSV, ECSV, Parquet, IPAC, CDS, MRT, VizieR's; "
-            "the folder or the URL of a HATS catalogue; a TAP service."
+            help="File in FITS, VOTable, CSV, TSV, ECSV, Parquet, IPAC, CDS, MRT or VizieR format; "
+            "folder or URL of a HATS catalogue; or a TAP service."
         ),
     ],
     table: Annotated[
-        str, typer.Option(metavar="SCHEMA.TABLE", help="Name for the YAML; of a TAP service, the table to describe.")
+        str,
+        typer.Option(metavar="SCHEMA.TABLE", help="Table name in the YAML; for a TAP service, the table to describe."),
     ] = "",
     as_: Annotated[
-        str, typer.Option("--as", metavar="SCHEMA.TABLE", help="Name for the YAML of a table of a TAP service.")
+        str, typer.Option("--as", metavar="SCHEMA.TABLE", help="Table name in the YAML, for a table of a TAP service.")
     ] = "",
     format_: Format = "",
     hdu: Hdu = "",
@@ -34,16 +35,15 @@ def describe_file(
     comment: Comment = "",
     null: Null = None,
 ) -> None:
-    """Print the YAML that describes the table of a file or a TAP service, to edit and to pass to load as --schema."""
+    """Print a schema file for a table file or a table of a TAP service, to edit and to pass to load as --schema."""
     from clickhouse_schema.schema_files.yaml_reader import check_schema
     from clickhouse_schema.schema_files.yaml_writer import document_to_yaml
     from loaders.cli.origin_description import explain_address, print_origin_table
     from loaders.pipeline.describe_file import describe_source, find_doubts
     from loaders.pipeline.named_input import describe_input, list_forms
     from loaders.pipeline.table_name import split_name
-    from tap_service.models.read_options import build_options
 
-    options = build_options(describe_options(format_, hdu, table_index, delimiter, header, comment, null))
+    options = read_options(format_, hdu, table_index, delimiter, header, comment, null)
     with ConsoleReporter() as reporter:
         try:
             if print_origin_table(file, table, as_, reporter):
@@ -56,7 +56,7 @@ def describe_file(
             for note in (*list_forms(file, found), *found.notes):
                 reporter.message(f"note: {note}")
             for name, reason in found.unusable.items():
-                reporter.message(f"warning: {name} is left out, it cannot be loaded: {reason}")
+                reporter.message(f"warning: {name} is left out because it cannot be loaded: {reason}")
             for warning in find_doubts(found):
                 reporter.message(f"warning: {warning}")
             checked = check_schema(described, f"skyhouse describe {file}")

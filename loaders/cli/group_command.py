@@ -1,4 +1,4 @@
-"""``skyhouse group``, ``grant`` and ``revoke``: groups of users, and the tables that only they see."""
+"""``skyhouse group``, ``grant`` and ``revoke``: groups of users, and tables that only these groups see."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import typer
 
 from loaders.cli.command_options import Data, execute_and_exit
 from loaders.cli.user_command import File, open_accounts
+from loaders.control.table_requests import ArgumentlessRequest, GrantRequest
 
 app = typer.Typer(help="Groups of users. A running service sees changes at once.", no_args_is_help=True)
 
@@ -20,11 +21,11 @@ def add_members(
     group: Group,
     data: Data,
     users: Annotated[
-        list[str] | None, typer.Argument(metavar="[USER]...", help="Users; issuer:name for one of an issuer.")
+        list[str] | None, typer.Argument(metavar="[USER]...", help="Users; issuer:name for a user of an issuer.")
     ] = None,
     file: File = None,
 ) -> None:
-    """Add users to a group, which is made if it is missing."""
+    """Add users to a group, which is created if it does not exist."""
     with open_accounts(data, file) as accounts:
         accounts.add_members(group, users or ())
         members = accounts.list_groups()[group]
@@ -38,7 +39,7 @@ def remove_members(
     users: Annotated[list[str] | None, typer.Argument(metavar="[USER]...", help="Default: the group itself.")] = None,
     file: File = None,
 ) -> None:
-    """Remove users from a group, or the group. What only this group sees, nobody sees then."""
+    """Remove users from a group, or the group itself. Tables that only this group sees become invisible to all."""
     with open_accounts(data, file) as accounts:
         accounts.remove_members(group, users or ())
     typer.echo(f"removed {', '.join(users)} from {group}" if users else f"removed the group {group}")
@@ -62,20 +63,20 @@ def list_members(group: Group, data: Data, file: File = None) -> None:
 
 
 def grant_access(target: Target, group: Group, data: Data, file: File = None) -> None:
-    """Let a group see a table or schema. What has a grant is hidden from all others; everybody stands for all."""
+    """Let a group see a table or schema, which is hidden from all others. The group everybody means all users."""
     from clickhouse_schema.visible_tables import EVERYBODY
 
-    if group != EVERYBODY and ":" not in group:  # groups of issuers are known to these alone
+    if group != EVERYBODY and ":" not in group:  # only an issuer knows its groups
         with open_accounts(data, file) as accounts:
             accounts.require_group(group)
-    execute_and_exit(data, "grant", {"target": target, "group": group})
+    execute_and_exit(data, GrantRequest(command="grant", target=target, group=group))
 
 
 def revoke_access(target: Target, group: Group, data: Data) -> None:
-    """Take a group's right to see a table or schema; what has lost its last group is seen by nobody."""
-    execute_and_exit(data, "revoke", {"target": target, "group": group})
+    """Revoke a group's right to see a table or schema. After its last group, nobody sees it."""
+    execute_and_exit(data, GrantRequest(command="revoke", target=target, group=group))
 
 
 def list_grants(data: Data) -> None:
-    """List what only some groups see."""
-    execute_and_exit(data, "grants", {})
+    """List the tables and schemas that only some groups see."""
+    execute_and_exit(data, ArgumentlessRequest(command="grants"))

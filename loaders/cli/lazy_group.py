@@ -1,4 +1,4 @@
-"""A group of commands that are imported and built when they are looked up."""
+"""A group of commands whose modules are imported when a command is looked up."""
 
 from __future__ import annotations
 
@@ -11,12 +11,18 @@ from typer.core import TyperGroup
 
 
 def build_group_class(table: Mapping[str, str]) -> type[TyperGroup]:
-    """Return the class of a group with the commands of a table: names and ``module:object``, of functions or apps."""
+    """Return the class of a group of commands.
+
+    Parameters
+    ----------
+    table
+        The names of the commands, each with the ``module:object`` of its function or Typer app.
+    """
 
     class LazyGroup(TyperGroup):
         def __init__(self, **attributes: Any) -> None:
             super().__init__(**attributes)
-            self.commands = _LazyCommands(table)  # type: ignore[assignment]  # of which nothing is set
+            self.commands = _LazyCommands(table)  # type: ignore[assignment]  # nobody adds a command
 
     return LazyGroup
 
@@ -39,7 +45,7 @@ class _LazyCommands(Mapping[str, Any]):
 
 
 def _build_command(name: str, found: Any) -> Any:
-    """Return typer's command for a function or an app, as it would be in a group of others."""
+    """Return Typer's command for a function or an app, as in a group with other commands."""
     group = typer.Typer()
     if isinstance(found, typer.Typer):
         group.add_typer(found, name=name)

@@ -1,17 +1,19 @@
-"""``skyhouse mirror``: a table whose files are fetched from their origin."""
+"""``skyhouse mirror``: a table whose rows are fetched from their origin."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, NoReturn
+from typing import Annotated, Literal, NoReturn
 
 import typer
 
-from loaders.cli.command_options import Data, execute_and_exit
-from loaders.cli.table_command import MaxErrors, Rejects
+from loaders.cli.command_options import Data, execute_and_exit, split_names
+from loaders.cli.table_command import MaxErrors, Rejects, choose_rejects
 from loaders.control.command_outcome import EXIT_FAILED
 from loaders.load_error import LoadError
+from loaders.mirror.mirror_request import MirrorRequest
 from loaders.mirror.recipe_files import find_recipe_file, list_recipe_names, read_key
+from loaders.pipeline.load_request import LoadRequest
 
 _TAP, _HATS = "tap+", "hats://"
 
@@ -21,34 +23,38 @@ def mirror_origin(
         str,
         typer.Argument(
             metavar="RECIPE",
-            help="A recipe: its file, or the name of a shipped one (skyhouse mirror list); a TAP service"
-            " (tap+https://host/tap); or a HATS catalogue (hats://host/folder).",
+            help="Recipe file, or name of a shipped recipe (skyhouse mirror list); TAP service (tap+https://host/tap);"
+            " or HATS catalogue (hats://host/folder).",
         ),
     ],
     data: Data,
     table: Annotated[
-        str, typer.Option(metavar="SCHEMA.TABLE", help="Table for the rows; of a TAP service, its table there.")
+        str,
+        typer.Option(metavar="SCHEMA.TABLE", help="Table for the rows; for a TAP service, the table of the service."),
     ] = "",
     name: Annotated[
-        str, typer.Option("--as", metavar="SCHEMA.TABLE", help="Name here of the table of a TAP service.")
+        str, typer.Option("--as", metavar="SCHEMA.TABLE", help="Local name for the table of a TAP service.")
     ] = "",
     columns: Annotated[str, typer.Option(metavar="NAME,...", help="Columns to keep; default: all.")] = "",
     where: Annotated[str, typer.Option(metavar="CONDITION", help="Rows to keep: a condition in ADQL.")] = "",
     by: Annotated[
-        str, typer.Option(metavar="COLUMN", help="Ask a TAP service by ranges of this column; default: by position.")
+        str, typer.Option(metavar="COLUMN", help="Query a TAP service by ranges of this column; default: by position.")
     ] = "",
-    piece_rows: Annotated[int, typer.Option(help="Rows of one query of a TAP service at most.", min=1)] = 500_000,
-    max_files: Annotated[int, typer.Option(help="Fetched files on the disk at a time.", min=1, max=100)] = 3,
+    piece_rows: Annotated[
+        int, typer.Option(help="Maximum number of rows per query of a TAP service.", min=1)
+    ] = 500_000,
+    max_files: Annotated[int, typer.Option(help="Maximum number of fetched files on disk.", min=1, max=100)] = 3,
     publish_as_you_go: Annotated[
-        bool, typer.Option("--publish-as-you-go", help="Publish the rows of each file when it is loaded.")
+        bool, typer.Option("--publish-as-you-go", help="Publish the rows of each file as soon as it is loaded.")
     ] = False,
     work: Annotated[
-        Path | None, typer.Option(metavar="DIR", help="Folder for fetched files; default: mirrors in the data.")
+        Path | None,
+        typer.Option(metavar="DIR", help="Folder for fetched files; default: mirrors in the data directory."),
     ] = None,
     max_errors: MaxErrors = 100,
     rejects: Rejects = None,
     replace: Annotated[bool, typer.Option("--replace", help="Replace the table if it exists.")] = False,
-    restart: Annotated[bool, typer.Option("--restart", help="Forget what a stopped mirror has done.")] = False,
+    restart: Annotated[bool, typer.Option("--restart", help="Discard the progress of a stopped mirror.")] = False,
 ) -> None:
     """Fetch the files of a catalogue and load them, one by one. Start a stopped mirror again to continue it."""
     if recipe == "list":
@@ -61,31 +67,41 @@ def mirror_origin(
     elif not table:
         raise typer.BadParameter("a TAP service and a HATS catalogue need --table")
     local = name or table
-    rejected = str((rejects or Path(f"{local}.rejects.csv")).absolute())
-    shared = {"table": local, "rejects": rejected, "max_errors": max_errors, "mode": "replace" if replace else "create"}
     if recipe.startswith(_HATS):
         given = {"columns": columns, "where": where, "by": by, "publish-as-you-go": publish_as_you_go, "work": work}
         _refuse_options_of_files({**given, "restart": restart})
-        execute_and_exit(data, "load", {**shared, "files": [recipe], "schema_file": None})
-    arguments = {
-        **shared,
-        "recipe": recipe,
-        "origin_table": table if recipe.startswith(_TAP) else "",
-        "work": str((work or data / "mirrors" / local).absolute()),
-        "columns": [part.strip() for part in columns.split(",") if part.strip()],
-        "where": where,
-        "by": by,
-        "piece_rows": piece_rows,
-        "max_files": max_files,
-        "publishes_early": publish_as_you_go,
-        "restarts": restart,
-    }
-    execute_and_exit(data, "mirror", arguments)
+        _load_catalogue(data, recipe, local, rejects, max_errors, "replace" if replace else "create")
+    request = MirrorRequest(
+        recipe=recipe,
+        table=local,
+        work=(work or data / "mirrors" / local).absolute(),
+        rejects=choose_rejects(rejects, local),
+        origin_table=table if recipe.startswith(_TAP) else "",
+        by=by,
+        piece_rows=piece_rows,
+        columns=split_names(columns),
+        where=where,
+        mode="replace" if replace else "create",
+        max_files=max_files,
+        publishes_early=publish_as_you_go,
+        restarts=restart,
+        max_errors=max_errors,
+    )
+    execute_and_exit(data, request)
+
+
+def _load_catalogue(
+    data: Path, address: str, table: str, rejects: Path | None, max_errors: int, mode: Literal["create", "replace"]
+) -> NoReturn:
+    request = LoadRequest(
+        files=(address,), table=table, rejects=choose_rejects(rejects, table), max_errors=max_errors, mode=mode
+    )
+    execute_and_exit(data, request)
 
 
 def _refuse_options_of_files(given: dict[str, object]) -> None:
     if names := [f"--{option}" for option, value in given.items() if value]:
-        raise typer.BadParameter(f"a HATS catalogue is loaded as a whole, without {', '.join(names)}")
+        raise typer.BadParameter(f"a HATS catalogue is loaded completely, without {', '.join(names)}")
 
 
 def _find_recipe(recipe: str) -> str:

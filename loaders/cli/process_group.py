@@ -1,4 +1,4 @@
-"""Processes that serve on one listening socket; one that is killed is replaced."""
+"""Processes that serve on one listening socket; a killed process is replaced."""
 
 from __future__ import annotations
 
@@ -14,18 +14,27 @@ from typing import Any
 from tap_service.child_processes import end_with_parent
 from tap_service.hangup import hangups_held_back, on_hangup
 
-#: how long a process may take to end before it is killed, and to live before it is replaced at once, in seconds
+#: A process that does not end within this time is killed.
 _ENDING_SECONDS = 30.0
+
+#: A process that lived for less than this time is replaced only after it.
 _REPLACING_SECONDS = 1.0
 
-#: a fork would take over the threads' locks
+#: A fork would copy locks that threads hold.
 _SPAWN = multiprocessing.get_context("spawn")
 
 
 class ProcessGroup:
-    """``count`` processes; each calls ``target`` with its number and the arguments, which returns its exit code.
+    """Processes that serve together. SIGHUP is passed on to them.
 
-    SIGHUP is passed on to them.
+    Parameters
+    ----------
+    count
+        Number of processes.
+    target
+        Is called in each process, with its number and ``arguments``; returns the exit code.
+    arguments
+        Further arguments of ``target``, which can be pickled.
     """
 
     def __init__(self, count: int, target: Callable[..., int], arguments: tuple[Any, ...]) -> None:
@@ -34,10 +43,20 @@ class ProcessGroup:
         self._count = count
 
     def run(self, on_replaced: Callable[[str], None]) -> int:
-        """Run until a process ends by itself, which ends the others, and return its exit code.
+        """Run until a process ends by itself; then end the others.
 
-        A process that a signal ended is replaced. An exception in the caller's thread, such as SystemExit in a signal
+        A process that a signal killed is replaced. An exception in the caller's thread, such as SystemExit in a signal
         handler, ends all processes too.
+
+        Parameters
+        ----------
+        on_replaced
+            Is told about each process that is replaced.
+
+        Returns
+        -------
+        int
+            The exit code of the process that ended by itself.
         """
         forget = on_hangup(self._pass_on_hangup)
         try:
@@ -50,7 +69,7 @@ class ProcessGroup:
                         continue
                     if process.exitcode >= 0:
                         return process.exitcode
-                    on_replaced(f"process {process.pid} was ended by signal {-process.exitcode} and is replaced")
+                    on_replaced(f"process {process.pid} was killed by signal {-process.exitcode} and is replaced")
                     time.sleep(max(0.0, began + _REPLACING_SECONDS - time.monotonic()))
                     self._start_process(number)
         finally:
@@ -80,7 +99,7 @@ class ProcessGroup:
 
 
 def _run_target(target: Callable[..., int], *arguments: Any) -> None:
-    """End with the group, even if that is killed."""
+    """Run the target, and end with the parent process, even if it is killed."""
     parent = multiprocessing.parent_process()
     assert parent is not None and parent.pid is not None  # noqa: PT018, S101  a spawned process has one
     end_with_parent(parent.pid, signal.SIGTERM)

@@ -1,4 +1,4 @@
-"""``skyhouse queries``: what runs now, and stopping it."""
+"""``skyhouse queries``: lists and stops running queries, jobs and downloads."""
 
 from __future__ import annotations
 
@@ -8,8 +8,9 @@ import typer
 
 from loaders.cli.command_options import Data
 from loaders.cli.row_table import AsJson, print_and_exit
+from loaders.control.admin_requests import QueryListRequest, StopQueriesRequest
 
-app = typer.Typer(help="What runs now: queries of /sync, jobs and downloads.", invoke_without_command=True)
+app = typer.Typer(help="Running queries of /sync, jobs and downloads.", invoke_without_command=True)
 
 _COLUMNS = (
     "work_id", "kind", "client", "lane", "state", "since", "read_rows", "read_bytes", "memory", "sent_bytes", "query",
@@ -18,9 +19,9 @@ _COLUMNS = (
 
 @app.callback()
 def list_queries(context: typer.Context, data: Data, as_json: AsJson = False) -> None:
-    """List what runs now: queries of /sync, jobs and downloads of results."""
+    """List the running queries of /sync, jobs and downloads of results."""
     if context.invoked_subcommand is None:
-        print_and_exit(data, "queries", {}, _COLUMNS, as_json=as_json)
+        print_and_exit(data, QueryListRequest(), _COLUMNS, as_json=as_json)
 
 
 @app.command("stop")
@@ -28,5 +29,5 @@ def stop_queries(
     ids: Annotated[list[str], typer.Argument(metavar="ID...", help="Ids, the first column of skyhouse queries.")],
     data: Data,
 ) -> None:
-    """Stop queries, jobs or downloads; their clients read that the operator did it."""
-    print_and_exit(data, "queries stop", {"ids": ids})
+    """Stop queries, jobs or downloads; their clients are told that the operator did it."""
+    print_and_exit(data, StopQueriesRequest(ids=tuple(ids)))

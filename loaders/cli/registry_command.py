@@ -1,4 +1,4 @@
-"""``skyhouse registry``: the file of metadata from which the service makes its records for the IVOA's registry."""
+"""``skyhouse registry``: the metadata file for the records of the service in the IVOA's registry."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import typer
 from loaders.cli.command_options import Data, execute_and_exit
 from loaders.cli.console_reporter import ConsoleReporter
 from loaders.control.command_outcome import EXIT_FAILED
+from loaders.control.table_requests import RegistryRequest
 
 app = typer.Typer(help="Records for the IVOA's registry (docs/registry.md).", no_args_is_help=True)
 
@@ -23,9 +24,9 @@ def registry() -> None:
 def check_file(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="The YAML file of SKYHOUSE_REGISTRY.")],
     data: Data,
-    xml: Annotated[bool, typer.Option("--xml", help="Print the whole records.")] = False,
+    xml: Annotated[bool, typer.Option("--xml", help="Print the complete records.")] = False,
 ) -> None:
-    """Report the faults of a file with their lines; without any, list the records that the service would publish."""
+    """Report the problems of a file with their lines or, without any, list the records to be published."""
     from tap_service.services.registry.registry_file import RegistryFileError, read_registry_file
 
     with ConsoleReporter() as reporter:
@@ -34,10 +35,7 @@ def check_file(
         except RegistryFileError as error:
             reporter.message(f"error: {error}")
             raise typer.Exit(EXIT_FAILED) from error
-    arguments = {
-        "text": file.read_text(encoding="utf-8-sig"),
-        "source": str(file),
-        "data_path": str(data.absolute()),
-        "as_xml": xml,
-    }
-    execute_and_exit(data, "registry check", arguments)
+    request = RegistryRequest(
+        text=file.read_text(encoding="utf-8-sig"), source=str(file), data_path=data.absolute(), as_xml=xml
+    )
+    execute_and_exit(data, request)

@@ -1,4 +1,4 @@
-"""Rows of a command: a table on a terminal, TSV where the output is piped, a JSON list with ``--json``."""
+"""The rows that a command prints: a table on a terminal, TSV in a pipe, a JSON list with ``--json``."""
 
 from __future__ import annotations
 
@@ -6,11 +6,14 @@ import json
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Any, NoReturn
+from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
 import typer
 
 from loaders.cli.console_reporter import ConsoleReporter
+
+if TYPE_CHECKING:
+    from loaders.command_request import CommandRequest
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print a JSON list.")]
 
@@ -18,7 +21,7 @@ _UNITS = ("B", "kB", "MB", "GB", "TB", "PB")
 
 
 class _RowCollector(ConsoleReporter):
-    """Keeps the rows, and prints remarks."""
+    """Collects the rows, and prints messages."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -28,26 +31,34 @@ class _RowCollector(ConsoleReporter):
         self.rows.append(json.loads(text))
 
 
-def collect_rows(data: Path, command: str, arguments: dict[str, Any]) -> list[dict[str, Any]]:
-    """Run a command of an operator and return its rows. Exits if it fails."""
+def collect_rows(data: Path, request: CommandRequest) -> list[dict[str, Any]]:
+    """Run a command of an operator and return its rows; exit if it fails.
+
+    Parameters
+    ----------
+    data
+        Data directory.
+    request
+        The command and its arguments.
+    """
     from loaders.control.control_client import execute_admin_command
 
     with _RowCollector() as reporter:
-        if code := execute_admin_command(data.absolute(), command, arguments, reporter):
+        if code := execute_admin_command(data.absolute(), request, reporter):
             raise typer.Exit(code)
         return reporter.rows
 
 
 def print_and_exit(
-    data: Path, command: str, arguments: dict[str, Any], columns: Sequence[str] = (), *, as_json: bool = False
+    data: Path, request: CommandRequest, columns: Sequence[str] = (), *, as_json: bool = False
 ) -> NoReturn:
-    """Run a command and print these columns of its rows."""
-    print_rows(collect_rows(data, command, arguments), columns, as_json=as_json)
+    """Run a command, print these columns of its rows, and exit."""
+    print_rows(collect_rows(data, request), columns, as_json=as_json)
     raise typer.Exit
 
 
 def print_rows(rows: Sequence[Mapping[str, Any]], columns: Sequence[str], *, as_json: bool = False) -> None:
-    """Print rows; TSV has a header line and no tabs or line ends in its values."""
+    """Print rows. TSV has a header line, and spaces instead of tabs and line ends in values."""
     if as_json:
         sys.stdout.write(json.dumps(rows, indent=1, ensure_ascii=False) + "\n")
     elif sys.stdout.isatty():
@@ -70,7 +81,7 @@ def _print_table(rows: Sequence[Mapping[str, Any]], columns: Sequence[str]) -> N
 
     table = Table(*columns, box=None, pad_edge=False)
     for row in rows:
-        # no markup: the text is users'
+        # Text, because users' queries may contain markup
         table.add_row(*(Text(_format_for_people(name, row.get(name))) for name in columns))
     Console(highlight=False).print(table)
 

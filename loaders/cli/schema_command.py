@@ -1,19 +1,20 @@
-"""``skyhouse schema``: schema files, and comparing the engine with them."""
+"""``skyhouse schema``: shows, checks and applies schema files."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
 from loaders.cli.command_options import Data, execute_and_exit
 from loaders.cli.console_reporter import ConsoleReporter
 from loaders.control.command_outcome import EXIT_FAILED
+from loaders.control.table_requests import SchemaRequest
 from loaders.load_error import LoadError
 from loaders.tables.schema_names import find_example_file, find_schema_file, list_schema_names
 
-app = typer.Typer(help="Schema files, and how far the engine matches them.", no_args_is_help=True)
+app = typer.Typer(help="Schema files, and the differences between them and the engine.", no_args_is_help=True)
 
 SchemaFile = Annotated[Path, typer.Argument(metavar="FILE", help="YAML that describes a schema and its tables.")]
 
@@ -35,7 +36,7 @@ def show_schema(
 
 @app.command("check")
 def check_schema(file: SchemaFile) -> None:
-    """Report everything that load, plan and apply would ignore, change or refuse; exit code 1 if there is anything."""
+    """Report everything that load, plan and apply would ignore, change or refuse; exit code 1 if there is any."""
     from clickhouse_schema.schema_files.yaml_reader import check_schema
     from clickhouse_schema.schema_problem import SchemaError
 
@@ -70,5 +71,5 @@ def apply_schema(file: SchemaFile, data: Data) -> None:
     _execute_on_file(data, "schema apply", file)
 
 
-def _execute_on_file(data: Path, command: str, file: Path) -> None:
-    execute_and_exit(data, command, {"schema_file": str(file.absolute())})
+def _execute_on_file(data: Path, command: Literal["schema diff", "schema plan", "schema apply"], file: Path) -> None:
+    execute_and_exit(data, SchemaRequest(command=command, schema_file=file.absolute()))

@@ -50,12 +50,12 @@ from tap_service.storage.site_state import SiteStateUnavailable
 from tap_service.storage.usage.usage_store import UsageUnavailable
 from tap_service.storage.watches.watch_store import WatchStoreUnavailable
 
-#: How long running responses may continue after the signal, and how long the whole ending may take. systemd and
+#: The time for running responses after the signal, and for the complete end of the process. systemd and
 #: ``ProcessGroup`` wait longer.
 _MAX_GRACE_SECONDS = 5
 _MAX_ENDING_SECONDS = 25
 
-_FAULTS = (
+_ERRORS = (
     ReadError,
     EngineError,
     AccountError,
@@ -76,12 +76,12 @@ _FAULTS = (
 def run_service(
     data_path: Path, host: str, port: int, reporter: Reporter, *, demo: bool = False, processes: int = 1
 ) -> int:
-    """Serve until SIGINT or SIGTERM and return the exit code.
+    """Serve until SIGINT or SIGTERM.
 
     Parameters
     ----------
     data_path
-        Directory of the data.
+        Data directory.
     host, port
         The address to listen on.
     reporter
@@ -89,7 +89,12 @@ def run_service(
     demo
         Load the demo tables first.
     processes
-        How many processes answer requests; several need ClickHouse servers and jobs in Redis.
+        Number of processes that answer requests; several need ClickHouse servers and jobs in Redis.
+
+    Returns
+    -------
+    int
+        The exit code.
     """
     _prepare_process()
     try:
@@ -102,7 +107,7 @@ def run_service(
                     arguments = processes, data_path, listener, url, Path(folder)
                     return ProcessGroup(processes, serve_as_one_of, arguments).run(reporter.message)
             _serve_listener(config, data_path, listener, url, reporter, demo=demo)
-    except _FAULTS as error:
+    except _ERRORS as error:
         return _report_error(error, reporter)
     except SystemExit:
         reporter.message("stopped")
@@ -112,9 +117,25 @@ def run_service(
 def serve_as_one_of(
     number: int, count: int, data_path: Path, listener: socket.socket, url: str, metrics_folder: Path
 ) -> int:
-    """Serve as one of ``count`` processes, with a part of the limits; only the first one announces the service.
+    """Serve as one of several processes, with a part of the limits. Only process 0 announces the service.
 
-    Each shows the metrics of all of them, through sockets in ``metrics_folder``.
+    Parameters
+    ----------
+    number, count
+        The number of this process, and how many there are.
+    data_path
+        Data directory.
+    listener
+        The socket on which all processes listen.
+    url
+        The URL that is announced.
+    metrics_folder
+        Folder of sockets, through which each process shows the metrics of all processes.
+
+    Returns
+    -------
+    int
+        The exit code.
     """
     _prepare_process()
     with ConsoleReporter() as reporter, suppress(SystemExit):
@@ -122,7 +143,7 @@ def serve_as_one_of(
             config = divide_limits(read_settings(data_path), count)
             shown = "" if number else url
             _serve_listener(config, data_path, listener, shown, reporter, share=(metrics_folder, str(number)))
-        except _FAULTS as error:
+        except _ERRORS as error:
             return _report_error(error, reporter)
     return 0
 
@@ -142,13 +163,13 @@ def _serve_listener(
     demo: bool = False,
     share: tuple[Path, str] | None = None,
 ) -> None:
-    """Serve; without ``url``, do not announce it. ``share`` is for ``ServiceMetrics.share_in``."""
+    """Serve, and announce the service if there is a ``url``. ``share``: arguments of ``ServiceMetrics.share_in``."""
     connections = raise_file_limit(config.max_connections)
     if url and connections < config.max_connections:
         reporter.message(
             f"note: only {connections} connections can be open at once, not {config.max_connections} "
-            "(SKYHOUSE_MAX_CONNECTIONS): each one needs two files, so raise the hard limit of open files (ulimit -Hn, "
-            "LimitNOFILE of systemd)"
+            "(SKYHOUSE_MAX_CONNECTIONS): each connection needs two files, so raise the hard limit of open files "
+            "(ulimit -Hn, LimitNOFILE of systemd)"
         )
     with open_engine(data_path, is_read_only=True) as engine:
         if demo:
@@ -158,7 +179,7 @@ def _serve_listener(
         catalogue_cache = app.state.services.catalogue_cache
         if share is not None:
             app.state.services.metrics.share_in(*share)
-        gc.freeze()  # what exists now stays, so no collection of garbage needs to look at it
+        gc.freeze()  # objects that exist now live as long as the process, so the garbage collector need not visit them
 
         def announce() -> None:
             reporter.output(format_first_queries(engine, catalogue_cache.catalogue_for(None), url))
@@ -190,7 +211,7 @@ def _check_processes(config: Config) -> None:
 
 
 class _Server(uvicorn.Server):
-    """Calls ``on_start`` once it answers, and tells the service manager; None leaves both to another process."""
+    """Notifies the service manager and calls ``on_start`` when it answers; with None, another process does both."""
 
     def __init__(self, app: Any, on_start: Callable[[], None] | None) -> None:
         super().__init__(
@@ -217,7 +238,7 @@ class _Server(uvicorn.Server):
 
 
 async def _send_signs_of_life() -> None:
-    """Tell the service manager that the event loop turns; it ends a process whose loop hangs."""
+    """Tell the service manager that the event loop runs; it ends a process whose loop hangs."""
     interval = find_alive_interval()
     while interval:
         notify_manager(ALIVE)
@@ -232,13 +253,13 @@ def _create_folder(data_path: Path) -> None:
 
 
 def _bind_listener(host: str, port: int) -> socket.socket:
-    """Bind the port before the engine starts, so that an occupied port is reported at once."""
+    """Bind the port before the engine starts, so that a port in use is reported at once."""
     try:
         return socket.create_server((host, port), family=socket.AF_INET6 if ":" in host else socket.AF_INET)
     except OSError as error:
         if error.errno == errno.EADDRINUSE:
             raise LoadError(
-                f"port {port} of {host} is occupied: stop what listens there, or choose another --port"
+                f"port {port} of {host} is in use: stop the program that listens there, or choose another --port"
             ) from error
         raise LoadError(f"cannot listen on {host} port {port}: {error.strerror}") from error
 

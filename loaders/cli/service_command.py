@@ -13,7 +13,7 @@ from loaders.cli.console_reporter import ConsoleReporter
 Host = Annotated[
     str,
     typer.Option(
-        help="Address to listen on; 0.0.0.0 for all networks.",
+        help="Address to listen on; 0.0.0.0 for all interfaces.",
         default_factory=lambda: read_config_or_exit().host,
         show_default="the setting host, else 127.0.0.1",
     ),
@@ -31,7 +31,7 @@ Port = Annotated[
 Processes = Annotated[
     int,
     typer.Option(
-        help="Processes that answer requests; several need ClickHouse servers and Redis.",
+        help="Number of processes; more than one needs ClickHouse servers and Redis.",
         min=1,
         default_factory=lambda: read_config_or_exit().processes,
         show_default="the setting processes, else 1",

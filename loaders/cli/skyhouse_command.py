@@ -1,4 +1,4 @@
-"""The ``skyhouse`` command. Exit codes: 0 fine, 1 failed, 2 wrong usage."""
+"""The ``skyhouse`` command. Exit codes: 0 success, 1 failure, 2 wrong usage."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from loaders.cli.lazy_group import build_group_class
 from tap_service.process_end import report_crashes
 from tap_service.unused_libraries import leave_out_unused_libraries
 
-#: the function of a command, or the app of a group of them, in the order of the help text
+#: The function of each command, or the app of a group of commands, in the order of the help text
 COMMANDS = {
     "grant": "loaders.cli.group_command:grant_access",
     "revoke": "loaders.cli.group_command:revoke_access",

@@ -1,22 +1,31 @@
-"""``skyhouse load`` and its like: tables made of files, corrected, checked and dropped."""
+"""``skyhouse load`` and the other commands that make, correct, check and drop tables."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, NoReturn
+from typing import Annotated, Literal, NoReturn
 
 import typer
 
 from loaders.cli.command_options import Data, execute_and_exit, run_here_and_exit
-from loaders.cli.file_options import Comment, Delimiter, Format, Hdu, Header, Null, TableIndex, describe_options
+from loaders.cli.file_options import Comment, Delimiter, Format, Hdu, Header, Null, TableIndex, read_options
+from loaders.control.table_requests import ArgumentlessRequest, TableRequest
+from loaders.pipeline.attach_request import AttachRequest
+from loaders.pipeline.correction_request import CorrectionRequest
+from loaders.pipeline.load_request import LoadRequest
 from loaders.tables.schema_names import list_schema_names, resolve_schema_option
 from tap_service.hats.reading.catalogue_folder import is_folder_address
 
 TableName = Annotated[str, typer.Argument(metavar="SCHEMA.TABLE", help="The table's name.")]
-MaxErrors = Annotated[int, typer.Option(help="Bad rows that are rejected before the command stops.", min=0)]
-Rejects = Annotated[Path | None, typer.Option(help="File for bad rows; default: SCHEMA.TABLE.rejects.csv.")]
+MaxErrors = Annotated[int, typer.Option(help="Maximum number of rejected rows; with more the command stops.", min=0)]
+Rejects = Annotated[Path | None, typer.Option(help="File for rejected rows; default: SCHEMA.TABLE.rejects.csv.")]
 Strict = Annotated[bool, typer.Option("--strict", help="Treat warnings as errors (see skyhouse schema check).")]
-Again = Annotated[bool, typer.Option("--again", help="Apply files that were applied before.")]
+Again = Annotated[bool, typer.Option("--again", help="Apply files again that were applied before.")]
+
+
+def choose_rejects(rejects: Path | None, table: str) -> Path:
+    """Return the absolute path of the rejects file, by default one with the table's name in the working directory."""
+    return (rejects or Path(f"{table}.rejects.csv")).absolute()
 
 
 def load_table(
@@ -24,8 +33,8 @@ def load_table(
         list[str],
         typer.Argument(
             metavar="FILE...",
-            help="FITS, VOTable, CSV, TSV, ECSV, Parquet, IPAC, CDS, MRT, VizieR's; "
-            "or a HATS catalogue: its folder or URL (hats, https, s3).",
+            help="Files in FITS, VOTable, CSV, TSV, ECSV, Parquet, IPAC, CDS, MRT or VizieR format; "
+            "or folder or URL (hats, https, s3) of a HATS catalogue.",
         ),
     ],
     table: Annotated[str, typer.Option(metavar="SCHEMA.TABLE", help="Table for the rows.")],
@@ -34,7 +43,7 @@ def load_table(
         str | None,
         typer.Option(
             metavar="FILE|NAME",
-            help="YAML that describes the table (see skyhouse describe), or the name of a shipped one: "
+            help="YAML that describes the table (see skyhouse describe), or the name of a shipped schema: "
             f"{', '.join(list_schema_names())}.",
         ),
     ] = None,
@@ -51,45 +60,45 @@ def load_table(
     replace: Annotated[bool, typer.Option("--replace", help="Replace the table if it exists.")] = False,
     append: Annotated[bool, typer.Option("--append", help="Add to the table if it exists.")] = False,
 ) -> None:
-    """Load files into a table, which is visible when all is loaded. Start a stopped load again to continue it."""
+    """Load files into a table, which is visible when all rows are loaded. Start a stopped load again to continue it."""
     if replace and append:
         raise typer.BadParameter("give --replace or --append, not both")
-    arguments = {
-        "files": [file if "://" in file else str(Path(file).absolute()) for file in files],
-        "table": table,
-        "schema_file": str(resolve_schema_option(schema)) if schema else None,
-        "strict": strict,
-        "options": describe_options(format_, hdu, table_index, delimiter, header, comment, null),
-        "max_errors": max_errors,
-        "rejects": str((rejects or Path(f"{table}.rejects.csv")).absolute()),
-        "mode": "replace" if replace else "append" if append else "create",
-    }
-    execute_and_exit(data, "load", arguments)
+    request = LoadRequest(
+        files=tuple(file if "://" in file else Path(file).absolute() for file in files),
+        table=table,
+        rejects=choose_rejects(rejects, table),
+        schema_file=resolve_schema_option(schema) if schema else None,
+        strict=strict,
+        max_errors=max_errors,
+        mode="replace" if replace else "append" if append else "create",
+        options=read_options(format_, hdu, table_index, delimiter, header, comment, null),
+    )
+    execute_and_exit(data, request)
 
 
 def attach_catalogue(
     table: Annotated[str, typer.Option(metavar="SCHEMA.TABLE", help="Name of the table.")],
     data: Data,
     catalogue: Annotated[
-        str, typer.Argument(metavar="CATALOGUE", help="Folder of a HATS catalogue, or its URL (hats, https, s3).")
+        str, typer.Argument(metavar="CATALOGUE", help="Folder or URL (hats, https, s3) of a HATS catalogue.")
     ] = "",
     schema: Annotated[
         Path | None, typer.Option(metavar="FILE", help="YAML that describes the table (see skyhouse describe).")
     ] = None,
     strict: Strict = False,
     refresh: Annotated[
-        bool, typer.Option("--refresh", help="Read the files of an attached table again, which have changed.")
+        bool, typer.Option("--refresh", help="Read the changed files of an attached table again.")
     ] = False,
 ) -> None:
-    """Make a HATS catalogue a table whose files stay where they are; skyhouse drop forgets it."""
-    arguments = {
-        "address": catalogue if "://" in catalogue or not catalogue else str(Path(catalogue).absolute()),
-        "table": table,
-        "schema_file": str(schema.absolute()) if schema else None,
-        "strict": strict,
-        "refresh": refresh,
-    }
-    execute_and_exit(data, "attach", arguments)
+    """Make a HATS catalogue a table without copying its files; skyhouse drop removes the table, not the files."""
+    request = AttachRequest(
+        address=catalogue if "://" in catalogue or not catalogue else str(Path(catalogue).absolute()),
+        table=table,
+        schema_file=schema.absolute() if schema else None,
+        strict=strict,
+        refresh=refresh,
+    )
+    execute_and_exit(data, request)
 
 
 def update_rows(
@@ -117,24 +126,36 @@ def delete_rows(
 
 
 def _correct_and_exit(
-    data: Path, command: str, table: str, files: list[Path], max_errors: int, rejects: Path | None, *, again: bool
+    data: Path,
+    command: Literal["update", "delete"],
+    table: str,
+    files: list[Path],
+    max_errors: int,
+    rejects: Path | None,
+    *,
+    again: bool,
 ) -> NoReturn:
-    arguments = {
-        "files": [str(file.absolute()) for file in files],
-        "table": table,
-        "max_errors": max_errors,
-        "rejects": str((rejects or Path(f"{table}.rejects.csv")).absolute()),
-        "again": again,
-    }
-    execute_and_exit(data, command, arguments)
+    request = CorrectionRequest(
+        command=command,
+        files=tuple(file.absolute() for file in files),
+        table=table,
+        rejects=choose_rejects(rejects, table),
+        max_errors=max_errors,
+        again=again,
+    )
+    execute_and_exit(data, request)
+
+
+def _work_on_table(data: Path, command: Literal["verify", "rebuild", "drop"], table: str) -> NoReturn:
+    execute_and_exit(data, TableRequest(command=command, table=table))
 
 
 def verify_table(
     table: Annotated[
-        str, typer.Argument(metavar="SCHEMA.TABLE|CATALOGUE", help="The table's name; or a HATS catalogue, as in load.")
+        str, typer.Argument(metavar="SCHEMA.TABLE|CATALOGUE", help="The table's name, or a HATS catalogue as for load.")
     ],
     data: Data,
-    rows: Annotated[bool, typer.Option("--rows", help="Of a catalogue, read all rows, not only the footers.")] = False,
+    rows: Annotated[bool, typer.Option("--rows", help="For a catalogue: read all rows, not only the footers.")] = False,
 ) -> None:
     """Check a table's rows, ranges, order and HEALPix index against what was loaded; or a HATS catalogue's files."""
     if is_folder_address(table):
@@ -142,20 +163,20 @@ def verify_table(
 
         run_here_and_exit("verify", lambda reporter: verify_catalogue(table, reporter, with_rows=rows))
     if rows:
-        raise typer.BadParameter("--rows is for catalogues: of a table, all rows are checked")
-    execute_and_exit(data, "verify", {"table": table})
+        raise typer.BadParameter("--rows is for catalogues: all rows of a table are checked anyway")
+    _work_on_table(data, "verify", table)
 
 
 def rebuild_table(table: TableName, data: Data) -> None:
-    """Rewrite a table in the layout of this version; queries read the old one until the new one is complete."""
-    execute_and_exit(data, "rebuild", {"table": table})
+    """Rewrite a table in the layout of this version; queries read the old rows until the new ones are complete."""
+    _work_on_table(data, "rebuild", table)
 
 
 def drop_table(table: TableName, data: Data) -> None:
     """Remove a table from the catalogue and delete its rows."""
-    execute_and_exit(data, "drop", {"table": table})
+    _work_on_table(data, "drop", table)
 
 
 def list_tables(data: Data) -> None:
     """List the tables with their rows and sizes."""
-    execute_and_exit(data, "tables", {})
+    execute_and_exit(data, ArgumentlessRequest(command="tables"))

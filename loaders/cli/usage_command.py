@@ -1,4 +1,4 @@
-"""``skyhouse usage``: how much was queried, by month."""
+"""``skyhouse usage``: usage statistics by month."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from tap_service.storage.usage.usage_store import UsageCounts, UsageEntry, Usage
 _BY = ("table", "user", "format")
 _MONTH = re.compile(r"[0-9]{4}-(0[1-9]|1[0-2])")
 
-Month = Annotated[str, typer.Option(metavar="YYYY-MM", help="A month (UTC); default: all of them.")]
+Month = Annotated[str, typer.Option(metavar="YYYY-MM", help="Month in UTC; default: all months.")]
 By = Annotated[
-    str, typer.Option(metavar="|".join(_BY), help="One line for each: user is a class of users. Default: in all.")
+    str, typer.Option(metavar="|".join(_BY), help="One line per table, class of users or format; default: totals.")
 ]
 
 
@@ -28,9 +28,9 @@ def print_usage(
     data: Data,
     month: Month = "",
     by: By = "",
-    as_json: Annotated[bool, typer.Option("--json", help="Print a list of JSON objects.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print a JSON list.")] = False,
 ) -> None:
-    """Show how many queries and jobs there were, with their rows, bytes, seconds of the engine, and users."""
+    """Show the number of queries and jobs, with their rows, bytes, seconds in the engine, and users."""
     if by and by not in _BY:
         raise typer.BadParameter(f"--by is one of {', '.join(_BY)}")
     if month and not _MONTH.fullmatch(month):
@@ -65,7 +65,7 @@ def _read_entries(data: Path) -> list[UsageEntry]:
 
 
 def sum_usage(entries: list[UsageEntry], by: str) -> list[dict[str, Any]]:
-    """Return a line for each month and table, class of users or format; the newest month and most queries first."""
+    """Return a line for each month and table, class of users or format; newest month and most queries first."""
     wanted = by if by in ("table", "format") else "all"
     counts: defaultdict[tuple[str, str], UsageCounts] = defaultdict(UsageCounts)
     clients: defaultdict[tuple[str, str], int] = defaultdict(int)

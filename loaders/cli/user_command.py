@@ -1,4 +1,4 @@
-"""``skyhouse user``: who may use the service, with passwords and tokens. A running service sees changes at once."""
+"""``skyhouse user``: accounts with passwords and tokens. A running service sees changes at once."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from loaders.cli.command_options import Data, execute_and_exit, read_settings
+from loaders.control.table_requests import UserRequest, UserTableRequest
 from loaders.load_error import LoadError
 
 if TYPE_CHECKING:
@@ -23,7 +24,7 @@ Name = Annotated[str, typer.Argument(metavar="NAME", help="The user's name.")]
 File = Annotated[
     Path | None,
     typer.Option(
-        "--accounts", help="The file of users.", show_default="the setting accounts, else in the data directory"
+        "--accounts", help="The accounts file.", show_default="the setting accounts, else in the data directory"
     ),
 ]
 
@@ -33,9 +34,9 @@ def add_user(
     name: Name,
     data: Data,
     file: File = None,
-    admin: Annotated[bool, typer.Option("--admin", help="May see and stop all users' jobs.")] = False,
+    admin: Annotated[bool, typer.Option("--admin", help="Let the user see and stop all jobs.")] = False,
 ) -> None:
-    """Add a user, or change a password. It is prompted for, or read from standard input if that is not a terminal."""
+    """Add a user or change a password, which is prompted for or, without a terminal, read from standard input."""
     if sys.stdin.isatty():
         password = typer.prompt("Password", hide_input=True, confirmation_prompt=True)
     else:
@@ -50,12 +51,10 @@ def create_token(
     name: Name,
     data: Data,
     file: File = None,
-    label: Annotated[str, typer.Option(help="Its purpose; names it when it is revoked.")] = "token",
-    days: Annotated[
-        float | None, typer.Option(help="How long it is valid; default: until it is revoked.", min=0)
-    ] = None,
+    label: Annotated[str, typer.Option(help="Purpose of the token, by which it is revoked.")] = "token",
+    days: Annotated[float | None, typer.Option(help="Validity in days; default: until revoked.", min=0)] = None,
 ) -> None:
-    """Create a token for scripts and print it, only once: Authorization: Bearer TOKEN."""
+    """Create a token for scripts and print it; it is not shown again. Use it as Authorization: Bearer TOKEN."""
     with open_accounts(data, file) as accounts:
         typer.echo(accounts.add_token(name, label, days))
 
@@ -78,12 +77,13 @@ def assign_limits(
     name: Name,
     data: Data,
     class_name: Annotated[
-        str, typer.Argument(metavar="[@CLASS]", help="One of SKYHOUSE_CLIENT_LIMITS. Default: print the user's class.")
+        str,
+        typer.Argument(metavar="[@CLASS]", help="Class in SKYHOUSE_CLIENT_LIMITS; default: print the user's class."),
     ] = "",
     file: File = None,
     none: Annotated[bool, typer.Option("--none", help="Remove the user from their class.")] = False,
 ) -> None:
-    """Give a user the limits of a class of users, such as @survey. A user is in one class at most."""
+    """Give a user the limits of a class of users, such as @survey. A user is in at most one class."""
     if class_name and none:
         raise typer.BadParameter("give a class or --none, not both")
     with open_accounts(data, file) as accounts:
@@ -93,7 +93,10 @@ def assign_limits(
         defined = read_settings(data).client_limits
     typer.echo(f"{name} has the limits of {assigned or '@users'}")
     if assigned and defined and assigned not in defined:
-        typer.echo(f"note: the setting client_limits has no {assigned} here; until it has, @users holds", err=True)
+        typer.echo(
+            f"note: the setting client_limits has no {assigned} here; until it has, the limits of @users apply",
+            err=True,
+        )
 
 
 @app.command("mail")
@@ -101,30 +104,31 @@ def set_mail(
     name: Name,
     data: Data,
     address: Annotated[
-        str, typer.Argument(metavar="[ADDRESS]", help="Where mails of watches go. Default: print the user's address.")
+        str,
+        typer.Argument(metavar="[ADDRESS]", help="Address for mails of watches; default: print the user's address."),
     ] = "",
     file: File = None,
-    none: Annotated[bool, typer.Option("--none", help="Forget the address: the user gets no mail.")] = False,
+    none: Annotated[bool, typer.Option("--none", help="Delete the address: the user gets no mail.")] = False,
 ) -> None:
-    """Note the mail address of a user: watches send mail to this one alone."""
+    """Set the mail address of a user: watches send mail only to this address."""
     if address and none:
         raise typer.BadParameter("give an address or --none, not both")
     with open_accounts(data, file) as accounts:
         if address or none:
             accounts.set_mail(name, address)
-        noted = accounts.find_mail(name)
-    typer.echo(f"mail for {name} goes to {noted}" if noted else f"{name} has no mail address here")
+        address = accounts.find_mail(name)
+    typer.echo(f"mail for {name} goes to {address}" if address else f"{name} has no mail address here")
 
 
 @app.command("remove")
 def remove_user(name: Name, data: Data, file: File = None) -> None:
-    """Remove a user with what is theirs: tokens, watches, jobs, tables, history, grants; so nobody inherits it."""
+    """Remove a user with all tokens, watches, jobs, tables, history and grants, so that nobody inherits them."""
     from loaders.cli.user_removal import remove_belongings, remove_history
 
     with open_accounts(data, file) as accounts:
         accounts.require_user(name)
         if not remove_belongings(data.absolute(), name):
-            typer.echo(f"error: {name} stays a user until all of this is removed: try again", err=True)
+            typer.echo(f"error: {name} stays a user until all of this is removed: run the command again", err=True)
             raise typer.Exit(1)
         accounts.remove_user(name)
         remove_history(data.absolute(), name)  # of queries that ended meanwhile
@@ -137,7 +141,7 @@ def list_tables(
     name: Annotated[str, typer.Argument(metavar="[NAME]", help="The user's name; default: all users.")] = "",
 ) -> None:
     """List the tables of users."""
-    execute_and_exit(data, "user tables", {"user": name})
+    execute_and_exit(data, UserRequest(command="user tables", user=name))
 
 
 @app.command("drop-table")
@@ -145,7 +149,7 @@ def drop_table(
     name: Name, data: Data, table: Annotated[str, typer.Argument(metavar="[TABLE]", help="Default: all of them.")] = ""
 ) -> None:
     """Drop a table of a user, such as mydb.stars, or all of them."""
-    execute_and_exit(data, "user drop-table", {"user": name, "table": table})
+    execute_and_exit(data, UserTableRequest(user=name, table=table))
 
 
 @app.command("list")
@@ -159,7 +163,7 @@ def list_users(data: Data, file: File = None) -> None:
 
 @contextmanager
 def open_accounts(data: Path, file: Path | None) -> Iterator[Accounts]:
-    """Open the file of users; errors are printed in one sentence."""
+    """Open the accounts file; errors are printed in one sentence."""
     from tap_service.storage.accounts import AccountError, Accounts
 
     try:

@@ -8,22 +8,23 @@ import typer
 
 from loaders.cli.command_options import Data
 from loaders.cli.row_table import AsJson, collect_rows, print_and_exit, print_fields, print_rows
+from loaders.control.admin_requests import AddWatchRequest, PauseWatchRequest, WatchListRequest, WatchRequest
 
 app = typer.Typer(help="Watches: queries that run on the new rows of a table.", no_args_is_help=True)
 
 _COLUMNS = ("watch", "user", "name", "table", "state", "rows", "runs_done", "last_run", "last_error")
 
-WatchName = Annotated[str, typer.Argument(metavar="WATCH", help="Its id, or its name if only one user has it.")]
-Owner = Annotated[str, typer.Option("--user", help="Whose it is.")]
+WatchName = Annotated[str, typer.Argument(metavar="WATCH", help="Id of the watch, or its name if it is unique.")]
+Owner = Annotated[str, typer.Option("--user", help="Owner of the watch.")]
 
 
 @app.command("add")
 def add_watch(
     name: Annotated[
-        str, typer.Argument(metavar="NAME", help="Its name, and that of the table mydb.NAME for its rows.")
+        str, typer.Argument(metavar="NAME", help="Name of the watch, and of the table mydb.NAME for its rows.")
     ],
     data: Data,
-    user: Annotated[str, typer.Option(help="The user, with whose rights it runs.")],
+    user: Annotated[str, typer.Option(help="Owner of the watch, with whose rights it runs.")],
     query: Annotated[str, typer.Option(metavar="ADQL", help="A query that reads the table to watch.")] = "",
     table: Annotated[
         str, typer.Option(metavar="SCHEMA.TABLE", help="The table to watch, if the query reads several.")
@@ -31,24 +32,27 @@ def add_watch(
     positions: Annotated[
         str, typer.Option("--list", metavar="mydb.TABLE", help="A list of positions instead of a query, with --table.")
     ] = "",
-    radius: Annotated[float, typer.Option(metavar="ARCSEC", help="How near to a position of the list.")] = 1.0,
-    webhook: Annotated[str, typer.Option(metavar="URL", help="Where messages are posted.")] = "",
+    radius: Annotated[
+        float, typer.Option(metavar="ARCSEC", help="Maximum separation from a position of the list.")
+    ] = 1.0,
+    webhook: Annotated[str, typer.Option(metavar="URL", help="URL to post messages to.")] = "",
     mail: Annotated[
         bool, typer.Option("--mail", help="Send mails to the user's address (skyhouse user mail).")
     ] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Make a watch for a user. With a webhook, the secret of its signatures is printed, only once."""
-    wish = {
-        "name": name,
-        "query": query,
-        "table": table,
-        "list_name": positions,
-        "radius": radius if positions else 0.0,
-        "webhook": webhook,
-        "has_mail": mail,
-    }
-    rows = collect_rows(data, "watch add", {"user": user, "wish": wish})
+    """Add a watch for a user. With a webhook, the secret of its signatures is printed; it is not shown again."""
+    request = AddWatchRequest(
+        user=user,
+        name=name,
+        query=query,
+        table=table,
+        list_name=positions,
+        radius=radius if positions else 0.0,
+        webhook=webhook,
+        has_mail=mail,
+    )
+    rows = collect_rows(data, request)
     if as_json:
         print_rows(rows, (), as_json=True)
     else:
@@ -58,13 +62,13 @@ def add_watch(
 @app.command("list")
 def list_watches(data: Data, user: Owner = "", as_json: AsJson = False) -> None:
     """List the watches of all users, or of one."""
-    print_and_exit(data, "watch list", {"user": user}, _COLUMNS, as_json=as_json)
+    print_and_exit(data, WatchListRequest(user=user), _COLUMNS, as_json=as_json)
 
 
 @app.command("show")
 def show_watch(watch: WatchName, data: Data, user: Owner = "", as_json: AsJson = False) -> None:
-    """Show all that is known of a watch, with its last runs."""
-    rows = collect_rows(data, "watch show", {"watch": watch, "user": user})
+    """Show everything that is known about a watch, with its last runs."""
+    rows = collect_rows(data, WatchRequest(command="watch show", watch=watch, user=user))
     if as_json:
         print_rows(rows, (), as_json=True)
     else:
@@ -74,7 +78,7 @@ def show_watch(watch: WatchName, data: Data, user: Owner = "", as_json: AsJson =
 @app.command("remove")
 def remove_watch(watch: WatchName, data: Data, user: Owner = "") -> None:
     """Remove a watch; the table of its results stays."""
-    print_and_exit(data, "watch remove", {"watch": watch, "user": user})
+    print_and_exit(data, WatchRequest(command="watch remove", watch=watch, user=user))
 
 
 @app.command("pause")
@@ -82,13 +86,13 @@ def pause_watch(
     watch: WatchName,
     data: Data,
     user: Owner = "",
-    off: Annotated[bool, typer.Option("--off", help="Let it go on, with the additions of meanwhile.")] = False,
+    off: Annotated[bool, typer.Option("--off", help="Resume the watch, with the additions of the pause.")] = False,
 ) -> None:
-    """Let a watch pause. New rows are kept for it as long as the setting watch_days says."""
-    print_and_exit(data, "watch pause", {"watch": watch, "user": user, "pause": not off})
+    """Pause a watch. New rows are kept for it for the number of days in the setting watch_days."""
+    print_and_exit(data, PauseWatchRequest(watch=watch, user=user, pause=not off))
 
 
 @app.command("run")
 def run_watch(watch: WatchName, data: Data, user: Owner = "") -> None:
-    """Try again the runs of a watch that have failed, and the messages that were given up."""
-    print_and_exit(data, "watch run", {"watch": watch, "user": user})
+    """Repeat the failed runs of a watch, and the deliveries that were given up."""
+    print_and_exit(data, WatchRequest(command="watch run", watch=watch, user=user))

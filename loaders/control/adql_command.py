@@ -1,4 +1,4 @@
-"""``skyhouse adql``: the SQL of a query, its steps and the engine's plan; or a check without tables."""
+"""``skyhouse adql``: the SQL of a query, its steps and the engine's plan; or a syntax check without tables."""
 
 from __future__ import annotations
 
@@ -12,7 +12,24 @@ _ESCAPES = {"n": "\n", "t": "\t", "r": "\r", "\\": "\\"}
 
 
 def print_translation(engine: Engine, query: str, explain: bool, reporter: Reporter) -> None:
-    """Report the SQL of ``query``; with ``explain`` also its steps, its HEALPix ranges and the engine's plan."""
+    """Report the SQL of a query.
+
+    Parameters
+    ----------
+    engine
+        Has the catalogue.
+    query
+        The query in ADQL.
+    explain
+        Also report the steps of the translation, the HEALPix ranges and the engine's plan.
+    reporter
+        Receives them.
+
+    Raises
+    ------
+    LoadError
+        The query cannot be translated.
+    """
     try:
         translation = translate(query, read_catalogue(engine))
     except AdqlError as error:
@@ -30,9 +47,17 @@ def print_translation(engine: Engine, query: str, explain: bool, reporter: Repor
 
 
 def check_query_line(line: str) -> str:
-    """Check a query without tables; return ``OK`` or ``ERROR line:column message``.
+    """Check the syntax of a query without tables.
 
-    ``line`` is the query on one line, with \\n, \\t and \\\\ escaped.
+    Parameters
+    ----------
+    line
+        The query on one line, with line ends, tabs and backslashes escaped as \\n, \\t and \\\\.
+
+    Returns
+    -------
+    str
+        ``OK`` or ``ERROR line:column message``.
     """
     query = _unescape_line(line)
     try:

@@ -1,14 +1,9 @@
-"""What both ends of the control socket know of commands: how they take arguments, and how they end."""
+"""How commands end: exit codes and messages, at both ends of the control socket."""
 
 from __future__ import annotations
 
-from typing import Any
-
 from tap_service.storage.engine.engine import EngineUnavailable, StorageFull
 from tap_service.storage.engine.engine_errors import shorten_message
-
-#: JSON values, with absolute paths
-Arguments = dict[str, Any]
 
 EXIT_FAILED = 1
 
@@ -16,7 +11,7 @@ STOPPED = "stopped: start the same {command} again to continue it"
 
 
 def explain_error(error: Exception, disk: str = "") -> str:
-    """Return the message of an error, for the command line; ``disk``: where no space is left, such as ' in /data'."""
+    """Return the message of an error for the command line; ``disk``: names the full disk, such as ' in /data'."""
     if isinstance(error, StorageFull):
-        return f"no space left{disk} ({error}): free some"
+        return f"no space left{disk} ({error}): free some space"
     return shorten_message(error.detail) if isinstance(error, EngineUnavailable) else str(error)

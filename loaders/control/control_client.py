@@ -1,6 +1,6 @@
 """Runs a command in this process, or hands it to the process that holds the data path.
 
-What commands work with is imported by those that run here: half of the time of the others would be imports.
+Modules that only work on data are imported if the command runs here: they take half of the time of other commands.
 """
 
 from __future__ import annotations
@@ -11,7 +11,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from loaders.control.command_outcome import EXIT_FAILED, STOPPED, Arguments, explain_error
+from loaders.command_request import CommandRequest
+from loaders.control.command_outcome import EXIT_FAILED, STOPPED, explain_error
 from loaders.control.control_socket import SOCKET_NAME, open_address, send_line
 from loaders.control.service_settings import read_settings
 from loaders.load_error import LoadCancelled, LoadError
@@ -21,23 +22,55 @@ from tap_service.storage.engine.data_path import DataPathHeldError, lock_data_pa
 from tap_service.storage.engine.engine import EngineError
 
 
-def execute_command(data_path: Path, command: str, arguments: Arguments, reporter: Reporter) -> int:
-    """Run a command on ``data_path`` and return its exit code; errors are reported."""
-    return run_and_report(command, lambda: _run_or_hand_over(data_path, command, arguments, reporter), reporter)
+def execute_command(data_path: Path, request: CommandRequest, reporter: Reporter) -> int:
+    """Run a command on the data, here or in the service that holds the data path.
+
+    Parameters
+    ----------
+    data_path
+        Data directory.
+    request
+        The command and its arguments.
+    reporter
+        Receives output, messages and progress; also errors that have a message for the user.
+
+    Returns
+    -------
+    int
+        The exit code.
+    """
+    return run_and_report(request.command, lambda: _run_or_hand_over(data_path, request, reporter), reporter)
 
 
 def run_and_report(name: str, command: Callable[[], int], reporter: Reporter, stopped: str = STOPPED) -> int:
-    """Run the command ``name`` and return its exit code; errors are reported, and that it was ``stopped``."""
+    """Run a command, and report its errors.
+
+    Parameters
+    ----------
+    name
+        Names the command in messages.
+    command
+        Runs it and returns its exit code.
+    reporter
+        Receives the message of an error.
+    stopped
+        The message if the user stopped the command; may contain ``{command}``.
+
+    Returns
+    -------
+    int
+        The exit code.
+    """
     try:
         return command()
-    except _list_problems() as error:  # which is called when there is an error
+    except _list_errors() as error:  # is called only if there is an error
         reporter.message(f"error: {explain_error(error)}")
     except (KeyboardInterrupt, LoadCancelled):
         reporter.message(stopped.format(command=name))
     return EXIT_FAILED
 
 
-def _list_problems() -> tuple[type[Exception], ...]:
+def _list_errors() -> tuple[type[Exception], ...]:
     """Return the errors with a message for the user."""
     from tap_service.storage.jobs.job_store import JobStoreUnavailable
     from tap_service.storage.shares.share_store import ShareStoreUnavailable
@@ -46,42 +79,77 @@ def _list_problems() -> tuple[type[Exception], ...]:
     return ReadError, EngineError, JobStoreUnavailable, ShareStoreUnavailable, SiteStateUnavailable, OSError
 
 
-def _run_or_hand_over(data_path: Path, command: str, arguments: Arguments, reporter: Reporter) -> int:
+def _run_or_hand_over(data_path: Path, request: CommandRequest, reporter: Reporter) -> int:
     config = read_settings(data_path)
     try:
         lock = None if config.clickhouse_url else lock_data_path(data_path)
     except DataPathHeldError:
-        code = hand_over(data_path, command, arguments, reporter)
+        code = hand_over(data_path, request, reporter)
         if code is None:
             raise
         return code
     from loaders.control import data_commands, engine_opener
 
-    is_read_only = command in data_commands.READING_COMMANDS
+    is_read_only = request.command in data_commands.READING_COMMANDS
     with engine_opener.open_engine(data_path, is_read_only=is_read_only, lock=lock) as engine:
-        return data_commands.run_command(engine, command, arguments, reporter)
+        return data_commands.run_command(engine, request, reporter)
 
 
-def execute_admin_command(data_path: Path, command: str, arguments: Arguments, reporter: Reporter) -> int:
-    """Run a command of an operator in the service on ``data_path``, else here on the stores of the settings."""
+def execute_admin_command(data_path: Path, request: CommandRequest, reporter: Reporter) -> int:
+    """Run a command of an operator, in the service that holds the data path or, without one, on the stores.
+
+    Parameters
+    ----------
+    data_path
+        Data directory.
+    request
+        The command and its arguments.
+    reporter
+        Receives rows as lines of JSON, messages and errors.
+
+    Returns
+    -------
+    int
+        The exit code.
+    """
     return run_and_report(
-        command, lambda: _administer(data_path, command, arguments, reporter), reporter, stopped="stopped"
+        request.command, lambda: _administer(data_path, request, reporter), reporter, stopped="stopped"
     )
 
 
-def _administer(data_path: Path, command: str, arguments: Arguments, reporter: Reporter) -> int:
+def _administer(data_path: Path, request: CommandRequest, reporter: Reporter) -> int:
     config = read_settings(data_path)
-    code = None if config.redis_url else hand_over(data_path, command, arguments, reporter)
+    code = None if config.redis_url else hand_over(data_path, request, reporter)
     if code is not None:
         return code
     from loaders.control import admin_commands
 
     with admin_commands.open_administration(config, data_path) as administration:
-        return admin_commands.run_command(administration, command, arguments, reporter)
+        return admin_commands.run_command(administration, request, reporter)
 
 
-def hand_over(data_path: Path, command: str, arguments: Arguments, reporter: Reporter) -> int | None:
-    """Let the process that holds ``data_path`` run a command; return its exit code, None if no process listens."""
+def hand_over(data_path: Path, request: CommandRequest, reporter: Reporter) -> int | None:
+    """Let the process that holds the data path run a command.
+
+    Parameters
+    ----------
+    data_path
+        Data directory.
+    request
+        The command and its arguments.
+    reporter
+        Receives what the process reports.
+
+    Returns
+    -------
+    int or None
+        The exit code; None if no process listens.
+
+    Raises
+    ------
+    LoadError
+        The socket cannot be used, or the process ended before the command.
+    """
     with socket.socket(socket.AF_UNIX) as connection:
         try:
             with open_address(data_path / SOCKET_NAME) as address:
@@ -92,12 +160,13 @@ def hand_over(data_path: Path, command: str, arguments: Arguments, reporter: Rep
             raise LoadError(
                 f"the service on {data_path} runs as another user: run this command as that user"
             ) from error
-        send_line(connection, {"command": command, "arguments": arguments})
+        send_line(connection, request.model_dump_json())
         for line in connection.makefile("r", encoding="utf-8"):
             event = json.loads(line)
             if "exit" in event:
                 return int(event["exit"])
             _report_event(event, reporter)
+    command = request.command
     raise LoadError(f"the service on {data_path} stopped before the {command} was done: start the {command} again")
 
 

@@ -12,25 +12,41 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+from pydantic import ValidationError
+
+from loaders.command_request import CommandRequest
 from loaders.control import admin_commands, data_commands
-from loaders.control.command_outcome import EXIT_FAILED, Arguments
+from loaders.control.command_outcome import EXIT_FAILED
 from loaders.control.control_socket import SOCKET_NAME, open_address, send_line, shut_down
+from loaders.control.request_parser import parse_request
+from loaders.export.export_request import ExportRequest
 from loaders.load_error import LoadCancelled
+from loaders.mirror.mirror_request import MirrorRequest
+from loaders.pipeline.load_request import LoadRequest
 from loaders.progress_reporter import Reporter
 from tap_service.constants import VERSION
 from tap_service.storage.engine.engine import Engine
 
-#: A load beside queries leaves half of the cores to them. One thread instead of two on two cores: p95 of the queries
-#: 89 ms instead of 108, and 1.05 M rows/s instead of 1.14.
+#: A load next to queries leaves half of the cores to them. With one thread instead of two on two cores, p95 of the
+#: queries is 89 ms instead of 108, and 1.05 M rows/s are loaded instead of 1.14.
 _LOAD_THREADS = min(2, max(1, (os.cpu_count() or 1) // 2))
 
 _log = logging.getLogger("skyhouse")
 
 
 class ControlServer:
-    """Listens from ``start`` to ``close``; calls ``on_change`` after a command that changed the catalogue.
+    """Listens on the control socket from ``start`` to ``close``.
 
-    ``administration``: what the commands of operators ask and change.
+    Parameters
+    ----------
+    engine
+        The engine, which this process holds.
+    data_path
+        Data directory.
+    on_change
+        Is called after a command that may have changed the catalogue.
+    administration
+        The services for commands of operators; without them, these commands are unknown.
     """
 
     def __init__(
@@ -51,7 +67,7 @@ class ControlServer:
         self._is_closed = False
 
     def start(self) -> None:
-        # this process holds the data path, so an existing socket file is left over from a killed one
+        # this process holds the data path, so an existing socket file is left from a killed process
         self._path.unlink(missing_ok=True)
         with open_address(self._path) as address:
             self._listener.bind(address)
@@ -91,45 +107,54 @@ class ControlServer:
 
     def _serve_connection(self, connection: socket.socket) -> None:
         with connection, connection.makefile("r", encoding="utf-8") as lines:
-            request = json.loads(lines.readline() or "null")
-            if request is not None:
+            if line := lines.readline():
                 reporter = _SocketReporter(connection, lines)
-                reporter.send_event({"exit": self._run_command(request["command"], request["arguments"], reporter)})
-            # the reporter's thread still reads, which would hold the connection open
+                reporter.send_event({"exit": self._run_line(line, reporter)})
+            # otherwise the reporter's thread, which still reads, keeps the connection open
             shut_down(connection)
         with self._lock:
             self._connections.discard(connection)
 
-    def _knows(self, command: str) -> bool:
-        return command in data_commands.COMMANDS or (
-            self._administration is not None and command in admin_commands.COMMANDS
+    def _run_line(self, line: str, reporter: Reporter) -> int:
+        """Run the command of a request in JSON, and return its exit code."""
+        try:
+            request = parse_request(line)
+            if request.command in data_commands.COMMANDS or self._administration is not None:
+                return self._run_command(_limit_threads(request), reporter)
+        except ValidationError as error:
+            _log.warning("a command was refused: %s", error)
+        command = json.loads(line)["command"]
+        reporter.message(
+            f"error: the service does not know {command}: it runs another version of Skyhouse than this command, "
+            f"{VERSION}; start it again"
         )
+        return EXIT_FAILED
 
-    def _run_command(self, command: str, arguments: Arguments, reporter: Reporter) -> int:
+    def _run_command(self, request: CommandRequest, reporter: Reporter) -> int:
         """Return the command's exit code. Unexpected errors are logged and reported."""
-        if not self._knows(command):
-            reporter.message(
-                f"error: the service does not know {command}: it runs another version of Skyhouse than this command, "
-                f"{VERSION}; start it again"
-            )
-            return EXIT_FAILED
-        if command in ("load", "mirror"):
-            arguments["insert_threads"] = _LOAD_THREADS
-        if command == "export":
-            arguments["threads"] = _LOAD_THREADS
+        command = request.command
         try:
             if self._administration is not None and command in admin_commands.COMMANDS:
-                return admin_commands.run_command(self._administration, command, arguments, reporter)
-            return data_commands.run_command(self._engine, command, arguments, reporter)
+                return admin_commands.run_command(self._administration, request, reporter)
+            return data_commands.run_command(self._engine, request, reporter)
         except Exception as error:
             _log.error("%s failed", command, exc_info=error)
             reporter.message(
-                f"error: {command} failed because of a fault in Skyhouse: {error!r}. The service's log has the details"
+                f"error: {command} failed because of an error in Skyhouse: {error!r}. The service's log has the details"
             )
             return EXIT_FAILED
         finally:
             if command in data_commands.REFRESHING_COMMANDS:
                 self._on_change()
+
+
+def _limit_threads(request: CommandRequest) -> CommandRequest:
+    """Return the request with the number of threads that a command may use next to queries."""
+    if isinstance(request, LoadRequest | MirrorRequest):
+        return request.model_copy(update={"insert_threads": _LOAD_THREADS})
+    if isinstance(request, ExportRequest):
+        return request.model_copy(update={"threads": _LOAD_THREADS})
+    return request
 
 
 class _SocketReporter:
@@ -161,6 +186,6 @@ class _SocketReporter:
 
     def send_event(self, event: dict[str, Any]) -> None:
         try:
-            send_line(self._connection, event)
+            send_line(self._connection, json.dumps(event))
         except OSError:
             self._is_cancelled.set()

@@ -2,7 +2,7 @@
 
 ``<data>/control.sock`` (mode 0600). One connection is one command, in lines of JSON:
 
-    to the service    {"command": "load", "arguments": {...}}
+    to the service    {"command": "load", "table": "survey.stars", ...}    a ``CommandRequest``
     from it           {"output": text} | {"message": text} | {"progress": [rows, fraction]}   any number of them
                       {"exit": code}                                                          the last
 
@@ -11,13 +11,11 @@ A client that disconnects cancels its command; a load that is stopped in this wa
 
 from __future__ import annotations
 
-import json
 import os
 import socket
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
 SOCKET_NAME = "control.sock"
 
@@ -25,8 +23,9 @@ SOCKET_NAME = "control.sock"
 _MAX_ADDRESS_BYTES = 100
 
 
-def send_line(connection: socket.socket, event: dict[str, Any]) -> None:
-    connection.sendall(json.dumps(event).encode() + b"\n")
+def send_line(connection: socket.socket, document: str) -> None:
+    """Send a JSON document of one line. Raises ``OSError``."""
+    connection.sendall(document.encode() + b"\n")
 
 
 @contextmanager

@@ -1,7 +1,7 @@
 """The commands that work on the data: the same functions in the command's own process and behind the control socket.
 
-A command takes the engine, its arguments as JSON values with absolute paths, and a reporter; it raises ``LoadError``.
-``COMMANDS`` names functions, whose modules are imported when the command runs: one of all would take as long as all.
+A command takes the engine, its request and a reporter; it raises ``LoadError``. ``COMMANDS`` names functions, whose
+modules are imported when the command runs: importing the modules of all commands would delay each of them.
 """
 
 from __future__ import annotations
@@ -9,126 +9,65 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
-from pathlib import Path
 from pkgutil import resolve_name
-from typing import Literal
+from typing import TYPE_CHECKING, Any
 
-from loaders.control.command_outcome import EXIT_FAILED, STOPPED, Arguments, explain_error
+from loaders.command_request import CommandRequest
+from loaders.control.command_outcome import EXIT_FAILED, STOPPED, explain_error
 from loaders.control.service_settings import read_settings
 from loaders.load_error import LoadCancelled, LoadError
 from loaders.progress_reporter import Reporter
 from tap_service.readers.read_error import ReadError
 from tap_service.storage.engine.engine import Engine, EngineError, EngineUnavailable, QueryCancelled, StorageFull
 
-Command = Callable[[Engine, Arguments, Reporter], None]
+if TYPE_CHECKING:
+    from loaders.backup.backup_request import BackupRequest
+    from loaders.export.export_request import ExportRequest
+
+Command = Callable[[Engine, Any, Reporter], None]
 
 
-def _load_files(engine: Engine, arguments: Arguments, reporter: Reporter) -> None:
-    from loaders.pipeline.load_request import LoadRequest
-    from loaders.pipeline.load_table import load_files
-    from tap_service.models.read_options import build_options
+def _run(function: str) -> Command:
+    """Return a command that calls ``module:function`` with the engine, its request and the reporter."""
 
-    schema_file = arguments.pop("schema_file")
-    request = LoadRequest(
-        files=tuple(file if "://" in file else Path(file) for file in arguments.pop("files")),
-        rejects=Path(arguments.pop("rejects")),
-        options=build_options(arguments.pop("options", {})),
-        schema_file=Path(schema_file) if schema_file else None,
-        **arguments,
-    )
-    load_files(engine, request, reporter)
-
-
-def _mirror_table(engine: Engine, arguments: Arguments, reporter: Reporter) -> None:
-    from loaders.mirror.mirror_load import mirror_table
-    from loaders.mirror.mirror_request import MirrorRequest
-
-    work, rejects = Path(arguments.pop("work")), Path(arguments.pop("rejects"))
-    columns = tuple(arguments.pop("columns"))
-    request = MirrorRequest(work=work, rejects=rejects, columns=columns, **arguments)
-    mirror_table(engine, request, reporter)
-
-
-def _attach_catalogue(engine: Engine, arguments: Arguments, reporter: Reporter) -> None:
-    from loaders.pipeline.attach_request import AttachRequest
-    from loaders.pipeline.attach_table import attach_catalogue
-
-    schema_file = arguments.pop("schema_file")
-    request = AttachRequest(schema_file=Path(schema_file) if schema_file else None, **arguments)
-    attach_catalogue(engine, request, reporter)
-
-
-def _correct_rows(kind: Literal["update", "delete"]) -> Command:
-    def run(engine: Engine, arguments: Arguments, reporter: Reporter) -> None:
-        from loaders.pipeline.correct_rows import correct_rows
-        from loaders.pipeline.correction_request import CorrectionRequest
-
-        files = tuple(Path(file) for file in arguments.pop("files"))
-        rejects = Path(arguments.pop("rejects"))
-        correct_rows(engine, CorrectionRequest(kind=kind, files=files, rejects=rejects, **arguments), reporter)
+    def run(engine: Engine, request: CommandRequest, reporter: Reporter) -> None:
+        resolve_name(function)(engine, request, reporter)
 
     return run
-
-
-def _make_match(engine: Engine, arguments: Arguments, reporter: Reporter) -> None:
-    from loaders.pipeline.match_request import MatchRequest
-    from loaders.tables.match_admin import make_match
-
-    make_match(engine, MatchRequest(**arguments), reporter)
-
-
-def _back_up(engine: Engine, arguments: Arguments, reporter: Reporter) -> None:
-    from loaders.backup.backup_part import Part
-    from loaders.backup.create_backup import BackupRequest, create_backup
-
-    config = read_settings(Path(arguments.pop("data")))
-    parts = frozenset(Part(part) for part in arguments.pop("parts"))
-    create_backup(engine, config, BackupRequest(parts=parts, **arguments), reporter)
-
-
-def _export_table(engine: Engine, arguments: Arguments, reporter: Reporter) -> None:
-    from loaders.export.export_file import export_file
-    from loaders.export.export_hats import export_hats
-    from loaders.export.export_request import HATS, ExportRequest
-
-    request = ExportRequest(columns=tuple(arguments.pop("columns")), **arguments)
-    (export_hats if request.format == HATS else export_file)(engine, request, reporter)
-
-
-def _check_registry(engine: Engine, arguments: Arguments, reporter: Reporter) -> None:
-    from loaders.control.registry_check import check_registry
-
-    check_registry(
-        engine, arguments["text"], arguments["source"], Path(arguments["data_path"]), arguments["as_xml"], reporter
-    )
 
 
 def _call(function: str, *names: str) -> Command:
-    """Return a command that calls ``module:function`` with the engine, these arguments and the reporter."""
+    """Return a command that calls ``module:function`` with the engine, attributes of its request, and the reporter."""
 
-    def run(engine: Engine, arguments: Arguments, reporter: Reporter) -> None:
-        resolve_name(function)(engine, *(arguments[name] for name in names), reporter)
-
-    return run
-
-
-def _call_with_schema_file(function: str) -> Command:
-    def run(engine: Engine, arguments: Arguments, reporter: Reporter) -> None:
-        resolve_name(function)(engine, Path(arguments["schema_file"]), reporter)
+    def run(engine: Engine, request: CommandRequest, reporter: Reporter) -> None:
+        resolve_name(function)(engine, *(getattr(request, name) for name in names), reporter)
 
     return run
+
+
+def _back_up(engine: Engine, request: BackupRequest, reporter: Reporter) -> None:
+    from loaders.backup.create_backup import create_backup
+
+    create_backup(engine, read_settings(request.data), request, reporter)
+
+
+def _export_table(engine: Engine, request: ExportRequest, reporter: Reporter) -> None:
+    from loaders.export.export_file import export_file
+    from loaders.export.export_hats import export_hats
+
+    (export_hats if request.is_hats else export_file)(engine, request, reporter)
 
 
 COMMANDS: dict[str, Command] = {
-    "load": _load_files,
-    "mirror": _mirror_table,
-    "attach": _attach_catalogue,
-    "update": _correct_rows("update"),
-    "delete": _correct_rows("delete"),
+    "load": _run("loaders.pipeline.load_table:load_files"),
+    "mirror": _run("loaders.mirror.mirror_load:mirror_table"),
+    "attach": _run("loaders.pipeline.attach_table:attach_catalogue"),
+    "update": _run("loaders.pipeline.correct_rows:correct_rows"),
+    "delete": _run("loaders.pipeline.correct_rows:correct_rows"),
     "verify": _call("loaders.tables.verify_table:verify_table", "table"),
     "drop": _call("loaders.tables.drop_table:drop_table", "table"),
     "rebuild": _call("loaders.tables.table_rebuild:rebuild_table", "table"),
-    "match make": _make_match,
+    "match make": _run("loaders.tables.match_admin:make_match"),
     "match follow": _call("loaders.tables.match_admin:follow_matches", "table"),
     "match list": _call("loaders.tables.match_admin:print_matches"),
     "match drop": _call("loaders.tables.match_admin:drop_match", "table"),
@@ -136,10 +75,10 @@ COMMANDS: dict[str, Command] = {
     "user tables": _call("loaders.tables.user_table_admin:list_user_tables", "user"),
     "user drop-table": _call("loaders.tables.user_table_admin:drop_user_tables", "user", "table"),
     "user forget": _call("loaders.tables.user_table_admin:forget_user", "user"),
-    "schema diff": _call_with_schema_file("loaders.tables.schema_apply:print_schema_differences"),
-    "schema plan": _call_with_schema_file("loaders.tables.schema_apply:print_schema_plan"),
-    "schema apply": _call_with_schema_file("loaders.tables.schema_apply:apply_schema"),
-    "registry check": _check_registry,
+    "schema diff": _call("loaders.tables.schema_apply:print_schema_differences", "schema_file"),
+    "schema plan": _call("loaders.tables.schema_apply:print_schema_plan", "schema_file"),
+    "schema apply": _call("loaders.tables.schema_apply:apply_schema", "schema_file"),
+    "registry check": _call("loaders.control.registry_check:check_registry", "text", "source", "data_path", "as_xml"),
     "shards prepare": _call("loaders.cluster.rebalance:prepare_servers"),
     "shards plan": _call("loaders.cluster.rebalance:report_shards", "shards"),
     "shards move": _call("loaders.cluster.rebalance:move_shards", "shards"),
@@ -160,7 +99,7 @@ CHANGING_COMMANDS = frozenset(
 #: Commands after which a service reads the catalogue again at once.
 REFRESHING_COMMANDS = CHANGING_COMMANDS | {"grant", "revoke"}
 
-#: Commands that can do without an up-to-date catalogue, where a server is away or the user has no right to change it.
+#: Commands that run without an up-to-date catalogue if a server is unreachable or the user may not change it.
 READING_COMMANDS = frozenset(
     {
         "tables",
@@ -184,7 +123,7 @@ _lock = threading.Lock()
 
 @contextmanager
 def _reserve_table(table: str) -> Iterator[None]:
-    """Let one command at a time change a table; '' stands for all tables."""
+    """Let only one command at a time change a table; '' stands for all tables."""
     with _lock:
         if table in _busy_tables or (_busy_tables and not table) or "" in _busy_tables:
             raise LoadError(f"another command is changing {table or 'a table'}: wait until it is done")
@@ -196,16 +135,31 @@ def _reserve_table(table: str) -> Iterator[None]:
             _busy_tables.discard(table)
 
 
-def run_command(engine: Engine, command: str, arguments: Arguments, reporter: Reporter) -> int:
-    """Run a command and return its exit code; faults that a user can cause are reported in one sentence.
+def run_command(engine: Engine, request: CommandRequest, reporter: Reporter) -> int:
+    """Run a command on the data, and report errors that a user can cause in one sentence.
 
-    Changes of the catalogue go to one server: another may not have yet what the last statement has written.
+    Changes of the catalogue go to one server: another one may not have received the last statement's rows yet.
+
+    Parameters
+    ----------
+    engine
+        Has the tables.
+    request
+        A request of one of ``COMMANDS``.
+    reporter
+        Receives the output, messages and errors.
+
+    Returns
+    -------
+    int
+        The exit code.
     """
+    command = request.command
     try:
         if command in CHANGING_COMMANDS:
             engine = engine.pin_server()
-        with _reserve_table(arguments.get("table", "")) if command in CHANGING_COMMANDS else nullcontext():
-            COMMANDS[command](engine, dict(arguments), reporter)
+        with _reserve_table(getattr(request, "table", "")) if command in CHANGING_COMMANDS else nullcontext():
+            COMMANDS[command](engine, request, reporter)
     except (LoadCancelled, QueryCancelled):
         reporter.message(STOPPED.format(command=command))
         return EXIT_FAILED

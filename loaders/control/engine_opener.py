@@ -22,29 +22,33 @@ from tap_service.storage.open_storage import open_remote_engine
 
 _log = logging.getLogger("skyhouse")
 
-#: ClickHouse's error code ACCESS_DENIED.
+#: ClickHouse's error code ACCESS_DENIED
 _ACCESS_DENIED = 497
 
 
 def has_engine(data_path: Path) -> bool:
-    """Whether there is anything that commands could work on."""
+    """Whether there is an engine with data for commands."""
     return bool(read_settings(data_path).clickhouse_url) or (data_path / "clickhouse").exists()
 
 
 @contextmanager
 def open_engine(data_path: Path, *, is_read_only: bool = False, lock: TextIO | None = None) -> Iterator[Engine]:
-    """Open the engine of the settings, else the embedded one over ``data_path``; close it at the end.
+    """Open the engine of the settings or, without one, the embedded engine; close it at the end.
 
-    The catalogue is brought up to date, except on a full disk: what exists can still be read.
+    The catalogue is brought up to date. On a full disk it is not; the existing tables can still be read.
 
     Parameters
     ----------
     data_path
-        Directory of the data.
+        Data directory.
     is_read_only
         Accept the catalogue as it is if the engine's user may not change it.
     lock
-        What ``lock_data_path`` has returned, if this process holds the data path.
+        The lock from ``lock_data_path``, if this process holds the data path.
+
+    Yields
+    ------
+    Engine
 
     Raises
     ------
@@ -66,7 +70,7 @@ def open_engine(data_path: Path, *, is_read_only: bool = False, lock: TextIO | N
 def update_catalogue(engine: Engine, config: Config, *, is_read_only: bool) -> None:
     """Bring the catalogue up to date. Raises ``LoadError`` or ``EngineError``."""
     try:
-        prepare_engine(engine.pin_server())  # another server may not have yet what was just written
+        prepare_engine(engine.pin_server())  # another server may not have received the last write yet
         finish_killed_loads(engine, is_only_user=not config.clickhouse_url)
     except StorageFull as error:
         _log.warning("the catalogue was not updated because no space is left: %s", error)

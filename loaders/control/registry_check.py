@@ -21,7 +21,7 @@ _UNKNOWN_URL = "https://address.not.known"
 
 
 def check_registry(engine: Engine, text: str, source: str, data_path: Path, as_xml: bool, reporter: Reporter) -> None:
-    """Report the records, as names or as XML, and the tables that collections name and nobody has.
+    """Report the records, as names or as XML, and the tables that collections name and that do not exist.
 
     Parameters
     ----------
@@ -30,9 +30,9 @@ def check_registry(engine: Engine, text: str, source: str, data_path: Path, as_x
     text, source
         The content of the file, and its name for messages.
     data_path
-        Directory of the data.
+        Data directory.
     as_xml
-        Report whole records, one after the other.
+        Report complete records, one after the other.
     reporter
         Receives them.
 

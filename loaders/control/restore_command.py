@@ -1,8 +1,8 @@
-"""``skyhouse restore``: a backup in an empty data directory, or on empty servers.
+"""``skyhouse restore``: restores a backup into an empty data directory, or onto empty servers.
 
-The embedded engine's data come into a directory beside the data directory, which gets its name when all is there and
-verified: a stopped restore leaves no data directory. On ClickHouse servers the databases are marked while they are
-restored. Either way, a restore that is started again begins anew.
+The embedded engine's data are restored into a directory next to the data directory, which is renamed when everything
+is restored and verified: a stopped restore leaves no data directory. On ClickHouse servers the databases are marked
+while they are restored. In both cases, restarting a stopped restore starts it from the beginning.
 """
 
 from __future__ import annotations
@@ -34,7 +34,19 @@ _SUFFIX = ".restoring"
 
 @dataclass(frozen=True, slots=True)
 class RestoreRequest:
-    """``target`` and ``name`` of a backup, '' for the newest; the ``parts`` wanted; whether tables are verified."""
+    """A backup to restore.
+
+    Attributes
+    ----------
+    target
+        The address of the backups.
+    name
+        The name of the backup; '' for the newest.
+    parts
+        The parts to restore.
+    is_verified
+        Whether the tables are verified.
+    """
 
     target: str
     name: str = ""
@@ -43,11 +55,28 @@ class RestoreRequest:
 
 
 def restore_data(data_path: Path, request: RestoreRequest, reporter: Reporter) -> None:
-    """Restore a backup for the settings of ``data_path``. Raises ``LoadError`` or ``EngineError``."""
+    """Restore a backup.
+
+    Parameters
+    ----------
+    data_path
+        Data directory, for whose settings the backup is restored.
+    request
+        What to restore.
+    reporter
+        Receives messages.
+
+    Raises
+    ------
+    LoadError
+        The backup cannot be restored.
+    EngineError
+        The engine failed.
+    """
     target = BackupTarget(request.target)
     manifest = target.find_backup(request.name)
     if missing := request.parts - manifest.parts:
-        reporter.message(f"the backup {manifest.name} is one without {' and '.join(sorted(missing))}")
+        reporter.message(f"the backup {manifest.name} has no {' and no '.join(sorted(missing))}")
     reporter.message(f"restoring {manifest.name}: {describe_manifest(manifest)}")
     parts = request.parts & manifest.parts
     config = read_settings(data_path)
@@ -94,6 +123,6 @@ def _restore_parts(
 def _refuse_data(data_path: Path) -> None:
     if data_path.exists() and any(data_path.iterdir()):
         raise LoadError(
-            f"{data_path} is not empty: a backup is restored where nothing is. Give another directory with --data, or"
+            f"{data_path} is not empty: a backup is restored into an empty directory. Name another one with --data, or"
             " move this one away"
         )

@@ -1,4 +1,4 @@
-"""The service's settings for its commands."""
+"""The settings of the service, as its commands read them."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from tap_service.constants import ACCOUNTS_FILE, BLOCKED_FILE, REGISTRY_FILE, US
 
 
 def read_settings(data_path: Path) -> Config:
-    """Return the settings for a data path; unset paths are below it. Raises ``LoadError``."""
+    """Return the settings for a data directory; unset paths are below it. Raises ``LoadError``."""
     try:
-        return place_paths(read_config(), data_path)
+        return complete_paths(read_config(), data_path)
     except ConfigError as error:
         raise LoadError("\n".join(error.problems)) from error
 
 
-def place_paths(config: Config, data_path: Path) -> Config:
-    """Return the settings with this data path, and unset paths below it."""
+def complete_paths(config: Config, data_path: Path) -> Config:
+    """Return the settings with this data directory, and unset paths below it."""
     defaults = {
         "attach_cache": data_path / "attached",
         "accounts": data_path / ACCOUNTS_FILE,

@@ -1,4 +1,4 @@
-"""Whether the folders, files, address and servers that the settings name can be used, by this user and now."""
+"""Checks whether this user can use the folders, files, address and servers that the settings name."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _TIMEOUT_SECONDS = 5.0
 
 
 def find_problems(config: Config) -> list[tuple[str, str]]:
-    """Return the name of each setting that cannot be used, and a sentence with the reason. Changes nothing."""
+    """Return the name of each setting that cannot be used, with the reason in one sentence. Changes nothing."""
     return [(name, reason) for name, check in _CHECKS.items() for reason in check(config)]
 
 
@@ -36,13 +36,13 @@ def _check_jobs(config: Config) -> Iterator[str]:
 
 
 def _check_hats(config: Config) -> Iterator[str]:
-    if config.hats_path and config.hats_path.parent != config.data:  # which is checked itself
+    if config.hats_path and config.hats_path.parent != config.data:  # the data directory has its own check
         yield from _check_folder(config.hats_path)
 
 
 def _check_spool(config: Config) -> Iterator[str]:
     if not config.spool_path.is_dir():
-        yield f"the folder {config.spool_path} does not exist: make it, or name another one"
+        yield f"the folder {config.spool_path} does not exist: create it, or name another one"
     else:
         yield from _check_folder(config.spool_path)
 
@@ -73,20 +73,20 @@ def _check_blocked(config: Config) -> Iterator[str]:
 
 
 def _check_folder(path: Path) -> Iterator[str]:
-    """Yield why nothing can be written there; a folder that does not exist will be made."""
+    """Yield why nothing can be written to a folder. A missing folder is no problem: it will be created."""
     existing = next(folder for folder in (path.absolute(), *path.absolute().parents) if folder.exists())
     if not existing.is_dir():
         yield f"{existing} is a file, not a folder"
     elif not os.access(existing, os.W_OK | os.X_OK):
-        purpose = "write to" if existing == path.absolute() else f"make {path} in"
+        purpose = "write to" if existing == path.absolute() else f"create {path} in"
         yield f"{_user_name()} may not {purpose} {existing}: give the folder to the user of the service (chown)"
 
 
 def _check_file(path: Path, data: Path) -> Iterator[str]:
-    """Yield why a file cannot be written. Its folder is not made, except that of the data, which has its own check."""
+    """Yield why a file cannot be written. Its folder must exist, except the data directory, which has its own check."""
     if not path.exists():
         if not path.absolute().parent.is_dir() and path.parent != data:
-            yield f"the folder {path.absolute().parent} does not exist: make it, or name another file"
+            yield f"the folder {path.absolute().parent} does not exist: create it, or name another file"
         elif path.parent != data:
             yield from _check_folder(path.parent)
     elif path.is_dir():
@@ -109,8 +109,8 @@ def _check_address(config: Config) -> Iterator[str]:
         socket.create_server((config.host, config.port), family=family).close()
     except OSError as error:
         if error.errno == errno.EACCES:
-            yield f"ports below 1024 are root's: choose another one, and let nginx listen on {config.port}"
-        elif error.errno != errno.EADDRINUSE:  # occupied by the service itself, if it runs
+            yield f"only root can use ports below 1024: choose another port, and let nginx listen on {config.port}"
+        elif error.errno != errno.EADDRINUSE:  # in use by the running service itself
             yield f"cannot listen on {config.host} port {config.port}: {error.strerror or error}"
 
 
@@ -164,7 +164,7 @@ def _check_redis(config: Config) -> Iterator[str]:
 def _user_name() -> str:
     try:
         return f"the user {pwd.getpwuid(os.geteuid()).pw_name}"
-    except KeyError:  # of a container, without a name
+    except KeyError:  # a user of a container has no name
         return f"the user {os.geteuid()}"
 
 

@@ -1,18 +1,17 @@
-"""What an export is asked to do."""
+"""The request of ``skyhouse export``."""
 
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
+from typing import Literal
 
-from clickhouse_schema.hats.partition_rule import MAX_PARTITION_ROWS
-from tap_service.hats.writing.catalogue_plan import MARGIN_THRESHOLD
+from clickhouse_schema.hats.partition_limits import MARGIN_THRESHOLD, MAX_PARTITION_ROWS
+from loaders.command_request import CommandRequest
 
 HATS = "hats"
 
 
-@dataclass(frozen=True, slots=True)
-class ExportRequest:
+class ExportRequest(CommandRequest):
     """One export.
 
     Attributes
@@ -39,6 +38,7 @@ class ExportRequest:
         Partitions that are written at a time.
     """
 
+    command: Literal["export"] = "export"
     source: str
     target: str
     format: str = HATS
@@ -49,3 +49,7 @@ class ExportRequest:
     is_verified_only: bool = False
     replaces_file: bool = False
     threads: int = os.cpu_count() or 1
+
+    @property
+    def is_hats(self) -> bool:
+        return self.format == HATS

@@ -1,4 +1,4 @@
-"""Files of an installation: units of systemd and the configuration of nginx. docs/install.md says where they go."""
+"""Files of an installation: systemd units and the configuration of nginx. docs/install.md says where they go."""
 
 from __future__ import annotations
 

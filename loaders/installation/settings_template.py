@@ -1,4 +1,4 @@
-"""A file of settings to edit: each with its title, its description and its default, which is commented out."""
+"""A settings file to edit: each setting with its title, its description and its default, commented out."""
 
 from __future__ import annotations
 

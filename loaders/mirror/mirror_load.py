@@ -13,7 +13,6 @@ from loaders.mirror.mirror_state import Plan
 from loaders.mirror.neighbours import check_crossmatch, make_neighbours
 from loaders.mirror.piece_reader import PieceReader
 from loaders.mirror.published_pieces import PublishedPieces
-from loaders.mirror.recipe_schema import parse_schema
 from loaders.mirror.row_filter import open_row_filter
 from loaders.origin.origin_client import ORIGIN_PATIENCE, OriginClient
 from loaders.pipeline.load_checks import refuse_attached
@@ -54,7 +53,7 @@ def _mirror_table(engine: Engine, request: MirrorRequest, reporter: Reporter, pa
     plan = find_plan(task) or make_plan(task)
     crossmatch = task.recipe.crossmatch
     if crossmatch is not None:
-        check_crossmatch(engine, request, crossmatch, parse_schema(plan.schema_yaml).tables[0])
+        check_crossmatch(engine, request, crossmatch, plan.table_schema.tables[0])
     _load_plan(engine, task, plan)
     if crossmatch is not None:
         make_neighbours(engine, request, crossmatch, reporter)
@@ -64,16 +63,16 @@ def _mirror_table(engine: Engine, request: MirrorRequest, reporter: Reporter, pa
 def _load_plan(engine: Engine, task: MirrorTask, plan: Plan) -> None:
     """Load the pieces of a plan and publish them."""
     request, state, reporter = task.request, task.state, task.reporter
-    whole = parse_schema(plan.schema_yaml)
+    whole = plan.table_schema
     schema = choose_schema(whole, task)
     origin = open_origin(task, plan, schema)
     columns = [column.name for column in whole.tables[0].columns]
     reader = PieceReader(origin, choose_options(whole.tables[0], AS_DETECTED), schema.tables[0], columns, reporter)
     condition = "" if task.recipe.origin.tap else request.where
     load_request = LoadRequest(
-        (plan.name,),
-        request.table,
-        request.rejects,
+        files=(plan.name,),
+        table=request.table,
+        rejects=request.rejects,
         max_errors=request.max_errors,
         mode=request.mode,
         insert_threads=request.insert_threads,

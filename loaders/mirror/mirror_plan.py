@@ -14,7 +14,7 @@ from loaders.mirror.mirror_origin import FileMirrorOrigin, MirrorOrigin
 from loaders.mirror.mirror_request import MirrorRequest
 from loaders.mirror.mirror_state import MirrorState, Plan, PlannedFile
 from loaders.mirror.recipe import Recipe, RowOrigin, parse_recipe
-from loaders.mirror.recipe_schema import keep_columns, parse_schema, plan_schema
+from loaders.mirror.recipe_schema import keep_columns, plan_schema
 from loaders.mirror.row_filter import check_row_condition
 from loaders.mirror.tap_origin import TapMirrorOrigin, plan_pieces
 from loaders.mirror.tap_table import TapTable
@@ -95,7 +95,7 @@ def _plan_files(task: MirrorTask) -> tuple[list[PlannedFile], str]:
     task.reporter.message(f"{task.recipe.name}: {len(files):,} files, the first is {files[0].address}")
     task.state.clear()
     first = FileMirrorOrigin(task.client, files, task.state.files)
-    schema_yaml = _plan_schema(task, lambda: first.fetch(0, task.reporter.check).paths[0])
+    _, schema_yaml = _plan_schema(task, lambda: first.fetch(0, task.reporter.check).paths[0])
     return [PlannedFile(address=file.address, checksum=file.checksum) for file in files], schema_yaml
 
 
@@ -110,18 +110,18 @@ def _plan_table(task: MirrorTask) -> tuple[list[PlannedFile], str]:
         table.fetch_rows(f"SELECT TOP 1 * FROM {table.table_adql}", 1, path)
         return path
 
-    schema_yaml = _plan_schema(task, fetch_first)
+    schema, schema_yaml = _plan_schema(task, fetch_first)
     path.unlink(missing_ok=True)
-    schema = parse_schema(schema_yaml)
     by = request.by or task.recipe.origin.by
     pieces = plan_pieces(table, schema.tables[0], by, request.where, request.piece_rows, folder, task.reporter)
     return pieces, schema_yaml
 
 
-def _plan_schema(task: MirrorTask, fetch_first: Callable[[], Path]) -> str:
-    schema_yaml = plan_schema(task.recipe, task.folder, task.request.table, task.client, fetch_first, task.reporter)
-    choose_schema(parse_schema(schema_yaml), task)
-    return schema_yaml
+def _plan_schema(task: MirrorTask, fetch_first: Callable[[], Path]) -> tuple[Schema, str]:
+    table = task.request.table
+    schema, schema_yaml = plan_schema(task.recipe, task.folder, table, task.client, fetch_first, task.reporter)
+    choose_schema(schema, task)
+    return schema, schema_yaml
 
 
 def choose_schema(schema: Schema, task: MirrorTask) -> Schema:

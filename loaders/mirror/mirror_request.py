@@ -1,15 +1,15 @@
-"""What a mirror is asked to do."""
+"""The request of ``skyhouse mirror``."""
 
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
+from loaders.command_request import CommandRequest
 
-@dataclass(frozen=True, slots=True)
-class MirrorRequest:
+
+class MirrorRequest(CommandRequest):
     """One mirror.
 
     Attributes
@@ -44,6 +44,7 @@ class MirrorRequest:
         As of ``LoadRequest``.
     """
 
+    command: Literal["mirror"] = "mirror"
     recipe: str
     table: str
     work: Path

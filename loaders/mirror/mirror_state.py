@@ -13,11 +13,14 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import Mapping
+from functools import cached_property
 from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from clickhouse_schema.failpoints import Failpoint, reach
+from clickhouse_schema.schema_files.yaml_reader import read_schema
+from clickhouse_schema.schema_model import Schema
 from loaders.load_error import LoadError
 
 #: the folder may have other files
@@ -57,6 +60,10 @@ class Plan(BaseModel):
     files: tuple[PlannedFile, ...]
     schema_yaml: str
     token: str = ""
+
+    @cached_property
+    def table_schema(self) -> Schema:
+        return read_schema(self.schema_yaml, "plan")[0]
 
 
 class JournalEntry(BaseModel):

@@ -71,7 +71,7 @@ def make_neighbours(engine: Engine, request: MirrorRequest, crossmatch: Crossmat
         with engine.stream_batches(translation.sql, settings=translation.settings) as batches:
             _write_batches(path, names, batches, reporter)
         rejects = request.rejects.with_name(f"{crossmatch.into}.rejects.csv")
-        load_files(engine, LoadRequest((path,), crossmatch.into, rejects, mode="replace"), reporter)
+        load_files(engine, LoadRequest(files=(path,), table=crossmatch.into, rejects=rejects, mode="replace"), reporter)
     finally:
         path.unlink(missing_ok=True)
 

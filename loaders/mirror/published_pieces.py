@@ -5,8 +5,6 @@ Each is a load of its own, so after a kill the table says whether it has the pie
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from clickhouse_schema.engine_tables.catalogue_log import read_catalogue
 from clickhouse_schema.failpoints import Failpoint, reach
 from clickhouse_schema.schema_model import Schema
@@ -70,11 +68,12 @@ class PublishedPieces:
         catalogue = read_catalogue(self._engine)
         sources = self._reader.open(piece)
         rejects = self._request.rejects
-        request = replace(
-            self._request,
-            files=(self._origin.get_name(piece.position),),
-            mode="append" if piece.position else self._request.mode,
-            rejects=rejects.with_name(f"{rejects.stem}.{piece.position:06d}{rejects.suffix}"),
+        request = self._request.model_copy(
+            update={
+                "files": (self._origin.get_name(piece.position),),
+                "mode": "append" if piece.position else self._request.mode,
+                "rejects": rejects.with_name(f"{rejects.stem}.{piece.position:06d}{rejects.suffix}"),
+            }
         )
         found = NamedInput(str(request.files[0]), piece.digest, tuple(sources))
         live = read_live_state(self._engine, request.table, catalogue)

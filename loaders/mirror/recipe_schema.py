@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from clickhouse_schema.schema_files.schema_document import MAX_BYTES
+from clickhouse_schema.schema_files.yaml_document import build_document
 from clickhouse_schema.schema_files.yaml_reader import read_schema
 from clickhouse_schema.schema_files.yaml_writer import document_to_yaml
 from clickhouse_schema.schema_model import Schema, Table
@@ -40,8 +41,8 @@ def plan_schema(
     client: OriginClient,
     fetch_first: Callable[[], Path],
     reporter: Reporter,
-) -> str:
-    """Return the schema file of the table ``name``.
+) -> tuple[Schema, str]:
+    """Return the schema of the table ``name``, and the YAML of its schema file.
 
     Parameters
     ----------
@@ -66,13 +67,7 @@ def plan_schema(
             _complete_by_tap(document, _read_tap(client, origin.tap, origin.table, name, reporter))
     _apply_recipe(recipe, document, name, reporter)
     text = document_to_yaml(document)
-    _check_schema(text, recipe, reporter)
-    return text
-
-
-def parse_schema(text: str) -> Schema:
-    """Return the schema of the text that ``plan_schema`` returned."""
-    return read_schema(text, "plan")[0]
+    return _check_schema(document, text, recipe, reporter), text
 
 
 def keep_columns(schema: Schema, columns: tuple[str, ...], condition: str, reporter: Reporter) -> Schema:
@@ -101,8 +96,7 @@ def _read_tap(client: OriginClient, address: str, table: str, name: str, reporte
     described = describe_origin(found, *split_name(name))
     for note in found.notes:
         reporter.message(f"note: {note}")
-    schema, _ = read_schema(described.text, str(found.name))
-    return _describe_table(schema, schema.tables[0])
+    return _describe_table(described.schema, described.schema.tables[0])
 
 
 def _complete_by_tap(document: Document, found: Document) -> None:
@@ -220,10 +214,10 @@ def _dump(model: Any) -> Document:
     return dict(model.model_dump(mode="json", by_alias=True, exclude_defaults=True))
 
 
-def _check_schema(text: str, recipe: Recipe, reporter: Reporter) -> None:
-    """Report warnings. Raises ``LoadError`` with the path of the schema file if it cannot be used."""
+def _check_schema(document: Document, text: str, recipe: Recipe, reporter: Reporter) -> Schema:
+    """Return the schema and report warnings. Raises ``LoadError`` with the path of its file if it cannot be used."""
     try:
-        _, warnings = read_schema(text, f"the schema of {recipe.name}")
+        schema, warnings = read_schema(build_document(document, f"the schema of {recipe.name}", lambda: text))
     except SchemaError as error:
         handle, path = tempfile.mkstemp(".yaml", f"{recipe.name}-")
         with os.fdopen(handle, "w") as file:
@@ -231,3 +225,4 @@ def _check_schema(text: str, recipe: Recipe, reporter: Reporter) -> None:
         raise LoadError(f"{error}\nThis schema is in {path}: correct it, and name it in the recipe as felis") from error
     for warning in warnings:
         reporter.message(f"warning: {warning}")
+    return schema

@@ -1,30 +1,32 @@
-"""What an attachment is asked to do."""
+"""The request of ``skyhouse attach``."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal
+
+from loaders.command_request import CommandRequest
 
 
-@dataclass(frozen=True, slots=True)
-class AttachRequest:
+class AttachRequest(CommandRequest):
     """One attachment.
 
     Attributes
     ----------
     address
-        The folder of a HATS catalogue, or its URL; '' for that of the attached table.
+        The folder of a HATS catalogue, or its URL; '' for the address of the attached table.
     table
         ``schema.table``.
     schema_file
-        YAML that describes the table; by default the description is taken from the catalogue, and when it is read
-        again, from the table.
+        YAML that describes the table; by default the description is taken from the catalogue or, with ``refresh``,
+        from the table.
     strict
         Treat bad units and UCDs as errors.
     refresh
-        Read the files of an attached table again, which have changed.
+        Read the changed files of an attached table again.
     """
 
+    command: Literal["attach"] = "attach"
     address: str
     table: str
     schema_file: Path | None = None

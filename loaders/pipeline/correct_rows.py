@@ -68,7 +68,7 @@ class _Correction:
         """The state of its staging table when that is created."""
         document = self.table.model_dump_json(by_alias=True, exclude_defaults=True)
         below = (load.fingerprint for load in self.live.loads)
-        parts = [self.request.kind, *self.digests, document, *below]
+        parts = [self.request.command, *self.digests, document, *below]
         fingerprint = hashlib.sha256("\n".join(parts).encode()).hexdigest()
         added = self.appends.sum_appends().appends
         return self.live.model_copy(update={"fingerprint": fingerprint, "verified": False, "added": added})
@@ -119,7 +119,7 @@ def _apply_correction(correction: _Correction) -> FinishedLoad | None:
 
 def _announce_rows(correction: _Correction, matches: MatchChanges) -> None:
     """Tell the kept matches where rows are corrected: where they were, and where they will be."""
-    is_update = correction.request.kind == "update"
+    is_update = correction.request.command == "update"
     places = [correction.storage.live.rows_sql, *([correction.storage.staging.rows_sql] if is_update else [])]
     rows = [f"{place} WHERE {correction.rows.is_corrected_sql}" for place in places]
     matches.announce_rows(rows, correction.rows.columns if is_update else None)
@@ -162,7 +162,7 @@ def _is_applied(correction: _Correction) -> bool:
     request = correction.request
     if request.again:
         return False
-    applied = {digest for load in correction.live.find_loads(request.kind) for digest in load.digests}
+    applied = {digest for load in correction.live.find_loads(request.command) for digest in load.digests}
     known = [path for path, digest in zip(request.files, correction.digests, strict=True) if digest in applied]
     if known and len(known) < len(request.files):
         raise LoadError(
@@ -187,7 +187,7 @@ def _fill_staging(correction: _Correction, wanted: TableState) -> TableState | N
     live_rows = wanted.rows + correction.appends.sum_appends().rows
     staging.create_table(wanted.entry, correction.table, wanted, onto_live=True)
     try:
-        if correction.request.kind == "delete":
+        if correction.request.command == "delete":
             staging.change_rows(f"DELETE WHERE {correction.rows.is_corrected_sql}")
         else:
             _update_rows(correction)
@@ -211,7 +211,7 @@ def _read_corrections(correction: _Correction, rejects: RejectsFile) -> None:
         chunks.append(chunk)
         count += chunk.rows
         if count > MAX_ROWS:
-            raise LoadError(f"more than {MAX_ROWS:,} rows, which no {request.kind} takes at once: split the files")
+            raise LoadError(f"more than {MAX_ROWS:,} rows, which no {request.command} takes at once: split the files")
         rows.add_rows(chunk.batches)
         correction.reporter.progress(count, chunk.fraction)
     _reject_unknown(correction, chunks, rejects)
@@ -270,7 +270,7 @@ def _move_rows(correction: _Correction) -> None:
 def _verify_rows(correction: _Correction, count: int, live_rows: int) -> None:
     """Raise ``LoadError`` unless the staging table is the live one, corrected."""
     staging = correction.storage.staging
-    is_update = correction.request.kind == "update"
+    is_update = correction.request.command == "update"
     wanted = live_rows - (0 if is_update else count)
     found = sum(staging.count_chunk_rows().values())
     errors = [] if found == wanted else [f"it has {found:,} rows, where {wanted:,} should be"]
@@ -283,7 +283,7 @@ def _verify_rows(correction: _Correction, count: int, live_rows: int) -> None:
     if errors:
         raise LoadError(
             f"the corrected copy of {correction.request.table} is wrong: {'; '.join(errors)}. Nothing was changed:"
-            f" start the {correction.request.kind} again (skyhouse verify finds damage of the table)"
+            f" start the {correction.request.command} again (skyhouse verify finds damage of the table)"
         )
 
 
@@ -298,7 +298,7 @@ def _keys_sql(correction: _Correction) -> str:
 def _mark_verified(correction: _Correction, state: TableState, count: int, rejected: int) -> TableState:
     storage = correction.storage
     done = FinishedLoad(
-        kind=correction.request.kind,
+        kind=correction.request.command,
         fingerprint=state.fingerprint,
         files=tuple(map(str, correction.request.files)),
         digests=correction.digests,

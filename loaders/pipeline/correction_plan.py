@@ -29,8 +29,8 @@ def plan_correction(request: CorrectionRequest, table: Table, sources: list[Sour
         )
     known = {find_matching_name(name, names) for name in found}
     others = [name for name in names if name not in known]
-    changed = found.difference(table.layout.id) if request.kind == "update" else set()
-    if request.kind == "update":
+    changed = found.difference(table.layout.id) if request.command == "update" else set()
+    if request.command == "update":
         _refuse_columns(request, table, others, changed)
     elif ignored := [name for name in names if find_matching_name(name, table.layout.id) is None]:
         reporter.message(f"only the id counts, so these columns are ignored: {', '.join(ignored)}")

@@ -1,19 +1,19 @@
-"""What a correction is asked to do."""
+"""The request of ``skyhouse update`` and ``skyhouse delete``."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
+from loaders.command_request import CommandRequest
 
-@dataclass(frozen=True, slots=True)
-class CorrectionRequest:
+
+class CorrectionRequest(CommandRequest):
     """Stored rows to correct, or to delete.
 
     Attributes
     ----------
-    kind
+    command
         "update": the files have ids and new values; "delete": ids.
     files
         Table files (``tap_service.readers.file_formats``).
@@ -27,7 +27,7 @@ class CorrectionRequest:
         Apply files that were applied before.
     """
 
-    kind: Literal["update", "delete"]
+    command: Literal["update", "delete"]
     files: tuple[Path, ...]
     table: str
     rejects: Path

@@ -12,7 +12,7 @@ from pydantic import ValidationError
 from clickhouse_schema.datatypes import TEXT
 from clickhouse_schema.schema_files.yaml_reader import read_schema
 from clickhouse_schema.schema_files.yaml_writer import document_to_yaml
-from clickhouse_schema.schema_model import Column
+from clickhouse_schema.schema_model import Column, Schema
 from clickhouse_schema.schema_problem import SchemaError, YamlPath
 from clickhouse_schema.shape_cover import has_cover
 from clickhouse_schema.ucd_words import find_ucd_problem
@@ -38,8 +38,9 @@ _KEPT_BY_TYPE = frozenset({"timestamp", "adql:timestamp", "clob", "adql:clob"})
 
 @dataclass(frozen=True, slots=True)
 class OriginDescription:
-    """The YAML of a schema file, and the columns that it leaves out, each with the reason."""
+    """A schema with the YAML of its file, and the columns that it leaves out, each with the reason."""
 
+    schema: Schema
     text: str
     left_out: dict[str, str]
 
@@ -86,10 +87,10 @@ class _Description:
     def write(self) -> OriginDescription:
         text = add_comments(document_to_yaml(self._build_document()), self._comments)
         try:
-            read_schema(text, str(self._table.name))
+            schema, _ = read_schema(text, str(self._table.name))
         except SchemaError as error:
             raise LoadError(f"{self._table.address}: {self._table.name} cannot be described: {error}") from None
-        return OriginDescription(text, self._left_out)
+        return OriginDescription(schema, text, self._left_out)
 
     def _build_document(self) -> dict[str, Any]:
         definition = self._definition

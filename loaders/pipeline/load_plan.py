@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Container
 from dataclasses import replace
 from pathlib import Path
 
 from clickhouse_schema.datatypes import Field
+from clickhouse_schema.schema_files.yaml_document import Document, build_document
 from clickhouse_schema.schema_files.yaml_reader import read_schema
 from clickhouse_schema.schema_files.yaml_writer import document_to_yaml
 from clickhouse_schema.schema_model import Column, Schema, Table
@@ -30,7 +32,7 @@ def read_wanted_schema(name: str, schema_file: Path, strict: bool, reporter: Rep
 
     Warnings (an unknown unit, an invalid UCD) are reported; ``strict`` makes them errors.
     """
-    schema = _read_schema(schema_file, str(schema_file), strict, reporter)
+    schema = _read_schema(schema_file, strict, reporter)
     table = _find_table(schema, *split_name(name), schema_file)
     return schema.model_copy(update={"tables": (table,)})
 
@@ -52,8 +54,7 @@ def describe_schema(name: str, sources: list[TableHeader], strict: bool, reporte
             source.keep_digits()
     for warning in find_doubts(sources[0]):
         reporter.message(f"warning: {warning}")
-    document = describe_source(sources[0], *split_name(name))
-    return _read_schema(document_to_yaml(document), _describe_command(sources[0]), strict, reporter)
+    return _read_schema(_describe_source(sources[0], *split_name(name)), strict, reporter)
 
 
 def complete_schema(
@@ -80,14 +81,17 @@ def _report_position(table: Table, schema_file: Path, reporter: Reporter) -> Non
         )
 
 
-def _describe_command(source: TableHeader) -> str:
-    """Return the command whose output has the lines that messages refer to."""
-    return f"skyhouse describe {source.path}"
+def _describe_source(
+    source: TableHeader, schema_name: str, table_name: str, only: Container[str] | None = None
+) -> Document:
+    """Return the document of a file's schema; the lines in messages are lines of the output of skyhouse describe."""
+    data = describe_source(source, schema_name, table_name, only)
+    return build_document(data, f"skyhouse describe {source.path}", lambda: document_to_yaml(data))
 
 
-def _read_schema(content: str | Path, source: str, strict: bool, reporter: Reporter) -> Schema:
+def _read_schema(content: Path | Document, strict: bool, reporter: Reporter) -> Schema:
     try:
-        schema, warnings = read_schema(content, source, strict=strict)
+        schema, warnings = read_schema(content, strict=strict)
     except SchemaError as error:
         raise LoadError(str(error)) from error
     for warning in warnings:
@@ -143,8 +147,7 @@ def _complete_table(table: Table, source: TableHeader, reporter: Reporter) -> Ta
     fields = tuple(field for field in source.fields if field.name in wanted)
     if not any(field.unit or field.ucd or field.utype or field.description for field in fields):
         return table
-    document = describe_source(source, "file", table.name, only=wanted)
-    described = _read_schema(document_to_yaml(document), _describe_command(source), False, reporter).tables[0]
+    described = _read_schema(_describe_source(source, "file", table.name, wanted), False, reporter).tables[0]
     file_columns = {column.name: column for column in described.columns}
     columns = tuple(complete_column(column, file_columns.get(column.name)) for column in table.columns)
     description = table.description or source.description

@@ -1,18 +1,27 @@
-"""What a load is asked to do."""
+"""The request of ``skyhouse load``."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import Annotated, Literal
 
+from pydantic import PlainValidator
+
+from loaders.command_request import CommandRequest
 from tap_service.models.read_options import AS_DETECTED, ReadOptions
 
 Mode = Literal["create", "replace", "append"]
 
 
-@dataclass(frozen=True, slots=True)
-class LoadRequest:
+def _read_input_name(name: Path | str) -> Path | str:
+    return name if "://" in str(name) else Path(name)
+
+
+#: A table file, a folder, or a URL as text
+InputName = Annotated[Path | str, PlainValidator(_read_input_name)]
+
+
+class LoadRequest(CommandRequest):
     """One load.
 
     Attributes
@@ -32,12 +41,13 @@ class LoadRequest:
     mode
         What to do with an existing table.
     insert_threads
-        Chunks that are inserted at a time: ClickHouse sorts and compresses a chunk on one core.
+        Number of chunks that are inserted at a time: ClickHouse sorts and compresses a chunk on one core.
     options
         What the operator says of the files.
     """
 
-    files: tuple[Path | str, ...]
+    command: Literal["load"] = "load"
+    files: tuple[InputName, ...]
     table: str
     rejects: Path
     schema_file: Path | None = None

@@ -1,13 +1,13 @@
-"""What the making of a kept match is asked to do."""
+"""The request of ``skyhouse match make``."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal
 
+from loaders.command_request import CommandRequest
 
-@dataclass(frozen=True, slots=True)
-class MatchRequest:
+
+class MatchRequest(CommandRequest):
     """A kept match to make.
 
     Attributes
@@ -21,10 +21,11 @@ class MatchRequest:
     kind
         Which pairs are kept.
     epochs
-        Epochs of both tables, each a Julian year or a column of years, between a comma; 'none' for positions as they
-        are; '' for the epochs that the tables have, if both have one and one of them has proper motions.
+        Epochs of both tables, separated by a comma, each a Julian year or a column of years; 'none': do not apply
+        proper motions; '': the epochs of the tables, if both have one and at least one table has proper motions.
     """
 
+    command: Literal["match make"] = "match make"
     left: str
     right: str
     table: str

@@ -117,7 +117,13 @@ class Alerts:
         began = time.perf_counter()
         with ConsoleReporter() as reporter:
             reporter.output = lambda text: None  # type: ignore[method-assign]
-            request = LoadRequest((file,), f"{self._name}.{name}", self._folder / "rejects.csv", schema, mode=mode)  # type: ignore[arg-type]
+            request = LoadRequest(
+                files=(file,),
+                table=f"{self._name}.{name}",
+                rejects=self._folder / "rejects.csv",
+                schema_file=schema,
+                mode=mode,
+            )  # type: ignore[arg-type]
             load_files(self._engine, request, reporter)
         return time.perf_counter() - began
 

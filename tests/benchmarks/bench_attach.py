@@ -89,9 +89,11 @@ def ask_engine(engine: Engine, catalogue: Catalogue, query: str, change: Callabl
 
 def run(engine: Engine, gateway: FileGateway, folder: Path, reporter: ConsoleReporter) -> None:
     with serving_files(folder) as server:
-        load_files(engine, LoadRequest((folder / "sky",), "bench.loaded", folder / "rejects.csv"), reporter)
-        attach_catalogue(engine, AttachRequest(str(folder / "sky"), "bench.attached"), reporter)
-        attach_catalogue(engine, AttachRequest(f"{server.url}/sky", "bench.remote"), reporter)
+        load_files(
+            engine, LoadRequest(files=(folder / "sky",), table="bench.loaded", rejects=folder / "rejects.csv"), reporter
+        )
+        attach_catalogue(engine, AttachRequest(address=str(folder / "sky"), table="bench.attached"), reporter)
+        attach_catalogue(engine, AttachRequest(address=f"{server.url}/sky", table="bench.remote"), reporter)
         catalogue = gateway.publish(read_catalogue(engine))
 
         def ask_cone(table: str, change: Callable[[str], str] = str) -> Callable[[float, float], int]:

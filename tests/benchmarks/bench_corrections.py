@@ -89,11 +89,19 @@ class Bench:
 
     def load(self, name: str, table: str, columns: dict[str, Any], mode: Mode = "create") -> None:
         schema = self._folder / "bench.yaml" if mode == "create" else None
-        request = LoadRequest((self.write(columns),), f"bench.{table}", self._folder / "rejects", schema, mode=mode)
+        request = LoadRequest(
+            files=(self.write(columns),),
+            table=f"bench.{table}",
+            rejects=self._folder / "rejects",
+            schema_file=schema,
+            mode=mode,
+        )
         self.time_work(name, lambda: load_files(self._engine, request, self._reporter))
 
     def correct(self, name: str, kind: Literal["update", "delete"], table: str, columns: dict[str, Any]) -> None:
-        request = CorrectionRequest(kind, (self.write(columns),), f"bench.{table}", self._folder / "rejects")
+        request = CorrectionRequest(
+            command=kind, files=(self.write(columns),), table=f"bench.{table}", rejects=self._folder / "rejects"
+        )
         self.time_work(name, lambda: correct_rows(self._engine, request, self._reporter))
 
     def read(self, table: str, ids: np.ndarray) -> None:

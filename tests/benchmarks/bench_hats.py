@@ -65,7 +65,7 @@ def write_alone(engine: Engine, path: Path, order: str) -> None:
 
 def export(engine: Engine, target: Path, margin: float) -> None:
     shutil.rmtree(target, ignore_errors=True)
-    export_hats(engine, ExportRequest(TABLE, str(target), margin=margin), Recorder())
+    export_hats(engine, ExportRequest(source=TABLE, target=str(target), margin=margin), Recorder())
 
 
 def measure(work: Callable[[], None]) -> tuple[float, float]:
@@ -85,7 +85,11 @@ def main(copies: int = COPIES) -> None:
         folder = Path(name)
         rows = write_stars(folder / "stars.parquet", copies)
         with open_engine(folder / "data") as engine:
-            load_files(engine, LoadRequest((folder / "stars.parquet",), TABLE, folder / "rejects.csv"), Recorder())
+            load_files(
+                engine,
+                LoadRequest(files=(folder / "stars.parquet",), table=TABLE, rejects=folder / "rejects.csv"),
+                Recorder(),
+            )
             while engine.fetch_table("SELECT count() AS n FROM system.merges").column(0)[0].as_py():
                 time.sleep(0.1)
             works: dict[str, tuple[Path, Callable[[], None]]] = {

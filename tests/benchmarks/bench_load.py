@@ -74,7 +74,9 @@ def main(rows: int = ROWS) -> None:
         write_file(path, rows)
         with open_engine(Path(folder) / "data") as engine:
             began = time.perf_counter()
-            load_files(engine, LoadRequest((path,), "bench.stars", Path(folder) / "rejects.csv"), reporter)
+            load_files(
+                engine, LoadRequest(files=(path,), table="bench.stars", rejects=Path(folder) / "rejects.csv"), reporter
+            )
             loader = time.perf_counter() - began
             plain = engine_alone(engine, path)
     reporter.output(f"skyhouse load, 12 columns with hpx29: {rows / loader:,.0f} rows/s")

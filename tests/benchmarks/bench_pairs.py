@@ -44,7 +44,11 @@ def main(side: float = 3.0) -> None:
         path = Path(folder) / "objects.parquet"
         count = write_field(path, side)
         with open_engine(Path(folder) / "data") as engine:
-            load_files(engine, LoadRequest((path,), "bench.objects", Path(folder) / "rejects.csv"), reporter)
+            load_files(
+                engine,
+                LoadRequest(files=(path,), table="bench.objects", rejects=Path(folder) / "rejects.csv"),
+                reporter,
+            )
             translation = translate(QUERY, read_catalogue(engine))
             uncached = {"use_query_condition_cache": 0}
             reporter.output(f"{count:,} objects in {side:g} x {side:g} degrees")

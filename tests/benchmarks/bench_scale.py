@@ -92,7 +92,7 @@ def _files() -> list[Path]:
 def _kept(engine: Engine, path: Path, folder: Path) -> float:
     table = f"scale.{path.stem}"
     with ConsoleReporter() as reporter:
-        load_files(engine, LoadRequest((path,), table, folder / "rejects.csv"), reporter)
+        load_files(engine, LoadRequest(files=(path,), table=table, rejects=folder / "rejects.csv"), reporter)
     columns = [each for each in _columns(engine, path.stem) if each["column"] != "hpx29"]
     defined = sum(_width(column["type"], column["whole"]) for column in columns)
     disk = sum(column["disk"] for column in columns)

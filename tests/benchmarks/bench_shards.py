@@ -318,7 +318,11 @@ def open_cluster(folder: Path, shards: int, rows: int, reporter: Reporter) -> It
         stars = folder / "stars.parquet"
         count = max(1, shards)
         write_objects(stars, count * rows, count)
-        load_files(engine, LoadRequest((stars,), "sky.objects", folder / "rejects.csv", schema), reporter)
+        load_files(
+            engine,
+            LoadRequest(files=(stars,), table="sky.objects", rejects=folder / "rejects.csv", schema_file=schema),
+            reporter,
+        )
         stars.unlink()
         label = str(shards) if shards else "alone"
         yield Cluster(label, shards, servers, engine, count * rows, read_catalogue(engine))

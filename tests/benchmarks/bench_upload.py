@@ -87,7 +87,9 @@ def main() -> None:
         pq.write_table(tycho, path)
         engine = EmbeddedEngine(Path(folder) / "data")
         prepare_engine(engine)
-        load_files(engine, LoadRequest((path,), "bench.tycho", Path(folder) / "rejects.csv"), reporter)
+        load_files(
+            engine, LoadRequest(files=(path,), table="bench.tycho", rejects=Path(folder) / "rejects.csv"), reporter
+        )
         config = Config(query_log="", jobs_path=engine.data_path / "jobs", default_maxrec=10_000_000)
         with running_service(config, engine) as server:
             url = server.sync

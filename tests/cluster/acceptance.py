@@ -182,7 +182,13 @@ def _load(engine: Engine, files: Path, table: str, mode: Mode, *halves: int) -> 
     with ConsoleReporter() as reporter:
         paths = tuple(files / f"{table}_{half}.parquet" for half in halves)
         name = f"acceptance.{table}"
-        load_files(engine, LoadRequest(paths, name, files / "rejects.csv", files / "schema.yaml", mode=mode), reporter)
+        load_files(
+            engine,
+            LoadRequest(
+                files=paths, table=name, rejects=files / "rejects.csv", schema_file=files / "schema.yaml", mode=mode
+            ),
+            reporter,
+        )
 
 
 @pytest.fixture(scope="module")

@@ -103,7 +103,9 @@ def loaded(cluster: Engine, states: dict[str, KeptState], folder: Path) -> None:
 
 def request(folder: Path, name: str = "stars", mode: Mode = "create", table: str = "night.stars") -> LoadRequest:
     schema = None if mode == "append" else folder / "night.yaml"
-    return LoadRequest((folder / f"{name}.parquet",), table, folder / "rejects.csv", schema, mode=mode)
+    return LoadRequest(
+        files=(folder / f"{name}.parquet",), table=table, rejects=folder / "rejects.csv", schema_file=schema, mode=mode
+    )
 
 
 def entry_of(engine: Engine, name: str = "stars") -> TableEntry:

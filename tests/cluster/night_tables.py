@@ -171,10 +171,10 @@ def fill(engine: Engine, folder: Path, reporter: Reporter) -> None:
         mode: Mode = "append" if file.endswith("_more") else "create"
         schema = folder / "night.yaml" if mode == "create" else None
         request = LoadRequest(
-            (folder / f"{file}.parquet",),
-            f"night.{file.removesuffix('_more')}",
-            folder / "rejects.csv",
-            schema,
+            files=(folder / f"{file}.parquet",),
+            table=f"night.{file.removesuffix('_more')}",
+            rejects=folder / "rejects.csv",
+            schema_file=schema,
             max_errors=0,
             mode=mode,
         )

@@ -39,8 +39,8 @@ def cluster(cluster_of: Callable[[int], Engine], tmp_path_factory: pytest.TempPa
     """Two shards with lying.sharded, and the same catalogue attached as lying.attached."""
     engine = cluster_of(2)
     folder = write_catalogue(tmp_path_factory.mktemp("hats") / "stars")
-    load_files(engine, LoadRequest((folder,), "lying.sharded", folder / "rejects.csv"), Recorder())
-    attach_catalogue(engine, AttachRequest(str(folder), "lying.attached"), Recorder())
+    load_files(engine, LoadRequest(files=(folder,), table="lying.sharded", rejects=folder / "rejects.csv"), Recorder())
+    attach_catalogue(engine, AttachRequest(address=str(folder), table="lying.attached"), Recorder())
     yield engine
     for table in ("lying.sharded", "lying.attached"):
         drop_table(engine, table, Recorder())

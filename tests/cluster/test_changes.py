@@ -17,6 +17,7 @@ from clickhouse_schema.healpix import index_sql
 from clickhouse_schema.shard_map import LOCAL, MARGIN, SHARD_COLUMN
 from loaders.cluster import cluster_publication
 from loaders.control.data_commands import run_command
+from loaders.control.table_requests import SchemaRequest
 from loaders.pipeline.load_request import LoadRequest
 from loaders.pipeline.load_table import load_files
 from loaders.tables.drop_table import drop_table
@@ -66,9 +67,8 @@ def live(cluster_of: Callable[[int], Engine], tmp_path_factory: pytest.TempPathF
 def _said(engine: Engine, command: str, folder: Path, schema: str) -> tuple[int, list[str]]:
     (folder / "schema.yaml").write_text(schema)
     recorder = Recorder()
-    return run_command(
-        engine, f"schema {command}", {"schema_file": str(folder / "schema.yaml")}, recorder
-    ), recorder.reports
+    request = SchemaRequest(command=f"schema {command}", schema_file=folder / "schema.yaml")  # type: ignore[arg-type]
+    return run_command(engine, request, recorder), recorder.reports
 
 
 def _entry(engine: Engine, name: str) -> TableEntry:
@@ -115,7 +115,9 @@ def test_what_was_added_is_loaded_into(live: Engine, tmp_path: Path) -> None:
     assert _said(live, "apply", tmp_path, MORE)[0] == 0
     for name in ("bands", "stars"):
         load_files(
-            live, LoadRequest((tmp_path / f"{name}.csv",), f"live.{name}", tmp_path / "r", mode="append"), Recorder()
+            live,
+            LoadRequest(files=(tmp_path / f"{name}.csv",), table=f"live.{name}", rejects=tmp_path / "r", mode="append"),
+            Recorder(),
         )
     assert live.fetch_table(f"SELECT count() FROM {_entry(live, 'bands').storage_sql}").column(0).to_pylist() == [2]
     stars = _entry(live, "stars").storage_sql
@@ -129,7 +131,11 @@ def test_a_table_that_was_dropped_is_made_anew(live: Engine, tmp_path: Path, mon
     assert _said(live, "apply", tmp_path, MORE)[0] == 0
     (tmp_path / "bands.csv").write_text("band\ni\n")
     request = LoadRequest(
-        (tmp_path / "bands.csv",), "live.bands", tmp_path / "r", tmp_path / "schema.yaml", mode="replace"
+        files=(tmp_path / "bands.csv",),
+        table="live.bands",
+        rejects=tmp_path / "r",
+        schema_file=tmp_path / "schema.yaml",
+        mode="replace",
     )
     load_files(live, request, Recorder())
     assert _entry(live, "bands").number == 1
@@ -195,9 +201,13 @@ def test_a_row_store_is_added_filled_and_dropped(cluster_of: Callable[[int], Eng
     (tmp_path / "more.csv").write_text(f"{header}5000,10,10,{',' * 8}\n")
     (tmp_path / "plain.yaml").write_text(plain)
     file = tmp_path / "plain.yaml"
-    load_files(engine, LoadRequest((tmp_path / "stars.csv",), "wholes.stars", tmp_path / "r", file), Recorder())
+    load_files(
+        engine,
+        LoadRequest(files=(tmp_path / "stars.csv",), table="wholes.stars", rejects=tmp_path / "r", schema_file=file),
+        Recorder(),
+    )
     assert "the row store of wholes.stars is missing" in _said(engine, "apply", tmp_path, stored)[1]
-    append = LoadRequest((tmp_path / "more.csv",), "wholes.stars", tmp_path / "r", mode="append")
+    append = LoadRequest(files=(tmp_path / "more.csv",), table="wholes.stars", rejects=tmp_path / "r", mode="append")
     load_files(engine, append, Recorder())
     recorder = Recorder()
     verify_table(engine, "wholes.stars", recorder)
@@ -227,7 +237,11 @@ def test_text_and_composite_indexes_are_added_used_and_dropped(
     (tmp_path / "stars.csv").write_text("id,ra,dec,note\n" + rows)
     (tmp_path / "plain.yaml").write_text(plain)
     file = tmp_path / "plain.yaml"
-    load_files(engine, LoadRequest((tmp_path / "stars.csv",), "worded.stars", tmp_path / "r", file), Recorder())
+    load_files(
+        engine,
+        LoadRequest(files=(tmp_path / "stars.csv",), table="worded.stars", rejects=tmp_path / "r", schema_file=file),
+        Recorder(),
+    )
     conditions = ("note LIKE '%heodolite%'", "1 = ivo_hasword(note, 'RARE')", "note = 'Rare Galaxies' AND ra < 300")
     queries = [f"SELECT id FROM worded.stars WHERE {condition}" for condition in conditions]
 
@@ -245,7 +259,7 @@ def test_text_and_composite_indexes_are_added_used_and_dropped(
     ]
     assert ask() == before
     (tmp_path / "more.csv").write_text("id,ra,dec,note\n9000,10,10,theodolites\n")
-    append = LoadRequest((tmp_path / "more.csv",), "worded.stars", tmp_path / "r", mode="append")
+    append = LoadRequest(files=(tmp_path / "more.csv",), table="worded.stars", rejects=tmp_path / "r", mode="append")
     load_files(engine, append, Recorder())
     assert [len(found) for found in ask()] == [7, 12, 5]
     translation = translate(queries[0], read_catalogue(engine))

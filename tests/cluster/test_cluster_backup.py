@@ -16,8 +16,9 @@ from clickhouse_schema.engine_tables.catalogue_log import read_catalogue
 from clickhouse_schema.engine_tables.engine_setup import prepare_engine
 from loaders.backup import engine_backup
 from loaders.backup.backup_manifest import Manifest, Part
+from loaders.backup.backup_request import BackupRequest
 from loaders.backup.backup_target import BackupTarget
-from loaders.backup.create_backup import BackupRequest, create_backup
+from loaders.backup.create_backup import create_backup
 from loaders.backup.restore_backup import restore_engine, restore_jobs
 from loaders.load_error import LoadCancelled, LoadError
 from loaders.pipeline.load_request import LoadRequest
@@ -61,7 +62,9 @@ def load_stars(engine: Engine, folder: Path, first: int, rows: int, name: str = 
     columns = {"ra": random.uniform(0, 360, rows), "dec": np.degrees(np.arcsin(random.uniform(-1, 1, rows)))}
     path = folder / f"{name}-{first}-{rows}.parquet"
     pq.write_table(pa.table({"id": np.arange(first, first + rows), **columns}), path)
-    load_files(engine, LoadRequest((path,), name, folder / "rejects.csv", mode="append"), Recorder())
+    load_files(
+        engine, LoadRequest(files=(path,), table=name, rejects=folder / "rejects.csv", mode="append"), Recorder()
+    )
 
 
 def count_rows(engine: Engine, sql: str = "cluster('skyhouse', 's', 'stars__local')") -> list[int]:
@@ -89,7 +92,7 @@ def source(disks: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[tu
 
 
 def back_up(engine: Engine, config: Config, target: Path, **options: object) -> Manifest:
-    request = BackupRequest(str(target), **{"parts": TABLES, "disk": "backups", **options})  # type: ignore[arg-type]
+    request = BackupRequest(data=config.data, target=str(target), **{"parts": TABLES, "disk": "backups", **options})  # type: ignore[arg-type]
     return create_backup(engine, config, request, Recorder())
 
 
@@ -161,9 +164,9 @@ def test_tables_are_of_one_moment(
 
     monkeypatch.setattr(engine_backup._Operation, "wait_until_copying", load_meanwhile)
     recorder = Recorder()
-    request = BackupRequest(str(tmp_path / "target"), TABLES, disk="backups")
+    request = BackupRequest(data=config.data, target=str(tmp_path / "target"), parts=TABLES, disk="backups")
     manifest = create_backup(engine, config, request, recorder)
-    again = "a table was changed meanwhile: the copy of the tables begins again"
+    again = "a table was changed meanwhile: copying the tables again"
     assert recorder.messages.count(again) >= 1
     assert manifest.tables == ("s.more", "s.stars")
     drop_table(engine, "s.more", Recorder())
@@ -171,7 +174,7 @@ def test_tables_are_of_one_moment(
 
 def test_interrupt_ends_it(source: tuple[Engine, Config], tmp_path: Path) -> None:
     engine, config = source
-    request = BackupRequest(str(tmp_path), TABLES, disk="backups", is_full=True)
+    request = BackupRequest(data=config.data, target=str(tmp_path), parts=TABLES, disk="backups", is_full=True)
     with pytest.raises(LoadCancelled):
         create_backup(engine, config, request, Recorder(stop_after=0))
     assert BackupTarget(str(tmp_path)).list_backups() == []
@@ -195,7 +198,10 @@ def test_object_store_and_retention(bucket: str, tmp_path: Path) -> None:
             load_stars(engine, tmp_path, 0, 100)
             made = [
                 create_backup(
-                    engine, config, BackupRequest(f"{bucket}/all", TABLES, is_full=full, keep=keep), Recorder()
+                    engine,
+                    config,
+                    BackupRequest(data=config.data, target=f"{bucket}/all", parts=TABLES, is_full=full, keep=keep),
+                    Recorder(),
                 )
                 for full, keep in ((True, 0), (False, 0), (True, 0), (False, 2))
             ]
@@ -240,7 +246,7 @@ def test_jobs_of_redis(tmp_path: Path) -> None:
         with closing(RedisWatchStore(first.url)) as watches:
             watches.add_watch(watch)
         parts = frozenset({Part.JOBS, Part.RESULTS})
-        request = BackupRequest(str(tmp_path / "target"), parts)
+        request = BackupRequest(data=configs[0].data, target=str(tmp_path / "target"), parts=parts)
         manifest = create_backup(None, configs[0], request, Recorder())  # type: ignore[arg-type]  # no tables
         assert (manifest.jobs, [file.name for file in manifest.results]) == (2, ["one-1"])
         target = BackupTarget(str(tmp_path / "target"))

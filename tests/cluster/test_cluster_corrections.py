@@ -32,7 +32,7 @@ def ask(
 ) -> CorrectionRequest:
     file = folder / f"change{len([*folder.iterdir()])}.parquet"
     pq.write_table(pa.table(columns), file)
-    return CorrectionRequest(kind, (file,), f"night.{table}", folder / "rejects.csv")
+    return CorrectionRequest(command=kind, files=(file,), table=f"night.{table}", rejects=folder / "rejects.csv")
 
 
 def apply(engine: Any, correction: CorrectionRequest) -> Recorder:
@@ -145,7 +145,9 @@ def test_a_table_that_every_server_has_is_corrected_everywhere(cluster: Engine, 
     (folder / "filters.csv").write_text("id,band\n1,g\n2,r\n3,i\n")
     yaml = folder / "whole.yaml"
     yaml.write_text((folder / "night.yaml").read_text().rstrip() + "\n  skyhouse:layout: {id: [id]}\n")
-    load = LoadRequest((folder / "filters.csv",), "night.filters", folder / "rejects.csv", yaml)
+    load = LoadRequest(
+        files=(folder / "filters.csv",), table="night.filters", rejects=folder / "rejects.csv", schema_file=yaml
+    )
     load_files(cluster, load, Recorder())
     apply(cluster, ask(folder, "update", {"id": [2], "band": ["z"]}, "filters"))
     apply(cluster, ask(folder, "delete", {"id": [1]}, "filters"))

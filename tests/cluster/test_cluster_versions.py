@@ -93,7 +93,7 @@ def test_an_append_that_is_killed_is_finished_by_the_next_command(cluster: Engin
     rows = make_rows(random, 300)
     load(cluster, folder, rows, "create")
     added = make_rows(random, 100)
-    append = LoadRequest((write(folder, added),), "versioned.object", folder / "r", mode="append")
+    append = LoadRequest(files=(write(folder, added),), table="versioned.object", rejects=folder / "r", mode="append")
     for point, count in POINTS:
         with killed_at(cluster, point, count) as dying:
             load_files(dying, append, Recorder())

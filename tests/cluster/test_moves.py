@@ -85,7 +85,12 @@ def grown(folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[En
     ports = [free_port() for _ in range(3)]
     with running_cluster(place, 2, ports=ports) as servers, prepared_engine(servers) as engine:
         for name in NAMES:
-            request = LoadRequest((folder / f"{name}.parquet",), f"sky.{name}", folder / "r", folder / "sky.yaml")
+            request = LoadRequest(
+                files=(folder / f"{name}.parquet",),
+                table=f"sky.{name}",
+                rejects=folder / "r",
+                schema_file=folder / "sky.yaml",
+            )
             load_files(engine, request, Recorder())
     with running_cluster(place, 3, ports=ports) as servers, prepared_engine(servers[::-1]) as engine:
         yield engine
@@ -233,7 +238,7 @@ def test_while_something_is_loaded_nothing_moves(grown: Engine, folder: Path) ->
 def test_a_load_that_ends_while_a_move_is_published_changes_nothing(grown: Engine, folder: Path) -> None:
     """An append, and a load beside the table: both say so, leave nothing, and can be started again."""
     pq.write_table(pa.table({"id": [9000], "ra": [10.0], "dec": [10.0]}), folder / "late.parquet")
-    late = LoadRequest((folder / "late.parquet",), "sky.objects", folder / "r", mode="append")
+    late = LoadRequest(files=(folder / "late.parquet",), table="sky.objects", rejects=folder / "r", mode="append")
     catalogue_log.announce_move(grown, True)
     with pytest.raises(LoadError, match="the shards are being moved, so objects was not changed: start the load again"):
         load_files(grown, late, Recorder())

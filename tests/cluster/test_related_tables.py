@@ -133,7 +133,9 @@ def test_children_of_a_parent_in_two_places(cluster: Engine, folder: Path) -> No
     (folder / "of_twice.csv").write_text("number,star,ra,dec,mjd\n1,1,10,80,1\n2,2,10,50,1\n")
     files = (folder / "of_twice.csv",)
     load_files(
-        cluster, LoadRequest(files, "night.sources", folder / "r.csv", folder / "night.yaml"), recorder := Recorder()
+        cluster,
+        LoadRequest(files=files, table="night.sources", rejects=folder / "r.csv", schema_file=folder / "night.yaml"),
+        recorder := Recorder(),
     )
     assert recorder.reports[-1].startswith("loaded 1 rows into night.sources; 1 bad rows are in ")
     assert "several rows of night.stars have this id, on several shards" in (folder / "r.csv").read_text()

@@ -20,6 +20,7 @@ from loaders.cluster import cluster_publication, cluster_staging, rebalance
 from loaders.cluster.shard_plan import ShardPlan
 from loaders.cluster.table_mover import TableMover
 from loaders.control import data_commands
+from loaders.control.table_requests import TableRequest
 from loaders.load_error import LoadError
 from loaders.pipeline.append_rows import TableAppends
 from loaders.pipeline.load_request import LoadRequest
@@ -66,7 +67,11 @@ def files(engine: Engine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> An
     (tmp_path / "copied.yaml").write_text(SCHEMA)
     schema_file = tmp_path / "copied.yaml"
     load_files(
-        engine, LoadRequest((tmp_path / "stars.parquet",), "copied.stars", tmp_path / "r", schema_file), Recorder()
+        engine,
+        LoadRequest(
+            files=(tmp_path / "stars.parquet",), table="copied.stars", rejects=tmp_path / "r", schema_file=schema_file
+        ),
+        Recorder(),
     )
     yield tmp_path
     drop_table(engine, "copied.stars", Recorder())
@@ -81,7 +86,7 @@ def _on_replicas(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> TableStorag
 
 
 def _append(folder: Path) -> LoadRequest:
-    return LoadRequest((folder / "few.parquet",), "copied.stars", folder / "r", mode="append")
+    return LoadRequest(files=(folder / "few.parquet",), table="copied.stars", rejects=folder / "r", mode="append")
 
 
 @pytest.fixture
@@ -260,7 +265,7 @@ def test_what_changes_the_catalogue_goes_to_one_server(monkeypatch: pytest.Monke
     given: list[object] = []
     monkeypatch.setitem(data_commands.COMMANDS, "drop", lambda engine, *_: given.append(engine))
     many: Any = SimpleNamespace(pin_server=lambda: "one server")
-    assert data_commands.run_command(many, "drop", {"table": "copied.stars"}, Recorder()) == 0
+    assert data_commands.run_command(many, TableRequest(command="drop", table="copied.stars"), Recorder()) == 0
     assert given == ["one server"]
 
 

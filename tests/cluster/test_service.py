@@ -56,7 +56,12 @@ def service(
     engine, folder = cluster_of(3), tmp_path_factory.mktemp("service")
     pq.write_table(pa.table(stars), folder / "stars.parquet")
     (folder / "survey.yaml").write_text(SCHEMA)
-    request = LoadRequest((folder / "stars.parquet",), "survey.stars", folder / "rejects.csv", folder / "survey.yaml")
+    request = LoadRequest(
+        files=(folder / "stars.parquet",),
+        table="survey.stars",
+        rejects=folder / "rejects.csv",
+        schema_file=folder / "survey.yaml",
+    )
     with ConsoleReporter() as reporter:
         load_files(engine, request, reporter)
     config = Config(query_log="", jobs_path=folder / "jobs", piece_seconds=1e-4)

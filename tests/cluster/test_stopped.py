@@ -140,7 +140,9 @@ def test_what_a_stopped_move_leaves_is_no_load(cluster: Engine, folder: Path, mo
 
 def test_a_child_without_its_parents_leaves_nothing(cluster: Engine, folder: Path) -> None:
     (folder / "sources.csv").write_text("number,star,ra,dec,mjd\n")
-    lonely = LoadRequest((folder / "sources.csv",), "night.sources", folder / "r", folder / "night.yaml")
+    lonely = LoadRequest(
+        files=(folder / "sources.csv",), table="night.sources", rejects=folder / "r", schema_file=folder / "night.yaml"
+    )
     with pytest.raises(LoadError, match="load that table first"):
         load_files(cluster, lonely, Recorder())
     assert stored(cluster) == []
@@ -156,7 +158,11 @@ def test_files_that_are_in_already_are_not_added_among_others(
         files = tuple(folder / f"{name}.parquet" for name in names)
         is_new = not stored(cluster)
         mode, schema = ("create", folder / "night.yaml") if is_new else ("append", None)
-        load_files(cluster, LoadRequest(files, "night.stars", folder / "r", schema, mode=mode), recorder)  # type: ignore[arg-type]
+        load_files(
+            cluster,
+            LoadRequest(files=files, table="night.stars", rejects=folder / "r", schema_file=schema, mode=mode),
+            recorder,
+        )  # type: ignore[arg-type]
 
     for names in sets:
         take(names, Recorder())

@@ -14,7 +14,8 @@ import pytest
 from clickhouse_schema.engine_tables.catalogue_log import read_catalogue
 from clickhouse_schema.engine_tables.engine_setup import prepare_engine
 from loaders.backup.backup_manifest import Part
-from loaders.backup.create_backup import BackupRequest, create_backup
+from loaders.backup.backup_request import BackupRequest
+from loaders.backup.create_backup import create_backup
 from loaders.cli.console_reporter import ConsoleReporter
 from loaders.control.engine_opener import open_engine
 from loaders.pipeline.attach_request import AttachRequest
@@ -74,11 +75,19 @@ def loaded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Loaded]:
         prepare_engine(engine)
         for mode in ("create", "replace"):
             rejects, schema = folder / "rejects.csv", OPENNGC.with_suffix(".yaml")
-            load_files(engine, LoadRequest((OPENNGC,), "openngc.objects", rejects, schema, mode=mode), reporter)
+            load_files(
+                engine,
+                LoadRequest(files=(OPENNGC,), table="openngc.objects", rejects=rejects, schema_file=schema, mode=mode),
+                reporter,
+            )
         verify_table(engine, "openngc.objects", reporter)
-        attach_catalogue(engine, AttachRequest(str(write_catalogue(folder / "stars")), "lying.stars"), reporter)
+        attach_catalogue(
+            engine, AttachRequest(address=str(write_catalogue(folder / "stars")), table="lying.stars"), reporter
+        )
         refused = {statement: refusal(engine, statement) for statement in NOT_THE_LOADER}
-        request = BackupRequest(str(folder / "backups"), frozenset({Part.TABLES}), disk="backups")
+        request = BackupRequest(
+            data=folder, target=str(folder / "backups"), parts=frozenset({Part.TABLES}), disk="backups"
+        )
         create_backup(engine, Config(clickhouse_url=urls_of(servers)), request, reporter)
         yield Loaded(urls_of(servers), refused, refusal(engine, "SYSTEM DROP REPLICA 'gone'"))
         engine.close()

@@ -22,6 +22,7 @@ from clickhouse_schema.obscore import DATA_MODEL, MANDATORY
 from clickhouse_schema.schema_files.yaml_reader import read_schema
 from loaders.cli.console_reporter import ConsoleReporter
 from loaders.control.control_client import hand_over
+from loaders.control.table_requests import TableRequest
 from loaders.tables.schema_names import find_example_file, find_schema_file
 from tests.support.environment import ROOT, make_environment
 from tests.support.stilts import run_stilts
@@ -51,7 +52,7 @@ def _command(line: str, folder: Path, data: Path) -> str:
 
 
 def _drop(data: Path, table: str = "ivoa.ObsCore") -> None:
-    assert hand_over(data, "drop", {"table": table}, ConsoleReporter()) == 0
+    assert hand_over(data, TableRequest(command="drop", table=table), ConsoleReporter()) == 0
 
 
 def _models(tap_url: str) -> list[tuple[str, str]]:

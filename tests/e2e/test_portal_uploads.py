@@ -520,7 +520,7 @@ def move_stars(stars: Table, years: float) -> SkyCoord:
 @pytest.fixture
 def kept_match(demo_engine: EmbeddedEngine, portal: RunningService) -> Iterator[float]:
     """A kept match of openngc.objects and tycho2.bright, known to the service; gives its radius in arcseconds."""
-    request = MatchRequest("openngc.objects", "tycho2.bright", "openngc.stars", radius=600)
+    request = MatchRequest(left="openngc.objects", right="tycho2.bright", table="openngc.stars", radius=600)
     make_match(demo_engine, request, Recorder())
     while not httpx.get(f"{portal.tap}/matches", verify=False).json()["matches"]:
         time.sleep(0.1)

@@ -13,6 +13,7 @@ from loaders.pipeline.load_request import LoadRequest
 from loaders.pipeline.load_table import load_files
 from loaders.tables.verify_table import verify_table
 from tests.cluster.dying import die_at
+from tests.loaders.built_request import build_request
 
 
 def load_stars(data: Path, file: Path, point: str, delay: float) -> None:
@@ -22,7 +23,7 @@ def load_stars(data: Path, file: Path, point: str, delay: float) -> None:
     with open_engine(data) as engine, ConsoleReporter() as reporter:
         if point:
             die_at(point, 1, delay)
-        load_files(engine, LoadRequest((file,), table, data / "rejects.csv"), reporter)
+        load_files(engine, LoadRequest(files=(file,), table=table, rejects=data / "rejects.csv"), reporter)
         verify_table(engine, table, reporter)
         sql = f"SELECT count() AS n, sum(cityHash64(tuple(*, hpx29))) AS s, uniqExact(id) AS u FROM {table}"
         print("content", engine.fetch_table(sql).to_pylist())
@@ -37,7 +38,8 @@ def run_commands(folder: Path, commands: str, point: str, delay: float) -> None:
             own = {"schema_file": str(folder / "kill.yaml"), "mode": "create"} if command == "load" else {}
             file = folder / f"{command}.parquet"
             files = {"files": [str(file)], "rejects": str(folder / "rejects.csv")} if file.exists() else {}
-            if run_command(engine, command, {"table": "kill.stars"} | files | own, reporter):
+            request = build_request(command, {"table": "kill.stars"} | files | own)
+            if run_command(engine, request, reporter):
                 sys.exit(1)
         sql = "SELECT count() AS n, sum(cityHash64(tuple(*, hpx29))) AS s FROM kill.stars"
         print("content", engine.fetch_table(sql).to_pylist())

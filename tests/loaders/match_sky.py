@@ -124,7 +124,9 @@ class MatchedTables:
             (self.left if is_left else self.right).clear()
         for row in rows:
             (self.left if is_left else self.right)[row["source_id" if is_left else "designation"]] = row  # type: ignore[index]
-        request = LoadRequest((self.write(rows),), name, self.folder / "rejects.csv", schema, mode=mode)
+        request = LoadRequest(
+            files=(self.write(rows),), table=name, rejects=self.folder / "rejects.csv", schema_file=schema, mode=mode
+        )
         return lambda engine: _run(load_files, engine, request)
 
     def correct(self, kind: Any, rows: list[Row]) -> Recorder:
@@ -141,7 +143,9 @@ class MatchedTables:
             else:
                 table[row[key]] = {**table[row[key]], **row}
         name = "kept.optical" if is_left else "kept.infrared"
-        request = CorrectionRequest(kind, (self.write(rows),), name, self.folder / "rejects.csv")
+        request = CorrectionRequest(
+            command=kind, files=(self.write(rows),), table=name, rejects=self.folder / "rejects.csv"
+        )
         return lambda engine: _run(correct_rows, engine, request)
 
     def find_pairs(self, kind: str = "all", radius: float = RADIUS) -> Kept:

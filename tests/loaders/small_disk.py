@@ -192,6 +192,7 @@ def _do_work(folder: Path, commands: list[Command], sql: list[str], is_unguarded
     from loaders.control.engine_opener import open_engine
     from tap_service.storage.engine import definition_files, embedded_engine
     from tap_service.storage.engine.engine import EngineError
+    from tests.loaders.built_request import build_request
     from tests.loaders.recorder import Recorder
 
     log = (folder.parent / "log").open("w+")
@@ -205,7 +206,7 @@ def _do_work(folder: Path, commands: list[Command], sql: list[str], is_unguarded
         with open_engine(folder / "data", is_read_only=True) as engine:
             for name, arguments in commands:
                 recorder = Recorder()
-                done["codes"].append(run_command(engine, name, arguments, recorder))
+                done["codes"].append(run_command(engine, build_request(name, arguments), recorder))
                 done["messages"].append(recorder.reports[-1] if recorder.reports else "")
                 if done["codes"][-1]:
                     break

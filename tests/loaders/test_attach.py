@@ -56,8 +56,8 @@ def survey(tmp_path_factory: pytest.TempPathFactory, engine: EmbeddedEngine) -> 
     """The catalogue, loaded as ``att.stored`` and attached as ``att.lying``."""
     prepare_engine(engine)
     folder = write_survey(tmp_path_factory.mktemp("hats"))
-    load_files(engine, LoadRequest((folder,), "att.stored", folder / "rejects.csv"), Recorder())
-    attach_catalogue(engine, AttachRequest(str(folder), "att.lying"), Recorder())
+    load_files(engine, LoadRequest(files=(folder,), table="att.stored", rejects=folder / "rejects.csv"), Recorder())
+    attach_catalogue(engine, AttachRequest(address=str(folder), table="att.lying"), Recorder())
     yield folder
     drop_table(engine, "att.stored", Recorder())
     drop_table(engine, "att.lying", Recorder())
@@ -261,7 +261,7 @@ def test_it_is_exported_like_a_stored_table(survey: Path, engine: EmbeddedEngine
     rows = []
     for table in ("stored", "lying"):
         target = tmp_path / f"{table}.{format}"
-        request = ExportRequest(f"att.{table}", str(target), format)
+        request = ExportRequest(source=f"att.{table}", target=str(target), format=format)
         (export_hats if format == "hats" else export_file)(engine, request, Recorder())
         files = [target] if format == "parquet" else sorted((target / table).rglob("Npix=*.parquet"))
         rows.append(pa.concat_tables(pq.ParquetFile(file).read() for file in files).sort_by("id").to_pylist())
@@ -270,15 +270,15 @@ def test_it_is_exported_like_a_stored_table(survey: Path, engine: EmbeddedEngine
 
 
 def test_commands_of_stored_rows_refuse_it(survey: Path, engine: EmbeddedEngine) -> None:
-    request = LoadRequest((survey,), "att.lying", survey / "rejects.csv", mode="replace")
+    request = LoadRequest(files=(survey,), table="att.lying", rejects=survey / "rejects.csv", mode="replace")
     with pytest.raises(LoadError, match=r"att\.lying is attached, so its rows are those of the files in"):
         load_files(engine, request, Recorder())
     with pytest.raises(LoadError, match=r"att\.lying is attached"):
         rebuild_table(engine, "att.lying", Recorder())
     with pytest.raises(LoadError, match=r"att\.stored exists"):
-        attach_catalogue(engine, AttachRequest(str(survey), "att.stored"), Recorder())
+        attach_catalogue(engine, AttachRequest(address=str(survey), table="att.stored"), Recorder())
     with pytest.raises(LoadError, match=r"there is no attached table att\.stored"):
-        attach_catalogue(engine, AttachRequest("", "att.stored", refresh=True), Recorder())
+        attach_catalogue(engine, AttachRequest(address="", table="att.stored", refresh=True), Recorder())
 
 
 def test_verify(survey: Path, engine: EmbeddedEngine) -> None:
@@ -321,7 +321,7 @@ def stars(tmp_path: Path, engine: EmbeddedEngine) -> Iterator[Path]:
     (tmp_path / "stars.yaml").write_text(SCHEMA)
     folder = write_catalogue(tmp_path / "stars")
     reporter = Recorder()
-    request = AttachRequest(str(folder), "changing.stars", tmp_path / "stars.yaml")
+    request = AttachRequest(address=str(folder), table="changing.stars", schema_file=tmp_path / "stars.yaml")
     attach_catalogue(engine, request, reporter)
     assert "mag may be NULL in the files, so it is nullable" in reporter.messages
     assert "without stored rows these keys of skyhouse:layout have no effect: id" in reporter.messages
@@ -338,7 +338,7 @@ def test_a_layout_that_nobody_has_asked_for_is_no_message(tmp_path: Path, engine
         tmp_path / "stars", rows.cast(rows.schema.set(rows.schema.get_field_index("id"), identity))
     )
     reporter = Recorder()
-    attach_catalogue(engine, AttachRequest(str(folder), "asked.nothing"), reporter)
+    attach_catalogue(engine, AttachRequest(address=str(folder), table="asked.nothing"), reporter)
     drop_table(engine, "asked.nothing", Recorder())
     assert not any("skyhouse:layout" in message for message in reporter.messages)
 
@@ -359,13 +359,13 @@ def test_files_that_change_are_an_error_until_they_are_read_again(
     ):
         verify_table(engine, "changing.stars", Recorder())
     old = read_catalogue(engine)
-    attach_catalogue(engine, AttachRequest("", "changing.stars", refresh=True), Recorder())
+    attach_catalogue(engine, AttachRequest(address="", table="changing.stars", refresh=True), Recorder())
     assert (before.column(0)[0].as_py(), ask(count).column(0)[0].as_py()) == (1200, 900)
     assert read_content_stamps(engine, [("changing", "stars")]) != stamps
     with pytest.raises(FilesUnavailable, match="are not those that were attached"):
         ask(count, old)
     reporter = Recorder()
-    attach_catalogue(engine, AttachRequest("", "changing.stars", refresh=True), reporter)
+    attach_catalogue(engine, AttachRequest(address="", table="changing.stars", refresh=True), reporter)
     assert reporter.lines == ["changing.stars is up to date: its 12 files have not changed"]
 
 
@@ -392,7 +392,7 @@ def test_positions_that_are_elsewhere(
     folder = write_catalogue(tmp_path / "moved", moved.append_column("coarse", coarse), order=1)
     write_properties(folder, **properties)
     with pytest.raises(ReadError, match=reason):
-        attach_catalogue(engine, AttachRequest(str(folder), "moved.stars"), Recorder())
+        attach_catalogue(engine, AttachRequest(address=str(folder), table="moved.stars"), Recorder())
     assert read_catalogue(engine).find_entry("moved", "stars") is None
 
 
@@ -418,7 +418,11 @@ def test_what_only_a_load_can_do(
 ) -> None:
     (tmp_path / "other.yaml").write_text(SCHEMA.replace(*change).replace("name: changing", "name: other"))
     with pytest.raises((LoadError, ReadError), match=reason):
-        attach_catalogue(engine, AttachRequest(str(stars), "other.stars", tmp_path / "other.yaml"), Recorder())
+        attach_catalogue(
+            engine,
+            AttachRequest(address=str(stars), table="other.stars", schema_file=tmp_path / "other.yaml"),
+            Recorder(),
+        )
     assert read_catalogue(engine).find_entry("other", "stars") is None
 
 
@@ -426,7 +430,11 @@ def test_properties_without_a_position(stars: Path, engine: EmbeddedEngine, tmp_
     write_properties(stars, hats_col_ra=None, hats_col_dec=None)
     (tmp_path / "other.yaml").write_text(SCHEMA.replace("name: changing", "name: other"))
     with pytest.raises(LoadError, match="have no hats_col_ra and no hats_col_dec, so it is not known"):
-        attach_catalogue(engine, AttachRequest(str(stars), "other.stars", tmp_path / "other.yaml"), Recorder())
+        attach_catalogue(
+            engine,
+            AttachRequest(address=str(stars), table="other.stars", schema_file=tmp_path / "other.yaml"),
+            Recorder(),
+        )
 
 
 def test_an_index_without_statistics_is_not_trusted(
@@ -437,7 +445,7 @@ def test_an_index_without_statistics_is_not_trusted(
     file = next(folder.rglob("Npix=*.parquet"))
     pq.write_table(pq.read_table(file, partitioning=None), file, write_statistics=False)
     reporter = Recorder()
-    attach_catalogue(engine, AttachRequest(str(folder), "untold.stars"), reporter)
+    attach_catalogue(engine, AttachRequest(address=str(folder), table="untold.stars"), reporter)
     assert any("1 of 12 files have no statistics of _healpix_29" in line for line in reporter.messages)
     sql = translate("SELECT id FROM untold.stars", gateway.publish(read_catalogue(engine))).sql
     drop_table(engine, "untold.stars", Recorder())
@@ -460,7 +468,7 @@ def unplaced(request: pytest.FixtureRequest, tmp_path: Path, engine: EmbeddedEng
             pq.write_table(pq.read_table(file, partitioning=None).drop(["_healpix_29"]), file)
         pq.write_metadata(rows.schema.remove(0), folder / "dataset" / "_common_metadata")
         write_properties(folder, hats_col_healpix=None, hats_col_healpix_order=None)
-    attach_catalogue(engine, AttachRequest(str(folder), "unplaced.stars"), Recorder())
+    attach_catalogue(engine, AttachRequest(address=str(folder), table="unplaced.stars"), Recorder())
     yield
     drop_table(engine, "unplaced.stars", Recorder())
 

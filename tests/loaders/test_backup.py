@@ -214,7 +214,7 @@ def test_killed_backup_leaves_none(place: Path, tmp_path: Path, delay: float) ->
         assert listed == []
         code, out, err = skyhouse(tmp_path, "backup", "backups")
         assert code == 0, err
-        assert f"deleted what the stopped backup {left[0].name} left" in err
+        assert f"deleted the files of the stopped backup {left[0].name}" in err
         assert [path.name for path in (tmp_path / "backups" / "data").iterdir()] == [out.split(":")[0]]
 
 

@@ -23,7 +23,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from loaders.command_request import CommandRequest
 from loaders.control.control_client import hand_over
+from loaders.control.table_requests import ArgumentlessRequest, TableRequest
 from tests.loaders.recorder import Recorder
 from tests.support.environment import make_environment
 from tests.support.ports import free_port
@@ -212,14 +214,14 @@ def test_versions_and_corrections_beside_a_service(service: Service) -> None:
     assert skyhouse(folder, "drop", "kept.t")[0] == 0
 
 
-def test_a_fault_of_ours_ends_the_command_and_not_the_service(tmp_path: Path) -> None:
+def test_an_unexpected_error_ends_the_command_and_not_the_service(tmp_path: Path) -> None:
     service = started(tmp_path)
     with socket.socket(socket.AF_UNIX) as connection:
         connection.settimeout(30)
         connection.connect(str(tmp_path / "data" / "control.sock"))
-        connection.sendall(b'{"command": "load", "arguments": {"table": "s.fault"}}\n')
+        connection.sendall(b'{"command": "load", "files": [], "table": "s.fault", "rejects": "/rejects.csv"}\n')
         said = [json.loads(line) for line in connection.makefile("r", encoding="utf-8")]
-    assert "because of a fault in Skyhouse" in said[0]["message"]
+    assert "because of an error in Skyhouse" in said[0]["message"]
     assert said[1:] == [{"exit": 1}]
     assert skyhouse(tmp_path, "tables")[0] == 0
     service.process.send_signal(signal.SIGTERM)
@@ -230,7 +232,7 @@ def test_a_fault_of_ours_ends_the_command_and_not_the_service(tmp_path: Path) ->
 
 def test_a_service_of_another_version_says_that_it_does_not_know_a_command(service: Service) -> None:
     recorder = Recorder()
-    assert hand_over(service.folder / "data", "of later", {}, recorder) == 1
+    assert hand_over(service.folder / "data", CommandRequest(command="of later"), recorder) == 1
     assert "the service does not know of later: it runs another version" in recorder.messages[0]
 
 
@@ -238,7 +240,7 @@ def test_a_client_that_is_stopped_stops_its_load(service: Service, stars: Path) 
     client = start(service.folder, "load", stars.name, "--table", "s.stopped")
     wait_for(lambda: "s.stopped" in listed(service), client)
     recorder = Recorder()
-    assert hand_over(service.folder / "data", "drop", {"table": "s.stopped"}, recorder) == 1
+    assert hand_over(service.folder / "data", TableRequest(command="drop", table="s.stopped"), recorder) == 1
     assert recorder.fractions == []
     assert recorder.messages == ["error: another command is changing s.stopped: wait until it is done"]
     client.send_signal(signal.SIGINT)
@@ -254,7 +256,7 @@ def test_a_client_that_is_stopped_stops_its_load(service: Service, stars: Path) 
 def listed(service: Service) -> str:
     """What ``skyhouse tables`` prints, without the time that a process takes to start."""
     recorder = Recorder()
-    assert hand_over(service.folder / "data", "tables", {}, recorder) == 0
+    assert hand_over(service.folder / "data", ArgumentlessRequest(command="tables"), recorder) == 0
     assert recorder.fractions == []
     return "\n".join(recorder.lines)
 
@@ -282,7 +284,9 @@ def test_a_second_service_is_refused(service: Service) -> None:
     code, _, err = skyhouse(service.folder, "serve", "--port", str(service.port))
     assert (code, err.splitlines()) == (
         1,
-        [f"error: port {service.port} of 127.0.0.1 is occupied: stop what listens there, or choose another --port"],
+        [
+            f"error: port {service.port} of 127.0.0.1 is in use: stop the program that listens there, or choose another --port"
+        ],
     )
 
 

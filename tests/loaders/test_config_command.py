@@ -80,8 +80,8 @@ def test_check_of_what_settings_name(file: Path, tmp_path: Path) -> None:
         *("spool_path", "results_url", "redis_url", "clickhouse_url"),
     ]
     assert said["data"] == f"error: data ({file}, line 1): {tmp_path}/file is a file, not a folder"
-    assert "make it, or name another one" in said["spool_path"]
-    assert f"the folder {tmp_path}/logs does not exist: make it, or name another file" in said["request_log"]
+    assert "create it, or name another one" in said["spool_path"]
+    assert f"the folder {tmp_path}/logs does not exist: create it, or name another file" in said["request_log"]
     assert f"{tmp_path}/file, line 1: 'no address' does not appear to be" in said["blocked"]
     assert f"{tmp_path}/registry.yaml: cannot be read: No such file" in said["registry"]
     assert not (tmp_path / "spool").exists()

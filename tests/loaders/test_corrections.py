@@ -99,13 +99,25 @@ def load(
     mode: Literal["create", "append"] = "create",
 ) -> None:
     schema = folder / "corrections.yaml" if mode == "create" else None
-    request = LoadRequest((write(folder, columns),), f"corrections.{table}", folder / "rejects.csv", schema, mode=mode)
+    request = LoadRequest(
+        files=(write(folder, columns),),
+        table=f"corrections.{table}",
+        rejects=folder / "rejects.csv",
+        schema_file=schema,
+        mode=mode,
+    )
     load_files(engine, request, Recorder())
 
 
 def ask(folder: Path, kind: Literal["update", "delete"], columns: dict[str, Any], **options: Any) -> CorrectionRequest:
     table = options.pop("table", "sources")
-    return CorrectionRequest(kind, (write(folder, columns),), f"corrections.{table}", folder / "rejects.csv", **options)
+    return CorrectionRequest(
+        command=kind,
+        files=(write(folder, columns),),
+        table=f"corrections.{table}",
+        rejects=folder / "rejects.csv",
+        **options,
+    )
 
 
 def apply(engine: Any, request: CorrectionRequest) -> Recorder:
@@ -234,7 +246,9 @@ def leftovers(engine: EmbeddedEngine) -> list[str]:
 def test_values_that_do_not_fit_are_rejected_with_their_lines(engine: EmbeddedEngine, folder: Path) -> None:
     file = folder / "update.csv"
     file.write_text("id,band,flux\n1,g,1.5\n2,x,1.5\n3,r,much\n")
-    request = CorrectionRequest("update", (file,), "corrections.sources", folder / "rejects.csv")
+    request = CorrectionRequest(
+        command="update", files=(file,), table="corrections.sources", rejects=folder / "rejects.csv"
+    )
     assert apply(engine, request).lines[0].startswith("corrected 1 rows")
     with request.rejects.open() as rejects:
         assert [(row["line_or_row"], row["column"], row["value"]) for row in csv.DictReader(rejects)] == [
@@ -259,11 +273,14 @@ def test_files_are_applied_once(engine: EmbeddedEngine, folder: Path) -> None:
     assert apply(engine, first).lines == [line]
     assert by_id(engine)[1]["flux"] == 2.0
     both = CorrectionRequest(
-        "update", (*first.files, write(folder, {"id": [2], "flux": [2.5]})), first.table, first.rejects
+        command="update",
+        files=(*first.files, write(folder, {"id": [2], "flux": [2.5]})),
+        table=first.table,
+        rejects=first.rejects,
     )
     with pytest.raises(LoadError, match=r"already applied to .*parquet\. Give only the other files, or --again"):
         apply(engine, both)
-    again = CorrectionRequest("update", first.files, first.table, first.rejects, again=True)
+    again = CorrectionRequest(command="update", files=first.files, table=first.table, rejects=first.rejects, again=True)
     assert apply(engine, again).lines == ["corrected 1 rows of corrections.sources"]
     assert by_id(engine)[1]["flux"] == 1.0
 
@@ -286,7 +303,12 @@ def test_what_a_correction_refuses(engine: EmbeddedEngine, folder: Path, monkeyp
     short = write(folder, {"id": [2]})
     request = ask(folder, "update", {"id": [1], "flux": [1.0]})
     with pytest.raises(ReadError, match="has no column flux"):
-        apply(engine, CorrectionRequest("update", (*request.files, short), request.table, request.rejects))
+        apply(
+            engine,
+            CorrectionRequest(
+                command="update", files=(*request.files, short), table=request.table, rejects=request.rejects
+            ),
+        )
     monkeypatch.setattr(correct_rows_module, "MAX_ROWS", 3)
     with pytest.raises(LoadError, match="more than 3 rows, which no delete takes at once: split the files"):
         apply(engine, ask(folder, "delete", {"id": [1, 2, 3, 4]}))
@@ -311,7 +333,7 @@ def test_a_correction_is_noticed_by_stored_results(engine: EmbeddedEngine, folde
 
 def test_an_append_that_was_killed_is_finished_first(engine: EmbeddedEngine, folder: Path) -> None:
     file = write(folder, make_sources(10, SOURCES))
-    append = LoadRequest((file,), "corrections.sources", folder / "rejects.csv", mode="append")
+    append = LoadRequest(files=(file,), table="corrections.sources", rejects=folder / "rejects.csv", mode="append")
     with killed_at(engine, Failpoint.APPENDS_WRITE) as dying:
         load_files(dying, append, Recorder())
     recorder = apply(engine, ask(folder, "update", {"id": [SOURCES], "flux": [1.0]}))

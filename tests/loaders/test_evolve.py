@@ -10,6 +10,7 @@ from adql.translation import translate
 from clickhouse_schema.catalogue import TableEntry
 from clickhouse_schema.engine_tables import catalogue_log, engine_setup
 from loaders.control.data_commands import run_command
+from loaders.control.table_requests import SchemaRequest, TableRequest
 from loaders.pipeline.load_request import LoadRequest
 from loaders.pipeline.load_table import load_files
 from loaders.pipeline.startup_cleanup import finish_killed_loads
@@ -18,6 +19,7 @@ from loaders.tables.drop_table import drop_table
 from loaders.tables.table_list import list_tables
 from loaders.tables.verify_table import verify_table
 from tap_service.storage.engine.embedded_engine import EmbeddedEngine
+from tests.loaders.built_request import build_request
 from tests.loaders.recorder import Recorder
 
 SCHEMA = """\
@@ -60,7 +62,11 @@ def _load(
     (folder / "schema.yaml").write_text(schema)
     file = folder / "schema.yaml" if mode != "append" else None
     load_files(
-        engine, LoadRequest((folder / "rows.csv",), f"evolving.{table}", folder / "r", file, mode=mode), Recorder()
+        engine,
+        LoadRequest(
+            files=(folder / "rows.csv",), table=f"evolving.{table}", rejects=folder / "r", schema_file=file, mode=mode
+        ),
+        Recorder(),
     )
 
 
@@ -68,7 +74,9 @@ def _said(engine: EmbeddedEngine, command: str, folder: Path, schema: str) -> tu
     """Exit code, lines and messages of a command."""
     (folder / "schema.yaml").write_text(schema)
     recorder = Recorder()
-    code = run_command(engine, f"schema {command}", {"schema_file": str(folder / "schema.yaml")}, recorder)
+    code = run_command(
+        engine, build_request(f"schema {command}", {"schema_file": str(folder / "schema.yaml")}), recorder
+    )
     return code, recorder.lines, "\n".join(recorder.messages)
 
 
@@ -121,7 +129,7 @@ def test_indexes_follow_appends_and_rebuilds(evolving: EmbeddedEngine, tmp_path:
     _load(evolving, tmp_path, indexed, "id,ra,dec,name\n1,10,20,a rare star\n2,30,40,\n", mode="replace")
     _load(evolving, tmp_path, indexed, "id,ra,dec,name\n3,50,60,Rare Stars\n", mode="append")
     assert _said(evolving, "diff", tmp_path, indexed)[0] == 0
-    assert run_command(evolving, "rebuild", {"table": "evolving.stars"}, Recorder()) == 0
+    assert run_command(evolving, TableRequest(command="rebuild", table="evolving.stars"), Recorder()) == 0
     query = "SELECT id FROM evolving.stars WHERE name ILIKE '%rare%' ORDER BY id"
     translation = translate(query, catalogue_log.read_catalogue(evolving))
     assert evolving.fetch_table(translation.sql, translation.settings).column(0).to_pylist() == [1, 3]
@@ -188,5 +196,5 @@ def test_what_is_refused_changes_nothing(evolving: EmbeddedEngine, tmp_path: Pat
     assert catalogue_log.read_catalogue_version(evolving) == before
     assert evolving.fetch_table("SELECT name FROM system.tables WHERE database = 'evolving'").num_rows == 1
     recorder = Recorder()
-    assert run_command(evolving, "schema apply", {"schema_file": str(tmp_path / "no.yaml")}, recorder) == 1
+    assert run_command(evolving, SchemaRequest(command="schema apply", schema_file=tmp_path / "no.yaml"), recorder) == 1
     assert "no.yaml" in recorder.messages[0]

@@ -107,7 +107,7 @@ class WatchedTable:
         mode: Mode = "append" if is_addition else "replace" if kind == "replace" else "create"
         schema = None if is_addition else self._folder / "versioned.yaml"
         file, rejects = write(self._folder, rows), self._folder / "rejects.csv"
-        request = LoadRequest((file,), TABLE, rejects, schema, mode=mode)
+        request = LoadRequest(files=(file,), table=TABLE, rejects=rejects, schema_file=schema, mode=mode)
         return lambda engine: load_files(engine, request, Recorder())
 
     def _prepare_correction(self, kind: Kind) -> Callable[[Any], None]:
@@ -116,7 +116,7 @@ class WatchedTable:
         self._rows = kept if kind == "delete" else [row | values for row in changed] + kept
         file = write(self._folder, [{"id": row["id"], "start": row["start"]} | values for row in changed])
         command: Literal["update", "delete"] = "delete" if kind == "delete" else "update"
-        request = CorrectionRequest(command, (file,), TABLE, self._folder / "rejects.csv")
+        request = CorrectionRequest(command=command, files=(file,), table=TABLE, rejects=self._folder / "rejects.csv")
         return lambda engine: correct_rows(engine, request, Recorder())
 
     def check(self) -> None:

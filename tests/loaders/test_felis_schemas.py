@@ -13,6 +13,7 @@ from typer.testing import CliRunner
 from clickhouse_schema.engine_tables import engine_setup
 from loaders.cli.skyhouse_command import app
 from loaders.control.data_commands import run_command
+from loaders.control.table_requests import SchemaRequest
 from loaders.load_error import LoadError
 from loaders.pipeline.load_request import LoadRequest
 from loaders.pipeline.load_table import load_files
@@ -61,7 +62,7 @@ def file(tmp_path: Path) -> Path:
 def applied(engine: EmbeddedEngine, file: Path) -> Iterator[EmbeddedEngine]:
     """The tests' engine with the tables of the file, which are gone afterwards."""
     engine_setup.prepare_engine(engine)
-    assert run_command(engine, "schema apply", {"schema_file": str(file)}, Recorder()) == 0
+    assert run_command(engine, SchemaRequest(command="schema apply", schema_file=file), Recorder()) == 0
     yield engine
     for table in ("felis.Source", "felis.Visit"):
         drop_table(engine, table, Recorder())
@@ -73,7 +74,7 @@ def ask(engine: EmbeddedEngine, sql: str) -> list[tuple[object, ...]]:
 
 def test_an_applied_file_matches_the_engine(applied: EmbeddedEngine, file: Path) -> None:
     recorder = Recorder()
-    assert run_command(applied, "schema plan", {"schema_file": str(file)}, recorder) == 0
+    assert run_command(applied, SchemaRequest(command="schema plan", schema_file=file), recorder) == 0
     assert recorder.lines == [f"-- the engine matches {file}"]
     assert len(recorder.messages) == 6
 
@@ -99,7 +100,9 @@ def test_binary_values_are_loaded_as_bytes(applied: EmbeddedEngine, file: Path) 
     values = pa.array([[0, 255], None, []], pa.list_(pa.uint8()))
     rows = file.parent / "rows.parquet"
     pq.write_table(pa.table({"id": [1, 2, 3], "visit": [7, 8, 9], "psf": values}), rows)
-    load_files(applied, LoadRequest((rows,), "felis.Source", file.parent / "r", mode="append"), Recorder())
+    load_files(
+        applied, LoadRequest(files=(rows,), table="felis.Source", rejects=file.parent / "r", mode="append"), Recorder()
+    )
     found = ask(applied, "SELECT id, psf FROM felis.Source ORDER BY id")
     assert [(number, [*psf]) for number, psf in found if isinstance(psf, list)] == [(1, [0, 255]), (2, []), (3, [])]
 
@@ -109,7 +112,9 @@ def test_a_strict_load_refuses_what_the_check_reports(engine: EmbeddedEngine, fi
     rows.write_text("visit,begin\n1,2020-01-01T00:00:00\n")
     with pytest.raises(LoadError) as caught:
         load_files(
-            engine, LoadRequest((rows,), "felis.Visit", file.parent / "r", schema_file=file, strict=True), Recorder()
+            engine,
+            LoadRequest(files=(rows,), table="felis.Visit", rejects=file.parent / "r", schema_file=file, strict=True),
+            Recorder(),
         )
     result = CliRunner().invoke(app, ["schema", "check", str(file)])
     assert [f"warning: {line}" for line in str(caught.value).splitlines()] == result.output.splitlines()
@@ -125,7 +130,7 @@ def lacking(file: Path) -> Path:
 def test_a_plan_names_the_tables_of_which_a_file_is_missing(engine: EmbeddedEngine, lacking: Path) -> None:
     engine_setup.prepare_engine(engine)
     recorder = Recorder()
-    assert run_command(engine, "schema plan", {"schema_file": str(lacking)}, recorder) == 0
+    assert run_command(engine, SchemaRequest(command="schema plan", schema_file=lacking), recorder) == 0
     assert recorder.lines[-1] == "-- felis.Visit is unknown: 2 columns are in base.yaml, which is missing"
     assert [line.splitlines()[0] for line in recorder.lines if "CREATE TABLE" in line] == [
         "-- the table felis.Source is missing"
@@ -137,7 +142,7 @@ def test_a_plan_names_the_tables_of_which_a_file_is_missing(engine: EmbeddedEngi
 def test_a_file_with_unknown_tables_differs_from_the_engine(engine: EmbeddedEngine, lacking: Path) -> None:
     engine_setup.prepare_engine(engine)
     recorder = Recorder()
-    assert run_command(engine, "schema diff", {"schema_file": str(lacking)}, recorder) == 1
+    assert run_command(engine, SchemaRequest(command="schema diff", schema_file=lacking), recorder) == 1
     assert recorder.lines[-1] == "felis.Visit is unknown: 2 columns are in base.yaml, which is missing"
 
 
@@ -145,7 +150,7 @@ def test_only_plans_do_without_a_file(engine: EmbeddedEngine, lacking: Path) -> 
     engine_setup.prepare_engine(engine)
     recorder = Recorder()
     said = f"error: {lacking}:4: the resource base: base.yaml is missing: copy it into the folder of this file"
-    assert run_command(engine, "schema apply", {"schema_file": str(lacking)}, recorder) == 1
+    assert run_command(engine, SchemaRequest(command="schema apply", schema_file=lacking), recorder) == 1
     assert (recorder.lines, recorder.messages) == ([], [said])
     result = CliRunner().invoke(app, ["schema", "check", str(lacking)])
     assert (result.exit_code, result.output) == (1, f"{said}\n")
@@ -191,7 +196,9 @@ def test_a_load_names_the_lines_of_columns_that_a_file_lacks(engine: EmbeddedEng
     schema.write_text(f"name: wide\ntables:\n- name: t\n  columns:\n{columns}")
     rows.write_text("c0,C1,x\n1,2,3\n")
     with pytest.raises(LoadError) as caught:
-        load_files(engine, LoadRequest((rows,), "wide.t", tmp_path / "r", schema_file=schema), Recorder())
+        load_files(
+            engine, LoadRequest(files=(rows,), table="wide.t", rejects=tmp_path / "r", schema_file=schema), Recorder()
+        )
     names = ", ".join(f"c{i}" for i in range(2, 12))
     lines = ", ".join(f"{schema}:{5 + 2 * i}" for i in range(2, 12))
     said = f"{rows} has no column {names} and 988 more of table t ({lines} and 988 more; it has c0, C1, x); correct"

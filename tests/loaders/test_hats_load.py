@@ -92,7 +92,9 @@ def loading(engine: EmbeddedEngine, monkeypatch: pytest.MonkeyPatch) -> Iterator
 @pytest.fixture
 def request_of(tmp_path: Path) -> BuildRequest:
     def build(file: Path | str, mode: Mode = "create", schema: Path | None = None) -> LoadRequest:
-        return LoadRequest((file,), TABLE, tmp_path / "rejects.csv", schema, max_errors=0, mode=mode)
+        return LoadRequest(
+            files=(file,), table=TABLE, rejects=tmp_path / "rejects.csv", schema_file=schema, max_errors=0, mode=mode
+        )
 
     return build
 
@@ -209,7 +211,7 @@ def test_columns_that_cannot_be_loaded_are_named(
     with pytest.raises(LoadError, match=r"\(notes: the type list<.*--schema without them, which skyhouse describe"):
         load_files(loading, request_of(folder), Recorder())
     described = CliRunner().invoke(app, ["describe", str(folder), "--table", TABLE])
-    assert "warning: notes is left out, it cannot be loaded: the type list<" in described.stderr
+    assert "warning: notes is left out because it cannot be loaded: the type list<" in described.stderr
     (tmp_path / "stars.yaml").write_text(described.stdout)
     schema, _ = read_schema(described.stdout, "described", strict=True)
     assert schema.tables[0].description == "Stars of a test"
@@ -222,7 +224,7 @@ def test_columns_that_cannot_be_loaded_are_named(
 def test_an_exported_table_comes_back(loading: EmbeddedEngine, tmp_path: Path, request_of: BuildRequest) -> None:
     rows = make_rows(300).append_column("flux", pa.array([[0.5] * (number % 3) for number in range(300)]))
     load_files(loading, request_of(write_catalogue(tmp_path / "stars", rows)), Recorder())
-    export_hats(loading, ExportRequest(TABLE, str(tmp_path / "exported")), Recorder())
+    export_hats(loading, ExportRequest(source=TABLE, target=str(tmp_path / "exported")), Recorder())
     names = "id, ra, dec, mag, flux"
     before = read_content(loading, names)
     load_files(loading, request_of(tmp_path / "exported", "replace"), Recorder())

@@ -45,7 +45,7 @@ def add(engine: EmbeddedEngine, folder: Path, first: int, count: int, mode: Mode
     path = folder / f"{first}.parquet"
     ids = np.arange(first, first + count)
     pq.write_table(pa.table({"id": ids, "ra": ids % 360 + 0.5, "dec": ids % 90 + 0.25}), path, row_group_size=100)
-    request = LoadRequest((path,), ".".join(TABLE), folder / "rejects.csv", max_errors=0, mode=mode)
+    request = LoadRequest(files=(path,), table=".".join(TABLE), rejects=folder / "rejects.csv", max_errors=0, mode=mode)
     load_files(engine, request, Recorder())
 
 

@@ -356,7 +356,10 @@ def test_a_match_keeps_its_tables_as_it_needs_them(engine: EmbeddedEngine, table
     with pytest.raises(LoadError, match=r"the kept match kept\.all_pairs needs id of kept\.infrared as it is"):
         tables.load(tables.make_right(20), "replace")
     request = CorrectionRequest(
-        "delete", (tables.write([{"source_id": 1}]),), "kept.all_pairs", tables.folder / "r.csv"
+        command="delete",
+        files=(tables.write([{"source_id": 1}]),),
+        table="kept.all_pairs",
+        rejects=tables.folder / "r.csv",
     )
     with pytest.raises(LoadError, match="is a kept match, whose rows follow"):
         correct_rows(engine, request, Recorder())

@@ -53,6 +53,7 @@ from pathlib import Path
 from loaders.control.data_commands import run_command
 from loaders.control.engine_opener import open_engine
 from tests.loaders.recorder import Recorder
+from tests.loaders.built_request import build_request
 
 folder, command = Path(sys.argv[1]), sys.argv[2]
 recorder = Recorder()
@@ -60,21 +61,21 @@ ask = {"table": "kill.stars", "rejects": str(folder / "rejects.csv")}
 name = "append" if command == "load" else command
 change = ask | {"files": [str(folder / (name + ".parquet"))]} | json.loads(sys.argv[3])
 load = {"files": [str(folder / "load.parquet")], "schema_file": str(folder / "kill.yaml"), "mode": "create"}
-change |= {"schema_file": None} if command == "load" else {}
+request = build_request(command, change)
 is_loaded = (folder / "small" / "data").exists()
 with open_engine(folder / "small" / "data") as engine:
-    assert is_loaded or run_command(engine, "load", ask | load, recorder) == 0, recorder.reports
+    assert is_loaded or run_command(engine, build_request("load", ask | load), recorder) == 0, recorder.reports
     ballast = folder / "small" / "ballast"
     room = os.statvfs(folder / "small")
     ballast.write_bytes(bytes(room.f_bavail * room.f_bsize - 300_000))
     content = "SELECT sum(cityHash64(tuple(*))) FROM kill.stars"
     before = engine.fetch_table(content).to_pylist()
-    assert run_command(engine, command, change, recorder) == 1
+    assert run_command(engine, request, recorder) == 1
     print(recorder.messages[-1])
     assert command == "load" or engine.fetch_table(content).to_pylist() == before
     ballast.unlink()
-    assert run_command(engine, command, change, recorder) == 0, recorder.reports
-    assert run_command(engine, "verify", {"table": "kill.stars"}, recorder) == 0, recorder.reports
+    assert run_command(engine, request, recorder) == 0, recorder.reports
+    assert run_command(engine, build_request("verify", {"table": "kill.stars"}), recorder) == 0, recorder.reports
 """
 
 
@@ -149,7 +150,7 @@ def test_killed_and_started_again(
 def test_a_full_disk_changes_nothing(loaded: Path, tmp_path: Path, kind: str) -> None:
     command = write_files(tmp_path, kind)
     copy_data(loaded, tmp_path)
-    assert f"free some and start the same {command} again" in run_on_full_disk(tmp_path, command, "{}")
+    assert f"free some space and start the same {command} again" in run_on_full_disk(tmp_path, command, "{}")
 
 
 @pytest.mark.skipif(not can_mount(), reason="mounting a small disk needs a user namespace")
@@ -160,7 +161,7 @@ def test_an_append_whose_latest_versions_find_a_full_disk_is_finished(tmp_path: 
     (tmp_path / "kill.yaml").write_text(SCHEMA.replace(plain, versions))
     added = {"id": np.arange(100), "ra": np.full(100, 1.0), "dec": np.full(100, 1.0), "object": np.full(100, 1000)}
     pq.write_table(pa.table(added), tmp_path / "append.parquet")
-    assert "free some and start the same load again" in run_on_full_disk(tmp_path, "load", '{"mode": "append"}')
+    assert "free some space and start the same load again" in run_on_full_disk(tmp_path, "load", '{"mode": "append"}')
 
 
 def run_on_full_disk(folder: Path, command: str, options: str) -> str:

@@ -6,7 +6,6 @@ import csv
 import re
 import threading
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -68,7 +67,9 @@ def loading(engine: EmbeddedEngine, monkeypatch: pytest.MonkeyPatch) -> Iterator
 
 
 def request(file: Path, mode: Mode = "create", max_errors: int = 100) -> LoadRequest:
-    return LoadRequest((file,), "loadtests.stars", file.parent / "rejects.csv", max_errors=max_errors, mode=mode)
+    return LoadRequest(
+        files=(file,), table="loadtests.stars", rejects=file.parent / "rejects.csv", max_errors=max_errors, mode=mode
+    )
 
 
 def content(engine: EmbeddedEngine) -> list[int]:
@@ -322,7 +323,9 @@ def test_each_year_is_stored_apart(loading: EmbeddedEngine, stars: Path) -> None
         mjd[5] = np.nan
         ids, ra = np.arange(count) + 10_000 * number, np.linspace(0, 359, count)
         pq.write_table(pa.table({"id": ids, "ra": ra, "dec": ra / 10, "mjd": mjd}), folder / f"{number}.parquet")
-        asked = replace(request(folder / f"{number}.parquet", mode), schema_file=schema if number == 0 else None)  # type: ignore[arg-type]
+        asked = request(folder / f"{number}.parquet", mode).model_copy(
+            update={"schema_file": schema if number == 0 else None}
+        )  # type: ignore[arg-type]
         load_files(loading, asked, Recorder())
     verify_table(loading, "loadtests.stars", Recorder())
     years = (
@@ -372,13 +375,13 @@ def test_bad_rows_are_put_aside(loading: EmbeddedEngine, tmp_path: Path) -> None
 def test_what_cannot_be_loaded_leaves_nothing_behind(loading: EmbeddedEngine, stars: Path) -> None:
     load_files(loading, request(stars), Recorder())
     (stars.parent / "other.csv").write_text("id,ra\n1,2\n")
-    two = replace(request(stars), files=(stars, stars.parent / "other.csv"), table="loadtests.two")
+    two = request(stars).model_copy(update={"files": (stars, stars.parent / "other.csv"), "table": "loadtests.two"})
     with pytest.raises(ReadError, match=r"other.csv has no column dec, name of table two"):
         load_files(loading, two, Recorder())
     with pytest.raises(
         LoadError, match=r"there is a table loadtests.stars, from which LoadTests.STARS differs in case only"
     ):
-        load_files(loading, replace(request(stars), table="LoadTests.STARS"), Recorder())
+        load_files(loading, request(stars).model_copy(update={"table": "LoadTests.STARS"}), Recorder())
     recorder = Recorder()
     list_tables(loading, recorder)
     assert [line.split()[0] for line in recorder.lines if "oad" in line.split()[0]] == ["loadtests.stars"]
@@ -392,7 +395,7 @@ def test_texts_longer_than_results_can_carry_are_put_aside(loading: EmbeddedEngi
         "name: loadtests\ntables:\n- name: stars\n  columns:\n  - {name: id, datatype: int}\n"
         "  - {name: text, datatype: unicode, votable:arraysize: '3*'}\n"
     )
-    load_files(loading, replace(request(file), schema_file=schema), Recorder())
+    load_files(loading, request(file).model_copy(update={"schema_file": schema}), Recorder())
     with (tmp_path / "rejects.csv").open() as rejects:
         assert [(row[1], row[4]) for row in csv.reader(rejects)][1:] == [
             ("4", "longer than 3 UTF-16 units"),
@@ -428,7 +431,7 @@ def test_a_table_without_a_good_row_is_not_published(loading: EmbeddedEngine, st
     before = content(loading)
     bad = stars.parent / "bad.csv"
     bad.write_text("id,ra,dec\n1,10,91\n2,10,92\n")
-    for wanted in (request(bad, "replace"), replace(request(bad), table="loadtests.others")):
+    for wanted in (request(bad, "replace"), request(bad).model_copy(update={"table": "loadtests.others"})):
         with pytest.raises(LoadError, match=r"all 2 rows are bad; they are in .*rejects.csv.* Nothing was changed"):
             load_files(loading, wanted, Recorder())
     assert content(loading) == before
@@ -469,7 +472,9 @@ tables:
 
 def test_a_schema_file_decides(loading: EmbeddedEngine, stars: Path) -> None:
     (stars.parent / "stars.yaml").write_text(SCHEMA)
-    asked = LoadRequest((stars,), "loadtests.stars", stars.parent / "r.csv", stars.parent / "stars.yaml")
+    asked = LoadRequest(
+        files=(stars,), table="loadtests.stars", rejects=stars.parent / "r.csv", schema_file=stars.parent / "stars.yaml"
+    )
     load_files(loading, asked, Recorder())
     types = loading.fetch_table("SELECT name, type FROM system.columns WHERE database = 'loadtests' ORDER BY position")
     assert dict(zip(*types.to_pydict().values(), strict=True)) == {
@@ -494,7 +499,9 @@ def test_a_schema_file_decides(loading: EmbeddedEngine, stars: Path) -> None:
 )
 def test_a_schema_file_that_does_not_fit(loading: EmbeddedEngine, stars: Path, old: str, new: str, said: str) -> None:
     (stars.parent / "stars.yaml").write_text(SCHEMA.replace(old, new))
-    asked = LoadRequest((stars,), "loadtests.stars", stars.parent / "r.csv", stars.parent / "stars.yaml")
+    asked = LoadRequest(
+        files=(stars,), table="loadtests.stars", rejects=stars.parent / "r.csv", schema_file=stars.parent / "stars.yaml"
+    )
     with pytest.raises(ReadError, match=said):
         load_files(loading, asked, Recorder())
 
@@ -502,7 +509,7 @@ def test_a_schema_file_that_does_not_fit(loading: EmbeddedEngine, stars: Path, o
 @pytest.mark.parametrize("name", ["stars", "a.b.c", ".t", "TAP_SCHEMA.tables", "system.parts", "skyhouse.t"])
 def test_names_that_cannot_be(loading: EmbeddedEngine, stars: Path, name: str) -> None:
     with pytest.raises(LoadError, match=r"schema\.table|reserved|cannot"):
-        load_files(loading, LoadRequest((stars,), name, stars.parent / "r.csv"), Recorder())
+        load_files(loading, LoadRequest(files=(stars,), table=name, rejects=stars.parent / "r.csv"), Recorder())
 
 
 def test_a_table_of_an_older_layout_is_rebuilt(

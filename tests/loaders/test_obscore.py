@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -51,7 +50,9 @@ def _request(folder: Path, rows: list[dict[str, str]], name: str = "obs.csv") ->
         writer = csv.DictWriter(file, list(rows[0]))
         writer.writeheader()
         writer.writerows(rows)
-    return LoadRequest((folder / name,), TABLE, folder / "rejects.csv", find_schema_file("obscore"))
+    return LoadRequest(
+        files=(folder / name,), table=TABLE, rejects=folder / "rejects.csv", schema_file=find_schema_file("obscore")
+    )
 
 
 def _entry(engine: EmbeddedEngine) -> TableEntry:
@@ -73,7 +74,14 @@ def test_the_example_is_loaded_whole(obscore: EmbeddedEngine, tmp_path: Path) ->
     files = (find_example_file("obscore"),)
     load_files(
         obscore,
-        LoadRequest(files, TABLE, tmp_path / "r", find_schema_file("obscore"), strict=True, max_errors=0),
+        LoadRequest(
+            files=files,
+            table=TABLE,
+            rejects=tmp_path / "r",
+            schema_file=find_schema_file("obscore"),
+            strict=True,
+            max_errors=0,
+        ),
         recorder,
     )
     assert recorder.lines == ["loaded 45 rows into ivoa.ObsCore"]
@@ -100,7 +108,7 @@ def test_columns_that_files_lack(obscore: EmbeddedEngine, tmp_path: Path) -> Non
     first = _request(tmp_path, [GOOD | {"obs_id": "a"}])
     second = _request(tmp_path, [GOOD | {"obs_id": "b", "Obs_Title": "Über", "pol_sates": "/I/"}], "more.csv")
     recorder = Recorder()
-    load_files(obscore, replace(first, files=first.files + second.files), recorder)
+    load_files(obscore, first.model_copy(update={"files": first.files + second.files}), recorder)
     filled, left_out, form, unknown = recorder.messages
     assert form.endswith(": CSV, delimiter comma, names in line 1")
     assert filled.startswith("no file has these columns, so they are NULL: target_name, access_url, ")
@@ -114,12 +122,14 @@ def test_columns_that_files_lack(obscore: EmbeddedEngine, tmp_path: Path) -> Non
     assert find_data_models(catalogue_log.read_catalogue(obscore)) == (DATA_MODEL,)
     # what is appended has the columns of the table
     third = _request(tmp_path, [GOOD | {"obs_id": "c", "pol_states": "/I/", "proposal_id": "p"}], "third.csv")
-    load_files(obscore, replace(third, schema_file=None, mode="append"), Recorder())
+    load_files(obscore, third.model_copy(update={"schema_file": None, "mode": "append"}), Recorder())
     assert _column(obscore, "obs_title") == [None, "Über", None]
     assert _column(obscore, "pol_states") == [None, None, "/I/"]
     with pytest.raises(LoadError, match=r"other columns than those of ivoa\.ObsCore: leave out --schema"):
         load_files(
-            obscore, replace(_request(tmp_path, [GOOD | {"obs_id": "d"}], "fourth.csv"), mode="append"), Recorder()
+            obscore,
+            _request(tmp_path, [GOOD | {"obs_id": "d"}], "fourth.csv").model_copy(update={"mode": "append"}),
+            Recorder(),
         )
     verify_table(obscore, TABLE, Recorder())
 
@@ -138,10 +148,10 @@ def test_another_unit_than_the_standards_is_told(obscore: EmbeddedEngine, tmp_pa
     table["s_ra"], table["em_min"], table["t_exptime"] = [10.0], [500.0], [3.0]
     table["s_ra"].unit, table["em_min"].unit, table["t_exptime"].unit, table["obs_id"].unit = "deg", "nm", "s", "m"
     table.write(file)
-    request = LoadRequest((file,), TABLE, tmp_path / "r", find_schema_file("obscore"))
+    request = LoadRequest(files=(file,), table=TABLE, rejects=tmp_path / "r", schema_file=find_schema_file("obscore"))
     message = f"em_min is in nm in {file}, but in m in {find_schema_file('obscore')}"
     with pytest.raises(LoadError, match=f"{message}: convert the values, or correct the unit"):
-        load_files(obscore, replace(request, strict=True), Recorder())
+        load_files(obscore, request.model_copy(update={"strict": True}), Recorder())
     recorder = Recorder()
     load_files(obscore, request, recorder)
     assert f"warning: {message}: its values are not converted" in recorder.messages
@@ -158,7 +168,11 @@ def test_blank_words_of_fits_are_null(obscore: EmbeddedEngine, tmp_path: Path) -
         table[name] = [kind(row[name]) for row in rows]
     table.write(file)
     load_files(
-        obscore, LoadRequest((file,), TABLE, tmp_path / "r", find_schema_file("obscore"), max_errors=0), Recorder()
+        obscore,
+        LoadRequest(
+            files=(file,), table=TABLE, rejects=tmp_path / "r", schema_file=find_schema_file("obscore"), max_errors=0
+        ),
+        Recorder(),
     )
     assert _column(obscore, "dataproduct_type") == [None, "cube"]
 
@@ -225,7 +239,7 @@ PLACES = {
 def test_regions_of_all_kinds_are_found(obscore: EmbeddedEngine, tmp_path: Path) -> None:
     rows = [GOOD | {"obs_id": name, "s_region": text} for name, text in PLACES.items()]
     rows[-1] |= {"s_ra": "", "s_dec": ""}
-    load_files(obscore, replace(_request(tmp_path, rows), max_errors=0), Recorder())
+    load_files(obscore, _request(tmp_path, rows).model_copy(update={"max_errors": 0}), Recorder())
     verify_table(obscore, TABLE, Recorder())
     near = sorted(set(PLACES) - {"null", "blank", "elsewhere"})
     assert _ids(obscore, "1 = CONTAINS(POINT(10, 20), s_region)") == near

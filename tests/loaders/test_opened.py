@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from loaders.control import data_commands, engine_opener
+from loaders.pipeline.load_request import LoadRequest
 from tap_service.storage.engine.engine import EngineUnavailable, StorageFull
 from tests.loaders.recorder import Recorder
 
@@ -44,7 +45,8 @@ def test_a_command_that_loses_the_engine_tells_the_way_out(tmp_path: Path, monke
 
     monkeypatch.setitem(data_commands.COMMANDS, "load", lost)
     recorder = Recorder()
-    assert data_commands.run_command(Standing(tmp_path), "load", {"table": "a.b"}, recorder) == 1  # type: ignore[arg-type]
+    request = LoadRequest(files=(), table="a.b", rejects=tmp_path / "rejects.csv")
+    assert data_commands.run_command(Standing(tmp_path), request, recorder) == 1  # type: ignore[arg-type]
     assert recorder.messages == [
         "error: the engine failed: the engine does not answer: start the same load again when it is reachable"
     ]

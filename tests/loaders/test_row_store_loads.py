@@ -12,6 +12,7 @@ from clickhouse_schema.engine_tables import catalogue_log, engine_setup
 from clickhouse_schema.row_store import find_row_layout
 from clickhouse_schema.schema_model import Table
 from loaders.control.data_commands import run_command
+from loaders.control.table_requests import SchemaRequest
 from loaders.load_error import LoadError
 from loaders.pipeline.load_request import LoadRequest
 from loaders.pipeline.load_table import load_files
@@ -70,14 +71,18 @@ def _load(engine: EmbeddedEngine, folder: Path, schema: str, rows: str, mode: st
     (folder / "schema.yaml").write_text(schema)
     file = None if mode == "append" else folder / "schema.yaml"
     load_files(
-        engine, LoadRequest((folder / "rows.csv",), "whole_rows.objects", folder / "r", file, mode=mode), Recorder()
+        engine,
+        LoadRequest(
+            files=(folder / "rows.csv",), table="whole_rows.objects", rejects=folder / "r", schema_file=file, mode=mode
+        ),
+        Recorder(),
     )
 
 
 def _apply(engine: EmbeddedEngine, folder: Path, schema: str) -> list[str]:
     (folder / "schema.yaml").write_text(schema)
     recorder = Recorder()
-    code = run_command(engine, "schema apply", {"schema_file": str(folder / "schema.yaml")}, recorder)
+    code = run_command(engine, SchemaRequest(command="schema apply", schema_file=folder / "schema.yaml"), recorder)
     assert code == 0, recorder.messages
     return recorder.lines
 
@@ -187,7 +192,8 @@ def test_a_service_answers_the_same_with_and_without(
         query = "SELECT TOP 3 * FROM whole_rows.objects WHERE id IN (1, 2, 3, 4) ORDER BY id DESC"
         parameters = read_tap_parameters([("QUERY", query), ("LANG", "ADQL"), ("RESPONSEFORMAT", form)], 1000)
         prepared = prepare_sync_query(components.preparation, parameters, "whole-rows", 100, None)
-        sink, report = _Sink(), QueryReport()
+        report = QueryReport()
+        sink = _Sink()
         QueryRun(prepared, report).run(sink, EngineShare())
         assert report.rows == 3
         sources.append(type(prepared.source))

@@ -52,7 +52,7 @@ def test_a_killed_process_is_replaced(tmp_path: Path, settings: dict[str, str]) 
     finally:
         service.terminate()
         _, said = service.communicate(timeout=60)
-    assert said == f"process {victim} was ended by signal 9 and is replaced\nstopped\n"
+    assert said == f"process {victim} was killed by signal 9 and is replaced\nstopped\n"
     assert not any(said_by(process, "stat") for process in now)
 
 

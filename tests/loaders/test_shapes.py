@@ -142,7 +142,9 @@ def _write(path: Path) -> LoadRequest:
         for number, (column, value, _) in BAD.items():
             rows.writerow([number, 1, 2, *(value if name == column else "" for name in names[3:])])
     (path / "obs.yaml").write_text(SCHEMA)
-    return LoadRequest((path / "obs.csv",), "loadtests.obs", path / "rejects.csv", schema_file=path / "obs.yaml")
+    return LoadRequest(
+        files=(path / "obs.csv",), table="loadtests.obs", rejects=path / "rejects.csv", schema_file=path / "obs.yaml"
+    )
 
 
 def test_shapes_are_loaded_found_and_verified(loading: EmbeddedEngine, tmp_path: Path) -> None:

@@ -57,7 +57,14 @@ def test_the_example_is_loaded_whole(name: str, prepared: EmbeddedEngine, tmp_pa
     recorder = Recorder()
     load_files(
         prepared,
-        LoadRequest(files, table, tmp_path / "r", find_schema_file(name), strict=True, max_errors=0),
+        LoadRequest(
+            files=files,
+            table=table,
+            rejects=tmp_path / "r",
+            schema_file=find_schema_file(name),
+            strict=True,
+            max_errors=0,
+        ),
         recorder,
     )
     assert recorder.lines == [f"loaded {rows} rows into {table}"]

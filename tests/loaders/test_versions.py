@@ -92,12 +92,20 @@ def write(folder: Path, rows: list[Row]) -> Path:
 
 def load(engine: Any, folder: Path, rows: list[Row], mode: Mode = "append") -> None:
     schema = None if mode == "append" else folder / "versioned.yaml"
-    request = LoadRequest((write(folder, rows),), "versioned.object", folder / "rejects.csv", schema, mode=mode)
+    request = LoadRequest(
+        files=(write(folder, rows),),
+        table="versioned.object",
+        rejects=folder / "rejects.csv",
+        schema_file=schema,
+        mode=mode,
+    )
     load_files(engine, request, Recorder())
 
 
 def correct(engine: Any, folder: Path, kind: Literal["update", "delete"], rows: list[Row]) -> None:
-    request = CorrectionRequest(kind, (write(folder, rows),), "versioned.object", folder / "rejects.csv")
+    request = CorrectionRequest(
+        command=kind, files=(write(folder, rows),), table="versioned.object", rejects=folder / "rejects.csv"
+    )
     correct_rows(engine, request, Recorder())
 
 
@@ -261,9 +269,17 @@ def test_what_follows_a_table_is_not_changed_by_itself(engine: EmbeddedEngine, f
     file = write(folder, rows)
     told = r"versioned\.object_last has the latest versions of versioned\.object, whose changes it follows: change that"
     with pytest.raises(LoadError, match=told):
-        load_files(engine, LoadRequest((file,), "versioned.object_last", folder / "r", mode="append"), Recorder())
+        load_files(
+            engine,
+            LoadRequest(files=(file,), table="versioned.object_last", rejects=folder / "r", mode="append"),
+            Recorder(),
+        )
     with pytest.raises(LoadError, match=told):
-        correct_rows(engine, CorrectionRequest("delete", (file,), "versioned.object_last", folder / "r"), Recorder())
+        correct_rows(
+            engine,
+            CorrectionRequest(command="delete", files=(file,), table="versioned.object_last", rejects=folder / "r"),
+            Recorder(),
+        )
     with pytest.raises(LoadError, match=told):
         drop_table(engine, "versioned.object_last", Recorder())
     drop_table(engine, "versioned.object", Recorder())
@@ -272,7 +288,11 @@ def test_what_follows_a_table_is_not_changed_by_itself(engine: EmbeddedEngine, f
 
 def test_the_name_of_another_table_is_not_taken(engine: EmbeddedEngine, folder: Path) -> None:
     rows = make_rows(np.random.default_rng(1), 10)
-    load_files(engine, LoadRequest((write(folder, rows),), "versioned.object_last", folder / "r"), Recorder())
+    load_files(
+        engine,
+        LoadRequest(files=(write(folder, rows),), table="versioned.object_last", rejects=folder / "r"),
+        Recorder(),
+    )
     with pytest.raises(LoadError, match=r"there is a table versioned\.object_last, .* give them another with last"):
         load(engine, folder, rows, "create")
     (folder / "versioned.yaml").write_text(SCHEMA.replace("by: start", "by: start, last: newest"))

@@ -211,7 +211,9 @@ def test_every_value_that_is_loaded_comes_back(
         path.write_bytes(written(columns, serialization))
         mode = "append" if number else "create"
         load_files(
-            svc_engine, LoadRequest((path,), "lt.types", tmp_path / "rejects.csv", max_errors=0, mode=mode), Recorder()
+            svc_engine,
+            LoadRequest(files=(path,), table="lt.types", rejects=tmp_path / "rejects.csv", max_errors=0, mode=mode),
+            Recorder(),
         )
         loaded = [
             Column(c.name, c.datatype, c.arraysize, (*before, *c.values), c.xtype, c.null)
@@ -382,7 +384,11 @@ def complex_table(
 ) -> Iterator[str]:
     path = tmp_path_factory.mktemp("complex")
     (path / "t.vot").write_bytes(written(COMPLEX, "BINARY2"))
-    load_files(svc_engine, LoadRequest((path / "t.vot",), "lt.complex", path / "rejects.csv", max_errors=0), Recorder())
+    load_files(
+        svc_engine,
+        LoadRequest(files=(path / "t.vot",), table="lt.complex", rejects=path / "rejects.csv", max_errors=0),
+        Recorder(),
+    )
     service.refresh()
     yield "lt.complex"
     drop_table(svc_engine, "lt.complex", Recorder())

@@ -9,13 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clickhouse_schema.hats.hats_pixel import HatsPixel
-from clickhouse_schema.hats.partition_rule import MAX_PARTITION_ROWS, choose_partitions
+from clickhouse_schema.hats.partition_limits import MARGIN_THRESHOLD, MAX_PARTITION_ROWS
+from clickhouse_schema.hats.partition_rule import choose_partitions
 from tap_service.hats.writing.hats_rows import HatsRows
 from tap_service.hats.writing.margin_cells import choose_margin_order, find_margin_cells, unite_cells
 from tap_service.storage.engine.engine import Engine, Settings
-
-#: Width of a margin in arcseconds: matches of ground-based catalogues fit in it. hats-import's default is 5.
-MARGIN_THRESHOLD = 10.0
 
 #: Order of the counted cells, of 13.7 arcminutes, and of the skymap
 COUNT_ORDER = 8

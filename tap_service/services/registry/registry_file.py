@@ -44,7 +44,7 @@ def read_registry_file(path: Path) -> RegistryMetadata:
 def parse_registry_file(text: str, source: str) -> RegistryMetadata:
     """Read the content of a file that messages call ``source``. Raise RegistryFileError."""
     try:
-        document = read_document(text, source) if text.strip() else Document(source, None, {(): 1})
+        document = read_document(text, source) if text.strip() else Document(source, None, lambda: {(): 1})
     except SchemaError as error:
         raise RegistryFileError(str(error)) from error
     if not isinstance(document.data, dict):

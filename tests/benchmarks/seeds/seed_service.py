@@ -194,7 +194,14 @@ class SeedService:
     def _load_files(self, table: SeedTable, files: Sequence[Path], schema: Path | None) -> None:
         """Load the files as the table, or append them without a schema."""
         mode: Mode = "replace" if schema else "append"
-        request = LoadRequest(tuple(files), table.name, self.folder / "rejects.csv", schema, max_errors=0, mode=mode)
+        request = LoadRequest(
+            files=tuple(files),
+            table=table.name,
+            rejects=self.folder / "rejects.csv",
+            schema_file=schema,
+            max_errors=0,
+            mode=mode,
+        )
         with prepared_engine([self.server]) as engine:
             load_files(engine, request, Recorder())
 

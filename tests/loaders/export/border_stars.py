@@ -59,7 +59,11 @@ def write_rows(path: Path, first: int, ra: np.ndarray, dec: np.ndarray) -> None:
 def load_stars(engine: EmbeddedEngine, folder: Path, table: str, rows: Path, mode: str = "create") -> None:
     schema = folder / f"{table}.yaml"
     schema.write_text(SCHEMA.format(name=table.partition(".")[2]))
-    load_files(engine, LoadRequest((rows,), table, folder / "rejects.csv", schema, mode=mode), Recorder())  # type: ignore[arg-type]
+    load_files(
+        engine,
+        LoadRequest(files=(rows,), table=table, rejects=folder / "rejects.csv", schema_file=schema, mode=mode),
+        Recorder(),
+    )  # type: ignore[arg-type]
 
 
 def query_stored_rows(engine: EmbeddedEngine, query: str) -> list[tuple[object, ...]]:

@@ -44,5 +44,7 @@ def sky(engine: EmbeddedEngine, tmp_path_factory: pytest.TempPathFactory) -> Ite
 def exported(engine: EmbeddedEngine, sky: Path) -> Path:
     """A folder with the collections ``stars`` and ``others``."""
     for table in (STARS, OTHERS):
-        export_hats(engine, ExportRequest(table, str(sky / table.partition(".")[2]), max_rows=150), Recorder())
+        export_hats(
+            engine, ExportRequest(source=table, target=str(sky / table.partition(".")[2]), max_rows=150), Recorder()
+        )
     return sky

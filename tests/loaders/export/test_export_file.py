@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 
 import pyarrow.csv
@@ -24,7 +23,9 @@ from tests.servers.object_store import running_object_store
 def test_a_table_becomes_a_file(sky: Path, engine: EmbeddedEngine, tmp_path: Path) -> None:
     recorder = Recorder()
 
-    export_file(engine, ExportRequest(STARS, str(tmp_path / "new" / "stars.parquet"), "parquet"), recorder)
+    export_file(
+        engine, ExportRequest(source=STARS, target=str(tmp_path / "new" / "stars.parquet"), format="parquet"), recorder
+    )
 
     assert recorder.lines == [f"{tmp_path}/new/stars.parquet: {ROWS} rows"]
     found = pq.read_table(tmp_path / "new" / "stars.parquet").sort_by("id")
@@ -38,7 +39,7 @@ def test_a_query_becomes_a_file(sky: Path, engine: EmbeddedEngine, tmp_path: Pat
     query = f"SELECT id, mag FROM {STARS} WHERE mag < 9 ORDER BY id"
 
     for form in ("csv", "fits"):
-        export_file(engine, ExportRequest(query, str(tmp_path / form), form), Recorder())
+        export_file(engine, ExportRequest(source=query, target=str(tmp_path / form), format=form), Recorder())
 
     expected = [number for number, _ in query_stored_rows(engine, query)]
     assert pyarrow.csv.read_csv(tmp_path / "csv")["id"].to_pylist() == expected
@@ -54,7 +55,9 @@ def test_a_query_may_begin_with_brackets_and_comments(
 ) -> None:
     recorder = Recorder()
 
-    export_file(engine, ExportRequest(query.format(STARS), str(tmp_path / "rows.csv"), "csv"), recorder)
+    export_file(
+        engine, ExportRequest(source=query.format(STARS), target=str(tmp_path / "rows.csv"), format="csv"), recorder
+    )
 
     assert recorder.lines == [f"{tmp_path}/rows.csv: 4 rows"]
 
@@ -69,24 +72,30 @@ def test_a_file_that_exists_is_replaced_only_by_request(sky: Path, engine: Embed
             (str(thesis), thesis.read_bytes),
             (f"{url}/thesis.csv", lambda: store.cat("files/thesis.csv")),
         ):
-            request = ExportRequest(f"SELECT id FROM {STARS} WHERE id = 7", target, "csv")
+            request = ExportRequest(source=f"SELECT id FROM {STARS} WHERE id = 7", target=target, format="csv")
             with pytest.raises(
                 LoadError, match=f"^{target} exists: name another file, or replace it with --overwrite$"
             ):
                 export_file(engine, request, Recorder())
             assert read() == b"x"
 
-            export_file(engine, replace(request, replaces_file=True), Recorder())
+            export_file(engine, request.model_copy(update={"replaces_file": True}), Recorder())
             assert read().split() == [b"id", b"7"]
 
 
 @pytest.mark.parametrize(
     ("request_", "message"),
     [
-        (ExportRequest(STARS, "/x", "xls"), "there is no format 'xls'; there are hats, votable, "),
-        (ExportRequest(STARS, "/x", "csv", columns=("id",)), "--columns is for --format hats; for csv write a query"),
-        (ExportRequest(STARS, "/x", "csv", is_verified_only=True), "--verify is for --format hats"),
-        (ExportRequest(f"SELECT id FRO {STARS}", "/x", "csv"), "line 1"),
+        (ExportRequest(source=STARS, target="/x", format="xls"), "there is no format 'xls'; there are hats, votable, "),
+        (
+            ExportRequest(source=STARS, target="/x", format="csv", columns=("id",)),
+            "--columns is for --format hats; for csv write a query",
+        ),
+        (
+            ExportRequest(source=STARS, target="/x", format="csv", is_verified_only=True),
+            "--verify is for --format hats",
+        ),
+        (ExportRequest(source=f"SELECT id FRO {STARS}", target="/x", format="csv"), "line 1"),
     ],
 )
 def test_a_wrong_request_is_told(request_: ExportRequest, message: str, sky: Path, engine: EmbeddedEngine) -> None:
@@ -113,7 +122,11 @@ def test_an_address_that_names_no_file_is_told(address: str) -> None:
 
 def test_a_stopped_export_leaves_no_file(sky: Path, engine: EmbeddedEngine, tmp_path: Path) -> None:
     with pytest.raises(LoadCancelled):
-        export_file(engine, ExportRequest(STARS, str(tmp_path / "stars.parquet"), "parquet"), Recorder(stop_after=0))
+        export_file(
+            engine,
+            ExportRequest(source=STARS, target=str(tmp_path / "stars.parquet"), format="parquet"),
+            Recorder(stop_after=0),
+        )
 
     assert [*tmp_path.iterdir()] == []
 
@@ -122,6 +135,8 @@ def test_a_failed_query_leaves_no_file(sky: Path, engine: EmbeddedEngine, tmp_pa
     (tmp_path / "file").write_text("x")
 
     with pytest.raises(LoadError, match="cannot be used for an export"):
-        export_file(engine, ExportRequest(STARS, str(tmp_path / "file" / "stars.csv"), "csv"), Recorder())
+        export_file(
+            engine, ExportRequest(source=STARS, target=str(tmp_path / "file" / "stars.csv"), format="csv"), Recorder()
+        )
 
     assert [path.name for path in tmp_path.iterdir()] == ["file"]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shutil
-from dataclasses import replace
 from pathlib import Path
 
 import pyarrow.parquet as pq
@@ -34,7 +33,7 @@ def run(engine: EmbeddedEngine, request: ExportRequest, recorder: Recorder | Non
 
 
 def ask(target: Path, source: str = STARS, **options: object) -> ExportRequest:
-    return replace(ExportRequest(source, str(target), max_rows=150, threads=1), **options)  # type: ignore[arg-type]
+    return ExportRequest(source=source, target=str(target), max_rows=150, threads=1).model_copy(update=options)  # type: ignore[arg-type]
 
 
 def contents(folder: Path) -> dict[str, bytes]:
@@ -164,7 +163,7 @@ def test_a_changed_table_is_exported_anew(sky: Path, engine: EmbeddedEngine, tmp
     load_stars(engine, sky, OTHERS, sky / "more.parquet", "append")
 
     with pytest.raises(LoadError, match=f"{tmp_path} is an export of {OTHERS} with other options, or of rows that"):
-        run(engine, replace(request, is_verified_only=True))
+        run(engine, request.model_copy(update={"is_verified_only": True}))
     recorder = run(engine, request)
 
     assert f"{OTHERS} or the options have changed since the last export: the export begins anew" in recorder.messages
@@ -235,7 +234,7 @@ def test_a_query_without_rows_is_an_empty_collection(sky: Path, engine: Embedded
     request = ask(tmp_path / "none", f"SELECT id, ra, dec FROM {STARS} WHERE id < 0")
 
     assert run(engine, request).lines == ["none: 0 rows in 0 pixels", "none_10arcs: 0 rows in 0 pixels"]
-    run(engine, replace(request, is_verified_only=True))
+    run(engine, request.model_copy(update={"is_verified_only": True}))
     assert is_valid_catalog(tmp_path / "none", strict=True)
     assert pq.read_table(tmp_path / "none" / "none" / "dataset" / "_metadata").num_rows == 0
 
@@ -329,8 +328,8 @@ def test_an_object_store_has_the_same_files(sky: Path, engine: EmbeddedEngine, t
     request = ask(tmp_path, max_rows=1000, margin=0.0)
     run(engine, request)
     with running_object_store("hats") as url:
-        run(engine, replace(request, target=f"{url}/stars"))
-        recorder = run(engine, replace(request, target=f"{url}/stars", is_verified_only=True))
+        run(engine, request.model_copy(update={"target": f"{url}/stars"}))
+        recorder = run(engine, request.model_copy(update={"target": f"{url}/stars", "is_verified_only": True}))
 
         assert recorder.lines[1] == f"stars_id: {LOCATED} ids"
         store = S3FileSystem(use_listings_cache=False)
@@ -347,7 +346,7 @@ def test_an_object_store_without_credentials_is_told(sky: Path, engine: Embedded
         S3FileSystem.clear_instance_cache()
 
         with pytest.raises(LoadError, match=f"{url}/stars cannot be used for an export: there are no credentials: giv"):
-            run(engine, ExportRequest(STARS, f"{url}/stars"))
+            run(engine, ExportRequest(source=STARS, target=f"{url}/stars"))
 
 
 def test_rows_that_change_meanwhile_are_told(exported: Path, engine: EmbeddedEngine, tmp_path: Path) -> None:

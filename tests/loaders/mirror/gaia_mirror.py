@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -48,17 +48,19 @@ class GaiaMirror:
     def request(self) -> MirrorRequest:
         path = self.folder / "recipe.yaml"
         path.write_text(self.recipe.format(url=self.server.url))
-        return MirrorRequest(str(path), TABLE, self.folder / "work", self.folder / "rejects.csv")
+        return MirrorRequest(
+            recipe=str(path), table=TABLE, work=self.folder / "work", rejects=self.folder / "rejects.csv"
+        )
 
     def run(self, engine: Engine, **options: Any) -> Recorder:
         reporter = Recorder()
-        mirror_table(engine, replace(self.request, **options), reporter, PATIENCE)
+        mirror_table(engine, self.request.model_copy(update=options), reporter, PATIENCE)
         return reporter
 
     def stop(self, engine: Engine, checks: int, **options: Any) -> None:
         """Run until the user stops it at the n-th check."""
         with pytest.raises(LoadCancelled):
-            mirror_table(engine, replace(self.request, **options), Recorder(checks), PATIENCE)
+            mirror_table(engine, self.request.model_copy(update=options), Recorder(checks), PATIENCE)
 
     def fail(self, engine: Engine, **options: Any) -> str:
         """Run; return the message of its error."""

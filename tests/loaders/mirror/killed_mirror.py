@@ -18,7 +18,7 @@ def mirror_gaia(folder: Path, url: str, delay: float) -> None:
     chunk_reader.CHUNK_ROWS = 5_000
     recipe = folder / "recipe.yaml"
     recipe.write_text(RECIPE.format(url=url))
-    request = MirrorRequest(str(recipe), TABLE, folder / "work", folder / "rejects.csv")
+    request = MirrorRequest(recipe=str(recipe), table=TABLE, work=folder / "work", rejects=folder / "rejects.csv")
     with open_engine(folder / "data") as engine, ConsoleReporter() as reporter:
         if delay >= 0:
             die_at("staging.insert_begin", 1, delay)

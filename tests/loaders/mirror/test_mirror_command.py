@@ -48,4 +48,4 @@ def test_wrong_usage_names_the_way_out(tmp_path: Path) -> None:
         tmp_path, "mirror", "hats://x.example/y", "--table", "a.b", "--where", "dec > 0", "--restart"
     )
     assert code == 2
-    assert "loaded as a whole, without --where, --restart" in " ".join(err.replace("│", " ").split())
+    assert "loaded completely, without --where, --restart" in " ".join(err.replace("│", " ").split())

@@ -34,7 +34,12 @@ def load_other(engine: EmbeddedEngine, folder: Path, rows: list[Row]) -> list[Ro
     others = [{"key": i, "ra": row["ra"], "dec": min(row["dec"] + 0.5, 90.0)} for i, row in enumerate(rows[::5])]
     pq.write_table(pa.Table.from_pylist(others), folder / "other.parquet")
     (folder / "other.yaml").write_text(OTHER)
-    request = LoadRequest((folder / "other.parquet",), "mirrored.other", folder / "other.csv", folder / "other.yaml")
+    request = LoadRequest(
+        files=(folder / "other.parquet",),
+        table="mirrored.other",
+        rejects=folder / "other.csv",
+        schema_file=folder / "other.yaml",
+    )
     load_files(engine, request, Recorder())
     return others
 

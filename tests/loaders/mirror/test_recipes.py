@@ -78,7 +78,9 @@ def localise(name: str, server: OriginServer, folder: Path, files: list[str]) ->
 
 def mirror(engine: EmbeddedEngine, recipe: Path, table: str) -> Recorder:
     recorder = Recorder()
-    request = MirrorRequest(str(recipe), table, recipe.parent / "work", recipe.parent / "rejects.csv")
+    request = MirrorRequest(
+        recipe=str(recipe), table=table, work=recipe.parent / "work", rejects=recipe.parent / "rejects.csv"
+    )
     mirror_table(engine, request, recorder, PATIENCE)
     return recorder
 
@@ -211,7 +213,10 @@ def test_a_schema_file_describes_the_table(gaia: GaiaMirror, mirror_engine: Embe
 
 def test_a_draft_is_refused(tmp_path: Path, mirror_engine: EmbeddedEngine) -> None:
     request = MirrorRequest(
-        str(find_recipe_file("gaia_dr4")), "mirrored.x", tmp_path / "work", tmp_path / "rejects.csv"
+        recipe=str(find_recipe_file("gaia_dr4")),
+        table="mirrored.x",
+        work=tmp_path / "work",
+        rejects=tmp_path / "rejects.csv",
     )
     with pytest.raises(LoadError, match="gaia_dr4 is a draft: complete it, and remove its status"):
         mirror_table(mirror_engine, request, Recorder())

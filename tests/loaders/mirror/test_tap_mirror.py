@@ -8,7 +8,6 @@ import signal
 import urllib.parse
 import urllib.request
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -92,10 +91,10 @@ def service(tmp_path_factory: pytest.TempPathFactory, rows: list[dict[str, Any]]
 @pytest.fixture
 def request_(service: Service, tmp_path: Path) -> MirrorRequest:
     return MirrorRequest(
-        f"tap+http://127.0.0.1:{service.port}/tap",
-        TABLE,
-        tmp_path / "work",
-        tmp_path / "rejects.csv",
+        recipe=f"tap+http://127.0.0.1:{service.port}/tap",
+        table=TABLE,
+        work=tmp_path / "work",
+        rejects=tmp_path / "rejects.csv",
         origin_table="origin.stars",
         piece_rows=500,
     )
@@ -123,14 +122,14 @@ def test_all_rows_come_in_pieces(
 def test_an_address_may_end_with_a_slash(
     request_: MirrorRequest, rows: list[dict[str, Any]], mirror_engine: EmbeddedEngine
 ) -> None:
-    run(mirror_engine, replace(request_, recipe=f"{request_.recipe}/", piece_rows=5000))
+    run(mirror_engine, request_.model_copy(update={"recipe": f"{request_.recipe}/", "piece_rows": 5000}))
     assert read_rows(mirror_engine) == rows
 
 
 def test_a_table_below_the_limit_is_one_piece(
     request_: MirrorRequest, rows: list[dict[str, Any]], mirror_engine: EmbeddedEngine
 ) -> None:
-    recorder = run(mirror_engine, replace(request_, piece_rows=3000))
+    recorder = run(mirror_engine, request_.model_copy(update={"piece_rows": 3000}))
     assert recorder.messages[-1].startswith("1 of 1 files, 2,000 rows")
     assert read_rows(mirror_engine) == rows
 
@@ -138,14 +137,14 @@ def test_a_table_below_the_limit_is_one_piece(
 def test_an_id_divides_the_rows(
     request_: MirrorRequest, rows: list[dict[str, Any]], mirror_engine: EmbeddedEngine
 ) -> None:
-    run(mirror_engine, replace(request_, by="id", piece_rows=300))
+    run(mirror_engine, request_.model_copy(update={"by": "id", "piece_rows": 300}))
     assert read_rows(mirror_engine) == rows
 
 
 def test_a_condition_and_columns_are_asked_for(
     request_: MirrorRequest, rows: list[dict[str, Any]], mirror_engine: EmbeddedEngine
 ) -> None:
-    run(mirror_engine, replace(request_, where="mag < 14 OR mag IS NULL -- bright", columns=("name",)))
+    run(mirror_engine, request_.model_copy(update={"where": "mag < 14 OR mag IS NULL -- bright", "columns": ("name",)}))
     found = mirror_engine.fetch_table(f"SELECT * FROM {TABLE} ORDER BY id").to_pylist()
     wanted = [row for row in rows if row["mag"] is None or row["mag"] < 14]
     assert found == [{name: row[name] for name in ("id", "ra", "dec", "name")} for row in wanted]
@@ -198,7 +197,10 @@ def test_files_get_their_metadata_from_a_service(
             f"metadata: {{tap: 'http://127.0.0.1:{service.port}/tap', table: origin.stars}}\n"
         )
         recorder = run(
-            mirror_engine, MirrorRequest(str(tmp_path / "recipe.yaml"), TABLE, tmp_path / "w", tmp_path / "r")
+            mirror_engine,
+            MirrorRequest(
+                recipe=str(tmp_path / "recipe.yaml"), table=TABLE, work=tmp_path / "w", rejects=tmp_path / "r"
+            ),
         )
     assert any(line.startswith("note: the files do not have these columns") for line in recorder.messages)
     (entry,) = catalogue_log.read_catalogue(mirror_engine).find_tables("stars", True, "mirrored", True)
@@ -210,7 +212,7 @@ def test_files_get_their_metadata_from_a_service(
 
 def test_the_rows_of_one_place_cannot_be_divided(request_: MirrorRequest, mirror_engine: EmbeddedEngine) -> None:
     with pytest.raises(LoadError, match=r"rows are in one piece that cannot be divided .* with --by"):
-        run(mirror_engine, replace(request_, by="size", piece_rows=50))
+        run(mirror_engine, request_.model_copy(update={"by": "size", "piece_rows": 50}))
 
 
 @pytest.mark.parametrize(
@@ -227,7 +229,7 @@ def test_what_the_origin_does_not_have_is_an_error(
     request_: MirrorRequest, mirror_engine: EmbeddedEngine, changes: dict[str, str], said: str
 ) -> None:
     with pytest.raises(LoadError, match=said):
-        run(mirror_engine, replace(request_, **changes))  # type: ignore[arg-type]
+        run(mirror_engine, request_.model_copy(update=changes))  # type: ignore[arg-type]
 
 
 def test_an_address_that_is_no_service_is_an_error(
@@ -235,14 +237,14 @@ def test_an_address_that_is_no_service_is_an_error(
 ) -> None:
     address = f"tap+http://127.0.0.1:{service.port}/nothing/"
     with pytest.raises(LoadError, match=f"{service.port}/nothing/async"):
-        run(mirror_engine, replace(request_, recipe=address))
+        run(mirror_engine, request_.model_copy(update={"recipe": address}))
 
 
 def test_a_busy_origin_is_waited_for(
     request_: MirrorRequest, service: Service, rows: list[dict[str, Any]], mirror_engine: EmbeddedEngine
 ) -> None:
     with running_proxy(service.port, period=4) as proxy:
-        run(mirror_engine, replace(request_, recipe=f"tap+{proxy.url}/tap"))
+        run(mirror_engine, request_.model_copy(update={"recipe": f"tap+{proxy.url}/tap"}))
     assert read_rows(mirror_engine) == rows
     assert proxy.requests > 100
 
@@ -251,7 +253,7 @@ def test_an_origin_that_cuts_results_in_silence_is_asked_for_smaller_pieces(
     request_: MirrorRequest, service: Service, rows: list[dict[str, Any]], mirror_engine: EmbeddedEngine
 ) -> None:
     with running_proxy(service.port, max_rows=300) as proxy:
-        recorder = run(mirror_engine, replace(request_, recipe=f"tap+{proxy.url}/tap"))
+        recorder = run(mirror_engine, request_.model_copy(update={"recipe": f"tap+{proxy.url}/tap"}))
     assert read_rows(mirror_engine) == rows
     assert any("cuts results after 300 rows: smaller pieces are asked for" in line for line in recorder.messages)
     assert (proxy.most_jobs, proxy.jobs) == (1, 0)

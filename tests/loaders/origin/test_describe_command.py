@@ -42,16 +42,19 @@ def test_another_name_and_a_column_that_is_left_out(origin: Origin, tmp_path: Pa
     code, text, err = skyhouse(tmp_path, *arguments)
     assert code == 0, err
     assert "# stars.bright here\nname: stars\n" in text
-    assert "warning: image is left out, it cannot be loaded: its datatype 'BLOB' is not valid in VOTable" in err
+    assert "warning: image is left out because it cannot be loaded: its datatype 'BLOB' is not valid in VOTable" in err
 
 
 def test_faults_are_said(origin: Origin, tmp_path: Path) -> None:
     code, out, err = skyhouse(tmp_path, "describe", origin.url, "--table", "a.b")
     assert (code, out) == (1, "")
-    assert f"Nor do its capabilities and tables answer as a TAP service: write tap+{origin.url} if it is one" in err
+    assert f"It does not answer as a TAP service either: write tap+{origin.url} if it is one" in err
     (tmp_path / "t.csv").write_text("a\n1\n")
     code, out, err = skyhouse(tmp_path, "describe", "t.csv", "--as", "a.b")
-    assert (code, err) == (1, "error: t.csv is not a TAP service, for which --as is: name the table with --table\n")
+    assert (code, err) == (
+        1,
+        "error: t.csv is not a TAP service, and --as is only for TAP services: name the table with --table\n",
+    )
     code, out, err = skyhouse(tmp_path, "describe", f"tap+{origin.tap}")
     assert (code, err) == (
         1, f"error: --table names the table of {origin.tap} to describe, for example --table gaiadr3.gaia_source\n",

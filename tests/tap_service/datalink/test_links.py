@@ -62,7 +62,13 @@ def obscore(svc_engine: EmbeddedEngine, tmp_path_factory: pytest.TempPathFactory
         writer = csv.DictWriter(file, [*rows[0]])
         writer.writeheader()
         writer.writerows(rows)
-    request = LoadRequest((folder / "obs.csv",), "ivoa.ObsCore", folder / "rejects.csv", schema, max_errors=0)
+    request = LoadRequest(
+        files=(folder / "obs.csv",),
+        table="ivoa.ObsCore",
+        rejects=folder / "rejects.csv",
+        schema_file=schema,
+        max_errors=0,
+    )
     load_files(svc_engine, request, Recorder())
     yield svc_engine
     drop_table(svc_engine, "ivoa.ObsCore", Recorder())

@@ -59,7 +59,14 @@ def sources(engine: EmbeddedEngine, tmp_path_factory: pytest.TempPathFactory) ->
     with ConsoleReporter() as reporter:
         files = (folder / "sources.parquet",)
         load_files(
-            engine, LoadRequest(files, "analysed.sources", folder / "rejects.csv", folder / "schema.yaml"), reporter
+            engine,
+            LoadRequest(
+                files=files,
+                table="analysed.sources",
+                rejects=folder / "rejects.csv",
+                schema_file=folder / "schema.yaml",
+            ),
+            reporter,
         )
     return read_catalogue(engine)
 

@@ -23,6 +23,7 @@ from clickhouse_schema.engine_tables.catalogue_log import write_grants
 from loaders.cli.skyhouse_command import app
 from loaders.control import admin_commands
 from loaders.control.admin_commands import Administration
+from loaders.control.admin_requests import StopQueriesRequest
 from loaders.control.control_client import execute_admin_command
 from loaders.control.control_server import ControlServer
 from tap_service.config import Config
@@ -53,7 +54,7 @@ class Operator:
 
     def stop_on_thread(self, work_id: str) -> threading.Thread:
         """Stop what runs, meanwhile."""
-        asked = (self.data, "queries stop", {"ids": [work_id]}, Recorder())
+        asked = (self.data, StopQueriesRequest(ids=(work_id,)), Recorder())
         thread = threading.Thread(target=execute_admin_command, args=asked)
         thread.start()
         return thread
@@ -219,10 +220,10 @@ def test_a_drained_service_finishes_what_runs(operator: Operator, asked: Any, he
     assert not running.done()
     stopping = threading.Timer(1, lambda: operator.stop_on_thread(work_id).join())
     stopping.start()
-    assert operator.type("drain").stdout == "nothing runs any more\n"
+    assert operator.type("drain").stdout == "nothing is running\n"
     assert running.result(0).status_code == 503
     stopping.join()
-    assert operator.type("drain", "--off").stdout == "the service takes queries and jobs again\n"
+    assert operator.type("drain", "--off").stdout == "the service accepts queries and jobs again\n"
     assert operator.type("drain", "--off").stdout == "the service was not draining\n"
     operator.refresh()
     assert pending.run().wait_for_end() == "COMPLETED"

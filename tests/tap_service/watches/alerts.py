@@ -29,7 +29,11 @@ def add_alerts(engine: Engine, folder: Path, first: int, count: int, mode: Mode 
     ids = np.arange(first, first + count)
     columns = {"id": ids, "ra": ids % 360 + 0.5, "dec": ids // 360 % 90 + 0.5, "mag": (ids % 10).astype("f4")}
     pq.write_table(pa.table(columns), path)
-    load_files(engine, LoadRequest((path,), TABLE, folder / "rejects.csv", max_errors=0, mode=mode), Recorder())
+    load_files(
+        engine,
+        LoadRequest(files=(path,), table=TABLE, rejects=folder / "rejects.csv", max_errors=0, mode=mode),
+        Recorder(),
+    )
 
 
 @contextmanager

@@ -47,7 +47,7 @@ def failing_server(server: FileServer) -> Iterator[FileServer]:
 
 @contextmanager
 def attached(engine: Engine, server: FileServer) -> Iterator[None]:
-    attach_catalogue(engine, AttachRequest(f"{server.url}/stars", "gateway.stars"), Recorder())
+    attach_catalogue(engine, AttachRequest(address=f"{server.url}/stars", table="gateway.stars"), Recorder())
     try:
         yield
     finally:
@@ -112,7 +112,7 @@ def test_the_operator_learns_of_a_change(
         assert "attached table gateway.stars" in message
         assert "hats.properties has changed since it was attached" in message
         assert "skyhouse attach --refresh --table gateway.stars" in message
-        attach_catalogue(svc_engine, AttachRequest("", "gateway.stars", refresh=True), Recorder())
+        attach_catalogue(svc_engine, AttachRequest(address="", table="gateway.stars", refresh=True), Recorder())
         gateway.publish(read_catalogue(svc_engine))
         watch.look_at_all()
         assert len(caplog.messages) == 2
