@@ -46,7 +46,7 @@ from tap_service.services.watches.position_lists import build_list_query
 from tap_service.services.watches.watch_messages import PRIVATE_HOST_HINT
 from tap_service.storage.accounts import Accounts
 from tap_service.storage.engine.engine import Engine, EngineError
-from tap_service.storage.watches.watch_store import (
+from tap_service.storage.watch_store import (
     NameTaken,
     NoSuchWatch,
     TooManyWatches,
