@@ -24,13 +24,13 @@ from loaders.progress_reporter import Reporter
 from tap_service.config import Config
 from tap_service.constants import ACCOUNTS_FILE, BLOCKED_FILE, REGISTRY_FILE, USAGE_FILE
 from tap_service.storage.engine.engine import Engine, EngineError
-from tap_service.storage.history.sqlite_history_store import HISTORY_FILE
+from tap_service.storage.history_store import HISTORY_FILE
 from tap_service.storage.jobs.sqlite_job_store import JOBS_FILE
 from tap_service.storage.open_storage import find_results_address, open_result_store
-from tap_service.storage.shares.sqlite_share_store import SHARES_FILE
+from tap_service.storage.share_store import SHARES_FILE
 from tap_service.storage.site_state import SITE_FILE
 from tap_service.storage.sqlite_versions import copy_database
-from tap_service.storage.watches.sqlite_watch_store import WATCHES_FILE
+from tap_service.storage.watch_store import WATCHES_FILE
 
 #: A full backup is due when the bytes of an incremental one exceed this part of the bytes of the full one.
 _MAX_ADDED = 0.5

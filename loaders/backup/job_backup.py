@@ -17,12 +17,9 @@ from tap_service.storage.jobs.job_store import JobStore, NoSuchJob
 from tap_service.storage.jobs.redis_job_store import RedisJobStore
 from tap_service.storage.jobs.sqlite_job_store import JOBS_FILE, SqliteJobStore
 from tap_service.storage.results.result_store import ResultMissing, ResultStore
-from tap_service.storage.shares.redis_share_store import RedisShareStore
-from tap_service.storage.shares.share_store import ShareStore
-from tap_service.storage.shares.sqlite_share_store import SHARES_FILE, SqliteShareStore
+from tap_service.storage.share_store import SHARES_FILE, ShareStore
 from tap_service.storage.sqlite_versions import copy_database
-from tap_service.storage.watches.redis_watch_store import RedisWatchStore
-from tap_service.storage.watches.sqlite_watch_store import WATCHES_FILE, SqliteWatchStore
+from tap_service.storage.watch_store import WATCHES_FILE, WatchStore
 
 
 def copy_jobs(config: Config, folder: Path) -> SqliteJobStore:
@@ -38,13 +35,13 @@ def copy_jobs(config: Config, folder: Path) -> SqliteJobStore:
     return copy
 
 
-def copy_shares(config: Config, folder: Path) -> SqliteShareStore:
+def copy_shares(config: Config, folder: Path) -> ShareStore:
     """Copy all shares into a new store in ``folder``; the caller closes the store."""
     if not config.redis_url:
         _copy_file(config, SHARES_FILE, folder)
-        return SqliteShareStore(folder)
-    copy = SqliteShareStore(folder)
-    with closing(RedisShareStore(config.redis_url)) as source:
+        return ShareStore.open("", folder)
+    copy = ShareStore.open("", folder)
+    with closing(ShareStore.open(config.redis_url, None)) as source:
         for share in source.list_shares():
             copy.write_share(share)
     return copy
@@ -54,9 +51,9 @@ def copy_watches(config: Config, folder: Path) -> None:
     """Copy all watches into a new store in ``folder``."""
     if not config.redis_url:
         _copy_file(config, WATCHES_FILE, folder)
-    with closing(SqliteWatchStore(folder)) as copy:
+    with closing(WatchStore.open("", folder)) as copy:
         if config.redis_url:
-            with closing(RedisWatchStore(config.redis_url)) as source:
+            with closing(WatchStore.open(config.redis_url, None)) as source:
                 for watch in source.list_watches():
                     copy.add_watch(watch)
 

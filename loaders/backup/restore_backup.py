@@ -23,10 +23,8 @@ from tap_service.storage.jobs.job_store import JobStore
 from tap_service.storage.jobs.redis_job_store import RedisJobStore
 from tap_service.storage.jobs.sqlite_job_store import JOBS_FILE, SqliteJobStore
 from tap_service.storage.open_storage import find_results_address, open_result_store
-from tap_service.storage.shares.redis_share_store import RedisShareStore
-from tap_service.storage.shares.sqlite_share_store import SHARES_FILE, SqliteShareStore
-from tap_service.storage.watches.redis_watch_store import RedisWatchStore
-from tap_service.storage.watches.sqlite_watch_store import WATCHES_FILE, SqliteWatchStore
+from tap_service.storage.share_store import SHARES_FILE, ShareStore
+from tap_service.storage.watch_store import WATCHES_FILE, WatchStore
 
 
 def restore_engine(engine: Engine, target: BackupTarget, manifest: Manifest, reporter: Reporter) -> None:
@@ -133,13 +131,13 @@ def _restore_next_to_jobs(
 
 
 def _copy_shares(folder: Path, redis_url: str) -> None:
-    with closing(SqliteShareStore(folder)) as source, closing(RedisShareStore(redis_url)) as to:
+    with closing(ShareStore.open("", folder)) as source, closing(ShareStore.open(redis_url, None)) as to:
         for share in source.list_shares():
             to.write_share(share)
 
 
 def _copy_watches(folder: Path, redis_url: str) -> None:
-    with closing(SqliteWatchStore(folder)) as source, closing(RedisWatchStore(redis_url)) as to:
+    with closing(WatchStore.open("", folder)) as source, closing(WatchStore.open(redis_url, None)) as to:
         for watch in source.list_watches():
             to.add_watch(watch)
 

@@ -41,14 +41,14 @@ from tap_service.services.site.blocked_networks import BlockedError
 from tap_service.services.site.first_queries import format_first_queries
 from tap_service.storage.accounts import AccountError
 from tap_service.storage.engine.engine import EngineError
-from tap_service.storage.history.history_store import HistoryUnavailable
+from tap_service.storage.history_store import HistoryUnavailable
 from tap_service.storage.jobs.job_store import JobStoreUnavailable
 from tap_service.storage.private_directory import create_private_directory
 from tap_service.storage.registry_store import RegistryStoreError
-from tap_service.storage.shares.share_store import ShareStoreUnavailable
+from tap_service.storage.share_store import ShareStoreUnavailable
 from tap_service.storage.site_state import SiteStateUnavailable
 from tap_service.storage.usage.usage_store import UsageUnavailable
-from tap_service.storage.watches.watch_store import WatchStoreUnavailable
+from tap_service.storage.watch_store import WatchStoreUnavailable
 
 #: The time for running responses after the signal, and for the complete end of the process. systemd and
 #: ``ProcessGroup`` wait longer.

@@ -17,9 +17,9 @@ from loaders.control.service_settings import read_settings
 from loaders.control.table_requests import UserRequest
 from loaders.load_error import LoadError
 from loaders.progress_reporter import Reporter
-from tap_service.storage.history.history_store import HistoryUnavailable
+from tap_service.storage.history_store import HistoryUnavailable
 from tap_service.storage.open_storage import open_history_store, open_watch_store
-from tap_service.storage.watches.watch_store import NoSuchWatch, WatchStoreUnavailable
+from tap_service.storage.watch_store import NoSuchWatch, WatchStoreUnavailable
 
 
 def remove_belongings(data: Path, name: str) -> bool:

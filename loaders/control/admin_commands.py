@@ -45,9 +45,9 @@ from tap_service.services.administration.work_list import WorkList
 from tap_service.storage.engine.engine import Engine
 from tap_service.storage.jobs.job_store import JobStore, JobStoreUnavailable
 from tap_service.storage.open_storage import open_job_stores, open_remote_engine, open_watch_store
-from tap_service.storage.shares.share_store import ShareStoreUnavailable
+from tap_service.storage.share_store import ShareStoreUnavailable
 from tap_service.storage.site_state import SiteStateUnavailable, open_site_state
-from tap_service.storage.watches.watch_store import WatchStoreUnavailable
+from tap_service.storage.watch_store import WatchStoreUnavailable
 
 if TYPE_CHECKING:  # most commands need no watches
     from tap_service.services.watches.watch_service import WatchService

@@ -73,7 +73,7 @@ def run_and_report(name: str, command: Callable[[], int], reporter: Reporter, st
 def _list_errors() -> tuple[type[Exception], ...]:
     """Return the errors with a message for the user."""
     from tap_service.storage.jobs.job_store import JobStoreUnavailable
-    from tap_service.storage.shares.share_store import ShareStoreUnavailable
+    from tap_service.storage.share_store import ShareStoreUnavailable
     from tap_service.storage.site_state import SiteStateUnavailable
 
     return ReadError, EngineError, JobStoreUnavailable, ShareStoreUnavailable, SiteStateUnavailable, OSError

@@ -21,7 +21,7 @@ from urllib3.exceptions import HTTPError, LocationParseError, NewConnectionError
 from loaders.origin.origin_error import OriginError, OriginMissing, OriginUnavailable
 from tap_service.constants import MAX_REDIRECTS
 from tap_service.hats.reading.folder_backend import Patience
-from tap_service.http_pools import open_pool
+from tap_service.http_connections import open_pool
 
 _PIECE = 1 << 16
 

@@ -29,7 +29,7 @@ from tap_service.services.usage_counter import UsageCounter
 from tap_service.services.user_tables.user_table_service import UserTableService
 from tap_service.storage.accounts import Accounts
 from tap_service.storage.engine.engine import Engine
-from tap_service.storage.history.history_store import HistoryStore, HistoryUnavailable
+from tap_service.storage.history_store import HistoryStore, HistoryUnavailable
 from tap_service.storage.jobs.job_store import JobStore
 from tap_service.storage.open_storage import open_history_store, open_usage_store
 from tap_service.storage.site_state import SiteState, open_site_state

@@ -52,7 +52,7 @@ from tap_service.storage.engine.memory_settings import choose_memory_settings
 from tap_service.storage.file_cache import FileCache
 from tap_service.storage.open_storage import JobStores, open_job_stores, open_watch_store
 from tap_service.storage.registry_store import RegistryStore, RegistryStoreError
-from tap_service.storage.watches.watch_store import WatchStore
+from tap_service.storage.watch_store import WatchStore
 
 
 @dataclass(frozen=True, slots=True)

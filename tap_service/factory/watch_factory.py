@@ -8,7 +8,7 @@ from tap_service.services.watches.watch_messages import WatchMessages
 from tap_service.services.watches.watch_rounds import WatchRounds
 from tap_service.services.watches.watch_service import WatchService
 from tap_service.storage.open_storage import JobStores
-from tap_service.storage.watches.watch_store import WatchStore
+from tap_service.storage.watch_store import WatchStore
 
 
 def build_watch_service(queries: QueryServices, watches: WatchStore) -> WatchService:

@@ -10,18 +10,15 @@ from pathlib import Path
 
 from tap_service.config import Config
 from tap_service.storage.engine.engine import Engine
-from tap_service.storage.history.history_store import HistoryStore
-from tap_service.storage.history.sqlite_history_store import SqliteHistoryStore
+from tap_service.storage.history_store import HistoryStore
 from tap_service.storage.jobs.job_store import JobStore
 from tap_service.storage.jobs.sqlite_job_store import SqliteJobStore
 from tap_service.storage.results.local_result_store import LocalResultStore
 from tap_service.storage.results.result_store import ResultStore
-from tap_service.storage.shares.share_store import ShareStore
-from tap_service.storage.shares.sqlite_share_store import SqliteShareStore
+from tap_service.storage.share_store import ShareStore
 from tap_service.storage.usage.sqlite_usage_store import SqliteUsageStore
 from tap_service.storage.usage.usage_store import UsageStore
-from tap_service.storage.watches.sqlite_watch_store import SqliteWatchStore
-from tap_service.storage.watches.watch_store import WatchStore
+from tap_service.storage.watch_store import WatchStore
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,16 +78,17 @@ def open_job_stores(config: Config) -> JobStores:
     ValueError
         The settings name neither Redis nor a directory for jobs.
     """
+    jobs: JobStore
     if config.redis_url:
         from tap_service.storage.jobs.redis_job_store import RedisJobStore
-        from tap_service.storage.shares.redis_share_store import RedisShareStore
 
-        results = open_result_store(config.results_url)
-        return JobStores(RedisJobStore(config.redis_url), results, RedisShareStore(config.redis_url))
-    if config.jobs_path is None:
+        jobs = RedisJobStore(config.redis_url)
+    elif config.jobs_path is not None:
+        jobs = SqliteJobStore(config.jobs_path)
+    else:
         raise ValueError("no directory for jobs is set: give SKYHOUSE_JOBS_PATH")
-    jobs = SqliteJobStore(config.jobs_path)
-    return JobStores(jobs, open_result_store(find_results_address(config)), SqliteShareStore(config.jobs_path))
+    results = open_result_store(find_results_address(config))
+    return JobStores(jobs, results, ShareStore.open(config.redis_url, config.jobs_path))
 
 
 def open_watch_store(config: Config) -> WatchStore:
@@ -103,13 +101,7 @@ def open_watch_store(config: Config) -> WatchStore:
     ValueError
         The settings name neither Redis nor a directory for jobs.
     """
-    if config.redis_url:
-        from tap_service.storage.watches.redis_watch_store import RedisWatchStore
-
-        return RedisWatchStore(config.redis_url)
-    if config.jobs_path is None:
-        raise ValueError("no directory for jobs is set: give SKYHOUSE_JOBS_PATH")
-    return SqliteWatchStore(config.jobs_path)
+    return WatchStore.open(config.redis_url, config.jobs_path)
 
 
 def find_results_address(config: Config) -> str:
@@ -140,13 +132,9 @@ def open_history_store(config: Config) -> HistoryStore | None:
 
     Raise HistoryUnavailable if the file cannot be used. Redis need not answer yet.
     """
-    if not config.history_queries:
+    if not config.history_queries or not (config.redis_url or config.jobs_path):
         return None
-    if config.redis_url:
-        from tap_service.storage.history.redis_history_store import RedisHistoryStore
-
-        return RedisHistoryStore(config.redis_url, config.history_days * 86_400)
-    return SqliteHistoryStore(config.jobs_path) if config.jobs_path else None
+    return HistoryStore.open(config.redis_url, config.jobs_path, config.history_days * 86_400)
 
 
 def open_result_store(address: str) -> ResultStore:

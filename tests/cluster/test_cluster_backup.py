@@ -33,8 +33,8 @@ from tap_service.models.watch import Watch
 from tap_service.storage.engine.engine import Engine, EngineError
 from tap_service.storage.jobs.redis_job_store import RedisJobStore
 from tap_service.storage.open_storage import open_remote_engine, open_result_store
-from tap_service.storage.shares.redis_share_store import RedisShareStore
-from tap_service.storage.watches.redis_watch_store import RedisWatchStore
+from tap_service.storage.share_store import ShareStore
+from tap_service.storage.watch_store import WatchStore
 from tests.loaders.recorder import Recorder
 from tests.servers.clickhouse_server import ClickHouseServer
 from tests.servers.object_store import running_object_store
@@ -240,10 +240,10 @@ def test_jobs_of_redis(tmp_path: Path) -> None:
                 store.create_job(job)
         provenance = ResultProvenance("f" * 64, 1, False, (TableVersion("s.stars", "17", now, 600),))
         share = Share("kept", "alice", now, now + timedelta(days=9), now + timedelta(days=9), "q", 10, provenance)
-        with closing(RedisShareStore(first.url)) as shares:
+        with closing(ShareStore.open(first.url, None)) as shares:
             shares.write_share(share)
         watch = Watch("w1", "alice", "bright", now, "SELECT 1", "s.stars", "bright", 0)
-        with closing(RedisWatchStore(first.url)) as watches:
+        with closing(WatchStore.open(first.url, None)) as watches:
             watches.add_watch(watch)
         parts = frozenset({Part.JOBS, Part.RESULTS})
         request = BackupRequest(data=configs[0].data, target=str(tmp_path / "target"), parts=parts)
@@ -253,9 +253,9 @@ def test_jobs_of_redis(tmp_path: Path) -> None:
         restore_jobs(configs[1], target, manifest, parts)
         with closing(RedisJobStore(second.url)) as store:
             assert [store.get_job(job.job_id) for job in jobs] == jobs
-        with closing(RedisShareStore(second.url)) as shares:
+        with closing(ShareStore.open(second.url, None)) as shares:
             assert shares.list_shares() == [share]
-        with closing(RedisWatchStore(second.url)) as watches:
+        with closing(WatchStore.open(second.url, None)) as watches:
             assert watches.list_watches() == [watch]
         assert b"".join(open_result_store(configs[1].results_url).read_result("one-1", 0, 5)) == b"a,b\n1"
         with pytest.raises(LoadError, match="the Redis server has jobs already"):

@@ -172,10 +172,10 @@ def _fill(folder: Path, free: int) -> None:
 
 
 def _use_stores(folder: Path, rate: str, is_filled: bool) -> int:
-    from tap_service.storage.history.sqlite_history_store import SqliteHistoryStore
+    from tap_service.storage.history_store import HistoryStore
     from tap_service.storage.jobs.sqlite_job_store import SqliteJobStore
 
-    jobs, history = SqliteJobStore(folder / "data/jobs"), SqliteHistoryStore(folder / "data/jobs")
+    jobs, history = SqliteJobStore(folder / "data/jobs"), HistoryStore.open("", folder / "data/jobs", 10**9)
     found = len(jobs.read_rates())
     history.list_entries("ana", "", 1)
     if rate:

@@ -28,7 +28,7 @@ from loaders.control.restore_command import RestoreRequest, restore_data
 from loaders.load_error import LoadError
 from tap_service.config import Config
 from tap_service.models.watch import Watch
-from tap_service.storage.watches.sqlite_watch_store import SqliteWatchStore
+from tap_service.storage.watch_store import WatchStore
 from tests.loaders.recorder import Recorder
 from tests.loaders.test_cli import Service, skyhouse, start, started
 from tests.support.environment import ROOT, make_environment
@@ -334,10 +334,10 @@ def test_watches_are_copied_with_the_jobs(tmp_path: Path) -> None:
         *("w1", "alice", "bright", datetime(2026, 1, 31, tzinfo=UTC), "SELECT 1", "sky.alerts"),
         *("bright", 0, "https://example.org/hook", "the secret"),
     )
-    with closing(SqliteWatchStore(tmp_path / "jobs")) as store:
+    with closing(WatchStore.open("", tmp_path / "jobs")) as store:
         store.add_watch(made)
     (tmp_path / "copy").mkdir()
     copy_watches(config, tmp_path / "copy")
     for folder, wanted in (("none", []), ("copy", [made])):
-        with closing(SqliteWatchStore(tmp_path / folder)) as store:
+        with closing(WatchStore.open("", tmp_path / folder)) as store:
             assert store.list_watches() == wanted

@@ -17,7 +17,7 @@ from tap_service.hats.reading.folder_backend import (
     Patience,
     refuse_other_version,
 )
-from tap_service.http_pools import open_pool
+from tap_service.http_connections import open_pool
 
 _PIECE = 1 << 20
 _MAX_CONNECTIONS = 32

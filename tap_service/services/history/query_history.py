@@ -22,7 +22,7 @@ from tap_service.models.timestamps import add_seconds, now
 from tap_service.service_errors import NotFound, ServiceUnavailable
 from tap_service.services.periodic_thread import PeriodicThread, call_and_log
 from tap_service.storage.accounts import Accounts
-from tap_service.storage.history.history_store import HistoryStore, HistoryUnavailable
+from tap_service.storage.history_store import HistoryStore, HistoryUnavailable
 
 _log = logging.getLogger("skyhouse")
 

@@ -26,7 +26,7 @@ from tap_service.storage.engine.engine import Engine, EngineError
 from tap_service.storage.engine.query_tables import RESULT_OF_EXPORT, UPLOAD_OF_JOB, UPLOAD_OF_SYNC, drop_orphan_tables
 from tap_service.storage.jobs.job_store import UNFINISHED, IllegalTransition, JobStore, NoSuchJob
 from tap_service.storage.results.result_store import ResultStore
-from tap_service.storage.shares.share_store import ShareStoreUnavailable
+from tap_service.storage.share_store import ShareStoreUnavailable
 
 _log = logging.getLogger("skyhouse")
 

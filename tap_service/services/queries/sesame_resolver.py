@@ -11,13 +11,11 @@ import threading
 import time
 from collections import OrderedDict
 from collections.abc import Callable
-from contextlib import closing
-from http.client import HTTPConnection, HTTPException, HTTPSConnection
-from urllib.parse import quote, urlsplit
+from urllib.parse import quote
 
 from adql import NameLookupError, make_printable
-from tap_service.constants import PRODUCT
 from tap_service.deadline import Deadline
+from tap_service.http_connections import CONNECTION_ERRORS, open_response, read_body
 
 _log = logging.getLogger("skyhouse")
 
@@ -35,7 +33,7 @@ class SesameResolver:
     """``seconds``: the limit for one name, from the connection to the last byte. Thread-safe."""
 
     def __init__(self, url: str, seconds: float = 5.0, clock: Callable[[], float] = time.monotonic) -> None:
-        self._parts = urlsplit(url)
+        self._url = url.rstrip("/")
         self._seconds = seconds
         self._clock = clock
         self._cache: OrderedDict[str, tuple[float, Position | None]] = OrderedDict()
@@ -81,18 +79,16 @@ class SesameResolver:
         )
 
     def _fetch_answer(self, name: str) -> str:
-        kind = HTTPSConnection if self._parts.scheme == "https" else HTTPConnection
-        connection = kind(self._parts.hostname or "", self._parts.port, timeout=self._seconds)
+        url = f"{self._url}/{_QUERY}{quote(name, safe='')}"
         try:
-            with closing(connection), Deadline(self._seconds) as deadline:
-                connection.connect()
-                with deadline.cut_connection(connection.sock):
-                    path = f"{self._parts.path.rstrip('/')}/{_QUERY}{quote(name, safe='')}"
-                    connection.request("GET", path, headers={"User-Agent": PRODUCT, "Accept": "text/plain"})
-                    response = connection.getresponse()
-                    body = response.read(_MAX_BYTES + 1)
-        except (OSError, HTTPException) as error:
+            with (
+                Deadline(self._seconds) as deadline,
+                # the operator names the server, which may be local
+                open_response("GET", url, deadline, hosts=None, headers={"Accept": "text/plain"}) as response,
+            ):
+                body = read_body(response, _MAX_BYTES + 1)
+        except CONNECTION_ERRORS as error:
             raise self._log_error(name, error) from error
-        if response.status != 200 or deadline.has_passed or response.length or len(body) > _MAX_BYTES:
+        if response.status != 200 or deadline.has_passed or len(body) > _MAX_BYTES:
             raise self._log_error(name, f"status {response.status}, {len(body)} bytes{', late' * deadline.has_passed}")
         return body.decode("utf-8", "replace")

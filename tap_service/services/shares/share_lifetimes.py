@@ -10,7 +10,7 @@ from datetime import datetime
 from tap_service.models.share import Share, find_share_id
 from tap_service.services.shares.share_files import drop_unread_files
 from tap_service.storage.results.result_store import ResultStore
-from tap_service.storage.shares.share_store import NoSuchShare, ShareStore, ShareStoreUnavailable
+from tap_service.storage.share_store import NoSuchShare, ShareStore, ShareStoreUnavailable
 
 _log = logging.getLogger("skyhouse")
 

@@ -32,7 +32,7 @@ from tap_service.settings.client_limits import find_open_part
 from tap_service.storage.engine.engine import Engine, EngineError
 from tap_service.storage.results.job_upload_files import store_upload_file
 from tap_service.storage.results.result_store import ResultMissing, ResultStore
-from tap_service.storage.shares.share_store import NoSuchShare, ShareStore, ShareStoreUnavailable, StoredShares
+from tap_service.storage.share_store import NoSuchShare, ShareStore, ShareStoreUnavailable, StoredShares
 
 _DAY_SECONDS = 86_400
 _NANOSECONDS = 1_000_000

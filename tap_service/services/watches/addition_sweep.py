@@ -14,7 +14,7 @@ from tap_service.config import Config
 from tap_service.models.timestamps import add_seconds, now
 from tap_service.models.watch import RunState, Watch
 from tap_service.storage.engine.engine import Engine
-from tap_service.storage.watches.watch_store import NoSuchWatch, WatchStore
+from tap_service.storage.watch_store import NoSuchWatch, WatchStore
 
 #: how often this is done, in seconds
 _SWEEP_SECONDS = 30.0

@@ -11,15 +11,15 @@ import smtplib
 import ssl
 import time
 from collections.abc import Callable
-from http.client import HTTPException, HTTPResponse, IncompleteRead
-from urllib.parse import urlsplit
+
+import urllib3
 
 from tap_service.config import Config
-from tap_service.constants import PRODUCT
 from tap_service.deadline import Deadline
 from tap_service.documents.watch_documents import mail_message, webhook_message
+from tap_service.http_connections import CONNECTION_ERRORS, open_response, read_body
 from tap_service.models.watch import Watch, WatchRun
-from tap_service.services.uploads.url_fetch import NotPublic, open_response
+from tap_service.public_addresses import NotPublic
 from tap_service.storage.accounts import Accounts
 
 #: the limit of one attempt, in seconds
@@ -69,9 +69,7 @@ class WatchMessages:
         body = webhook_message(watch, run, self._config.public_url)
         timestamp = str(int(time.time()))
         headers = {
-            "User-Agent": PRODUCT,
             "Content-Type": "application/json",
-            "Connection": "close",
             DELIVERY_HEADER: watch.delivery_id(run, "webhook"),
             TIMESTAMP_HEADER: timestamp,
             SIGNATURE_HEADER: f"sha256={sign_message(watch.secret, timestamp, body)}",
@@ -79,12 +77,13 @@ class WatchMessages:
         hosts = self._config.webhook_hosts
         with Deadline(ATTEMPT_SECONDS) as deadline:
             try:
-                parts = urlsplit(watch.webhook)
-                with open_response(parts, hosts, self._tls, deadline, "POST", headers, body) as response:
+                with open_response(
+                    "POST", watch.webhook, deadline, hosts=hosts, headers=headers, body=body
+                ) as response:
                     status, is_cut = response.status, _is_cut(response)
             except NotPublic as error:
                 raise NotDelivered(f"{error}; {PRIVATE_HOST_HINT}", is_final=True) from error
-            except (OSError, HTTPException, ValueError) as error:
+            except CONNECTION_ERRORS as error:
                 if deadline.has_passed:
                     raise NotDelivered(f"the server did not answer within {ATTEMPT_SECONDS:g} seconds") from error
                 raise NotDelivered("the server cannot be reached, or does not speak HTTP") from error
@@ -120,14 +119,13 @@ class WatchMessages:
         return smtplib.SMTP(config.smtp_host, config.smtp_port, timeout=ATTEMPT_SECONDS)
 
 
-def _is_cut(response: HTTPResponse) -> bool:
+def _is_cut(response: urllib3.HTTPResponse) -> bool:
     """Read the body, a long one in part, and return whether the connection ended before it."""
-    piece = bytearray(_MAX_ANSWER)
     try:
-        count = response.readinto(piece)
-    except IncompleteRead:  # of chunks
+        read_body(response, _MAX_ANSWER)
+    except CONNECTION_ERRORS:
         return True
-    return bool(response.length) and count < len(piece)
+    return False
 
 
 def sign_message(secret: str, timestamp: str, body: bytes) -> str:

@@ -51,7 +51,7 @@ from tap_service.storage.accounts import Accounts
 from tap_service.storage.engine.engine import Engine
 from tap_service.storage.jobs.job_store import NoSuchJob
 from tap_service.storage.open_storage import JobStores
-from tap_service.storage.watches.watch_store import NoSuchWatch, WatchStore
+from tap_service.storage.watch_store import NoSuchWatch, WatchStore
 
 _log = logging.getLogger("skyhouse")
 

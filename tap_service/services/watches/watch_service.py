@@ -26,6 +26,7 @@ from tap_service.models.watch import (
     WatchRun,
     make_watch_id,
 )
+from tap_service.public_addresses import NotPublic, refuse_private_host
 from tap_service.service_errors import (
     Conflict,
     Forbidden,
@@ -39,14 +40,13 @@ from tap_service.services.catalogue.catalogue_cache import CatalogueCache
 from tap_service.services.jobs.watch_jobs import result_table_fields
 from tap_service.services.queries.query_preparation import QueryPreparation
 from tap_service.services.queries.tap_parameters import read_tap_parameters
-from tap_service.services.uploads.url_fetch import NotPublic, refuse_private_host
 from tap_service.services.user_tables.user_table_service import UserTableService
 from tap_service.services.watches.addition_numbers import continue_numbers
 from tap_service.services.watches.position_lists import build_list_query
 from tap_service.services.watches.watch_messages import PRIVATE_HOST_HINT
 from tap_service.storage.accounts import Accounts
 from tap_service.storage.engine.engine import Engine, EngineError
-from tap_service.storage.watches.watch_store import (
+from tap_service.storage.watch_store import (
     NameTaken,
     NoSuchWatch,
     TooManyWatches,

@@ -15,11 +15,10 @@ from tap_service.service_errors import NotFound, ServiceUnavailable
 from tap_service.services.history import query_history
 from tap_service.services.history.query_history import MAX_QUERY, HistoryFilter, QueryHistory
 from tap_service.storage.accounts import Accounts
-from tap_service.storage.history.history_store import HistoryUnavailable
-from tap_service.storage.history.sqlite_history_store import SqliteHistoryStore
+from tap_service.storage.history_store import HistoryStore, HistoryUnavailable
 from tests.support.running_service import RunningService
 from tests.tap_service.async_client import create_job
-from tests.tap_service.storage.history.test_history_store import T0, entry
+from tests.tap_service.storage.test_history_store import T0, entry
 from tests.tap_service.users import User
 
 Eventually = Callable[[Callable[[], bool]], None]
@@ -138,7 +137,7 @@ def test_wrong_filters(own: RunningService, parameters: dict[str, str], said: st
     assert said in answer.text
 
 
-class _Away(SqliteHistoryStore):
+class _Away(HistoryStore):
     is_away = True
 
     def add_entries(self, entries: Any) -> None:
@@ -148,7 +147,7 @@ class _Away(SqliteHistoryStore):
 
 
 def test_queries_wait_while_the_store_is_away(tmp_path: Path) -> None:
-    store = _Away(tmp_path)
+    store = _Away.open("", tmp_path, 10**9)
     found = QueryHistory(store, 2, 36_500, None)
     waiting = [entry(number, f"query {number}") for number in range(3)]
     for each in waiting:
@@ -157,7 +156,7 @@ def test_queries_wait_while_the_store_is_away(tmp_path: Path) -> None:
     with pytest.raises(ServiceUnavailable, match="no room"):
         found.delete_queries("kepler")
     # a full disk can be read: what waits is listed with what is stored, page by page
-    SqliteHistoryStore.add_entries(store, [("kepler", waiting[0]), ("kepler", entry(9, "stored"))])
+    HistoryStore.add_entries(store, [("kepler", waiting[0]), ("kepler", entry(9, "stored"))])
     page, cursor = found.list_queries("kepler", HistoryFilter(last=3))
     assert texts(page) == ["stored", "query 2", "query 1"]
     assert texts(found.list_queries("kepler", HistoryFilter(last=3, cursor=cursor))[0]) == ["query 0"]
@@ -173,7 +172,7 @@ def test_the_next_user_of_a_name_inherits_nothing(tmp_path: Path) -> None:
     """Also no query that ends when its user is removed."""
     accounts = Accounts(tmp_path / "accounts.sqlite")
     accounts.add_user("kepler", "harmonices mundi")
-    found = QueryHistory(SqliteHistoryStore(tmp_path / "jobs"), 10_000, 36_500, accounts)
+    found = QueryHistory(HistoryStore.open("", tmp_path / "jobs", 10**9), 10_000, 36_500, accounts)
     for user in ("kepler", "tycho", "issuer:tycho"):
         found.add_query(user, entry(1, "of long ago"))
     accounts.remove_user("kepler")
@@ -187,7 +186,7 @@ def test_the_next_user_of_a_name_inherits_nothing(tmp_path: Path) -> None:
 
 def test_what_waits_is_limited_in_bytes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(query_history, "_MAX_WAITING_BYTES", 5000)
-    store = _Away(tmp_path)
+    store = _Away.open("", tmp_path, 10**9)
     found = QueryHistory(store, 10_000, 36_500, None)
     for number in range(8):
         if number == 6:  # what goes back into the queue counts
@@ -201,7 +200,7 @@ def test_what_waits_is_limited_in_bytes(tmp_path: Path, monkeypatch: pytest.Monk
 
 
 def test_an_entry_that_cannot_be_written_takes_no_other_with_it(tmp_path: Path) -> None:
-    found = QueryHistory(SqliteHistoryStore(tmp_path), 10_000, 36_500, None)
+    found = QueryHistory(HistoryStore.open("", tmp_path, 10**9), 10_000, 36_500, None)
     for number, query in enumerate(("first", "\ud800", "last")):
         found.add_query("kepler", entry(number, query))
     assert texts(found.list_queries("kepler", HistoryFilter())[0]) == ["last", "first"]
@@ -218,7 +217,7 @@ def test_a_long_query_is_cut(own: RunningService, eventually: Eventually) -> Non
 
 
 def test_filters_meet_pages(tmp_path: Path) -> None:
-    found = QueryHistory(SqliteHistoryStore(tmp_path), 10_000, 36_500, None)
+    found = QueryHistory(HistoryStore.open("", tmp_path, 10**9), 10_000, 36_500, None)
     for number in range(500):
         found.add_query("kepler", entry(number, f"query {number % 10} of {number}"))
     wanted = HistoryFilter(words=("query", "7"), last=40)
@@ -234,7 +233,7 @@ def test_filters_meet_pages(tmp_path: Path) -> None:
 
 def test_a_page_has_an_end_where_little_meets_its_filters(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(query_history, "_MAX_SEARCHED", 1000)
-    found = QueryHistory(SqliteHistoryStore(tmp_path), 10_000, 36_500, None)
+    found = QueryHistory(HistoryStore.open("", tmp_path, 10**9), 10_000, 36_500, None)
     for number in range(50):
         found.add_query("kepler", entry(number, f"{'rare' if number in (0, 49) else 'often'} {'x' * 100}"))
     pages = [found.list_queries("kepler", HistoryFilter(words=("rare",)))]
@@ -246,7 +245,7 @@ def test_a_page_has_an_end_where_little_meets_its_filters(tmp_path: Path, monkey
 
 def test_old_queries_are_not_shown(tmp_path: Path) -> None:
     """Also while nobody queries, so that nothing is deleted."""
-    store = SqliteHistoryStore(tmp_path)
+    store = HistoryStore.open("", tmp_path, 10**9)
     created = add_seconds(now(), -3 * 86_400)
     store.add_entries(
         [("kepler", entry(0, "old").model_copy(update={"id": make_entry_id(created), "created": created}))]

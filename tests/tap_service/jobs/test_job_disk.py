@@ -25,8 +25,7 @@ from tap_service.storage.open_storage import JobStores
 from tap_service.storage.results.fsspec_result_store import FsspecResultStore
 from tap_service.storage.results.local_result_store import LocalResultStore
 from tap_service.storage.results.result_store import ResultMissing
-from tap_service.storage.shares.redis_share_store import RedisShareStore
-from tap_service.storage.shares.sqlite_share_store import SqliteShareStore
+from tap_service.storage.share_store import ShareStore
 from tests.support.running_service import RunningService
 from tests.tap_service.async_client import ENDLESS, create_job
 from tests.tap_service.async_client import Job as Client
@@ -48,12 +47,12 @@ def stores(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[JobStores
     jobs: JobStore
     if request.param.startswith("sqlite"):
         jobs = SqliteJobStore(tmp_path / "jobs")
-        yield JobStores(jobs, LocalResultStore(tmp_path / "results"), SqliteShareStore(tmp_path / "jobs"))
+        yield JobStores(jobs, LocalResultStore(tmp_path / "results"), ShareStore.open("", tmp_path / "jobs"))
     else:
         server = request.getfixturevalue("redis")
         server.flush()
         jobs = RedisJobStore(server.url)
-        yield JobStores(jobs, FsspecResultStore(f"file://{tmp_path}/results"), RedisShareStore(server.url))
+        yield JobStores(jobs, FsspecResultStore(f"file://{tmp_path}/results"), ShareStore.open(server.url, None))
     jobs.close()
 
 

@@ -61,8 +61,11 @@ class RedisServer:
             self._process.wait()
             self._process = None
 
+    def connect(self) -> redis.Redis:
+        return redis.Redis.from_url(self.url, decode_responses=True)
+
     def flush(self) -> None:
-        with redis.Redis.from_url(self.url) as client:
+        with self.connect() as client:
             client.flushdb()
 
 

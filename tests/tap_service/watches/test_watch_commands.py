@@ -19,7 +19,7 @@ from loaders.cli.skyhouse_command import app
 from loaders.control.admin_commands import Administration
 from loaders.control.control_server import ControlServer
 from tap_service.constants import ACCOUNTS_FILE
-from tap_service.storage.history.history_store import HistoryUnavailable
+from tap_service.storage.history_store import HistoryUnavailable
 from tests.servers.server_thread import run_server
 from tests.support.running_service import RunningService
 from tests.tap_service.users import USERS, write_accounts

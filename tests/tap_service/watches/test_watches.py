@@ -18,7 +18,7 @@ from clickhouse_schema.engine_tables import addition_record, user_table_record
 from clickhouse_schema.engine_tables.catalogue_log import write_grants
 from tap_service.documents.watch_documents import webhook_message
 from tap_service.service_errors import ServiceBusy
-from tap_service.storage.watches.watch_store import WatchStoreUnavailable
+from tap_service.storage.watch_store import WatchStoreUnavailable
 from tests.support.running_service import RunningService
 from tests.tap_service.watches.alerts import TABLE, Receiver, add_alerts, alerts_table, receiver
 from tests.tap_service.watches.watcher import BRIGHT, Watcher
@@ -419,7 +419,7 @@ def test_wishes_that_cannot_be_fulfilled(alice: Watcher, wish: dict[str, Any], s
 
 
 def test_a_watch_that_cannot_be_stored_leaves_no_table(alice: Watcher, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("tap_service.storage.watches.sqlite_watch_store.SqliteWatchStore.add_watch", _fail)
+    monkeypatch.setattr("tap_service.storage.watch_store.WatchStore.add_watch", _fail)
     assert "no room" in alice.watch(503, name="unstored", query=BRIGHT)["message"]
     monkeypatch.undo()
     assert alice.tables == {}

@@ -1,4 +1,4 @@
-"""The share store. Both stores run through the same tests."""
+"""The share store. Files and Redis run through the same tests."""
 
 from __future__ import annotations
 
@@ -16,9 +16,7 @@ from tap_service.models.result_provenance import ResultProvenance, TableVersion
 from tap_service.models.share import Share
 from tap_service.models.timestamps import add_seconds
 from tap_service.models.uws_job import JobFile, JobResult
-from tap_service.storage.shares.redis_share_store import RedisShareStore
-from tap_service.storage.shares.share_store import NoSuchShare, ShareStore, ShareStoreUnavailable, StoredShares
-from tap_service.storage.shares.sqlite_share_store import SHARES_FILE, SqliteShareStore
+from tap_service.storage.share_store import SHARES_FILE, NoSuchShare, ShareStore, ShareStoreUnavailable, StoredShares
 from tests.support.ports import closed_port
 from tests.tap_service.storage.redis_server import RedisServer
 
@@ -30,10 +28,10 @@ _numbers = itertools.count()
 def reopen(request: pytest.FixtureRequest, tmp_path: Path) -> Callable[[], ShareStore]:
     """Open the test's own store, empty at first."""
     if request.param == "sqlite":
-        return lambda: SqliteShareStore(tmp_path / "jobs")
+        return lambda: ShareStore.open("", tmp_path / "jobs")
     server = request.getfixturevalue("redis")
     server.flush()
-    return lambda: RedisShareStore(server.url)
+    return lambda: ShareStore.open(server.url, None)
 
 
 @pytest.fixture
@@ -129,10 +127,11 @@ def test_a_share_is_created_if_it_may(store: ShareStore) -> None:
 
 def test_anonymous_shares_of_an_earlier_version_count(redis: RedisServer) -> None:
     redis.flush()
-    store = RedisShareStore(redis.url)
+    store = ShareStore.open(redis.url, None)
     for owner in (None, None, "kepler"):
         store.write_share(share(owner=owner))
-    store._redis.delete("skyhouse:shares:anonymous", "skyhouse:shares:version")
+    with redis.connect() as client:
+        client.delete("skyhouse:shares:anonymous", "skyhouse:shares:state")
     assert store.count_shares("nobody") == StoredShares(0, 0, 20, 30)
     store.close()
 
@@ -151,10 +150,10 @@ def test_what_is_due(store: ShareStore) -> None:
 
 def test_a_store_that_does_not_work_says_so(tmp_path: Path) -> None:
     (tmp_path / SHARES_FILE).mkdir()
-    with pytest.raises(ShareStoreUnavailable, match="the store of shares does not work"):
-        SqliteShareStore(tmp_path)
+    with pytest.raises(ShareStoreUnavailable, match="the store of shares cannot be used"):
+        ShareStore.open("", tmp_path)
     with closed_port() as port:
-        away = RedisShareStore(f"redis://127.0.0.1:{port}/0")
+        away = ShareStore.open(f"redis://127.0.0.1:{port}/0", None)
         with pytest.raises(ShareStoreUnavailable, match="does not answer"):
             away.get_share("a")
         away.close()

@@ -1,4 +1,4 @@
-"""The watch store. Both stores run through the same tests."""
+"""The watch store. Files and Redis run through the same tests."""
 
 from __future__ import annotations
 
@@ -13,9 +13,8 @@ from typing import Any
 import pytest
 
 from tap_service.models.watch import Delivery, DeliveryState, RunState, Watch, WatchRun, end_attempt, note_attempt
-from tap_service.storage.watches.redis_watch_store import RedisWatchStore
-from tap_service.storage.watches.sqlite_watch_store import WATCHES_FILE, SqliteWatchStore
-from tap_service.storage.watches.watch_store import (
+from tap_service.storage.watch_store import (
+    WATCHES_FILE,
     NameTaken,
     NoSuchWatch,
     TooManyWatches,
@@ -32,10 +31,10 @@ _numbers = itertools.count()
 def reopen(request: pytest.FixtureRequest, tmp_path: Path) -> Callable[[], WatchStore]:
     """Open the test's own store, empty at first."""
     if request.param == "sqlite":
-        return lambda: SqliteWatchStore(tmp_path / "jobs")
+        return lambda: WatchStore.open("", tmp_path / "jobs")
     server = request.getfixturevalue("redis")
     server.flush()
-    return lambda: RedisWatchStore(server.url)
+    return lambda: WatchStore.open(server.url, None)
 
 
 @pytest.fixture
@@ -120,10 +119,10 @@ def test_changes_are_made_one_after_another(store: WatchStore) -> None:
 
 def test_a_store_that_does_not_work_says_so(tmp_path: Path) -> None:
     (tmp_path / WATCHES_FILE).mkdir()
-    with pytest.raises(WatchStoreUnavailable, match="the store of watches does not work"):
-        SqliteWatchStore(tmp_path)
+    with pytest.raises(WatchStoreUnavailable, match="the store of watches cannot be used"):
+        WatchStore.open("", tmp_path)
     with closed_port() as port:
-        away = RedisWatchStore(f"redis://127.0.0.1:{port}/0")
+        away = WatchStore.open(f"redis://127.0.0.1:{port}/0", None)
         with pytest.raises(WatchStoreUnavailable, match="does not answer"):
             away.get_watch("a")
         away.close()

@@ -1,4 +1,4 @@
-"""The history store. Both stores run through the same tests."""
+"""The history store. Files and Redis run through the same tests."""
 
 from __future__ import annotations
 
@@ -10,9 +10,7 @@ import pytest
 
 from tap_service.models.history_entry import HistoryEntry, first_id_at, make_entry_id
 from tap_service.models.timestamps import add_seconds
-from tap_service.storage.history.history_store import HistoryStore, HistoryUnavailable
-from tap_service.storage.history.redis_history_store import RedisHistoryStore
-from tap_service.storage.history.sqlite_history_store import HISTORY_FILE, SqliteHistoryStore
+from tap_service.storage.history_store import HISTORY_FILE, HistoryStore, HistoryUnavailable
 from tests.support.ports import closed_port
 from tests.tap_service.storage.redis_server import RedisServer
 
@@ -23,10 +21,10 @@ T0 = datetime(2026, 1, 31, 12, 0, 0, 123_000, tzinfo=UTC)
 def reopen(request: pytest.FixtureRequest, tmp_path: Path) -> Callable[[], HistoryStore]:
     """Open the test's own store, empty at first."""
     if request.param == "sqlite":
-        return lambda: SqliteHistoryStore(tmp_path / "jobs")
+        return lambda: HistoryStore.open("", tmp_path / "jobs", 10**9)
     server = request.getfixturevalue("redis")
     server.flush()
-    return lambda: RedisHistoryStore(server.url, 1000)
+    return lambda: HistoryStore.open(server.url, None, 1000)
 
 
 @pytest.fixture
@@ -90,21 +88,22 @@ def test_old_entries_and_those_beyond_the_number_go(store: HistoryStore) -> None
 
 
 def test_redis_forgets_a_user_who_stays_away(redis: RedisServer) -> None:
-    store = RedisHistoryStore(redis.url, 1000)
+    store = HistoryStore.open(redis.url, None, 1000)
     store.add_entries([("galileo", entry())])
-    assert 900 < store._redis.ttl("skyhouse:history:galileo") <= 1000
+    with redis.connect() as client:
+        assert 900 < client.ttl("skyhouse:history:galileo") <= 1000
     store.close()
 
 
 def test_a_broken_file(tmp_path: Path) -> None:
     (tmp_path / HISTORY_FILE).write_bytes(b"no database" * 100)
     with pytest.raises(HistoryUnavailable, match="the history of queries cannot be used: file is not a database"):
-        SqliteHistoryStore(tmp_path)
+        HistoryStore.open("", tmp_path, 10**9)
 
 
 def test_no_redis() -> None:
     with closed_port() as port:
-        store = RedisHistoryStore(f"redis://127.0.0.1:{port}/0", 10)
+        store = HistoryStore.open(f"redis://127.0.0.1:{port}/0", None, 10)
         with pytest.raises(HistoryUnavailable, match="does not answer"):
             store.list_entries("kepler", "", 1)
         store.close()

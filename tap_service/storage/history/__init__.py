@@ -1,1 +1,0 @@
-"""The history of users' queries: an SQLite file, or Redis on a cluster."""

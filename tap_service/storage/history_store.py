@@ -1,0 +1,110 @@
+"""The history store: queries of users that have ended.
+
+The index ``history:USER`` has the entries of a user: the id, a space, and the entry in JSON.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Collection, Sequence
+from pathlib import Path
+from typing import Self
+
+from tap_service.models.history_entry import HistoryEntry
+from tap_service.storage.records.open_records import open_records
+from tap_service.storage.records.record_format import RecordFormat
+from tap_service.storage.records.record_store import RecordChange, RecordStore
+
+#: name of the file in the directory for jobs
+HISTORY_FILE = "history.sqlite"
+
+
+class HistoryUnavailable(Exception):
+    """The history cannot be read or written now; the message says why."""
+
+
+_FORMAT = RecordFormat(
+    file_name=HISTORY_FILE,
+    subject="the history of queries",
+    unavailable=HistoryUnavailable,
+    former_tables="CREATE TABLE queries (user TEXT, id TEXT, record TEXT)",
+    conversion="""
+INSERT INTO member SELECT 'history:' || user, id || ' ' || record, 0 FROM queries;
+DROP TABLE queries
+""",
+    pragma="journal_mode = WAL",
+    reserve_name="history.reserve",
+)
+
+
+class HistoryStore:
+    """Safe for threads and processes. All methods but ``close`` raise HistoryUnavailable."""
+
+    def __init__(self, records: RecordStore, seconds: int) -> None:
+        self._records = records
+        self._seconds = seconds
+
+    @classmethod
+    def open(cls, redis_url: str, directory: Path | None, seconds: int) -> Self:
+        """Open the history in Redis, or without a URL in ``directory``; errors as of ``open_records``.
+
+        ``seconds``: how long queries are kept after the last query of their user.
+        """
+        return cls(open_records(_FORMAT, redis_url, directory), seconds)
+
+    def add_entries(self, entries: Sequence[tuple[str, HistoryEntry]]) -> None:
+        """Add queries, each with its user: all or none. An entry that is stored already stays as it is."""
+        members: defaultdict[str, dict[str, int]] = defaultdict(dict)
+        for user, entry in entries:
+            members[_index(user)][f"{entry.id} {entry.model_dump_json()}"] = 0
+
+        def add(change: RecordChange) -> None:
+            for index, added in members.items():
+                change.add(index, added)
+                change.expire(index, self._seconds)
+
+        self._records.change(add)
+
+    def list_entries(self, user: str, before: str, limit: int) -> list[HistoryEntry]:
+        """Return queries of a user, the newest first.
+
+        Parameters
+        ----------
+        user
+            The user.
+        before
+            Only queries with ids below this one; '' for all.
+        limit
+            Maximum number of queries to return.
+        """
+        with self._records.read() as records:
+            if before:
+                found = records.list_below(_index(user), before, limit)
+            else:
+                found = records.list_members(_index(user), descending=True, limit=limit)
+        return [HistoryEntry.model_validate_json(member.partition(" ")[2]) for member in found]
+
+    def delete_entries(self, user: str) -> None:
+        """Delete all queries of a user."""
+        self._records.change(lambda change: change.remove(_index(user), change.list_members(_index(user))))
+
+    def trim_entries(self, users: Collection[str], keep: int, oldest: str) -> None:
+        """Delete queries of ``users``: those beyond the ``keep`` newest, and those with ids below ``oldest``."""
+
+        def trim(change: RecordChange) -> None:
+            indexes = [_index(user) for user in users]
+            found = {
+                index: {*change.list_members(index, descending=True, skip=keep), *change.list_below(index, oldest)}
+                for index in indexes
+            }
+            for index, members in found.items():
+                change.remove(index, members)
+
+        self._records.change(trim)
+
+    def close(self) -> None:
+        self._records.close()
+
+
+def _index(user: str) -> str:
+    return f"history:{user}"

@@ -1,0 +1,82 @@
+"""The record store: texts by table and key, and indexes, which are sorted sets of texts.
+
+A store of shares, watches or queries is written once on top of it. A change is a compare-and-set: it takes effect only
+if nothing that its step has read has changed since.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import AbstractContextManager
+from typing import Protocol, TypeVar
+
+T = TypeVar("T")
+
+
+class RecordReader(Protocol):
+    """Reads records and indexes. The members of an index are sorted by score, then by their UTF-8 bytes."""
+
+    def get(self, table: str, key: str) -> str | None:
+        """Return the record ``key`` of a table, None if there is none."""
+
+    def get_all(self, table: str) -> dict[str, str]:
+        """Return all records of a table by key."""
+
+    def get_some(self, table: str, keys: Iterable[str]) -> list[str]:
+        """Return the existing records among ``keys``, in their order."""
+
+    def list_members(
+        self, index: str, *, descending: bool = False, skip: int = 0, limit: int | None = None
+    ) -> list[str]:
+        """Return up to ``limit`` members of an index after the first ``skip``."""
+
+    def list_up_to(self, index: str, score: int, limit: int) -> list[str]:
+        """Return up to ``limit`` members with scores up to ``score``, the lowest first."""
+
+    def list_below(self, index: str, member: str, limit: int | None = None) -> list[str]:
+        """Return up to ``limit`` members below ``member``, in descending order. All scores of this index are 0."""
+
+    def read_scores(self, index: str) -> dict[str, int]:
+        """Return the score of each member of an index."""
+
+
+class RecordChange(RecordReader, Protocol):
+    """Reads and changes records and indexes, all or nothing. A step reads first: it may not see its own changes."""
+
+    def put(self, table: str, key: str, text: str) -> None:
+        """Write a record, or replace it."""
+
+    def delete(self, table: str, keys: Iterable[str]) -> None:
+        """Delete records of a table, if they exist."""
+
+    def add(self, index: str, scores: Mapping[str, int]) -> None:
+        """Add members to an index with their scores, or change their scores."""
+
+    def remove(self, index: str, members: Iterable[str]) -> None:
+        """Remove members from an index, if they are in it."""
+
+    def expire(self, index: str, seconds: int) -> None:
+        """Delete the index after ``seconds``, unless ``expire`` is called again before."""
+
+
+class RecordStore(Protocol):
+    """Thread-safe, and safe for processes that open the same file or Redis.
+
+    If the file or Redis cannot be used, ``read`` and ``change`` raise the exception type given when the store was
+    opened.
+    """
+
+    def read(self) -> AbstractContextManager[RecordReader]:
+        """Return a reader, which sees each change completely or not at all in one call, but not across calls."""
+
+    def change(self, step: Callable[[RecordChange], T]) -> T:
+        """Apply the changes of ``step`` atomically, and return what it returns.
+
+        Parameters
+        ----------
+        step
+            Reads records, then changes them. It is called again if another thread or process has changed what it
+            read. If it raises, nothing changes.
+        """
+
+    def close(self) -> None: ...

@@ -1,1 +1,0 @@
-"""Shares: results with permanent links."""

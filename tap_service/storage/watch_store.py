@@ -1,0 +1,146 @@
+"""The watch store: the records of watches, in the table ``watches:records`` by id, in JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Self
+
+from pydantic import TypeAdapter
+
+from tap_service.models.watch import Watch
+from tap_service.storage.records.open_records import open_records
+from tap_service.storage.records.record_format import RecordFormat
+from tap_service.storage.records.record_store import RecordChange, RecordReader, RecordStore
+
+#: name of the file in the directory for jobs
+WATCHES_FILE = "watches.sqlite"
+
+_RECORDS = "watches:records"
+
+_RECORD: TypeAdapter[Watch] = TypeAdapter(Watch)
+
+
+class WatchStoreError(Exception):
+    """An operation of the watch store failed."""
+
+
+class NoSuchWatch(WatchStoreError):
+    """There is no watch with this id, or no longer."""
+
+
+class NameTaken(WatchStoreError):
+    """The owner has another watch of this name."""
+
+
+class TooManyWatches(WatchStoreError):
+    """The owner has the maximum number of watches; the message is that number."""
+
+
+class WatchStoreUnavailable(WatchStoreError):
+    """The watches cannot be read or written now; the message says why."""
+
+
+_FORMAT = RecordFormat(
+    file_name=WATCHES_FILE,
+    subject="the store of watches",
+    unavailable=WatchStoreUnavailable,
+    former_tables="CREATE TABLE watches (watch_id TEXT, record TEXT)",
+    conversion="""
+INSERT INTO record SELECT 'watches:records', watch_id, record FROM watches;
+DROP TABLE watches
+""",
+)
+
+
+class WatchStore:
+    """Thread-safe. Every method may raise WatchStoreUnavailable."""
+
+    def __init__(self, records: RecordStore) -> None:
+        self._records = records
+
+    @classmethod
+    def open(cls, redis_url: str, directory: Path | None) -> Self:
+        """Open the watches in Redis, or without a URL in ``directory``; errors as of ``open_records``."""
+        return cls(open_records(_FORMAT, redis_url, directory))
+
+    def add_watch(self, watch: Watch, limit: int | None = None) -> None:
+        """Store a new watch.
+
+        Raises
+        ------
+        NameTaken
+            The owner has another watch of this name.
+        TooManyWatches
+            The owner has ``limit`` watches already.
+        """
+
+        def add(change: RecordChange) -> None:
+            # a change whose answer was lost is made again
+            present = [each for each in _list(change, watch.owner) if each.watch_id != watch.watch_id]
+            if limit is not None and len(present) >= limit:
+                raise TooManyWatches(len(present))
+            if watch.name in (each.name for each in present):
+                raise NameTaken(watch.name)
+            _write(change, watch)
+
+        self._records.change(add)
+
+    def get_watch(self, watch_id: str) -> Watch:
+        """Return a watch. Raise NoSuchWatch."""
+        with self._records.read() as records:
+            return _get(records, watch_id)
+
+    def change_watch(self, watch_id: str, change: Callable[[Watch], Watch]) -> Watch:
+        """Replace a watch atomically by what ``change`` makes of it, and return that.
+
+        Parameters
+        ----------
+        watch_id
+            Which watch. Raise NoSuchWatch if there is none.
+        change
+            Returns the changed watch, with the same id, owner and name. It may be called several times. If it raises,
+            the watch stays as it is.
+        """
+
+        def replace(records: RecordChange) -> Watch:
+            changed = change(_get(records, watch_id))
+            _write(records, changed)
+            return changed
+
+        return self._records.change(replace)
+
+    def delete_watch(self, watch_id: str) -> Watch:
+        """Delete a watch and return it. Raise NoSuchWatch; of two concurrent callers one gets the watch."""
+
+        def delete(change: RecordChange) -> Watch:
+            watch = _get(change, watch_id)
+            change.delete(_RECORDS, [watch_id])
+            return watch
+
+        return self._records.change(delete)
+
+    def list_watches(self, owner: str | None = None) -> list[Watch]:
+        """Return the watches of one user, or of all, by owner and name."""
+        with self._records.read() as records:
+            return _list(records, owner)
+
+    def close(self) -> None:
+        self._records.close()
+
+
+def _get(records: RecordReader, watch_id: str) -> Watch:
+    text = records.get(_RECORDS, watch_id)
+    if text is None:
+        raise NoSuchWatch(watch_id)
+    return _RECORD.validate_json(text)
+
+
+def _list(records: RecordReader, owner: str | None) -> list[Watch]:
+    found = [_RECORD.validate_json(text) for text in records.get_all(_RECORDS).values()]
+    wanted = (watch for watch in found if owner is None or watch.owner == owner)
+    return sorted(wanted, key=lambda watch: (watch.owner, watch.name))
+
+
+def _write(change: RecordChange, watch: Watch) -> None:
+    change.put(_RECORDS, watch.watch_id, _RECORD.dump_json(watch).decode())

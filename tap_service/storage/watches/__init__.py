@@ -1,1 +1,0 @@
-"""Watches: queries that run on the new rows of a table."""
