@@ -124,7 +124,7 @@ def writing(job: Job) -> bool:
 
 
 def test_a_killed_worker_process_is_replaced(cluster: Cluster, eventually: Eventually) -> None:
-    with cluster.served() as service, cluster.workers() as workers:
+    with cluster.running_service() as service, cluster.workers() as workers:
         job = create_job(service.tap, LONG, PHASE="RUN", FORMAT="csv", MAXREC="1000000")
         eventually(lambda: executing(job))
         [child], [caretaker] = workers.children(), workers.caretakers()
@@ -136,7 +136,7 @@ def test_a_killed_worker_process_is_replaced(cluster: Cluster, eventually: Event
 
 
 def test_another_worker_goes_on_when_one_is_killed(cluster: Cluster, eventually: Eventually) -> None:
-    with cluster.served() as service:
+    with cluster.running_service() as service:
         with cluster.workers() as first:
             job = create_job(service.tap, LONG, PHASE="RUN", FORMAT="csv", MAXREC="1000000")
             waiting = create_job(service.tap, SHORT, PHASE="RUN", FORMAT="csv")
@@ -148,7 +148,7 @@ def test_another_worker_goes_on_when_one_is_killed(cluster: Cluster, eventually:
 
 
 def test_a_job_that_takes_all_workers_with_it_is_an_error(cluster: Cluster, eventually: Eventually) -> None:
-    with cluster.served() as service, cluster.workers() as workers:
+    with cluster.running_service() as service, cluster.workers() as workers:
         job = create_job(service.tap, LONG, PHASE="RUN", **ROWS)
 
         def is_over() -> bool:
@@ -164,7 +164,7 @@ def test_a_job_that_takes_all_workers_with_it_is_an_error(cluster: Cluster, even
 
 
 def test_a_worker_that_is_asked_to_stop_gives_its_job_back(cluster: Cluster, eventually: Eventually) -> None:
-    with cluster.served() as service:
+    with cluster.running_service() as service:
         with cluster.workers() as workers:
             job = create_job(service.tap, LONG, PHASE="RUN", **ROWS)
             eventually(lambda: writing(job))
@@ -179,7 +179,7 @@ def test_a_worker_that_is_asked_to_stop_gives_its_job_back(cluster: Cluster, eve
 
 
 def test_redis_started_anew_in_mid_job(cluster: Cluster, eventually: Eventually) -> None:
-    with cluster.served() as service, cluster.workers():
+    with cluster.running_service() as service, cluster.workers():
         done = create_job(service.tap, SHORT, PHASE="RUN", FORMAT="csv")
         assert done.wait_for_end() == "COMPLETED"
         job = create_job(service.tap, LONG, PHASE="RUN", FORMAT="csv", MAXREC="1000000")
@@ -199,7 +199,7 @@ def test_a_worker_begins_anew_when_celery_gives_up(cluster: Cluster, tmp_path: P
     environment = make_environment(tmp_path / "data", **cluster.settings)
     command = [sys.executable, "-W", "ignore", "-c", GIVING_UP, str(tmp_path / "has given up")]
     worker = subprocess.Popen(command, env=environment, stderr=subprocess.PIPE, text=True)
-    with cluster.served() as service:
+    with cluster.running_service() as service:
         assert create_job(service.tap, SHORT, PHASE="RUN").wait_for_end() == "COMPLETED"
     worker.terminate()
     _, said = worker.communicate(timeout=60)
@@ -208,7 +208,7 @@ def test_a_worker_begins_anew_when_celery_gives_up(cluster: Cluster, tmp_path: P
 
 def test_redis_away_when_a_task_is_acknowledged(cluster: Cluster, eventually: Eventually) -> None:
     """The worker acknowledges a task after its job has ended; then, or when it waits for the next one, Redis is gone."""
-    with cluster.served() as service, cluster.workers() as workers:
+    with cluster.running_service() as service, cluster.workers() as workers:
         assert create_job(service.tap, SHORT, PHASE="RUN").wait_for_end() == "COMPLETED"
         cluster.jobs.kill()
         eventually(lambda: workers.has_said("Couldn't ack") or workers.has_said("Connection to broker lost"))
@@ -218,18 +218,18 @@ def test_redis_away_when_a_task_is_acknowledged(cluster: Cluster, eventually: Ev
 
 def test_the_service_started_anew(cluster: Cluster, eventually: Eventually) -> None:
     with cluster.workers():
-        with cluster.served() as service:
+        with cluster.running_service() as service:
             job = create_job(service.tap, LONG, PHASE="RUN", FORMAT="csv", MAXREC="1000000")
             path = job.url.removeprefix(service.url)
             eventually(lambda: executing(job))
-        with cluster.served() as service:
+        with cluster.running_service() as service:
             again = Job(service.url + path)
             assert again.wait_for_end() == "COMPLETED"
             assert again.rows().count("\r\n") == 1_000_001
 
 
 def test_clickhouse_killed_in_mid_query(cluster: Cluster, eventually: Eventually) -> None:
-    with cluster.served() as service, cluster.workers():
+    with cluster.running_service() as service, cluster.workers():
         job = create_job(service.tap, LONG, PHASE="RUN", **ROWS)
         eventually(lambda: writing(job))
         cluster.clickhouse.kill()
@@ -248,7 +248,7 @@ def test_the_network_to_clickhouse_breaks_in_mid_query(cluster: Cluster, eventua
     """Running queries end, and their jobs wait with the new ones until service and workers reach ClickHouse again."""
     with (
         relay(cluster.clickhouse.port) as network,
-        cluster.served(network.url) as service,
+        cluster.running_service(network.url) as service,
         cluster.workers(clickhouse_url=network.url),
     ):
         job = create_job(service.tap, LONG, PHASE="RUN", **ROWS)
@@ -270,7 +270,7 @@ def test_a_service_that_is_cut_off_from_clickhouse(cluster: Cluster, eventually:
     """A service without ClickHouse still queues and aborts jobs; the workers stop the queries."""
     with (
         relay(cluster.clickhouse.port) as network,
-        cluster.served(network.url) as service,
+        cluster.running_service(network.url) as service,
         cluster.workers(),
     ):
         assert service.ask(SHORT).status_code == 200
@@ -288,7 +288,7 @@ def test_workers_whose_network_to_clickhouse_swallows_everything(cluster: Cluste
     """The worker's packets vanish without an error."""
     with (
         relay(cluster.clickhouse.port) as network,
-        cluster.served() as service,
+        cluster.running_service() as service,
         cluster.workers(clickhouse_url=network.url),
     ):
         job = create_job(service.tap, LONG, PHASE="RUN", **ROWS)
