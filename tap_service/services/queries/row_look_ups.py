@@ -1,7 +1,8 @@
 """Combines simultaneous look-ups of complete rows into one statement for each table.
 
 No look-up waits for others to arrive: it starts at once if no statement of its kind runs. Look-ups that arrive
-meanwhile start together when that statement ends. If a statement fails or is cancelled, its other look-ups run separately.
+meanwhile start together when that statement ends. If a statement fails or is cancelled, its other look-ups run
+separately.
 """
 
 from __future__ import annotations
