@@ -35,9 +35,9 @@ def _select_columns(count: int) -> str:
 
 def test_columns(small: Catalogue) -> None:
     assert len(translate(_select_columns(MAX_COLUMNS), small).fields) == MAX_COLUMNS
-    _refuse(_select_columns(MAX_COLUMNS + 1), small, "selects more than 10000 columns", "in several queries")
+    _refuse(_select_columns(MAX_COLUMNS + 1), small, "selects more than 10000 columns", "use several queries")
     stars = ", ".join(["*"] * (MAX_COLUMNS // 8 + 1))
-    _refuse(f"SELECT\n{stars} FROM small.stars", small, "selects more than 10000 columns", "in several queries")
+    _refuse(f"SELECT\n{stars} FROM small.stars", small, "selects more than 10000 columns", "use several queries")
 
 
 def test_values_of_in(small: Catalogue) -> None:
