@@ -55,8 +55,8 @@ def _chain_with_tables(count: int) -> str:
 
 def test_chains_of_with(small: Catalogue, ask: Ask) -> None:
     assert ask(_chain_with_tables(MAX_WITH_DEPTH)) == [(9,)]
-    _refuse(_chain_with_tables(MAX_WITH_DEPTH + 1), small, "more than 60 WITH tables", "into one", line=1)
-    _refuse(_chain_with_tables(1000), small, "more than 60 WITH tables", "into one", line=1)
+    _refuse(_chain_with_tables(MAX_WITH_DEPTH + 1), small, "more than 60 WITH tables", "combine some of them", line=1)
+    _refuse(_chain_with_tables(1000), small, "more than 60 WITH tables", "combine some of them", line=1)
 
 
 def test_tables(small: Catalogue) -> None:
