@@ -293,7 +293,9 @@ def test_the_name_of_another_table_is_not_taken(engine: EmbeddedEngine, folder: 
         LoadRequest(files=(write(folder, rows),), table="versioned.object_last", rejects=folder / "r"),
         Recorder(),
     )
-    with pytest.raises(LoadError, match=r"there is a table versioned\.object_last, .* give them another name with last"):
+    with pytest.raises(
+        LoadError, match=r"there is a table versioned\.object_last, .* give them another name with last"
+    ):
         load(engine, folder, rows, "create")
     (folder / "versioned.yaml").write_text(SCHEMA.replace("by: start", "by: start, last: newest"))
     load(engine, folder, rows, "create")

@@ -1,7 +1,7 @@
 """The HEALPix cell of a row's index, adjacent cells, and cells beyond a border, as ClickHouse SQL.
 
-``clickhouse_schema.adjacent_cells`` defines how far adjacent cells reach, and the width of the border in which a row may
-have anything within a radius in another cell.
+``clickhouse_schema.adjacent_cells`` defines how far adjacent cells reach, and the width of the border in which a row
+may have anything within a radius in another cell.
 """
 
 from __future__ import annotations

@@ -363,7 +363,9 @@ def test_the_commands_of_the_documentation_run(
     assert answer.result().status_code == 503
     assert said["skyhouse group members lens"] == "alice\nbob\n"
     assert said["skyhouse grants"] == "survey\tlens\nsurvey.public_objects\teverybody\n"
-    assert said["skyhouse revoke survey lens"].startswith("survey is visible to nobody (skyhouse grant survey everybody")
+    assert said["skyhouse revoke survey lens"].startswith(
+        "survey is visible to nobody (skyhouse grant survey everybody"
+    )
     tokens = json.loads(said['curl -sS -u "$WHO" "$TAP/tokens"'])["tokens"]
     assert [token["label"] for token in tokens] == ["laptop"]
     write_grants(operator.service.engine, dict.clear)
