@@ -1,4 +1,4 @@
-"""The emitter's forms for changes of type: CAST, CASE, and values converted to the common type of several."""
+"""The emitter's forms for type conversions: CAST, CASE, and values converted to a common type."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from clickhouse_schema.quoting import quote_string
 _ISO = r"^\d{4}-\d\d-\d\d([T ]([01]\d|2[0-3]):[0-5]\d(:[0-5]\d(\.\d{1,6})?)?)?Z?$"
 
 
-#: NaN without a sign. Not a constant: the engine takes constants of one name for one, and SQRT(-1) is ``nan`` too.
+#: NaN without a sign. It is not a constant: the engine identifies constants by name, and SQRT(-1) is ``nan``, too.
 _NANS = {
     "Float32": "reinterpretAsFloat32(materialize(toUInt32(0x7fc00000)))",
     "Float64": "reinterpretAsFloat64(materialize(0x7ff8000000000000))",
@@ -22,7 +22,7 @@ _NANS = {
 
 
 def common_type_sql(kind: ColumnType, expr: Expr, emit: Emit) -> str:
-    """Convert a value to the common type of several."""
+    """Convert a value to the common type of several values."""
     if kind.is_array and expr.type == UNTYPED:
         return f"CAST([], {quote_string(kind.clickhouse)})"  # the NULL of arrays
     if kind == UNTYPED or kind.is_array or expr.type.clickhouse == kind.clickhouse:
@@ -31,7 +31,7 @@ def common_type_sql(kind: ColumnType, expr: Expr, emit: Emit) -> str:
 
 
 def exact_sql(kind: ColumnType, expr: Expr, emit: Emit) -> str:
-    """Convert a value to a Nullable type; a number that ``kind`` does not hold exactly is an error."""
+    """Convert a value to a Nullable type; a number that ``kind`` cannot hold exactly is an error."""
     value = emit(expr)
     if not kind.is_coarser_than(expr.type):
         return f"CAST({value}, {_nullable(kind)})"
@@ -39,17 +39,17 @@ def exact_sql(kind: ColumnType, expr: Expr, emit: Emit) -> str:
 
 
 def exact_or_null_sql(kind: ColumnType, value: str) -> str:
-    """Convert a number; NULL where ``kind`` does not hold it exactly."""
+    """Convert a number; a number that ``kind`` cannot hold exactly becomes NULL."""
     return f"accurateCastOrNull({value}, {quote_string(kind.clickhouse)})"
 
 
 def nan_to_null_sql(value: str) -> str:
-    """Replace NaN by NULL: compared by hash, NaN equals itself."""
+    """Replace NaN by NULL, because NaN equals itself when it is compared by hash."""
     return f"if(isNaN({value}), NULL, {value})"
 
 
 def canonical_sql(kind: ColumnType, value: str) -> str:
-    """Replace -0.0 by 0.0, and every NaN by the one without a sign, in a real or an array of reals."""
+    """Replace -0.0 by 0.0, and any NaN by NaN without a sign, in a real or an array of reals."""
     if kind.is_array:
         return f"arrayMap(v -> {_canonical_real_sql(kind.scalar.clickhouse, 'v')}, {value})"
     return _canonical_real_sql(kind.clickhouse, value)
@@ -78,10 +78,10 @@ def cast_sql(expr: Call, emit: Emit) -> str:
 
 
 def _cast_to_scalar_sql(operand: Expr, value: str, target: ColumnType) -> str:
-    """Convert to a number or truth value; a real that becomes an integer is cut towards zero.
+    """Convert to a number or truth value; a real is truncated towards zero to an integer.
 
-    The cast sees no NULLs. With Nullable texts it would return NULL for texts that it cannot read; with Nullable
-    numbers it would look at what lies below a NULL, which is infinite after a division by zero.
+    NULLs are excluded from the cast. It would return NULL for Nullable texts that it cannot read, and would read the
+    value stored below a NULL of Nullable numbers, which is infinite after a division by zero.
     """
     kind = target.clickhouse
     if operand.type != UNTYPED and operand.type.is_text:
@@ -92,7 +92,7 @@ def _cast_to_scalar_sql(operand: Expr, value: str, target: ColumnType) -> str:
 
 
 def _cast_to_timestamp_sql(text: str) -> str:
-    """Read an ISO 8601 text; replace others by a text that ClickHouse certainly refuses."""
+    """Read an ISO 8601 text; replace another text by one that ClickHouse certainly refuses."""
     some = f"trimBoth(ifNull({text}, '2000-01-01'))"
     readable = f"if(match({some}, {quote_string(_ISO)}), {some}, 'none')"
     return f"if(isNull({text}), NULL, parseDateTime64BestEffort({readable}, 6, 'UTC'))"
@@ -119,18 +119,18 @@ def case_sql(expr: Call, emit: Emit) -> str:
 
 
 def lookup_sql(expr: Lookup, emit: Emit) -> str:
-    """Find the operand among the keys, counted from 1, and return the value at that place; 0 is none."""
+    """Find the index of the operand among the keys, from 1, and return the value at this index; 0 is no key."""
     operand, kind = emit(expr.operand), expr.operand.type
     if kind.is_text:
         datatype = "String"
     else:
         datatype = "Int64" if kind.is_integer else "Float64"
-        operand = f"to{datatype}({operand}) + 0"  # makes 0.0 of -0.0
+        operand = f"to{datatype}({operand}) + 0"  # converts -0.0 to 0.0
     keys = f"CAST([{', '.join(map(_literal, expr.keys))}], 'Array({datatype})')"
     found = f"transform(assumeNotNull({operand}), {keys}, range(1, {len(expr.keys) + 1}), 0)"
-    place = f"if(isNull({operand}), 0, {found})"
+    index = f"if(isNull({operand}), 0, {found})"
     values = f"CAST([{', '.join(map(_literal, expr.values))}], 'Array(Nullable({expr.type.clickhouse}))')"
-    return f"if({place} = 0, {common_type_sql(expr.type, expr.otherwise, emit)}, {values}[{place}])"
+    return f"if({index} = 0, {common_type_sql(expr.type, expr.otherwise, emit)}, {values}[{index}])"
 
 
 def _literal(value: float | str | bool | None) -> str:

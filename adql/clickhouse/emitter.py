@@ -1,6 +1,6 @@
 """The emitter: writes a bound query as ClickHouse SQL, with SQL's NULLs instead of ClickHouse's.
 
-``operator_sql.FORMS`` has the form of each operator: a function of the call and of the emitter of its operands.
+``operator_sql.FORMS`` has the form of each operator: a function of the call and the emitter of its operands.
 """
 
 from __future__ import annotations
@@ -61,20 +61,20 @@ def emit_query(query: Query) -> str:
 
     Parameters
     ----------
-    query : Query
-        After all passes.
+    query
+        The query after all passes.
 
     Returns
     -------
     str
-        One SELECT statement, with columns named by the outputs' aliases.
+        One SELECT statement, whose columns have the aliases of the outputs as names.
 
     Raises
     ------
     AdqlSemanticError
         If the SQL of an expression is too long.
     AdqlUnsupported
-        For shapes that have no SQL.
+        If a shape has no SQL.
     """
     return _query_sql(query)
 
@@ -103,14 +103,14 @@ def _select_sql(query: Select) -> str:
 
 
 def _join_settings_sql(relation: Relation) -> str:
-    """Merge the sides of a join that asks for it, whatever the algorithm of the query's other joins."""
+    """Return the settings of a merge join, which leave the algorithm of the other joins of the query as it is."""
     if not (isinstance(relation, Join) and relation.is_merge):
         return ""
     return " SETTINGS " + ", ".join(f"{name} = {value!r}" for name, value in MERGE_JOIN.items())
 
 
 def _having_sql(query: Select, condition: Expr) -> str:
-    """To ClickHouse a HAVING without GROUP BY and set functions is a WHERE, not one group."""
+    """Write HAVING. ClickHouse reads a HAVING without GROUP BY and set functions as WHERE, not as one group."""
     parts = [condition, *(o.expr for o in query.outputs), *(o.expr for o in query.order_by)]
     if query.group_by or any(has_aggregate(part) for part in parts):
         return _conjuncts_sql(split_conjuncts(condition))
@@ -162,7 +162,7 @@ def _join_sql(join: Join) -> str:
 
 
 def _join_condition_sql(expr: Expr) -> str:
-    """Compare flags: ClickHouse requires functions here."""
+    """Write a condition of ON, with comparisons of booleans, because ClickHouse requires functions here."""
     if isinstance(expr, Call) and expr.name in ("AND", "OR"):
         return "(" + f" {expr.name} ".join(_join_condition_sql(a) for a in expr.args) + ")"
     return f"({_expr_sql(expr)} = true)" if isinstance(expr, Column) else _expr_sql(expr)
@@ -194,7 +194,7 @@ _NEGATED = {"AND": "OR", "OR": "AND"}
 
 
 def _negate_parts(expr: Expr) -> Expr | None:
-    """Negate AND and OR by their parts: ClickHouse 26.9 fails at WHERE NOT (id = 1 OR ra > 9) beside a projection."""
+    """Negate the parts of AND and OR: ClickHouse 26.9 fails at WHERE NOT (id = 1 OR ra > 9) with projections."""
     if isinstance(expr, Call) and expr.name == "NOT":
         return expr.args[0]
     if not (isinstance(expr, Call) and expr.name in _NEGATED):
@@ -209,9 +209,9 @@ def _expr_sql(expr: Expr) -> str:
 def _check_length(sql: str, expr: Expr) -> str:
     if len(sql) > MAX_EXPRESSION_SQL:
         raise AdqlSemanticError(
-            f"this expression is too deep to be computed: its SQL has more than {MAX_EXPRESSION_SQL} characters",
+            f"this expression is nested too deeply: its SQL has more than {MAX_EXPRESSION_SQL} characters",
             expr.span,
-            "compute parts of it in a subquery; give shapes with fewer vertices",
+            "compute parts of it in a subquery, or use shapes with fewer vertices",
         )
     return sql
 
@@ -232,7 +232,7 @@ def _literal_sql(expr: Literal) -> str:
 
 
 def _timestamp_literal(iso: str) -> str:
-    """Write an ISO 8601 timestamp, at least a date, as DateTime64 of microseconds."""
+    """Write an ISO 8601 date or timestamp as DateTime64 in microseconds."""
     date, _, time = iso.partition("T")
     clock, _, fraction = (time or "00:00:00").partition(".")
     clock = clock if clock.count(":") == 2 else clock + ":00"
@@ -248,7 +248,7 @@ def _call_sql(expr: Call) -> str:
     if part is not None:
         return part.format(*args) if isinstance(part, str) else part(*args)
     function = choose_function(FUNCTIONS[expr.name], expr.args)
-    assert function is not None  # noqa: S101  the resolver has found it
+    assert function is not None  # noqa: S101  the resolver found it
     return function.emit_sql(args, expr.type)
 
 
@@ -262,7 +262,7 @@ def _subquery_sql(expr: Subquery) -> str:
 
 
 def _in_subquery_sql(expr: InSubquery) -> str:
-    """Return SQL's three values: false for no rows, unknown if the value or, without a match, some row is NULL."""
+    """Return SQL's three values: false for no rows; NULL if the value, or without a match some row, is NULL."""
     operand, rows = _expr_sql(expr.operand), _query_sql(expr.query)
     column = expr.query.outputs[0].alias
     counts = f"(SELECT (count(), countIf(isNull(t0.{column}))) FROM ({rows}) AS t0)"
@@ -273,7 +273,7 @@ def _in_subquery_sql(expr: InSubquery) -> str:
 
 
 def _members_sql(expr: InSubquery) -> str:
-    """Return the subquery, with NULL for rows that equal no value of the operand's type."""
+    """Return the subquery, with NULL for rows that no value of the operand's type equals."""
     rows, [output], kind = _query_sql(expr.query), expr.query.outputs, expr.operand.type
     member = f"t0.{output.alias}"
     if kind.is_mixed_with(output.expr.type):

@@ -27,7 +27,7 @@ from clickhouse_schema.text_index_sql import indexed_text_sql, indexed_words_sql
 
 
 def _may_exceed_64_bits(expr: Expr) -> bool:
-    """Whether arithmetic on it can: on 64-bit columns and results, not on literals and shorter integers."""
+    """Return whether arithmetic on a value can: it can on 64-bit values, not on small literals and shorter integers."""
     if not isinstance(expr, Literal):
         return expr.type.datatype == "long"
     value = expr.value
@@ -35,7 +35,7 @@ def _may_exceed_64_bits(expr: Expr) -> bool:
 
 
 def _arithmetic_sql(expr: Call, emit: Emit) -> str:
-    """Compute integers in 64 bits; a result beyond them is an error, never a wrapped number."""
+    """Compute integers in 64 bits; overflow is an error, never a wrapped number."""
     left, right = (emit(a) for a in expr.args)
     if not expr.type.is_integer:
         return f"({left} {expr.name} {right})"
@@ -45,7 +45,7 @@ def _arithmetic_sql(expr: Call, emit: Emit) -> str:
 
 
 def _division_sql(expr: Call, emit: Emit) -> str:
-    """Return NULL for division by zero; cut integers towards zero."""
+    """Return NULL for division by zero; truncate integers towards zero."""
     dividend, divisor = expr.args
     left, right = emit(dividend), emit(divisor)
     if expr.type.is_integer and _may_exceed_64_bits(dividend):  # the least BIGINT by -1 exceeds the greatest
@@ -70,11 +70,11 @@ def _bitwise_sql(expr: Call, emit: Emit) -> str:
     return f"{name}({', '.join(f'toInt64({emit(a)})' for a in expr.args)})"
 
 
-# --- arithmetic on arrays; an empty array is the NULL of arrays, elements are never NULL ------------------------------
+# --- arithmetic on arrays (an empty array is the NULL of arrays; elements are never NULL) -----------------------------
 
 
 def _array_arithmetic_sql(expr: Call, emit: Emit) -> str:
-    """Compute element by element; ``v`` names the operands, so that nested sums do not grow."""
+    """Compute element by element. ``v`` is a name for the operands, so that nested sums do not grow."""
     left, right = expr.args
     if left.type.is_array and right.type.is_array:
         same_length = "arrayResize(v.2, length(v.1))"  # ClickHouse sometimes computes both branches of if()
@@ -89,7 +89,7 @@ def _array_arithmetic_sql(expr: Call, emit: Emit) -> str:
 
 
 def _element_sql(expr: Call, x: str, y: str) -> str:
-    """Compute an element. Integers beyond 64 bits are an error; division by zero, which has no NULL here, is NaN."""
+    """Compute an element. Integer overflow is an error; division by zero is NaN, since elements cannot be NULL."""
     operator = expr.name.removeprefix("VECTOR ")
     if expr.type.datatype == "long":
         return f"accurateCast(toInt128({x}) {operator} toInt128({y}), 'Int64')"
@@ -106,11 +106,11 @@ def _negative_array_sql(expr: Call, emit: Emit) -> str:
 
 def _subscript_sql(expr: Call, emit: Emit) -> str:
     array, index = expr.args
-    place = emit(index)
-    element = f"arrayElementOrNull({emit(array)}, {place})"
+    number = emit(index)
+    element = f"arrayElementOrNull({emit(array)}, {number})"
     if isinstance(index, Literal) and isinstance(index.value, int) and index.value > 0:
         return element
-    return f"if({place} < 1, NULL, {element})"  # negative ones would count from the end
+    return f"if({number} < 1, NULL, {element})"  # ClickHouse counts negative indexes from the end
 
 
 # --- conditions -------------------------------------------------------------------------------------------------------
@@ -126,7 +126,7 @@ def _same_sql(expr: Call, emit: Emit) -> str:
 
 
 def _in_sql(expr: Call, emit: Emit) -> str:
-    """ClickHouse's IN knows no NULL, and requires constants: other items are compared one by one."""
+    """Compare one by one the items that ClickHouse's IN does not take: NULL and what is not constant."""
     operand, *items = expr.args
     constants = [item for item in items if _is_in_constant(item)]
     tests = [_in_constants_sql(operand, constants, emit)] if constants else []
@@ -144,14 +144,14 @@ def _in_constants_sql(operand: Expr, items: list[Literal], emit: Emit) -> str:
     if operand.type.is_numeric and any(not a.type.is_integer for a in (operand, *items)):
         listed = _widen_items(operand.type, items)
         if not listed:
-            return f"({value} = {emit(items[0])})"  # never true, and unknown for NULL
-        if not operand.type.is_integer:  # IN would convert the items to REAL, and tell -0.0 from 0.0
+            return f"({value} = {emit(items[0])})"  # never true, and NULL for NULL
+        if not operand.type.is_integer:  # IN would convert the items to REAL, and distinguish -0.0 from 0.0
             value = f"(toFloat64({value}) + 0.)"
     return f"({value} IN ({', '.join(emit(item) for item in listed)}))"
 
 
 def _widen_items(kind: ColumnType, items: list[Literal]) -> list[Literal]:
-    """Convert numbers to the widest type of integers or reals, and leave out those that it does not hold exactly."""
+    """Convert numbers to the widest type of integers or reals, and drop numbers that it cannot hold exactly."""
     numbers = [widen_exactly(item.value, kind) for item in items if isinstance(item.value, (int, float))]
     return [Literal(LONG if kind.is_integer else DOUBLE, n) for n in numbers if n is not None]
 
@@ -162,7 +162,7 @@ def _is_null_sql(expr: Call, emit: Emit) -> str:
 
 
 def _like_sql(expr: Call, emit: Emit) -> str:
-    """ADQL has no escape character: escape backslashes."""
+    """Escape backslashes, because ADQL has no escape character."""
     operand, pattern = expr.args
     if isinstance(pattern, Literal) and isinstance(pattern.value, str):
         escaped = quote_string(pattern.value.replace("\\", "\\\\"))
@@ -177,7 +177,7 @@ def _has_indexed_words_sql(expr: Call, emit: Emit) -> str:
 
 
 def _sampled_sql(expr: Call, emit: Emit) -> str:
-    """Whether the row's hash is in the lowest part of its range."""
+    """Return the test whether the hash of a row is in the lowest ``percent`` of its range."""
     percent, seed, *keys = expr.args
     part = evaluate_constant(percent)
     if part is None or part >= 100:
@@ -189,7 +189,7 @@ def _sampled_sql(expr: Call, emit: Emit) -> str:
 
 
 def _only_one_sql(expr: Call, emit: Emit) -> str:
-    """Return the value; an error if several rows contribute to it."""
+    """Return the value of a scalar subquery; raise an error if it has several rows."""
     value, count = (emit(a) for a in expr.args)
     return f"if(throwIf({count} > 1, 'Scalar subquery returned more than one row') = 0, {value}, NULL)"
 
@@ -208,7 +208,7 @@ def _wrap_operand(before: str, after: str) -> Form:
     return wrap_sql
 
 
-#: Operator -> form
+#: Operator -> its form
 FORMS: dict[str, Form] = {
     **GEOMETRY_FORMS,
     **MATCH_FORMS,

@@ -1,6 +1,6 @@
-"""Set functions in two steps: ClickHouse's states of a piece's rows, as text, and the values of all states together.
+"""Set functions in two steps: ClickHouse's states of the rows of a piece, as text, then the value of all states.
 
-An ADQL set function is an expression of one or more aggregates of ClickHouse (``adql.functions.set_functions``), each
+A set function of ADQL is an expression of one or more aggregates of ClickHouse (``adql.functions.set_functions``), each
 with its own state.
 """
 
@@ -13,28 +13,28 @@ from adql.functions import SET_FUNCTIONS_BY_NAME
 from adql.ir import WEIGHED_COUNT, Aggregate, Call, Literal
 from clickhouse_schema.quoting import quote_string
 
-#: The end of an aggregate in a form, and the placeholder of an argument: neither occurs in generated SQL
+#: The end of an aggregate in a form, and the placeholder of an argument. Neither occurs in generated SQL.
 _END = "\x00"
 _ARGUMENT = "\x01{}\x01"
 
-#: Set functions whose state of a group holds all of its values, however many
+#: Set functions whose state of a group contains all of its values
 UNBOUNDED = ("MEDIAN", "SKYHOUSE_QUANTILE", "IVO_STRING_AGG")
 
 _DISTINCT = "DISTINCT "
 
 
 def weighed_count_sql(weight: str, mark: str = "") -> str:
-    """Return a number of rows of which each stands for ``weight``; ``mark`` follows the aggregate."""
+    """Return the SQL of a number of rows, each counted ``weight`` times; ``mark`` follows the aggregate."""
     return f"toInt64(sum(toUInt64({weight})){mark})"
 
 
 def count_states(expr: Aggregate) -> int:
-    """Return how many aggregates of ClickHouse the set function consists of."""
+    """Return the number of aggregates of ClickHouse in a set function."""
     return _marked_sql(expr, lambda _: "0").count(_END)
 
 
 def _state_sql(expr: Call, emit: Emit) -> str:
-    """STATE(aggregate, number): the state of one of its aggregates in hexadecimal digits; BARE STATE: in binary."""
+    """Return the SQL of STATE(aggregate, number), the state in hexadecimal digits, or BARE STATE, the binary state."""
     aggregate, number = expr.args
     assert isinstance(aggregate, Aggregate)  # noqa: S101  the pass makes nothing else
     assert isinstance(number, Literal)  # noqa: S101
@@ -45,7 +45,7 @@ def _state_sql(expr: Call, emit: Emit) -> str:
 
 
 def merged_sql(expr: Aggregate, emit: Emit) -> str:
-    """MERGED(aggregate, state, ...): the value, with STORED STATE(column, type) in place of the aggregates."""
+    """Return the SQL of MERGED(aggregate, state, ...): the value of the set function of all stored states."""
     whole, *stored = expr.args
     assert isinstance(whole, Aggregate)  # noqa: S101  the pass makes nothing else
     form = _marked_sql(whole, emit)
@@ -63,12 +63,12 @@ def _stored_state_sql(expr: Call, emit: Emit) -> str:
 
 
 def _marked_sql(expr: Aggregate, emit: Emit) -> str:
-    """Return the SQL with a mark behind each aggregate of ClickHouse, and placeholders for arguments."""
-    if not expr.args or expr.name == WEIGHED_COUNT:  # one state for both: a piece may count with weights
+    """Return the SQL with a mark after each aggregate of ClickHouse, and placeholders for arguments."""
+    if not expr.args or expr.name == WEIGHED_COUNT:  # both have the same state, since a piece may count with weights
         return weighed_count_sql(_ARGUMENT.format(0) if expr.args else "1", _END)
     function = SET_FUNCTIONS_BY_NAME[expr.name]
     args = [_ARGUMENT.format(number) for number in range(len(expr.args))]
-    if not isinstance(function.sql, str):  # such functions read constants: all arguments but the first
+    if not isinstance(function.sql, str):  # such functions read constants: all arguments except the first
         args[1:] = [emit(arg) for arg in expr.args[1:]]
     return function.emit_group_sql(tuple(args), expr.type, distinct=expr.distinct, over=_END)
 
@@ -78,7 +78,7 @@ def _fill_arguments(sql: str, expr: Aggregate, emit: Emit) -> str:
 
 
 def _find_aggregates(form: str) -> list[tuple[int, int, str, str, str]]:
-    """Return start, end, name, parameters in brackets or '', and arguments of each aggregate."""
+    """Return, for each aggregate, its start, end, name, parameters in brackets (or '') and arguments."""
     found = []
     for mark in re.finditer(_END, form):
         opened = _find_opening(form, mark.start() - 1)
@@ -97,12 +97,12 @@ def _find_aggregates(form: str) -> list[tuple[int, int, str, str, str]]:
 
 
 def _find_opening(form: str, closing: int) -> int:
-    """Return the place of the bracket that the one at ``closing`` closes."""
+    """Return the offset of the bracket that the bracket at ``closing`` closes."""
     depth = 0
-    for place in range(closing, -1, -1):
-        depth += (form[place] == ")") - (form[place] == "(")
+    for offset in range(closing, -1, -1):
+        depth += (form[offset] == ")") - (form[offset] == "(")
         if depth == 0:
-            return place
+            return offset
     raise AssertionError("a form has more closing brackets than opening ones")
 
 

@@ -1,6 +1,6 @@
 """The emitter's forms for set functions and window functions, with SQL's NULLs and frames.
 
-``adql.functions.set_functions`` holds the SQL of each set function.
+``adql.functions.set_functions`` has the SQL of each set function.
 """
 
 from __future__ import annotations
@@ -13,20 +13,20 @@ from adql.ir import UNTYPED, WEIGHED_COUNT, Aggregate, Expr, Frame, Order, Windo
 from adql.node_classes import replace
 from clickhouse_schema.datatypes import ColumnType
 
-#: Beyond every 64-bit integer by more than an offset; 128-bit keys leave room for it
+#: Beyond any 64-bit integer by more than an offset; keys have 128 bits to hold it
 _BEYOND_INTEGERS = 1 << 100
 _MAX_DOUBLE = "1.7976931348623157e308"
 
 
 def set_function_sql(expr: Aggregate, emit: Emit, over: str = "") -> str:
-    """Return a set function; ``over`` is ' OVER (...)' or empty."""
+    """Return the SQL of a set function; ``over`` is ' OVER (...)' or empty."""
     if not expr.args:
         return f"toInt64(count(){over})"
     if expr.name == WEIGHED_COUNT:
         return weighed_count_sql(emit(expr.args[0]))
     args = tuple(emit(a) for a in expr.args)
     if expr.name == "COUNT" and over and not expr.distinct:
-        # ClickHouse fails to find the null map of a column that only a window's count reads
+        # ClickHouse fails to find the null map of a column that only the count of a window reads
         return f"toInt64(countIf(isNotNull({args[0]})){over})"
     function = SET_FUNCTIONS_BY_NAME[expr.name]
     return function.emit_group_sql(args, expr.type, distinct=expr.distinct, over=over, has_rows=expr.has_rows)
@@ -51,8 +51,8 @@ def windowed_sql(expr: Windowed, emit: Emit) -> str:
     key = emit(order.expr)
     unknown = f"isNull({key})" if order.expr.type.is_integer else f"(isNull({key}) OR isNaN({key}))"
     known_value = _value_sql(expr, _over_sql(expr, _range_key_sql(order, emit), emit), emit)
-    beside = replace(expr, frame=_frame_of_peers(expr.frame))
-    return f"if({unknown}, {windowed_sql(beside, emit)}, {known_value})"
+    over_peers = replace(expr, frame=_frame_of_peers(expr.frame))
+    return f"if({unknown}, {windowed_sql(over_peers, emit)}, {known_value})"
 
 
 def _value_sql(expr: Windowed, over: str, emit: Emit) -> str:
@@ -71,7 +71,7 @@ def _value_sql(expr: Windowed, over: str, emit: Emit) -> str:
 def _nullable_sql(kind: ColumnType, value: Expr, emit: Emit) -> str:
     """Convert a value to a Nullable type, for rows outside the partition or the frame.
 
-    The cast is needed for equal declared types too: the type in ClickHouse may be narrower.
+    The cast is needed for equal declared types, too, because the type in ClickHouse may be narrower.
     """
     return emit(value) if kind == UNTYPED else exact_sql(kind, value, emit)
 
@@ -94,7 +94,7 @@ def _bound_sql(bound: tuple[str, int | None]) -> str:
     return kind if offset is None else f"{offset} {kind}"
 
 
-# --- RANGE with an offset: ClickHouse's frames are wrong beside NULLs and NaNs ----------------------------------------
+# --- RANGE with an offset (ClickHouse's frames are wrong next to NULLs and NaNs) --------------------------------------
 
 
 def _has_range_offset(frame: Frame | None) -> bool:
@@ -104,14 +104,14 @@ def _has_range_offset(frame: Frame | None) -> bool:
 
 
 def _frame_of_peers(frame: Frame | None) -> Frame:
-    """Return the frame of a row whose key is NULL or NaN: no offset leads away from it."""
+    """Return the frame of a row whose key is NULL or NaN, from which an offset leads nowhere."""
     assert frame is not None  # noqa: S101  it has an offset
     start, end = (bound if bound[1] is None else ("CURRENT ROW", None) for bound in (frame.start, frame.end))
     return Frame(frame.unit, start, end)
 
 
 def _range_key_sql(order: Order, emit: Emit) -> str:
-    """Return a key without NULL and NaN: they become values at the end that no offset reaches."""
+    """Return a key in which NULL and NaN are replaced by values at the end that no offset reaches."""
     key, sign, direction = emit(order.expr), "-" if order.descending else "", _direction(order)
     if order.expr.type.is_integer:
         return f"ifNull(toInt128({key}), toInt128('{sign}{_BEYOND_INTEGERS}')) {direction}"

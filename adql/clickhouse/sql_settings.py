@@ -1,4 +1,4 @@
-"""The settings with which generated SQL means what ADQL means."""
+"""The ClickHouse settings that give generated SQL the meaning of ADQL."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ SETTINGS: dict[str, str | int] = {
     "join_use_nulls": 1,
     "enable_positional_arguments": 0,
     "cast_keep_nullable": 1,
-    # the resolver turns chains of = and <> into IN; ClickHouse's own conversion would tell -0.0 from 0.0
+    # the resolver converts chains of = and <> to IN; ClickHouse's conversion would distinguish -0.0 from 0.0
     "optimize_min_equality_disjunction_chain_length": 1 << 31,
     "optimize_min_inequality_conjunction_chain_length": 1 << 31,
-    # the resolver moves equalities from WHERE to ON where they may be compared by hash
+    # a pass moves equalities from WHERE to ON if they may be compared by hash
     "query_plan_merge_filter_into_join_condition": 0,
-    # 26.9 records granules that a join's filter emptied as empty by WHERE alone, for all queries that follow
+    # 26.9 records granules that the filter of a join emptied as empty by WHERE, for all later queries
     "use_query_condition_cache": 0,
     "max_query_size": 64 << 20,
     "max_ast_depth": 10_000,
@@ -21,44 +21,44 @@ SETTINGS: dict[str, str | int] = {
     "max_expanded_ast_elements": 5_000_000,
 }
 
-#: In addition, on a cluster: query only the shards that a condition names, and refuse joins that would miss rows of
+#: In addition, on a cluster: query only the shards that a condition selects, and refuse joins that would miss rows of
 #: other shards
 DISTRIBUTED: dict[str, str | int] = {"optimize_skip_unused_shards": 1, "distributed_product_mode": "deny"}
 
 #: The function in SQL that ends a query on an unusable value
 RAISES = "throwIf("
 
-#: In addition, with ``RAISES``: a condition that excludes such values is tested first if it is written first.
-#: ClickHouse would test first what reads less.
+#: In addition, with ``RAISES``: test conditions in the written order, so that a condition can exclude unusable values
+#: first. ClickHouse would first test the condition that reads least.
 WRITTEN_ORDER: dict[str, str | int] = {"allow_reorder_prewhere_conditions": 0}
 
-#: In addition, for queries whose joins must stay in the written order. (0 would also stop ClickHouse from building its
-#: hash table on the smaller side: 60 ms became 250 in a join of 1,000 rows with 3 million.)
+#: In addition, for queries whose joins must stay in the written order. (0 would also keep ClickHouse from building its
+#: hash table on the smaller side: a join of 1,000 rows with 3 million took 250 ms instead of 60 ms.)
 KEEP_JOIN_ORDER: dict[str, str | int] = {
     "query_plan_optimize_join_order_limit": 1,
-    # 26.9 removes the last column between two joins, and then finds a column of another type in its place
+    # 26.9 removes the last column between two joins, and then reads a column of another type instead
     "query_plan_remove_unused_columns": 0,
 }
 
-#: In addition, for queries with a cross-match: the engine would fill a Bloom filter with the keys of the kept side and
-#: test the rows of the other side by it, but nearly all cubes occur on both sides.
+#: In addition, for queries with a cross-match: no Bloom filter of the keys of one side for the rows of the other, since
+#: nearly all cubes occur on both sides
 NO_JOIN_FILTERS: dict[str, str | int] = {"enable_join_runtime_filters": 0}
 
-#: Of a SELECT whose join is merged
+#: For a SELECT with a merge join
 MERGE_JOIN: dict[str, str | int] = {"join_algorithm": "full_sorting_merge"}
 
-#: In addition, for queries that look up few rows by an id or an index: read the projection of each part from so many
-#: rows on, not from 1,000,000. Other conditions of such a column may hold for half of a part, which takes twice as long
-#: so.
+#: In addition, for queries that look up few rows by an id or an index: read projections of parts from 8,192 rows, not
+#: from 1,000,000. Not for other conditions on such columns, which may be true for half of a part and would take twice
+#: as long.
 LOOK_UP: dict[str, str | int] = {"min_table_rows_to_use_projection_index": 8192}
 
-#: In addition, for long SQL: the engine would compile each of its expressions at the fourth run of a query, which
-#: nothing can stop (300 square roots: 6 s), and saves about a tenth of the time of a scan.
+#: In addition, for long SQL: do not compile expressions. The engine would compile each one at the fourth run of a
+#: query, which cannot be stopped (6 s for 300 square roots) and saves about a tenth of the time of a scan.
 _INTERPRETED: dict[str, str | int] = {"compile_expressions": 0, "compile_aggregate_expressions": 0}
 _MAX_COMPILED_SQL = 4000
 
-#: A query can be stopped between blocks, so a block of many columns, or of a long expression, has few rows. After the
-#: kill of a query, seconds until it ended on a busy machine:
+#: A query can be stopped only between blocks, so a block with many columns or a long expression gets few rows. Seconds
+#: from the kill of a query to its end on a busy machine:
 #:
 #:     rows of a block                      65,409  16,384   8,192   4,096   2,048
 #:     1,000 columns                           6.1     1.2             0.3
@@ -76,7 +76,20 @@ _MAX_SHORT_SQL = 1 << 14
 
 
 def choose_size_settings(sql: str, columns: int) -> dict[str, str | int]:
-    """Return the settings with which SQL of this length, with this number of result columns, can be stopped soon."""
+    """Choose the settings that allow a query to be stopped soon.
+
+    Parameters
+    ----------
+    sql
+        The SQL of the query.
+    columns
+        The number of columns of its result.
+
+    Returns
+    -------
+    dict[str, str | int]
+        The settings; empty for short SQL with few columns.
+    """
     settings = dict(_INTERPRETED) if len(sql) > _MAX_COMPILED_SQL else {}
     limits = []
     if len(sql) > _MAX_SHORT_SQL:

@@ -1,7 +1,7 @@
 """The table of functions: the only way from a function's name to SQL, and the source of /capabilities.
 
-Geometry functions are only named here: the resolver binds them to operators. All other SQL forms return the declared
-ClickHouse type, and NULL for a NULL argument unless the description says otherwise.
+Geometry functions have only names here, because the resolver binds them to operators. All other SQL forms return the
+declared ClickHouse type, and NULL for a NULL argument unless the description says otherwise.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ __all__ = [
     "SetFunction",
 ]
 
-#: User defined functions, declared in /capabilities
+#: User-defined functions, as /capabilities declares them
 USER_DEFINED: tuple[Function, ...] = (
     *PIXEL_FUNCTIONS, *ASTROMETRY_FUNCTIONS, *GEOMETRY_FUNCTIONS, *DATE_FUNCTIONS, *TEXT_FUNCTIONS,
     *SEXAGESIMAL_FUNCTIONS, *COMPARISON_FUNCTIONS, *PHOTOMETRY_FUNCTIONS, *RANDOM_FUNCTIONS, *STATISTICAL_FUNCTIONS,
@@ -56,7 +56,7 @@ SET_FUNCTIONS_BY_NAME: dict[str, SetFunction] = {
     f.name.upper(): f for f in (*ADQL_SET_FUNCTIONS, *STATISTICAL_FUNCTIONS)
 }
 
-#: Optional features of ADQL by the last part of their TAPRegExt type
+#: Last part of the TAPRegExt type of an optional feature of ADQL -> its forms
 LANGUAGE_FEATURES = {
     "features-adql-string": ("LOWER", "UPPER", "ILIKE"),
     "features-adql-sets": ("UNION", "EXCEPT", "INTERSECT"),
@@ -73,10 +73,10 @@ for _function in (*MATHEMATICAL_FUNCTIONS, *STRING_FUNCTIONS, *USER_DEFINED):
         continue
     FUNCTIONS[_function.name.upper()] = (*FUNCTIONS.get(_function.name.upper(), ()), _function)
 
-#: The third argument is the target unit itself
+#: The third argument is the target unit, which the SQL does not need
 _UNIT_SQL = {"IN_UNIT": "({0} * {1})"}
 
-#: SQL forms of internal functions, to which functions with ``expand`` expand; they are not names of ADQL
+#: SQL forms of the internal functions to which functions with ``expand`` expand; their names are not ADQL
 INTERNAL_SQL: dict[str, str | Callable[..., str]] = {
     **PIXEL_CENTER_SQL, **EPOCH_SQL, **TEXT_CONDITION_SQL, **RANDOM_SQL, **_UNIT_SQL
 }  # fmt: skip

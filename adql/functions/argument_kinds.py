@@ -1,4 +1,4 @@
-"""Kinds of arguments: which values a parameter takes, and which of the functions of one name the arguments choose."""
+"""Kinds of arguments: the values that a parameter takes, and the function that a call's arguments choose."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from clickhouse_schema.datatypes import CHAR
 
 
 def is_null(expr: Expr) -> bool:
-    """Whether ``expr`` is a bare NULL, or the text that a select list makes of one."""
+    """Return whether ``expr`` is a bare NULL, or the text to which a select list converts it."""
     if isinstance(expr, Call) and expr.name == "CAST" and expr.type == CHAR:
         expr = expr.args[0]
     return isinstance(expr, Literal) and expr.value is None
@@ -21,12 +21,25 @@ def fits_number(expr: Expr) -> bool:
 
 
 def fits_parameter(parameter: Parameter, arg: Expr) -> bool:
-    """Whether ``parameter`` takes ``arg``. A bare NULL is of every type, but no literal."""
+    """Return whether ``arg`` fits ``parameter``. A bare NULL has every type, but is not a literal."""
     return _FITS[parameter.kind](arg)
 
 
 def choose_function(candidates: Sequence[Function], args: Sequence[Expr]) -> Function | None:
-    """Return the function that takes the arguments by number, then by kind; None if none takes as many."""
+    """Choose among functions of the same name by the number of the arguments, then by their kinds.
+
+    Parameters
+    ----------
+    candidates
+        The functions.
+    args
+        The bound arguments.
+
+    Returns
+    -------
+    Function or None
+        The first function that takes the arguments, else the first that takes as many; None if no function does.
+    """
     takers = [f for f in candidates if f.accepts_count(len(args))]
     if len(takers) < 2:
         return takers[0] if takers else None

@@ -18,6 +18,7 @@ from clickhouse_schema.datatypes import DOUBLE, POINT
 _AU_A_YEAR = 149597870.7 / (365.25 * 86400)
 _MAS = math.radians(1 / 3.6e6)
 
+#: Index of an argument that must not be NULL -> its name
 _NEEDED = {0: "ra", 1: "dec", 6: "ref_epoch", 7: "out_epoch"}
 _NULL_MESSAGE = (
     "ivo_epoch_prop_pos takes no NULL as ra, dec, ref_epoch or out_epoch; leave such rows out, with IS NOT NULL"
@@ -25,8 +26,8 @@ _NULL_MESSAGE = (
 
 
 def _expand_position(args: tuple[Expr, ...], span: Span) -> Expr:
-    for place, name in _NEEDED.items():
-        arg = args[place]
+    for index, name in _NEEDED.items():
+        arg = args[index]
         if isinstance(arg, Literal) and arg.value is None:
             raise AdqlSemanticError(f"ivo_epoch_prop_pos takes no NULL as {name}", arg.span)
     coordinates = (Call(DOUBLE, "EPOCH LON", args), Call(DOUBLE, "EPOCH LAT", args))
@@ -43,7 +44,7 @@ def _motion_sql(args: tuple[str, ...]) -> tuple[str, str, str]:
 
 
 def _null_guard_sql(value: str, args: tuple[str, ...]) -> str:
-    missing = " OR ".join(f"isNull({args[place]})" for place in _NEEDED)
+    missing = " OR ".join(f"isNull({args[index]})" for index in _NEEDED)
     return f"({value} + throwIf({missing}, '{_NULL_MESSAGE}'))"
 
 

@@ -9,7 +9,7 @@ from clickhouse_schema.datatypes import BOOLEAN, INT, ColumnType
 
 
 def _infer_shared_type(types: tuple[ColumnType, ...]) -> ColumnType:
-    """Return the type of the arguments, which are cast to a common one before."""
+    """Return the type of the arguments, which have been cast to a common type."""
     return types[0]
 
 
@@ -22,7 +22,10 @@ def _expand_overlap(args: tuple[Expr, ...], span: Span) -> Expr:
 
 
 def _make_extreme(name: str, sorting: str, description: str) -> Function:
-    """Take the first of the sorted values: in either order NaN follows the numbers, and NULL follows NaN."""
+    """Make a function that returns the first of the sorted values.
+
+    In both sort orders, NaN follows the numbers and NULL follows NaN.
+    """
     first, more = Parameter("v", "alike"), Parameter("w", "alike")
     return Function(
         name,

@@ -13,7 +13,7 @@ from clickhouse_schema.datatypes import ColumnType
 #: ClickHouse takes seconds to compile a regular expression of 100,000 characters
 MAX_PATTERN_CHARACTERS = 1000
 
-#: Kinds of parameters -> how messages describe them
+#: Kind of a parameter -> its description in messages
 PARAMETER_KINDS = {
     "number": "a number",
     "integer": "an integer",
@@ -34,7 +34,8 @@ PARAMETER_KINDS = {
 #: Builds an expression from the arguments and the span of the call
 Expand = Callable[[tuple[Expr, ...], Span], Expr]
 
-#: Variadic functions are declared once for each number of arguments up to this: TAPRegExt has no other notation.
+#: Maximum number of arguments for which variadic functions are declared, once for each number, since TAPRegExt has no
+#: notation for them
 MAX_DECLARED_ARGUMENTS = 6
 
 #: The types for which a function with parameters of kind "alike" is declared
@@ -55,19 +56,23 @@ class Function:
     Attributes
     ----------
     name
-        The name as declared; ADQL compares names without regard to case.
+        The name as declared; ADQL ignores its case.
     parameters
-        The parameters, the last ``optional`` of which may be left out; ``variadic`` repeats the last one.
+        The parameters.
     result
-        The type of the result, or a function from the argument types to it.
+        The type of the result, or a function that returns it for the types of the arguments.
     sql
-        A template for the arguments' SQL, or a function of them.
+        A template for the SQL of the arguments, or a function of their SQL.
     description
-        What the function returns, for /capabilities and the documentation.
+        The description of the result in /capabilities and the documentation.
+    optional
+        The number of parameters at the end that may be omitted.
+    variadic
+        Whether the last parameter may be repeated.
     integer_sql
         The template for an integer result, if it differs.
     returns
-        The ADQL type of the result in declared signatures; empty for that of the arguments.
+        The ADQL type of the result in declared signatures; empty for the type of the arguments.
     expand
         Builds the expression that replaces a call; such a function has no SQL.
     """
@@ -92,7 +97,7 @@ class Function:
         return tuple(self._format_signature(count, kind) for kind in kinds for count in range(least, most + 1))
 
     def _format_signature(self, count: int, kind: str) -> str:
-        """Format one form; ``ref_epoch`` becomes ``refEpoch``: TOPCAT's parser rejects underscores in parameters."""
+        """Format one form. ``ref_epoch`` becomes ``refEpoch``, because TOPCAT's parser rejects underscores here."""
         parameters = self.expand_parameters(count)
         names = [p.name for p in parameters]
         for number in range(2, 2 + count - len(self.parameters)):
@@ -104,7 +109,7 @@ class Function:
 
     @property
     def usage(self) -> str:
-        """The form in messages: ``ROUND(x [, n])``."""
+        """A call of the function in messages: ``ROUND(x [, n])``."""
         required = len(self.parameters) - self.optional
         names = [p.name for p in self.parameters]
         text = ", ".join(names[:required]) + "".join(f" [, {n}]" for n in names[required:])
@@ -130,9 +135,9 @@ class Function:
 
 @dataclass(frozen=True, slots=True)
 class SetFunction(Function):
-    """A set function. Its template has ``{over}`` after each ClickHouse aggregate.
+    """A set function, whose template has ``{over}`` after each ClickHouse aggregate.
 
-    ``{distinct}`` is 'DISTINCT ' or empty; only ADQL's own set functions accept it.
+    ``{distinct}`` is 'DISTINCT ' or empty; only the set functions of ADQL accept it.
     """
 
     def emit_group_sql(
@@ -140,8 +145,18 @@ class SetFunction(Function):
     ) -> str:
         """Return the SQL of a call.
 
-        ``over`` is `` OVER (...)`` or empty. ``has_rows``: the group has a row, so that the OrNull forms are not needed
-        (NULLs alone are NULL without them).
+        Parameters
+        ----------
+        args
+            The SQL of the arguments.
+        result
+            The type of the result.
+        distinct
+            Whether to ignore duplicates.
+        over
+            `` OVER (...)`` or empty.
+        has_rows
+            Whether each group has a row. The OrNull forms are unnecessary then: of NULLs only, other forms are NULL.
         """
         sql = self.integer_sql if self.integer_sql and result.is_integer else self.sql
         quantifier = "DISTINCT " if distinct else ""

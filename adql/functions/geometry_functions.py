@@ -1,4 +1,4 @@
-"""User defined functions of geometries. They have no SQL form: the resolver binds them to operators."""
+"""User-defined functions of geometries. They have no SQL form, because the resolver binds them to operators."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _TWO_MOCS = (Parameter("moc1", "geometry", "MOC"), Parameter("moc2", "geometry",
 
 
 def _make_scisql_functions(name: str, parameters: str, result: str, description: str) -> Iterator[Function]:
-    """Make a function of Qserv's scisql, with and without the prefix."""
+    """Make a function of Qserv's scisql under both names, with and without the prefix."""
     for prefix in ("", "scisql_"):
         of_numbers = tuple(Parameter(parameter, "number", "DOUBLE") for parameter in parameters.split())
         kind = DOUBLE if result == "DOUBLE" else INT

@@ -23,7 +23,7 @@ def _expand_mutual(args: tuple[Expr, ...], span: Span) -> Expr:
 
 
 def _make_predicate(name: str, args: tuple[Expr, ...], span: Span) -> Expr:
-    """Build a number that, like CONTAINS, becomes the condition itself when it is compared with 1."""
+    """Build a number that, like CONTAINS, becomes the condition when it is compared with 1."""
     return Call(INT, "0 OR 1", (Call(BOOLEAN, name, args, span=span),), span=span)
 
 

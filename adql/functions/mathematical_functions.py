@@ -21,7 +21,7 @@ def _infer_number_type(types: tuple[ColumnType, ...]) -> ColumnType:
 
 
 def _round_sql(x: str, n: str = "") -> str:
-    """Round halves away from zero, as SQL does; ClickHouse's round() rounds them to even."""
+    """Return SQL that rounds halves away from zero, as in SQL; ClickHouse's round() rounds them to even."""
     scaled = f"({x} * pow(10, {n}))" if n else f"toFloat64({x})"
     whole = f"(trunc({scaled}) + if(abs({scaled} - trunc({scaled})) >= 0.5, sign({scaled}), 0))"
     return f"({whole} / pow(10, {n}))" if n else whole
@@ -31,8 +31,8 @@ def _truncate_sql(x: str, n: str = "") -> str:
     return f"(trunc({x} * pow(10, {n})) / pow(10, {n}))" if n else f"trunc(toFloat64({x}))"
 
 
-def _expand_random(args: tuple[Expr, ...], span: Span) -> Expr:  # noqa: ARG001  a seed is accepted and ignored
-    """Give each call an argument of its own, without which ClickHouse draws the same numbers for all of them."""
+def _expand_random(args: tuple[Expr, ...], span: Span) -> Expr:  # noqa: ARG001  the seed is ignored
+    """Give each call a different argument; otherwise ClickHouse draws the same numbers for all calls."""
     return Call(DOUBLE, "RANDOM", (Literal(INT, 2 * span.start),), span=span)
 
 

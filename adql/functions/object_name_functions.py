@@ -1,4 +1,4 @@
-"""Positions of named objects, which the caller of ``translate`` looks up."""
+"""Functions of object names, whose positions the caller of ``translate`` looks up."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from clickhouse_schema.datatypes import POINT
 
 
 class NameLookupError(Exception):
-    """The position of a name is unknown or cannot be looked up; the message for the user explains why."""
+    """The position of an object is unknown or cannot be looked up. The message tells the user the reason."""
 
 
-#: Returns the ICRS longitude and latitude of a name in degrees, or raises NameLookupError
+#: Returns the ICRS longitude and latitude of a named object in degrees, or raises NameLookupError
 PositionLookup = Callable[[str], tuple[float, float]]
 
-#: Limits for the names in a query, and for the characters of each
+#: Maximum number of names in a query, and of characters in a name
 MAX_NAMES = 5
 MAX_NAME_CHARACTERS = 100
 

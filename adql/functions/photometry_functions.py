@@ -1,6 +1,7 @@
-"""Fluxes and AB magnitudes: the functions of Qserv's scisql, under its names with and without the prefix.
+"""Fluxes and AB magnitudes: the functions of Qserv's scisql, under their names with and without the prefix.
 
-NULL, NaN and infinity, the magnitude of a flux that is not positive, and negative errors give NULL.
+The result is NULL for NULL, NaN and infinity, for the magnitude of a flux that is not positive, and for a negative
+error.
 AB magnitude of a flux f in erg/s/cm2/Hz: -2.5 log10(f) - 48.6, in nJy: -2.5 log10(f) + 31.4 (Oke & Gunn 1983, ApJ 266,
 713). dn is a raw flux, fluxMag0 the raw flux of an object of magnitude 0.
 """

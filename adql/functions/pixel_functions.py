@@ -11,12 +11,12 @@ from clickhouse_schema.conjunction_sql import all_sql
 from clickhouse_schema.datatypes import DOUBLE, LONG, POINT
 from clickhouse_schema.healpix import index_sql
 
-#: A longer operand is bound to a name: the formula of the index repeats each operand fifty times.
+#: A longer operand is bound to a name, because the formula of the index repeats each operand fifty times
 _MAX_REPEATED_CHARACTERS = 60
 
 
 def _healpix_sql(order: str, lon: str, lat: str) -> str:
-    """Return the SQL of the index, NULL for positions that have none."""
+    """Return the SQL of the index; it is NULL for a position without an index."""
     if len(lon) > _MAX_REPEATED_CHARACTERS or len(lat) > _MAX_REPEATED_CHARACTERS:
         return f"arrayMap((lon, lat) -> {_index_sql(order, 'lon', 'lat')}, [{lon}], [{lat}])[1]"
     return _index_sql(order, lon, lat)
@@ -43,8 +43,8 @@ class _Pixel:
         self.nside = 1 << int(order)
         base = f"intDiv(i, {self.nside**2})"
         self.row = f"intDiv({base}, 4)"  # row of base pixels: 0 north, 1 equator, 2 south
-        place = f"mortonDecode(2, toUInt64(ifNull(positiveModulo(i, {self.nside**2}), 0)))"
-        self.x, self.y = f"toInt64({place}.1)", f"toInt64({place}.2)"
+        in_base = f"mortonDecode(2, toUInt64(ifNull(positiveModulo(i, {self.nside**2}), 0)))"
+        self.x, self.y = f"toInt64({in_base}.1)", f"toInt64({in_base}.2)"
         self.ring = f"((2 + {self.row}) * {self.nside} - {self.x} - {self.y} - 1)"
         #: number of the ring within its polar cap, at most nside
         self.cap = f"least({self.ring}, {4 * self.nside} - {self.ring}, {self.nside})"
@@ -86,8 +86,8 @@ def _q3c_sql(lon: str, lat: str) -> str:
     at_pole = f"sin(radians({ra})) / tan({dec})"
     x = f"multiIf({up} > 1, {at_pole}, {up} < -1, -{at_pole}, {across})"
     y = f"if(abs({up}) > 1, -cos(radians({ra})) / tan({dec}), {up})"
-    places = (f"toUInt32(least(greatest(({z} / 2 + 0.5) * {_Q3C_SIDE}, 0), {_Q3C_SIDE - 1}))" for z in (x, y))
-    index = f"toInt64({face} * {_Q3C_SIDE**2} + mortonEncode({', '.join(places)}))"
+    pixels = (f"toUInt32(least(greatest(({z} / 2 + 0.5) * {_Q3C_SIDE}, 0), {_Q3C_SIDE - 1}))" for z in (x, y))
+    index = f"toInt64({face} * {_Q3C_SIDE**2} + mortonEncode({', '.join(pixels)}))"
     return f"if({all_sql(f'isFinite({lon})', f'abs({lat}) <= 90')}, {index}, NULL)"
 
 

@@ -1,8 +1,8 @@
-"""Set functions: ADQL's own, and statistics in ClickHouse's numerically stable forms (the plain ones lose all digits).
+"""Set functions of ADQL, and statistics in ClickHouse's numerically stable forms (the plain forms lose all digits).
 
-NULLs are ignored. For no values ClickHouse returns 0 or NaN, and its OrNull forms return NULL. The setting that makes
-all forms return NULL keeps ClickHouse from using projections, and is applied twice on a cluster. NaN makes sums and
-what is computed from them NaN; MIN, MAX and quantiles ignore it.
+NULLs are ignored. Without values, ClickHouse returns 0 or NaN, and its OrNull forms return NULL. A setting that makes
+all forms return NULL exists, but it keeps ClickHouse from using projections, and is applied twice on a cluster. With a
+NaN, sums and the values computed from them are NaN; MIN, MAX and quantiles ignore it.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ def _make_deviation(name: str, engine: str, description: str) -> SetFunction:
 
 
 def _make_sample_statistic(name: str, engine: str, description: str) -> SetFunction:
-    """Return NULL for a single value, for which ClickHouse returns infinity."""
+    """Make a statistic that is NULL for a single value, for which ClickHouse returns infinity."""
     value = f"if(count({{0}}){{over}} > 1, {engine}(toFloat64({{0}})){{over}}, NULL)"
     return SetFunction(name, (_X,), DOUBLE, value, description, returns="DOUBLE")
 
@@ -54,23 +54,23 @@ def _make_pair_statistic(name: str, sql: str, description: str) -> SetFunction:
 
 
 def _correlation_sql() -> str:
-    """Return NULL if either variable is constant, for which ClickHouse returns NaN."""
+    """Return the SQL of the correlation; it is NULL if a variable is constant, for which ClickHouse returns NaN."""
     pair = "(toFloat64({0}), toFloat64({1})){over}"
     constant = all_sql(f"isNaN(corrStable{pair})", f"NOT isNaN(covarPopStable{pair})")
     return f"if({_PAIRS} < 2 OR {constant}, NULL, corrStable{pair})"
 
 
 def _histogram_sql(value: str, lower: str, upper: str, bins: str, over: str) -> str:
-    """Count in half-open bins, except the last, which includes ``upper``."""
+    """Return the SQL of the counts in half-open bins, except the last bin, which includes ``upper``."""
     x, low, high = (f"toFloat64({argument})" for argument in (value, lower, upper))
-    place = f"least(floor(({x} - {low}) / ({high} - {low}) * {bins}), {int(bins) - 1})"
-    place = f"multiIf(isNull({x}) OR isNaN({x}) OR {x} < {low}, 0, {x} > {high}, {int(bins) + 1}, 1 + {place})"
-    counts = f"countResample(0, {int(bins) + 2}, 1)(toUInt32(assumeNotNull({place}))){over}"
+    number = f"least(floor(({x} - {low}) / ({high} - {low}) * {bins}), {int(bins) - 1})"
+    number = f"multiIf(isNull({x}) OR isNaN({x}) OR {x} < {low}, 0, {x} > {high}, {int(bins) + 1}, 1 + {number})"
+    counts = f"countResample(0, {int(bins) + 2}, 1)(toUInt32(assumeNotNull({number}))){over}"
     return f"arrayMap(n -> accurateCast(n, 'Int32'), {counts})"
 
 
 def _string_agg_sql(value: str, delimiter: str, over: str) -> str:
-    """Join the texts in the order of their code points, so that the answer is always the same."""
+    """Return SQL that joins the texts in the order of their code points, so that the result is always the same."""
     text = f"arrayStringConcat(arraySort(groupArray({value}){over}), {delimiter})"
     return f"if(count({value}){over} = 0, NULL, {text})"
 

@@ -11,7 +11,7 @@ _SECONDS = r"([0-5]?\d(?:\.\d*)?)"
 
 
 def _build_patterns(sign: str, whole: str, packed: str, letter: str) -> tuple[str, ...]:
-    """Return regular expressions with the groups sign, whole part, minutes and seconds; no text matches two of them."""
+    """Return regular expressions with the groups sign, whole part, minutes and seconds. A text matches at most one."""
     seconds = r"([0-5]\d(?:\.\d*)?)"
     return (
         rf"^\s*({sign})({whole})(?:\s*:\s*){_MINUTES}\s*:\s*{_SECONDS}\s*$",
@@ -22,10 +22,10 @@ def _build_patterns(sign: str, whole: str, packed: str, letter: str) -> tuple[st
 
 
 def _angle_sql(text: str, forms: tuple[str, ...], unit: str) -> str:
-    """Return the SQL of the angle in degrees, NULL for any other text; ``unit`` is the seconds in a degree."""
+    """Return the SQL of the angle in degrees, NULL for other texts; ``unit`` is the number of seconds in a degree."""
     known = f"ifNull({text}, {quote_string('')})"
     parts = f"arrayConcat({', '.join(f'extractGroups({known}, {quote_string(form)})' for form in forms)})"
-    whole, minutes, seconds = (f"toFloat64OrZero({parts}[{place}])" for place in (2, 3, 4))
+    whole, minutes, seconds = (f"toFloat64OrZero({parts}[{group}])" for group in (2, 3, 4))
     value = f"({whole} * 3600 + {minutes} * 60 + {seconds}) / {unit}"
     return f"if(empty({parts}), NULL, if({parts}[1] = '-', -{value}, {value}))"
 

@@ -1,4 +1,4 @@
-"""Functions of texts: ADQL's own, and those that RegTAP and DaCHS introduced."""
+"""Text functions of ADQL, RegTAP and DaCHS."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ STRING_FUNCTIONS = (
 
 
 def make_predicate_expansion(condition: str) -> Expand:
-    """Expand a call to 1 or 0 by an internal condition; ``1 = f(...)`` becomes the condition itself."""
+    """Return the expansion of a call to 1 or 0 by an internal condition; ``1 = f(...)`` becomes the condition."""
 
     def expand(args: tuple[Expr, ...], span: Span) -> Expr:
         return Call(INT, "0 OR 1", (Call(BOOLEAN, condition, args, span=span),), span=span)

@@ -1,4 +1,4 @@
-"""The bound query: the resolver builds it from the syntax tree, the passes rewrite it, the emitter writes it as SQL."""
+"""The bound query. The resolver builds it from the syntax tree, the passes rewrite it, the emitter writes it as SQL."""
 
 from adql.ir.bound_queries import (
     SUBQUERIES,

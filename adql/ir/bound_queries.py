@@ -1,4 +1,4 @@
-"""The bound query: SELECTs, their relations, the expressions that hold a query, and their traversal."""
+"""SELECTs and relations of the bound query, the expressions that contain a query, and their traversal."""
 
 from __future__ import annotations
 
@@ -17,9 +17,10 @@ from clickhouse_schema.datatypes import Field
 
 @node_class(frozen=True, slots=True)
 class Scan:
-    """A table of the catalogue. ``part``: the table of a shard to read (``clickhouse_schema.shard_map``), '' for all.
+    """A table of the catalogue.
 
-    ``span``: the table with its alias in FROM.
+    ``part``: the table of a shard that is read (``clickhouse_schema.shard_map``), '' for all rows. ``span``: the table
+    with its alias in FROM.
     """
 
     relation: int
@@ -46,11 +47,12 @@ class Derived:
 
 @node_class(frozen=True, slots=True)
 class Join:
-    """A join. ``kind``: 'INNER' (a product without a condition), 'LEFT', 'RIGHT', 'FULL'; of passes 'SEMI' and 'ANTI'.
+    """A join.
 
-    SEMI keeps each left row with a match once, ANTI each left row without one; the right columns are visible only in
-    ``condition``. ``is_global``: the right side is computed once and sent to all shards. ``is_merge``: both sides are
-    read in the order of the key and merged.
+    ``kind``: 'INNER' (a product if there is no condition), 'LEFT', 'RIGHT' or 'FULL'; passes also make 'SEMI', which
+    keeps each left row with a match once, and 'ANTI', which keeps each left row without a match. The right columns of
+    SEMI and ANTI are visible only in ``condition``. ``is_global``: the right side is computed once and sent to all
+    shards. ``is_merge``: both sides are read in the order of the key and merged.
     """
 
     kind: str
@@ -61,7 +63,7 @@ class Join:
     is_merge: bool = False
 
     def with_sides(self, left: Relation, right: Relation) -> Join:
-        """Return the join of two sides, itself if they are its own."""
+        """Return the join with other sides; itself if they are the same."""
         return self if left is self.left and right is self.right else replace(self, left=left, right=right)
 
 
@@ -73,7 +75,7 @@ Relation = Scan | Derived | Join
 
 @node_class(frozen=True, slots=True)
 class Output:
-    """A result column. ``alias``: generated, unique in the query. ``field``: the name and metadata for the user."""
+    """A result column. ``alias``: generated, unique in the query. ``field``: the user's name, and metadata."""
 
     alias: str
     expr: Expr
@@ -98,13 +100,13 @@ class Select:
         return bool(self.group_by) or self.having is not None or any(has_aggregate(o.expr) for o in self.outputs)
 
     def with_from(self, from_: Relation) -> Select:
-        """Return the SELECT with another FROM, itself if it is its own."""
+        """Return the SELECT with another FROM; itself if it is the same."""
         return self if from_ is self.from_ else replace(self, from_=from_)
 
 
 @node_class(frozen=True, slots=True)
 class SetOperation:
-    """UNION, EXCEPT or INTERSECT. ``outputs``: columns of relation number ``relation``, the combined rows."""
+    """UNION, EXCEPT or INTERSECT. ``outputs``: columns of the relation number ``relation``, the combined rows."""
 
     op: str
     all: bool
@@ -120,12 +122,12 @@ class SetOperation:
 Query = Select | SetOperation
 
 
-# --- expressions that hold a query ------------------------------------------------------------------------------------
+# --- expressions that contain a query ---------------------------------------------------------------------------------
 
 
 @node_class(frozen=True, slots=True)
 class Subquery(Expr):
-    """A scalar subquery with one output; NULL without a row."""
+    """A scalar subquery with one output; it is NULL without a row."""
 
     query: Query
 
@@ -151,7 +153,7 @@ class Exists(Expr):
     query: Query
 
 
-#: The classes of expressions that hold a query; isinstance takes a tuple in a fifth of the time of a union
+#: The classes of expressions that contain a query. isinstance takes a fifth of the time with a tuple as with a union.
 SUBQUERIES = (Subquery, InSubquery, Exists)
 
 
@@ -159,7 +161,7 @@ SUBQUERIES = (Subquery, InSubquery, Exists)
 
 
 def walk_selects(query: Query) -> Iterator[Select]:
-    """Walk the SELECTs of a query: sides of set operations, derived tables, subqueries."""
+    """Walk the SELECTs of a query, including those of derived tables and subqueries."""
     if isinstance(query, SetOperation):
         yield from walk_selects(query.left)
         yield from walk_selects(query.right)
@@ -186,7 +188,7 @@ def walk_leaves(relation: Relation) -> Iterator[Scan | Derived]:
 
 
 def walk_scans(relation: Relation) -> Iterator[Scan]:
-    """Walk the stored tables that a relation reads at any depth, in subqueries too."""
+    """Walk the stored tables that a relation reads at any depth, including subqueries."""
     for leaf in walk_leaves(relation):
         if isinstance(leaf, Scan):
             yield leaf
@@ -199,7 +201,7 @@ def walk_scans_of_query(query: Query) -> Iterator[Scan]:
 
 
 def walk_joins(relation: Relation) -> Iterator[Join]:
-    """Walk the joins of a join tree, each after the joins inside it."""
+    """Walk the joins of a join tree in post-order."""
     if isinstance(relation, Join):
         yield from walk_joins(relation.left)
         yield from walk_joins(relation.right)
@@ -211,7 +213,7 @@ def walk_join_conditions(relation: Relation) -> Iterator[Expr]:
 
 
 def walk_select_expressions(select: Select, *, has_conditions: bool = True) -> Iterator[Expr]:
-    """Walk the whole expressions of one SELECT, with those of WHERE and ON unless ``has_conditions`` is False."""
+    """Walk the complete expressions of a SELECT, without WHERE and ON if ``has_conditions`` is False."""
     if has_conditions:
         yield from walk_join_conditions(select.from_)
         if select.where is not None:
@@ -224,14 +226,24 @@ def walk_select_expressions(select: Select, *, has_conditions: bool = True) -> I
 
 
 def has_window(query: Query) -> bool:
-    """Whether an output of the query itself has a window function."""
+    """Return whether an output of the query, not of a query inside it, has a window function."""
     return any(isinstance(e, Windowed) for output in query.outputs for e in walk_expr(output.expr))
 
 
 def map_select(select: Select, change: Callable[[Expr], Expr]) -> Select:
-    """Apply ``change`` to each whole expression of a SELECT; ``transform_expr`` reaches the parts.
+    """Apply ``change`` to each complete expression of a SELECT.
 
-    Returns ``select`` itself if nothing changes.
+    Parameters
+    ----------
+    select
+        The SELECT.
+    change
+        Returns the new expression; to change parts of expressions, call ``transform_expr`` in it.
+
+    Returns
+    -------
+    Select
+        The changed SELECT; ``select`` if nothing changes.
     """
 
     def change_conditions(relation: Relation) -> Relation:

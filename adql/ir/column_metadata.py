@@ -1,4 +1,4 @@
-"""Metadata of result columns: unit, UCD and description, from the tables through expressions."""
+"""Metadata of result columns (unit, UCD, description), derived from the columns of tables through expressions."""
 
 from __future__ import annotations
 
@@ -12,10 +12,22 @@ _NEVER_NULL = ("COUNT", "ROW_NUMBER", "RANK", "DENSE_RANK", "PERCENT_RANK", "CUM
 
 
 def derive_field(expr: Expr, name: str) -> Field:
-    """Return the field of a result column called ``name``.
+    """Derive the field of a result column.
 
-    An expression has its type and, if known, its unit, a shape its coordinate system. Columns, minima, maxima and
-    picked values keep their UCD, description, coordinate and time system too.
+    An expression has its type and, if known, its unit; a shape has its coordinate system, too. Columns, minima, maxima
+    and values picked by window functions keep UCD, description, coordinate system and time system.
+
+    Parameters
+    ----------
+    expr
+        The bound expression of the column.
+    name
+        The name of the column.
+
+    Returns
+    -------
+    Field
+        Name, type and metadata.
     """
     if isinstance(expr, Column):
         return expr.field if name == expr.field.name else replace(expr.field, name=name)
@@ -28,9 +40,10 @@ def derive_field(expr: Expr, name: str) -> Field:
 
 
 def _derive_system(expr: Expr) -> CoordinateSystem | None:
-    """Return the coordinate system of a shape: that of the shapes in columns it comes from, else ICRS.
+    """Return the coordinate system of a shape.
 
-    A position in ICRS whose coordinates are columns has their epoch. None if the systems differ or are in the texts.
+    It is the system of the columns from which the shape comes, else ICRS. A position in ICRS whose coordinates are
+    columns has their epoch. It is None if the systems differ or are in the texts.
     """
     if not expr.type.is_geometry:
         return None

@@ -1,7 +1,7 @@
 """The expressions of the bound query, and their traversal.
 
-A column is a relation number and a stored name, and every expression has a type. All nodes are frozen and compare by
-meaning, without spans and metadata. Traversal does not enter subqueries.
+A column is a relation number and a stored name. Every expression has a type. Nodes are frozen, and compare without
+their spans and metadata. Traversal does not enter subqueries.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ from adql.regions.cone import reach_inside, reach_touching
 from adql.regions.region import ShapeCovers
 from clickhouse_schema.datatypes import BOOLEAN, ColumnType, Field
 
-#: The type of a bare NULL, which fits everywhere
+#: The type of a bare NULL, which converts to any type
 UNTYPED = ColumnType("char", "0")
 
 
 @node_class(frozen=True, slots=True)
 class Expr:
-    """A typed value. ``children``: the expressions directly below; subqueries are not children."""
+    """A typed value. ``children``: the expressions directly below it, without subqueries."""
 
     type: ColumnType = field(hash=False)
     span: Span = field(default=NOWHERE, compare=False, kw_only=True)
@@ -45,7 +45,7 @@ class Literal(Expr):
 
 @node_class(frozen=True, slots=True)
 class Column(Expr):
-    """A column of relation number ``relation``. ``name``: as stored, or the alias of a derived table's output."""
+    """A column of the relation number ``relation``. ``name``: the stored name, or the alias of an output in FROM."""
 
     relation: int
     name: str
@@ -67,13 +67,13 @@ class Call(Expr):
         return Call(self.type, self.name, children, span=self.span)
 
 
-#: The set function of passes that counts rows of which each stands for as many as its argument
+#: The set function, made by passes, that counts rows with a weight: the sum of its argument
 WEIGHED_COUNT = "COUNT OF WEIGHTS"
 
 
 @node_class(frozen=True, slots=True)
 class Aggregate(Expr):
-    """A set function; COUNT(*) has no arguments. ``has_rows``: no group is without a row."""
+    """A set function; COUNT(*) has no arguments. ``has_rows``: each group has a row."""
 
     name: str
     args: tuple[Expr, ...]
@@ -90,7 +90,7 @@ class Aggregate(Expr):
 
 @node_class(frozen=True, slots=True)
 class Frame:
-    """The rows of a window. ``unit``: 'ROWS' or 'RANGE'; bounds are (kind, offset), without one the offset is None.
+    """The rows of a window. ``unit``: 'ROWS' or 'RANGE'. ``start``, ``end``: (kind, offset), with None for no offset.
 
     A kind is 'UNBOUNDED PRECEDING', 'PRECEDING', 'CURRENT ROW', 'FOLLOWING' or 'UNBOUNDED FOLLOWING'.
     """
@@ -110,7 +110,8 @@ class Order:
 class Windowed(Expr):
     """``name(args) OVER (...)``: a set function or a window function (``adql.resolve.window_binder``).
 
-    It reads the rows, or groups in a grouped SELECT, that pass WHERE and HAVING: no condition may move below it.
+    Its rows are the rows (in a grouped SELECT, the groups) that pass WHERE and HAVING, so no condition may move below
+    it.
     """
 
     name: str
@@ -137,7 +138,7 @@ class Windowed(Expr):
 
 @node_class(frozen=True, slots=True)
 class Lookup(Expr):
-    """The value of the key that equals ``operand``, else ``otherwise``. Keys are all numbers or all texts."""
+    """The value whose key equals ``operand``, else ``otherwise``. The keys are all numbers or all texts."""
 
     operand: Expr
     keys: tuple[int | float | str, ...]
@@ -154,9 +155,9 @@ class Lookup(Expr):
 
 @node_class(frozen=True, slots=True)
 class InCells(Expr):
-    """Whether a HEALPix index of order 29 is in one of the NESTED ``cells``: pairs of an order and its cells.
+    """Whether a HEALPix index of order 29 is in one of the NESTED ``cells``, which are pairs (order, cells).
 
-    ``region``: that whose cover they are, if it is known; estimates need it closer than a cover of few rows.
+    ``region``: the covered region, if known, for estimates, which a coarse cover would make too high.
     """
 
     index: Expr
@@ -173,7 +174,7 @@ class InCells(Expr):
 
 @node_class(frozen=True, slots=True)
 class Covered(Expr):
-    """Whether ``number``, the shape cover of a row, is one of ``covers``, those of shapes near a region."""
+    """Whether ``number``, the shape cover of a row, is one of ``covers``, the shape covers near a region."""
 
     number: Expr
     covers: ShapeCovers
@@ -211,13 +212,13 @@ class Within(Expr):
 
 # --- traversal --------------------------------------------------------------------------------------------------------
 
-if not TYPE_CHECKING:  # of most nodes: attributes, which take a fifth of the time of properties
+if not TYPE_CHECKING:  # for most nodes, attributes take a fifth of the time of properties
     Literal.children = Column.children = Shape.children = ()
     Call.children, Aggregate.children = Call.args, Aggregate.args
 
 
 def walk_expr(expr: Expr) -> Sequence[Expr]:
-    """Return the expression and all expressions below it, each before those below it."""
+    """Return the expression and all expressions below it, in pre-order."""
     children = expr.children
     if not children:
         return (expr,)
@@ -256,7 +257,7 @@ def change_children(expr: Expr, change: Callable[[Expr], Expr]) -> Expr:
 
 
 def split_conjuncts(expr: Expr | None) -> tuple[Expr, ...]:
-    """Return the conjuncts of nested ANDs, none for None."""
+    """Return the conjuncts of nested ANDs; an empty tuple for None."""
     if expr is None:
         return ()
     if not (isinstance(expr, Call) and expr.name == "AND"):
@@ -281,7 +282,7 @@ def combine_conditions(op: str, parts: Sequence[Expr], span: Span = NOWHERE) -> 
 
 
 def evaluate_constant(expr: Expr) -> float | None:
-    """Return the number of an expression of literals; None if it depends on rows, is NULL or not finite."""
+    """Return the value of an expression of literals; None if it depends on rows, is NULL or is not finite."""
     if isinstance(expr, Literal) and isinstance(expr.value, (int, float)) and not isinstance(expr.value, bool):
         return _discard_infinite(float(expr.value))
     if not (isinstance(expr, Call) and expr.name in _EVALUATED):
@@ -296,7 +297,7 @@ def evaluate_constant(expr: Expr) -> float | None:
 
 
 def widen_exactly(value: int | float, kind: ColumnType) -> int | float | None:
-    """Return the number as Int64 for an integer ``kind``, else as Float64; None if that cannot hold it exactly."""
+    """Return the number as Int64 for an integer ``kind``, else as Float64; None if the conversion is not exact."""
     if kind.is_integer:
         return int(value) if value == value // 1 and -(1 << 63) <= value < 1 << 63 else None
     return float(value) + 0.0 if float(value) == value else None

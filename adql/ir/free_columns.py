@@ -1,4 +1,4 @@
-"""Free columns: the columns of the queries around that a subquery uses."""
+"""Free columns: the columns of outer queries that a subquery uses."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from adql.node_classes import replace
 
 
 def find_free_columns(query: Query) -> tuple[Column, ...]:
-    """Return the columns of the queries around that ``query`` uses at any depth, each once."""
+    """Return the columns of outer queries that ``query`` uses at any depth, each once."""
     if isinstance(query, SetOperation):
         return tuple(dict.fromkeys((*find_free_columns(query.left), *find_free_columns(query.right))))
     own = {leaf.relation for leaf in walk_leaves(query.from_)}
@@ -42,7 +42,7 @@ def find_free_columns(query: Query) -> tuple[Column, ...]:
 
 
 def walk_used_columns(expr: Expr) -> Iterator[Column]:
-    """Walk the columns of an expression and the free columns of its subqueries."""
+    """Walk the columns of an expression, and the free columns of its subqueries."""
     for part in walk_expr(expr):
         if isinstance(part, Column):
             yield part
@@ -55,12 +55,12 @@ def is_correlated(expr: Expr) -> bool:
 
 
 def has_correlated_subquery(expr: Expr) -> bool:
-    """Whether a part of the expression is a correlated subquery."""
+    """Return whether an expression has a correlated subquery."""
     return any(isinstance(part, SUBQUERIES) and find_free_columns(part.query) for part in walk_expr(expr))
 
 
 def substitute_in_query(query: Query, names: Mapping[Column, Expr]) -> Query:
-    """Replace free columns of a query at every depth."""
+    """Replace the free columns of a query at any depth."""
     if isinstance(query, SetOperation):
         return replace(
             query, left=substitute_in_query(query.left, names), right=substitute_in_query(query.right, names)
@@ -103,7 +103,7 @@ def _substitute_in_relation(relation: Relation, names: Mapping[Column, Expr]) ->
 
 
 def is_correlated_by_where(select: Select) -> bool:
-    """Whether only WHERE uses columns of queries around."""
+    """Return whether only WHERE uses columns of outer queries."""
     if any(isinstance(leaf, Derived) and find_free_columns(leaf.query) for leaf in walk_leaves(select.from_)):
         return False
     own = {leaf.relation for leaf in walk_leaves(select.from_)}

@@ -1,4 +1,7 @@
-"""Operands of structured operators by role. ``from_call`` reads a call; ``match`` is None for other expressions."""
+"""Views of structured operators, with their operands by role.
+
+``from_call`` reads a call; ``match`` returns None for other expressions.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +15,7 @@ from clickhouse_schema.datatypes import BOOLEAN, DOUBLE, INT
 
 
 class Position(NamedTuple):
-    """Longitude and latitude in degrees; from a call, its first two operands."""
+    """Longitude and latitude in degrees; in a call, the first two operands."""
 
     lon: Expr
     lat: Expr
@@ -24,7 +27,7 @@ class Position(NamedTuple):
 
 
 class Separation(NamedTuple):
-    """DISTANCE, and the positions of nearnesses."""
+    """The two positions of DISTANCE or of a nearness."""
 
     left: Position
     right: Position
@@ -40,7 +43,7 @@ NEARNESSES = ("NEAR", "NEARER")
 
 
 class Nearness(NamedTuple):
-    """NEAR and NEARER, which is strict: the separation of two positions is at most, or below, the radius in degrees."""
+    """NEAR and NEARER: the separation of two positions is at most (NEARER: below) the radius in degrees."""
 
     left: Position
     right: Position
@@ -62,7 +65,7 @@ class Nearness(NamedTuple):
 
 
 class VectorNearness(NamedTuple):
-    """VECTORS NEAR and VECTORS NEARER: as ``Nearness``, with unit vectors (x, y, z)."""
+    """VECTORS NEAR and VECTORS NEARER: like ``Nearness``, with unit vectors (x, y, z)."""
 
     left: tuple[Expr, ...]
     right: tuple[Expr, ...]
@@ -76,7 +79,7 @@ class VectorNearness(NamedTuple):
 
 
 class Turn(NamedTuple):
-    """TURNED LON and TURNED LAT: the position in the frame ``source``, turned to the frame ``target``."""
+    """TURNED LON and TURNED LAT: a position in the frame ``source``, rotated to the frame ``target``."""
 
     position: Position
     source: str
@@ -88,7 +91,7 @@ class Turn(NamedTuple):
 
 
 class Cases(NamedTuple):
-    """CASE: conditions with their values, and the value where none is true."""
+    """CASE: conditions with their values, and the value if no condition is true."""
 
     branches: tuple[tuple[Expr, Expr], ...]
     otherwise: Expr
@@ -104,7 +107,7 @@ class Cases(NamedTuple):
 
 
 class NamedValues(NamedTuple):
-    """``=`` and IN of a column: the values that it may have. Either side of ``=`` may be the column."""
+    """``=`` and IN: a column and the values that it may have. The column may be on either side of ``=``."""
 
     column: Column
     values: tuple[Expr, ...]
@@ -120,7 +123,7 @@ class NamedValues(NamedTuple):
 
     @classmethod
     def match_constants(cls, expr: Expr) -> NamedValues | None:
-        """Read a condition whose values are constants."""
+        """Read a condition whose values are constants; return None for other expressions."""
         named = cls.match(expr)
         return named if named is not None and named.has_constants else None
 
@@ -131,7 +134,7 @@ class NamedValues(NamedTuple):
 
 
 def read_frames(call: Call) -> tuple[str, str]:
-    """The frames of TURNED, TURNED LON and TURNED LAT: from, to."""
+    """Return the source frame and the target frame of TURNED, TURNED LON or TURNED LAT."""
     source, target = call.args[-2:]
     assert isinstance(source, Literal)  # noqa: S101  frames are constants
     assert isinstance(target, Literal)  # noqa: S101
@@ -142,7 +145,7 @@ _ROUND = ("POINT", "CIRCLE")
 
 
 def read_position(shape: Expr) -> Position:
-    """Return the position of a point or of a circle's centre."""
+    """Return the position of a point, or of the centre of a circle."""
     if isinstance(shape, Call) and shape.name in _ROUND:
         return Position.from_call(shape)
     return Position(_take_element(shape, 1), _take_element(shape, 2))
@@ -160,7 +163,7 @@ def _take_element(shape: Expr, index: int) -> Expr:
 
 
 def evaluate_region(shape: Expr) -> Region | None:
-    """Return the region of a shape of constants, a circle of radius 0 for a point; None if it depends on rows."""
+    """Return the region of a constant shape (a circle of radius 0 for a point); None if the shape depends on rows."""
     if isinstance(shape, Shape):
         return shape.region
     if not (isinstance(shape, Call) and shape.name in _ROUND):

@@ -43,7 +43,7 @@ class TranslationContext:
     names
         Generates relation numbers and aliases. Binding has used some of them.
     sharding
-        The cluster, and the shard of each cell; None for a single server.
+        The cluster and its shard map; None for a single server.
     """
 
     names: NameGenerator

@@ -1,4 +1,4 @@
-"""Products, powers and conversions of units by astropy. Units are VOUnit texts, '' for no or an unknown unit."""
+"""Products, powers and conversions of units by astropy. Units are VOUnit texts; '' is no unit or an unknown unit."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _MAX_POWER = 20
 
 
 class UnitError(Exception):
-    """A conversion is impossible; the message has the reason."""
+    """A conversion is impossible. The message has the reason."""
 
 
 @lru_cache(maxsize=1024)
@@ -33,7 +33,7 @@ def multiply_units(first: str, second: str, power: float = 1) -> str:
 
 @lru_cache(maxsize=1024)
 def raise_unit(unit: str, power: float) -> str:
-    """Return unit ** power, '' for powers above 20, which overflow."""
+    """Return unit ** power; '' for powers above 20, which overflow."""
     parsed = _parse_unit(unit)
     return "" if parsed is None or not abs(power) <= _MAX_POWER else _format_unit(lambda: parsed**power)
 
@@ -50,12 +50,12 @@ def find_conversion(source: str, target: str) -> tuple[str, float]:
     Returns
     -------
     tuple[str, float]
-        ``target`` in VOUnit's spelling, and the factor for a number in ``source``.
+        ``target`` in VOUnit's spelling, and the factor that converts a number from ``source``.
 
     Raises
     ------
     UnitError
-        The units are of different quantities, or ``target`` is no unit.
+        If the units are of different quantities, or ``target`` is not a unit.
     """
     wanted = normalise_unit(target)
     if wanted is None:
@@ -71,7 +71,7 @@ def find_conversion(source: str, target: str) -> tuple[str, float]:
 
 
 def is_same_unit(first: str, second: str) -> bool:
-    """Whether they are the same unit, in any spelling."""
+    """Return whether two texts are spellings of the same unit."""
     if first == second or not (first and second):
         return first == second
     try:
@@ -90,7 +90,7 @@ def _conversion_factor(source: UnitBase | None, target: UnitBase | None) -> floa
 
 
 def _round_factor(factor: float) -> float:
-    """Remove the rounding error of a product of decimal factors: return 0.001 or 1/15 for their neighbours."""
+    """Remove the rounding error of a product of decimal factors, so that neighbours of 0.001 or 1/15 become exact."""
     for number, inverse in ((factor, False), (1 / factor, True)):
         short = float(f"{number:.12g}")
         if math.isclose(number, short, rel_tol=1e-15):
@@ -100,10 +100,10 @@ def _round_factor(factor: float) -> float:
 
 @lru_cache(maxsize=1024)
 def _parse_unit(unit: str) -> UnitBase | None:
-    """Return None for no unit and for units that astropy cannot compute with, such as logarithms."""
+    """Parse a unit; return None for '' and for units with which astropy cannot compute, such as logarithms."""
     if not unit:
         return None
-    from astropy import units  # takes 0.4 s, so not at the import of the package
+    from astropy import units  # imported when needed, because it takes 0.4 s
 
     with _warnings_are_global, warnings.catch_warnings():
         warnings.simplefilter("ignore", units.UnitsWarning)  # deprecated units, such as erg, are valid

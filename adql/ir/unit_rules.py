@@ -1,7 +1,7 @@
 """Units of expressions, derived from the units of operands; docs/adql.md has the rules for users.
 
-A unit is declared only if it is certain. A number has no unit, so the unit of its product with a value is unknown:
-``distance * 3600`` may be a conversion to arcsec or 3600 distances.
+A unit is declared only if it is certain. A number has no unit, so the unit of the product of a number and a value is
+unknown: ``distance * 3600`` may be a conversion to arcsec or 3600 distances.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _GEOMETRIES = ("point", "circle", "range", "polygon")
 
 
 def derive_unit(expr: Expr) -> str:
-    """Return the VOUnit of an expression's values, '' if it has none or it is unknown."""
+    """Return the VOUnit of an expression's values; '' if there is none or it is unknown."""
     if isinstance(expr, Column):
         return expr.field.unit
     if expr.type.xtype in _GEOMETRIES:
@@ -51,7 +51,7 @@ def derive_unit(expr: Expr) -> str:
 
 
 def find_common_unit(args: Sequence[Expr]) -> str:
-    """Return the unit of all values, '' if they differ; a constant takes the unit of the others."""
+    """Return the unit of all values; '' if their units differ. A constant takes the unit of the other values."""
     units = {derive_unit(arg) for arg in args if not _is_pure_number(arg)}
     return units.pop() if len(units) == 1 else ""
 
@@ -77,7 +77,7 @@ def _derive_aggregate_unit(expr: Aggregate | Windowed) -> str:
 
 
 def _is_pure_number(expr: Expr) -> bool:
-    """Whether it has only literals, and so takes the unit of the value beside it."""
+    """Return whether an expression consists of literals, so that it takes the unit of the other operand."""
     return all(isinstance(part, (Literal, Call)) for part in walk_expr(expr)) and not derive_unit(expr)
 
 
@@ -86,7 +86,7 @@ def _unit_of_first(args: Sequence[Expr]) -> str:
 
 
 def _unit_of_multiple(args: Sequence[Expr]) -> str:
-    """Return the unit of the value, '' for a logarithm: its multiples are logarithms of other units."""
+    """Return the unit of the value; '' for a logarithm, whose multiples are logarithms of other units."""
     unit = derive_unit(args[0])
     return "" if unit.startswith("log(") else unit
 
@@ -113,7 +113,7 @@ def _unit_of_root(args: Sequence[Expr]) -> str:
 
 
 def _unit_of_case(args: Sequence[Expr]) -> str:
-    """The values; the other operands are conditions."""
+    """Return the common unit of the values; the other operands are conditions."""
     *pairs, otherwise = args
     return find_common_unit([*pairs[1::2], otherwise])
 
@@ -128,7 +128,7 @@ def _unit_requested(args: Sequence[Expr]) -> str:
 
 
 def _require_units(result: str, *expected: str) -> Rule:
-    """Return ``result`` unless an argument has a known unit other than the one that the function takes."""
+    """Return the rule for ``result``, unless an argument has a known unit other than the expected one."""
 
     def rule(args: Sequence[Expr]) -> str:
         units = [(derive_unit(arg), unit) for arg, unit in zip(args, cycle(expected), strict=False)]
@@ -138,7 +138,7 @@ def _require_units(result: str, *expected: str) -> Rule:
 
 
 def _require_equal_units(result: str) -> Rule:
-    """Return ``result`` unless the arguments, of which the function takes ratios, have different units."""
+    """Return the rule for ``result`` of a function of ratios, unless the arguments have different units."""
     return lambda args: result if len({derive_unit(a) for a in args if not _is_pure_number(a)}) < 2 else ""
 
 
@@ -159,7 +159,7 @@ _PHOTOMETRY: dict[str, Rule] = {
     "DNTOFLUXSIGMA": _require_equal_units(_FLUX),
 }
 
-#: Name of a call -> the rule for its unit; other calls have no known unit
+#: Name of a call -> the rule for its unit; the unit of other calls is unknown
 RULES: dict[str, Rule] = {
     **dict.fromkeys(
         ("ROUND", "TRUNCATE", "CEILING", "FLOOR", "CAST", "EXACT", "EXACT OR NULL", "CANONICAL"), _unit_of_first

@@ -189,7 +189,8 @@ class Scope:
                     Hint(f"an alias hides the table's name: write {source.title}", (Fix(here, source.title),)),
                 )
         titles = [source.title for source in self.sources]
-        hint = suggest_name(name, titles, here) or f"the tables here are {', '.join(titles)}"
+        known = f"the table is {titles[0]}" if len(titles) == 1 else f"the tables are {', '.join(titles)}"
+        hint = suggest_name(name, titles, here) or known
         raise AdqlSemanticError(f"there is no table {name} in this FROM clause", span, hint)
 
     def is_outer(self, expr: Expr) -> bool:

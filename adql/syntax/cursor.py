@@ -15,19 +15,39 @@ from adql.syntax.token_kinds import END, NAME, NUMBER, STRING, WORD
 from clickhouse_schema.reserved_words import RESERVED
 
 MAX_INTEGER_DIGITS = 18
-"""Limit for the numbers after TOP and OFFSET, which have to fit 64 bits."""
+"""Limit for the numbers after TOP and OFFSET, which must fit into 64 bits."""
 
 SUBQUERY_LEVELS = 3
+"""Levels of nesting that a subquery counts as."""
 
 _new_span: Callable[[tuple[int, int]], Span] = partial(tuple.__new__, Span)  # half the time of Span(start, end)
 
 
 class Cursor:
-    """The tokens of a query, and the position ``at`` of the next one.
+    """The tokens of a query and the parser's position in them.
 
-    ``depth`` counts the levels open at ``at``; ``height`` is the height of the tallest tree read so far in the present
-    scope: an expression, a chain of joins or a chain of set operations. ``operands`` and ``parse_query`` are the two
-    entries through which the modules of productions reach those above them.
+    Parameters
+    ----------
+    text
+        The query.
+    functions
+        The known function names in lower case; None to accept any name.
+    operands
+        Kind of a token -> the production that reads an operand that starts with it.
+    parse_query
+        The production that reads a select expression. Its second argument is the first operand if it is already read.
+
+    Attributes
+    ----------
+    at
+        The index of the next token.
+    depth
+        The number of levels that are open at this token.
+    height
+        The height of the tallest tree read so far in the current scope: an expression, a chain of joins or a chain of
+        set operations.
+    operands, parse_query
+        Through these, a module of productions calls the modules above it.
     """
 
     __slots__ = (
@@ -41,12 +61,6 @@ class Cursor:
         operands: Mapping[str, Callable[[Cursor], Expression]],
         parse_query: Callable[[Cursor, Query | None], Query],
     ) -> None:
-        """Tokenise ``text``.
-
-        ``functions``: the known function names in lower case, or None; ``operands``: the production that reads an
-        operand, by the kind of its first token; ``parse_query``: the production that reads a select expression, whose
-        first operand is its second argument if it is already read.
-        """
         self.text = text
         self.functions = functions
         self.operands = operands
@@ -85,7 +99,7 @@ class Cursor:
         return opening
 
     def close_bracket(self, opening: int, levels: int = 1) -> None:
-        """Read the bracket that closes the one at ``opening``; its content is now ``levels`` deeper in the tree."""
+        """Read the bracket that closes the bracket at ``opening``, whose content adds ``levels`` to the tree."""
         closing = "]" if self.kinds[opening] == "[" else ")"
         if self.kinds[self.at] != closing:
             line, column = offset_to_line_column(self.text, self.starts[opening])
@@ -94,11 +108,11 @@ class Cursor:
         self.leave_levels(levels)
 
     def is_word(self, word: str, at: int) -> bool:
-        """Return whether token ``at`` is this unreserved word, which is given in upper case."""
+        """Return whether token ``at`` is the unreserved ``word``, given in upper case."""
         return self.kinds[at] == WORD and self.texts[at].upper() == word
 
     def read_identifier(self, expected: str) -> Identifier:
-        """Read a name; ``expected`` describes it for the error."""
+        """Read a name; ``expected`` describes it in the error."""
         at = self.at
         kind = self.kinds[at]
         text = self.texts[at]
@@ -133,14 +147,14 @@ class Cursor:
         self.add_height(levels)
 
     def add_height(self, levels: int = 1) -> None:
-        """Add ``levels`` above what was read in this scope."""
+        """Add ``levels`` to the height of the tree that is read in this scope."""
         self.height += levels
         if self.height > MAX_HEIGHT:
             raise self.make_depth_error()
 
     def make_depth_error(self) -> AdqlSyntaxError:
         return AdqlSyntaxError(
-            f"the query is nested too deeply: at most {MAX_DEPTH} brackets in one another (a subquery counts as"
+            f"the query is nested too deeply: at most {MAX_DEPTH} nested brackets (a subquery counts as"
             f" {SUBQUERY_LEVELS}), at most {MAX_HEIGHT} operators in a chain",
             self.span_at(self.at),
             "split a long chain with parentheses; chains of AND, OR and || have no limit",
@@ -163,7 +177,7 @@ class Cursor:
         return text
 
     def fail(self, expected: str, hint: str | Hint = "") -> NoReturn:
-        """Raise the syntax error for the next token, with the hint for a known mistake if none is given."""
+        """Raise the syntax error for the next token, with ``hint`` or else the hint for a known mistake."""
         raise AdqlSyntaxError(
             f"expected {expected}, found {self.describe_token()}",
             self.span_at(self.at),

@@ -1,7 +1,7 @@
 """Productions of expressions, by precedence climbing. Values and conditions share one grammar and differ by node.
 
-From loose to tight: OR; AND; NOT; comparisons, BETWEEN, IN, LIKE and IS, which do not chain; | ; ^ ; & ; || ; + - ;
-* / ; the signs and ~ ; [ ]. The bitwise operators are extensions in C's order, but all bind tighter than
+From lowest to highest precedence: OR; AND; NOT; comparisons, BETWEEN, IN, LIKE and IS, which do not chain; | ; ^ ; & ;
+|| ; + - ; * / ; the signs and ~ ; [ ]. The bitwise operators are extensions in C's order, but bind tighter than
 comparisons.
 """
 
@@ -94,7 +94,7 @@ def parse_value_or_condition(cursor: Cursor) -> Expression:
 
 
 def parse_values(cursor: Cursor, first: Expression | None = None) -> tuple[Expression, ...]:
-    """Read one or more values separated by commas; ``first`` is the first if it is already read."""
+    """Read one or more values separated by commas; ``first`` is the first value if it is already read."""
     items = [first or parse_value(cursor)]
     while cursor.take(","):
         items.append(parse_value(cursor))
@@ -127,13 +127,14 @@ def require_value(expression: Expression) -> None:
 
 
 def refuse_condition(span: Span) -> NoReturn:
-    raise AdqlSyntaxError(
-        "a value is expected here, this is a condition", span, "write CASE WHEN condition THEN 1 ELSE 0 END"
-    )
+    raise AdqlSyntaxError("expected a value, found a condition", span, "write CASE WHEN condition THEN 1 ELSE 0 END")
 
 
 def require_condition(expression: Expression) -> None:
-    """Accept predicates and what may be boolean: a column, an element, CASE, COALESCE, an unreserved function."""
+    """Raise AdqlSyntaxError for a value that cannot be boolean.
+
+    A column, an element, a subquery, CASE, COALESCE and an unreserved function may be boolean.
+    """
     if is_condition(expression) or isinstance(expression, _PERHAPS_BOOLEAN):
         return
     hint = Hint("compare it with another value")
@@ -145,8 +146,8 @@ def require_condition(expression: Expression) -> None:
             span = expression.name.span
             hint = Hint(f"write 1 = {name}(...)", (Fix(span, f"1 = {expression.name.name}"),))
     elif isinstance(expression, NumberLiteral):
-        hint = Hint("compare it with another value; compare with several by IN (1, 2)")
-    raise AdqlSyntaxError("a condition is expected here, this is a value", expression.span, hint)
+        hint = Hint("compare it with another value, or with several values: IN (1, 2)")
+    raise AdqlSyntaxError("expected a condition, found a value", expression.span, hint)
 
 
 # --- operators ---
@@ -155,7 +156,7 @@ def require_condition(expression: Expression) -> None:
 def parse_expression(cursor: Cursor, least: int, left: Expression | None = None, first: int = -1) -> Expression:
     """Read an expression whose operators bind at least as tightly as ``least``.
 
-    ``left`` is its first operand if that is already read, and ``first`` the token at which it began.
+    ``left`` is its first operand if it is already read, and ``first`` the index of the first token of ``left``.
     """
     kinds = cursor.kinds
     outer = cursor.height
@@ -192,7 +193,7 @@ def fail_without_operand(cursor: Cursor) -> NoReturn:
         if kind == "ON":
             cursor.fail("a value or a column name")
         hint = find_function_hint(kind, cursor.span_at(cursor.at))
-        cursor.fail("a value or a column name", hint or f"{kind} is a reserved word and no function of ADQL")
+        cursor.fail("a value or a column name", hint or f"{kind} is a reserved word, not a function of ADQL")
     cursor.fail("a value or a column name")
 
 
@@ -224,7 +225,7 @@ def _parse_element(cursor: Cursor, array: Expression, first: int) -> Expression:
 
 
 def _refuse_chained_comparison(cursor: Cursor, compared: int) -> None:
-    """Refuse a second comparison; ``compared`` is the operator token of the first, 0 without one."""
+    """Raise AdqlSyntaxError for a second comparison; ``compared`` is the operator token of the first one, or 0."""
     if not compared:
         return
     hint = Hint("comparisons cannot be chained: write a < b AND b < c")
@@ -268,7 +269,7 @@ def _parse_predicate(cursor: Cursor, left: Expression, first: int) -> Expression
 
 
 def _refuse_null_comparison(cursor: Cursor, kind: str, first: int, operator: int, is_right: bool) -> NoReturn:
-    """Refuse a comparison with NULL, which is no value in ADQL and makes a comparison in SQL never true."""
+    """Raise AdqlSyntaxError for a comparison with NULL, which is not a value in ADQL and never compares as true."""
     test = "IS NULL" if kind == "=" else "IS NOT NULL"
     span = cursor.span_from(first)
     if is_right:
@@ -277,12 +278,12 @@ def _refuse_null_comparison(cursor: Cursor, kind: str, first: int, operator: int
         right = cursor.text[cursor.starts[operator + 1] : span.end]
         fix = Fix(span, f"{right} {test}")
     known = kind in ("=", "<>", "!=")
-    hint = Hint(f"write {test}", (fix,)) if known else Hint("NULL is tested by IS NULL and IS NOT NULL")
+    hint = Hint(f"write {test}", (fix,)) if known else Hint("test for NULL with IS NULL or IS NOT NULL")
     raise AdqlSyntaxError(f"a comparison with NULL by {kind} is never true", span, hint)
 
 
 def _parse_comparand(cursor: Cursor) -> Expression:
-    """Read the value that another is compared with; the condition may continue after it."""
+    """Read the right side of a comparison; the condition may continue after it."""
     expression = parse_expression(cursor, VALUE)
     require_value(expression)
     return expression
@@ -314,12 +315,12 @@ def _parse_in(cursor: Cursor, left: Expression, first: int, negated: bool) -> Ex
 
 
 def is_query_operand(cursor: Cursor) -> bool:
-    """Return whether the parenthesised query just read is the whole, or the first operand, of an outer query."""
+    """Return whether the parenthesised query just read is all of an outer query, or its first operand."""
     return cursor.kinds[cursor.at] == ")" or cursor.kinds[cursor.at] in _QUERY_CONTINUES
 
 
 def parse_query_to_bracket(cursor: Cursor, opening: int, first: Query | None = None) -> Query:
-    """Read a query and the bracket that closes the one at ``opening``."""
+    """Read a query and the bracket that closes the bracket at ``opening``."""
     outer = cursor.height
     if first is None:
         cursor.height = 0
@@ -336,7 +337,7 @@ def parse_subquery(cursor: Cursor) -> Query:
 
 
 def is_condition(expression: Expression) -> bool:
-    """Return whether this is a predicate, or predicates joined by NOT, AND and OR."""
+    """Return whether an expression is a predicate, or predicates joined by NOT, AND and OR."""
     if isinstance(expression, Binary):
         return expression.op in _CONDITION_OPERATORS
     if isinstance(expression, Unary):

@@ -1,4 +1,4 @@
-"""Skyhouse's extensions of ADQL 2.1, as /capabilities declares them; ``docs/adql.md`` explains each."""
+"""Skyhouse's extensions of ADQL 2.1, as /capabilities declares them; ``docs/adql.md`` explains them."""
 
 from __future__ import annotations
 

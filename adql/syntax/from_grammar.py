@@ -47,7 +47,7 @@ def _parse_table_reference(cursor: Cursor) -> TableReference:
 
 
 def _parse_joins(cursor: Cursor, left: TableReference, first: int) -> TableReference:
-    """Read the joins that follow ``left``, which began at token ``first``."""
+    """Read the joins that follow ``left``, whose first token is ``first``."""
     while cursor.kinds[cursor.at] in _JOIN_WORDS:
         natural = cursor.take("NATURAL")
         kind = "CROSS" if not natural and cursor.take("CROSS") else _parse_join_kind(cursor)
@@ -78,7 +78,7 @@ def _parse_join_kind(cursor: Cursor) -> str:
 
 
 def _refuse_join_condition(cursor: Cursor, natural: bool) -> NoReturn:
-    hint = "CROSS JOIN takes no condition: it pairs all rows; leave CROSS out"
+    hint = "CROSS JOIN takes no condition: it pairs all rows; remove CROSS"
     if natural:
         hint = "NATURAL JOIN takes no condition: it joins on all common columns"
     cursor.fail("the next table or clause", hint)
@@ -111,7 +111,7 @@ def _parse_table_name(cursor: Cursor) -> TableName:
     while cursor.take("."):
         parts.append(cursor.read_identifier("a table name after ."))
     if len(parts) > 3:
-        raise AdqlSyntaxError("a table has at most three parts: catalog.schema.table", cursor.span_from(first))
+        raise AdqlSyntaxError("a table name has at most three parts: catalog.schema.table", cursor.span_from(first))
     if cursor.kinds[cursor.at] == "(":
         hint = find_function_hint(parts[-1].name, parts[-1].span)
         cursor.fail("the next table or clause", hint or "ADQL has no table functions")
@@ -123,7 +123,7 @@ def _parse_table_name(cursor: Cursor) -> TableName:
 
 
 def _is_glued(cursor: Cursor, at: int) -> bool:
-    """Return whether the token follows the one before it without a blank."""
+    """Return whether the token follows the previous token without a blank."""
     return cursor.starts[at] == cursor.ends[at - 1]
 
 
@@ -132,12 +132,12 @@ def _is_name_part(kind: str) -> bool:
 
 
 def _refuse_unquoted_name(cursor: Cursor, first: int) -> NoReturn:
-    """Refuse a name such as VizieR's I/239/hip_main, which ends at the next blank."""
+    """Raise the error for an unquoted name such as VizieR's I/239/hip_main, which ends at the next blank."""
     while _is_glued(cursor, cursor.at) and _is_name_part(cursor.kinds[cursor.at]):
         cursor.at += 1
     span = cursor.span_from(first)
     name = cursor.text[span.start : span.end]
-    hint = f'a name with other characters than letters, digits and _ must be put in double quotes: "{name}"'
+    hint = f'a name with characters other than letters, digits and _ must be put in double quotes: "{name}"'
     raise AdqlSyntaxError(f"{name} cannot be a name without quotes", span, Hint(hint, (Fix(span, f'"{name}"'),)))
 
 
@@ -162,7 +162,7 @@ def _parse_sample(cursor: Cursor) -> Sample:
     cursor.expect(NUMBER, "a percentage")
     percent = float(token_to_number(cursor.texts[number], cursor.span_at(number)))
     if not 0 < percent <= 100:
-        raise AdqlSyntaxError("a sample is more than 0 and at most 100 percent", cursor.span_at(number))
+        raise AdqlSyntaxError("the percentage of a sample is more than 0 and at most 100", cursor.span_at(number))
     cursor.close_bracket(opening, levels=0)
     seed = 0
     if cursor.is_word("REPEATABLE", cursor.at) and cursor.kinds[cursor.at + 1] == "(":
@@ -185,7 +185,7 @@ def _parse_parenthesised_table(cursor: Cursor) -> TableReference:
 def _parse_join_or_query(cursor: Cursor) -> Join | Query:
     """Read ``( join )`` or ``( query )``.
 
-    Only the token after inner parentheses shows which it is: ((SELECT ...) AS q JOIN ...).
+    After inner parentheses, only the next token decides which it is: ((SELECT ...) AS q JOIN ...).
     """
     opening = cursor.open_bracket()
     first = cursor.at
@@ -203,7 +203,7 @@ def _parse_join_or_query(cursor: Cursor) -> Join | Query:
     cursor.height = max(outer, cursor.height)
     if not isinstance(table, Join):
         raise AdqlSyntaxError(
-            "only a join or a subquery can be in parentheses", cursor.span_from(opening), "leave the parentheses out"
+            "only a join or a subquery can be in parentheses", cursor.span_from(opening), "remove the parentheses"
         )
     return table
 

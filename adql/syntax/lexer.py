@@ -1,7 +1,7 @@
-"""The lexer: one regular expression finds all tokens; any other text is an AdqlSyntaxError with a hint.
+"""The lexer. One regular expression finds all tokens; any other text is an AdqlSyntaxError with a hint.
 
-Regular identifiers and keywords are ASCII; strings, delimited identifiers and comments may
-hold any character but control characters. A backslash is an ordinary character.
+Regular identifiers and keywords are ASCII. Strings, delimited identifiers and comments may contain any character except
+control characters. A backslash is an ordinary character.
 """
 
 from __future__ import annotations
@@ -26,8 +26,14 @@ _FOR_LONG_LISTS = "upload long lists as a table and join it"
 class Tokens(NamedTuple):
     """Parallel lists with one entry for each token; the last token is END.
 
-    A kind is one of ``token_kinds``, a reserved word in upper case, or an operator as written.
-    ``starts`` and ``ends`` are character offsets.
+    Attributes
+    ----------
+    kinds
+        Each is one of ``token_kinds``, a reserved word in upper case, or an operator as written.
+    texts
+        The tokens as written.
+    starts, ends
+        Character offsets.
     """
 
     kinds: list[str]
@@ -36,7 +42,7 @@ class Tokens(NamedTuple):
     ends: list[int]
 
 
-# A number includes the letters and digits that follow it, so that 10abc is one malformed token and not two.
+# A number includes the letters and digits that follow it, so that 10abc is one malformed token instead of two.
 _TOKEN = re.compile(
     r"""
     ( [A-Za-z][A-Za-z0-9_]*+
@@ -64,16 +70,22 @@ _FORBIDDEN = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ud800-\udfff]")
 
 
 def tokenise(text: str) -> Tokens:
-    """Split a query into tokens. Raises AdqlSyntaxError."""
+    """Split a query into tokens.
+
+    Raises
+    ------
+    AdqlSyntaxError
+        If the query is too long, or has characters that are not part of a token.
+    """
     if len(text) > MAX_CHARACTERS:
         raise AdqlSyntaxError(
-            f"the query has {len(text)} characters; at most {MAX_CHARACTERS} are read", hint=_FOR_LONG_LISTS
+            f"the query has {len(text)} characters; at most {MAX_CHARACTERS} are allowed", hint=_FOR_LONG_LISTS
         )
     if forbidden := _FORBIDDEN.search(text):
         raise AdqlSyntaxError(
             f"character {make_printable(forbidden[0])} is not allowed in a query",
             Span(*forbidden.span()),
-            "control characters other than tab and line end are never part of a query",
+            "delete control characters other than tabs and line ends",
         )
     parts = _TOKEN.split(text)  # alternately the text between tokens, and a token
     borders = list(accumulate(map(len, parts)))
@@ -103,10 +115,22 @@ def tokenise(text: str) -> Tokens:
 
 
 def token_to_number(text: str, span: Span, query: str = "") -> int | float:
-    """Convert a number token: digits alone and hexadecimal to int, anything else to float.
+    """Convert a number token to an int if it has only digits or is hexadecimal, else to a float.
 
-    ``query`` is the text in which the token is at ``span``. With it, the error for a malformed number also considers
-    what follows the token, such as the rest of an angle.
+    Parameters
+    ----------
+    text
+        The token.
+    span
+        Its position in ``query``.
+    query
+        The query. With it, the error for a malformed number considers the text after the token, such as the rest of an
+        angle.
+
+    Raises
+    ------
+    AdqlSyntaxError
+        If the token is malformed, too long or too large.
     """
     if len(text) > MAX_DIGITS:
         raise AdqlSyntaxError(f"this number has more than {MAX_DIGITS} characters", span)
@@ -127,12 +151,12 @@ _GROUPED = re.compile(r"\d{1,3}(_\d{3})+")
 
 
 def _make_number_error(text: str, span: Span, query: str) -> AdqlSyntaxError:
-    """Return the error for a token that begins with a digit and is no number."""
+    """Return the error for a token that begins with a digit but is not a number."""
     message = f"{make_printable(text)} is neither a number nor a name"
     found = find_angle_at(query, span.start) if query else find_angle_at(text, 0)
     if found:
-        place = Span(span.start, found.end if query else span.start + found.end)
-        return AdqlSyntaxError(f"{make_printable(text)} is no number", place, found.make_hint(place))
+        of_angle = Span(span.start, found.end if query else span.start + found.end)
+        return AdqlSyntaxError(f"{make_printable(text)} is not a number", of_angle, found.make_hint(of_angle))
     if _GROUPED.fullmatch(text):
         hint = Hint("write the digits without separators", (Fix(span, text.replace("_", "")),))
         return AdqlSyntaxError(message, span, hint)

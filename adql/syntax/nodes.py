@@ -1,6 +1,6 @@
 """The syntax tree of ADQL 2.1 and of Skyhouse's extensions: the parser builds it, the resolver binds it.
 
-Nodes are frozen and carry the span of their text. They hold names as written; nothing is bound, typed or checked.
+Nodes are frozen and have the span of their text. They have names as written; nothing is bound, typed or checked.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ class Node:
 
 @node_class(frozen=True, slots=True)
 class Identifier(Node):
-    """A name; a delimited one ("Name") is compared exactly, a regular one without regard to case."""
+    """A name. A delimited name ("Name") is case-sensitive, a regular name is not."""
 
     name: str
     delimited: bool
@@ -32,7 +32,7 @@ class Expression(Node):
 
 @node_class(frozen=True, slots=True)
 class NumberLiteral(Expression):
-    """``value`` is an int for digits alone and hexadecimal literals, else a float; ``text`` is as written."""
+    """``value`` is an int for a literal of digits or in hexadecimal, else a float; ``text`` is as written."""
 
     value: int | float
     text: str
@@ -223,7 +223,7 @@ class OrderTerm(Node):
 
 @node_class(frozen=True, slots=True)
 class Query(Node):
-    """``order_by`` and ``offset`` belong to the whole select expression, which may be a set operation."""
+    """``order_by`` and ``offset`` belong to the complete select expression, which may be a set operation."""
 
     order_by: tuple[OrderTerm, ...]
     offset: int | None
@@ -258,7 +258,7 @@ class CommonTable(Node):
 
 @node_class(frozen=True, slots=True)
 class Statement(Node):
-    """The whole text: ``[WITH ...] select_expression``."""
+    """A query: ``[WITH ...] select_expression``."""
 
     common_tables: tuple[CommonTable, ...]
     query: Query
@@ -297,7 +297,7 @@ class DerivedTable(TableReference):
 
 @node_class(frozen=True, slots=True)
 class Join(TableReference):
-    """``kind`` is 'INNER', 'LEFT', 'RIGHT', 'FULL' or 'CROSS'; at most one of natural, on, using; none with CROSS."""
+    """``kind`` is 'INNER', 'LEFT', 'RIGHT', 'FULL' or 'CROSS'. CROSS has none of natural, on and using, others one."""
 
     kind: str
     natural: bool

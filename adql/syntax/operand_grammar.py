@@ -72,7 +72,7 @@ def _parse_number(cursor: Cursor) -> Expression:
 
 
 def _parse_string(cursor: Cursor) -> Expression:
-    """Read a string; strings separated only by blanks, line ends or comments are one (grammar of ADQL 2.0)."""
+    """Read a string; adjacent strings are concatenated (grammar of ADQL 2.0)."""
     first = cursor.at
     value = cursor.texts[first][1:-1].replace("''", "'")
     cursor.at = first + 1
@@ -110,7 +110,9 @@ def _parse_name(cursor: Cursor) -> Expression:
         cursor.at += 1
         parts.append(cursor.read_identifier("a column name after ."))
     if len(parts) > 4:
-        raise AdqlSyntaxError("a column has at most four parts: catalog.schema.table.column", cursor.span_from(first))
+        raise AdqlSyntaxError(
+            "a column name has at most four parts: catalog.schema.table.column", cursor.span_from(first)
+        )
     return ColumnRef(cursor.span_from(first), tuple(parts))
 
 
@@ -126,7 +128,7 @@ def _parse_reserved_function(cursor: Cursor) -> Expression:
 
 
 def _parse_call(cursor: Cursor, first: int, name: Identifier) -> Expression:
-    """Read a call from its bracket on."""
+    """Read the arguments and the window of a call."""
     kind = cursor.kinds[first]
     _require_function(cursor, kind, name)
     opening = cursor.open_bracket()
@@ -146,13 +148,13 @@ def _parse_call(cursor: Cursor, first: int, name: Identifier) -> Expression:
     if not (cursor.is_word("OVER", cursor.at) and cursor.kinds[cursor.at + 1] == "("):
         return FunctionCall(span, name, args, distinct, star)
     if kind in RESERVED and kind not in SET_FUNCTIONS:
-        cursor.fail("an operator", f"{kind} is no window function")
+        cursor.fail("an operator", f"{kind} is not a window function")
     window = parse_window(cursor)
     return FunctionCall(cursor.span_from(first), name, args, distinct, star, window)
 
 
 def _parse_arguments(cursor: Cursor, name: Identifier) -> tuple[Expression, ...]:
-    """Read arguments; if they fail in a function of another dialect, report the function instead."""
+    """Read arguments; for a syntax error in a function of another dialect, report the function instead."""
     try:
         return parse_values(cursor)
     except AdqlSyntaxError:
@@ -246,7 +248,7 @@ def _parse_exists(cursor: Cursor) -> Expression:
 def _parse_parenthesis(cursor: Cursor) -> Expression:
     """Read ``( expression )`` or ``( query )``.
 
-    Only the token after inner parentheses shows which it is: ((SELECT ...) UNION ...) or ((SELECT ...) + 1).
+    After inner parentheses, only the next token decides which it is: ((SELECT ...) UNION ...) or ((SELECT ...) + 1).
     """
     opening = cursor.open_bracket()
     begin = cursor.at
@@ -284,7 +286,7 @@ OPERANDS: Mapping[str, Callable[[Cursor], Expression]] = {
     "FALSE": _parse_boolean,
     **dict.fromkeys(ARGUMENTS, _parse_reserved_function),
 }
-"""The production that reads an operand, by the kind of its first token."""
+"""Kind of a token -> the production that reads an operand that starts with it."""
 
 
 # --- numbers of arguments of reserved functions, which ADQL's grammar fixes ---
@@ -303,11 +305,11 @@ _GEOMETRY_FORMS = {
 
 
 def _find_argument_problem(name: str, args: Sequence[Expression]) -> str:
-    """Return what is wrong with the number of arguments of a reserved function; empty if nothing is."""
+    """Return the message about a wrong number of arguments of a reserved function; '' if the number is right."""
     if name in GEOMETRIES:
         if _has_geometry_form(name, args):
             return ""
-        return f"the arguments of {name} are those of {_GEOMETRY_FORMS[name]}"
+        return f"these arguments do not fit {_GEOMETRY_FORMS[name]}"
     least, most = ARGUMENTS[name]
     count = len(args)
     if least <= count <= most and not (name == "DISTANCE" and count == 3):
@@ -315,11 +317,11 @@ def _find_argument_problem(name: str, args: Sequence[Expression]) -> str:
     return f"{name} takes {_describe_argument_count(name)}, not {count}"
 
 
-_LOGARITHM = "LOG is the natural logarithm; to another base it is LOG(x) / LOG(base)"
+_LOGARITHM = "LOG is the natural logarithm; for another base, write LOG(x) / LOG(base)"
 
 
 def _find_argument_hint(name: str, args: Sequence[Expression]) -> Hint:
-    """Return the hint for arguments that ``_find_argument_fault`` refuses."""
+    """Return the hint for arguments with which ``_find_argument_problem`` finds a problem."""
     if name == "COUNT":
         return Hint(DISTINCT_ROWS_HINT if args else "COUNT(*) counts rows")
     if name in ("LOG", "LOG10") and len(args) == 2:
@@ -328,9 +330,9 @@ def _find_argument_hint(name: str, args: Sequence[Expression]) -> Hint:
         return NO_HINT
     first = args[0]
     if name == "CIRCLE" and len(args) - isinstance(first, StringLiteral) == 2:
-        return Hint("the radius is missing, in degrees")
+        return Hint("the radius in degrees is missing")
     if isinstance(first, ColumnRef) and (system := first.parts[0].name).upper() in _SYSTEM_NAMES:
-        return Hint(f"a system is a text: '{system}'", (Fix(first.span, f"'{system}'"),))
+        return Hint(f"write the coordinate system as a text: '{system}'", (Fix(first.span, f"'{system}'"),))
     angles = (parse_angle_text(arg.value) for arg in args if isinstance(arg, StringLiteral))
     return Hint(next((angle.hint for angle in angles if angle), ""))
 
@@ -347,7 +349,7 @@ def _describe_argument_count(name: str) -> str:
 
 
 def _has_geometry_form(name: str, args: Sequence[Expression]) -> bool:
-    """Return whether the arguments fit one of the two forms: with points, or with each coordinate as an argument."""
+    """Return whether the arguments fit one of the two forms: with points or with coordinates."""
     shape = args[1:] if args and isinstance(args[0], StringLiteral | NullLiteral) else args
     count = len(shape)
     if name == "POINT":

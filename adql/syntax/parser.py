@@ -38,7 +38,8 @@ def parse(text: str, functions: Collection[str] | None = None) -> Statement:
     text
         The query.
     functions
-        The names in lower case of all functions that are not reserved words; None leaves unknown ones to the resolver.
+        The names, in lower case, of all functions that are not reserved words; None to leave unknown functions to the
+        resolver.
 
     Returns
     -------
@@ -48,7 +49,7 @@ def parse(text: str, functions: Collection[str] | None = None) -> Statement:
     Raises
     ------
     AdqlSyntaxError
-        The text is not in the grammar, or too long or too deeply nested.
+        If the text does not follow the grammar, is too long or is too deeply nested.
     """
     cursor = Cursor(text, functions, OPERANDS, _parse_query)
     try:
@@ -58,7 +59,18 @@ def parse(text: str, functions: Collection[str] | None = None) -> Statement:
 
 
 def check_condition(text: str) -> None:
-    """Raise ``AdqlSyntaxError`` unless ``text`` is one search condition, as behind WHERE."""
+    """Check that a text is one search condition, as after WHERE.
+
+    Parameters
+    ----------
+    text
+        The condition.
+
+    Raises
+    ------
+    AdqlSyntaxError
+        If it is not.
+    """
     cursor = Cursor(text, None, OPERANDS, _parse_query)
     try:
         parse_condition(cursor)
@@ -86,7 +98,7 @@ def _parse_common_tables(cursor: Cursor) -> tuple[CommonTable, ...]:
         first = cursor.at
         name = cursor.read_identifier("the name of a common table")
         if cursor.kinds[cursor.at] == "(":
-            cursor.fail("AS", "name the columns inside, SELECT a AS name")
+            cursor.fail("AS", "name the columns in the subquery: SELECT a AS name")
         cursor.expect("AS", "AS (SELECT ...)")
         query = parse_subquery(cursor)
         tables.append(CommonTable(cursor.span_from(first), name, query))
@@ -139,7 +151,7 @@ def _parse_intersection(cursor: Cursor, first: Query | None) -> Query:
 
 def _parse_set_quantifier(cursor: Cursor) -> bool:
     if cursor.kinds[cursor.at] == "DISTINCT":
-        cursor.fail("ALL or SELECT", "duplicates are removed by default; leave DISTINCT out")
+        cursor.fail("ALL or SELECT", "remove DISTINCT: duplicates are removed by default")
     return cursor.take("ALL")
 
 
@@ -191,7 +203,7 @@ def _parse_select_item(cursor: Cursor) -> SelectItem:
     alias = None
     if cursor.is_word("OVER", cursor.at) and cursor.kinds[cursor.at - 1] == ")":
         cursor.at += 1
-        cursor.fail("the window of OVER", f"{WORD_HINTS['OVER']}; to name a column OVER write AS OVER")
+        cursor.fail("the window of OVER", f"{WORD_HINTS['OVER']}; to name a column OVER, write AS OVER")
     if cursor.take("AS") or cursor.kinds[cursor.at] in (WORD, NAME):
         alias = cursor.read_identifier("a column alias (a name)")
     return SelectItem(cursor.span_from(first), expression, alias)
@@ -210,10 +222,10 @@ def _parse_qualified_star(cursor: Cursor) -> Star | None:
         parts.append(cursor.read_identifier("a table name"))
         cursor.expect(".")
     if len(parts) > 3:
-        raise AdqlSyntaxError("a table has at most three parts: catalog.schema.table", cursor.span_from(first))
+        raise AdqlSyntaxError("a table name has at most three parts: catalog.schema.table", cursor.span_from(first))
     return Star(cursor.span_from(first), tuple(parts))
 
 
 def _wrap_query(query: Query) -> Select:
-    """Return ``SELECT * FROM (query)``, for a parenthesised query with an order or limit of its own."""
+    """Return ``SELECT * FROM (query)``, for a parenthesised query with its own order or limit."""
     return select_all(DerivedTable(query.span, query, Identifier(query.span, "query", True)))

@@ -1,8 +1,8 @@
-"""The reserved functions of ADQL 2.1 and how many arguments they take.
+"""The reserved functions of ADQL 2.1 and the number of their arguments.
 
 Source: the grammar of ADQL 2.1 (REC 2023-12-15). The words of Skyhouse's extensions that ADQL does not reserve (OVER,
-PARTITION, RANGE, UNBOUNDED, PRECEDING, FOLLOWING, ROW, TABLESAMPLE, BERNOULLI, REPEATABLE) are names wherever the
-grammar does not expect them.
+PARTITION, RANGE, UNBOUNDED, PRECEDING, FOLLOWING, ROW, TABLESAMPLE, BERNOULLI, REPEATABLE) can be names wherever the
+grammar does not expect these words.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 SET_FUNCTIONS = frozenset({"AVG", "COUNT", "MAX", "MIN", "SUM"})
 
 GEOMETRIES = frozenset({"POINT", "CIRCLE", "BOX", "POLYGON"})
-"""Constructors that may take a coordinate system first; ``adql.syntax.operand_grammar`` lists their forms."""
+"""Constructors with an optional coordinate system; ``adql.syntax.operand_grammar`` lists their forms."""
 
 MANY = 1_000_000
 
@@ -30,4 +30,4 @@ ARGUMENTS: dict[str, tuple[int, int]] = {
     "DISTANCE": (2, 4),
     **dict.fromkeys(GEOMETRIES, (2, MANY)),
 }
-"""The least and the greatest number of arguments, by reserved function."""
+"""Reserved function -> minimum and maximum number of its arguments."""

@@ -1,4 +1,4 @@
-"""The kinds of tokens that are neither reserved words nor operators, which are kinds of their own."""
+"""The kinds of tokens other than reserved words and operators, each of which is its own kind."""
 
 WORD = "word"  # a regular identifier
 NAME = "name"  # a delimited identifier

@@ -53,7 +53,10 @@ def _parse_frame_bound(cursor: Cursor) -> tuple[str, int | None]:
         cursor.at += 1
         return f"UNBOUNDED {_expect_word(cursor, 'PRECEDING', 'FOLLOWING')}", None
     if cursor.kinds[cursor.at] == NUMBER and not cursor.texts[cursor.at].isdecimal():
-        cursor.fail(_EXPECTED_BOUND, "n is whole: scale what is ordered by, ORDER BY x * 10 RANGE 5 PRECEDING")
+        cursor.fail(
+            _EXPECTED_BOUND,
+            "n must be a whole number: scale the ORDER BY expression, ORDER BY x * 10 RANGE 5 PRECEDING",
+        )
     number = cursor.read_unsigned_integer(_EXPECTED_BOUND)
     return _expect_word(cursor, "PRECEDING", "FOLLOWING"), number
 

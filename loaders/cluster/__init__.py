@@ -1,1 +1,1 @@
-"""Tables on a cluster: their shards, overlaps, verification and rebalancing."""
+"""Loads into the tables of a cluster: shards, overlaps, verification and rebalancing."""

@@ -1,4 +1,4 @@
-"""The live tables of a cluster: what queries read, and the target of appends."""
+"""The live tables of a cluster, which queries read and to which rows are appended."""
 
 from __future__ import annotations
 
@@ -18,6 +18,8 @@ from loaders.storage.load_state import TableState, parse_state
 
 
 class ClusterLiveTable:
+    """The ``LiveTable`` of a cluster."""
+
     def __init__(self, tables: ClusterTables) -> None:
         self._tables = tables
         self._engine = tables.engine
@@ -91,6 +93,8 @@ class ClusterLiveTable:
 
 
 class ClusterAppendTarget:
+    """The ``AppendTarget`` of a cluster."""
+
     def __init__(self, tables: ClusterTables, sender: RowSender) -> None:
         self._tables = tables
         self._sender = sender
@@ -102,7 +106,7 @@ class ClusterAppendTarget:
         return Gateway(tables.servers, tables.schema_name, name, table, tables.parent, is_kept=True)
 
     def count_part_rows(self) -> dict[str, int]:
-        """Return the rows by part and shard."""
+        """Return the number of rows by part and shard."""
         tables = self._tables
         self._sender.wait_for_rows(tables.live_base)
         counts = {_get_part_key(part, shard): 0 for part in tables.parts for shard in tables.shards}
@@ -128,7 +132,7 @@ class ClusterAppendTarget:
         for part in self._tables.parts:
             shards = [shard for shard in self._tables.shards if _get_part_key(part, shard) in parts]
             self._sender.send_rows(gateway, part, base_name, shards)
-            self._sender.wait_for_copies(base_name, part)  # copies are everywhere before the rows
+            self._sender.wait_for_copies(base_name, part)  # copies must be on all servers before the rows are
 
     def refuse_moved_shards(self) -> None:
         refuse_moved_shards(self._tables)
@@ -137,12 +141,12 @@ class ClusterAppendTarget:
 def refuse_moved_shards(tables: ClusterTables) -> None:
     """Raise ``LoadError`` if the shards were moved since ``tables`` was created, or are about to be.
 
-    A move looks for loads after it was announced, so one of the two notices the other.
+    A move looks for loads after its announcement, so the move or the load notices the other.
     """
     if is_move_announced(tables.engine):
         raise LoadError(
             f"the shards are being moved, so {tables.table.name} was not changed: start the load again when skyhouse"
-            " shards move has ended; start that again if it was stopped"
+            " shards move has ended. If that was stopped, start it again"
         )
     if read_sharding(tables.engine) != tables.sharding:
         raise LoadError(

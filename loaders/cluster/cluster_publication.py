@@ -1,4 +1,4 @@
-"""Publishing a load on a cluster.
+"""Publishes a load on a cluster.
 
 verified tables of number n+1 -> DROP COLUMN __chunk -> density -> catalogue: number n+1
   -> DROP of the tables of number n
@@ -18,11 +18,13 @@ from loaders.load_error import LoadError
 from loaders.storage.stored_table import CHUNK_COLUMN, NO_WAIT_SETTINGS, wait_for_mutations
 from tap_service.constants import METADATA_POLL_SECONDS
 
-#: How long replaced tables stay, for queries that were translated before and wait.
+#: How long replaced tables stay for queries that were translated before the publication and still wait
 LINGER_SECONDS = 10 + METADATA_POLL_SECONDS
 
 
 class ClusterPublication:
+    """The ``Publication`` of a cluster."""
+
     def __init__(self, tables: ClusterTables, staging: ClusterStagingTable) -> None:
         self._tables = tables
         self._staging = staging
@@ -35,7 +37,7 @@ class ClusterPublication:
             raise LoadError(f"{tables.schema_name}.{tables.next_base} has disappeared: start the load again")
         number, base_name = tables.next_number, tables.next_base
         for part in tables.parts:
-            # of a load that was killed here: ClickHouse refuses to drop the column twice at once
+            # of a load that was killed here: ClickHouse refuses to drop a column that is being dropped
             mutations = tables.all_servers_sql("mutations")
             wait_for_mutations(tables.engine, mutations, tables.schema_name, base_name + part)
             dropped = f"DROP COLUMN IF EXISTS {CHUNK_COLUMN}"

@@ -1,9 +1,9 @@
-"""The staging tables of a load on a cluster: rows go straight to their shard, and their copies into the overlaps.
+"""The staging tables of a load on a cluster: rows go directly to their shards, and their copies to the overlaps.
 
     tables of number n+1 on all servers, comment "loading" -> chunks -> counts and overlaps checked, comment "verified"
 
-A chunk goes into a gateway table on the connected server, and from there into the overlaps and then to the shards. The
-engine splits it, and each shard gets its rows as one block. The progress of a killed load is read back by chunk and
+A chunk goes into a gateway table on the connected server, from there into the overlaps and then to the shards. The
+engine splits the chunk, and each shard gets its rows as one block. The progress of a killed load is read by chunk and
 shard: a chunk is finished when the shards have all its rows, because its copies were inserted before.
 """
 
@@ -37,19 +37,21 @@ from loaders.storage.stored_table import (
     wait_for_mutations,
 )
 
-#: Between the base name and the number of a chunk, in the name of the chunk's gateway table.
+#: Separates the base name and the number of a chunk in the name of the chunk's gateway table
 _CHUNK_INFIX = "__in"
 
-#: Every replica changes its rows by itself, by what its own correction table has.
+#: Every replica changes its rows by itself, from its own correction table.
 _EACH_REPLICA = {"allow_nondeterministic_mutations": 1}
 
 
 class ClusterStagingTable:
+    """The ``StagingTable`` of a cluster."""
+
     def __init__(self, tables: ClusterTables, sender: RowSender) -> None:
         self._tables = tables
         self._sender = sender
         self._engine = tables.engine
-        #: the shards that have their rows, by part and chunk
+        #: The shards that have their rows, by part and chunk
         self._finished: dict[tuple[str, int], set[int]] = {}
 
     @property
@@ -78,7 +80,7 @@ class ClusterStagingTable:
         plain = tables.find_plain_columns(table, tables.live_base) if onto_live else list_changeable(table)
         tables.create_tables(store_plainly(table, plain))
         if onto_live:
-            self._sender.wait_for_rows(tables.live_base)  # one server of each shard attaches the parts that it has
+            self._sender.wait_for_rows(tables.live_base)  # a server attaches only the parts that it has
         for part in tables.parts:
             if onto_live:
                 self._attach_live_parts(part)
@@ -88,7 +90,7 @@ class ClusterStagingTable:
         tables.write_comment(self.name, state_to_sql(state), point=Failpoint.STAGING_DESCRIBE)
 
     def _attach_live_parts(self, part: str) -> None:
-        """Attach the partitions of the live table: links, no copies."""
+        """Attach the partitions of the live table, as links without copying."""
         tables = self._tables
         name = tables.live_base + part
         wait_for_mutations(self._engine, tables.all_servers_sql("mutations"), tables.schema_name, name)
@@ -143,7 +145,7 @@ class ClusterStagingTable:
 
     def change_rows(self, change: str) -> None:
         tables = self._tables
-        # a replica may learn of the change only after it was looked at, so the engine waits for replicas
+        # a replica may learn of the change only after it was asked, so the engine waits for replicas
         waiting = WAIT_SETTINGS if tables.topology.is_replicated else NO_WAIT_SETTINGS
         reach(Failpoint.STAGING_CHANGE_BEGIN)
         for part in tables.parts:
@@ -189,7 +191,7 @@ class ClusterStagingTable:
         self._tables.drop_base(self._tables.next_base)
 
     def _drop_gateways(self) -> None:
-        """Drop the gateway tables of killed processes, on whatever server they were connected to."""
+        """Drop the gateway tables of killed processes on all servers: any of them may have been the connected one."""
         tables = self._tables
         prefix = quote_string(tables.next_base + _CHUNK_INFIX)
         where = f"database = {quote_string(tables.schema_name)} AND startsWith(name, {prefix})"

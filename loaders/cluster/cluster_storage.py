@@ -14,6 +14,7 @@ from tap_service.storage.engine.engine import Engine
 
 
 def open_cluster_storage(engine: Engine, schema_name: str, table: Table, catalogue: Catalogue) -> TableStorage:
+    """Return the storage of a table on a cluster. ``catalogue``: its present version, with the sharding."""
     tables = ClusterTables(engine, schema_name, table, catalogue)
     sender = RowSender(tables)
     staging = ClusterStagingTable(tables, sender)

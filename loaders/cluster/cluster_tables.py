@@ -1,10 +1,10 @@
-"""The tables of one logical table on a cluster: their names, parts and statements for all servers.
+"""The tables of one logical table on a cluster: their names, parts, and statements for all servers.
 
 Each load creates tables with the next number in their names (``Sharding.base_name``), and becomes visible by one INSERT
-into the catalogue: readers see all of it on all shards, or what existed before.
+into the catalogue: readers see the complete load on all shards, or the previous rows.
 
-A table that is not sharded is whole on every server; it has one part, without a suffix. Without a Keeper each server
-gets its rows like a shard of its own: ``shards`` are then the servers.
+A whole table, which is not sharded, has one part without a suffix. Without a Keeper, each server gets its rows like a
+shard: ``shards`` are then the servers.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from tap_service.storage.engine.engine import Engine
 
 
 class ClusterTables:
-    """``live_number``: the number of the tables that queries read; None if there are none yet."""
+    """The tables of ``table``. ``live_number``: number of the tables that queries read; None before the first load."""
 
     def __init__(self, engine: Engine, schema_name: str, table: Table, catalogue: Catalogue) -> None:
         if catalogue.sharding is None:
@@ -46,7 +46,7 @@ class ClusterTables:
 
     @cached_property
     def parent(self) -> TableEntry | None:
-        """The table whose rows determine the shards of this one's. Raises ``LoadError`` if it does not exist."""
+        """The table whose rows determine the shards of this table's rows. Raises ``LoadError`` if it does not exist."""
         key = self.table.parent_key
         if key is None or not self.table.is_sharded:
             return None
@@ -54,7 +54,7 @@ class ClusterTables:
         entry = self.catalogue.find_entry(schema_name, name)
         if entry is None:
             raise LoadError(
-                f"rows of {self.table.name} are stored with those of {key.referenced_table}: load that table first"
+                f"rows of {self.table.name} are stored with rows of {key.referenced_table}: load that table first"
             )
         return entry
 
@@ -62,19 +62,19 @@ class ClusterTables:
 
     @property
     def parts(self) -> tuple[str, ...]:
-        """Suffixes of the parts, in the order in which rows are sent to them."""
+        """The suffixes of the parts, in the order in which they receive rows."""
         return (OVERLAP, LOCAL) if self.table.is_sharded else ("",)
 
     @property
     def shards(self) -> range:
-        """The shards of a sharded table; of another one its copies that get rows by themselves, from 0."""
+        """The shards of a sharded table; of a whole table the copies that receive rows separately, from 0."""
         if self.table.is_sharded:
             return range(self.sharding.map.shard_count)
         return range(1 if self.topology.is_replicated else self.topology.shards)
 
     @property
     def live_base(self) -> str:
-        """Base name of the tables that are read."""
+        """The base name of the tables that queries read."""
         return self.get_base_name(self.live_number or 0)
 
     @property
@@ -83,7 +83,7 @@ class ClusterTables:
 
     @property
     def next_base(self) -> str:
-        """Base name of the tables that are filled."""
+        """The base name of the tables that a load fills."""
         return self.get_base_name(self.next_number)
 
     def get_base_name(self, number: int) -> str:
@@ -97,7 +97,7 @@ class ClusterTables:
         return quote_table(self.schema_name, base_name, part)
 
     def all_rows_sql(self, part: str, base_name: str = "") -> str:
-        """Return SQL of all rows of a part, on all ``shards``; by default of the live table."""
+        """Return the SQL of all rows of a part, on all ``shards``; by default of the live table."""
         base_name = base_name or self.live_base
         if len(self.shards) == 1 and not self.table.is_sharded:
             return self.quote_rows_table(base_name, part)
@@ -106,13 +106,13 @@ class ClusterTables:
 
     @property
     def shard_number_sql(self) -> str:
-        """SQL of the number in ``shards`` of a row of ``all_rows_sql``."""
+        """The SQL of the shard of a row of ``all_rows_sql``."""
         if self.table.is_sharded:
             return SHARD_COLUMN
         return "0" if len(self.shards) == 1 else "toUInt16(_shard_num - 1)"
 
     def insert_target_sql(self, part: str, base_name: str, shard: int) -> str:
-        """Return the target of INSERT for rows of a part; ``shard``: that of a table that is not sharded."""
+        """Return the target of INSERT for rows of a part. ``shard``: which copy of a whole table receives them."""
         if self.table.is_sharded:
             return self.topology.insert_target_sql(self.schema_name, base_name, part)
         if len(self.shards) == 1:
@@ -121,7 +121,7 @@ class ClusterTables:
         return f"FUNCTION cluster({names}, toUInt16({shard}))"
 
     def all_servers_sql(self, system_table: str) -> str:
-        """Return SQL of a system table on all servers."""
+        """Return the SQL of a system table on all servers."""
         return self.topology.all_servers_sql(f"system.{system_table}")
 
     # --- overlap ------------------------------------------------------------------------------------------------------
@@ -137,7 +137,7 @@ class ClusterTables:
     # --- statements ---------------------------------------------------------------------------------------------------
 
     def create_tables(self, table: Table) -> None:
-        """Create the tables that are filled next."""
+        """Create the tables that the next load fills."""
         self.servers.execute_everywhere(*self._create_sql(table), point=Failpoint.STAGING_CREATE)
 
     def _create_sql(self, table: Table) -> list[str]:
@@ -146,13 +146,13 @@ class ClusterTables:
         return [create_table_sql(table, quote_table(self.schema_name, self.next_base), self.topology)]
 
     def find_plain_columns(self, table: Table, base_name: str) -> set[str]:
-        """Return the nullable columns that are not Nullable in one of the tables and views of ``base_name``."""
+        """Return the nullable columns that are not Nullable in some table or view of ``base_name``."""
         suffixes = ("", LOCAL, OVERLAP, MARGIN) if self.table.is_sharded else ("",)
         names = [base_name + suffix for suffix in suffixes]
         return find_plain_columns(self.engine, table, self.schema_name, names, self.all_servers_sql("columns"))
 
     def allow_nulls(self, table: Table, base_name: str, columns: Collection[str]) -> None:
-        """Make columns Nullable: first where the rows are, then in what reads them."""
+        """Make columns Nullable: first in the tables with the rows, then in the tables and views that read them."""
         change = allow_nulls_sql(table, columns)
         for part in self.parts:
             self.alter_rows(base_name + part, change, WAIT_SETTINGS)
@@ -165,7 +165,7 @@ class ClusterTables:
     def alter_rows(
         self, name: str, change: str, settings: Mapping[str, int], *, point: Failpoint | None = None
     ) -> None:
-        """Change rows, columns or indexes of a table, which replicas copy."""
+        """Change rows, columns or indexes of a table; replicas copy the change."""
         target = self.topology.choose_rows_target(is_sharded=self.table.is_sharded)
         statement = Statement(f"ALTER TABLE {quote_table(self.schema_name, name)} {change}", target)
         self.servers.execute_statement(statement, settings, point=point)
@@ -184,7 +184,7 @@ class ClusterTables:
         self.servers.execute_everywhere(*statements, point=Failpoint.TABLE_DROP)
 
     def drop_replaced(self) -> None:
-        """Drop the tables that the live ones have replaced."""
+        """Drop the tables that the live tables have replaced."""
         for number in range(self.live_number or 0):
             base_name = self.get_base_name(number)
             if has_table(self.engine, self.schema_name, self.get_state_name(base_name)):

@@ -1,4 +1,4 @@
-"""Tables that the catalogue does not know, left on a cluster by a killed drop or first load; found by their names."""
+"""Tables that a killed drop or first load left on a cluster. The catalogue does not know them; their names do."""
 
 from __future__ import annotations
 
@@ -18,17 +18,27 @@ _NAME_PATTERN = re.compile(rf"(?P<base>{BASE_PATTERN})(?P<part>{_PARTS})?", re.D
 
 @dataclass(frozen=True, slots=True)
 class OrphanTables:
-    """``base_names``: base names of the tables. ``is_filled``: some have rows, or a load had begun."""
+    """The ``base_names`` of orphan tables. ``is_filled``: whether some have rows, or a load had started."""
 
     base_names: tuple[str, ...]
     is_filled: bool
 
 
 def find_orphan_tables(servers: Servers[Engine], schema_name: str, table_name: str) -> OrphanTables:
-    """Find everything that loads created for this table, of any number, on any server.
+    """Find all tables that loads created for a table, with any number, on any server.
 
-    A table that is whole on every server is recognised by the chunk column or the comment of a load: its name alone
-    proves nothing.
+    A whole table is recognised by the chunk column or the comment of a load: its name alone proves nothing.
+
+    Parameters
+    ----------
+    servers
+        The servers of the cluster.
+    schema_name, table_name
+        The table, which the catalogue does not know.
+
+    Returns
+    -------
+    OrphanTables
     """
     has_chunks = f"position(create_table_query, {quote_string(f'`{CHUNK_COLUMN}` ')}) > 0"
     found = servers.engine.fetch_table(
@@ -49,6 +59,6 @@ def find_orphan_tables(servers: Servers[Engine], schema_name: str, table_name: s
 
 
 def drop_orphan_tables(servers: Servers[Engine], schema_name: str, table_name: str) -> None:
-    """Drop everything that ``find_orphan_tables`` finds. Only for tables that the catalogue does not know."""
+    """Drop all tables that ``find_orphan_tables`` finds. Only for a table that the catalogue does not know."""
     for base_name in find_orphan_tables(servers, schema_name, table_name).base_names:
         servers.execute_everywhere(*drop_sharded_sql(schema_name, base_name, servers.topology))

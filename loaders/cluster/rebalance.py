@@ -1,15 +1,15 @@
-"""``skyhouse shards``: the size of each shard, and moving the rows of all tables to a new map while the service runs.
+"""``skyhouse shards``: reports the sizes of the shards, and moves the rows of all tables to a new shard map.
 
-A map has tables of its own, whose names contain its generation (``clickhouse_schema.shard_map``):
+Each map has separate tables, whose names contain its generation (``clickhouse_schema.shard_map``):
 
     tables of generation g+1 on all servers -> rows from their old shards to their new ones, parents before children
       -> copies into the overlaps -> every row and copy checked -> the map in the catalogue, by one INSERT
       -> DROP of the tables of generation g
 
-Readers see all rows of one generation, because a query keeps the names to which it was translated. A move that was
-killed before the INSERT has changed nothing, one killed after it is finished: the next move drops the leftovers.
-Meanwhile the rows exist twice: each server needs as much free space as it holds. Nothing may be loaded until the move
-is finished; if something was, the move ends without a change.
+The service runs meanwhile. Readers see all rows of one generation, because a query keeps the names to which it was
+translated. A move that was killed before the INSERT has changed nothing; after it, the move is complete and the next
+move drops the old tables. The rows exist twice during the move: each server needs as much free space as its rows
+take. Nothing may be loaded until the move is finished; if something was loaded, the move ends without a change.
 """
 
 from __future__ import annotations
@@ -35,7 +35,22 @@ from tap_service.storage.engine.engine import Engine
 
 
 def report_shards(engine: Engine, shard_count: int, reporter: Reporter) -> None:
-    """Report rows and bytes of each shard, now and after ``move_shards``. ``shard_count``: 0 for all there are."""
+    """Report the rows and bytes of each shard, now and after ``move_shards``.
+
+    Parameters
+    ----------
+    engine
+        The connected server.
+    shard_count
+        Number of shards to use; 0 for all.
+    reporter
+        Receives the report.
+
+    Raises
+    ------
+    LoadError
+        This is no cluster, or it has fewer shards.
+    """
     plan = ShardPlan(engine, shard_count)
     rows, sizes = plan.sum_weights("rows"), plan.sum_weights("bytes")
     maps = (plan.current.map, plan.wanted.map)
@@ -51,9 +66,21 @@ def report_shards(engine: Engine, shard_count: int, reporter: Reporter) -> None:
 
 
 def prepare_servers(engine: Engine, reporter: Reporter) -> None:
-    """Create the tables on servers that lack them, such as a new server, through which this is called.
+    """Create the tables on servers that lack them, such as the new server through which this is called.
 
-    Tables that are whole on every server are read locally, so the server gets their rows before it is queried.
+    Queries read whole tables on their own server, so the new server gets the rows before it is queried.
+
+    Parameters
+    ----------
+    engine
+        The connected server.
+    reporter
+        Receives the names of tables.
+
+    Raises
+    ------
+    LoadError
+        No server has all rows of a table.
     """
     servers = Servers(engine)
     _create_missing_tables(servers, reporter)
@@ -67,7 +94,7 @@ def prepare_servers(engine: Engine, reporter: Reporter) -> None:
 
 
 def _list_stored(catalogue: Catalogue) -> list[TableEntry]:
-    """Return the tables that were loaded; ``prepare_engine`` has created those of TAP_SCHEMA."""
+    """Return the tables that were loaded; ``prepare_engine`` has created the tables of TAP_SCHEMA."""
     return [entry for entry in catalogue.entries if entry.attached is None and entry.schema.name != TAP_SCHEMA.name]
 
 
@@ -82,7 +109,22 @@ def _create_missing_tables(servers: Servers[Engine], reporter: Reporter) -> None
 
 
 def move_shards(engine: Engine, shard_count: int, reporter: Reporter) -> None:
-    """Move the rows to a balanced map. Raises ``LoadError``; then nothing has changed."""
+    """Move the rows of all tables to a balanced map.
+
+    Parameters
+    ----------
+    engine
+        The connected server.
+    shard_count
+        Number of shards to use; 0 for all.
+    reporter
+        Receives the names of tables; may stop the move.
+
+    Raises
+    ------
+    LoadError
+        The move is impossible or failed; nothing has changed.
+    """
     plan = ShardPlan(engine, shard_count)
     end_statements(engine, plan.topology, MOVE_PREFIX)
     if catalogue_log.is_move_announced(engine):
@@ -119,7 +161,7 @@ def _move_tables(plan: ShardPlan, reporter: Reporter) -> None:
 def _publish_sharding(plan: ShardPlan, before: tuple[int, int]) -> None:
     """Publish the new map, unless something was loaded since ``before`` (``read_load_versions``).
 
-    A load that ends now either finds the announcement and publishes nothing, or is found here.
+    A load that ends now finds the announcement and publishes nothing, or its new version is found here.
     """
     catalogue_log.announce_move(plan.engine, True)
     try:

@@ -1,4 +1,4 @@
-"""Sends rows from a gateway table to their shards, and to the overlaps of others, by one INSERT SELECT each."""
+"""Sends rows from a gateway table to their shards and to the overlaps, each by one INSERT SELECT."""
 
 from __future__ import annotations
 
@@ -20,20 +20,34 @@ _HOME_COLUMN = "__home"
 
 
 class RowSender:
+    """Sends rows to the tables of ``tables``."""
+
     def __init__(self, tables: ClusterTables) -> None:
         self._tables = tables
         self._engine = tables.engine
         names = f"{tables.schema_name}\n{tables.table.name}"
-        #: prefix of the ids of the statements that send rows
+        #: Prefix of the ids of the statements that send rows
         self._query_prefix = f"load {hashlib.sha256(names.encode()).hexdigest()[:16]} "
 
     def send_rows(
         self, gateway: Gateway, part: str, base_name: str, shards: list[int], chunk: int | None = None
     ) -> None:
-        """Send the gateway's rows that belong to ``part`` of these shards, as one block for each shard."""
+        """Send the gateway's rows of a part to some shards, to each as one block.
+
+        Parameters
+        ----------
+        gateway
+            Has the rows.
+        part, base_name
+            The suffix and the base name of the tables that receive them.
+        shards
+            The shards that lack their rows.
+        chunk
+            The number of the chunk, if the tables have the chunk column.
+        """
         if not shards or (part == OVERLAP and not self._tables.has_overlap):
             return
-        # the engine cuts up rows of a sharded table; others go to each server whole
+        # the engine splits the rows of a sharded table; a whole table gets all rows on each server
         for shard in shards[:1] if part else shards:
             self._insert_rows(gateway, part, self._tables.insert_target_sql(part, base_name, shard), shards, chunk)
 
@@ -50,7 +64,7 @@ class RowSender:
         reach(Failpoint.SHARDS_SEND_COPIES if part == OVERLAP else Failpoint.SHARDS_SEND)
 
     def _assigned_rows_sql(self, gateway: Gateway, part: str) -> str:
-        """Return SQL of the gateway's rows with the number of the shard that gets them in this part."""
+        """Return the SQL of the gateway's rows with the number of the shard that gets them in this part."""
         if not part:
             return gateway.rows_sql
         columns = gateway.columns_sql
@@ -63,13 +77,13 @@ class RowSender:
 
     @cached_property
     def _holders_sql(self) -> str:
-        """SQL of the shards that have copies of a row."""
+        """The SQL of the shards that have copies of a row."""
         return self._tables.overlap.copy_shards_sql(HPX29, _HOME_COLUMN)
 
     # --- waiting ------------------------------------------------------------------------------------------------------
 
     def wait_for_rows(self, base_name: str) -> None:
-        """Wait until all servers have all rows that were ever sent to these tables, also by a killed load."""
+        """Wait until all servers have all rows that were sent to these tables, including the rows of a killed load."""
         self.end_statements()
         self.wait_for_copies(base_name, *self._tables.parts)
 
@@ -78,5 +92,5 @@ class RowSender:
         wait_for_replicas(self._tables.servers, names)
 
     def end_statements(self) -> None:
-        """Cancel statements that a killed load has sent, and wait for their end: they may still add rows."""
+        """Cancel the statements of a killed load, which may still add rows, and wait for their end."""
         end_statements(self._engine, self._tables.topology, self._query_prefix)

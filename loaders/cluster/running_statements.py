@@ -1,4 +1,4 @@
-"""Statements that a killed command has sent: they run on in the engine, and may still add rows."""
+"""Statements of a killed command, which continue to run in the engine and may still add rows."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from tap_service.storage.engine.engine import Engine
 
 
 def end_statements(engine: Engine, topology: Topology, prefix: str) -> None:
-    """Cancel statements whose ids begin with ``prefix``, and wait for their end on all servers."""
+    """Cancel the statements whose ids start with ``prefix``, and wait for their end on all servers."""
     for query_id in engine.list_running_ids(prefix):
         engine.cancel_query(query_id)
     where = f"startsWith(Settings['log_comment'], {quote_string(prefix)})"

@@ -1,4 +1,4 @@
-"""The balanced sharding that a cluster should have, from the density of its tables."""
+"""The balanced sharding of a cluster, from the density of its tables."""
 
 from __future__ import annotations
 
@@ -18,16 +18,32 @@ from clickhouse_schema.shard_map import Sharding
 from loaders.load_error import LoadError
 from tap_service.storage.engine.engine import Engine
 
-#: The fullest shard may have this many times what it would have in a balanced map.
+#: A map is kept while its fullest shard has at most this multiple of the fullest shard of a balanced map.
 _MAX_UNEVENNESS = 1.1
 
 Measure = Literal["rows", "bytes"]
 
 
 class ShardPlan:
-    """The sharded tables of a cluster, its ``current`` sharding and the ``wanted`` one.
+    """The present and the wanted sharding of a cluster.
 
-    ``entries`` has parents before their children. Raises ``LoadError`` on a single server.
+    Parameters
+    ----------
+    engine
+        The connected server.
+    shard_count
+        Number of shards to use; 0 for all.
+
+    Attributes
+    ----------
+    current, wanted : Sharding
+    entries : list of TableEntry
+        The sharded tables, parents before their children.
+
+    Raises
+    ------
+    LoadError
+        This is a single server, or the cluster has fewer shards.
     """
 
     def __init__(self, engine: Engine, shard_count: int) -> None:
@@ -45,7 +61,7 @@ class ShardPlan:
         self.wanted = self._choose_sharding(shard_count or self.topology.shards)
 
     def find_ancestry(self, entry: TableEntry) -> list[TableEntry]:
-        """Return the table, its parent, the parent's parent, and so on."""
+        """Return the table, its parent, the parent's parent, and so on. Raises ``LoadError`` if one does not exist."""
         ancestry = [entry]
         while (key := ancestry[-1].table.parent_key) is not None:
             schema_name, _, name = key.referenced_table.rpartition(".")
@@ -53,7 +69,7 @@ class ShardPlan:
             if parent is None:
                 child = ancestry[-1].qualified_name
                 raise LoadError(
-                    f"rows of {child} are stored with those of {key.referenced_table}, which does not exist:"
+                    f"rows of {child} are stored with rows of {key.referenced_table}, which does not exist:"
                     f" load it, or drop {child}"
                 )
             ancestry.append(parent)
@@ -70,7 +86,7 @@ class ShardPlan:
         return replace(self.current, map=better, generation=self.current.generation + 1)
 
     def sum_weights(self, measure: Measure) -> NDArray[np.float64]:
-        """Return rows or bytes of all tables by cell of the map."""
+        """Return the rows or bytes of all tables in each cell of the map, as a one-dimensional array."""
         tables = [self._sum_table_weights(entry, measure) for entry in self.entries]
         return np.asarray(np.sum([sum_cell_weights([]), *tables], axis=0), dtype=np.float64)
 
@@ -78,7 +94,7 @@ class ShardPlan:
         own = self._read_weights(entry, measure)
         if entry.table.layout.position:
             return own
-        # a table without positions is where its parents are
+        # rows without positions are stored with their parents
         parents = self._sum_table_weights(self.find_ancestry(entry)[1], "rows")
         spread: NDArray[np.float64] = own.sum() * parents / (parents.sum() or 1.0)
         return spread

@@ -1,4 +1,4 @@
-"""The sharded tables that exist in the engine, of all shardings, finished or not."""
+"""The sharded tables that exist in the engine, of all shardings and of unfinished loads."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _BASE_NAME = re.compile(BASE_PATTERN, re.DOTALL)
 
 @dataclass(frozen=True, slots=True)
 class _StoredTable:
-    """Tables with the base name ``base_name``; ``entry`` is None if the catalogue has no such sharded table."""
+    """The tables of one base name. ``entry``: None if the catalogue has no such sharded table."""
 
     database: str
     base_name: str
@@ -36,7 +36,7 @@ class _StoredTable:
 
     @property
     def way_out(self) -> str:
-        """What to do about an unfinished load."""
+        """The way out for a message about an unfinished load."""
         if self.base_name.endswith(APPEND_SUFFIX):
             return "any load into the table finishes it"
         return "start it again" + ("" if self.entry else f", or skyhouse drop {self.qualified_name}")
@@ -58,7 +58,7 @@ def _find_stored_tables(plan: ShardPlan) -> Iterator[_StoredTable]:
 
 
 def refuse_unfinished_loads(plan: ShardPlan) -> None:
-    """Raise ``LoadError`` if a load has begun and not ended: its rows would be left behind."""
+    """Raise ``LoadError`` if there is an unfinished load, whose rows would not be moved."""
     for found in _find_stored_tables(plan):
         entry = found.entry
         is_staging = entry is not None and found.generation == plan.current.generation and found.number > entry.number
@@ -67,14 +67,14 @@ def refuse_unfinished_loads(plan: ShardPlan) -> None:
 
 
 def drop_other_generations(plan: ShardPlan, kept: Sharding) -> None:
-    """Drop the tables of unfinished moves and of earlier shardings."""
+    """Drop the tables of all other shardings: earlier ones, and those of unfinished moves."""
     for found in _find_stored_tables(plan):
         if found.entry is not None and found.generation != kept.generation:
             plan.servers.execute_everywhere(*drop_sharded_sql(found.database, found.base_name, plan.topology))
 
 
 def read_load_versions(plan: ShardPlan) -> tuple[int, int]:
-    """Return versions that change with every load, append and drop through any server."""
+    """Return two versions that change with every load, append and drop through any server."""
     wait_for_replicas(plan.servers, ["skyhouse.catalogue", "skyhouse.appends"])
     appends = plan.engine.fetch_table("SELECT max(version) AS version FROM skyhouse.appends")
     return read_table_version(plan.engine), int(appends.column(0)[0].as_py())

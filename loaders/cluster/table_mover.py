@@ -1,6 +1,6 @@
-"""Moves the rows of one table to their new shards, and checks them there.
+"""Moves the rows of one table to their new shards, and verifies them.
 
-Each shard's server fetches its rows from the servers that have them, all at the same time: no row passes through a
+The server of each shard fetches its rows from the servers that have them, all in parallel: no row passes through a
 third server.
 """
 
@@ -29,22 +29,22 @@ from loaders.load_error import LoadError
 from loaders.storage.replica_sync import wait_for_replicas
 from loaders.storage.row_sums import fetch_row_sums
 
-#: ClickHouse must not keep rows where they are. A shard may receive nothing for long, while cells of others are read.
+#: ClickHouse must not leave rows on their server. A shard may receive nothing for long, while other cells are read.
 _MOVE_SETTINGS = {
     "parallel_distributed_insert_select": 0,
     "max_partitions_per_insert_block": 0,
     "receive_timeout": 86400,
 }
 
-#: prefix of the ids of the statements that copy rows
+#: Prefix of the ids of the statements that copy rows
 MOVE_PREFIX = "move "
 
-#: The index that determines the new shard of a row on its way.
+#: Column of a copied row with the HEALPix index that determines its new shard
 _HOME_INDEX = "__at"
 
 
 class TableMover:
-    """Moves ``entry`` from ``plan.current`` to ``plan.wanted``."""
+    """Moves the rows of ``entry`` from ``plan.current`` to ``plan.wanted``."""
 
     def __init__(self, plan: ShardPlan, entry: TableEntry) -> None:
         self._plan = plan
@@ -58,6 +58,7 @@ class TableMover:
         self._overlap = Overlap(plan.wanted.map, layout.overlap_radius)
 
     def create_tables(self) -> None:
+        """Create the tables of the wanted sharding on all servers."""
         base_name = self._get_base_name(self._plan.wanted)
         table = self._entry.table
         plain = find_plain_columns(self._engine, table, self._schema_name, [self._get_base_name(self._plan.current)])
@@ -67,7 +68,7 @@ class TableMover:
         )
 
     def copy_rows(self) -> None:
-        """Copy the rows to their new shards, then the copies in overlaps from there."""
+        """Copy the rows to their new shards, and from there the copies into the overlaps."""
         plan = self._plan
         self._wait_for_part(plan.current, LOCAL)
         self._fetch_part(LOCAL, self._indexed_rows_sql(), self._is_home_sql)
@@ -79,7 +80,7 @@ class TableMover:
         return self._plan.wanted.map.is_shard_sql(_HOME_INDEX, shard)
 
     def _fetch_part(self, part: str, rows_sql: str, is_of_shard_sql: Callable[[int], str]) -> None:
-        """Let each shard fetch its rows of a part of the new table, and wait until all servers have them."""
+        """Let each shard fetch its rows of a part, and wait until all servers have them."""
         columns = ", ".join(quote_identifier(name) for name in given_columns(self._entry.table))
         target = quote_table(self._schema_name, self._get_base_name(self._plan.wanted), part)
 
@@ -102,12 +103,12 @@ class TableMover:
         wait_for_replicas(self._plan.servers, [quote_table(self._schema_name, self._get_base_name(sharding), part)])
 
     def _indexed_rows_sql(self) -> str:
-        """Return SQL of all rows, each with the index of the first of its ancestors."""
+        """Return the SQL of all rows, each with the HEALPix index of its topmost ancestor."""
         rows = self._indexed_shard_rows_sql(self._ancestry, given_columns(self._entry.table))
         return f"cluster({quote_string(self._plan.current.cluster)}, view({rows}))"
 
     def _indexed_shard_rows_sql(self, ancestry: list[TableEntry], columns: Iterable[str]) -> str:
-        """Return SQL of a shard's own rows with that index; each shard has the parents of its rows."""
+        """Return the SQL of a shard's own rows with this index; each shard has the parents of its rows."""
         entry, *ancestors = ancestry
         names = ", ".join(f"t.{quote_identifier(name)} AS {quote_identifier(name)}" for name in columns)
         key = entry.table.parent_key
@@ -127,12 +128,12 @@ class TableMover:
         self._plan.servers.execute_everywhere(described, point=Failpoint.MOVE_DESCRIBE)
 
     def check_rows(self) -> None:
-        """Raise ``LoadError`` unless the new tables have the rows of the old ones, where they belong."""
+        """Raise ``LoadError`` unless the new tables have the rows of the old tables, on the right shards."""
         plan, table = self._plan, self._entry.table
         old_rows, new_rows = self._all_rows_sql(plan.current), self._all_rows_sql(plan.wanted)
         errors = []
         if fetch_row_sums(self._engine, table, old_rows) != fetch_row_sums(self._engine, table, new_rows):
-            errors.append("the moved rows differ from the original ones")
+            errors.append("the moved rows differ from the original rows")
         if len(self._ancestry) == 1:
             errors += find_home_problems(self._engine, plan.wanted.map, new_rows)
         errors += find_server_problems(self._engine, new_rows)
@@ -147,6 +148,6 @@ class TableMover:
         return sharding.base_name(self._entry.table.name, self._entry.number)
 
     def _all_rows_sql(self, sharding: Sharding, part: str = LOCAL) -> str:
-        """Return SQL of all rows of a part, on all shards."""
+        """Return the SQL of all rows of a part, on all shards."""
         names = (sharding.cluster, self._schema_name, self._get_base_name(sharding) + part)
         return f"cluster({', '.join(map(quote_string, names))})"

@@ -1,4 +1,4 @@
-"""Whether the rows of a sharded table are where they belong: each on its own shard, its copies once where required."""
+"""Checks whether each row of a sharded table is on its shard, and its copies once in each overlap that needs them."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from clickhouse_schema.table_ddl import HPX29
 from loaders.storage.row_sums import RowSums, fetch_sums_of_groups, row_hash_sql
 from tap_service.storage.engine.engine import Engine
 
-_COPY_FAULTS = {
+_COPY_PROBLEMS = {
     "missing": "lacks {:,} copies",
     "strange": "has {:,} rows that do not belong there",
     "double": "has {:,} copies more than once",
@@ -25,13 +25,13 @@ _COPY_FAULTS = {
 
 
 def count_rows_by_shard(engine: Engine, rows_sql: str) -> dict[int, int]:
-    """Return the rows by shard; ``rows_sql`` is SQL of the rows of all shards."""
+    """Return the number of rows by shard. ``rows_sql``: the SQL of the rows of all shards."""
     sql = f"SELECT {SHARD_COLUMN} AS shard, count() AS rows FROM {rows_sql} GROUP BY shard ORDER BY shard"
     return {row["shard"]: row["rows"] for row in engine.fetch_table(sql).to_pylist()}
 
 
 def find_count_problems(row_counts: Mapping[int, int], density: pa.Table, order: int, shard_map: ShardMap) -> list[str]:
-    """Compare the rows of each shard with the density of its cells, which have ``order``."""
+    """Compare the number of rows of each shard with the density of its cells of ``order``."""
     if order < shard_map.order:
         return []
     cells = density["cell"].to_numpy() >> 2 * (order - shard_map.order)
@@ -44,21 +44,21 @@ def find_count_problems(row_counts: Mapping[int, int], density: pa.Table, order:
 
 
 def find_home_problems(engine: Engine, shard_map: ShardMap, rows_sql: str) -> list[str]:
-    """Find rows whose shard is not that of their position."""
+    """Find rows that are not on the shard of their position."""
     is_wrong = f"{SHARD_COLUMN} != {shard_map.shard_sql(HPX29)}"
     sql = f"SELECT {SHARD_COLUMN} AS shard, count() AS rows FROM {rows_sql} WHERE {is_wrong}"
     return [
-        f"shard {row['shard']} has {row['rows']:,} rows that belong to others"
+        f"shard {row['shard']} has {row['rows']:,} rows that belong to other shards"
         for row in engine.fetch_table(f"{sql} GROUP BY shard ORDER BY shard").to_pylist()
     ]
 
 
 def find_server_problems(engine: Engine, rows_sql: str) -> list[str]:
-    """Find rows on a server of another shard than theirs; ``rows_sql`` is SQL of the rows of all shards."""
+    """Find rows on servers of another shard. ``rows_sql``: the SQL of the rows of all shards."""
     is_wrong = f"{SHARD_COLUMN} != _shard_num - 1"
     sql = f"SELECT _shard_num - 1 AS shard, count() AS rows FROM {rows_sql} WHERE {is_wrong} GROUP BY shard"
     return [
-        f"the servers of shard {row['shard']} have {row['rows']:,} rows with the number of another"
+        f"the servers of shard {row['shard']} have {row['rows']:,} rows with the number of another shard"
         for row in engine.fetch_table(f"{sql} ORDER BY shard").to_pylist()
     ]
 
@@ -66,15 +66,29 @@ def find_server_problems(engine: Engine, rows_sql: str) -> list[str]:
 def find_unequal_servers(
     engine: Engine, table: Table, rows_sql: str, server_sql: str, numbers: Collection[int]
 ) -> list[str]:
-    """Find servers with other rows of a table that all have whole than most have.
+    """Find servers whose rows of a whole table differ from the rows of most servers.
 
-    ``rows_sql`` is SQL of the rows of all servers, ``server_sql`` that of a row's server, one of ``numbers``.
+    Parameters
+    ----------
+    engine, table
+        The connected server, and the table.
+    rows_sql
+        The SQL of the rows of all servers.
+    server_sql
+        The SQL of the number of a row's server.
+    numbers
+        The numbers of all servers.
+
+    Returns
+    -------
+    list of str
+        A sentence for each server that differs.
     """
     found = fetch_sums_of_groups(engine, table, server_sql, rows_sql)
     sums = {number: found.get(number, RowSums(0, 0)) for number in numbers}
     usual = max(Counter(sums.values()).items(), key=lambda pair: pair[1])[0]
     return [
-        f"the server of shard {number} has other rows than the others ({rows:,}, not {usual[0]:,}):"
+        f"the server of shard {number} differs from the other servers ({rows:,} rows, not {usual[0]:,}):"
         " skyhouse shards prepare copies them"
         for number, (rows, hashes) in sums.items()
         if (rows, hashes) != usual
@@ -84,7 +98,7 @@ def find_unequal_servers(
 def find_child_problems(
     engine: Engine, table: Table, part_sql: str, parent: TableEntry, sharding: Sharding
 ) -> list[str]:
-    """Find rows without a parent on their shard; ``part_sql`` is the quoted name of the shards' own rows."""
+    """Find rows without a parent on their shard. ``part_sql``: quoted name of the tables with the shards' own rows."""
     key = table.parent_key
     assert key is not None  # noqa: S101  called for child tables only
     is_parent = " AND ".join(
@@ -97,13 +111,13 @@ def find_child_problems(
     )
     sql = f"SELECT shard, rows FROM cluster({quote_string(sharding.cluster)}, view({orphans})) ORDER BY shard"
     return [
-        f"shard {row['shard']} has {row['rows']:,} rows without their row of {key.referenced_table}"
+        f"shard {row['shard']} has {row['rows']:,} rows without their parent row of {key.referenced_table}"
         for row in engine.fetch_table(sql).to_pylist()
     ]
 
 
 def find_separated_children(engine: Engine, catalogue: Catalogue, parent: TableEntry, sharding: Sharding) -> list[str]:
-    """Find child rows that would no longer be with their parent if ``parent`` were published."""
+    """Find child rows that would no longer be on the shard of their parent if ``parent`` were published."""
     errors = []
     for child in catalogue.entries:
         key = child.table.parent_key
@@ -114,10 +128,24 @@ def find_separated_children(engine: Engine, catalogue: Catalogue, parent: TableE
 
 
 def find_overlap_problems(engine: Engine, table: Table, overlap: Overlap, rows_sql: str, copies_sql: str) -> list[str]:
-    """Compare the copies in overlaps with the rows; ``rows_sql`` and ``copies_sql`` are SQL of all shards.
+    """Compare the copies in the overlaps with the rows.
 
-    Rows are compared by a hash of all columns. One pass over the rows compares counts and sums of the hashes; only in
-    shards where these differ are rows compared one by one.
+    Rows are compared by a hash of all columns. One pass over the rows compares counts and sums of the hashes; single
+    rows are compared only in shards where these differ.
+
+    Parameters
+    ----------
+    engine, table
+        The connected server, and the table.
+    overlap
+        Says which shards have copies of a row.
+    rows_sql, copies_sql
+        The SQL of the rows, and of the copies, of all shards.
+
+    Returns
+    -------
+    list of str
+        A sentence for each problem.
     """
     row = row_hash_sql(table)
     holder = f"arrayJoin({overlap.copy_shards_sql(HPX29, SHARD_COLUMN)})"
@@ -133,7 +161,7 @@ def find_overlap_problems(engine: Engine, table: Table, overlap: Overlap, rows_s
             f" FROM ({must} UNION ALL {there}) GROUP BY hash)"
         ).to_pylist()
         errors += [
-            f"the overlap of shard {shard} {_COPY_FAULTS[error].format(count)}"
+            f"the overlap of shard {shard} {_COPY_PROBLEMS[error].format(count)}"
             for error, count in counts.items()
             if count
         ]

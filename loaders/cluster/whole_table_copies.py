@@ -1,4 +1,4 @@
-"""Tables that every server has whole, without a Keeper that copies them: servers that are new get the rows."""
+"""Copies of whole tables for new servers, without a Keeper that makes them."""
 
 from __future__ import annotations
 
@@ -16,7 +16,22 @@ _COPY_SETTINGS = {"parallel_distributed_insert_select": 0, "max_partitions_per_i
 
 
 def copy_whole_table(servers: Servers[Engine], entry: TableEntry, reporter: Reporter) -> None:
-    """Give each server the rows of one that has all where it has others. Raises ``LoadError`` if none has all."""
+    """Copy the rows of a complete server to each server that differs.
+
+    Parameters
+    ----------
+    servers
+        The servers of the cluster.
+    entry
+        A whole table.
+    reporter
+        Receives the name of the table if it is copied.
+
+    Raises
+    ------
+    LoadError
+        No server has all rows, or the table was changed meanwhile.
+    """
     if servers.topology.is_replicated or servers.topology.shards < 2:
         return
     sums = [(engine, fetch_row_sums(engine, entry.table, entry.storage_sql)) for engine in servers.list_engines()]

@@ -16,12 +16,21 @@ from tap_service.serializers import OK, ResultInfo, SerializationError
 from tap_service.serializers.output_formats import FORMATS, Format, TooManyColumnsError, UnknownFormatError, find_format
 from tap_service.storage.engine.engine import Engine
 
-#: Disk for the rows of formats that say how many rows they have before them, such as FITS
+#: Disk space for formats that state the number of rows before the rows, such as FITS
 _SCRATCH_BYTES = 1 << 50
 
 
 def export_file(engine: Engine, request: ExportRequest, reporter: Reporter) -> None:
-    """Write all rows into the file ``request.target``, which appears when it is complete.
+    """Write all rows into a file, which appears when it is complete.
+
+    Parameters
+    ----------
+    engine
+        Has the rows.
+    request
+        What to export; ``target`` names the file.
+    reporter
+        Receives the number of rows; may stop the export.
 
     Raises
     ------

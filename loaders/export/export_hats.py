@@ -1,7 +1,7 @@
-"""Exports a table as a HATS collection: piece by piece, each a file, several at a time.
+"""Exports a table as a HATS collection: one file for each piece, several pieces at a time.
 
-A file that an earlier run has written is kept if its footer counts the rows that the plan does. Every file follows from
-the rows and the options, which ``export_state`` pins.
+A file of an earlier run is kept if its footer has the number of rows of the plan. The rows and the options, which
+``export_state`` pins, determine every file.
 """
 
 from __future__ import annotations
@@ -37,15 +37,32 @@ from tap_service.hats.writing.partition_files import write_margin, write_partiti
 from tap_service.serializers import SerializationError
 from tap_service.storage.engine.engine import Engine
 
-#: Each piece has a core for the engine and for the writer, which take turns
+#: Each piece uses one core: the engine and the writer take turns.
 _PIECE_SETTINGS = {"max_threads": 1}
 
-#: Of queries with TOP, random numbers, sums of doubles and the like
-_UNSTEADY = "the query may have other rows each time it runs"
+#: For queries with TOP, random numbers, sums of doubles and the like
+_UNSTEADY = "the query may return other rows each time it runs"
 
 
 def export_hats(engine: Engine, request: ExportRequest, reporter: Reporter) -> None:
-    """Write the collection, or go on with one that was stopped, and verify it. Raises ``LoadError``, EngineError."""
+    """Write and verify a HATS collection, or continue a stopped export.
+
+    Parameters
+    ----------
+    engine
+        Has the rows.
+    request
+        What to export; with ``is_verified_only``, nothing is written.
+    reporter
+        Receives progress and messages; may stop the export.
+
+    Raises
+    ------
+    LoadError
+        The export is impossible or failed, or files are damaged.
+    EngineError
+        The engine failed.
+    """
     target = ExportTarget(request.target)
     engine = engine.pin_server() if is_query(request.source) else engine  # the server that has the result
     with target.hold_lock(f"another export to {target.address}", is_private=False):
@@ -61,7 +78,7 @@ def export_hats(engine: Engine, request: ExportRequest, reporter: Reporter) -> N
                 _PieceWriter(engine, target, collection, reporter).write_all(request.threads)
             verify_collection(target, collection, reporter, reads_pages=request.is_verified_only)
         if state.stamp and read_stamp(engine, request.source)[0] != state.stamp:
-            raise LoadError(f"{request.source} has changed during the export: start it again, it begins anew")
+            raise LoadError(f"{request.source} has changed during the export: start it again, from the beginning")
         if not request.is_verified_only:
             target.flush()
             write_state(target, state.model_copy(update={"is_complete": True}))
@@ -70,9 +87,11 @@ def export_hats(engine: Engine, request: ExportRequest, reporter: Reporter) -> N
 def _check_target(
     target: ExportTarget, state: ExportState, earlier: ExportState | None, request: ExportRequest
 ) -> None:
-    """Raise ``LoadError`` if the target is that of another source, or has nothing to verify."""
+    """Raise ``LoadError`` if the target has an export of another source, or nothing to verify."""
     if request.replaces_file:
-        raise LoadError("--overwrite is for one file: an export to a folder keeps its files, or begins anew by itself")
+        raise LoadError(
+            "--overwrite is for one file: an export to a folder keeps its files, or replaces them by itself"
+        )
     if earlier is not None and earlier.source != state.source:
         raise LoadError(f"{target.address} is an export of {earlier.source}: name another target")
     if not request.is_verified_only:
@@ -94,13 +113,13 @@ def _check_target(
 def _keep_or_delete(
     target: ExportTarget, state: ExportState, earlier: ExportState | None, names: dict[str, int], reporter: Reporter
 ) -> None:
-    """Keep the files of the same export, delete those of another one, and write the state. Raises ``LoadError``."""
+    """Keep files of the same export, delete files of another one, and write the state. Raises ``LoadError``."""
     if earlier is not None and state.continues(earlier):
-        reporter.message("the export is complete" if earlier.is_complete else "the export goes on where it was stopped")
+        reporter.message("the export is complete" if earlier.is_complete else "continuing the stopped export")
     elif earlier is not None:
         changed = f"{state.source} or the options have changed since the last export" if state.stamp else _UNSTEADY
-        reporter.message(f"{changed}: the export begins anew")
-        # the state stays, so that an export killed now is known as one
+        reporter.message(f"{changed}: exporting everything again")
+        # the state stays, so that the target of an export that is killed now is recognised
         target.delete_all([name for name in names if name != STATE_FILE], earlier.is_own)
     if earlier is not None:
         target.delete_parts(earlier.is_own)
@@ -141,7 +160,7 @@ class _PieceWriter:
         self._is_stopped = threading.Event()
 
     def write_all(self, threads: int) -> None:
-        """Write the files that are missing, the largest first, and then those about them."""
+        """Write the missing files, largest first, and then the files that describe them."""
         names = self._target.list_files()
         self._footers, self._index_footers = read_footers(self._target, self._collection, names)
         self._kept = sum(footer.num_rows for footer in (*self._footers.values(), *self._index_footers.values()))

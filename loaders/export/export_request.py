@@ -19,23 +19,23 @@ class ExportRequest(CommandRequest):
     source
         ``schema.table``, or an ADQL query.
     target
-        A directory or file, or an address such as s3://bucket/folder.
+        A directory or file, or a URL such as s3://bucket/folder.
     format
-        'hats', or an output format of the service, which goes to one file.
+        'hats', or an output format of the service, which is written to one file.
     max_rows
-        Rows that a partition has at most.
+        Maximum number of rows of a partition.
     margin
         Width of the margins in arcseconds; 0 for none.
     columns
         Columns to write; all by default.
     has_index
-        Write an index by the id.
+        Whether to write an index by id.
     is_verified_only
-        Read and check what an earlier export has written, and write nothing.
+        Whether to only check the files of an earlier export.
     replaces_file
-        Replace the file ``target`` if it exists.
+        Whether to replace the file ``target`` if it exists.
     threads
-        Partitions that are written at a time.
+        Number of partitions that are written at a time.
     """
 
     command: Literal["export"] = "export"

@@ -1,4 +1,4 @@
-"""The rows of an export: a published table, or the result of a query in a table that exists as long as the export."""
+"""The rows of an export: a published table, or the result of a query in a table that is dropped after the export."""
 
 from __future__ import annotations
 
@@ -22,20 +22,20 @@ from tap_service.models.timestamps import format_instant
 from tap_service.storage.engine.engine import Engine
 from tap_service.storage.engine.query_tables import RESULT_OF_EXPORT, drop_table
 
-#: Comments and brackets may come first
+#: The start of a query; comments and brackets may precede it
 _QUERY = re.compile(r"(?:[\s(]|--[^\r\n]*+)*+(SELECT|WITH)\b", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
 class ExportSource:
-    """The rows.
+    """The rows of an export.
 
     Attributes
     ----------
     stamp
-        A text that changes whenever the rows, or the description of their columns, change.
+        A text that changes whenever the rows or the descriptions of their columns change.
     changed
-        When they changed last, such as 2026-11-25T16:00:00.000Z.
+        The instant of their last change, such as 2026-11-25T16:00:00.000Z.
     """
 
     entry: TableEntry
@@ -49,7 +49,7 @@ def is_query(source: str) -> bool:
 
 
 def translate_source(engine: Engine, source: str) -> Translation:
-    """Translate a query, or that of all rows of a table. Raises ``LoadError``."""
+    """Translate a query, or the query of all rows of a table. Raises ``LoadError``."""
     query = source
     catalogue = read_queried_catalogue(engine)
     if not is_query(source):
@@ -69,7 +69,7 @@ def _find_table(catalogue: Catalogue, name: str) -> TableEntry:
     exact = [entry for entry in catalogue.entries if entry.qualified_name == name]
     found = exact or [entry for entry in catalogue.entries if entry.qualified_name.lower() == name.lower()]
     if len(found) != 1:
-        raise LoadError(f"there is no table {name}; see skyhouse tables. A query begins with SELECT or WITH")
+        raise LoadError(f"there is no table {name}; see skyhouse tables. A query starts with SELECT or WITH")
     return found[0]
 
 
@@ -92,10 +92,21 @@ def read_stamp(engine: Engine, source: str) -> tuple[str, str]:
 
 @contextmanager
 def open_export_source(engine: Engine, source: str, target: str) -> Iterator[ExportSource]:
-    """Return the rows; those of a query are put into a table, which is dropped at the end.
+    """Return the rows of an export. The rows of a query are stored in a table, which is dropped at the end.
 
-    ``target`` names that table, so that a later export to the same target drops what a killed one has left; its last
-    folder names the catalogue.
+    Parameters
+    ----------
+    engine
+        The engine.
+    source
+        ``schema.table``, or a query.
+    target
+        Names the stored table, so that a later export to the same target drops the table of a killed export. Its last
+        folder names the catalogue.
+
+    Yields
+    ------
+    ExportSource
 
     Raises
     ------
@@ -115,7 +126,7 @@ def open_export_source(engine: Engine, source: str, target: str) -> Iterator[Exp
 
 
 def _store_result(engine: Engine, query: str, name: str, storage: str) -> TableEntry:
-    """Put the result of a query into a new table; ``name`` is that of its catalogue."""
+    """Store the result of a query in a new table. ``name``: the name of its HATS catalogue."""
     translation = translate_source(engine, query)
     citations, rights = list_sources(translation)
     try:
@@ -130,7 +141,7 @@ def _store_result(engine: Engine, query: str, name: str, storage: str) -> TableE
 
 
 def list_sources(translation: Translation) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Return what to cite for the tables of a query, and their licences."""
+    """Return the citations and the licences of the tables of a query."""
     schemas = {entry.schema.name: entry.schema for entry in translation.tables}.values()
     citations = dict.fromkeys(schema.citation for schema in schemas if schema.citation)
     return tuple(citations), tuple(dict.fromkeys(schema.licence for schema in schemas if schema.licence))

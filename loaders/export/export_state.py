@@ -1,4 +1,4 @@
-"""``skyhouse-export.json``: which rows an export writes, and how; by it an export that was stopped goes on."""
+"""``skyhouse-export.json``: the rows and options of an export, by which a stopped export is continued."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ class ExportState(BaseModel):
     Attributes
     ----------
     stamp
-        ``ExportSource.stamp``; '' for rows that may differ each time, of which no file is kept.
+        ``ExportSource.stamp``; '' for rows that may differ each time, whose files are never kept.
     folders
-        The folders of the collection, which follow from the others, and of a query from the name of the target.
+        The folders of the collection, which the other attributes determine and, for a query, the name of the target.
     skyhouse
-        The version of Skyhouse: another one may write other files.
+        The version of Skyhouse: another version may write other files.
     is_complete
         Whether all files are written and verified.
     """
@@ -54,7 +54,7 @@ class ExportState(BaseModel):
         )
 
     def continues(self, earlier: ExportState) -> bool:
-        """Whether the files of an ``earlier`` export are of this one."""
+        """Whether the files of an ``earlier`` export can be kept."""
         begun = earlier.model_copy(update={"is_complete": False} | ({} if self.folders else {"folders": ()}))
         return bool(self.stamp) and begun == self
 
@@ -67,7 +67,7 @@ class ExportState(BaseModel):
 
 
 def read_state(target: ExportTarget, names: dict[str, int]) -> ExportState | None:
-    """Return the state of the export that ``names`` are of; None in an empty target.
+    """Return the state of the export whose files have these ``names``; None in an empty target.
 
     Raises
     ------
@@ -81,8 +81,7 @@ def read_state(target: ExportTarget, names: dict[str, int]) -> ExportState | Non
             raise LoadError(f"{target.address}/{STATE_FILE} is damaged: name an empty target") from error
     if names:
         raise LoadError(
-            f"{target.address} has files that no export of Skyhouse has written, such as {min(names)}: "
-            "name an empty target"
+            f"{target.address} has files that were not exported by Skyhouse, such as {min(names)}: name an empty target"
         )
     return None
 

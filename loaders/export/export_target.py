@@ -1,4 +1,4 @@
-"""The files of an export. A file is there as a whole, or not at all."""
+"""The files of an export. A file exists completely or not at all."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ _PART = ".part"
 
 
 class ExportTarget(TargetFiles):
-    """``address``: a path, or a URL. Raises ``LoadError`` for one that cannot be used."""
+    """The files at ``address``, a path or a URL. Raises ``LoadError`` if it cannot be used."""
 
     def __init__(self, address: str) -> None:
         super().__init__(address, "an export")
 
     def list_files(self) -> dict[str, int]:
-        """Return the sizes of all complete files by their names."""
+        """Return the sizes in bytes of all complete files by their names."""
         sizes = self._list_sizes()
         return {name: size for name, size in sizes.items() if name != LOCK and not name.endswith(_PART)}
 
@@ -33,7 +33,7 @@ class ExportTarget(TargetFiles):
             return bool(self.files.exists(self.build_path(name)))
 
     def delete_parts(self, is_own: Callable[[str], bool]) -> None:
-        """Delete what a killed export has left of its files; ``is_own`` takes the name of such a file."""
+        """Delete unfinished files of a killed export; ``is_own`` says whether the export writes a file of this name."""
         with self.translate_errors():
             for name in self._list_sizes():
                 if name.endswith(_PART) and is_own(name.removesuffix(_PART)):
@@ -47,7 +47,7 @@ class ExportTarget(TargetFiles):
 
     @contextmanager
     def create_file(self, name: str) -> Iterator[Path]:
-        """Return the path of a local file to write, which becomes the file ``name`` at the end, or goes on failure."""
+        """Return the path of a local file to write, which becomes the file ``name``; on failure it is deleted."""
         if self.is_local:
             path = Path(self.build_path(name))
             part = path.with_name(path.name + _PART)
@@ -56,7 +56,7 @@ class ExportTarget(TargetFiles):
             try:
                 yield part
                 with self.translate_errors():
-                    _flush_file(part)  # after a power cut, a file that has its name has its rows
+                    _flush_file(part)  # after a power cut, a file that has its final name is complete
                     os.replace(part, path)
             except BaseException:
                 with suppress(OSError):  # the first error is the reason
@@ -78,9 +78,9 @@ class ExportTarget(TargetFiles):
             return bytes(self.files.cat_file(self.build_path(name)))
 
     def delete_all(self, names: Collection[str], is_own: Callable[[str], bool]) -> None:
-        """Delete files with the topmost folders that they are in.
+        """Delete files together with their topmost folders.
 
-        ``names``: all complete files that are there, but for those to keep. Raises ``LoadError`` for one that is not
+        ``names``: all complete files except the files to keep. Raises ``LoadError`` if one of them is not
         ``is_own``.
         """
         topmost = {name.partition("/")[0] for name in names}
@@ -89,7 +89,7 @@ class ExportTarget(TargetFiles):
         foreign = [name for name in threatened if not is_own(name)]
         if foreign:
             raise LoadError(
-                f"{self.address} has files that this export has not written, such as {min(foreign)}, and would have "
+                f"{self.address} has files that this export has not written, such as {min(foreign)}, which would have "
                 "to be deleted: move them elsewhere, or name an empty target"
             )
         with self.translate_errors():
@@ -98,7 +98,7 @@ class ExportTarget(TargetFiles):
 
     @contextmanager
     def open_parquet(self, name: str) -> Iterator[pq.ParquetFile]:
-        """Open a Parquet file whose pages are checked as they are read. Raises ``LoadError``, also for what is read."""
+        """Open a Parquet file whose pages are checked as they are read. Raises ``LoadError``, also while it is read."""
         try:
             with self.files.open(self.build_path(name), "rb") as file:
                 yield pq.ParquetFile(file, page_checksum_verification=True)
@@ -108,7 +108,7 @@ class ExportTarget(TargetFiles):
             raise LoadError(f"{name} is damaged: {error}") from error
 
     def flush(self) -> None:
-        """Bring local files to the disk."""
+        """Write cached data of local files to the disk."""
         if self.is_local:
             os.sync()
 

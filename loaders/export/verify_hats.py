@@ -1,4 +1,4 @@
-"""Verifies an exported collection: the rows of each file against those that the engine counts, and damage."""
+"""Verifies an exported collection: compares the rows of each file with the engine's, and finds damage."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ from tap_service.hats.writing.catalogue_files import METADATA, Collection, write
 _READERS = 8
 
 #: Faults that are reported one by one
-_MAX_FAULTS = 10
+_MAX_SHOWN = 10
 
 
 def list_partition_files(collection: Collection) -> dict[str, int]:
-    """Return the rows of all files of catalogue and margin cache, by their names; the largest first."""
+    """Return the number of rows of all files of the catalogue and its margin cache, by name; largest first."""
     found = {
         f"{catalogue}/{pixel.build_path()}": rows
         for catalogue in filter(None, (collection.name, collection.margin_name))
@@ -41,7 +41,7 @@ def list_index_files(collection: Collection, names: Mapping[str, int]) -> list[s
 def read_footers(
     target: ExportTarget, collection: Collection, names: Mapping[str, int]
 ) -> tuple[dict[str, pq.FileMetaData], dict[str, pq.FileMetaData]]:
-    """Return the footers of the partitions and margins, and of the index, that are there with all their rows."""
+    """Return the footers of the complete files: of the partitions and margins, and of the index."""
     wanted = list_partition_files(collection)
     partitions = _read_footers(target, [name for name in wanted if name in names])
     index = _read_footers(target, list_index_files(collection, names))
@@ -65,9 +65,23 @@ def _read_footers(target: ExportTarget, names: list[str]) -> dict[str, pq.FileMe
 def verify_collection(
     target: ExportTarget, collection: Collection, reporter: Reporter, *, reads_pages: bool = False
 ) -> None:
-    """Report what was checked. Raises ``LoadError`` with all faults.
+    """Check the files of an exported collection, and report what was checked.
 
-    ``reads_pages``: read all rows, by which damage inside files is found and each row's pixel is checked.
+    Parameters
+    ----------
+    target
+        Has the files.
+    collection
+        What they should contain.
+    reporter
+        Receives the report.
+    reads_pages
+        Whether to read all rows, which finds damage inside files and rows in wrong pixels.
+
+    Raises
+    ------
+    LoadError
+        Lists the problems.
     """
     names = target.list_files()
     wanted = list_partition_files(collection)
@@ -81,9 +95,9 @@ def verify_collection(
     errors += [f"{name} does not belong there" for name in names if parse_path(name) and name not in wanted]
     errors += check.find_total_problems(wanted, index)
     if errors:
-        more = f"; and {len(errors) - _MAX_FAULTS:,} more faults" if len(errors) > _MAX_FAULTS else ""
+        more = f"; and {len(errors) - _MAX_SHOWN:,} more" if len(errors) > _MAX_SHOWN else ""
         raise LoadError(
-            f"{target.address} is not as the table: {'; '.join(errors[:_MAX_FAULTS])}{more}. Delete these files, "
+            f"{target.address} differs from the table: {'; '.join(errors[:_MAX_SHOWN])}{more}. Delete these files, "
             "and export again: it writes what is missing"
         )
     for catalogue in filter(None, (collection.name, collection.margin_name)):
@@ -107,14 +121,14 @@ class _FileCheck:
         return sum(self._rows.get(name, 0) for name in names)
 
     def check_partition(self, name: str) -> list[str]:
-        """Return the faults of a partition or a margin."""
+        """Return the problems of a partition or a margin."""
         errors = self.check_file(name)
         if not errors and self._rows[name] != self._wanted[name]:
             errors.append(f"{name} has {self._rows[name]:,} rows, the engine {self._wanted[name]:,}")
         return errors
 
     def check_file(self, name: str) -> list[str]:
-        """Return the faults of a file's pages and of its rows' pixels."""
+        """Return the problems of a file's pages and of its rows' pixels."""
         self._reporter.check()
         try:
             with self._target.open_parquet(name) as file:
@@ -140,11 +154,11 @@ class _FileCheck:
             around = cells >> 2 * (ORDER - plan.margin_order)
             is_inside = ~is_inside & np.isin(around, plan.margin_cells[pixel])
         wrong = int((~is_inside).sum())
-        errors = [f"{name} has {wrong:,} rows of other places"] if wrong else []
+        errors = [f"{name} has {wrong:,} rows of other pixels"] if wrong else []
         return errors + ([f"the rows of {name} are not in order"] if (np.diff(cells) < 0).any() else [])
 
     def find_total_problems(self, partitions: Mapping[str, int], index: list[str]) -> list[str]:
-        """Compare the sums with the plan and with the files of all footers."""
+        """Compare the sums with the plan and with the files that list all footers."""
         errors = []
         collection = self._collection
         if collection.index_name and self.rows_of(index) != collection.plan.rows:

@@ -1,1 +1,1 @@
-"""From files to a published table: plan, chunks, load, append."""
+"""Loads files into a published table: plan, chunks, load, append."""

@@ -1,10 +1,10 @@
-"""Appending few rows: they go straight into the table. Many are loaded beside it, in a staging table.
+"""Appends few rows directly to the table. Many rows are loaded into a staging table instead.
 
     rows into the gateway T__append -> record: begun, with the rows of T before -> INSERT into each part of T that has
       as many rows as before -> latest versions -> density -> kept matches -> addition kept, if T is watched
       -> record: done -> DROP of T__append
 
-An INSERT is all or nothing, and a part of T with more rows than before has received its own. So an append that was
+An INSERT is all or nothing, and a part of T with more rows than before has received its rows. So an append that was
 killed after the record began is finished by the next load of T, whatever that loads, or by the next start of the
 process that holds the data path; one that was killed earlier has changed nothing. On one server T has one part. On a
 cluster readers may see rows of some shards before those of others, and never a row whose copies are missing.
@@ -30,12 +30,12 @@ from loaders.storage.server_storage import open_server_storage
 from loaders.storage.storage_protocol import TableStorage
 from tap_service.storage.engine.engine import Engine
 
-if TYPE_CHECKING:  # every start finishes killed appends, and reads no files
+if TYPE_CHECKING:  # every start finishes killed appends without reading files
     from loaders.pipeline.chunk_reader import Chunk
 
 
 class TableAppends:
-    """The appends to the table of ``storage``, whose comment has the state ``live``."""
+    """The appends to the table of ``storage``, whose comment has the state ``live``; one at a time."""
 
     def __init__(self, storage: TableStorage, live: TableState) -> None:
         self._engine = storage.engine
@@ -46,13 +46,13 @@ class TableAppends:
         self._additions = KeptAdditions(storage.engine, live)
         self.fingerprint = live.fingerprint
         self._matches = MatchChanges(storage.engine, f"{storage.schema_name}.{storage.table_name}")
-        #: the table of latest versions, which follows
+        #: The table of latest versions, which is updated after the appended table
         self.latest = open_latest_rows(storage.engine, live.entry, self._table)
 
     # --- the record ---------------------------------------------------------------------------------------------------
 
     def compute_fingerprint(self, digests: Sequence[str]) -> str:
-        """Return a hash of these files, independent of what the table contains."""
+        """Return a hash of these files, independent of the table's content."""
         document = self._table.model_dump_json(by_alias=True, exclude_defaults=True)
         return hashlib.sha256("\n".join(["append", *digests, document]).encode()).hexdigest()
 
@@ -67,21 +67,21 @@ class TableAppends:
         return append_record.sum_appends(self._engine, self._origin)
 
     def read_unfinished(self) -> AppendState | None:
-        """Return the append that was killed when all its rows were in the gateway."""
+        """Return the append that was killed after all its rows were in the gateway; None without one."""
         state = append_record.read_begun_state(self._engine, self._origin)
         return AppendState.model_validate_json(state) if state else None
 
     # --- an append ----------------------------------------------------------------------------------------------------
 
     def fill_gateway(self, chunk: Chunk | None) -> list[Orphan]:
-        """Put the rows of ``chunk`` into the gateway; return those that have no parent and go no further."""
+        """Write the rows of ``chunk`` to the gateway; return the rows without a parent, which are not appended."""
         self._gateway.fill_table(chunk.batches if chunk else ())
         return self._gateway.find_orphans()
 
     def append_gateway(self, load: FinishedLoad, reporter: Reporter | None = None) -> None:
         """Append the gateway's rows and record ``load``. Raises ``LoadError`` if the shards were moved."""
         try:
-            self._target.refuse_moved_shards()  # a move that begins now finds the gateway
+            self._target.refuse_moved_shards()  # a move that starts now finds the gateway
         except LoadError:
             self._gateway.drop_tables()
             raise
@@ -91,7 +91,7 @@ class TableAppends:
         self.finish_append(state, reporter)
 
     def finish_append(self, state: AppendState, reporter: Reporter | None = None) -> None:
-        """Do what remains to be done of an append."""
+        """Complete an append whose rows are in the gateway."""
         self._gateway.wait_for_replicas()
         part_rows = self._target.count_part_rows()
         unfinished = [part for part, rows in part_rows.items() if rows == state.before.get(part, 0)]
@@ -101,7 +101,7 @@ class TableAppends:
         self._check_row_count(state)
         if self.latest is not None:
             self.latest.refresh(self._gateway.rows_sql, self.fingerprint)
-        # none: the counts before were those of a dropped table of the same name, which ClickHouse has deleted since
+        # '': the earlier counts were of a dropped table of the same name, which ClickHouse has deleted since
         if self._read_density_stamp() in (state.density, ""):
             add_density(self._engine, self._origin.schema_name, self._table, self._gateway.rows_sql)
         self._matches.follow_change(reporter)
@@ -128,7 +128,7 @@ class TableAppends:
         if now != before + state.load.rows:
             name = f"{self._origin.schema_name}.{self._origin.table_name}"
             raise LoadError(
-                f"{name} has {now:,} rows where {before:,} and {state.load.rows:,} should be: something else has"
+                f"{name} has {now:,} rows instead of {before:,} and {state.load.rows:,}: something else has"
                 " changed it during the append. Load it again with --replace"
             )
 
@@ -156,7 +156,7 @@ def finish_stopped_append(appends: TableAppends, reporter: Reporter) -> None:
 
 
 def finish_all_appends(engine: Engine) -> None:
-    """Finish killed appends and drop what others left, on an engine that only this process uses."""
+    """Finish killed appends and drop their gateways, on an engine that only this process uses."""
     sql = f"SELECT database, name FROM system.tables WHERE endsWith(name, {quote_string(APPEND_SUFFIX)})"
     for row in engine.fetch_table(sql).to_pylist():
         storage = open_server_storage(engine, row["database"], row["name"].removesuffix(APPEND_SUFFIX))

@@ -1,4 +1,4 @@
-"""``skyhouse attach``: a table of a HATS catalogue whose files stay where they are."""
+"""``skyhouse attach``: makes a HATS catalogue a table without copying its files."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from loaders.pipeline.latest_rows import refuse_latest_table
 from loaders.pipeline.load_checks import refuse_lookalike
 from loaders.pipeline.load_plan import complete_schema, describe_schema, read_wanted_schema
 from loaders.pipeline.named_input import open_input
-from loaders.pipeline.storage_choice import find_begun_storage
+from loaders.pipeline.storage_choice import find_unregistered_storage
 from loaders.pipeline.table_name import split_name
 from loaders.progress_reporter import Reporter
 from tap_service.hats.reading.catalogue_check import check_positions
@@ -31,14 +31,23 @@ from tap_service.storage.engine.engine import Engine
 
 
 def attach_catalogue(engine: Engine, request: AttachRequest, reporter: Reporter) -> None:
-    """Attach a catalogue, or read the files of an attached one again.
+    """Attach a catalogue, or read the files of an attached catalogue again.
+
+    Parameters
+    ----------
+    engine
+        The engine whose catalogue gets the table.
+    request
+        What to attach.
+    reporter
+        Receives messages.
 
     Raises
     ------
     LoadError
-        It is impossible; nothing has changed.
+        The attachment is impossible; nothing has changed.
     ReadError
-        The catalogue cannot be read, or is not consistent.
+        The catalogue cannot be read or is inconsistent.
     """
     catalogue = read_catalogue(engine)
     entry = catalogue.find_entry(*split_name(request.table))
@@ -72,13 +81,13 @@ def _find_attachment(entry: TableEntry | None, request: AttachRequest) -> Attach
     if not (request.refresh or request.address):
         raise LoadError("name the folder or the URL of a HATS catalogue")
     if request.address and not is_folder_address(request.address):
-        raise LoadError(f"{request.address} is neither a folder nor a URL: a HATS catalogue is attached as a whole")
+        raise LoadError(f"{request.address} is neither a folder nor a URL: name the folder of a HATS catalogue")
     return attached if request.refresh else None
 
 
 def _refuse_existing(engine: Engine, catalogue: Catalogue, request: AttachRequest) -> None:
     schema_name, table_name = split_name(request.table)
-    if catalogue.find_entry(schema_name, table_name) is not None or find_begun_storage(engine, request.table):
+    if catalogue.find_entry(schema_name, table_name) is not None or find_unregistered_storage(engine, request.table):
         raise LoadError(
             f"{request.table} exists: read an attached table again with --refresh, remove a table with skyhouse drop,"
             " or choose another --table"
@@ -91,14 +100,14 @@ def _open_partitions(address: str, reporter: Reporter) -> list[PartitionSource]:
     sources = open_input(address, reporter).sources
     partitions = [source for source in sources if isinstance(source, PartitionSource)]
     if len(partitions) < len(sources):
-        raise LoadError(f"{address} is no HATS catalogue")
+        raise LoadError(f"{address} is not a HATS catalogue")
     return partitions
 
 
 def _plan_schema(
     request: AttachRequest, sources: list[PartitionSource], entry: TableEntry | None, reporter: Reporter
 ) -> Schema:
-    """Return the description of the file, of the present table, or of the catalogue."""
+    """Return the schema from the schema file, from the present table, or from the catalogue."""
     if request.schema_file is None and entry is not None:
         return entry.schema.model_copy(update={"tables": (entry.table,)})
     if request.schema_file is None:
@@ -131,7 +140,7 @@ def _build_attachment(table: Table, files: list[PartitionFile], reporter: Report
 
 
 def _choose_index(files: list[PartitionFile], reporter: Reporter) -> str:
-    """Return the column with the index of order 29, '' for one that is computed from the positions."""
+    """Return the column with the index of order 29; '' if the index is computed from the positions."""
     column, order = files[0].catalogue.spatial_index or ("", 0)
     if order != ORDER:
         return ""
@@ -139,14 +148,14 @@ def _choose_index(files: list[PartitionFile], reporter: Reporter) -> str:
     if not unknown:
         return column
     reporter.message(
-        f"{unknown:,} of {len(files):,} files have no statistics of {column}, so nothing says that its cells are in"
+        f"{unknown:,} of {len(files):,} files have no statistics of {column}, so nothing shows that its cells are in"
         " their pixels: queries compute the index from the positions"
     )
     return ""
 
 
 def _publish(engine: Engine, schema: Schema, attachment: Attachment, counts: Mapping[int, int]) -> None:
-    """Publish the table; a query that was translated before reads the files that it had."""
+    """Publish the table. A query that was translated before reads the earlier files."""
     table = schema.tables[0]
     write_density(engine, schema.name, table, counts, attachment.size / max(attachment.rows, 1))
     register_table(engine, schema, table, attachment=attachment)

@@ -1,7 +1,7 @@
 """The columns of an attached table: what ClickHouse reads from the files without changing a value.
 
-Rows that are loaded are converted and checked one by one. Those of an attached table are as the files have them, so the
-types must be those that the files imply, and what only a load can do is refused.
+Loaded rows are converted and checked one by one. The rows of an attached table are read as they are in the files, so
+the types must be the types of the files, and options that need a load are refused.
 """
 
 from __future__ import annotations
@@ -29,13 +29,23 @@ _STORED_LAYOUT = ("id", "time", "years", "overlap_radius", "indexes", "parent", 
 
 
 def fit_table(table: Table, catalogue: HatsCatalogue, reporter: Reporter, *, is_described: bool) -> Table:
-    """Return the table as it can be attached, and report what it loses if a schema file describes it.
+    """Return the table as it can be attached.
+
+    Parameters
+    ----------
+    table
+        The table of the schema.
+    catalogue
+        The HATS catalogue.
+    reporter
+        Is told which keys of the layout have no effect.
+    is_described
+        Whether a schema file describes the table.
 
     Raises
     ------
     LoadError
-        A column has another type than the files, or needs a load; or the position is another than that by which the
-        catalogue is partitioned.
+        A column differs in type from the files, or needs a load; or the catalogue is partitioned by another position.
     """
     if table.names:
         raise LoadError("skyhouse:names is for loaded tables: names are looked up in an index")
@@ -82,13 +92,13 @@ def _find_field(column: Column, catalogue: HatsCatalogue) -> pa.Field:
 
 
 def _find_obstacle(column: Column, given: pa.DataType) -> str:
-    """Return why a column of the files is not read in the type of the table; '' if it is."""
+    """Return why a column of the files cannot be read as the type of the table; '' if it can."""
     if has_cover(column.type):
         return "shapes have covers that are computed when they are loaded"
     if column.values or column.null is not None:
         return "skyhouse:values and skyhouse:null are applied when rows are loaded"
     if column.if_missing:
-        return "skyhouse:if_missing is for rows that are loaded"
+        return "skyhouse:if_missing applies to loaded rows"
     try:
         implied = arrow_to_column_type(given)
     except KeyError:
@@ -99,7 +109,7 @@ def _find_obstacle(column: Column, given: pa.DataType) -> str:
 
 
 def _plain(kind: ColumnType) -> tuple[str, bool, bool]:
-    """Return what two types must have in common to hold the same values."""
+    """Return the properties that two types must share to hold the same values."""
     word = "text" if kind.is_text else "timestamp" if kind.is_timestamp else kind.datatype
     return word, kind.is_array, kind.is_text and bool(kind.string_length)
 
@@ -118,7 +128,7 @@ def read_columns(table: Table, catalogue: HatsCatalogue, files: Sequence[Partiti
 
 
 def _choose_read_type(kind: str, given: pa.DataType) -> str:
-    """Return the type in which ClickHouse reads all values as they are: some become errors, or NaN, after it."""
+    """Return the type in which ClickHouse reads all values unchanged; some become errors, or NaN, later."""
     if pa.types.is_uint64(given):
         return kind.replace("Int64", "UInt64")
     if kind.startswith("Array(") and not kind.startswith("Array(Nullable("):
@@ -127,12 +137,12 @@ def _choose_read_type(kind: str, given: pa.DataType) -> str:
 
 
 def _measure_widths(file: PartitionFile) -> dict[str, float]:
-    """Return the mean bytes of a value of each column, uncompressed."""
+    """Return the mean uncompressed bytes of a value of each column."""
     metadata = open_parquet(file.catalogue.folder, file.path, file.version).metadata
     sizes: dict[str, float] = {}
     for group in range(metadata.num_row_groups):
-        for place in range(metadata.num_columns):
-            column = metadata.row_group(group).column(place)
+        for index in range(metadata.num_columns):
+            column = metadata.row_group(group).column(index)
             name = column.path_in_schema.split(".")[0]
             sizes[name] = sizes.get(name, 0.0) + column.total_uncompressed_size
     return {name: size / max(metadata.num_rows, 1) for name, size in sizes.items()}

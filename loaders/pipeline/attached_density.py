@@ -1,4 +1,4 @@
-"""Rows of an attached table by cell of the sky, as they are known without reading its rows."""
+"""The number of rows of an attached table in each cell of the sky, without reading its rows."""
 
 from __future__ import annotations
 
@@ -16,11 +16,25 @@ from tap_service.hats.reading.sky_map_file import read_sky_map
 
 
 def count_attached_rows(files: Sequence[PartitionFile], table: Table, reporter: Reporter) -> dict[int, int]:
-    """Return the rows by cell of the density table.
+    """Return the number of rows by cell of the density table.
 
-    They are those of the catalogue's map of the sky. Without one, the rows of a row group are spread evenly over the
-    cells between its least and its greatest; or those of a file over its pixel. Then a cell that may have rows is there
-    also with 0 of them, so that the coverage of the table has all its rows.
+    The catalogue's map of the sky has the counts. Without one, the rows of a row group are distributed evenly over the
+    cells between its first and its last cell or, without statistics, the rows of a file over its pixel. Cells that may
+    have rows are then included with a count of 0, so that the coverage of the table contains all its rows.
+
+    Parameters
+    ----------
+    files
+        The partitions.
+    table
+        The table, whose layout has the order of the cells.
+    reporter
+        Is told if the counts are estimates.
+
+    Returns
+    -------
+    dict of int to int
+        Rows by NESTED cell; rows without a position have the number after the last cell.
     """
     order = table.layout.healpix_order
     if table.layout.position is None:
@@ -40,7 +54,7 @@ def count_attached_rows(files: Sequence[PartitionFile], table: Table, reporter: 
 
 
 def _list_ranges(files: Sequence[PartitionFile]) -> Iterator[tuple[int, int, int]]:
-    """Yield half-open ranges of indexes of order 29, and the rows that they have."""
+    """Yield half-open ranges of indexes of order 29, each as first, end and number of rows."""
     for file in files:
         if file.cell_ranges:
             groups = zip(file.cell_ranges, file.groups, strict=True)
@@ -50,7 +64,7 @@ def _list_ranges(files: Sequence[PartitionFile]) -> Iterator[tuple[int, int, int
 
 
 def _spread_rows(cells: NDArray[np.int64], rows: int) -> None:
-    """Add rows evenly to ``cells``, of which -1 is one that has none."""
+    """Distribute rows evenly over ``cells``; a value of -1 means that a cell has had no rows yet."""
     np.maximum(cells, 0, out=cells)
     borders = rows * np.arange(len(cells) + 1) // len(cells)
     cells += np.diff(borders)

@@ -1,4 +1,4 @@
-"""Attached tables in commands, which read them through a gateway of this process."""
+"""The gateway through which commands read attached tables."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from tap_service.storage.engine.engine import Engine
 
 
 def read_queried_catalogue(engine: Engine) -> Catalogue:
-    """Return the catalogue for queries: those of attached tables find their files."""
+    """Return the catalogue for queries, with which queries of attached tables find their files."""
     catalogue = read_catalogue(engine)
     return _open_gateway().publish(catalogue) if catalogue.attachments else catalogue
 
 
 @cache
 def _open_gateway() -> FileGateway:
-    """Return the gateway of all commands of this process. A command reads a file once, so nothing is kept."""
+    """Return the gateway of all commands of this process. A command reads a file once, so nothing is cached."""
     return FileGateway(read_config().attach_host, Path(), 0)

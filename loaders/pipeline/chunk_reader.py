@@ -1,4 +1,4 @@
-"""The rows of the files as numbered chunks: always the same chunks for the same files and the same table."""
+"""Reads the rows of files as numbered chunks, always the same chunks for the same files and table."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from tap_service.hats.reading.partition_source import PartitionSource
 from tap_service.readers.conform_rows import Conformer
 from tap_service.readers.table_source import RejectedRow, RowBlock, Source
 
-#: A chunk is closed when it has this many rows or bytes, whichever comes first: one INSERT, one part.
+#: A chunk, which becomes one INSERT and one part, is complete when it has this number of rows or bytes.
 CHUNK_ROWS = 1 << 20
 CHUNK_BYTES = 64 << 20
 
-#: Partitions of a catalogue that are read at a time, which is mostly waiting for their storage, and row blocks of each
-#: that may wait for their turn: with the columns of a row group, which a reader holds, a few hundred MB
+#: Number of partitions that are read at a time (reading is mostly waiting for their storage), and of row blocks of each
+#: that may wait: together with the columns of a row group, which a reader holds, a few hundred MB
 _PARTITIONS_AT_ONCE = 4
 _BLOCKS_AHEAD = 4
 
@@ -45,7 +45,7 @@ class _GoodRows:
     kept: pa.BooleanArray | None = None
 
     def iterate_numbers(self) -> Iterator[int]:
-        """Yield the numbers of the rows of ``batch`` first; others may follow."""
+        """Yield the numbers of the rows of ``batch``, possibly followed by others."""
         numbers = (number for number in map(self.get_number, count()) if number not in self.bad)
         return numbers if self.kept is None else compress(numbers, self.kept.to_pylist())
 
@@ -56,7 +56,7 @@ class _GoodRows:
 
 @dataclass(frozen=True, slots=True)
 class Chunk:
-    """Good rows, at least one. ``number`` counts from 1; ``fraction`` of all input is read after this chunk."""
+    """At least one good row. ``number`` counts from 1; ``fraction``: the part of all input read up to this chunk."""
 
     number: int
     blocks: tuple[_GoodRows, ...]
@@ -71,11 +71,11 @@ class Chunk:
         return sum(block.batch.num_rows for block in self.blocks)
 
     def find_nulls(self, columns: Collection[str]) -> set[str]:
-        """Return those of these columns in which a row has NULL."""
+        """Return the columns in which a row has NULL."""
         return {name for name in columns if any(block.batch.column(name).null_count for block in self.blocks)}
 
     def find_origins(self, rows: Sequence[int]) -> Iterator[tuple[Source, int]]:
-        """Yield file and row number of rows of the chunk, given by ascending index from 0."""
+        """Yield the file and the row number of rows of the chunk, whose indexes from 0 are ascending."""
         remaining = deque(rows)
         first = 0
         for block in self.blocks:
@@ -91,14 +91,27 @@ class Chunk:
 def read_chunks(
     table: Table, sources: list[Source], rejects: RejectsFile, first: int = 1, choose_rows: ChooseRows | None = None
 ) -> Iterator[Chunk]:
-    """Yield the chunks; bad rows go to ``rejects``. All files count equally in ``fraction``.
+    """Yield the chunks of files. All files count equally in ``fraction``.
 
     Parameters
     ----------
+    table
+        The columns to which the rows are conformed.
+    sources
+        The files.
+    rejects
+        Receives the bad rows.
     first
         The number of the first chunk.
     choose_rows
-        Returns which of the good rows of a block are wanted.
+        Returns which good rows of a block are wanted.
+
+    Raises
+    ------
+    ReadError
+        A file cannot be read.
+    LoadError
+        There are too many bad rows.
     """
     number = first
     blocks: list[_GoodRows] = []
@@ -117,15 +130,15 @@ def read_chunks(
 
 
 def plan_chunks(sources: list[Source]) -> ChunkPlan | None:
-    """Return the plan of the chunks; None if only reading the files shows where chunks end."""
+    """Return the plan of the chunks; None if the files must be read to know the ends of the chunks."""
     partitions = [source for source in sources if isinstance(source, PartitionSource)]
     return ChunkPlan(partitions, CHUNK_ROWS, CHUNK_BYTES) if len(partitions) == len(sources) else None
 
 
 def read_planned_chunks(table: Table, plan: ChunkPlan, stored: Set[int], rejects: RejectsFile) -> Iterator[Chunk]:
-    """Yield the chunks of a plan except those that are ``stored``; partitions of those alone are not read."""
+    """Yield the chunks of a plan that are not ``stored``; partitions with only stored chunks are not read."""
     blocks = _read_good_rows(table, list(plan.sources), rejects, plan.find_needed(stored))
-    numbered = ((plan.find_number(place, block.get_number(0)), block, fraction) for place, block, fraction in blocks)
+    numbered = ((plan.find_number(index, block.get_number(0)), block, fraction) for index, block, fraction in blocks)
     for number, found in groupby(numbered, key=lambda item: item[0]):
         if number not in stored:
             _, rows, fractions = zip(*found, strict=True)
@@ -135,35 +148,36 @@ def read_planned_chunks(table: Table, plan: ChunkPlan, stored: Set[int], rejects
 def _read_good_rows(
     table: Table, sources: list[Source], rejects: RejectsFile, needed: Sequence[int] | None = None
 ) -> Iterator[tuple[int, _GoodRows, float]]:
-    """Yield position of the source, good rows, fraction of all input that is read. ``needed``: only these sources."""
+    """Yield the index of the source, good rows, and the fraction of all input that is read. ``needed``: sources."""
     are_partitions = any(isinstance(source, PartitionSource) for source in sources)
-    places = range(len(sources)) if needed is None else needed
-    readers = [partial(_conform_blocks, table, sources[place], place, rejects) for place in places]
+    indexes = range(len(sources)) if needed is None else needed
+    readers = [partial(_conform_blocks, table, sources[index], index, rejects) for index in indexes]
     blocks = (
         read_in_parallel(readers, _PARTITIONS_AT_ONCE, _BLOCKS_AHEAD)
         if are_partitions
         else chain.from_iterable(reader() for reader in readers)
     )
-    for place, row_block, batch, errors in blocks:
-        source = sources[place]
+    for index, row_block, batch, errors in blocks:
+        source = sources[index]
         rejects.add_errors(source.path, source.unit, errors)
         if batch.num_rows:
             bad = frozenset(error.where for error in errors)
-            fraction = (place + row_block.fraction) / len(sources)
-            yield place, _GoodRows(batch, source, row_block.where, bad), fraction
+            fraction = (index + row_block.fraction) / len(sources)
+            yield index, _GoodRows(batch, source, row_block.where, bad), fraction
 
 
 def _conform_blocks(
-    table: Table, source: Source, place: int, rejects: RejectsFile
+    table: Table, source: Source, index: int, rejects: RejectsFile
 ) -> Iterator[tuple[int, RowBlock, pa.RecordBatch, list[RejectedRow]]]:
-    """Yield the row blocks of the source at ``place``, each with its good rows and its faults."""
+    """Yield the row blocks of the source with an index, each with its good rows and its rejected rows."""
     conformer = Conformer(table, source)
     for row_block in source.read_blocks(conformer.source_names):
-        yield place, row_block, *conformer.conform_block(row_block)
+        yield index, row_block, *conformer.conform_block(row_block)
     rejects.add_cut_times(conformer.cut_times)
 
 
 def reject_orphans(chunk: Chunk, orphans: list[Orphan], rejects: RejectsFile) -> None:
+    """Write the orphans of a chunk to the rejects file, with their files and row numbers."""
     origins = chunk.find_origins([orphan.row for orphan in orphans])
     for orphan, (source, number) in zip(orphans, origins, strict=True):
         error = RejectedRow(number, orphan.column, orphan.value, orphan.reason)

@@ -1,12 +1,12 @@
-"""Correcting and deleting stored rows by their id: ``skyhouse update`` and ``skyhouse delete``.
+"""``skyhouse update`` and ``skyhouse delete``: correct and delete stored rows by their id.
 
     ids and new values into the correction table of every server -> staging table with links to the live parts
       -> ALTER UPDATE or DELETE of it -> counts checked, comment "verified" -> published like a load
 
-Only the corrected columns of the parts that have such rows are rewritten. Readers see all corrections or none. A row
-whose place is corrected (its position, the time or the parent by which the table is ordered) is taken out and inserted
-with its new values. A correction that was killed has changed nothing, or is verified: started again, it begins anew or
-publishes.
+Only the corrected columns of parts with corrected rows are rewritten. Readers see all corrections or none. A row whose
+sort key is corrected (its position, or the time or the parent by which the table is ordered) is deleted and inserted
+with its new values. A killed correction has changed nothing, or is verified: when it is started again, it starts from
+the beginning, or publishes.
 """
 
 from __future__ import annotations
@@ -41,13 +41,13 @@ from tap_service.readers.file_formats import open_source
 from tap_service.readers.table_source import RejectedRow, Source
 from tap_service.storage.engine.engine import Engine
 
-#: Rows of the files of one correction: every server has them in memory.
+#: Maximum number of rows in the files of one correction: every server holds them in memory.
 MAX_ROWS = 10_000_000
 
 
 @dataclass(frozen=True, slots=True)
 class _Correction:
-    """A correction with what it found."""
+    """A correction with its files and the state of its table."""
 
     request: CorrectionRequest
     reporter: Reporter
@@ -65,7 +65,7 @@ class _Correction:
 
     @property
     def staging_state(self) -> TableState:
-        """The state of its staging table when that is created."""
+        """The state of the staging table when it is created."""
         document = self.table.model_dump_json(by_alias=True, exclude_defaults=True)
         below = (load.fingerprint for load in self.live.loads)
         parts = [self.request.command, *self.digests, document, *below]
@@ -75,7 +75,16 @@ class _Correction:
 
 
 def correct_rows(engine: Engine, request: CorrectionRequest, reporter: Reporter) -> None:
-    """Correct or delete rows, or finish a correction that was stopped.
+    """Correct or delete rows, or finish a stopped correction.
+
+    Parameters
+    ----------
+    engine
+        Has the table.
+    request
+        The corrections.
+    reporter
+        Receives progress and messages; may stop the correction.
 
     Raises
     ------
@@ -103,7 +112,7 @@ def _apply_correction(correction: _Correction) -> FinishedLoad | None:
     matches = MatchChanges(correction.storage.engine, correction.request.table)
     if state is None or not _is_complete(correction, state, wanted):
         state = _fill_staging(correction, wanted)
-    elif matches.has_any():  # the ids of the rows that a killed command has corrected
+    elif matches.has_any():  # which need the ids of the rows that a killed command has corrected
         rejects = _open_rejects(correction)
         _read_corrections(correction, rejects)
     if state is None:
@@ -118,10 +127,10 @@ def _apply_correction(correction: _Correction) -> FinishedLoad | None:
 
 
 def _announce_rows(correction: _Correction, matches: MatchChanges) -> None:
-    """Tell the kept matches where rows are corrected: where they were, and where they will be."""
+    """Announce the old and new positions of corrected rows to the kept matches."""
     is_update = correction.request.command == "update"
-    places = [correction.storage.live.rows_sql, *([correction.storage.staging.rows_sql] if is_update else [])]
-    rows = [f"{place} WHERE {correction.rows.is_corrected_sql}" for place in places]
+    tables = [correction.storage.live.rows_sql, *([correction.storage.staging.rows_sql] if is_update else [])]
+    rows = [f"{table} WHERE {correction.rows.is_corrected_sql}" for table in tables]
     matches.announce_rows(rows, correction.rows.columns if is_update else None)
 
 
@@ -132,7 +141,7 @@ def _open_rejects(correction: _Correction) -> RejectsFile:
 
 
 def _is_complete(correction: _Correction, state: TableState, wanted: TableState) -> bool:
-    """Whether the staging tables have this correction, verified."""
+    """Whether the staging tables have this correction and are verified."""
     is_same = (state.fingerprint, state.added) == (wanted.fingerprint, wanted.added)
     latest = correction.appends.latest
     return is_same and state.verified and (latest is None or latest.is_staged(state.fingerprint))
@@ -158,7 +167,7 @@ def _prepare_correction(engine: Engine, request: CorrectionRequest, reporter: Re
 
 
 def _is_applied(correction: _Correction) -> bool:
-    """Whether all of the files were applied before, and shall not be again. Raises if only some were."""
+    """Whether all files were applied before and are not to be applied again. Raises if only some were applied."""
     request = correction.request
     if request.again:
         return False
@@ -171,12 +180,14 @@ def _is_applied(correction: _Correction) -> bool:
     if known:
         correction.storage.publication.finish_publishing()
         MatchChanges(correction.storage.engine, request.table).follow_change(correction.reporter)
-        correction.reporter.output(f"already applied to {request.table}: nothing was changed (--again applies it anew)")
+        correction.reporter.output(
+            f"already applied to {request.table}: nothing was changed (--again applies the files again)"
+        )
     return bool(known)
 
 
 def _fill_staging(correction: _Correction, wanted: TableState) -> TableState | None:
-    """Make the corrected table and verify it; return its state, None if no row is corrected."""
+    """Make the corrected table and verify it; return its state, or None if no row is corrected."""
     rejects = _open_rejects(correction)
     _read_corrections(correction, rejects)
     correction.reporter.check()
@@ -201,7 +212,7 @@ def _fill_staging(correction: _Correction, wanted: TableState) -> TableState | N
 
 
 def _read_corrections(correction: _Correction, rejects: RejectsFile) -> None:
-    """Fill the table of corrections; bad rows, and those without a row in the table, are rejected."""
+    """Fill the table of corrections. Bad rows, and ids that no row of the table has, are rejected."""
     request, rows = correction.request, correction.rows
     rows.create_table()
     chunks: list[Chunk] = []
@@ -211,14 +222,14 @@ def _read_corrections(correction: _Correction, rejects: RejectsFile) -> None:
         chunks.append(chunk)
         count += chunk.rows
         if count > MAX_ROWS:
-            raise LoadError(f"more than {MAX_ROWS:,} rows, which no {request.command} takes at once: split the files")
+            raise LoadError(f"more than {MAX_ROWS:,} rows, too many for one {request.command}: split the files")
         rows.add_rows(chunk.batches)
         correction.reporter.progress(count, chunk.fraction)
     _reject_unknown(correction, chunks, rejects)
     rejects.close()
     rejects.report_cut_times(correction.reporter)
     if repeated := count - rows.count_ids():
-        correction.reporter.message(f"{repeated:,} rows have an id that a later row has too, which counts")
+        correction.reporter.message(f"{repeated:,} rows have the same id as a later row, which applies")
 
 
 def _reject_unknown(correction: _Correction, chunks: list[Chunk], rejects: RejectsFile) -> None:
@@ -235,7 +246,7 @@ def _reject_unknown(correction: _Correction, chunks: list[Chunk], rejects: Rejec
 
 
 def _update_rows(correction: _Correction) -> None:
-    """Give the rows of the staging table their new values."""
+    """Write the new values to the rows of the staging table."""
     staging, table, rows = correction.storage.staging, correction.table, correction.rows
     plain = staging.find_plain_columns(table).intersection(rows.columns)
     if with_nulls := rows.find_nulls(plain):
@@ -248,12 +259,12 @@ def _update_rows(correction: _Correction) -> None:
 
 
 def _move_rows(correction: _Correction) -> None:
-    """Take the rows out of the staging table and insert them with their new values."""
+    """Delete the rows from the staging table and insert them with their new values."""
     staging, table, rows = correction.storage.staging, correction.table, correction.rows
     names = {name: quote_identifier(name) for name in given_columns(table)}
     values = (f"{rows.value_sql(name)} AS {sql}" if name in rows.columns else sql for name, sql in names.items())
     gateway = staging.open_gateway(table)
-    # the condition is on the ids as they are stored, and no id is corrected
+    # the condition uses the stored ids, and ids are never corrected
     gateway.fill_from_query(f"SELECT {', '.join(values)} FROM {staging.rows_sql} WHERE {rows.is_corrected_sql}")
     try:
         if orphans := gateway.find_orphans():
@@ -268,12 +279,12 @@ def _move_rows(correction: _Correction) -> None:
 
 
 def _verify_rows(correction: _Correction, count: int, live_rows: int) -> None:
-    """Raise ``LoadError`` unless the staging table is the live one, corrected."""
+    """Raise ``LoadError`` unless the staging table has the corrected rows of the live table."""
     staging = correction.storage.staging
     is_update = correction.request.command == "update"
     wanted = live_rows - (0 if is_update else count)
     found = sum(staging.count_chunk_rows().values())
-    errors = [] if found == wanted else [f"it has {found:,} rows, where {wanted:,} should be"]
+    errors = [] if found == wanted else [f"it has {found:,} rows instead of {wanted:,}"]
     if is_update and (finished := correction.rows.count_finished(staging.rows_sql)) != count:
         errors.append(f"{finished:,} of {count:,} rows are corrected")
     errors += staging.find_problems()
@@ -288,7 +299,7 @@ def _verify_rows(correction: _Correction, count: int, live_rows: int) -> None:
 
 
 def _keys_sql(correction: _Correction) -> str:
-    """SQL of the keys of which versions are corrected, as they were and as they are."""
+    """Return the SQL of the keys of corrected versions, before and after the correction."""
     key = key_sql(correction.table)
     storage, where = correction.storage, correction.rows.is_corrected_sql
     found = (f"SELECT {key} FROM {rows} WHERE {where}" for rows in (storage.live.rows_sql, storage.staging.rows_sql))

@@ -1,4 +1,4 @@
-"""The columns that a correction reads from its files, and what it refuses."""
+"""Chooses the columns that a correction reads from its files, and refuses unsuitable files."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from tap_service.readers.table_source import Source
 
 
 def plan_correction(request: CorrectionRequest, table: Table, sources: list[Source], reporter: Reporter) -> Table:
-    """Return ``table`` with its id and the corrected columns alone. Raises ``LoadError``."""
+    """Return ``table`` with only its id and the corrected columns. Raises ``LoadError``."""
     if not table.layout.id:
         raise LoadError(
-            f"{request.table} has no id, by which rows could be found: name its columns in id of skyhouse:layout"
+            f"{request.table} has no id by which rows can be found: name its columns in id of skyhouse:layout"
             " (skyhouse schema apply adds the index), or load the table again with --replace"
         )
     names = [field.name for field in sources[0].fields]
@@ -33,7 +33,7 @@ def plan_correction(request: CorrectionRequest, table: Table, sources: list[Sour
     if request.command == "update":
         _refuse_columns(request, table, others, changed)
     elif ignored := [name for name in names if find_matching_name(name, table.layout.id) is None]:
-        reporter.message(f"only the id counts, so these columns are ignored: {', '.join(ignored)}")
+        reporter.message(f"rows are deleted by id, so these columns are ignored: {', '.join(ignored)}")
     columns = [_require(column, table) for column in table.columns if column.name in {*table.layout.id, *changed}]
     layout = Layout(position=table.layout.position, id=table.layout.id)
     return table.model_copy(update={"columns": tuple(columns), "layout": layout, "keys": ()})
@@ -56,6 +56,6 @@ def _refuse_columns(request: CorrectionRequest, table: Table, others: list[str],
 
 
 def _require(column: Column, table: Table) -> Column:
-    """Return the column as one that each file has; an id that is NULL finds no row."""
+    """Return the column as one that each file must have; an id must not be NULL."""
     is_id = column.name in table.layout.id
     return column.model_copy(update={"if_missing": "", "nullable": column.nullable and not is_id})

@@ -1,4 +1,4 @@
-"""The schema file (YAML with Felis' keys) that a table file implies: the output of ``skyhouse describe``."""
+"""Describes a table file as a schema file (YAML with Felis' keys): the output of ``skyhouse describe``."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from tap_service.readers.table_source import Source, TableHeader
 from tap_service.readers.time_casts import count_cut_times
 from tap_service.readers.votable_reader import VotableSource
 
-#: UCDs and names of texts that are searched by words, besides identifiers of anything but the row
+#: UCDs and names of texts that are searched by words; identifiers are included if they do not identify the row
 _WORDY_UCDS = frozenset({"meta.title", "meta.note", "meta.abstract", "meta.id"})
 _WORDY_NAMES = frozenset({"title", "name", "description", "abstract", "comment", "note", "remark"})
 
@@ -37,12 +37,26 @@ def describe_source(
 
     Parameters
     ----------
+    source
+        The file.
+    schema_name, table_name
+        Names for the document.
     only
-        Describe these columns alone, without layout, links and services.
+        Describe only these columns, without layout, links and services.
     suggests_text_indexes
-        Give the layout text indexes of names, titles and notes.
+        Add text indexes of names, titles and notes to the layout.
     leaves_out_unusable
-        Describe the other columns, if some cannot be loaded.
+        Describe the other columns if some cannot be loaded.
+
+    Returns
+    -------
+    dict
+        The document, of dict, list, str, int, float and bool.
+
+    Raises
+    ------
+    LoadError
+        A column cannot be loaded.
     """
     if source.unusable and only is None and not leaves_out_unusable:
         unusable = "; ".join(f"{name}: {reason}" for name, reason in source.unusable.items())
@@ -65,7 +79,7 @@ def describe_source(
 
 
 def _describe_form(source: TableHeader) -> dict[str, Any]:
-    """Return the choices without which the file would be read in another way."""
+    """Return the options without which the file would be read differently."""
     form = {name: getattr(source.options, name) for name in FileForm.model_fields}
     return {
         name: list(value) if isinstance(value, tuple) else value
@@ -75,9 +89,9 @@ def _describe_form(source: TableHeader) -> dict[str, Any]:
 
 
 def find_doubts(source: TableHeader) -> Iterator[str]:
-    """Yield warnings about types that were guessed from text and may be wrong, positions in hours, and cut times."""
+    """Yield warnings about types that are guesses from text, positions in hours, and times that are cut."""
     for name in find_hour_angles(source.fields):
-        yield f"{source.path}: column {name} is in hours, so it is no position: multiply it by 15 to have degrees"
+        yield f"{source.path}: column {name} is in hours, so it is not a position: multiply it by 15 to get degrees"
     if isinstance(source, CsvSource):
         for doubt in source.list_doubts():
             yield f"{source.path}: {doubt}"
@@ -90,14 +104,14 @@ def find_doubts(source: TableHeader) -> Iterator[str]:
 
 
 def _find_cut_times(source: Source) -> list[str]:
-    """Return the columns of texts whose first times lose digits."""
+    """Return the columns of text files whose first times lose digits."""
     names = tuple(field.name for field in source.fields if field.type.is_timestamp)
     block = next(source.read_blocks(names), None) if names else None
     return [name for name in names if block and count_cut_times(block.batch.column(name))]
 
 
 def _describe_layout_and_services(source: TableHeader, columns: list[dict[str, Any]]) -> dict[str, Any]:
-    """Return layout and services of the table; add LINKs to their columns."""
+    """Return the layout and services of the table; add LINKs to their columns."""
     keys: dict[str, Any] = {}
     layout = describe_layout(source.fields)
     if layout:
@@ -113,7 +127,7 @@ def _describe_layout_and_services(source: TableHeader, columns: list[dict[str, A
 
 
 def describe_layout(fields: tuple[Field, ...]) -> dict[str, Any]:
-    """Return the layout that the names and UCDs of columns imply: position and id."""
+    """Return the layout from the names and UCDs of columns: the position and the id."""
     layout: dict[str, Any] = {}
     position = find_position_columns(fields)
     if position:
@@ -127,7 +141,7 @@ def describe_layout(fields: tuple[Field, ...]) -> dict[str, Any]:
 
 
 def _find_wordy_columns(fields: tuple[Field, ...]) -> list[str]:
-    """Return the texts that look like names, titles or notes, and do not identify the row."""
+    """Return the text columns that look like names, titles or notes and do not identify the row."""
     found = []
     for field in fields:
         ucd = split_ucd(field.ucd)

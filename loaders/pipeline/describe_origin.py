@@ -1,4 +1,4 @@
-"""The schema file of a table of another TAP service: what ``skyhouse describe`` prints for its address."""
+"""Describes a table of another TAP service as a schema file, for ``skyhouse describe`` and mirrors."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _COLUMNS: YamlPath = (*_TABLE, "columns")
 
 _TEXTS = ("description", "unit", "ucd", "utype")
 
-#: xtypes that a column keeps by its datatype
+#: xtypes that the datatype of a column implies
 _KEPT_BY_TYPE = frozenset({"timestamp", "adql:timestamp", "clob", "adql:clob"})
 
 
@@ -47,7 +47,7 @@ class OriginDescription:
 
 @dataclass(slots=True)
 class _Described:
-    """A column of the origin and what the file says of it."""
+    """A column of the origin, with its keys and comments in the schema file."""
 
     origin: DefinedColumn
     keys: dict[str, Any]
@@ -60,9 +60,9 @@ def describe_origin(table: OriginTable, schema_name: str = "", table_name: str =
     Parameters
     ----------
     table
-        What the service says.
+        The table, as the service describes it.
     schema_name, table_name
-        Names in the file; by default those of the origin, changed if they are reserved.
+        Names in the file; by default the names of the origin, changed if they are reserved.
 
     Raises
     ------
@@ -145,7 +145,7 @@ class _Description:
         return found.constraints
 
     def _require_ids(self, table: dict[str, Any]) -> None:
-        """Forbid NULLs in the id where the origin tells nullable columns from others by flags."""
+        """Forbid NULLs in the id if the origin marks nullable columns by flags."""
         ids = {*table.get("skyhouse:layout", {}).get("id", ()), *table.get("primaryKey", ())}
         if any("nullable" in column.origin.flags for column in self._columns):
             for column in self._columns:
@@ -166,7 +166,7 @@ class _Description:
 
 
 def _find_principals(table: OriginTable) -> list[DefinedColumn]:
-    """Return the columns, the principal ones with that flag: VODataService has only ``primary`` for them."""
+    """Return the columns with the flag ``principal``, for which VODataService has only ``primary``."""
     columns = table.definition.columns
     if "TAP_SCHEMA" in table.sources:
         return columns
@@ -186,7 +186,7 @@ def _describe_columns(columns: list[DefinedColumn]) -> tuple[list[_Described], d
             described.append(made)
     for new, made in zip(make_column_names([c.origin.field.name for c in described]), described, strict=True):
         if new != made.origin.field.name:
-            made.comments.append(f"{made.origin.field.name!r} at the origin: reserved, or not a name of its own")
+            made.comments.append(f"{made.origin.field.name!r} at the origin: reserved, or not unique")
         made.keys["name"] = new
     indexes = [made.origin.index for made in described]
     if indexes not in ([*range(len(indexes))], [*range(1, len(indexes) + 1)]):
@@ -201,7 +201,7 @@ def _describe_column(column: DefinedColumn) -> _Described:
     kind = column.field.type
     if kind.datatype in TEXT and not column.arraysize and not kind.is_timestamp:
         kind = replace(kind, arraysize="*")
-        comments.append("the origin gives no arraysize, which is one character in VOTable")
+        comments.append("the origin has no arraysize, which means one character in VOTable")
     about: dict[str, Any] = {key: _clean(getattr(column.field, key)) for key in _TEXTS}
     keys = field_to_felis(replace(column.field, type=kind, **about))
     if kind.datatype == "unicodeChar" and kind.is_text and kind.arraysize != "*":
@@ -215,7 +215,7 @@ def _describe_column(column: DefinedColumn) -> _Described:
 
 
 def _find_doubts(column: DefinedColumn) -> Iterator[str]:
-    """Yield what of the metadata is no VOUnit, no UCD1+, or not kept."""
+    """Yield comments on units that are not VOUnits, UCDs that are not UCD1+, and xtypes that are left out."""
     if column.field.unit and normalise_unit(column.field.unit) is None:
         yield f"{column.field.unit!r} is not a VOUnit: write one, such as km.s**-1"
     if column.field.ucd and (problem := find_ucd_problem(column.field.ucd)):
@@ -225,7 +225,7 @@ def _find_doubts(column: DefinedColumn) -> Iterator[str]:
 
 
 def _find_problem(keys: dict[str, Any]) -> str:
-    """Return why a column cannot be one of a schema file; '' if it can. Its name is not considered."""
+    """Return why a column cannot be in a schema file; '' if it can. Its name is not considered."""
     try:
         Column.model_validate(keys | {"name": "c"})
     except ValidationError as error:
@@ -234,7 +234,7 @@ def _find_problem(keys: dict[str, Any]) -> str:
 
 
 def _describe_indexes(columns: list[_Described]) -> list[str]:
-    """Return the comment on the columns that the origin has indexed, as they would stand in the layout."""
+    """Return the comment about columns that are indexed at the origin, as they would be written in the layout."""
     names = [
         column.keys["name"]
         for column in columns
@@ -245,7 +245,7 @@ def _describe_indexes(columns: list[_Described]) -> list[str]:
         return []
     listed = document_to_yaml({"indexes": names}).splitlines()
     return [
-        "also indexed at the origin; each index costs disk, so name in the layout those that queries need:",
+        "also indexed at the origin; an index takes disk space, so name in the layout the columns that queries need:",
         *listed,
     ]
 

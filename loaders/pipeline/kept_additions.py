@@ -1,9 +1,9 @@
-"""Keeping the rows that a load adds to a watched table, for the watches (``engine_tables.addition_record``).
+"""Keeps copies of the rows that a load adds to a watched table, for the watches (``engine_tables.addition_record``).
 
-    rows into the addition's own table -> the table has them (published) -> record of the addition
+    rows into the table of the addition -> the watched table has them (published) -> record of the addition
 
 A load that was killed after the table had its rows is recorded by the next load of the table, or by the next start of
-the process that holds the data path. The id of an addition follows from the load, so what is done twice is done once.
+the process that holds the data path. The load determines the id of its addition, so repeating a step has no effect.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from tap_service.storage.engine.engine import Engine
 
 
 class KeptAdditions:
-    """The additions to the table with this state."""
+    """The additions to the table with a state."""
 
     def __init__(self, engine: Engine, state: TableState) -> None:
         self._engine = engine
@@ -31,7 +31,7 @@ class KeptAdditions:
         self._origin = state.origin
 
     def keep_rows(self, load: FinishedLoad, rows_sql: str) -> None:
-        """Keep the rows of a load, which are all of ``rows_sql``, if the table is watched. May be repeated."""
+        """Keep the rows of a load, ``rows_sql``, if the table is watched. May be repeated. Raises ``LoadError``."""
         if not load.rows or (self._schema.name, self._table.name) not in addition_record.read_watched(self._engine):
             return
         addition_id = self._make_id(load)
@@ -42,24 +42,24 @@ class KeptAdditions:
         kept = addition_record.count_kept_rows(self._engine, addition_id)
         if kept != load.rows:
             raise LoadError(
-                f"{kept:,} rows are kept for the watches of {self._schema.name}.{self._table.name}, where {load.rows:,}"
-                " should be: something else has changed them. Start the load again"
+                f"{kept:,} rows instead of {load.rows:,} are kept for the watches of {self._schema.name}."
+                f"{self._table.name}: something else has changed them. Start the load again"
             )
 
     def keep_chunks(self, load: FinishedLoad, staging_sql: str) -> None:
-        """Keep the rows of a verified staging table that are not those of the live table. May be repeated."""
+        """Keep the rows of a verified staging table that the live table does not have. May be repeated."""
         columns = ", ".join(map(quote_identifier, given_columns(self._table)))
         self.keep_rows(load, f"(SELECT {columns} FROM {staging_sql} WHERE {CHUNK_COLUMN} > 0)")
 
     def record_load(self, load: FinishedLoad) -> None:
-        """Record the addition of a load, which the table has, if its rows are kept. May be repeated."""
+        """Record the addition of a published load if its rows are kept. May be repeated."""
         addition_id = self._make_id(load)
         kept = addition_record.count_kept_rows(self._engine, addition_id)
         if kept == load.rows and not addition_record.is_recorded(self._engine, addition_id):
             addition_record.record_addition(self._engine, addition_id, self._schema, load.rows)
 
     def record_all(self, state: TableState) -> None:
-        """Record the loads of a table that were killed before their record."""
+        """Record the additions of loads that were killed before they recorded them."""
         if addition_record.find_unrecorded(self._engine, 0):
             for load in state.find_loads("load"):
                 self.record_load(load)

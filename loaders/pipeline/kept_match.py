@@ -1,12 +1,12 @@
-"""A kept match: made in pieces of the sky, and recomputed where its tables have changed.
+"""A kept match: is made in pieces of the sky, and recomputed where its tables have changed.
 
     make:    staging table -> the pairs of one piece after the other, each a chunk -> counted, "verified" -> published
     follow:  staging table with links to the live parts -> rows of the changed region masked -> new rows of its
                pieces inserted -> counted, "verified" -> published
-    then     record: it has followed (``match_record``), from which moment queries use it
+    then     record that it is up to date (``match_record``), from which moment queries use it
 
-A match that was killed while it was made goes on after its last piece. One that was killed while it followed begins
-that again: the record has the cells until it is done.
+A match that is killed while it is made continues after its last piece. A match that is killed while it follows a change
+starts to follow again: the record has the changed cells until it is done.
 """
 
 from __future__ import annotations
@@ -43,28 +43,28 @@ from loaders.storage.gateway_table import Orphan
 from loaders.storage.load_state import FinishedLoad, TableState
 from tap_service.storage.engine.engine import Engine
 
-#: Rows of both tables in a piece
+#: Number of rows of both tables in a piece
 PIECE_ROWS = 1_000_000
 
-#: Pairs that are in memory, and inserted, together: a chunk. A piece has one of them, and more in a dense field.
+#: Number of pairs of a chunk, which are in memory together. A piece is one chunk, or several in a dense field.
 _BLOCK_ROWS = 1_000_000
 
-#: Orders by which the cells around a piece are finer than its own, and how many of them are looked through.
+#: Orders by which the cells around a piece are finer than its own cells, and the maximum number of them
 _BORDER_ORDERS = 3
 _BORDER_CELLS = 20_000
 
-#: Cells of a piece of a changed region.
+#: Maximum number of cells of a piece of a changed region
 _PIECE_CELLS = 2000
 
-#: Share of masked rows in the parts beyond which the parts are rewritten without them.
+#: Fraction of masked rows above which the parts are rewritten without them
 _MAX_MASKED = 0.25
 
-#: Changed cells, as a part of all, beyond which all of the match is recomputed.
+#: Fraction of changed cells above which the entire match is recomputed
 _MAX_CHANGED = 0.25
 
 
 class KeptMatch:
-    """The kept match ``table`` of ``schema``. Raises ``LoadError``."""
+    """The kept match ``table`` of ``schema``. Raises ``LoadError`` if one of its tables does not fit."""
 
     def __init__(self, engine: Engine, catalogue: Catalogue, schema: Schema, table: Table) -> None:
         self._engine = engine
@@ -78,7 +78,7 @@ class KeptMatch:
     # --- all of it ----------------------------------------------------------------------------------------------------
 
     def make_pairs(self, reporter: Reporter) -> int:
-        """Make all of it, or go on with that, and publish; return the number of its pairs."""
+        """Make or resume the entire match, and publish it; return the number of its pairs. Raises ``LoadError``."""
         reach_degrees = self.rows.find_reach()
         stamps = self._read_stamps()
         state = self._open_staging(reach_degrees, stamps)
@@ -97,12 +97,12 @@ class KeptMatch:
         return state.rows
 
     def _read_stamps(self) -> str:
-        """Return a text that changes whenever a row of one of the tables does."""
+        """Return a text that changes whenever a row of one of the tables changes."""
         sides = [(side.schema.name, side.table.name) for side in (self.rows.left, self.rows.right)]
         return repr(read_content_stamps(self._engine, sides))
 
     def _open_staging(self, reach_degrees: float, stamps: str) -> TableState:
-        """Return the state of the staging table, which is a new one unless it is of the same rows of both tables."""
+        """Return the state of the staging table, which is created again if the rows of a table have changed."""
         document = self._table.model_dump_json(by_alias=True, exclude_defaults=True)
         parts = [document, repr(reach_degrees), repr((PIECE_ROWS, CHUNKS_PER_PIECE)), stamps]
         fingerprint = hashlib.sha256("\n".join(parts).encode()).hexdigest()
@@ -115,7 +115,18 @@ class KeptMatch:
         return state
 
     def list_pieces(self, reach: float) -> list[tuple[MatchRegion, int]]:
-        """Return pieces of the sky with about ``PIECE_ROWS`` rows, and the order of the cells around each."""
+        """Divide the sky into pieces with about ``PIECE_ROWS`` rows.
+
+        Parameters
+        ----------
+        reach
+            Greatest separation in degrees of the stored positions of a pair.
+
+        Returns
+        -------
+        list of tuple of MatchRegion and int
+            The pieces, each with the order of the cells around it.
+        """
         order = self._table.layout.healpix_order
         last_cell = 12 * 4**order
         rows = [0] * last_cell
@@ -123,9 +134,9 @@ class KeptMatch:
             shift = 2 * (side.table.layout.healpix_order - order)
             density = read_density(self._engine, side.schema.name, side.table.name)
             for cell, count in zip(density["cell"].to_pylist(), density["rows"].to_pylist(), strict=True):
-                place = cell >> shift if shift >= 0 else cell << -shift
-                if place < last_cell:
-                    rows[place] += count
+                own_cell = cell >> shift if shift >= 0 else cell << -shift
+                if own_cell < last_cell:
+                    rows[own_cell] += count
         finest = order_for_radius(2 * reach)
         if finest is None:
             return [(MatchRegion(None), 0)]
@@ -156,7 +167,7 @@ class KeptMatch:
         reporter.progress(rows, 1)
 
     def _insert_blocks(self, chunks: range, blocks: Iterator[list[pa.RecordBatch]]) -> Iterator[int]:
-        """Insert the blocks of a piece as these chunks, and yield the rows of each."""
+        """Insert the blocks of a piece as these chunks, and yield the number of rows of each."""
         for chunk, block in enumerate(blocks, chunks.start):
             if chunk not in chunks:
                 raise LoadError(
@@ -167,7 +178,7 @@ class KeptMatch:
             yield sum(batch.num_rows for batch in block)
 
     def _find_first_piece(self, pieces: int, reporter: Reporter) -> tuple[int, int]:
-        """Return the piece to begin with, whose rows are deleted, and the number of rows of those before it."""
+        """Delete the rows of the unfinished piece; return its number, and the number of rows of earlier pieces."""
         staging = self.storage.staging
         if not (present := staging.count_chunk_rows()):
             return 0, 0
@@ -192,7 +203,7 @@ class KeptMatch:
     # --- a part of it -------------------------------------------------------------------------------------------------
 
     def follow_tables(self, reporter: Reporter) -> bool:
-        """Recompute the pairs that changes of the tables may have altered; return whether there was anything to do."""
+        """Recompute the pairs that changes of the tables may affect; return whether there were changes."""
         record = read_match_records(self._engine).get(self.name)
         if record is not None and record.is_current:
             return False
@@ -209,7 +220,7 @@ class KeptMatch:
         self._publish_staging()
 
         def clear_cells(records: dict[str, MatchRecord]) -> None:
-            if records.get(self.name) == record:  # else a table has changed again, in more cells
+            if records.get(self.name) == record:  # otherwise a table has changed again, in more cells
                 records[self.name] = MatchRecord(reach=reach_degrees)
 
         write_match_records(self._engine, clear_cells)
@@ -263,21 +274,23 @@ class KeptMatch:
     def _mark_verified(self, state: TableState) -> TableState:
         staging = self.storage.staging
         if errors := staging.find_problems():
-            raise LoadError(f"the staging table of {self.name} is wrong: {'; '.join(errors)}. Start the same again")
+            raise LoadError(
+                f"the staging table of {self.name} is wrong: {'; '.join(errors)}. Start the same command again"
+            )
         counted = self._engine.fetch_table(f"SELECT count() AS rows FROM {staging.rows_sql}")
         rows = int(counted.column(0)[0].as_py())
         now = datetime.now(UTC).isoformat(timespec="seconds")
         tables = (self.rows.left.name, self.rows.right.name)
         done = FinishedLoad(fingerprint=state.fingerprint, files=tables, rows=rows, rejected=0, finished=now)
         version, known = read_registered(self._engine, self.storage.schema_name, self._table.name)
-        # a description that the catalogue has already is not written again
+        # a description that the catalogue already has is not written again
         is_known = known is not None and known.tables == self._entry.tables
         state = state.model_copy(update={"verified": True, "loads": (done,), "catalogue": version - is_known})
         staging.mark_verified(state)
         return state
 
     def _publish_staging(self) -> None:
-        if not self.storage.is_cluster:  # where it is published by a new description, which counts the rows
+        if not self.storage.is_cluster:  # where the publication writes the density
             update_density(self._engine, self.storage.schema_name, self._table, self.storage.staging.name)
         self.storage.publication.publish_staging()
         reach(Failpoint.MATCH_PUBLISH)
@@ -298,7 +311,7 @@ def _group_batches(batches: Iterator[pa.RecordBatch]) -> Iterator[list[pa.Record
 
 
 def _find_border(order: int, cells: Sequence[int]) -> int:
-    """Return the order of the cells around a piece: fine ones, so that few rows are read twice."""
+    """Return the order of the cells around a piece. They are fine, so that few rows are read twice."""
     finer = (extra for extra in range(_BORDER_ORDERS, 0, -1) if len(cells) * 4**extra <= _BORDER_CELLS)
     return order + next(finer, 0)
 
@@ -321,7 +334,7 @@ def list_matches(catalogue: Catalogue) -> Iterator[tuple[Schema, Table]]:
 
 
 def forget_match(engine: Engine, name: str) -> None:
-    """Delete the record of a kept match, so that no query uses it; its table stays."""
+    """Delete the record of a kept match, so that no query uses it. Its table stays."""
 
     def remove_record(records: dict[str, MatchRecord]) -> None:
         records.pop(name, None)

@@ -1,11 +1,10 @@
-"""The table of latest versions of a table with ``Layout.versions``, kept by each change of that table.
+"""The table of latest versions of a table with ``Layout.versions``, which each change of that table updates.
 
     keys that change -> their latest rows into a gateway -> staging table with links to the live parts
       -> rows of these keys masked -> gateway inserted -> counted, comment "verified" -> published after the table
 
-The latest row of a key is computed from rows that include the present one, so a change that is done twice is done once.
-A staging table that is verified has the fingerprint of the table to which it belongs: after a kill it is published when
-that table is the live one.
+The latest row of a key is computed from rows that include the present one, so repeating a change has no effect. A
+verified staging table has the fingerprint of its table: after a kill, it is published if that table is the live table.
 """
 
 from __future__ import annotations
@@ -38,7 +37,7 @@ from loaders.storage.storage_protocol import TableStorage
 from loaders.storage.stored_table import COPY_SETTINGS, find_nulls
 from tap_service.storage.engine.engine import Engine
 
-#: Share of masked rows in the parts beyond which the parts are rewritten without them.
+#: Fraction of masked rows above which the parts are rewritten without them
 _MAX_MASKED = 0.25
 
 
@@ -64,8 +63,8 @@ class LatestRows:
         return state is not None and state.verified and state.fingerprint == fingerprint
 
     def stage_all(self, rows_sql: str, fingerprint: str) -> None:
-        """Fill the staging table with the latest of all rows of the table, ``rows_sql``."""
-        state = self._begin(fingerprint, onto_live=False)
+        """Fill the staging table with the latest versions of all rows of the table, ``rows_sql``."""
+        state = self._create_staging(fingerprint, onto_live=False)
         latest = latest_rows_sql(self._table, rows_sql)
         staging = self.storage.staging
         if isinstance(staging, ServerStagingTable):
@@ -78,14 +77,26 @@ class LatestRows:
         self._mark_verified(state)
 
     def stage_keys(self, keys_sql: str, rows_sql: str, fingerprint: str, *, has_few_rows: bool = False) -> None:
-        """Give the keys of a query their latest rows in ``rows_sql``; a key without a row loses the one that it has."""
+        """Fill the staging table with links to the live parts, and replace the rows of some keys.
+
+        Parameters
+        ----------
+        keys_sql
+            The SQL of the keys. A key without a row in ``rows_sql`` is removed.
+        rows_sql
+            The SQL of the rows of the table.
+        fingerprint
+            The fingerprint of the table to which the staging table belongs.
+        has_few_rows
+            Whether sorting the rows of these keys is cheap.
+        """
         find_latest = sort_latest_rows_sql if has_few_rows else latest_rows_sql
         try:
             self._write_keys(keys_sql)
-            state = self._begin(fingerprint, onto_live=True)
+            state = self._create_staging(fingerprint, onto_live=True)
             key = key_sql(self._table)
             is_changed = f"({key}) IN (SELECT {key} FROM {self._keys_table})"
-            # rows are masked, not removed: 67 k of 3 M rows in 1 s instead of 3.5 s of the processor
+            # rows are masked, not removed: 67 k of 3 M rows take 1 s instead of 3.5 s of CPU time
             self.storage.staging.change_rows(f"UPDATE _row_exists = 0 WHERE {is_changed}")
             changed_rows = f"(SELECT {self._columns} FROM {rows_sql} WHERE {is_changed})"
             self._insert_rows(find_latest(self._table, changed_rows))
@@ -99,14 +110,14 @@ class LatestRows:
             self._drop_keys()
 
     def refresh(self, added_sql: str, fingerprint: str) -> None:
-        """Take the rows of a small append, ``added_sql``, and publish."""
+        """Update the keys of a small append, whose rows are ``added_sql``, and publish."""
         keys = f"SELECT DISTINCT {key_sql(self._table)} FROM {added_sql}"
         live = self.storage.live.rows_sql
         both = f"(SELECT {self._columns} FROM {added_sql} UNION ALL SELECT {self._columns} FROM {live})"
         self.stage_keys(keys, both, fingerprint, has_few_rows=True)
         self.publish()
 
-    def _begin(self, fingerprint: str, *, onto_live: bool) -> TableState:
+    def _create_staging(self, fingerprint: str, *, onto_live: bool) -> TableState:
         state = TableState(fingerprint=fingerprint, entry=self._entry)
         staging = self.storage.staging
         staging.create_table(self._entry, self._latest, state, onto_live=onto_live, has_chunks=False)
@@ -163,7 +174,7 @@ class LatestRows:
         now = datetime.now(UTC).isoformat(timespec="seconds")
         done = FinishedLoad(fingerprint=state.fingerprint, files=(), rows=rows, rejected=0, finished=now)
         version, known = read_registered(self._engine, storage.schema_name, self._latest.name)
-        # a description that the catalogue has already is not written again
+        # a description that the catalogue already has is not written again
         is_known = known is not None and known.tables == self._entry.tables
         updates = {"verified": True, "loads": (done,), "catalogue": version - is_known}
         storage.staging.mark_verified(state.model_copy(update=updates))
@@ -174,12 +185,12 @@ class LatestRows:
         """Make the staging table visible, after the table to which it belongs."""
         self._drop_keys()
         storage = self.storage
-        if not storage.is_cluster:  # where it is published by a new description, which counts the rows
+        if not storage.is_cluster:  # where the publication writes the density
             update_density(self._engine, storage.schema_name, self._latest, storage.staging.name)
         storage.publication.publish_staging()
 
     def finish_publishing(self, fingerprint: str) -> None:
-        """Publish the staging table that a killed command left if it belongs to the live table; drop another."""
+        """Publish the staging table of a killed command if it belongs to the live table, and drop it otherwise."""
         if self.is_staged(fingerprint):
             self.publish()
         elif self.storage.staging.read_state() is not None:
@@ -192,7 +203,7 @@ class LatestRows:
     # --- checking -----------------------------------------------------------------------------------------------------
 
     def find_problems(self, rows_sql: str) -> list[str]:
-        """Compare with the latest of all rows of the table."""
+        """Compare the table with the latest versions of all rows, ``rows_sql``."""
         wanted, found = (
             fetch_row_sums(self._engine, self._latest, rows)
             for rows in (f"({latest_rows_sql(self._table, rows_sql)})", self.storage.live.rows_sql)
@@ -200,7 +211,7 @@ class LatestRows:
         name = f"{self.storage.schema_name}.{self._latest.name}"
         if found == wanted:
             return []
-        return [f"{name} has {found.rows:,} rows that are not the {wanted.rows:,} latest versions"]
+        return [f"{name} has {found.rows:,} rows that differ from the {wanted.rows:,} latest versions"]
 
 
 def open_latest_rows(engine: Engine, schema: Schema, table: Table) -> LatestRows | None:

@@ -1,4 +1,4 @@
-"""What a load refuses before it changes anything."""
+"""Checks of a load, before it changes anything."""
 
 from __future__ import annotations
 
@@ -29,31 +29,29 @@ def refuse_mode(request: LoadRequest, live: TableState | None, storage: TableSto
         return
     old = live.entry.tables[0]
     if request.mode == "append" and old != table:
-        raise LoadError(
-            f"{request.schema_file} describes other columns than those of {request.table}: leave out --schema"
-        )
+        raise LoadError(f"{request.schema_file} describes other columns than {request.table} has: leave out --schema")
     if storage.is_cluster and old.is_sharded != table.is_sharded:
         state = "sharded" if table.is_sharded else "whole on every server"
         raise LoadError(f"{request.table} cannot become {state} while it exists: drop it first")
 
 
 def refuse_attached(catalogue: Catalogue, name: str) -> None:
-    """Raise ``LoadError`` if the table is attached: its rows are those of its files."""
+    """Raise ``LoadError`` if the table is attached: its rows are in its files."""
     entry = catalogue.find_entry(*split_name(name))
     if entry is not None and entry.attached is not None:
         raise LoadError(
-            f"{name} is attached, so its rows are those of the files in {entry.attached.attachment.address}:"
-            f" read these again with skyhouse attach --refresh --table {name}, or remove the table with skyhouse drop"
+            f"{name} is attached, so its rows are in the files of {entry.attached.attachment.address}:"
+            f" read them again with skyhouse attach --refresh --table {name}, or remove the table with skyhouse drop"
         )
 
 
 def refuse_match(table: Table | None, catalogue: Catalogue, name: str) -> None:
-    """Raise ``LoadError`` if the table is a kept match, whose rows follow from others; ``table``: as it is to be."""
+    """Raise ``LoadError`` if the table is, or would be as ``table``, a kept match: its rows follow from others."""
     entry = catalogue.find_entry(*split_name(name))
     known = entry.table if entry is not None else None
     if any(each is not None and each.match is not None for each in (table, known)):
         raise LoadError(
-            f"{name} is a kept match, whose rows follow those of its tables: change these, or make it with skyhouse"
+            f"{name} is a kept match, whose rows follow from its tables: change these, or make it with skyhouse"
             " match make"
         )
 
@@ -69,18 +67,18 @@ def refuse_lost_columns(catalogue: Catalogue, name: str, table: Table) -> None:
             if lost:
                 match_name = f"{schema.name}.{match.name}"
                 raise LoadError(
-                    f"the kept match {match_name} needs {', '.join(lost)} of {name} as it is: keep it, or remove the"
+                    f"the kept match {match_name} needs {', '.join(lost)} of {name} unchanged: keep it, or remove the"
                     f" match first with skyhouse match drop {match_name}"
                 )
 
 
 def refuse_lookalike(catalogue: Catalogue, name: str) -> None:
-    """Raise ``LoadError`` if a table differs from ``name`` in case only: ADQL could not tell them apart."""
+    """Raise ``LoadError`` if a table differs from ``name`` only in case: ADQL could not distinguish them."""
     for entry in catalogue.entries:
         existing = entry.qualified_name
         if existing != name and existing.lower() == name.lower():
             raise LoadError(
-                f"there is a table {existing}, from which {name} differs in case only, which ADQL ignores:"
+                f"there is a table {existing}, from which {name} differs only in case, which ADQL ignores:"
                 " choose another --table"
             )
 
@@ -95,13 +93,13 @@ def refuse_taken_name(catalogue: Catalogue, schema_name: str, table: Table) -> N
         owner = find_versioned_table(catalogue.schemas, schema_name, entry.table.name)
         if is_same and (owner is None or owner.name != table.name):
             raise LoadError(
-                f"there is a table {entry.qualified_name}, whose name the latest versions of {table.name} would have:"
-                " give them another with last in versions of skyhouse:layout"
+                f"there is a table {entry.qualified_name}, but the latest versions of {table.name} need this name:"
+                " give them another name with last in versions of skyhouse:layout"
             )
 
 
 def refuse_known_files(request: LoadRequest, known: tuple[int, ...]) -> None:
-    """Raise ``LoadError`` if some files, by position, are in the table already."""
+    """Raise ``LoadError`` if the table already has some of the files, given by index."""
     if known:
         names = ", ".join(str(request.files[i]) for i in known)
         raise LoadError(f"already in {request.table}: {names}. Append only the other files")

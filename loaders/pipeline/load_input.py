@@ -1,4 +1,4 @@
-"""The identity of what a load reads: fingerprints by which finished and stopped loads are recognised."""
+"""The input of a load, and the fingerprints by which finished and stopped loads are recognised."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tap_service.models.read_options import AS_DETECTED, ReadOptions
 
 @dataclass(frozen=True, slots=True)
 class LoadInput:
-    """The files, the model of the table into which they go, and how they are read."""
+    """The files of a load, the model of their table, and the options for reading them."""
 
     inputs: Sequence[NamedInput]
     table: Table
@@ -46,7 +46,7 @@ class LoadInput:
         return any(load.fingerprint == self.compute_fingerprint(loads[:i]) for i, load in enumerate(loads))
 
     def find_known_files(self, loads: tuple[FinishedLoad, ...], appends: TableAppends) -> tuple[int, ...]:
-        """Return the positions of files that were loaded or appended, alone or with others."""
+        """Return the indexes of files that were loaded or appended, alone or together with others."""
         added = (load.digests for load in loads if load.kind == "load")
         known = appends.find_known_digests(self.digests).union(*added)
         return tuple(i for i, digest in enumerate(self.digests) if digest in known)

@@ -1,6 +1,6 @@
-"""A load into one table: what it refuses, its staging table and its publication; resumable at any point.
+"""A load into one table: its checks, its staging table and its publication; resumable at any point.
 
-Where the rows come from is the matter of the callers: files, or an origin whose files come one by one.
+The callers supply the rows: from files, or from an origin whose files are fetched one by one.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ InsertRows = Callable[[StagingFill], None]
 
 @dataclass(frozen=True, slots=True)
 class LoadJob:
-    """A load with what it found; ``live`` and ``appends`` are None if there is no table of a load yet."""
+    """A load with its input and the state of its table; ``live`` and ``appends`` are None before the first load."""
 
     request: LoadRequest
     reporter: Reporter
@@ -57,7 +57,7 @@ class LoadJob:
 
     @property
     def base(self) -> TableState | None:
-        """The state onto which the rows are added; None for a table of its own."""
+        """The state to which the rows are added; None for a new table."""
         return self.live if self.request.mode == "append" else None
 
 
@@ -91,6 +91,7 @@ def is_loaded(job: LoadJob, catalogue: Catalogue) -> bool:
 
 
 def report_load(job: LoadJob, load: FinishedLoad) -> None:
+    """Report the number of loaded and of rejected rows."""
     bad_rows = f"; {load.rejected:,} bad rows are in {job.request.rejects}" if load.rejected else ""
     job.reporter.output(f"loaded {load.rows:,} rows into {job.request.table}{bad_rows}")
 
@@ -116,14 +117,16 @@ def _has_rows(job: LoadJob, live: TableState, appends: TableAppends) -> bool:
 def load_rows(
     job: LoadJob, insert_rows: InsertRows, append_few: Callable[[], FinishedLoad | None] = lambda: None
 ) -> FinishedLoad:
-    """Load the rows through the staging table, which may hold a stopped load, and publish it; return the record.
+    """Load the rows through the staging table, which may hold a stopped load, and publish it.
 
     Parameters
     ----------
+    job
+        The load.
     insert_rows
         Inserts the rows that the staging table lacks.
     append_few
-        Appends few rows to the live table instead; returns None, without a change, if they are many.
+        Appends few rows directly to the live table; returns None, without a change, if there are many.
     """
     staging = job.storage.staging
     wanted = _describe_state(job)
@@ -146,7 +149,7 @@ def load_rows(
 
 
 def _publish_rows(job: LoadJob, state: TableState) -> None:
-    """Publish the staging table, and after it the latest versions and what kept matches make of them."""
+    """Publish the staging table, then its latest versions, and then update the kept matches."""
     latest = open_latest_rows(job.storage.engine, job.schema, job.table)
     if latest is not None and not latest.is_staged(state.fingerprint):
         latest.stage_all(job.storage.staging.rows_sql, state.fingerprint)
@@ -156,7 +159,7 @@ def _publish_rows(job: LoadJob, state: TableState) -> None:
     else:
         matches.announce_all()
     added = KeptAdditions(job.storage.engine, state)
-    if job.base is not None:  # last, so that it is also kept for a watch that was made a moment ago
+    if job.base is not None:  # last, so that rows are also kept for a watch that was just made
         added.keep_chunks(state.loads[-1], job.storage.staging.rows_sql)
     job.storage.publication.publish_staging()
     if latest is not None:
@@ -168,14 +171,14 @@ def _publish_rows(job: LoadJob, state: TableState) -> None:
 
 
 def _drop_former_latest(job: LoadJob, former_table: Table) -> None:
-    """Drop the latest versions of the table that was replaced, if the new one has none or under another name."""
+    """Drop the latest versions of the replaced table if the new table has none, or has them under another name."""
     former, latest = build_latest_table(former_table), build_latest_table(job.table)
     if former is not None and (latest is None or latest.name != former.name):
         remove_table(job.storage.engine, f"{job.schema.name}.{former.name}")
 
 
 def _describe_state(job: LoadJob) -> TableState:
-    """Return the state that the staging table of this load has."""
+    """Return the state of the staging table of this load."""
     base = job.base
     loads = base.loads if base else ()
     return TableState(

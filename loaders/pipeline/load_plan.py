@@ -1,4 +1,4 @@
-"""The schema and table that a load creates: those of the YAML file, completed by the data files."""
+"""The schema of the table that a load creates: from the schema file, completed by the data files."""
 
 from __future__ import annotations
 
@@ -23,14 +23,28 @@ from tap_service.readers.csv_reader import CsvSource
 from tap_service.readers.position_columns import find_position_columns
 from tap_service.readers.table_source import TableHeader
 
-#: Column keys that a YAML file may leave to the data file.
+#: Column keys that a schema file may leave to the data file
 _COMPLETED_KEYS = ("description", "unit", "ucd", "utype")
 
 
 def read_wanted_schema(name: str, schema_file: Path, strict: bool, reporter: Reporter) -> Schema:
-    """Return the schema of a file with this table alone. Raises ``LoadError``.
+    """Return the schema of a schema file, with only one table.
 
-    Warnings (an unknown unit, an invalid UCD) are reported; ``strict`` makes them errors.
+    Parameters
+    ----------
+    name
+        ``schema.table``.
+    schema_file
+        The schema file.
+    strict
+        Whether warnings (an unknown unit, an invalid UCD) are errors.
+    reporter
+        Receives the warnings.
+
+    Raises
+    ------
+    LoadError
+        The file cannot be used, or does not have the table.
     """
     schema = _read_schema(schema_file, strict, reporter)
     table = _find_table(schema, *split_name(name), schema_file)
@@ -38,7 +52,7 @@ def read_wanted_schema(name: str, schema_file: Path, strict: bool, reporter: Rep
 
 
 def choose_options(table: Table | None, given: ReadOptions) -> ReadOptions:
-    """Return how the files of a table are read: as ``given`` or, where nothing is given, as its schema file says."""
+    """Return the options for reading the files of a table: as ``given``, completed by its schema file."""
     if table is None:
         return given
     options = build_options(table.files.model_dump(exclude_defaults=True)).replace_given(given)
@@ -48,7 +62,7 @@ def choose_options(table: Table | None, given: ReadOptions) -> ReadOptions:
 
 
 def describe_schema(name: str, sources: list[TableHeader], strict: bool, reporter: Reporter) -> Schema:
-    """Return the schema that the first file implies. Raises ``LoadError``."""
+    """Return the schema that the first file implies, and report doubts about it. Raises ``LoadError``."""
     for source in sources:
         if isinstance(source, CsvSource):
             source.keep_digits()
@@ -60,9 +74,9 @@ def describe_schema(name: str, sources: list[TableHeader], strict: bool, reporte
 def complete_schema(
     schema: Schema, sources: list[TableHeader], schema_file: Path, strict: bool, reporter: Reporter
 ) -> Schema:
-    """Return the schema with the metadata of the first file where it has none itself. Raises ``LoadError``.
+    """Return the schema, completed by the metadata of the first file. Raises ``LoadError``.
 
-    A unit that differs from the file's is reported; ``strict`` makes it an error.
+    A unit that differs between the schema file and a data file is reported; ``strict`` makes it an error.
     """
     table = _drop_missing_columns(schema.tables[0], sources, reporter)
     _compare_units(table, sources, schema_file, strict, reporter)
@@ -72,7 +86,7 @@ def complete_schema(
 
 
 def _report_position(table: Table, schema_file: Path, reporter: Reporter) -> None:
-    """Report a position that the columns have and the layout does not name, as in Felis files of others."""
+    """Report a position that the columns have but the layout does not name, as in many Felis files."""
     fields = tuple(Field(column.name, column.type, unit=column.unit, ucd=column.ucd) for column in table.columns)
     if table.layout.position is None and (position := find_position_columns(fields)):
         reporter.message(
@@ -110,7 +124,7 @@ def _find_table(schema: Schema, schema_name: str, table_name: str, schema_file: 
 
 
 def _drop_missing_columns(table: Table, sources: list[TableHeader], reporter: Reporter) -> Table:
-    """Return the table without the optional columns that no file has; report what happens to the others."""
+    """Return the table without the optional columns that no file has; report missing columns."""
     names = {field.name for source in sources for field in source.fields}
     missing = [column for column in table.columns if column.if_missing and not find_matching_name(column.name, names)]
     if not missing:
@@ -142,7 +156,7 @@ def _compare_units(
 
 
 def _complete_table(table: Table, source: TableHeader, reporter: Reporter) -> Table:
-    """Return the table with the file's unit, UCD, utype and description where its own are empty."""
+    """Return the table, whose empty units, UCDs, utypes and descriptions are taken from the file."""
     wanted = {column.name for column in table.columns}
     fields = tuple(field for field in source.fields if field.name in wanted)
     if not any(field.unit or field.ucd or field.utype or field.description for field in fields):
@@ -155,7 +169,7 @@ def _complete_table(table: Table, source: TableHeader, reporter: Reporter) -> Ta
 
 
 def complete_column(column: Column, other: Column | None) -> Column:
-    """Return the column with the metadata of ``other`` where its own are empty; standard columns stay as they are."""
+    """Return the column, whose empty metadata are taken from ``other``. Standard columns do not change."""
     if other is None or column.std:
         return column
     keys = [key for key in _COMPLETED_KEYS if not getattr(column, key) and getattr(other, key)]

@@ -1,4 +1,4 @@
-"""Loading files into a table: from the files to a published table, resumable at any point."""
+"""Loads files into a published table, resumable at any point."""
 
 from __future__ import annotations
 
@@ -26,7 +26,16 @@ from tap_service.storage.engine.engine import Engine
 
 
 def load_files(engine: Engine, request: LoadRequest, reporter: Reporter) -> None:
-    """Load files into a table, or resume a load that was stopped.
+    """Load files into a table, or resume a stopped load.
+
+    Parameters
+    ----------
+    engine
+        The engine.
+    request
+        What to load.
+    reporter
+        Receives progress and messages; may stop the load.
 
     Raises
     ------
@@ -68,7 +77,7 @@ def _prepare_load(engine: Engine, catalogue: Catalogue, request: LoadRequest, re
 
 
 def _report_form(inputs: list[NamedInput], table: Table, reporter: Reporter) -> None:
-    """Report how the first file is read, and which other files are read otherwise."""
+    """Report how the first file is read, and which files are read differently."""
     last = ""
     for found in inputs:
         reading = describe_reading(found.form, found.header, table)
@@ -78,16 +87,28 @@ def _report_form(inputs: list[NamedInput], table: Table, reporter: Reporter) -> 
 
 
 def _find_wanted_schema(request: LoadRequest, live: TableState | None, reporter: Reporter) -> Schema | None:
-    """Return the schema of the schema file or, for an append without one, of the table; None if the files imply it."""
+    """Return the schema of the schema file or, for an append without one, of the table; None without either."""
     if request.schema_file is not None:
         return read_wanted_schema(request.table, request.schema_file, request.strict, reporter)
     return live.entry if live is not None and request.mode == "append" else None
 
 
 def append_few_rows(job: LoadJob, sources: list[Source], choose_rows: ChooseRows | None = None) -> FinishedLoad | None:
-    """Append the rows to the live table if they are one chunk at most; else return None without a change.
+    """Append the rows directly to the live table if they are at most one chunk.
 
-    ``choose_rows``: returns which rows of a block are wanted; None for all.
+    Parameters
+    ----------
+    job
+        The load.
+    sources
+        The files.
+    choose_rows
+        Returns which rows of a block are wanted; None for all.
+
+    Returns
+    -------
+    FinishedLoad or None
+        The record of the append; None, without a change, if there are more rows.
     """
     if job.base is None or job.appends is None:
         return None

@@ -1,9 +1,9 @@
-"""How kept matches follow the changes of a table.
+"""Updates kept matches after changes of their tables.
 
     record: the cells of the rows that are about to change -> the change is published -> the matches follow
 
-From the record on no query uses the match until it has followed. A command that is killed in between leaves the cells,
-from which the next change of one of the tables, or ``skyhouse match follow``, goes on.
+After the record, no query uses the match until it has followed the change. A command that is killed in between leaves
+the cells, from which the next change of one of the tables, or ``skyhouse match follow``, continues.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from loaders.pipeline.kept_match import open_match
 from loaders.progress_reporter import Reporter
 from tap_service.storage.engine.engine import Engine, EngineError
 
-#: Orders of the cells of changed rows: the finest one in which they are few.
+#: Orders for the cells of changed rows; the finest one with few cells is used
 _ORDERS = (12, 10, 8, 6, 4)
 
 #: One match follows at a time: both of its tables may be changing.
@@ -37,9 +37,9 @@ _log = logging.getLogger("skyhouse")
 
 
 class MatchChanges:
-    """The kept matches of the table ``name`` (schema.table), which a change is about to reach.
+    """The kept matches of the table ``name`` (schema.table), which is about to change.
 
-    The list is read once. A match made in the meantime notices by itself that a table has changed.
+    The list is read once. A match that is made meanwhile notices the change of a table by itself.
     """
 
     def __init__(self, engine: Engine, name: str) -> None:
@@ -54,7 +54,7 @@ class MatchChanges:
         return bool(self._find_matches())
 
     def _find_matches(self, columns: Collection[str] | None = None) -> list[tuple[Schema, Table]]:
-        """Return the matches, of a correction of some ``columns`` those that depend on one of them."""
+        """Return the matches; for a correction of some ``columns``, only matches that depend on one of them."""
         found = []
         for schema, table in find_matches_of(self._schemas, self._name):
             sides = read_sides(self._schemas, table)
@@ -66,14 +66,14 @@ class MatchChanges:
         return found
 
     def announce_rows(self, rows: Sequence[str], columns: Collection[str] | None = None) -> None:
-        """Record that rows change, are added or deleted, before that is visible. May be repeated.
+        """Record that rows change, are added or are deleted, before the change is visible. May be repeated.
 
         Parameters
         ----------
         rows
-            SQL of relations, with conditions, that have the rows with ``hpx29`` as they were and as they will be.
+            The SQL of relations, with conditions, that have the old and the new rows with ``hpx29``.
         columns
-            The columns of which rows get new values; None for all.
+            The columns that get new values; None for all.
         """
         matches = self._find_matches(columns)
         if matches:
@@ -86,7 +86,7 @@ class MatchChanges:
             self._write_records(matches, lambda _: None)
 
     def _find_cells(self, rows: Sequence[str]) -> tuple[int, list[int]]:
-        """Return the cells of rows in the finest order in which they are few."""
+        """Return the finest order in which the rows are in few cells, and these cells."""
         for order in _ORDERS:
             cell = f"intDiv({HPX29}, {4 ** (ORDER - order)})"
             parts = (f"SELECT DISTINCT {cell} AS cell FROM {each}" for each in rows)
@@ -112,9 +112,9 @@ class MatchChanges:
         reach(Failpoint.MATCH_ANNOUNCE)
 
     def follow_change(self, reporter: Reporter | None = None) -> None:
-        """Let the matches follow what is visible now.
+        """Update the matches to the rows that are visible now.
 
-        A fault of a match is reported, or without a reporter logged, and not raised: the change itself is done.
+        An error of a match is reported or, without a reporter, logged. It is not raised, because the change is done.
         """
         for schema, table in self._find_matches():
             name = f"{schema.name}.{table.name}"
@@ -126,7 +126,7 @@ class MatchChanges:
 
 
 class _LogReporter:
-    """Reports to the log: a process that starts has no user."""
+    """Reports to the log, because a starting process has no user."""
 
     def output(self, text: str) -> None:
         _log.info(text)
@@ -135,10 +135,10 @@ class _LogReporter:
         _log.info(text)
 
     def progress(self, rows: int, fraction: float) -> None:
-        """Nobody waits for it."""
+        """Do nothing: nobody waits."""
 
     def check(self) -> None:
-        """Nobody stops it."""
+        """Do nothing: nobody can stop the process."""
 
 
 def _report(reporter: Reporter | None, message: str) -> None:
@@ -149,6 +149,6 @@ def _report(reporter: Reporter | None, message: str) -> None:
 
 
 def follow_match(engine: Engine, name: str, reporter: Reporter) -> bool:
-    """Let a kept match follow its tables; return whether there was anything to do. Raises ``LoadError``."""
+    """Update a kept match after changes of its tables; return whether there were any. Raises ``LoadError``."""
     with _following:
         return open_match(engine, name).follow_tables(reporter)

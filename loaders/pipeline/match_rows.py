@@ -1,10 +1,10 @@
-"""The rows of a kept match in a region of the sky, as the translator's own query of its two tables computes them.
+"""Computes the rows of a kept match in a region of the sky, by a translated query of its two tables.
 
     left rows within 2 reaches of the region JOIN right rows within 1 more ON DISTANCE(...) <= radius
       -> rank and number of neighbours of each left row -> the kind's pairs -> mates of each right row
       -> rows of the region
 
-Both tables are read in cells around the region alone, so a piece of the sky takes what its rows take.
+Both tables are read only in cells around the region, so the cost of a piece of the sky depends only on its rows.
 """
 
 from __future__ import annotations
@@ -32,10 +32,10 @@ from tap_service.models.engine_share import ENGINE_SHARES, Lane
 from tap_service.storage.engine.engine import Engine, EngineError, Settings, combine_settings
 from tap_service.storage.engine.memory_settings import choose_memory_settings
 
-#: Statements of matches run beside queries: with a low priority, and from a part of this memory on with the disk.
+#: Matches run next to queries: with a low priority, and on disk beyond a part of this memory.
 _SETTINGS = combine_settings(dict(ENGINE_SHARES[Lane.BULK].list_settings()), choose_memory_settings(1 << 30))
 
-#: ClickHouse's error of throwIf
+#: ClickHouse's error code of throwIf
 _THROWN = 395
 
 _MAS_PER_DEGREE = 3.6e6
@@ -44,20 +44,20 @@ _ARCSEC_PER_DEGREE = 3600.0
 
 @dataclass(frozen=True, slots=True)
 class RowsQuery:
-    """SQL of rows of the kept table, with the columns that rows come with, and the settings that it needs."""
+    """The SQL of rows of the kept table, with the columns of inserted rows, and the settings that it needs."""
 
     sql: str
     settings: Settings
 
 
 class MatchRows:
-    """Computes the rows of the kept match ``table`` of the tables of ``catalogue``. Raises ``LoadError``."""
+    """Computes the rows of the kept match ``table``. Raises ``LoadError`` if a table or column is missing."""
 
     def __init__(self, engine: Engine, catalogue: Catalogue, schema_name: str, table: Table) -> None:
         sides = read_sides(catalogue.schemas, table)
         if sides is None or table.match is None:
             raise LoadError(
-                f"{schema_name}.{table.name} is the kept match of a table that is gone: load that again, or remove the"
+                f"{schema_name}.{table.name} is the kept match of a table that is missing: load it again, or remove the"
                 f" match with skyhouse match drop {schema_name}.{table.name}"
             )
         self._engine = engine
@@ -71,7 +71,7 @@ class MatchRows:
 
     @property
     def radius(self) -> float:
-        """Degrees."""
+        """The maximum separation in degrees."""
         return self._match.radius / _ARCSEC_PER_DEGREE
 
     def find_reach(self) -> float:
@@ -86,7 +86,7 @@ class MatchRows:
         return self.radius + (found["motion"] or 0.0) / _MAS_PER_DEGREE * self._find_years()
 
     def _find_years(self) -> float:
-        """Return the greatest difference of epochs."""
+        """Return the greatest difference of epochs in years."""
         (first, last), (other_first, other_last) = map(self._find_epochs, (self.left, self.right))
         return max(abs(last - other_first), abs(other_last - first), 0.0)
 
@@ -100,13 +100,13 @@ class MatchRows:
 
     @property
     def moved_side(self) -> MatchSide | None:
-        """The side whose positions are moved to the epoch of the other one."""
+        """The side whose positions are moved to the epoch of the other side; None without epochs."""
         if not self._match.has_epochs:
             return None
         return self.left if self.left.motion is not None else self.right
 
     def read_sql(self, side: MatchSide) -> str:
-        """Return SQL of all rows of a side."""
+        """Return the SQL of all rows of a side."""
         return self._entry_of(side).storage_sql
 
     def _entry_of(self, side: MatchSide) -> TableEntry:
@@ -117,7 +117,17 @@ class MatchRows:
     # --- rows ---------------------------------------------------------------------------------------------------------
 
     def build_query(self, region: MatchRegion, reach: float, order: int) -> RowsQuery:
-        """Return the rows whose left rows are in a region; cells around it are of ``order`` or coarser."""
+        """Return the query of the rows of a region.
+
+        Parameters
+        ----------
+        region
+            The region of the left rows.
+        reach
+            Greatest separation in degrees of the stored positions of a pair.
+        order
+            Finest order of the cells around the region.
+        """
         around = region.grow_region(2 * reach, order)
         farther = around.grow_region(reach, order)
         left, right = self._entry_of(self.left), self._entry_of(self.right)
@@ -140,7 +150,7 @@ class MatchRows:
         moved = [self._moved_point_adql(alias, side) for alias, side in (("a", left), ("b", right))]
         separation = f"DISTANCE({', '.join(moved)})"
         conditions = [f"{separation} <= {self.radius!r}"]
-        if moved != stored:  # the index has stored positions only
+        if moved != stored:  # the index has only stored positions
             conditions.append(f"DISTANCE({', '.join(stored)}) <= {reach!r}")
         tables = (table_name_to_adql(self._entry_of(side)) for side in (left, right))
         joined = " JOIN ".join(f"{table} AS {alias}" for table, alias in zip(tables, "ab", strict=True))
@@ -163,7 +173,7 @@ class MatchRows:
         right_ids = names[len(left_ids) : len(left_ids) + len(self.right.key.columns)]
         lon, lat, separation = names[-3:]
         left, right = ", ".join(left_ids), ", ".join(right_ids)
-        row = f"{left}, {lon}, {lat}"  # rows that share an id are no mates of themselves
+        row = f"{left}, {lon}, {lat}"  # rows that share an id are not their own mates
         lacks_id = " OR ".join(f"isNull({name})" for name in (*left_ids, *right_ids))
         problem = quote_string("SKYHOUSE no unique id")
         ranked = (
@@ -190,7 +200,7 @@ class MatchRows:
 
     @contextmanager
     def stream_rows(self, query: RowsQuery, reporter: Reporter) -> Iterator[Iterator[pa.RecordBatch]]:
-        """Stream the rows of a query within the memory of matches, until the user stops the command."""
+        """Stream the rows of a query with the settings of matches, until the user stops the command."""
         settings = combine_settings(query.settings, _SETTINGS)
         try:
             with stream_until_stopped(self._engine, query.sql, settings, reporter) as batches:
@@ -200,19 +210,19 @@ class MatchRows:
                 raise
             ids = " and ".join(f"{', '.join(s.key.referenced_columns)} of {s.name}" for s in (self.left, self.right))
             raise LoadError(
-                f"{self.name} cannot name its pairs: rows near each other have the same id, or none. Its ids are {ids}:"
-                " name columns that tell rows apart in id of skyhouse:layout, or delete the duplicate rows"
+                f"{self.name} cannot identify its pairs: nearby rows have the same id, or no id. Its ids are {ids}:"
+                " name columns that distinguish rows in id of skyhouse:layout, or delete the duplicate rows"
             ) from error
 
     def refuse_repeated_ids(self, reporter: Reporter, region: MatchRegion | None = None) -> None:
-        """Raise ``LoadError`` if several rows, of a region or of the whole table, have the same id."""
+        """Raise ``LoadError`` if several rows, of a region or of the entire table, have the same id."""
         for side in (self.left, self.right):
             ids = ", ".join(map(quote_identifier, side.key.referenced_columns))
             rows = self.read_sql(side)
             confined = ""
             if region is not None:
                 confined = f" WHERE ({ids}) GLOBAL IN (SELECT {ids} FROM {rows} WHERE {region.condition_sql()})"
-            # sorted on disk: a quarter of the time of groups on disk
+            # sorting on disk takes a quarter of the time of grouping on disk
             numbered = f"SELECT {ids}, row_number() OVER (PARTITION BY {ids}) AS __number FROM {rows}{confined}"
             sql = f"SELECT {ids} FROM ({numbered}) WHERE __number = 2 LIMIT 1"
             with self.stream_rows(RowsQuery(sql, {}), reporter) as batches:
@@ -220,8 +230,8 @@ class MatchRows:
             if found:
                 value = ", ".join(map(str, found[0].values()))
                 raise LoadError(
-                    f"several rows of {side.name} have the id {value}, so {self.name} cannot name its pairs: name"
-                    " columns that tell rows apart in id of skyhouse:layout, or delete the duplicate rows"
+                    f"several rows of {side.name} have the id {value}, so {self.name} cannot identify its pairs: name"
+                    " columns that distinguish rows in id of skyhouse:layout, or delete the duplicate rows"
                 )
 
 
@@ -235,7 +245,7 @@ def _refuse_missing_columns(side: MatchSide, name: str) -> None:
 
 
 def _confine_entry(entry: TableEntry, columns: frozenset[str], region: MatchRegion) -> TableEntry:
-    """Return an entry that reads the rows of a region alone."""
+    """Return an entry that reads only the rows of a region."""
     names = ", ".join(quote_identifier(column.name) for column in entry.table.columns if column.name in columns)
     read = f"(SELECT {names} FROM {entry.storage_sql} WHERE {region.condition_sql()})"
     layout = Layout(position=entry.table.layout.position, id=entry.table.layout.id)

@@ -12,7 +12,7 @@ from loaders.progress_reporter import Reporter
 from tap_service.readers.conform_rows import find_matching_name
 from tap_service.readers.table_source import TableHeader
 
-#: Names in a message: a table may have 5,000.
+#: Maximum number of names in a message: a table may have 5,000
 _MAX_NAMES = 10
 
 
@@ -24,7 +24,7 @@ def find_missing_columns(table: Table, source: TableHeader) -> list[str]:
 
 
 def refuse_missing_columns(table: Table, source: TableHeader, schema_file: Path | None) -> None:
-    """Raise ``LoadError`` if the file lacks columns of the table and has no other reason to be refused."""
+    """Raise ``LoadError`` if the file lacks columns of the table, unless it is refused for another reason."""
     missing = find_missing_columns(table, source)
     if not missing or not source.unusable.keys().isdisjoint(missing):
         return

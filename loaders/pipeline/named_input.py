@@ -1,4 +1,4 @@
-"""What the names in a command stand for: table files of this machine, or HATS catalogues wherever they lie."""
+"""Opens the inputs that a command names: local table files, or local or remote HATS catalogues."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ class NamedInput:
     Attributes
     ----------
     name
-        As it is recorded.
+        The name that is recorded.
     digest
-        Of the file's bytes; of a catalogue, of the versions of its files.
+        Hash of the file's bytes; for a catalogue, hash of the versions of its files.
     sources
-        The file, or those of the partitions, which all have the same columns; at least one.
+        The file, or the partitions, which all have the same columns; at least one.
     form
-        How a file is read, for messages; '' for a catalogue.
+        Describes how a file is read, for messages; '' for a catalogue.
     """
 
     name: str
@@ -45,7 +45,7 @@ class NamedInput:
 
     @property
     def header(self) -> Source:
-        """The source with the columns and the notes of all."""
+        """The source whose columns and notes stand for all sources."""
         return self.sources[0]
 
 
@@ -54,7 +54,7 @@ def open_inputs(
 ) -> list[NamedInput]:
     """Open all files and catalogues. Raises ``ReadError``; ``LoadCancelled`` if the user stops it.
 
-    NULL tokens that are recognised in a file count in the files behind it, too.
+    NULL tokens that are recognised in a file also apply to the files after it.
     """
     inputs: list[NamedInput] = []
     recognised: tuple[str, ...] = ()
@@ -67,20 +67,29 @@ def open_inputs(
 def open_input(
     file: Path | str, reporter: Reporter, options: ReadOptions = AS_DETECTED, recognised: tuple[str, ...] = ()
 ) -> NamedInput:
-    """Open a file, or a HATS catalogue: a folder, or a URL as text. The footers of all its partitions are checked.
+    """Open a file or a HATS catalogue. The footers of all partitions of a catalogue are checked.
 
-    ``options`` are about table files: a catalogue shows all that matters. ``recognised``: further NULL tokens.
+    Parameters
+    ----------
+    file
+        A table file; or the folder or the URL of a catalogue.
+    reporter
+        Receives a message about a catalogue; may stop the command.
+    options
+        How to read a table file; ignored for catalogues.
+    recognised
+        Further NULL tokens.
 
     Raises
     ------
     ReadError
-        The file or the catalogue cannot be read or is not consistent.
+        The file or the catalogue cannot be read or is inconsistent.
     LoadCancelled
         The user has stopped the command.
     """
     if not is_folder_address(str(file)):
         path = Path(file)
-        # says what is wrong with a file that cannot be hashed either
+        # comes before hashing, because its errors say what is wrong with a file
         source = open_source(path, options.add_nulls(recognised))
         return NamedInput(str(path), _hash_choice(path, options, source), (source,), describe_form(path, source))
 
@@ -102,7 +111,7 @@ def open_input(
 
 
 def describe_input(file: Path | str, options: ReadOptions = AS_DETECTED) -> TableHeader:
-    """Return the columns of a file or of a catalogue, of which only the metadata are read. Raises ``ReadError``."""
+    """Return the columns of a file or a catalogue; of a catalogue, only the metadata are read. Raises ``ReadError``."""
     if not is_folder_address(str(file)):
         return open_source(Path(file), options)
     try:
@@ -112,12 +121,12 @@ def describe_input(file: Path | str, options: ReadOptions = AS_DETECTED) -> Tabl
 
 
 def list_forms(file: Path | str, header: TableHeader) -> list[str]:
-    """Return how a file is read, for messages; nothing for a catalogue."""
+    """Return a description of how a file is read, for messages; nothing for a catalogue."""
     return [] if is_folder_address(str(file)) else [describe_form(Path(file), header)]
 
 
 def _hash_choice(path: Path, options: ReadOptions, source: Source) -> str:
-    """Return a hash of what is read: another table of the same file, or another ReadMe beside it, is other input."""
+    """Return a hash of the file, of the choice of a table in it, and of the ReadMe next to it."""
     digest = hash_file(path)
     if isinstance(source, CdsSource) and source.readme:
         return hashlib.sha256(f"{digest}\n{hash_file(source.readme)}".encode()).hexdigest()

@@ -1,4 +1,4 @@
-"""Foreign keys of a table of another service as constraints of a schema file."""
+"""Describes foreign keys of a table of another service as constraints of a schema file."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tap_service.readers.tap_types import undelimit_name
 
 @dataclass(slots=True)
 class DescribedKeys:
-    """Constraints, and comments on the keys that cannot be written."""
+    """Constraints, and comments about keys that cannot be written."""
 
     constraints: list[dict[str, Any]] = field(default_factory=list)
     comments: list[str] = field(default_factory=list)
@@ -23,18 +23,18 @@ class DescribedKeys:
 def describe_keys(
     keys: Sequence[DefinedKey], origin: TableName, table_name: str, columns: Mapping[str, str]
 ) -> DescribedKeys:
-    """Return the constraints.
+    """Return the constraints for the foreign keys of a table.
 
     Parameters
     ----------
     keys
-        Those of the origin.
+        The keys of the origin.
     origin
         The table at the origin.
     table_name
         Its name in the schema file.
     columns
-        The names of its columns in the file, by those at the origin.
+        The names of its columns in the schema file, by their names at the origin.
     """
     found = DescribedKeys()
     for number, key in enumerate(keys, 1):
@@ -86,7 +86,7 @@ def _describe_key(
 
 
 def _make_name(name: str, origin: TableName, number: int) -> str:
-    """Return the name of a key, which must be unique in its table alone; the origin's are unique everywhere."""
+    """Return the name of a key, which must be unique only in its table, without the prefix of the origin's table."""
     own = name.removeprefix(f"{origin}.").strip()
     is_usable = own and own.isprintable() and len(own) <= MAX_NAME_LENGTH
     return own if is_usable else f"key{number}"

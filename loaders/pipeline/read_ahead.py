@@ -1,4 +1,4 @@
-"""Reading in threads of their own, so that reading and what is done with it overlap. The order stays the same."""
+"""Reads items in separate threads, so that reading and processing overlap. The order of the items does not change."""
 
 from __future__ import annotations
 
@@ -56,9 +56,21 @@ def read_ahead(items: Iterator[_Item], ahead: int = 1) -> Iterator[Iterator[_Ite
 
 
 def read_in_parallel(readers: Iterable[Callable[[], Iterator[_Item]]], threads: int, ahead: int) -> Iterator[_Item]:
-    """Yield the items of all readers, one reader after the other, while the next ``threads - 1`` are read too.
+    """Yield the items of all readers in order, reading several readers at a time.
 
-    ``ahead``: items of each that wait to be taken. Errors are raised in their places.
+    Parameters
+    ----------
+    readers
+        Each returns an iterator.
+    threads
+        Maximum number of readers that are read at a time.
+    ahead
+        Maximum number of items of a reader that wait to be taken.
+
+    Raises
+    ------
+    Exception
+        The error of a reader, where its next item would have been.
     """
     waiting = iter(readers)
     running: deque[tuple[ExitStack, Iterator[_Item]]] = deque()

@@ -1,4 +1,4 @@
-"""What a load reports of how a file is read."""
+"""The notes of a load about how a file is read."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from tap_service.readers.table_source import TableHeader, TypeNote
 
 
 def describe_reading(form: str, source: TableHeader, table: Table) -> str:
-    """Return ``form`` and the notes of a file that hold for the table, as one line; '' if there are none."""
+    """Return ``form`` and the notes of a file that apply to the table, as one line; '' if there are none."""
     return "; ".join((*filter(None, [form]), *_list_valid_notes(source, table)))
 
 
 def _list_valid_notes(source: TableHeader, table: Table) -> Iterator[str]:
-    """Yield the notes of a file without those on types that its columns do not have in the table."""
+    """Yield the notes of a file, except notes about types that its columns do not have in the table."""
     types = {field.name: field.type for field in source.fields}
     stored = {find_matching_name(column.name, types): column.type for column in table.columns}
     for note in source.notes:

@@ -1,4 +1,4 @@
-"""The rejects file: one CSV line for each bad row, written as it is found. Their number may stop a load."""
+"""The rejects file: a CSV line for each bad row, written when it is found. Too many bad rows stop a load."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ HEADER = ("file", "line_or_row", "column", "value", "reason")
 
 
 class RejectsFile:
-    """The bad rows of one run of a load, in ``path``, which exists only if there are any.
+    """The bad rows of one run of a load, in ``path``, which exists only if there are bad rows.
 
-    ``cut_times``: how many times of each column were cut to microseconds.
+    ``cut_times``: the number of times of each column that were cut to microseconds.
     """
 
     def __init__(self, path: Path, max_errors: int) -> None:
@@ -33,7 +33,7 @@ class RejectsFile:
         self._lock = threading.Lock()
 
     def start(self, kept_bytes: int = 0, kept_rows: int = 0) -> None:
-        """Begin the file, or go on after ``kept_bytes`` with ``kept_rows`` bad rows, if it has as many bytes."""
+        """Start a new file, or continue one after ``kept_bytes`` with ``kept_rows`` bad rows, if it is long enough."""
         self.close()
         self._file = None
         self.count = kept_rows
@@ -47,7 +47,7 @@ class RejectsFile:
 
     @property
     def size(self) -> int:
-        """The bytes of the file that are on the disk."""
+        """The size of the file on disk in bytes."""
         if self._file is not None:
             self._file.flush()
         return self.path.stat().st_size if self.path.exists() else 0

@@ -1,4 +1,4 @@
-"""Removing one table from the catalogue and the engine."""
+"""Removes one table from the catalogue and the engine."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from clickhouse_schema.engine_tables.append_record import forget_appends
 from clickhouse_schema.engine_tables.catalogue_log import read_catalogue, unregister_table
 from clickhouse_schema.servers import Servers
 from loaders.cluster.orphan_tables import drop_orphan_tables, find_orphan_tables
-from loaders.pipeline.storage_choice import find_begun_storage, find_known_storage
+from loaders.pipeline.storage_choice import find_known_storage, find_unregistered_storage
 from loaders.pipeline.table_name import split_name
 from tap_service.storage.engine.engine import Engine
 
@@ -14,7 +14,7 @@ from tap_service.storage.engine.engine import Engine
 def remove_table(engine: Engine, name: str) -> bool:
     """Remove a table from the catalogue, then drop it and the leftovers of its loads; return whether it existed.
 
-    In this order a query meets an unknown table and never a partly dropped one.
+    In this order, a query finds an unknown table but never a partly dropped one.
     """
     catalogue = read_catalogue(engine)
     schema_name, table_name = split_name(name)
@@ -22,7 +22,7 @@ def remove_table(engine: Engine, name: str) -> bool:
     if entry is not None and entry.attached is not None:  # its files stay where they are
         unregister_table(engine, schema_name, table_name)
         return True
-    storage = find_known_storage(engine, name, catalogue) or find_begun_storage(engine, name)
+    storage = find_known_storage(engine, name, catalogue) or find_unregistered_storage(engine, name)
     has_storage = storage is not None and (storage.live.has_table() or storage.staging.read_state() is not None)
     servers = Servers(engine)
     is_cluster = servers.topology.is_cluster

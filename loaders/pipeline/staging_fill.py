@@ -1,4 +1,4 @@
-"""Filling the staging table: chunks are read ahead, inserted in parallel, counted and verified."""
+"""Fills the staging table: chunks are read ahead, inserted in parallel, counted and verified."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from tap_service.readers.table_source import Source
 
 
 class StagingFill:
-    """Fills the staging table of ``storage``, which began with ``live_rows`` rows of the live table."""
+    """Fills the staging table of ``storage``, which contains ``live_rows`` rows of the live table at first."""
 
     def __init__(
         self,
@@ -38,18 +38,18 @@ class StagingFill:
         self._live_rows = live_rows
         self._reporter = reporter
         self.rejects = RejectsFile(request.rejects, request.max_errors)
-        #: rows that this run has read
+        #: Number of rows that this run has read
         self._rows = 0
-        #: rows that each chunk must have; chunk 0 are the rows of the live table
+        #: Number of rows that each chunk must have; chunk 0 stands for the rows of the live table
         self._wanted = {0: live_rows} if live_rows else {}
 
     @cached_property
     def present(self) -> dict[int, int]:
-        """The rows of each chunk that the staging table had when it was first asked."""
+        """The number of rows of each chunk in the staging table, when this was first read."""
         return self._storage.staging.count_chunk_rows()
 
     def insert_sources(self, sources: list[Source]) -> None:
-        """Insert the chunks of all files that are missing."""
+        """Insert the missing chunks of all files."""
         self.rejects.start()
         plan = plan_chunks(sources)
         if plan is None:
@@ -60,17 +60,17 @@ class StagingFill:
         self.insert_chunks(read_planned_chunks(self._input.table, plan, stored, self.rejects))
 
     def keep_chunks(self, rows: Mapping[int, int]) -> None:
-        """Expect chunks that the staging table has, and that are not read again."""
+        """Expect chunks that the staging table already has, which are not read again."""
         self._wanted |= rows
 
     def delete_chunks(self, numbers: range) -> None:
-        """Delete what the staging table has of chunks whose file has changed."""
+        """Delete the rows of chunks whose file has changed."""
         self._wanted = {number: rows for number, rows in self._wanted.items() if number not in numbers}
         self._storage.staging.delete_chunks(numbers)
         del self.present
 
     def insert_chunks(self, chunks_to_read: Iterator[Chunk]) -> dict[int, int]:
-        """Insert the chunks that are missing; return the rows of all of them by number."""
+        """Insert the missing chunks; return the number of rows of all chunks, by chunk number."""
         staging = self._storage.staging
         plain = staging.find_plain_columns(self._input.table)
         numbers: list[int] = []
@@ -115,7 +115,7 @@ class StagingFill:
         self._wanted[chunk.number] = chunk.rows - len(orphans)
 
     def _refuse_empty(self) -> None:
-        """Raise ``LoadError``, and drop the staging table, if no row of the table's first files is good."""
+        """Raise ``LoadError``, and drop the staging table, if it would be empty because all rows are bad."""
         if self.rejects.count and not any(self._wanted.values()):
             self._storage.staging.drop_table()
             raise LoadError(
@@ -127,7 +127,7 @@ class StagingFill:
         """Raise ``LoadError``, and drop the staging table, if it does not have exactly the rows of the files."""
         wanted = {number: rows for number, rows in self._wanted.items() if rows}
         if self._storage.staging.count_chunk_rows() != wanted:
-            errors = ["its rows are not those of the files"]
+            errors = ["its rows differ from the rows of the files"]
         else:
             errors = self._storage.staging.find_problems()
         if errors:

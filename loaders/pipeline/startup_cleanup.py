@@ -1,4 +1,4 @@
-"""What a process does when it starts: finishing killed loads and appends, and dropping what killed exports left."""
+"""Cleanup when a process starts: finishes killed loads and appends, and drops the tables of killed exports."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tap_service.storage.engine.query_tables import RESULT_OF_EXPORT, drop_orpha
 
 
 def finish_killed_loads(engine: Engine, *, is_only_user: bool = True) -> None:
-    """Finish loads that were killed between becoming visible and being registered in the catalogue.
+    """Finish loads that were killed after they became visible and before they were registered in the catalogue.
 
     If no other process uses the engine (``is_only_user``), also finish appends, and drop the results of exported
     queries: otherwise they may still be running.
@@ -21,7 +21,7 @@ def finish_killed_loads(engine: Engine, *, is_only_user: bool = True) -> None:
     if is_only_user:
         drop_orphan_tables(engine, RESULT_OF_EXPORT, lambda _name, _age: True)
         finish_all_appends(engine)
-    if catalogue_log.read_sharding(engine) is not None:  # on a cluster a load becomes visible by the catalogue
+    if catalogue_log.read_sharding(engine) is not None:  # on a cluster, the catalogue makes a load visible
         return
     sql = "SELECT database, name FROM system.tables WHERE startsWith(comment, '{')"
     for row in engine.fetch_table(sql).to_pylist():
@@ -34,7 +34,7 @@ def finish_killed_loads(engine: Engine, *, is_only_user: bool = True) -> None:
 
 
 def _finish_latest_versions(engine: Engine) -> None:
-    """Publish latest versions whose table was published when the process was killed."""
+    """Publish the latest versions of tables that were published before the process was killed."""
     for entry in catalogue_log.read_catalogue(engine).entries:
         latest = open_latest_rows(engine, entry.schema, entry.table)
         live = ServerLiveTable(engine, entry.schema.name, entry.table.name).read_state() if latest else None
@@ -43,7 +43,7 @@ def _finish_latest_versions(engine: Engine) -> None:
 
 
 def _record_additions(engine: Engine) -> None:
-    """Record what watched tables got from loads that were killed after it was visible."""
+    """Record the additions to watched tables by loads that were killed after their rows were visible."""
     if addition_record.find_unrecorded(engine, 0):
         for database, name in addition_record.read_watched(engine):
             live = ServerLiveTable(engine, database, name).read_state()

@@ -1,4 +1,4 @@
-"""A long query of a command: it ends when the user stops the command, not when its next rows are ready."""
+"""Long queries of a command, which end when the user stops the command, not only when the next rows are ready."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import pyarrow as pa
 from loaders.progress_reporter import Reporter
 from tap_service.storage.engine.engine import Engine, Settings
 
-#: how often it is asked whether the user has stopped the command
+#: Interval of checks whether the user has stopped the command
 _CHECK_SECONDS = 0.5
 
 _BATCH_ROWS = 65_536
@@ -61,7 +61,7 @@ def stream_until_stopped(
 
 
 def _cancel_until_done(engine: Engine, query_id: str, future: Future[Any]) -> None:
-    """Cancel a query until it has ended: one that has just begun may not be known yet."""
+    """Cancel a query repeatedly until it ends: the engine may not know a query yet that has just started."""
     while True:
         engine.cancel_query(query_id)
         if wait([future], _CHECK_SECONDS).done:

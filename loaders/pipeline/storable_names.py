@@ -1,4 +1,4 @@
-"""Names under which the tables and columns of others can be stored."""
+"""Names under which tables and columns of other services can be stored."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _ANY_COLUMNS = (Column(name="c", datatype="int"),)
 
 
 def make_schema_name(name: str) -> str:
-    """Return ``name`` or a name like it that a schema may have."""
+    """Return ``name``, or a similar name that a schema may have."""
     made = _make_printable(name).replace(".", "_") or "origin"
     return (
         f"origin_{made}"[:MAX_NAME_LENGTH]
@@ -21,7 +21,7 @@ def make_schema_name(name: str) -> str:
 
 
 def make_table_name(name: str) -> str:
-    """Return ``name`` or a name like it that a table may have: loads use some endings with two underscores."""
+    """Return ``name``, or a similar name that a table may have: some endings with two underscores are reserved."""
     made = _make_printable(name).replace(".", "_")
     if find_table_problems(Table(name=made or "table", columns=_ANY_COLUMNS)):
         made = made.replace("__", "_")
@@ -29,7 +29,7 @@ def make_table_name(name: str) -> str:
 
 
 def make_column_names(names: list[str]) -> tuple[str, ...]:
-    """Return names that columns of one table may have, different without regard to case, in the same order."""
+    """Return names that the columns of one table may have, in the same order, distinct even without regard to case."""
     return name_columns([_replace_unprintable(name) for name in names])[0]
 
 

@@ -1,4 +1,4 @@
-"""The storage of a table: on one server or on a cluster."""
+"""Chooses the storage of a table: on one server or on a cluster."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ def find_known_storage(engine: Engine, name: str, catalogue: Catalogue) -> Table
     return _open_on_cluster(engine, schema_name, entry.table, catalogue) if entry else None
 
 
-def find_begun_storage(engine: Engine, name: str) -> TableStorage | None:
-    """Return the storage of a table that no catalogue knows yet because its first load on a cluster was stopped."""
+def find_unregistered_storage(engine: Engine, name: str) -> TableStorage | None:
+    """Return the storage of a table that the catalogue does not know, because its first load was stopped."""
     sql = f"SELECT comment FROM system.tables WHERE startsWith(comment, {quote_string('{')})"
     for row in engine.fetch_table(sql).to_pylist():
         state = parse_state(row["comment"])
@@ -46,6 +46,8 @@ def read_live_state(engine: Engine, name: str, catalogue: Catalogue) -> TableSta
 
 
 def _open_on_cluster(engine: Engine, schema_name: str, table: Table, catalogue: Catalogue) -> TableStorage:
-    from loaders.cluster.cluster_storage import open_cluster_storage  # commands without a cluster start faster
+    from loaders.cluster.cluster_storage import (
+        open_cluster_storage,
+    )  # imported here, so that commands without a cluster start faster
 
     return open_cluster_storage(engine, schema_name, table, catalogue)

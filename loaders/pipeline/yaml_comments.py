@@ -1,4 +1,4 @@
-"""Comments in YAML that is written from data: each stands above the line of a key or an entry."""
+"""Adds comments to YAML that is written from data, each above the line of a key or an entry."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def add_comments(text: str, comments: Mapping[YamlPath, Iterable[str]]) -> str:
     text
         One document.
     comments
-        Texts of one line each, by the path of what they stand above.
+        Lines of text, by the path of the element above which they are written.
     """
     document = read_document(text, "the YAML")
     above: dict[int, list[str]] = {}

@@ -1,8 +1,8 @@
-"""The table of corrections: ids of rows and their new values, in memory on every server.
+"""The table of corrections: the ids of rows and their new values, in memory on every server.
 
-A second one, of the engine Join, gives a mutation the new values of a row by its id (``joinGet``); it cannot be read
-itself, for it keeps hashes of keys that are texts or several columns. Mutations rewrite the corrected columns alone:
-with 1 M corrections of two of 36 columns of 4 M rows in 2.5 s, and look-ups by id then read as few rows as before
+A second table, with the engine Join, returns the new values of a row by its id to a mutation (``joinGet``). It cannot
+be read, because it keeps only hashes of keys that are texts or several columns. Mutations rewrite only the corrected
+columns: 1 M corrections of two of 36 columns of 4 M rows take 2.5 s, and look-ups by id then read as few rows as before
 (``docs/decisions/corrections.md``).
 """
 
@@ -35,7 +35,7 @@ class CorrectionTable:
     servers, schema_name, table_name
         The corrected table.
     corrected
-        That table with the columns of the files alone.
+        The same table, with only the columns of the files.
     """
 
     def __init__(self, servers: Servers[Engine], schema_name: str, table_name: str, corrected: Table) -> None:
@@ -43,23 +43,23 @@ class CorrectionTable:
         self._corrected = corrected
         self._id = corrected.layout.id
         digest = hashlib.sha256(f"{schema_name}\n{table_name}".encode()).hexdigest()
-        #: joinGet takes the name in a text: a plain one, whatever the table's is
+        #: joinGet takes the name as a text, so it is plain, whatever the name of the table is
         self._name = f"skyhouse.{CORRECTION_PREFIX}{digest[:24]}"
         self._values_name = f"{self._name}_values"
         self._rows = 0
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """The corrected columns as they are stored: with the shapes and covers of texts."""
+        """The corrected columns as they are stored, including the shapes and covers of texts."""
         return tuple(name for name in given_columns(self._corrected) if name not in self._id)
 
     @property
     def is_corrected_sql(self) -> str:
-        """Condition on rows of the table: there is a correction for the row."""
+        """The SQL of the condition that a row has a correction."""
         return f"({_names_sql(self._id)}) IN (SELECT {_names_sql(self._id)} FROM {self._name})"
 
     def value_sql(self, column: str) -> str:
-        """SQL of the new value of a column of a row that is corrected."""
+        """Return the SQL of the new value of a column in a corrected row."""
         key = ", ".join(f"assumeNotNull({quote_identifier(name)})" for name in self._id)
         return f"joinGet({quote_string(self._values_name)}, {quote_string(column)}, {key})"
 
@@ -68,7 +68,7 @@ class CorrectionTable:
         stored = stored_columns(self._corrected)
         columns = [f"{quote_identifier(name)} {stored[name].type}" for name in given_columns(self._corrected)]
         body = ", ".join([*columns, f"{_ROW_COLUMN} UInt32"])
-        # of several rows of an id the last one counts
+        # the last of several corrections of an id applies
         join = f"Join(ANY, LEFT, {_names_sql(self._id)}) SETTINGS persistent = 0, join_any_take_last_row = 1"
         self._servers.execute_everywhere(
             f"CREATE TABLE {self._name} ({body}) ENGINE = Memory",
@@ -77,7 +77,7 @@ class CorrectionTable:
         )
 
     def add_rows(self, batches: Iterable[pa.RecordBatch]) -> None:
-        """Add rows on every server, after those that were added before."""
+        """Add corrections on every server, after the corrections that were added before."""
         numbered = []
         for batch in batches:
             numbers = np.arange(self._rows, self._rows + batch.num_rows, dtype=np.uint32)
@@ -95,14 +95,14 @@ class CorrectionTable:
         return int(counted.column(0)[0].as_py())
 
     def count_corrected(self, rows_sql: str) -> int:
-        """Return the number of rows of ``rows_sql`` for which there is a correction."""
+        """Return the number of rows of ``rows_sql`` that have a correction."""
         counted = self._servers.engine.fetch_table(
             f"SELECT count() AS __count FROM {rows_sql} WHERE {self.is_corrected_sql}"
         )
         return int(counted.column(0)[0].as_py())
 
     def count_finished(self, rows_sql: str) -> int:
-        """Return the number of rows of ``rows_sql`` that have the values of their corrections."""
+        """Return the number of rows of ``rows_sql`` that already have the values of their corrections."""
         stored = f"tuple({_names_sql(self.columns)})"
         wanted = f"tuple({', '.join(map(self.value_sql, self.columns))})"
         # as texts NULL and NaN are equal to themselves
@@ -113,11 +113,11 @@ class CorrectionTable:
         return int(counted.column(0)[0].as_py())
 
     def find_nulls(self, columns: Collection[str]) -> set[str]:
-        """Return those of these columns in which a new value is NULL."""
+        """Return the columns that have a NULL among their new values."""
         return find_nulls(self._servers.engine, self._name, columns)
 
     def find_unknown(self, rows_sql: str) -> list[tuple[int, str]]:
-        """Return index and id of the corrections without a row in ``rows_sql``, in the order of the files."""
+        """Return the index and the id of each correction without a row in ``rows_sql``, in the order of the files."""
         key = _names_sql(self._id)
         known = f"SELECT {key} FROM {rows_sql} WHERE {self.is_corrected_sql}"
         values = ", ".join(f"toString({quote_identifier(name)})" for name in self._id)

@@ -1,4 +1,4 @@
-"""The gateway table of a load: the rows of one chunk on the connected server, before they go to their shards.
+"""The gateway table of a load: holds the rows of one chunk on the connected server, before they go to their shards.
 
 The engine computes ``hpx29`` there, which determines the shard of a row. Rows of a table with ``Layout.parent`` go to
 the shard of their parent row, which the gateway looks up.
@@ -37,7 +37,7 @@ _ROW_COLUMN = "__row"
 
 @dataclass(frozen=True, slots=True)
 class Orphan:
-    """A row of a chunk, by index from 0, without a usable parent row: ``column`` has ``value``."""
+    """A row of a chunk, by its index from 0, without a usable parent row: its ``column`` has ``value``."""
 
     row: int
     column: str
@@ -51,11 +51,11 @@ class Gateway:
     Parameters
     ----------
     servers, schema_name, name, table
-        Where it is, and what it holds.
+        The servers, the name of the gateway, and the table whose rows it holds.
     parent
         The table's parent table.
     is_kept
-        Whether it is on all servers and outlives them, so that any server can continue.
+        Whether the gateway exists on all servers and survives restarts, so that any server can continue the append.
     """
 
     def __init__(
@@ -79,12 +79,12 @@ class Gateway:
 
     @property
     def columns_sql(self) -> str:
-        """SQL of the columns that rows come with."""
+        """The SQL of the columns that inserted rows have."""
         return ", ".join(quote_identifier(name) for name in given_columns(self._table))
 
     @property
     def rows_sql(self) -> str:
-        """SQL of all rows but orphans: with ``hpx29``, and with the shard if the parent determines it."""
+        """The SQL of all rows except orphans, with ``hpx29``, and with the shard if the parent determines it."""
         if self._parent is None:
             return self._storage_sql
         index = f", {HPX29}" if self._table.layout.position else ""
@@ -94,7 +94,7 @@ class Gateway:
         return f"(SELECT {columns} FROM {joined} WHERE separation <= {radius!r})"
 
     def fill_table(self, batches: Iterable[pa.RecordBatch]) -> None:
-        """Recreate the gateway with these rows."""
+        """Create the gateway again, with these rows."""
         self._recreate_table()
         if self._is_kept:
             self._servers.insert_batches(self._storage_sql, _number_rows(batches), point=Failpoint.GATEWAY_FILL)
@@ -104,7 +104,7 @@ class Gateway:
         self._find_homes()
 
     def fill_from_query(self, sql: str) -> None:
-        """Recreate the gateway with the rows of a query, whose columns are those that rows come with."""
+        """Create the gateway again, with the rows of a query, which returns the columns that inserted rows have."""
         self._recreate_table()
         columns = self.columns_sql
         numbered = f"SELECT {columns}, toUInt32(rowNumberInAllBlocks()) FROM ({sql})"
@@ -120,7 +120,7 @@ class Gateway:
         self._create_table(self._storage_sql, [*columns, f"{_ROW_COLUMN} UInt32"])
 
     def _find_homes(self) -> None:
-        """Look up the parents of the rows, if these determine their shards."""
+        """Look up the parents of the rows, if they determine the shards."""
         if self._parent is not None:
             columns = [f"{_ROW_COLUMN} UInt32", f"{SHARD_COLUMN} UInt16", "separation Float64"]
             self._create_table(self._homes_sql, columns)
@@ -138,7 +138,7 @@ class Gateway:
         wait_for_replicas(self._servers, tables)
 
     def find_nulls(self, columns: Collection[str]) -> set[str]:
-        """Return those of these columns in which a row has NULL."""
+        """Return the columns in which a row has NULL."""
         return find_nulls(self._engine, self._storage_sql, columns)
 
     def find_orphans(self) -> list[Orphan]:
@@ -175,14 +175,14 @@ class Gateway:
             reach(Failpoint.GATEWAY_CREATE)
             return
         topology = self._servers.topology
-        place = f"ENGINE = {topology.engine_clause()} ORDER BY {_ROW_COLUMN}"
+        storage = f"ENGINE = {topology.engine_clause()} ORDER BY {_ROW_COLUMN}"
         self._servers.execute_everywhere(
-            f"CREATE TABLE {storage_sql}{topology.uuid_clause(NEW_TABLE)} {definition} {place}",
+            f"CREATE TABLE {storage_sql}{topology.uuid_clause(NEW_TABLE)} {definition} {storage}",
             point=Failpoint.GATEWAY_CREATE,
         )
 
     def _find_homes_sql(self, parent: TableEntry) -> str:
-        """Return SELECT of row index, parent's shard and separation in degrees, for each row with a parent.
+        """Return the SELECT of row index, parent's shard and separation in degrees for each row with a parent.
 
         The separation is infinite if the parent has no position, and NaN if the id occurs on several shards.
         """
@@ -205,7 +205,7 @@ class Gateway:
         )
 
     def _home_sql(self, parent: TableEntry) -> tuple[str, str, str]:
-        """Return SQL of what is read of a parent, of its shard in that, and of its separation from the child."""
+        """Return the SQL of what is read of a parent, of the shard in it, and of its separation from the child."""
         own_position, parent_position = self._table.layout.position, parent.table.layout.position
         if not (own_position and parent_position):
             return f"min({SHARD_COLUMN})", "p.home", "0"
@@ -228,6 +228,7 @@ class Gateway:
 
 
 def drop_gateway(servers: Servers[Engine], schema_name: str, name: str) -> None:
+    """Drop a kept gateway on all servers."""
     servers.execute_everywhere(*_drop_gateway_sql(schema_name, name), point=Failpoint.GATEWAY_DROP)
 
 
@@ -249,7 +250,7 @@ def _number_rows(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
 
 
 def _separation_sql(one: list[str], other: list[str]) -> str:
-    """Return SQL of the degrees between two positions in degrees: from the chord between their unit vectors."""
+    """Return the SQL of the separation of two positions, all in degrees, from the chord between their unit vectors."""
     pairs = zip(_vector_sql(*one), _vector_sql(*other), strict=True)
     squares = " + ".join(f"pow({a} - {b}, 2)" for a, b in pairs)
     return f"degrees(2 * asin(least(sqrt({squares}) / 2, 1)))"

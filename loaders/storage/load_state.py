@@ -1,4 +1,4 @@
-"""What is recorded about a table's rows, as JSON: in its comment, and in the record of its appends."""
+"""The state of a table's rows, recorded as JSON in its comment and in the record of its appends."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from clickhouse_schema.schema_model import Schema
 
-#: What files did to a table: they added rows, corrected stored ones or deleted them.
+#: The effect of files on a table: adding rows, correcting stored rows or deleting them
 Change = Literal["load", "update", "delete"]
 
 
@@ -20,7 +20,7 @@ class FinishedLoad(BaseModel):
     kind
         What it did.
     fingerprint
-        Hash of the files' bytes, the table's model, and the loads below it.
+        Hash of the files' bytes, the table's model and the earlier loads.
     files
         Paths of the files.
     digests
@@ -52,15 +52,15 @@ class TableState(BaseModel):
     fingerprint
         Fingerprint of the load for which the staging table was created.
     verified
-        All its chunks were counted.
+        Whether all its chunks were counted.
     entry
-        The schema with this table alone.
+        The schema with only this table.
     loads
-        The loads that the table contains, and the corrections of its rows, in their order.
+        The loads that the table contains and the corrections of its rows, in order.
     origin
         Random id of the first load or the last replacement; identifies the table's appends.
     added
-        Number of appends that the table contained when the load onto it began.
+        Number of appends that the table contained when the load onto it started.
     catalogue
         Version of the table in the catalogue when it was verified; -1 if not recorded.
     """
@@ -77,7 +77,7 @@ class TableState(BaseModel):
 
     @property
     def rows(self) -> int:
-        """The rows that loads added and no correction has deleted."""
+        """The number of rows that loads have added and no correction has deleted."""
         return self.sum_rows("load") - self.sum_rows("delete")
 
     def find_loads(self, kind: Change) -> tuple[FinishedLoad, ...]:
@@ -88,14 +88,14 @@ class TableState(BaseModel):
 
 
 class AppendState(BaseModel):
-    """What is recorded when the rows of an append are in the gateway table.
+    """The state of an append whose rows are in the gateway table.
 
     Attributes
     ----------
     load
         The append.
     before
-        Rows of each part of the table before the append.
+        Number of rows of each part of the table before the append.
     density
         Stamp of the table's density (``read_density_stamp``) before the append.
     """

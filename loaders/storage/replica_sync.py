@@ -1,7 +1,7 @@
-"""Waiting until all servers have the same rows.
+"""Waits until all servers have the same rows.
 
-An INSERT goes to one server of each shard, from which the others copy it; a query asks any of them. So what was written
-is neither read nor announced before all servers have it.
+An INSERT goes to one server of each shard, from which the other servers copy it; a query reads from any of them. So
+written rows are neither read nor announced before all servers have them.
 """
 
 from __future__ import annotations
@@ -12,12 +12,12 @@ from collections.abc import Iterable
 from clickhouse_schema.servers import Servers
 from tap_service.storage.engine.engine import Engine, QueryTimeout
 
-#: How long the copying of rows that were just written may take.
+#: Maximum time for copying rows that were just written
 _MAX_COPY_SECONDS = 6 * 3600
 
 
 def wait_for_replicas(servers: Servers[Engine], tables: Iterable[str]) -> None:
-    """Wait until all servers have everything that was sent to these tables, by quoted name.
+    """Wait until all servers have all rows that were sent to these tables, which are quoted names.
 
     Raises ``EngineError`` if a server does not answer.
     """

@@ -1,4 +1,4 @@
-"""Sums that are equal where rows are: how many there are, and the sum of their hashes."""
+"""Sums by which sets of rows are compared: the number of rows, and the sum of their hashes."""
 
 from __future__ import annotations
 
@@ -9,19 +9,21 @@ from clickhouse_schema.schema_model import Table
 from clickhouse_schema.table_ddl import given_columns
 from tap_service.storage.engine.engine import Engine
 
-#: Names of no column: ClickHouse takes an alias for the column of its name
+#: Names that no column has: ClickHouse would confuse an alias with a column of the same name
 _ROWS, _HASHES, _GROUP = "__rows", "__hashes", "__group"
 
 
 class RowSums(NamedTuple):
+    """The number of rows and the sum of their hashes."""
+
     rows: int
     hashes: int
 
 
 def row_hash_sql(table: Table) -> str:
-    """Return SQL of a hash of all columns that a row comes with.
+    """Return the SQL of a hash of all columns that an inserted row has.
 
-    The columns go in as one tuple: a hash of several arguments is NULL if one of them is.
+    The columns are hashed as one tuple: a hash of several arguments is NULL if one of them is NULL.
     """
     return f"cityHash64(tuple({', '.join(quote_identifier(name) for name in given_columns(table))}))"
 

@@ -1,10 +1,10 @@
-"""The storage of a table on one server: ``T``, and the staging table ``T__loading``, which makes a load resumable.
+"""The storage of a table on one server: the live table ``T``, and the staging table ``T__loading``.
 
-Everything about a load is stored with its table, so a crash at any point leaves no contradiction:
+The state of a load is stored with its table, so a crash at any point leaves no contradiction:
 
 * each chunk of the input is one INSERT of one block, all or nothing; its number is in the column ``__chunk``, which
   only staging tables have, so the finished chunks are read from the table itself;
-* the table's comment is a ``TableState``: the input, and the catalogue entry for it.
+* the table's comment is a ``TableState``: the input and its catalogue entry.
 
     CREATE T__loading, comment "loading" -> chunks -> counts checked, comment "verified" -> DROP COLUMN __chunk
       -> EXCHANGE with T (or RENAME to T): now it is visible -> density, catalogue -> DROP of the old T
@@ -37,6 +37,7 @@ from tap_service.storage.engine.engine import SINGLE_BLOCK_SETTINGS, Engine
 
 
 def open_server_storage(engine: Engine, schema_name: str, table_name: str) -> TableStorage:
+    """Return the storage of a table on one server."""
     live = ServerLiveTable(engine, schema_name, table_name)
     staging = ServerStagingTable(live)
     return TableStorage(
@@ -52,6 +53,8 @@ def open_server_storage(engine: Engine, schema_name: str, table_name: str) -> Ta
 
 
 class ServerLiveTable:
+    """The ``LiveTable`` of one server."""
+
     is_one_table = True
 
     def __init__(self, engine: Engine, schema_name: str, table_name: str) -> None:
@@ -77,7 +80,7 @@ class ServerLiveTable:
         return state.model_copy(update={"entry": schema})
 
     def read_unregistered_state(self) -> TableState | None:
-        """Return the state if the catalogue does not know the load yet; later changes of the catalogue count."""
+        """Return the state if the catalogue does not know the load yet; None if it does or was changed later."""
         state = read_table_state(self.engine, self.schema_name, self.name)
         if state is None:
             return None
@@ -99,6 +102,8 @@ class ServerLiveTable:
 
 
 class ServerStagingTable:
+    """The ``StagingTable`` of one server."""
+
     def __init__(self, live: ServerLiveTable) -> None:
         self._live = live
         self._engine = live.engine
@@ -185,6 +190,8 @@ class ServerStagingTable:
 
 
 class ServerAppendTarget:
+    """The ``AppendTarget`` of one server."""
+
     def __init__(self, live: ServerLiveTable) -> None:
         self._live = live
         self._engine = live.engine
@@ -218,6 +225,8 @@ class ServerAppendTarget:
 
 
 class ServerPublication:
+    """The ``Publication`` of one server."""
+
     def __init__(self, live: ServerLiveTable, staging: ServerStagingTable) -> None:
         self._live = live
         self._staging = staging
@@ -225,9 +234,9 @@ class ServerPublication:
 
     def publish_staging(self) -> None:
         staging, live = self._staging.storage_sql, self._live.rows_sql
-        # of a load that was killed here: ClickHouse refuses to drop the column twice at once
+        # of a load that was killed here: ClickHouse refuses to drop a column that is being dropped
         stored_table.wait_for_mutations(self._engine, "system.mutations", self._live.schema_name, self._staging.name)
-        # the column is invisible at once; its files go later, after running merges
+        # the column is invisible at once; ClickHouse deletes its files later, after running merges
         self._engine.execute(f"ALTER TABLE {staging} DROP COLUMN IF EXISTS {CHUNK_COLUMN}", NO_WAIT_SETTINGS)
         reach(Failpoint.PUBLISH_DROP_CHUNKS)
         if self._live.has_table():
@@ -242,7 +251,7 @@ class ServerPublication:
         state = self._live.read_unregistered_state()
         if state is not None:
             table = state.entry.tables[0]
-            # the catalogue last: readers of its new version see the new counts
+            # the catalogue comes last: readers of its new version see the new counts
             update_density(self._engine, state.entry.name, table)
             catalogue_log.register_table(self._engine, state.entry, table)
         self._staging.drop_table()

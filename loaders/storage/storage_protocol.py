@@ -1,4 +1,4 @@
-"""What a load needs from the storage of one table, on one server or on a cluster."""
+"""The interface between a load and the storage of its table, on one server or on a cluster."""
 
 from __future__ import annotations
 
@@ -19,27 +19,27 @@ class LiveTable(Protocol):
 
     @property
     def name(self) -> str:
-        """Name of the table in the engine whose comment holds the state."""
+        """The name of the table in the engine whose comment holds the state."""
 
     @property
     def rows_sql(self) -> str:
-        """SQL of all rows that queries read."""
+        """The SQL of all rows that queries read."""
 
     @property
     def is_one_table(self) -> bool:
-        """Whether these are the rows of one table on the connected server, read in the order of its parts."""
+        """Whether the rows are in one table on the connected server, which is read in the order of its parts."""
 
     @property
     def storage_names(self) -> list[str]:
-        """Quoted names of the tables that hold rows; each server of a cluster has its own."""
+        """The quoted names of the tables that hold rows, on each server of a cluster."""
 
     def has_table(self) -> bool: ...
 
     def read_state(self) -> TableState | None:
-        """Return the state with the catalogue's description of the table, which may be newer than the comment."""
+        """Return the state, with the catalogue's description of the table, which may be newer than the comment."""
 
     def check_shards(self) -> tuple[list[str], list[str]]:
-        """Return a line for each shard, and the faults in the distribution of the rows."""
+        """Return a line for each shard, and the problems of the distribution of the rows."""
 
     def drop_table(self) -> None:
         """Drop the table and the gateway of its appends."""
@@ -50,20 +50,29 @@ class StagingTable(Protocol):
 
     @property
     def name(self) -> str:
-        """Name of the table in the engine whose comment holds the state."""
+        """The name of the table in the engine whose comment holds the state."""
 
     @property
     def rows_sql(self) -> str:
-        """SQL of all rows, without copies."""
+        """The SQL of all rows, without copies."""
 
     def read_state(self) -> TableState | None: ...
 
     def create_table(
         self, schema: Schema, table: Table, state: TableState, *, onto_live: bool, has_chunks: bool = True
     ) -> None:
-        """Create the table: empty, or with links to the live table's parts (``onto_live``).
+        """Create the table, and drop an earlier one.
 
-        ``has_chunks``: rows have the numbers of chunks.
+        Parameters
+        ----------
+        schema, table
+            The description of the table.
+        state
+            The state for its comment.
+        onto_live
+            Whether it contains links to the live table's parts instead of being empty.
+        has_chunks
+            Whether rows have the numbers of chunks.
         """
 
     def find_plain_columns(self, table: Table) -> set[str]:
@@ -73,25 +82,25 @@ class StagingTable(Protocol):
         """Make columns Nullable, while nothing is inserted."""
 
     def count_chunk_rows(self) -> dict[int, int]:
-        """Return the rows by chunk number; 0 are those of the live table."""
+        """Return the number of rows by chunk number; 0 stands for the rows of the live table."""
 
     def insert_chunk(self, number: int, batches: Sequence[pa.RecordBatch]) -> list[Orphan]:
-        """Insert a chunk, all or nothing; return the rows that belong to no shard."""
+        """Insert a complete chunk or nothing; return the rows that belong to no shard."""
 
     def delete_chunks(self, numbers: range) -> None:
         """Delete the rows and copies of these chunks."""
 
     def change_rows(self, change: str) -> None:
-        """Change rows and copies by ALTER TABLE, on all servers, and wait until it is done."""
+        """Change rows and copies by ALTER TABLE on all servers, and wait until the change is done."""
 
     def open_gateway(self, table: Table) -> Gateway:
-        """Return a gateway for rows that are inserted without a chunk."""
+        """Return a gateway for rows that are inserted without a chunk number."""
 
     def insert_gateway(self, gateway: Gateway) -> None:
         """Insert the rows of a gateway."""
 
     def find_problems(self) -> list[str]:
-        """Return faults of a completely filled table, apart from the number of its rows."""
+        """Return the problems of a completely filled table, except a wrong number of rows."""
 
     def mark_verified(self, state: TableState) -> None: ...
 
@@ -104,10 +113,10 @@ class AppendTarget(Protocol):
     def open_gateway(self, table: Table) -> Gateway: ...
 
     def count_part_rows(self) -> dict[str, int]:
-        """Return the rows of each part of the table; a single server has one part."""
+        """Return the number of rows of each part of the table; a single server has one part."""
 
     def sum_own_rows(self, part_rows: Mapping[str, int]) -> int:
-        """Return the rows without the copies in overlaps."""
+        """Return the number of rows without the copies in overlaps."""
 
     def find_plain_columns(self, table: Table) -> set[str]: ...
 
@@ -115,7 +124,7 @@ class AppendTarget(Protocol):
         """Make columns Nullable, while queries read the table."""
 
     def insert_rows(self, gateway: Gateway, parts: Collection[str]) -> None:
-        """Insert the gateway's rows into some parts of the table, into each of them all or nothing."""
+        """Insert the gateway's rows into some parts of the table, into each part all rows or none."""
 
     def refuse_moved_shards(self) -> None:
         """Raise ``LoadError`` if the shards were moved since the storage was opened."""
@@ -125,7 +134,7 @@ class Publication(Protocol):
     """Makes the staging table the live table."""
 
     def publish_staging(self) -> None:
-        """Make the verified staging table visible to all readers in one step and drop what it replaces."""
+        """Make the verified staging table visible to all readers in one step, and drop the table that it replaces."""
 
     def finish_publishing(self) -> None:
         """Finish an interrupted publication. May be repeated."""

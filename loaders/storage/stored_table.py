@@ -1,4 +1,4 @@
-"""Queries about one table in the engine, and what its comment records."""
+"""Queries about one table in the engine, and the state in its comment."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from loaders.storage.load_state import TableState, parse_state
 from tap_service.storage.engine.engine import Engine, StorageFull
 from tap_service.storage.engine.engine_errors import translate_error
 
-#: The column of a staging table that holds the number of a row's chunk.
+#: The column of a staging table with the number of a row's chunk
 CHUNK_COLUMN = "__chunk"
 
-#: Wait until a change of structure is done in every part, or do not.
+#: Settings that wait until every part has a change of columns, and settings that do not wait
 WAIT_SETTINGS = {"mutations_sync": 2, "alter_sync": 2}
 NO_WAIT_SETTINGS = {"mutations_sync": 0, "alter_sync": 0}
 
-#: Of an INSERT of the rows of another table: few and large parts.
+#: Settings for an INSERT of the rows of another table: few and large parts
 COPY_SETTINGS = {
     "max_insert_threads": 1,
     "min_insert_block_size_rows": 4 << 20,
@@ -29,13 +29,13 @@ COPY_SETTINGS = {
     "insert_null_as_default": 0,
 }
 
-#: What ClickHouse reserves on the disk at least before it writes.
+#: Minimum of disk space that ClickHouse reserves before it writes
 _LEAST_ROOM = 1 << 20
 
-#: How long a change of rows may wait for space on the disk.
+#: Maximum time for which a change of rows may wait for disk space
 _MAX_IDLE_SECONDS = 3
 
-#: How long a change of a table may fail repeatedly before a load that waits for it gives up.
+#: Maximum time for which a load waits for a change of a table that fails repeatedly
 _MAX_FAILING_SECONDS = 60
 
 
@@ -61,9 +61,9 @@ def state_to_sql(state: TableState) -> str:
 
 
 def list_partitions_sql(engine: Engine, parts_sql: str, database: str, name: str) -> list[str]:
-    """Return SQL of the ids of a table's partitions: one, or one for each year.
+    """Return the SQL of the ids of a table's partitions: one, or one for each year.
 
-    ``parts_sql``: ``system.parts``, or that of all servers.
+    ``parts_sql``: ``system.parts``, of this or of all servers.
     """
     where = f"active AND {_is_table_sql(database, name, 'table')}"
     sql = f"SELECT DISTINCT partition_id AS id FROM {parts_sql} WHERE {where} ORDER BY id"
@@ -71,7 +71,7 @@ def list_partitions_sql(engine: Engine, parts_sql: str, database: str, name: str
 
 
 def find_nulls(engine: Engine, rows_sql: str, columns: Collection[str]) -> set[str]:
-    """Return those of these columns in which a row has NULL."""
+    """Return the columns in which a row has NULL."""
     if not columns:
         return set()
     counts = ", ".join(f"countIf({quote_identifier(name)} IS NULL) AS __nulls_{i}" for i, name in enumerate(columns))
@@ -87,7 +87,7 @@ def allow_nulls(engine: Engine, table: Table, storage_sql: str, columns: Collect
 def wait_for_mutations(engine: Engine, mutations_sql: str, database: str, name: str) -> None:
     """Wait until all changes of a table's columns are done in its parts.
 
-    ``mutations_sql``: ``system.mutations``, or that of all servers. Raises ``LoadError`` if a change keeps failing:
+    ``mutations_sql``: ``system.mutations``, of this or of all servers. Raises ``LoadError`` if a change keeps failing:
     ClickHouse retries it forever.
     """
     deadline = time.monotonic() + _MAX_FAILING_SECONDS
@@ -105,8 +105,8 @@ def wait_for_mutations(engine: Engine, mutations_sql: str, database: str, name: 
 def wait_for_changed_rows(engine: Engine, database: str, name: str) -> None:
     """Wait on one server until the rows of a staging table are changed.
 
-    ClickHouse begins to rewrite a part when 1.1 times its bytes and ``_LEAST_ROOM`` are free, and waits for them
-    without an error. Raises ``StorageFull`` after ``_MAX_IDLE_SECONDS`` of that, and ``EngineError`` if the change
+    ClickHouse starts to rewrite a part when 1.1 times its bytes and ``_LEAST_ROOM`` are free, and waits for them
+    without an error. Raises ``StorageFull`` after ``_MAX_IDLE_SECONDS`` of waiting, and ``EngineError`` if the change
     fails.
     """
     is_table = _is_table_sql(database, name, "table")
@@ -130,7 +130,7 @@ def wait_for_changed_rows(engine: Engine, database: str, name: str) -> None:
             last_work = last_work if sizes else now
             if now - last_work > _MAX_IDLE_SECONDS:
                 needed, free = (f"{sizes[0][key] / 1e6:,.1f} MB" for key in ("needed", "free"))
-                raise StorageFull(f"to rewrite a part of {database}.{name} takes {needed}, and {free} are free")
+                raise StorageFull(f"rewriting a part of {database}.{name} takes {needed}, and {free} are free")
         time.sleep(min(0.5, 0.02 + (now - began) / 20))
 
 

@@ -1,4 +1,4 @@
-"""``skyhouse drop``: removing a table, and first its latest versions; kept matches of it must go before."""
+"""``skyhouse drop``: removes a table, after its latest versions; its kept matches must be removed before."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tap_service.storage.engine.engine import Engine
 
 
 def drop_table(engine: Engine, name: str, reporter: Reporter) -> None:
-    """Remove a table and the leftovers of its loads. Raises ``LoadError`` if the table does not exist."""
+    """Remove a table and the leftovers of its loads. Raises ``LoadError`` if it does not exist or has a kept match."""
     catalogue = read_catalogue(engine)
     schema_name, table_name = split_name(name)
     refuse_latest_table(catalogue.schemas, name)

@@ -1,4 +1,4 @@
-"""``skyhouse match``: making, listing and removing kept matches, and letting them follow their tables."""
+"""``skyhouse match``: makes, lists, updates and removes kept matches."""
 
 from __future__ import annotations
 
@@ -24,13 +24,28 @@ _LEFT, _RIGHT = "left", "right"
 
 
 def make_match(engine: Engine, request: MatchRequest, reporter: Reporter) -> None:
-    """Make a kept match, or go on with one that was stopped. Raises ``LoadError``; no table has changed then."""
+    """Make a kept match, or continue a stopped one.
+
+    Parameters
+    ----------
+    engine
+        The engine with both tables.
+    request
+        The match to make.
+    reporter
+        Receives progress and the number of pairs.
+
+    Raises
+    ------
+    LoadError
+        The match is impossible; no table has changed.
+    """
     engine = engine.pin_server()
     catalogue = read_catalogue(engine)
     schema, table = _plan_match(catalogue, request)
     known = catalogue.find_entry(schema.name, table.name)
     if known is not None and known.table.match is None:
-        raise LoadError(f"there is a table {request.table}, which is no kept match: choose another --table")
+        raise LoadError(f"there is a table {request.table}, which is not a kept match: choose another --table")
     if known is not None and known.table != table:
         raise LoadError(
             f"{request.table} is another kept match: choose another --table, or remove it first with skyhouse match"
@@ -40,7 +55,7 @@ def make_match(engine: Engine, request: MatchRequest, reporter: Reporter) -> Non
         refuse_lookalike(catalogue, request.table)
         refuse_taken_name(catalogue, schema.name, table)
     elif (record := read_match_records(engine).get(request.table)) is not None and record.is_current:
-        reporter.output(f"{request.table} is kept already, and has followed both its tables")
+        reporter.output(f"{request.table} exists already and is up to date")
         return
     rows = KeptMatch(engine, catalogue, schema, table).make_pairs(reporter)
     reporter.output(f"{request.table} keeps {rows:,} pairs of {request.left} and {request.right}")
@@ -73,7 +88,7 @@ def _find_table(catalogue: Catalogue, name: str) -> TableEntry:
     if entry is None:
         raise LoadError(f"there is no table {name}; see skyhouse tables")
     if entry.attached is not None:
-        raise LoadError(f"{name} is attached, and its files may change unseen: load it, then match it")
+        raise LoadError(f"{name} is attached, and its files may change unnoticed: load it, then match it")
     versioned = find_versioned_table(catalogue.schemas, entry.schema.name, entry.table.name)
     if versioned is not None:
         raise LoadError(
@@ -111,7 +126,7 @@ def _read_epoch(text: str, entry: TableEntry) -> float | str:
         column = next((column for column in entry.table.columns if column.name == text), None)
         if column is None or not column.type.is_numeric:
             raise LoadError(
-                f"--epoch names {text}, which is no column of numbers of {entry.qualified_name}: give a column of"
+                f"--epoch names {text}, which is not a numeric column of {entry.qualified_name}: give a column of"
                 " years, or a year"
             ) from None
         return text
@@ -121,18 +136,18 @@ def _read_epoch(text: str, entry: TableEntry) -> float | str:
 
 
 def follow_matches(engine: Engine, name: str, reporter: Reporter) -> None:
-    """Let a kept match follow its tables; '' for all. Raises ``LoadError``."""
+    """Update a kept match after changes of its tables; ``name`` '' for all. Raises ``LoadError``."""
     engine = engine.pin_server()
     names = (
         [name] if name else [f"{schema.name}.{table.name}" for schema, table in list_matches(read_catalogue(engine))]
     )
     for each in names:
-        verb = "has followed" if follow_match(engine, each, reporter) else "had followed already"
-        reporter.output(f"{each} {verb}")
+        state = "is up to date again" if follow_match(engine, each, reporter) else "was up to date"
+        reporter.output(f"{each} {state}")
 
 
 def print_matches(engine: Engine, reporter: Reporter) -> None:
-    """Report each kept match: its tables, kind, radius and pairs, and whether queries use it."""
+    """Report the tables, kind, radius and pairs of each kept match, and whether queries use it."""
     catalogue = read_catalogue(engine)
     records = read_match_records(engine)
     has_matches = False
@@ -146,7 +161,9 @@ def print_matches(engine: Engine, reporter: Reporter) -> None:
         entry = catalogue.find_entry(schema.name, table.name)
         rows = entry.rows if entry is not None else None
         record = records.get(name)
-        state = "up to date" if record is not None and record.is_current else f"behind: skyhouse match follow {name}"
+        state = (
+            "up to date" if record is not None and record.is_current else f"out of date: skyhouse match follow {name}"
+        )
         pairs = f"{rows or 0:,} pairs"
         reporter.output(f"{name:<40}{pairs:>20}  {match.kind} of {tables} within {match.radius:g} arcsec, {state}")
     if not has_matches:
@@ -154,11 +171,11 @@ def print_matches(engine: Engine, reporter: Reporter) -> None:
 
 
 def drop_match(engine: Engine, name: str, reporter: Reporter) -> None:
-    """Remove a kept match, or one that was begun. Raises ``LoadError`` if there is none."""
+    """Remove a kept match, even an unfinished one. Raises ``LoadError`` if there is none."""
     engine = engine.pin_server()
     entry = read_catalogue(engine).find_entry(*split_name(name))
     if entry is not None and entry.table.match is None:
-        raise LoadError(f"{name} is no kept match: remove the table with skyhouse drop {name}")
+        raise LoadError(f"{name} is not a kept match: remove the table with skyhouse drop {name}")
     forget_match(engine, name)
     if not remove_table(engine, name):
         raise LoadError(f"there is no kept match {name}; see skyhouse match list")

@@ -1,12 +1,12 @@
-"""``skyhouse schema``: comparing the engine with a schema file, and changing it while the service runs.
+"""``skyhouse schema``: compares the engine with a schema file, and changes the engine while the service runs.
 
-Missing parts are added, no rows are loaded:
+Missing tables, columns and indexes are added; no rows are loaded:
 
     storage of each table (``clickhouse_schema.schema_drift``) -> the table's comment -> the catalogue
 
-Each step may be repeated, and is needed only by the next: a reader sees the catalogue as it was, or a table that
-matches it. Tables that the file does not mention stay as they are, and so do the unit, UCD, utype and description that
-data files supplied where the schema file has none.
+Each step may be repeated, and only the next step needs it: a reader sees the old catalogue, or a table that matches the
+new one. Tables that the file does not mention do not change, nor do units, UCDs, utypes and descriptions from data
+files if the schema file has none.
 """
 
 from __future__ import annotations
@@ -37,13 +37,13 @@ from loaders.storage.load_state import TableState
 from loaders.storage.stored_table import read_table_state, state_to_sql
 from tap_service.storage.engine.engine import Engine
 
-#: Layout keys that determine on which servers the rows are.
+#: Layout keys that determine which servers have a row
 _SHARDING_KEYS = ("parent", "everywhere", "overlap_radius")
 
 
 @dataclass(frozen=True, slots=True)
 class _Difference:
-    """One table: ``entry`` is its state, ``wanted`` the file's; its name in the engine is ``base_name``."""
+    """The differences of a table between the catalogue (``entry``) and the file (``wanted``)."""
 
     wanted: Table
     base_name: str
@@ -57,9 +57,23 @@ class _Difference:
 
 
 def print_schema_plan(engine: Engine, schema_file: Path, reporter: Reporter) -> None:
-    """Report the statements that ``apply_schema`` would execute, with comments. Raises ``LoadError``.
+    """Report the statements that ``apply_schema`` would execute, with comments.
 
-    Tables that take columns from a missing file are named instead; ``apply_schema`` refuses them.
+    Tables that take columns from a missing file are only named; ``apply_schema`` refuses them.
+
+    Parameters
+    ----------
+    engine
+        The engine.
+    schema_file
+        The schema file.
+    reporter
+        Receives the statements.
+
+    Raises
+    ------
+    LoadError
+        The file cannot be used, or differences cannot be applied to existing tables.
     """
     schema, unknown = _read_tables(schema_file, reporter, partial=True)
     differences = _compare_schema(engine, schema)
@@ -76,7 +90,7 @@ def print_schema_plan(engine: Engine, schema_file: Path, reporter: Reporter) -> 
 
 
 def print_schema_differences(engine: Engine, schema_file: Path, reporter: Reporter) -> None:
-    """Report the differences, one line each. Raises ``LoadError`` if there are any."""
+    """Report the differences between the engine and a schema file. Raises ``LoadError`` if there are any."""
     schema, unknown = _read_tables(schema_file, reporter, partial=True)
     differences = _compare_schema(engine, schema)
     lines = [step.description for difference in differences for step in difference.steps]
@@ -90,12 +104,27 @@ def print_schema_differences(engine: Engine, schema_file: Path, reporter: Report
 
 
 def apply_schema(engine: Engine, schema_file: Path, reporter: Reporter) -> None:
-    """Remove the differences. Raises ``LoadError`` if some cannot be removed, and then changes nothing."""
+    """Change the engine to match a schema file.
+
+    Parameters
+    ----------
+    engine
+        The engine.
+    schema_file
+        The schema file.
+    reporter
+        Receives a line for each change.
+
+    Raises
+    ------
+    LoadError
+        The file cannot be used, or some changes are impossible; nothing has changed.
+    """
     schema, _ = _read_tables(schema_file, reporter)
     differences = _compare_schema(engine, schema)
     _refuse_obstacles(differences)
     servers = Servers(engine)
-    # all replicas have a change before the catalogue; several servers do not wait for indexes of existing rows
+    # all replicas get a change before the catalogue does; a cluster does not wait for indexes of existing rows
     settings = {"alter_sync": 2} | ({"mutations_sync": 0} if servers.topology.is_cluster else {})
     for difference in differences:
         reporter.check()
@@ -112,7 +141,7 @@ def apply_schema(engine: Engine, schema_file: Path, reporter: Reporter) -> None:
 def _refuse_obstacles(differences: list[_Difference]) -> None:
     obstacles = [obstacle for difference in differences for obstacle in difference.drift.obstacles]
     if obstacles:
-        raise LoadError("nothing is changed, because these cannot be changed in place:\n" + "\n".join(obstacles))
+        raise LoadError("nothing was changed, because these changes need a new load:\n" + "\n".join(obstacles))
 
 
 def _publish_table(servers: Servers[Engine], schema: Schema, difference: _Difference) -> None:
@@ -135,7 +164,7 @@ def _publish_table(servers: Servers[Engine], schema: Schema, difference: _Differ
 
 
 def _read_tables(schema_file: Path, reporter: Reporter, *, partial: bool = False) -> tuple[Schema, list[str]]:
-    """Return the schema, and a line for each table that is left out because a file is missing."""
+    """Return the schema, and a line for each table that is left out because its file is missing."""
     try:
         found = check_schema(schema_file, partial=partial)
         schema = found.require_schema()
@@ -157,7 +186,7 @@ def _compare_schema(engine: Engine, schema: Schema) -> list[_Difference]:
 
 
 def _list_latest_tables(catalogue: Catalogue, schema: Schema) -> Iterator[Table]:
-    """Yield the tables of latest versions, which have the columns and indexes of their tables."""
+    """Yield the tables of latest versions, which have the same columns and indexes as their tables."""
     for table in schema.tables:
         entry = catalogue.find_entry(schema.name, table.name)
         latest = build_latest_table(_complete_table(table, entry))
@@ -216,7 +245,7 @@ def _find_changed_sharding(table: Table, wanted: Table) -> list[str]:
 def _find_stopped_load(
     servers: Servers[Engine], catalogue: Catalogue, schema: Schema, wanted: Table, entry: TableEntry | None
 ) -> Drift | None:
-    """Return a stopped load as an obstacle: its rows match the table as it was when the load began."""
+    """Return a stopped load as an obstacle: its rows match the table before the change."""
     name = f"{schema.name}.{wanted.name}"
     if entry is None:
         if servers.topology.is_cluster and find_orphan_tables(servers, schema.name, wanted.name).is_filled:
@@ -234,7 +263,7 @@ def _find_stopped_load(
 
 
 def _complete_table(table: Table, entry: TableEntry | None) -> Table:
-    """Return the file's table with metadata of the catalogue, without optional columns that no load has found."""
+    """Return the file's table with metadata of the catalogue, without optional columns that no loaded file has."""
     known = {column.name: column for column in entry.table.columns} if entry else {}
     left_out = {c.name for c in table.columns if c.name not in known and c.if_missing == "leave_out"}
     table = table.drop_columns(left_out)
@@ -263,7 +292,7 @@ def _compare_catalogue(schema: Schema, wanted: Table, entry: TableEntry) -> tupl
 
 
 def _find_differing_keys(one: Schema | Table | Column, other: Schema | Table | Column, ignored: str = "") -> list[str]:
-    """Return the keys whose values differ, as a schema file writes them."""
+    """Return the keys whose values differ, as they are written in schema files."""
     fields = type(one).model_fields
     differing = (key for key in fields if key != ignored and getattr(one, key) != getattr(other, key))
     return [fields[key].serialization_alias or key for key in differing]

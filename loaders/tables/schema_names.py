@@ -1,4 +1,4 @@
-"""The standard schemas that are shipped, by name."""
+"""The names and files of the shipped standard schemas."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ _SCHEMA_FOLDER = Path(__file__).parents[1] / "schemas"
 
 
 def list_schema_names() -> list[str]:
+    """Return the names of the shipped schemas, sorted."""
     return sorted(path.stem for path in _SCHEMA_FOLDER.glob("*.yaml"))
 
 
@@ -31,5 +32,5 @@ def _find_shipped_file(name: str, suffix: str) -> Path:
 
 
 def resolve_schema_option(value: str) -> Path:
-    """Return the file that ``--schema`` names: a shipped schema, else a path (./NAME for a file of the same name)."""
+    """Return the file that ``--schema`` names: a shipped schema, or else a path (./NAME for a file of that name)."""
     return find_schema_file(value) if value in list_schema_names() else Path(value).absolute()

@@ -1,4 +1,4 @@
-"""The demo tables, which are shipped: bright stars of Tycho-2, and OpenNGC."""
+"""The shipped demo tables: bright stars of Tycho-2 and their names, and OpenNGC."""
 
 from __future__ import annotations
 

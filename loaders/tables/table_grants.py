@@ -1,4 +1,4 @@
-"""``skyhouse grant``, ``revoke`` and ``grants``: which groups of users see a table or a schema."""
+"""``skyhouse grant``, ``revoke`` and ``grants``: the groups of users that see a table or a schema."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tap_service.storage.engine.engine import Engine
 
 
 def grant_access(engine: Engine, target: str, group: str, reporter: Reporter) -> None:
-    """Let a group see a table or schema, which then only groups with a grant see. It need not be loaded yet."""
+    """Let a group see a table or schema, which becomes hidden from all others. It need not be loaded yet."""
     key = _read_target(target)
 
     def add_group(grants: dict[str, frozenset[str]]) -> None:
@@ -22,17 +22,17 @@ def grant_access(engine: Engine, target: str, group: str, reporter: Reporter) ->
     engine = engine.pin_server()
     write_grants(engine, add_group)
     if not _is_known(engine, key):
-        reporter.message(f"note: nothing of the name {target} is loaded yet; the grant holds when it is")
+        reporter.message(f"note: {target} is not loaded yet; the grant takes effect when it is")
     _report_access(engine, key, reporter)
 
 
 def revoke_access(engine: Engine, target: str, group: str, reporter: Reporter) -> None:
-    """Take a group's right; what has lost the last one is seen by nobody. Raises ``LoadError``."""
+    """Revoke a group's grant. After its last grant, nobody sees the table or schema. Raises ``LoadError``."""
     key = _read_target(target)
 
     def remove_group(grants: dict[str, frozenset[str]]) -> None:
         if group not in grants.get(key, ()):
-            raise LoadError(f"{group} has no grant of {target}; skyhouse grants lists the grants")
+            raise LoadError(f"{group} has no grant for {target}; skyhouse grants lists the grants")
         grants[key] -= {group}
 
     engine = engine.pin_server()
@@ -46,13 +46,13 @@ def list_grants(engine: Engine, reporter: Reporter) -> None:
     for target, groups in sorted(grants.items()):
         reporter.output(f"{target}\t{_format_groups(groups)}")
     if not grants:
-        reporter.output("everybody sees all tables: skyhouse grant SCHEMA.TABLE GROUP gives one to a group alone")
+        reporter.output("everybody sees all tables: skyhouse grant SCHEMA.TABLE GROUP restricts one to a group")
 
 
 def _report_access(engine: Engine, key: str, reporter: Reporter) -> None:
     groups = read_grants(engine).get(key, frozenset())
-    way_out = "" if groups else f" (skyhouse grant {key} {EVERYBODY} gives it back to all)"
-    reporter.output(f"{key} is seen by {_format_groups(groups)}{way_out}")
+    way_out = "" if groups else f" (skyhouse grant {key} {EVERYBODY} makes it visible to all)"
+    reporter.output(f"{key} is visible to {_format_groups(groups)}{way_out}")
 
 
 def _format_groups(groups: frozenset[str]) -> str:
@@ -64,9 +64,9 @@ def _read_target(target: str) -> str:
     key = target.strip().lower()
     schema, dot, table = key.partition(".")
     if not schema or (dot and not table):
-        raise LoadError(f"{target!r} is no schema and no schema.table: give the name as skyhouse tables lists it")
+        raise LoadError(f"{target!r} is neither a schema nor schema.table: give a name as skyhouse tables lists it")
     if schema in (TAP_SCHEMA_NAME.lower(), SCHEMA_NAME):
-        raise LoadError(f"{target} has no grants: each user sees there what the user may see elsewhere")
+        raise LoadError(f"{target} cannot have grants: users see in it only what they may see elsewhere")
     return key
 
 

@@ -1,4 +1,4 @@
-"""``skyhouse tables``: the loaded and the attached tables, one line each."""
+"""``skyhouse tables``: lists the loaded and the attached tables."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ WHERE startsWith(comment, {quote_string("{")}) ORDER BY database, name
 
 
 def list_tables(engine: Engine, reporter: Reporter) -> None:
-    """Report name, rows, size on disk and time of the last load of each table, and loads that can be resumed."""
+    """Report the name, rows, size on disk and last load of each table, and the loads that can be resumed."""
     catalogue = read_catalogue(engine)
     has_tables = False
     for row in engine.fetch_table(_SQL).to_pylist():
@@ -52,7 +52,7 @@ def _describe_attached(name: str, attachment: Attachment) -> str:
 def _describe_table(
     engine: Engine, catalogue: Catalogue, state: TableState, stored_name: str, sizes: tuple[int, int]
 ) -> tuple[int, int, str]:
-    """Return rows, bytes and status of a table in the engine; ``sizes`` are those on the connected server."""
+    """Return the rows, bytes and status of a table in the engine; ``sizes``: rows and bytes on the connected server."""
     table = state.entry.tables[0]
     storage = choose_storage(engine, state.entry.name, table, catalogue)
     if stored_name == storage.live.name:
@@ -61,7 +61,7 @@ def _describe_table(
         elif find_versioned_table(catalogue.schemas, state.entry.name, table.name) is not None:
             sizes = state.rows, sizes[1]  # ClickHouse counts masked rows too
         return *sizes, _find_last_load(engine, state)
-    kind = "a load" if stored_name == storage.staging.name else "left of a move, load or drop"
+    kind = "a load" if stored_name == storage.staging.name else "a move, load or drop"
     status = f"{kind} that was stopped: start it again"
     if not storage.live.has_table():  # drop would remove the loaded table too
         status += f", or skyhouse drop {state.entry.name}.{table.name}"
@@ -76,6 +76,6 @@ def _find_last_load(engine: Engine, state: TableState) -> str:
 
 
 def _sum_density(engine: Engine, state: TableState) -> tuple[int, int]:
-    """Return rows and bytes of all shards."""
+    """Return the rows and bytes of all shards."""
     density = read_density(engine, state.entry.name, state.entry.tables[0].name)
     return sum(density["rows"].to_pylist()), sum(density["bytes"].to_pylist())

@@ -1,9 +1,9 @@
-"""``skyhouse rebuild``: a table's rows in today's layout (codecs, granules, NULLs, few parts), after a new version.
+"""``skyhouse rebuild``: rewrites a table in the layout of this version (codecs, granules, NULLs, few parts).
 
     T__loading, comment "rebuild" -> INSERT SELECT of all rows in the order of the table -> hashes checked
       -> comment "verified" -> EXCHANGE with T -> density, catalogue -> DROP of the old T
 
-Queries read the old table until the EXCHANGE. A rebuild that was killed has changed nothing, and begins anew.
+Queries read the old table until the EXCHANGE. A killed rebuild has changed nothing, and starts from the beginning.
 """
 
 from __future__ import annotations
@@ -27,7 +27,22 @@ from tap_service.storage.engine.engine import Engine
 
 
 def rebuild_table(engine: Engine, name: str, reporter: Reporter) -> None:
-    """Rewrite a table in the layout of this version. Raises ``LoadError``; then the table is as before."""
+    """Rewrite a table in the layout of this version.
+
+    Parameters
+    ----------
+    engine
+        The engine, which is no cluster.
+    name
+        ``schema.table``.
+    reporter
+        Receives the number of rows.
+
+    Raises
+    ------
+    LoadError
+        The table cannot be rebuilt, and has not changed.
+    """
     catalogue = read_catalogue(engine)
     refuse_attached(catalogue, name)
     storage = find_known_storage(engine, name, catalogue)
@@ -50,7 +65,9 @@ def rebuild_table(engine: Engine, name: str, reporter: Reporter) -> None:
     copied = fetch_row_sums(engine, table, storage.staging.storage_sql)
     if not sums == copied == fetch_row_sums(engine, table, storage.live.rows_sql):
         storage.staging.drop_table()
-        raise LoadError(f"{name} was changed while it was rebuilt, so it stays as it is: start the same rebuild again")
+        raise LoadError(
+            f"{name} was changed while it was rebuilt, so the old table stays: start the same rebuild again"
+        )
     version, _ = read_registered(engine, storage.schema_name, storage.table_name)
     storage.staging.mark_verified(live.model_copy(update={"verified": True, "catalogue": version}))
     storage.publication.publish_staging()
@@ -63,7 +80,7 @@ def _copy_rows(storage: TableStorage, staging: ServerStagingTable, live: TableSt
     if with_nulls := find_nulls(storage.engine, storage.live.rows_sql, list_changeable(table)):
         staging.allow_nulls(table, with_nulls)
     columns = ", ".join(quote_identifier(name) for name in given_columns(table))
-    # rows come in the order of the table, so each inserted block becomes a part with a range of its own
+    # rows come in the order of the table, so each inserted block becomes a part with a separate range
     storage.engine.execute(
         f"INSERT INTO {staging.storage_sql} ({columns}, {CHUNK_COLUMN})"
         f" SELECT {columns}, 1 FROM {storage.live.rows_sql} ORDER BY {sort_key_sql(table)}",

@@ -1,4 +1,4 @@
-"""``skyhouse user tables`` and ``drop-table``: the tables of users, for the operator."""
+"""``skyhouse user tables`` and ``drop-table``: the operator's view of user tables."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tap_service.storage.engine.engine import Engine
 
 
 def list_user_tables(engine: Engine, owner: str, reporter: Reporter) -> None:
-    """Report owner, name, rows, size, expiry and readers of each table of a user; ``owner`` '' for all users."""
+    """Report the owner, name, rows, size, expiry and readers of each table of a user; ``owner`` '' for all users."""
     days = read_config().user_table_days
     if owner:
         records = user_table_record.read_user_tables(engine, owner)
@@ -32,7 +32,7 @@ def list_user_tables(engine: Engine, owner: str, reporter: Reporter) -> None:
 
 
 def drop_user_tables(engine: Engine, owner: str, name: str, reporter: Reporter) -> None:
-    """Drop a table of a user; ``name`` '' for all. Queries that read it finish. Raises ``LoadError``."""
+    """Drop a table of a user; ``name`` '' for all tables. Running queries finish. Raises ``LoadError``."""
     storage = UserTableStorage(read_config(), engine)
     wanted = name.lower().removeprefix(f"{SCHEMA_NAME}.")
     records = [
@@ -50,7 +50,7 @@ def drop_user_tables(engine: Engine, owner: str, name: str, reporter: Reporter) 
 
 
 def forget_user(engine: Engine, user: str, reporter: Reporter) -> None:
-    """Drop all tables of a user who is removed, and take the user's rights to those of others. Raises ``LoadError``."""
+    """Drop all tables of a removed user, and revoke the user's grants on tables of others. Raises ``LoadError``."""
     drop_user_tables(engine, user, "", reporter)
     reader, storage = Reader(kind="user", name=user), UserTableStorage(read_config(), engine)
     for record in user_table_record.read_all_user_tables(engine):

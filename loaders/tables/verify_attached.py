@@ -1,4 +1,4 @@
-"""``skyhouse verify`` of an attached table: the files that it was attached with, and their rows."""
+"""``skyhouse verify`` of an attached table: compares its files with the files at the time of attachment."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _MAX_SHOWN = 5
 
 
 def verify_attached(entry: TableEntry, attachment: Attachment, reporter: Reporter) -> None:
-    """Report what was checked. Raises ``LoadError`` if files have changed, ``ReadError`` with other faults."""
+    """Check the files of an attached table. Raises ``LoadError`` if they have changed, else ``ReadError``."""
     now = {
         source.file.path: AttachedFile(source.file.pixel, source.file.path, *source.file.version, source.file.rows)
         for source in open_input(attachment.address, reporter).sources

@@ -1,4 +1,4 @@
-"""Checks of a HATS catalogue where it lies: no table, no engine."""
+"""``skyhouse verify`` of a HATS catalogue, without a table or an engine."""
 
 from __future__ import annotations
 
@@ -14,10 +14,23 @@ from tap_service.readers.table_source import MAX_BLOCK_BYTES, MAX_BLOCK_ROWS
 
 
 def verify_catalogue(address: str, reporter: Reporter, *, with_rows: bool = False) -> None:
-    """Report what was checked of the catalogue at ``address``: files, columns, counts, and where the rows are.
+    """Check the files, columns, counts and pixels of a HATS catalogue, and report what was checked.
 
-    ``with_rows``: read the positions and the spatial index of all rows, not only the footers. Raises ``ReadError`` with
-    what is wrong, ``LoadCancelled``.
+    Parameters
+    ----------
+    address
+        A folder or a URL.
+    reporter
+        Receives the report; may stop the check.
+    with_rows
+        Whether to read the positions and the spatial index of all rows, instead of only the footers.
+
+    Raises
+    ------
+    ReadError
+        The catalogue has a problem.
+    LoadCancelled
+        The user stopped the check.
     """
 
     def report(done: int, partitions: int) -> None:
@@ -44,7 +57,7 @@ def _report_files(catalogue: HatsCatalogue, files: list[PartitionFile], reporter
         f"{catalogue.address}: {rows:,} rows in {len(catalogue.pixels):,} partitions of the order"
         f"{'s' if orders[1:] else ''} {', '.join(map(str, orders))}, {size:,} bytes"
     )
-    declared = "as hats_nrows says" if catalogue.properties.rows is not None else "the properties do not say how many"
+    declared = "as in hats_nrows" if catalogue.properties.rows is not None else "the properties have no number of rows"
     reporter.output(f"rows: {declared}")
     reporter.output(f"columns: {len(catalogue.schema)}, the same in all partitions")
     index = "none" if catalogue.spatial_index is None else "{} of order {}".format(*catalogue.spatial_index)

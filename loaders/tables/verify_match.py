@@ -1,4 +1,4 @@
-"""``skyhouse verify`` of a kept match: counts both ways, comparison with a recomputed match, a sample in numpy."""
+"""``skyhouse verify`` of a kept match: checks its counts, and compares it with a recomputed match and with numpy."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ from loaders.pipeline.match_rows import RowsQuery
 from loaders.progress_reporter import Reporter
 from tap_service.storage.engine.engine import Engine
 
-#: Left rows whose partners are looked for among all right rows.
+#: Number of left rows whose partners are searched among all right rows
 _SAMPLE_ROWS = 50
 
 _BATCH_ROWS = 16384
 _MAS_PER_DEGREE = 3.6e6
 
-#: Degrees by which equal separations may differ, such as those from one place with several right ascensions: a pole
+#: Degrees by which equal separations may differ, such as from a pole with several right ascensions
 _ROUNDING = 1e-11
 
 Reals = NDArray[np.float64]
@@ -36,13 +36,13 @@ Reals = NDArray[np.float64]
 def find_match_problems(
     engine: Engine, catalogue: Catalogue, schema: Schema, table: Table, reporter: Reporter
 ) -> list[str]:
-    """Return the faults of the kept match ``table``; what was checked is reported. Raises ``LoadError``."""
+    """Return the problems of the kept match ``table``, and report what was checked. Raises ``LoadError``."""
     match = KeptMatch(engine, catalogue, schema, table)
     record = read_match_records(engine).get(match.name)
     if record is None or not record.is_current:
-        return [f"it has not followed its tables yet, so queries do not use it: skyhouse match follow {match.name}"]
+        return [f"it is out of date, so queries do not use it: skyhouse match follow {match.name}"]
     errors = _find_count_problems(engine, match, table)
-    reporter.output("neighbours and mates: counted both ways")
+    reporter.output("neighbours and mates: counted from both tables")
     pieces = match.list_pieces(record.reach)
     wrong = 0
     for number, (region, order) in enumerate(pieces, 1):
@@ -52,7 +52,7 @@ def find_match_problems(
         wrong += not found.is_equal(_sum_rows(match, table, made, reporter))
         reporter.progress(0, number / len(pieces))
     reporter.output(f"pairs: compared with a recomputed match, in {len(pieces)} pieces")
-    errors += [f"the pairs of {wrong} of {len(pieces)} pieces are not those of a recomputed match"] if wrong else []
+    errors += [f"the pairs of {wrong} of {len(pieces)} pieces differ from a recomputed match"] if wrong else []
     assert table.match is not None  # noqa: S101  it is a kept match
     sampled, differing = _check_sample(engine, match, table.match.kind)
     reporter.output(f"{sampled} rows of {match.rows.left.name} compared with all of {match.rows.right.name}")
@@ -94,7 +94,7 @@ class _Sums(NamedTuple):
 
 def _sum_rows(match: KeptMatch, table: Table, query: RowsQuery, reporter: Reporter) -> _Sums:
     hashed = (quote_identifier(name) for name in given_columns(table) if name != SEPARATION)
-    # a column without NULLs is stored as one that has none, and its hash is another
+    # a column without NULLs is not stored as Nullable, which changes its hash
     values = ", ".join(f"assumeNotNull({name})" for name in hashed)
     sql = f"SELECT count() AS n, sum(cityHash64(tuple({values}))) AS hashes, sum({SEPARATION}) AS apart"
     summed = RowsQuery(f"{sql} FROM ({query.sql})", query.settings)
@@ -110,7 +110,7 @@ Row = tuple[object, ...]
 
 @dataclass(frozen=True, slots=True)
 class _Positions:
-    """Rows of one table: ids, unit vectors, their change in a year, and epochs (NaN where a row has none)."""
+    """Rows of one table: ids, unit vectors, their change per year, and epochs in years (NaN if unknown)."""
 
     ids: list[Row]
     vectors: Reals
@@ -119,11 +119,11 @@ class _Positions:
 
 
 def _check_sample(engine: Engine, match: KeptMatch, kind: str) -> tuple[int, int]:
-    """Return the numbers of left rows whose partners were looked for among all right rows, and of those with others."""
+    """Search all right rows for the partners of a sample; return the numbers of sampled and of differing left rows."""
     left, right = match.rows.left, match.rows.right
     ids, kept_ids = (_names_sql(names) for names in (left.key.referenced_columns, left.key.columns))
     source, pairs = match.rows.read_sql(left), match.storage.live.rows_sql
-    # half of the rows have a partner: perhaps few have
+    # half of the sample has partners, because perhaps few rows of the table have
     chosen = [
         f"SELECT {names} FROM {rows} GROUP BY {names} ORDER BY cityHash64({names}) LIMIT {_SAMPLE_ROWS // 2}"
         for names, rows in ((ids, source), (kept_ids, pairs))
@@ -146,7 +146,7 @@ def _check_sample(engine: Engine, match: KeptMatch, kind: str) -> tuple[int, int
 
 
 def _is_same(kind: str, found: list[tuple[float, Row]], kept: list[Row]) -> bool:
-    """Whether the kept partners are those found; of a mutual match the nearest may have a nearer one."""
+    """Whether the kept partners are the found ones. In a mutual match, the nearest may have a nearer partner itself."""
     if kind == "all":
         return sorted(kept) == sorted(other for _, other in found)
     least = min((separation for separation, _ in found), default=0.0)
@@ -171,7 +171,7 @@ def _read_positions(engine: Engine, match: KeptMatch, side: MatchSide, rows_sql:
 
 
 def _find_directions(lon: Reals, lat: Reals, motion: Sequence[Reals]) -> tuple[Reals, Reals]:
-    """Return unit vectors of positions in degrees, and their change in a year by a motion in mas/yr."""
+    """Return the unit vectors of positions in degrees, and their change per year by a motion in mas/yr: (rows, 3)."""
     lon, lat = np.radians(lon), np.radians(lat)
     zero = np.zeros_like(lon)
     vectors = np.stack((np.cos(lat) * np.cos(lon), np.cos(lat) * np.sin(lon), np.sin(lat)), axis=1)
@@ -184,7 +184,7 @@ def _find_directions(lon: Reals, lat: Reals, motion: Sequence[Reals]) -> tuple[R
 
 
 def _find_separations(match: KeptMatch, left: _Positions, right: _Positions) -> Reals:
-    """Return degrees between left and right rows, NaN where one has no position."""
+    """Return the separations in degrees, of shape (left rows, right rows); NaN if a row has no position."""
     years = np.nan_to_num(right.epochs[None, :] - left.epochs[:, None])[:, :, None]
     one, other = left.vectors[:, None, :], right.vectors[None, :, :]
     if match.rows.moved_side is match.rows.left:

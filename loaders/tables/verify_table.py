@@ -1,9 +1,9 @@
-"""``skyhouse verify``: counts, ranges, order and index of a table, checked on the stored values in numpy.
+"""``skyhouse verify``: checks the counts, ranges, order and index of a table, on the stored values with numpy.
 
-On a cluster also whether each row is on its shard, and its copies once where required.
+On a cluster it also checks that each row is on its shard, and its copies once in each overlap that needs them.
 
-The index is checked backwards: the centre of the cell of ``hpx29`` must be within a cell's radius of the row's
-position. This shares nothing with the formula that computed it, and tolerates any rounding at cell borders.
+The index is checked in reverse: the centre of the cell of ``hpx29`` must be within a cell's radius of the row's
+position. This check shares nothing with the formula of the index, and tolerates any rounding at cell borders.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ def verify_table(engine: Engine, name: str, reporter: Reporter) -> None:
     rows = int(engine.fetch_table(f"SELECT count() AS rows FROM {storage.live.rows_sql}").column(0)[0].as_py())
     errors = _find_count_problems(storage, state, name, rows, reporter)
     if catalogue.find_entry(storage.schema_name, storage.table_name) is None:
-        errors.append("the catalogue does not know the table (start any command again to finish its load)")
+        errors.append("the catalogue does not know the table (any command that is started now finishes its load)")
     errors += _find_damaged_parts(engine, storage)
     shard_lines, shard_errors = storage.live.check_shards()
     for line in shard_lines:
@@ -71,7 +71,7 @@ def verify_table(engine: Engine, name: str, reporter: Reporter) -> None:
     if table.layout.position is not None:
         errors += _find_position_problems(engine, storage, table.layout.position, rows, reporter)
     if errors:
-        raise LoadError(f"{name} is not as loaded: {'; '.join(errors)}")
+        raise LoadError(f"{name} differs from what was loaded: {'; '.join(errors)}")
 
 
 def _find_count_problems(
@@ -97,7 +97,7 @@ def _find_count_problems(
 
 
 def _find_damaged_parts(engine: Engine, storage: TableStorage) -> list[str]:
-    """Find parts with wrong checksums, on every server that answers."""
+    """Find parts with wrong checksums on every server that answers."""
     found = (
         part
         for server in engine.list_servers()
@@ -108,7 +108,7 @@ def _find_damaged_parts(engine: Engine, storage: TableStorage) -> list[str]:
 
 
 def _find_row_store_problems(engine: Engine, storage: TableStorage, table: Table, reporter: Reporter) -> list[str]:
-    """Compare the stored bytes of all rows with those of their columns."""
+    """Compare the stored bytes of all rows with the values of their columns."""
     layout = find_row_layout(table)
     if layout is None:
         return []
@@ -135,7 +135,7 @@ class _PositionCheck:
     _last: tuple[int, int, int] = field(default=(-1, 0, 0))
 
     def add_batch(self, batch: pa.RecordBatch) -> None:
-        """Check a batch with part, offset in the part, ``hpx29``, longitude and latitude (degrees)."""
+        """Check a batch with the columns part, offset in the part, ``hpx29``, longitude and latitude (degrees)."""
         part, offset, hpx29 = (batch.column(i).to_numpy().astype(np.uint64) for i in range(3))
         ra, dec = (_column_to_doubles(batch.column(i)) for i in (3, 4))
         self.rows += batch.num_rows
@@ -151,7 +151,7 @@ class _PositionCheck:
         self.wrong_index += _count_off_centre(hpx29[chosen], ra[chosen], dec[chosen])
 
     def _add_order(self, part: NDArray[np.uint64], offset: NDArray[np.uint64], hpx29: NDArray[np.uint64]) -> None:
-        """Count rows of one part whose ``hpx29`` is less than that of the row before."""
+        """Count rows whose ``hpx29`` is less than the ``hpx29`` of the previous row of the part."""
         is_next = (part[1:] == part[:-1]) & (offset[1:] > offset[:-1])
         self.out_of_order += int((is_next & (hpx29[1:] < hpx29[:-1])).sum())
         last_part, last_offset, last_hpx29 = self._last
@@ -166,8 +166,8 @@ def _find_position_problems(
     check = _PositionCheck()
     live = storage.live
     ra, dec = (quote_identifier(column) for column in position)
-    row_place = "_part_index, _part_offset" if live.is_one_table else "0 AS part, 0 AS place"
-    sql = f"SELECT {row_place}, hpx29, {ra}, {dec} FROM {live.rows_sql}"
+    row_index = "_part_index, _part_offset" if live.is_one_table else "0 AS part, 0 AS offset"
+    sql = f"SELECT {row_index}, hpx29, {ra}, {dec} FROM {live.rows_sql}"
     with engine.stream_batches(sql, settings={"max_threads": 1}, batch_rows=_BATCH_ROWS) as batches:
         for batch in batches:
             reporter.check()
@@ -175,7 +175,7 @@ def _find_position_problems(
             reporter.progress(check.rows, check.rows / max(rows, 1))
     reporter.output(f"positions: {check.rows - check.without_position:,}, {check.without_position:,} rows have none")
     order = f", order of {check.rows:,} rows checked" if live.is_one_table else ""
-    reporter.output(f"hpx29: {check.sampled:,} rows followed back to the sky{order}")
+    reporter.output(f"hpx29: {check.sampled:,} rows compared with their positions{order}")
     counts = {
         "positions out of range": check.out_of_range,
         "rows out of order": check.out_of_order,
@@ -189,7 +189,7 @@ def _column_to_doubles(column: pa.Array) -> NDArray[np.float64]:
 
 
 def _count_off_centre(hpx29: NDArray[np.uint64], ra: NDArray[np.float64], dec: NDArray[np.float64]) -> int:
-    """Count positions (degrees) that are farther from their cell's centre than any point of a cell."""
+    """Count positions (degrees) that are farther from the centre of their cell than any point of a cell can be."""
     longitude, latitude = np.radians(ra), np.radians(dec)
     cos_latitude = np.cos(latitude)
     axes = (cos_latitude * np.cos(longitude), cos_latitude * np.sin(longitude), np.sin(latitude))
@@ -201,7 +201,7 @@ def _count_off_centre(hpx29: NDArray[np.uint64], ra: NDArray[np.float64], dec: N
 
 
 def _find_shape_problems(engine: Engine, storage: TableStorage, table: Table, reporter: Reporter) -> list[str]:
-    """Check the shapes and covers that are stored beside columns of shapes, on a sample of each batch."""
+    """Check the shapes and covers that are stored next to columns of shapes, on a sample of each batch."""
     errors = []
     for column in table.columns:
         if has_cover(column.type):

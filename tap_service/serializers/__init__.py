@@ -1,4 +1,4 @@
-"""Serializers turn Arrow batches into bytes; each format has its own file.
+"""Serializers: they turn Arrow batches into the bytes of an output format. Each format has its own file.
 
 ``FORMATS`` lists the formats, and ``find_format`` looks one up.
 """

@@ -1,7 +1,7 @@
-"""Arrow IPC, stream and file. Columns have the type ``field.type.arrow``; empty arrays become NULL.
+"""Arrow IPC, as a stream and as a file. Columns have the type ``field.type.arrow``; empty arrays become NULL.
 
-The schema's metadata contain a VOTable without data that describes the columns, under the keys of VOParquet, and
-``note``, the predicted truncation. The last batch has no rows and carries QUERY_STATUS in its own metadata: a stream
+The metadata of the schema contain a VOTable without data that describes the columns, under the keys of VOParquet, and
+``note``, the predicted truncation. The last batch has no rows, and carries QUERY_STATUS in its metadata: a stream
 without it is incomplete.
 """
 
@@ -25,18 +25,28 @@ CONTENT_KEY = "IVOA.VOTable-Parquet.content"
 VERSION_KEY = "IVOA.VOTable-Parquet.version"
 CONVENTION = "1.0"
 
-#: batches with more bytes of texts and arrays are split, because those have 32-bit offsets
+#: maximum number of bytes of texts and arrays in a batch, since these have 32-bit offsets; larger batches are split
 _MAX_BATCH_BYTES = 1 << 30
 
 
 def rename_duplicate_fields(fields: Sequence[Field]) -> tuple[Field, ...]:
-    """Rename fields so that all names differ by more than case: readers identify columns by name."""
+    """Rename fields so that all names differ by more than case, since readers identify columns by name."""
     names = distinct_names([field.name for field in fields], fold=str.lower)
     return tuple(replace(field, name=name) for field, name in zip(fields, names, strict=True))
 
 
 def result_metadata(fields: Sequence[Field], info: ResultInfo, status: Status | None) -> dict[str, str]:
-    """Return the key-value metadata of a result; ``status`` is None before its end."""
+    """Return the key-value metadata of a result.
+
+    Parameters
+    ----------
+    fields
+        Its columns.
+    info
+        Its description.
+    status
+        Its final status; None before its end.
+    """
     metadata = {VERSION_KEY: CONVENTION, CONTENT_KEY: metadata_document(fields, info, status).decode()}
     if info.notes:
         metadata["note"] = "\n".join(info.notes)
@@ -49,11 +59,12 @@ def status_metadata(status: Status) -> dict[str, str]:
 
 
 def arrow_schema(fields: Sequence[Field]) -> pa.Schema:
+    """Return the Arrow schema of columns, without metadata of the result."""
     return pa.schema([pa.field(field.name, field.type.arrow, metadata=_field_attributes(field)) for field in fields])
 
 
 def arrow_batches(batch: pa.RecordBatch, fields: Sequence[Field], schema: pa.Schema) -> Iterable[pa.RecordBatch]:
-    """Convert ``batch`` to the schema's types; a large batch is split."""
+    """Convert a batch to the types of the schema; a large batch is split."""
     columns = conform_batch(batch, fields)
     of_any_length = [i for i, field in enumerate(fields) if field.type.is_text or field.type.is_array]
     if sum(columns[i].nbytes for i in of_any_length) > _MAX_BATCH_BYTES and batch.num_rows > 1:
@@ -90,7 +101,7 @@ def _field_attributes(field: Field) -> dict[str, str]:
 
 
 class OutputBuffer:
-    """A write-only file; ``take_bytes`` returns the bytes written since the last call."""
+    """A write-only file in memory; ``take_bytes`` returns the bytes written since the last call."""
 
     closed = False
 

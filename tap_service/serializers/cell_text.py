@@ -1,4 +1,4 @@
-"""Format columns as text, before a text format quotes and escapes it."""
+"""Formats the cells of columns as text, before a text format quotes and escapes it."""
 
 from __future__ import annotations
 
@@ -16,9 +16,15 @@ from tap_service.serializers.serializer import SerializationError
 
 @dataclass(frozen=True, slots=True)
 class Spelling:
-    """A format's spelling of special values; ``null_element`` is a NULL inside an array.
+    """How a format writes special values.
 
-    If ``null_element`` is None, a NULL float in an array becomes NaN, and a NULL integer the column's declared number.
+    Attributes
+    ----------
+    plus_infinity, minus_infinity, nan, true, false
+        The words for these values.
+    null_element
+        The word for a NULL inside an array. If it is None, a NULL float in an array becomes NaN, and a NULL integer the
+        number that the column declares.
     """
 
     plus_infinity: str = "Infinity"
@@ -30,7 +36,7 @@ class Spelling:
 
 
 def format_cells(column: pa.Array, field: Field, spelling: Spelling) -> pa.Array:
-    """Format a conformed column as ``large_string``; NULL stays NULL, array elements are separated by spaces."""
+    """Format a conformed column as ``large_string``. NULL stays NULL; array elements are separated by spaces."""
     if not field.type.is_array:
         return format_scalars(column, field, spelling)
     words = _format_elements(column, field, spelling)
@@ -38,7 +44,15 @@ def format_cells(column: pa.Array, field: Field, spelling: Spelling) -> pa.Array
 
 
 def format_nested_lists(column: pa.Array, field: Field, spelling: Spelling, inner: Sequence[int | None]) -> pa.Array:
-    """Format arrays as nested lists in brackets; ``inner`` has the sizes of all axes but the last, the outermost."""
+    """Format arrays as nested lists in brackets.
+
+    Parameters
+    ----------
+    column, field, spelling
+        The conformed column, its description, and the words of the format.
+    inner
+        The sizes of all axes but the last, which is the outermost one; None for a variable size.
+    """
     words, offsets = _format_elements(column, field, spelling), _list_offsets(column)
     for extent in inner:
         if (offsets % extent).any():
@@ -52,7 +66,7 @@ def format_nested_lists(column: pa.Array, field: Field, spelling: Spelling, inne
 
 
 def axis_sizes(field: Field) -> list[int | None]:
-    """Return the sizes of an array's axes, fastest first; None for a variable one. Complex parts form an axis."""
+    """Return the sizes of an array's axes, the fastest first; None for a variable one. Complex parts form an axis."""
     return [None if "*" in size else int(size) for size in field.type.stored_type.arraysize.split("x")]
 
 
@@ -67,7 +81,7 @@ def format_scalars(column: pa.Array, field: Field, spelling: Spelling) -> pa.Arr
     words = column.cast(pa.large_string())
     if field.type.stored_type.datatype not in FLOATS or not len(column):
         return words
-    if not has_any(words, "n"):  # of nan, inf and -inf
+    if not has_any(words, "n"):  # as in nan, inf and -inf
         return words
     unbounded = pc.invert(pc.is_finite(column))
     infinite = pc.if_else(pc.greater(column, 0), spelling.plus_infinity, spelling.minus_infinity)
@@ -76,7 +90,7 @@ def format_scalars(column: pa.Array, field: Field, spelling: Spelling) -> pa.Arr
 
 
 def has_any(column: pa.Array, characters: str) -> bool:
-    """Return whether the column's text contains one of these ASCII characters; searches the whole buffer at once."""
+    """Return whether a column's text contains one of these ASCII characters; searches the entire buffer at once."""
     data = text_bytes(column)
     return any(character.encode() in data for character in characters)
 

@@ -2,7 +2,7 @@
 
 NULL is an empty field; an empty string is ``""`` in CSV. CSV quotes text only where RFC 4180 requires it, and where
 readers would strip white space at its ends. In a table of one column NULL is also ``""``, because readers skip blank
-lines. Neither format has a place for a status: the caller must abort the connection if the query fails midway.
+lines. Neither format can contain a status: the caller must abort the connection if the query fails midway.
 """
 
 from __future__ import annotations
@@ -26,6 +26,8 @@ SPELLING = Spelling()
 
 
 class Separated(Serializer):
+    """Rows of cells between separators."""
+
     separator = ","
     line_end = "\r\n"
     with_header = True
@@ -41,12 +43,13 @@ class Separated(Serializer):
 
     @classmethod
     def choose_names(cls, fields: Sequence[Field]) -> list[str]:
+        """Return the names of the columns in the header."""
         return distinct_names([field.name for field in fields])
 
     def write_rows(self, batch: pa.RecordBatch) -> bytes:
         return b"".join(map_slices(self._encode_rows, batch))
 
-    def write_footer(self, status: Status) -> Iterable[bytes]:  # noqa: ARG002 (the format has no place for it)
+    def write_footer(self, status: Status) -> Iterable[bytes]:  # noqa: ARG002 (the format cannot contain it)
         return ()
 
     def _encode_rows(self, batch: pa.RecordBatch) -> bytes:
@@ -63,6 +66,7 @@ class Separated(Serializer):
         """Quote or escape text for the file; NULL stays NULL."""
 
     def null_text(self) -> str:
+        """Return the text of a NULL cell."""
         return ""
 
 
@@ -81,12 +85,12 @@ class Csv(Separated):
         return '""' if len(self.fields) == 1 else ""
 
 
-#: the bytes that make a cell need quotes: anywhere in it, and at its ends
+#: bytes that require quotes: anywhere in a cell, and at its ends
 _MARKS, _BLANKS = (np.isin(np.arange(256), [*characters]) for characters in (b',"\r\n', b" \t"))
 
 
 def _needs_quotes(words: pa.Array) -> np.ndarray:
-    """Return which cells are empty, contain a mark, or begin or end with a blank."""
+    """Return which cells are empty, contain a mark, or start or end with a blank."""
     offsets, data = split_text(words)
     needs: np.ndarray = offsets[1:] == offsets[:-1]
     if not data.size:
@@ -103,7 +107,7 @@ class CsvWithoutHeader(Csv):
 
 
 class Tsv(Separated):
-    """Tabs and line ends in text become a space, because the format has no escape for them."""
+    """Tab-separated values. Tabs and line ends in text become a space, because the format has no escape for them."""
 
     separator = "\t"
     line_end = "\n"
@@ -119,7 +123,7 @@ def to_one_line(name: str) -> str:
 
 
 def distinct_names(names: Sequence[str], fold: Callable[[str], str] = str) -> list[str]:
-    """Append ``_2``, ``_3`` ... to later duplicates; names are duplicates if ``fold`` returns the same for them."""
+    """Append ``_2``, ``_3`` ... to later duplicates. Names are duplicates if ``fold`` returns the same for them."""
     taken = {fold(name) for name in names}
     seen: set[str] = set()
     distinct = []

@@ -1,7 +1,7 @@
-"""ECSV 1.0, as astropy and TOPCAT read and write it: CSV after a header of YAML in comment lines.
+"""ECSV 1.0, as astropy and TOPCAT read and write it: CSV after a YAML header in comment lines.
 
-An empty field is NULL; an empty string is ``""``, which readers also treat as NULL. Arrays are JSON. Line ends other
-than CR and LF become a space in text.
+An empty field is NULL; an empty string is ``""``, which readers also treat as NULL. Arrays are JSON. In text, line ends
+other than CR and LF become a space.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ class Ecsv(Csv):
 
 
 def _replace_line_ends(words: pa.Array) -> pa.Array:
-    """Replace the characters other than CR and LF at which astropy splits lines; it could not read the table."""
+    """Replace the line ends other than CR and LF, at which astropy splits lines, so that it can read the table."""
     data = split_text(words)[1]
     if not data.size or not _SUSPECT_BYTES[data].any():
         return words
@@ -61,7 +61,7 @@ def _replace_line_ends(words: pa.Array) -> pa.Array:
 
 
 def _list_axes(field: Field) -> list[int | None]:
-    """Return the axis sizes, fastest first; arrays of variable size are flat, because ECSV has no others."""
+    """Return the axis sizes, the fastest first. Arrays of variable size are flat, because ECSV has no others."""
     sizes = axis_sizes(field)
     return [None] if None in sizes else sizes
 

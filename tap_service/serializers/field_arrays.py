@@ -1,4 +1,4 @@
-"""Convert batches for serializers: one Arrow array per field, of the declared type, with valid UTF-8 text."""
+"""Converts batches for serializers: one Arrow array for each field, of the declared type, with valid UTF-8 text."""
 
 from __future__ import annotations
 
@@ -11,19 +11,33 @@ import pyarrow.compute as pc
 from clickhouse_schema.datatypes import Field
 from tap_service.serializers.serializer import SerializationError
 
-#: so many rows are joined faster without Arrow's functions
+#: number of rows up to which joining is faster without Arrow's functions
 _FEW_ROWS = 200
 
 
 def conform_batch(batch: pa.RecordBatch, fields: Sequence[Field]) -> list[pa.Array]:
-    """Cast the batch's columns to the fields' Arrow types, text to ``large_string``.
+    """Cast the columns of a batch to the Arrow types of the fields, text to ``large_string``.
 
-    Raises ``SerializationError`` for integers and doubles outside the declared type's range; invalid UTF-8 becomes
-    U+FFFD.
+    Parameters
+    ----------
+    batch
+        Columns in the order of the fields.
+    fields
+        The columns of the result.
+
+    Returns
+    -------
+    list[pyarrow.Array]
+        One array for each field. Invalid UTF-8 becomes U+FFFD.
+
+    Raises
+    ------
+    SerializationError
+        An integer or a double is outside the range of the declared type.
     """
     if batch.num_columns != len(fields):
         raise SerializationError(f"the engine sent {batch.num_columns} columns instead of {len(fields)}")
-    columns = zip(batch.columns, batch.schema.types, fields, strict=True)  # asking arrays for types takes longer
+    columns = zip(batch.columns, batch.schema.types, fields, strict=True)  # the types of arrays take longer
     return [
         column if kind == field.type.arrow and not field.type.is_text else _cast_to_field(column, field)
         for column, kind, field in columns
@@ -70,7 +84,7 @@ def list_lengths(array: pa.Array) -> np.ndarray:
 
 
 def null_mask(array: pa.Array, field: Field) -> np.ndarray:
-    """Return a boolean mask of NULLs, including empty arrays: the engine stores a NULL array as an empty one."""
+    """Return a boolean mask of NULLs, including empty arrays, as which the engine stores NULL arrays."""
     if field.type.is_array:
         missing: np.ndarray = list_lengths(array) == 0
         return missing
@@ -89,7 +103,7 @@ def find_nulls(array: pa.Array) -> np.ndarray:
 
 
 def fill_nulls(array: pa.Array, value: float) -> np.ndarray:
-    """Return the values of an array of numbers with ``value`` for NULL."""
+    """Return the values of an array of numbers, with ``value`` for NULL."""
     kind = np.dtype(array.type.to_pandas_dtype())
     values = np.frombuffer(array.buffers()[1], kind)[array.offset : array.offset + len(array)]
     return np.where(find_nulls(array), kind.type(value), values)
@@ -138,7 +152,7 @@ def join_rows(parts: Sequence[pa.Array]) -> bytes:
 
 
 def join_text(cells: Sequence[pa.Array], start: str, separator: str, end: str, *, null: str = "") -> bytes:
-    """Join cells to rows; each row is ``start``, its cells with ``separator`` between them, ``end``."""
+    """Join cells to rows: each row is ``start``, its cells with ``separator`` between them, and ``end``."""
     between = pa.scalar(separator, pa.large_string())
     rows = pc.binary_join_element_wise(*cells, between, null_handling="replace", null_replacement=null)
     if len(rows) <= _FEW_ROWS:
@@ -149,7 +163,7 @@ def join_text(cells: Sequence[pa.Array], start: str, separator: str, end: str, *
 
 
 def format_timestamps(array: pa.Array) -> pa.Array:
-    """Format DALI timestamps, ``YYYY-MM-DDThh:mm:ss`` with up to six decimals as needed, without Z."""
+    """Format DALI timestamps: ``YYYY-MM-DDThh:mm:ss`` with up to six decimals as needed, without Z."""
     text = array.cast(pa.timestamp("us")).cast(pa.large_string())
     bare = pc.utf8_rtrim(pc.utf8_rtrim(text, "0"), ".")
     return pc.replace_substring(bare, " ", "T")

@@ -38,23 +38,23 @@ class FitsColumn(ABC):
         self._parts = 2 if field.type.is_complex else 1
 
     def observe_batch(self, array: pa.Array) -> pa.Array:
-        """Record the batch's sizes and NULLs; return the array that ``fill_cells`` takes."""
+        """Record the sizes and NULLs of a batch; return the array that ``fill_cells`` takes."""
         return array
 
     def choose_form(self, rows: int) -> int:  # noqa: ARG002 (for text)
-        """Choose the column's form after the last batch; return its number of bytes in the heap."""
+        """Choose the form of the column after the last batch; return its number of bytes in the heap."""
         return 0
 
     @abstractmethod
     def record_member(self, descriptor: str) -> tuple[str, tuple[int, ...]]:
-        """Return the dtype and shape of a cell; ``descriptor`` is the dtype of the integers that point to the heap."""
+        """Return the dtype and shape of a cell; ``descriptor`` is the dtype of integers that point to the heap."""
 
     @abstractmethod
     def fill_cells(self, cells: np.ndarray, array: pa.Array, heap_at: int) -> int:
-        """Write the cells of a batch whose heap bytes begin at ``heap_at``; return the position where they end."""
+        """Write the cells of a batch whose heap bytes start at ``heap_at``; return the position where they end."""
 
     def to_heap_bytes(self, array: pa.Array) -> bytes:  # noqa: ARG002 (for cells of variable length)
-        """Return the batch's bytes in the heap."""
+        """Return the bytes of a batch in the heap."""
         return b""
 
     @property
@@ -253,7 +253,7 @@ class _Text(FitsColumn):
 
     @property
     def _arraysize(self) -> str:
-        """The arraysize in the file; an array of strings remains one if each cell holds whole strings."""
+        """The arraysize in the file. An array of strings remains one if each cell holds complete strings."""
         length = self.field.type.string_length
         if not self._is_in_rows:
             return f"{length}x*" if length else "*"
@@ -278,7 +278,7 @@ def _tdim_value(arraysize: str) -> str:
 
 
 def _fill_descriptors(cells: np.ndarray, counts: np.ndarray, size: int, heap_at: int) -> int:
-    """Write each cell's item count and heap position; return the position after the last."""
+    """Write the item count and the heap position of each cell; return the position after the last."""
     ends = heap_at + np.cumsum(counts) * size
     cells[:, 0] = counts
     cells[:, 1] = ends - counts * size

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 BLOCK_SIZE = 2880
 
 _CARD_LENGTH = 80
-#: characters between the quotes of a card, excluding the '&' that marks a continuation
+#: number of characters between the quotes of a card, without the '&' that marks a continuation
 _MAX_CARD_TEXT = 67
 
 #: a header value; text is ASCII without control characters
@@ -15,7 +15,7 @@ Card = str | int | bool
 
 
 def write_fits_header(cards: Mapping[str, Card]) -> bytes:
-    """Write the cards in order, then END, padded to a whole number of blocks."""
+    """Write the cards in order, then END, padded to complete blocks."""
     lines = [line for key, value in cards.items() for line in _card_lines(key, value)]
     header = "".join(line.ljust(_CARD_LENGTH) for line in [*lines, "END"])
     return (header + " " * (-len(header) % BLOCK_SIZE)).encode("ascii")
@@ -30,7 +30,7 @@ def _card_lines(key: str, value: Card) -> list[str]:
 
 
 def _split_text(value: str) -> list[str]:
-    """Quote text; split long text into pieces that end with '&' except the last (section 4.2.1.2)."""
+    """Quote text. Split long text into pieces, all of which but the last end with '&' (section 4.2.1.2)."""
     pieces, piece = [], ""
     for character in value.replace("'", "\0"):
         quoted = "''" if character == "\0" else character

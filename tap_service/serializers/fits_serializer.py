@@ -4,7 +4,7 @@ The header contains the number of rows and the widths of text columns, so rows a
 They are then read twice: for the table, and for the heap, which holds cells of variable length (section 7.3.5).
 
 FITS text is ASCII: other characters become '?', line ends and tabs a space. A NULL float becomes NaN, and NULL text
-blanks. A NULL integer becomes TNULL, a number that no row has; the column gets a wider type if it has none left.
+blanks. A NULL integer becomes TNULL, a number that no row has; if none is left, the column gets a wider type.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ MAX_FITS_COLUMNS = 999
 #: the largest heap position that a P descriptor (32 bits) can hold
 _MAX_P_DESCRIPTOR = 2**31 - 1
 
-#: leaves room in the card for the suffix of a duplicate name
+#: leaves space in the card for the suffix of a duplicate name
 _MAX_LABEL_LENGTH = 60
 
 

@@ -47,7 +47,7 @@ class Html(Serializer):
         return join_text(words, "<tr><td>", "</td><td>", "</td></tr>\n")
 
     def write_footer(self, status: Status) -> Iterable[bytes]:
-        ends = {"OK": "The result is whole.", "OVERFLOW": status.text, "ERROR": f"The query failed: {status.text}"}
+        ends = {"OK": "The result is complete.", "OVERFLOW": status.text, "ERROR": f"The query failed: {status.text}"}
         citations = [f"To cite: {citation}" for citation in self.info.citations]
         lines = [ends[status.value], *citations, *(f"Rights: {rights}" for rights in self.info.rights)]
         paragraphs = "".join(element("p", line) + "\n" for line in lines)

@@ -62,7 +62,7 @@ class Json(Serializer):
 
 
 def describe_result(info: ResultInfo) -> dict[str, Any]:
-    """Return the metadata of a result, with the names used in JSON and ECSV and without empty values."""
+    """Return the description of a result, under the names in JSON and ECSV, without empty values."""
     metadata = {
         "service": info.service,
         "query": info.query,
@@ -77,7 +77,7 @@ def describe_result(info: ResultInfo) -> dict[str, Any]:
 
 
 def describe_columns(fields: Sequence[Field]) -> list[dict[str, str]]:
-    """Return the columns' VOTable attributes, without empty ones."""
+    """Return the VOTable attributes of columns, without empty ones."""
     return [
         {"name": field.name, "datatype": field.type.datatype}
         | {key: getattr(field.type, key) for key in ("arraysize", "xtype") if getattr(field.type, key)}

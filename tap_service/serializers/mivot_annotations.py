@@ -1,8 +1,8 @@
 """MIVOT 1.0 blocks: the columns of a VOTable as the attributes of model instances.
 
 A row becomes a ``mango:MangoObject`` with a ``mango:EpochPosition``, from the UCDs and the coordinate system of its
-columns, and a ``mango:Brightness`` for each column whose photometric system is known. MANGO is a working draft; these
-are the roles that pyvo 1.9 reads.
+columns, and a ``mango:Brightness`` for each column whose photometric system is known. MANGO is a working draft; the
+roles are those that pyvo 1.9 reads.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ _ERRORS = "mango:EpochPositionErrors"
 
 _IDENTIFIER = "meta.id;meta.main"
 _LONGITUDE, _LATITUDE = "pos.eq.ra;meta.main", "pos.eq.dec;meta.main"
-#: what these are called in answers of Simple Cone Search
+#: UCDs of answers of Simple Cone Search, and their present names
 _CONE_UCDS = {"id_main": _IDENTIFIER, "pos_eq_ra_main": _LONGITUDE, "pos_eq_dec_main": _LATITUDE}
 _PM_LONGITUDE, _PM_LATITUDE = "pos.pm;pos.eq.ra", "pos.pm;pos.eq.dec"
 _PARALLAX = ("pos.parallax", "pos.parallax.trig")
 _RADIAL_VELOCITY = ("spect.dopplerveloc", "spect.dopplerveloc.opt", "spect.dopplerveloc;pos.heliocentric")
-#: the errors of an EpochPosition, and of which of its roles
+#: the errors of an EpochPosition, and the roles to which they belong
 _ERROR_ROLES = {
     "position": ("longitude", "latitude"),
     "properMotion": ("pmLongitude", "pmLatitude"),
@@ -43,9 +43,18 @@ _EPOCH = ("time.epoch", "meta.ref;time.epoch", "time.epoch;meta.main", "time.epo
 def write_annotations(fields: Sequence[Field], ids: Sequence[str], source_rows: Sequence[int | None] = ()) -> Markup:
     """Return the RESOURCE with the MIVOT block of a table.
 
-    A quantity is annotated if exactly one column has its UCD. All are of one object: ``source_rows`` has for each field
-    the number of the row of a table that it comes from, None for a computed one; without it all come from one. That is
-    the only row with a position, or else the only one with photometry.
+    A quantity is annotated if exactly one column has its UCD. All annotations are about one object: the only table row
+    with a position, or else the only one with photometry.
+
+    Parameters
+    ----------
+    fields
+        The columns of the table.
+    ids
+        Their XML IDs.
+    source_rows
+        For each field the number of the table row from which it comes, None for a computed one. By default all fields
+        come from one row.
     """
     block = _Block(fields, ids, source_rows or [0] * len(fields))
     properties = [*block.write_position(), *block.write_brightnesses()]
@@ -67,32 +76,32 @@ def write_annotations(fields: Sequence[Field], ids: Sequence[str], source_rows: 
 
 
 class _Block:
-    """The annotations of one table; ``frames`` are the systems to which they refer."""
+    """The annotations of one table. ``frames`` are the systems to which they refer."""
 
     def __init__(self, fields: Sequence[Field], ids: Sequence[str], source_rows: Sequence[int | None]) -> None:
         self._fields = fields
         self._ids = ids
         ucds = [field.ucd.lower() for field in fields]
         self._ucds = [_CONE_UCDS.get(ucd, ucd) for ucd in ucds]
-        self._places = self._choose_row(source_rows)
+        self._indexes = self._choose_row(source_rows)
         self.frames: list[Markup] = []
 
     def _choose_row(self, source_rows: Sequence[int | None]) -> Sequence[int]:
-        """Return the places of the columns of the row that is the object; none if there are several such rows."""
+        """Return the indexes of the columns of the object's row; none if there are several such rows."""
         rows: dict[int, list[int]] = {}
-        for place, row in enumerate(source_rows):
+        for index, row in enumerate(source_rows):
             if row is not None:
-                rows.setdefault(row, []).append(place)
+                rows.setdefault(row, []).append(index)
         for is_described in (self._has_position, self._has_photometry):
-            if found := [places for places in rows.values() if is_described(places)]:
+            if found := [indexes for indexes in rows.values() if is_described(indexes)]:
                 return found[0] if len(found) == 1 else ()
         return ()
 
-    def _has_position(self, places: Sequence[int]) -> bool:
-        return {self._ucds[place] for place in places} >= {_LONGITUDE, _LATITUDE}
+    def _has_position(self, indexes: Sequence[int]) -> bool:
+        return {self._ucds[index] for index in indexes} >= {_LONGITUDE, _LATITUDE}
 
-    def _has_photometry(self, places: Sequence[int]) -> bool:
-        return any(self._fields[place].photometry is not None for place in places)
+    def _has_photometry(self, indexes: Sequence[int]) -> bool:
+        return any(self._fields[index].photometry is not None for index in indexes)
 
     def write_object(self, properties: Sequence[Markup]) -> Markup:
         identifier = self._find_column(_IDENTIFIER, is_number=False)
@@ -117,25 +126,25 @@ class _Block:
         columns = {"longitude": longitude, "latitude": latitude}
         motion = {"pmLongitude": self._find_column(_PM_LONGITUDE), "pmLatitude": self._find_column(_PM_LATITUDE)}
         others = {"parallax": self._find_column(*_PARALLAX), "radialVelocity": self._find_column(*_RADIAL_VELOCITY)}
-        columns |= {role: place for role, place in (motion | others).items() if place is not None}
-        if len(columns.keys() & motion) == 1:  # a motion in one direction is none
-            columns = {role: place for role, place in columns.items() if role not in motion}
+        columns |= {role: index for role, index in (motion | others).items() if index is not None}
+        if len(columns.keys() & motion) == 1:  # a motion needs both directions
+            columns = {role: index for role, index in columns.items() if role not in motion}
         yield _instance(
             _POSITION,
             *_describe("Position", "astronomical-location", "Astronomical location"),
-            *(self._write_quantity(f"{_POSITION}.{role}", place) for role, place in columns.items()),
+            *(self._write_quantity(f"{_POSITION}.{role}", index) for role, index in columns.items()),
             *self._write_epoch(system),
             *self._write_errors(columns),
             *([] if system is None else [self._refer_to_space(system)]),
         )
 
     def _write_epoch(self, system: CoordinateSystem | None) -> Iterator[Markup]:
-        """Yield the epoch of the positions: a column, or that of the coordinate system."""
+        """Yield the epoch of the positions: a column, or the epoch of the coordinate system."""
         role = f"{_POSITION}.obsDate"
-        place = self._find_column(*_EPOCH, is_number=False)
-        if place is not None and (kind := _epoch_type(self._fields[place])):
-            yield _attribute(kind, role, ref=self._ids[place])
-            if times := self._fields[place].time_system:
+        index = self._find_column(*_EPOCH, is_number=False)
+        if index is not None and (kind := _epoch_type(self._fields[index])):
+            yield _attribute(kind, role, ref=self._ids[index])
+            if times := self._fields[index].time_system:
                 yield self._refer_to_time(times)
         elif system is not None and system.epoch:
             kind = "mango:BesselianEpoch" if system.epoch[0] == "B" else "mango:JulianEpoch"
@@ -146,29 +155,29 @@ class _Block:
         errors = [
             error
             for name, roles in _ERROR_ROLES.items()
-            if (places := self._find_errors([columns.get(role) for role in roles]))
-            for error in [self._write_symmetric_error(f"{_ERRORS}.{name}", places)]
+            if (indexes := self._find_errors([columns.get(role) for role in roles]))
+            for error in [self._write_symmetric_error(f"{_ERRORS}.{name}", indexes)]
         ]
         if errors:
             yield _instance(_ERRORS, *errors, role=f"{_POSITION}.errors")
 
-    def _find_errors(self, places: Sequence[int | None]) -> list[int]:
-        """Return the error column of each of these columns; [] unless each has one of its own."""
-        found = [self._find_error(place) for place in places if place is not None]
-        errors = [place for place in found if place is not None]
-        return errors if len(errors) == len(places) else []
+    def _find_errors(self, indexes: Sequence[int | None]) -> list[int]:
+        """Return the error column of each of these columns; [] unless each has its own."""
+        found = [self._find_error(index) for index in indexes if index is not None]
+        errors = [index for index in found if index is not None]
+        return errors if len(errors) == len(indexes) else []
 
-    def _find_error(self, place: int) -> int | None:
-        """Return the place of the error column of a column, if no other has the same quantity."""
-        quantities = [self._ucds[other].removesuffix(";meta.main") for other in self._places]
-        quantity = self._ucds[place].removesuffix(";meta.main")
+    def _find_error(self, index: int) -> int | None:
+        """Return the index of a column's error column, if no other column has the same quantity."""
+        quantities = [self._ucds[other].removesuffix(";meta.main") for other in self._indexes]
+        quantity = self._ucds[index].removesuffix(";meta.main")
         return self._find_column(f"stat.error;{quantity}") if quantities.count(quantity) == 1 else None
 
-    def _write_symmetric_error(self, role: str, places: Sequence[int]) -> Markup:
-        kind = f"mango:error.PErrorSym{len(places)}D"
-        sigmas = ["sigma"] if len(places) == 1 else ["sigma1", "sigma2"]
+    def _write_symmetric_error(self, role: str, indexes: Sequence[int]) -> Markup:
+        kind = f"mango:error.PErrorSym{len(indexes)}D"
+        sigmas = ["sigma"] if len(indexes) == 1 else ["sigma1", "sigma2"]
         quantities = (
-            self._write_quantity(f"{kind}.{sigma}", place) for sigma, place in zip(sigmas, places, strict=True)
+            self._write_quantity(f"{kind}.{sigma}", index) for sigma, index in zip(sigmas, indexes, strict=True)
         )
         return _instance(kind, *quantities, role=role)
 
@@ -176,19 +185,19 @@ class _Block:
 
     def write_brightnesses(self) -> Iterator[Markup]:
         """Yield a Brightness for each column with a photometric system."""
-        systems = {place: self._fields[place].photometry for place in self._places}
+        systems = {index: self._fields[index].photometry for index in self._indexes}
         known = {system for system in systems.values() if system is not None}
         calibrations = {system: f"_photcal_{number}" for number, system in enumerate(sorted(known, key=str), 1)}
         self.frames += [_write_calibration(system, ident) for system, ident in calibrations.items()]
-        for place, system in systems.items():
+        for index, system in systems.items():
             if system is None:
                 continue
-            field, errors = self._fields[place], self._find_errors([place])
+            field, errors = self._fields[index], self._find_errors([index])
             role = "mango:PhotometricProperty"
             yield _instance(
                 "mango:Brightness",
                 *_describe(field.description or field.name, "magnitude", "Magnitude"),
-                self._write_quantity(f"{role}.value", place),
+                self._write_quantity(f"{role}.value", index),
                 *([self._write_symmetric_error(f"{role}.error", errors)] if errors else []),
                 _reference("mango:Brightness.photCal", calibrations[system]),
             )
@@ -196,16 +205,16 @@ class _Block:
     # --- columns and frames
 
     def _find_column(self, *ucds: str, is_number: bool = True) -> int | None:
-        """Return the place of the object's only column with one of these UCDs (in lower case)."""
+        """Return the index of the object's only column with one of these UCDs (in lower case)."""
         found = [
-            place
-            for place in self._places
-            if self._ucds[place] in ucds and (self._fields[place].type.is_numeric or not is_number)
+            index
+            for index in self._indexes
+            if self._ucds[index] in ucds and (self._fields[index].type.is_numeric or not is_number)
         ]
         return found[0] if len(found) == 1 else None
 
-    def _write_quantity(self, role: str, place: int) -> Markup:
-        return _attribute(_REAL, role, unit=self._fields[place].unit, ref=self._ids[place])
+    def _write_quantity(self, role: str, index: int) -> Markup:
+        return _attribute(_REAL, role, unit=self._fields[index].unit, ref=self._ids[index])
 
     def _refer_to_space(self, system: CoordinateSystem) -> Markup:
         frame = "coords:SpaceFrame"
@@ -297,7 +306,7 @@ def _instance(kind: str, *children: Markup, role: str = "", ident: str = "") -> 
 
 
 def _attribute(kind: str, role: str, *, value: str = "", unit: str = "", ref: str = "") -> Markup:
-    """Write an ATTRIBUTE, without characters that astropy (8.0) reads as markup once it has read their references."""
+    """Write an ATTRIBUTE, without characters that astropy (8.0) reads as markup once it has resolved references."""
     value, unit = re.sub('[&<>"]', " ", value), re.sub('[&<>"]', " ", unit)
     return element("ATTRIBUTE", dmtype=kind, dmrole=role, value=value, unit=unit, ref=ref)
 

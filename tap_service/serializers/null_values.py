@@ -1,4 +1,4 @@
-"""Choose the integer that represents NULL in formats without a NULL of their own (VOTable BINARY, FITS)."""
+"""Chooses the integer that represents NULL in formats that have no NULL (VOTable BINARY, FITS)."""
 
 from __future__ import annotations
 
@@ -16,9 +16,21 @@ from tap_service.serializers.serializer import SerializationError
 class NullMark:
     """The number that represents NULL in a column: the declared one, or one that the column does not contain.
 
-    Call ``observe_values`` for each batch, then ``choose_value``. ``datatype`` is the column's, or a wider one if the
-    column leaves no number. ``number`` is None if the column has no NULLs or is not an integer column. ``fills_arrays``
-    is true if the format writes a NULL array as NULL items.
+    Call ``observe_values`` for each batch, then ``choose_value``.
+
+    Parameters
+    ----------
+    field
+        The column.
+    fills_arrays
+        Whether the format writes a NULL array as NULL items.
+
+    Attributes
+    ----------
+    datatype
+        The datatype of the column, or a wider one if no number is left.
+    number
+        The number; None if the column has no NULLs or is not an integer column.
     """
 
     def __init__(self, field: Field, *, fills_arrays: bool) -> None:
@@ -48,7 +60,7 @@ class NullMark:
         return replace(field, type=replace(field.type, datatype=self.datatype, null=null))
 
     def choose_value(self) -> None:
-        """Choose ``datatype`` and ``number``. Raises ``SerializationError`` if no integer type has a number left."""
+        """Choose ``datatype`` and ``number``. Raise ``SerializationError`` if no integer type has a number left."""
         if not self._has_null:
             return
         declared = self._field.type.null

@@ -45,9 +45,9 @@ class Format:
     ivo_id
         Identifier of the format in TAPRegExt, '' if it has none.
     is_collection
-        The result is a collection of files, which only jobs write; ``serializer`` is that of its rows.
+        Whether the result is a collection of files, which only jobs write; ``serializer`` writes its rows.
     max_columns
-        The columns that the format can have; None for any number.
+        Maximum number of columns; None for no limit.
     """
 
     mime: str
@@ -59,11 +59,11 @@ class Format:
     max_columns: int | None = None
 
     def check_columns(self, count: int) -> None:
-        """Raise ``TooManyColumnsError`` if the format cannot have as many columns."""
+        """Raise ``TooManyColumnsError`` if the format cannot have ``count`` columns."""
         if self.max_columns is not None and count > self.max_columns:
             raise TooManyColumnsError(
                 f"{self.aliases[0].upper()} has at most {self.max_columns} columns, and the result has {count:,}: "
-                "select fewer columns, or take the format parquet or votable"
+                "select fewer columns, or use the format parquet or votable"
             )
 
     @property
@@ -73,7 +73,7 @@ class Format:
 
     @property
     def content_type(self) -> str:
-        """The response's Content-Type; clients read text without a charset as Latin-1, except XML."""
+        """The Content-Type of the response. Clients read text without a charset as Latin-1, except XML."""
         needs_charset = self.mime.startswith("text/") and not self.mime.startswith("text/xml")
         return f"{self.mime};charset=utf-8" if needs_charset else self.mime
 
@@ -81,7 +81,7 @@ class Format:
 _VOTABLE = "application/x-votable+xml"
 _ID = "ivo://ivoa.net/std/TAPRegExt#output-votable-"
 
-#: parameters that the media type of any VOTable may have, of which two versions contradict each other
+#: parameters that the media type of any VOTable may have; two different versions contradict each other
 _DIALECT_WORDS = (*(f"version={number}" for number in VERSIONS), _MIVOT := "content=mivot")
 
 

@@ -1,4 +1,4 @@
-"""Widths of text columns in formats that pad all cells to the longest."""
+"""Widths of text columns in formats that pad all cells of a column to the longest."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import pyarrow as pa
 import pyarrow.compute as pc
 
-#: A column is padded if it grows by no more than this factor, or to no more than this size: otherwise one long cell
-#: among short ones would make the result thousands of times larger.
+#: A column is padded only if it grows at most by this factor, or to this size: otherwise one long cell among short ones
+#: would make the result thousands of times larger.
 _MAX_GROWTH = 4
 _MAX_PADDED_SIZE = 1 << 20
 

@@ -1,4 +1,4 @@
-"""Encode the rows of a batch in parallel threads: Arrow releases the interpreter's lock."""
+"""Encodes the rows of a batch in parallel threads: Arrow releases the interpreter's lock."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ import pyarrow as pa
 Encoded = TypeVar("Encoded")
 
 _CORES = os.cpu_count() or 1
-#: for fewer cells a thread costs more than it saves
+#: number of cells below which a thread costs more than it saves
 _MIN_CELLS = 20_000
 
-#: starts its threads with the first large batch, so that the process can be forked before
+#: its threads start with the first large batch, so that the process can be forked before
 _POOL = ThreadPoolExecutor(_CORES, "rows")
 
 
 def map_slices(function: Callable[[pa.RecordBatch], Encoded], batch: pa.RecordBatch) -> list[Encoded]:
-    """Apply ``function`` to consecutive slices of the batch, as many as cores help; none of an empty batch."""
+    """Apply ``function`` to consecutive slices of a batch, one for each useful core; none for an empty batch."""
     if not batch.num_rows:
         return []
     count = max(1, min(_CORES, batch.num_rows * batch.num_columns // _MIN_CELLS))

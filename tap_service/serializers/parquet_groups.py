@@ -1,4 +1,4 @@
-"""Row groups of Parquet files. Where a group ends depends on the rows alone, not on the batches in which they come."""
+"""Row groups of Parquet files. Where a group ends depends only on the rows, not on the batches in which they arrive."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ import pyarrow.parquet as pq
 from clickhouse_schema.datatypes import Field
 from tap_service.serializers.arrow_serializer import arrow_batches
 
-#: Size of a row group, which is held in memory until it is written
+#: size of a row group in bytes, which is in memory until it is written
 MAX_GROUP_ROWS = 1 << 17
 _MAX_GROUP_BYTES = 64 << 20
 
-#: A group ends after a multiple of so many rows
+#: the number of rows of a group is a multiple of this
 _STEP_ROWS = 4096
 
 
@@ -49,7 +49,7 @@ class RowGroupWriter:
         self._bytes = 0.0
 
     def write_batch(self, batch: pa.RecordBatch) -> None:
-        """Add rows, in the engine's types. Raises ``SerializationError``."""
+        """Add rows, in the engine's types. Raise ``SerializationError``."""
         for converted in arrow_batches(batch, self._fields, self._schema):
             start = 0
             while start < converted.num_rows:
@@ -63,7 +63,7 @@ class RowGroupWriter:
                     self._write_group()
 
     def close(self, metadata: dict[str, str] | None = None) -> None:
-        """Write what is left, and the footer with further key-value metadata."""
+        """Write the remaining rows, and the footer with further key-value metadata."""
         self._write_group()
         if metadata:
             self._writer.add_key_value_metadata(metadata)
@@ -71,7 +71,7 @@ class RowGroupWriter:
 
     def _write_group(self) -> None:
         if self._parts:
-            # in one piece: the borders of batches would be borders of pages
+            # as one batch: the ends of batches would be ends of pages
             self._writer.write_table(pa.Table.from_batches(self._parts, self._schema).combine_chunks())
         self._parts, self._rows, self._bytes = [], 0, 0.0
 

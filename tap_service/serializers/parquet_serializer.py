@@ -1,6 +1,6 @@
 """Parquet with a VOTable in the footer that describes the columns (IVOA VOParquet note 1.0).
 
-Columns are as in Arrow IPC. QUERY_STATUS is in that VOTable and in a key of its own.
+Columns are as in Arrow IPC. QUERY_STATUS is in that VOTable and in a separate key.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 A column is as wide as its longest cell, so rows are spooled until the last one arrives. NULL is blank; control
 characters in text, including line ends, become spaces. A line of dashes marks the columns. If the row limit cut the
-result, a comment at the end reports it.
+result, a comment at the end says so.
 """
 
 from __future__ import annotations

@@ -13,12 +13,12 @@ from clickhouse_schema.column_links import NO_LINKS, ResultLinks
 from clickhouse_schema.datatypes import Field
 from tap_service.scratch_files import NO_SCRATCH, ScratchSpace
 
-#: the INFO in which Simple Cone Search 1.03 (section 2) has the message of an error
+#: name of the INFO with an error message in Simple Cone Search 1.03 (section 2)
 CONE_SEARCH_ERROR = "Error"
 
 SourceRows = tuple[int | None, ...]
 
-#: for how many results a format remembers what depends on the columns alone
+#: number of results for which a format caches what depends only on the columns
 MAX_REMEMBERED = 64
 
 
@@ -28,7 +28,7 @@ class SerializationError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class ResultInfo:
-    """Metadata of a result; empty values are omitted.
+    """The description of a result; empty values are omitted.
 
     Parameters
     ----------
@@ -49,14 +49,14 @@ class ResultInfo:
     request_date
         Time of the request, ISO 8601 in UTC.
     links
-        LINKs and service descriptors, which refer to fields by position.
+        LINKs and service descriptors, which refer to fields by index.
     source_rows
-        For each field the number of the row of a table that it comes from unchanged, None for a computed one; empty
-        if all come from one.
+        For each field the number of the table row from which it comes unchanged, None for a computed one; empty if all
+        fields come from one row.
     standard_id
-        Identifier of the protocol by which the result was asked for.
+        Identifier of the protocol of the request.
     error_name
-        Name of an INFO that repeats the message of an error, if the protocol wants one.
+        Name of an INFO that repeats the message of an error, if the protocol requires one.
     """
 
     query: str = ""
@@ -84,7 +84,7 @@ class Status:
     text
         A message for the user.
     seconds
-        The engine's working time in seconds, None if unknown.
+        Working time of the engine in seconds, None if unknown.
     """
 
     value: Literal["OK", "OVERFLOW", "ERROR"]
@@ -118,22 +118,22 @@ def overflow_status(limit: int, way_out: str) -> Status:
 class Serializer(ABC):
     """Writes one document: ``write_header``, then ``write_rows`` for each batch, then ``write_footer``.
 
-    The bytes can be streamed. The header reports QUERY_STATUS OK in formats that have a place for it, and the footer
-    any other final status.
+    The bytes can be streamed. In formats with a status, the header reports QUERY_STATUS OK, and the footer any other
+    final status.
 
     Parameters
     ----------
     fields
         The columns of the result.
     info
-        Metadata of the result.
+        The description of the result.
     scratch
         Disk space for rows. Formats that cannot be streamed spool all rows there and write nothing before the footer.
 
     Attributes
     ----------
     warning
-        What the document lacks, in whole sentences, once it is complete; '' if nothing.
+        What the complete document lacks, in complete sentences; '' if nothing.
     """
 
     warning: str = ""
@@ -171,10 +171,21 @@ class Serializer(ABC):
 
     @abstractmethod
     def write_footer(self, status: Status) -> Iterable[bytes]:
-        """Yield the remaining bytes; none for a failed query, unless the format can represent an error."""
+        """Yield the remaining bytes; none for a failed query, unless the format can represent an error.
+
+        Parameters
+        ----------
+        status
+            The final status of the result.
+
+        Raises
+        ------
+        SerializationError, NoRoom
+            As of ``write_rows``.
+        """
 
     def close(self) -> None:  # noqa: B027 (most hold nothing)
-        """Give back what the serializer holds, whether the document is complete or not."""
+        """Release what the serializer holds, whether the document is complete or not."""
 
 
 class SerializerFactory(Protocol):

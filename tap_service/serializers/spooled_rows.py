@@ -1,4 +1,4 @@
-"""Spool rows to disk for formats that cannot be streamed, because their beginning depends on all rows."""
+"""Spools rows to disk for formats that cannot be streamed, because their start depends on all rows."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from tap_service.scratch_files import NoRoom, ScratchFile, ScratchSpace
 
 
 class SpooledRows:
-    """Batches of one schema on disk; they can be iterated repeatedly. Only one batch is in memory."""
+    """Batches of one schema on disk, which can be iterated repeatedly. Only one batch is in memory."""
 
     def __init__(self, scratch: ScratchSpace) -> None:
         self.count = 0
@@ -21,7 +21,15 @@ class SpooledRows:
         self._schema: pa.Schema | None = None
 
     def add_batch(self, batch: pa.RecordBatch) -> None:
-        """Append a batch. Raises ``NoRoom`` if the scratch space's budget is exhausted, and the disk's ``OSError``."""
+        """Append a batch.
+
+        Raises
+        ------
+        NoRoom
+            The budget of the scratch space is exhausted.
+        OSError
+            The disk is full.
+        """
         data = batch.serialize()
         budget = self._scratch.budget
         if not budget.take_bytes(data.size):

@@ -1,4 +1,4 @@
-"""Encode columns as rows of VOTable BINARY and BINARY2 (VOTable 1.5, chapter 5).
+"""Encodes columns as rows of VOTable BINARY and BINARY2 (VOTable 1.5, chapter 5).
 
 A row is a sequence of *groups*: a big-endian numpy record of fixed-width cells, then at most one cell of variable
 width; the record's last member is the item count of this cell. Arrow joins records and variable cells.
@@ -46,10 +46,18 @@ class _Group:
 
 
 class RowEncoder:
-    """Encodes conformed columns; ``flags`` writes BINARY2's null flags before each row.
+    """Encodes conformed columns.
 
-    ``utf8``: ``char`` of varying length is UTF-8, as in VOTable 1.6; otherwise it is ASCII. Without flags, and inside
-    arrays, a NULL integer becomes the number that its type declares.
+    Without flags, and inside arrays, a NULL integer becomes the number that its type declares.
+
+    Parameters
+    ----------
+    fields
+        The columns.
+    flags
+        Whether to write BINARY2's null flags before each row.
+    utf8
+        Whether ``char`` of varying length is UTF-8, as in VOTable 1.6; otherwise it is ASCII.
     """
 
     def __init__(self, fields: Sequence[Field], *, flags: bool, utf8: bool = False) -> None:
@@ -82,7 +90,7 @@ class RowEncoder:
         return groups
 
     def encode_rows(self, columns: Sequence[pa.Array]) -> bytes:
-        """Return the rows' bytes. Raises ``SerializationError`` if the declared arraysize or NULL does not fit."""
+        """Return the bytes of rows. Raise ``SerializationError`` if a value does not fit the arraysize or NULL."""
         count = len(columns[0])
         if not count:
             return b""
@@ -104,7 +112,7 @@ class RowEncoder:
         return join_rows(parts)
 
     def _null_flags(self, columns: Sequence[pa.Array], count: int) -> np.ndarray:
-        """Return one bit per column, the first column in the highest bit of the first byte; shape (n, bytes)."""
+        """Return one bit for each column, the first column in the highest bit of the first byte; shape (n, bytes)."""
         flags = np.zeros((count, (len(columns) + 7) // 8), np.uint8)
         for index, (column, field) in enumerate(zip(columns, self._fields, strict=True)):
             if column.null_count or field.type.is_array:
@@ -157,7 +165,7 @@ class RowEncoder:
 
 @lru_cache(MAX_REMEMBERED)
 def find_row_encoder(fields: tuple[Field, ...], *, flags: bool, utf8: bool = False) -> RowEncoder:
-    """Return the encoder of these fields, which any number of results may use at once."""
+    """Return the cached encoder of these fields, which several results may use at once."""
     return RowEncoder(fields, flags=flags, utf8=utf8)
 
 

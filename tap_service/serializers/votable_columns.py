@@ -1,4 +1,4 @@
-"""What a VOTable says of its columns before the rows: COOSYS, TIMESYS, annotations and FIELDs."""
+"""The description of columns before the rows of a VOTable: COOSYS, TIMESYS, annotations and FIELDs."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from clickhouse_schema.datatypes import Field
 from tap_service.serializers.mivot_annotations import write_annotations
 from tap_service.serializers.serializer import MAX_REMEMBERED, SourceRows
 from tap_service.serializers.votable_dialect import Dialect
-from tap_service.serializers.votable_links import links_by_place
+from tap_service.serializers.votable_links import links_by_index
 from tap_service.xml_text import Markup, element, tag
 
-#: What is not compared in two fields, though it is written
+#: attributes of fields that are written, but not compared
 _Systems = tuple[tuple[object, ...], ...]
 
 
@@ -46,7 +46,7 @@ def describe_columns(
     fields: tuple[Field, ...], links: ResultLinks, dialect: Dialect, source_rows: SourceRows
 ) -> tuple[Markup, ...]:
     """Return the lines from the first COOSYS to the last FIELD, with the LINKs of fields."""
-    placed = links_by_place(links.of_columns, find_ids(fields, dialect).fields)
+    placed = links_by_index(links.of_columns, find_ids(fields, dialect).fields)
     return _remember_lines(fields, _list_systems(fields), tuple(placed.items()), dialect, source_rows)
 
 
@@ -74,8 +74,8 @@ def _remember_lines(
         *([write_annotations(fields, ids.fields, source_rows)] if dialect.is_annotated else []),
         Markup("<TABLE>"),
         *(
-            _write_field(field, ident, ref, links_of.get(place, Markup("")))
-            for place, (field, ident, ref) in enumerate(zip(fields, ids.fields, ids.refs, strict=True))
+            _write_field(field, ident, ref, links_of.get(index, Markup("")))
+            for index, (field, ident, ref) in enumerate(zip(fields, ids.fields, ids.refs, strict=True))
         ),
     )
 
@@ -99,9 +99,9 @@ def _write_field(field: Field, ident: str, ref: str, links: Markup) -> Markup:
 
 
 def field_ids(names: Sequence[str], taken_already: Iterable[str] = ()) -> list[str]:
-    """Return unique XML IDs close to the columns' names, which astropy uses as column names.
+    """Return unique XML IDs close to the columns' names, since astropy uses them as column names.
 
-    No ID equals another column's name, because clients look up references among both.
+    No ID equals the name of another column, because clients look up references among both.
     """
     taken, own = set(taken_already), set(names)
     ids = []

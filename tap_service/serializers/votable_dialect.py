@@ -1,10 +1,10 @@
-"""The versions of VOTable: what a client may ask of a document beside its serialization.
+"""The versions of VOTable, which a client may request in addition to a serialization.
 
 * 1.4: the default, unless the operator prefers another. COOSYS has the former names of frames, no reference position.
 * 1.5: COOSYS has all frames of the vocabulary and the reference position. Some clients refuse it.
 * 1.6, a working draft (2026-04-13): ``char`` is UTF-8, so all texts of varying length are ``char``.
 
-All have one XML namespace.
+All have the same XML namespace.
 """
 
 from __future__ import annotations
@@ -24,14 +24,22 @@ _SYSTEMS_OF_1_4 = {"ICRS": "ICRS", "ecl_FK4": "ecl_FK4"} | {term: former for for
 
 @dataclass(frozen=True, slots=True)
 class Dialect:
-    """A version of VOTable; ``is_annotated``: with a MIVOT block."""
+    """A form of VOTable.
+
+    Attributes
+    ----------
+    version
+        The version of the standard.
+    is_annotated
+        Whether the document has a MIVOT block.
+    """
 
     version: str
     is_annotated: bool = False
 
     @property
     def opening(self) -> Markup:
-        """The document's begin."""
+        """The start of the document."""
         return Markup(DECLARATION + start_tag("VOTABLE", {"version": self.version, "xmlns": NAMESPACE}) + "\n")
 
     @property
@@ -47,13 +55,16 @@ class Dialect:
         )
 
     def _convert_type(self, kind: ColumnType, is_binary: bool) -> ColumnType:
-        """Texts of fixed length and arrays of strings keep their datatype: UTF-8 would need another length."""
+        """Return the type that is declared.
+
+        Texts of fixed length and arrays of strings keep their datatype: their length in UTF-8 differs.
+        """
         if self.has_utf8_char and kind.datatype == "unicodeChar" and _varies(kind):
             return replace(CHAR, xtype=kind.xtype)
         return drop_unread_limit(kind, is_binary=is_binary)
 
     def convert_coordinates(self, system: CoordinateSystem | None) -> CoordinateSystem | None:
-        """Return the system in the words of this version; None if it has no word for the frame."""
+        """Return the system in the terms of this version; None if it has no term for the frame."""
         if system is None or self.version != "1.4":
             return system
         former = _SYSTEMS_OF_1_4.get(system.system)
@@ -73,33 +84,33 @@ class Dialect:
         ]
 
 
-#: The version in which no coordinate system is omitted, for VOTables inside other files: their readers take any.
+#: The version that omits no coordinate system, for VOTables inside other files, whose readers accept any version.
 COMPLETE = Dialect("1.5")
 
 _default_version = "1.4"
 
 
 def set_default_version(version: str) -> None:
-    """Set the version of this process's documents that name none, of errors before any application too."""
+    """Set the default version of this process, also for errors before any application exists."""
     global _default_version
     _default_version = version
 
 
 def choose_dialect(version: str = "", *, is_annotated: bool = False) -> Dialect:
-    """Return the dialect of a version, by default that of documents that name none."""
+    """Return the dialect of a version; '' is the default version of the process."""
     return Dialect(version or _default_version, is_annotated)
 
 
 def drop_unread_limit(kind: ColumnType, *, is_binary: bool = False) -> ColumnType:
-    """Return the type of a text without its longest length where astropy before 7.1 cannot read that.
+    """Return the type of a text, without its maximum length where astropy before 7.1 cannot read that.
 
-    It takes ``n*`` of BINARY and BINARY2 for ``n``, and refuses any document with it in a ``unicodeChar``.
+    Such an astropy reads ``n*`` in BINARY and BINARY2 as ``n``, and refuses documents with it in a ``unicodeChar``.
     """
     return replace(kind, arraysize="*") if _varies(kind) and (is_binary or kind.datatype == "unicodeChar") else kind
 
 
 def _varies(kind: ColumnType) -> bool:
-    """Whether it is one text of varying length."""
+    """Return whether the type is one text of varying length."""
     return kind.datatype in TEXT and kind.arraysize.endswith("*") and not kind.string_length
 
 

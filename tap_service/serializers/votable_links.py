@@ -11,11 +11,11 @@ from tap_service.serializers.votable_dialect import drop_unread_limit
 from tap_service.xml_text import Markup, element, join_lines, optional_element, start_tag, tag
 
 
-def links_by_place(links: Iterable[PlacedLink], ids: Sequence[str]) -> dict[int, Markup]:
-    """Return the LINKs of each FIELD that has any, by its position."""
+def links_by_index(links: Iterable[PlacedLink], ids: Sequence[str]) -> dict[int, Markup]:
+    """Return the LINKs of each FIELD that has any, by the index of the field."""
     found: dict[int, Markup] = {}
     for placed in links:
-        names = {name: ids[place] for name, place in placed.columns.items()}
+        names = {name: ids[index] for name, index in placed.columns.items()}
         found[placed.place] = Markup(found.get(placed.place, "") + _write_link(placed.link, names))
     return found
 
@@ -32,7 +32,7 @@ def _write_link(link: Link, names: Mapping[str, str]) -> Markup:
 
 
 def service_resources(services: Sequence[PlacedService], fields: Sequence[Field], ids: Sequence[str]) -> Markup:
-    """Write a RESOURCE line for each service; a service of two joined copies of a table gets two names."""
+    """Write a RESOURCE for each service; a service of two joined copies of a table gets two names."""
     names = distinct_names([placed.service.name for placed in services])
     resources = (_write_resource(name, placed, fields, ids) for name, placed in zip(names, services, strict=True))
     return Markup("".join(f"{resource}\n" for resource in resources))
@@ -50,8 +50,8 @@ def _write_resource(name: str, placed: PlacedService, fields: Sequence[Field], i
     inputs = []
     for param in service.input_params:
         if param.ref:
-            place = placed.columns[param.ref]
-            inputs.append(_column_param(param, fields[place], ids[place]))
+            index = placed.columns[param.ref]
+            inputs.append(_column_param(param, fields[index], ids[index]))
         else:
             inputs.append(_user_param(param))
     parts = join_lines(
@@ -81,7 +81,7 @@ def _user_param(param: InputParam) -> Markup:
 def _write_param(
     name: str, kind: ColumnType, value: str, about: Mapping[str, str] | None = None, *children: str
 ) -> Markup:
-    """Write a PARAM; an empty ``value`` is written too, because the user or a row supplies it."""
+    """Write a PARAM. An empty ``value`` is written too, because the user or a row supplies it."""
     kind = drop_unread_limit(kind)
     attributes = {"name": name, "datatype": kind.datatype, "arraysize": kind.arraysize, "xtype": kind.xtype}
     attributes = {key: text for key, text in (attributes | dict(about or {})).items() if text}

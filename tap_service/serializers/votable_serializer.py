@@ -1,13 +1,13 @@
 """VOTable in BINARY2, BINARY and TABLEDATA; ``votable_dialect`` has its versions.
 
-The serializations share the document around the rows: QUERY_STATUS OK comes first, and any other final status after the
-table.
+The serializations share the document around the rows: QUERY_STATUS OK comes first, and any other final status after
+the table.
 
 Losses of the serializations:
 
 - ``char`` is ASCII before VOTable 1.6: other characters become '?' (the loader declares columns with such characters
   ``unicodeChar``);
-- in TABLEDATA characters that XML forbids become U+FFFD, or '?' in ``char``;
+- in TABLEDATA, characters that XML forbids become U+FFFD, or '?' in ``char``;
 - TABLEDATA and BINARY write an empty string or array as NULL, and BINARY writes NaN as NULL;
 - in BINARY, and inside arrays in all serializations, a NULL integer becomes a number declared in VALUES.
 """
@@ -105,14 +105,19 @@ class VOTable(Serializer):
 def metadata_document(fields: Sequence[Field], info: ResultInfo, status: Status | None) -> bytes:
     """Write a VOTable without data, which other formats embed to describe their columns.
 
-    ``status`` is None before the end of the result.
+    Parameters
+    ----------
+    fields, info
+        The columns and the description of the result.
+    status
+        The final status; None before the end of the result.
     """
     lines = [*_write_description(tuple(fields), info, status, COMPLETE), "</TABLE>\n"]
     return (COMPLETE.opening + RESOURCE + "\n".join(lines) + _write_end(tuple(fields), info, COMPLETE)).encode()
 
 
 def _write_end(fields: tuple[Field, ...], info: ResultInfo, dialect: Dialect) -> Markup:
-    """Write the end of the results and the descriptors of services that use their values."""
+    """Write the end of the results, and the descriptors of services that use their values."""
     used = info.links.services
     services = service_resources(used, fields, find_ids(fields, dialect).fields) if used else ""
     return Markup(RESOURCE_END + services + CLOSING)
@@ -162,16 +167,16 @@ class Binary2(VOTable):
 
 
 def _encode_base64(data: bytes) -> tuple[bytes, bytes]:
-    """Encode the whole triples of bytes; return their base64 and the one or two bytes left over."""
+    """Encode all complete triples of bytes; return their base64 and the one or two remaining bytes."""
     whole = len(data) - len(data) % 3
     return pybase64.b64encode(memoryview(data)[:whole]), data[whole:]
 
 
 class Binary(VOTable):
-    """BINARY: for readers from before VOTable 1.3.
+    """BINARY, for readers from before VOTable 1.3.
 
-    A NULL integer becomes a number that no row has, declared in VALUES before the rows, so rows are spooled until the
-    last one arrives. If a column leaves no number, it gets a wider type.
+    A NULL integer becomes a number that no row has, which is declared in VALUES before the rows, so rows are spooled
+    until the last one arrives. If no number is left, the column gets a wider type.
     """
 
     data_start = '<BINARY>\n<STREAM encoding="base64">\n'
@@ -228,7 +233,7 @@ class TableData(VOTable):
 
 _SPELLING = Spelling(plus_infinity="+Inf", minus_infinity="-Inf")
 
-#: UTF-8 bytes of characters that need no escaping: not of controls or markup, nor 0xEF, which begins U+FFFE and U+FFFF
+#: UTF-8 bytes of characters that need no escaping: no controls, no markup, and not 0xEF, which starts U+FFFE and U+FFFF
 _SAFE_BYTES = bytes({*range(32, 256), *b"\t\n"} - {*b"&<>", 0xEF})
 _FORBIDDEN = r"[\x00-\x08\x0b\x0c\x0e-\x1f\x{FFFE}\x{FFFF}]"
 _NOT_ASCII = r"[^\t\n\r\x20-\x7f]"

@@ -1,1 +1,1 @@
-"""What outlives a request: the engine (``engine/``), jobs (``jobs/``), results (``results/``) and accounts."""
+"""What outlives a request: the engine, records of jobs and other small stores, results, accounts."""

@@ -25,14 +25,14 @@ from tap_service.models.identity import Identity
 from tap_service.settings.client_limits import ANONYMOUS, CLASS, USERS
 from tap_service.storage.sqlite_versions import LaterVersion, begin_transaction, execute_script, open_file
 
-#: no colon: it ends the name in Basic authentication, and names of token issuers' users contain one
+#: No colon: in Basic authentication it ends the name, and the names of token issuers' users contain it.
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._@+-]*")
-#: what a header of a mail can hold
+#: A mail address that may stand in a mail header.
 _MAIL = re.compile(r"[A-Za-z0-9._%+-]{1,64}@[A-Za-z0-9-]+(\.[A-Za-z0-9-]+)*")
 MAX_NAME = 100
 _MIN_PASSWORD = 8
 _MAX_PASSWORD = 1000
-_TOKEN_PREFIX = "sky_"  # noqa: S105  lets scanners of source code find leaked tokens
+_TOKEN_PREFIX = "sky_"  # noqa: S105  scanners of source code find leaked tokens by it
 
 #: SQL of ``Token.token_id``
 _TOKEN_ID = "lower(substr(hex(token.hash), 1, 24))"  # noqa: S105  an expression
@@ -62,15 +62,15 @@ CREATE TABLE member (
 );
 CREATE INDEX member_by_user ON member (user)
 """),
-    # classes of users, also of token issuers, who are in no other table
+    # classes of users, also of users of token issuers, who are in no other table
     execute_script("CREATE TABLE user_class (user TEXT PRIMARY KEY, class TEXT NOT NULL)"),
-    # addresses of users, also of token issuers
+    # mail addresses of users, also of users of token issuers
     execute_script("CREATE TABLE user_mail (user TEXT PRIMARY KEY, address TEXT NOT NULL)"),
 )
 
 
 class AccountError(Exception):
-    """A command on accounts failed; the message names the reason."""
+    """A command on accounts failed; the message says why."""
 
 
 class AccountsUnavailable(AccountError):
@@ -79,7 +79,17 @@ class AccountsUnavailable(AccountError):
 
 @dataclass(frozen=True, slots=True)
 class Account:
-    """A user; ``tokens`` are the valid ones: (label, Unix time of expiry or None)."""
+    """A user.
+
+    Attributes
+    ----------
+    name
+        The user's name.
+    admin
+        Whether the user is an administrator.
+    tokens
+        The valid tokens: label, and Unix time of expiry or None.
+    """
 
     name: str
     admin: bool
@@ -88,18 +98,40 @@ class Account:
 
 @dataclass(frozen=True, slots=True)
 class Token:
-    """A valid token; ``token_id`` is the beginning of its hash, from which nobody finds the token."""
+    """A valid token.
+
+    Attributes
+    ----------
+    token_id
+        The first 24 hexadecimal digits of the token's hash, from which the token cannot be found.
+    label
+        The user's name for it.
+    expires
+        Unix time of expiry; None for a token that never expires.
+    """
 
     token_id: str
     label: str
     expires: float | None
 
-    def is_of(self, token: str) -> bool:
+    def matches(self, token: str) -> bool:
+        """Return whether this is the record of the secret ``token``."""
         return _hash_token(token).hex().startswith(self.token_id)
 
 
 class Accounts:
-    """The file of users. Safe for several threads and processes. Changes may raise AccountsUnavailable."""
+    """The file of users. Safe for several threads and processes.
+
+    Parameters
+    ----------
+    path
+        The SQLite file, which is created if it is missing.
+
+    Raises
+    ------
+    AccountError
+        The file cannot be used. Methods that change it raise AccountsUnavailable if it cannot be written.
+    """
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -130,7 +162,10 @@ class Accounts:
             return bool(self._connection.execute("SELECT EXISTS (SELECT 1 FROM user)").fetchone()[0])
 
     def find_by_password(self, name: str, password: str) -> Identity | None:
-        """Return the user if the password is right. Takes the same time for an unknown name."""
+        """Return the user with this name and password, None if the password is wrong.
+
+        Takes the same time for an unknown name.
+        """
         with self._lock:
             row = self._connection.execute("SELECT salt, hash, admin FROM user WHERE name = ?", (name,)).fetchone()
         salt, known, admin = row or (*self._nobody, 0)
@@ -138,7 +173,7 @@ class Accounts:
         return Identity(name, bool(admin)) if fits and row else None
 
     def find_by_token(self, token: str) -> Identity | None:
-        """Return the user of a token, with the time until which it is valid."""
+        """Return the user of a valid token, with the time of its expiry; None for other tokens."""
         with self._lock:
             row = self._connection.execute(
                 "SELECT name, admin, expires FROM token JOIN user ON user = name WHERE token.hash = ?"
@@ -160,26 +195,29 @@ class Accounts:
         return [Token(*row) for row in rows]
 
     def revoke_token(self, name: str, token_id: str) -> bool:
-        """Delete one token of a user; return whether there was one."""
+        """Delete one token of a user, by its ``token_id``; return whether it existed."""
         with self._begin_transaction() as connection:
             deleted = connection.execute(f"DELETE FROM token WHERE user = ? AND {_TOKEN_ID} = ?", (name, token_id))
             return bool(deleted.rowcount)
 
     def find_groups(self, name: str) -> frozenset[str]:
-        """Return the groups of a user; the name may be that of an issuer's user."""
+        """Return the groups of a user, who may be a user of a token issuer."""
         with self._lock:
             rows = self._connection.execute("SELECT group_name FROM member WHERE user = ?", (name,)).fetchall()
         return frozenset(row[0] for row in rows)
 
     def is_known(self, name: str) -> bool:
-        """Whether there is a user of this name; users of issuers are known to these alone, so they count as known."""
+        """Return whether a user exists.
+
+        Only a token issuer knows its users, whose names contain a colon: they always count as known.
+        """
         if ":" in name:
             return True
         with self._lock:
             return self._connection.execute("SELECT 1 FROM user WHERE name = ?", (name,)).fetchone() is not None
 
     def find_mail(self, name: str) -> str:
-        """Return the address that the operator has for a user, who may be an issuer's; '' if there is none."""
+        """Return the mail address of a user, who may be a user of a token issuer; '' if there is none."""
         with self._lock:
             row = self._connection.execute("SELECT address FROM user_mail WHERE user = ?", (name,)).fetchone()
         return str(row[0]) if row else ""
@@ -187,11 +225,26 @@ class Accounts:
     # --- for the operator
 
     def add_user(self, name: str, password: str, *, admin: bool = False) -> None:
-        """Create a user, or change the password and rank of an existing one. Raise AccountError."""
+        """Create a user, or set the password and the rights of an existing one.
+
+        Parameters
+        ----------
+        name
+            Up to 100 letters, digits and ``. _ @ + -``.
+        password
+            8 to 1000 characters.
+        admin
+            Whether the user is an administrator.
+
+        Raises
+        ------
+        AccountError
+            The name or the password is not valid.
+        """
         if not _is_name(name):
             raise AccountError(
                 f"{name!r} is not a valid user name: use up to {MAX_NAME} letters, digits and . _ @ + -, "
-                "beginning with a letter or digit"
+                "starting with a letter or digit"
             )
         if not _MIN_PASSWORD <= len(password) <= _MAX_PASSWORD:
             raise AccountError(f"a password must have {_MIN_PASSWORD} to {_MAX_PASSWORD} characters")
@@ -204,12 +257,12 @@ class Accounts:
             )
 
     def require_user(self, name: str) -> None:
-        """Raise AccountError unless there is a user of this name."""
+        """Raise AccountError unless the user exists."""
         with self._lock:
             self._require_user(name)
 
     def remove_user(self, name: str) -> None:
-        """Delete a user with all tokens. Raise AccountError."""
+        """Delete a user with all tokens, memberships, the class and the address. Raise AccountError."""
         with self._begin_transaction() as connection:
             self._require_user(name)
             connection.execute("DELETE FROM user WHERE name = ?", (name,))
@@ -218,10 +271,11 @@ class Accounts:
             connection.execute("DELETE FROM user_class WHERE user = ?", (name,))
 
     def set_class(self, name: str, class_name: str) -> None:
-        """Assign a user to a class, such as ``@survey``, or to none if it is ''. Raise AccountError."""
+        """Assign a user to a class such as ``@survey``, or to none by ''. Raise AccountError."""
         if class_name and (not CLASS.fullmatch(class_name) or class_name in (ANONYMOUS, USERS)):
             raise AccountError(
-                f"{class_name!r} is no class to assign: use @, letters, digits, _ and -, as in SKYHOUSE_CLIENT_LIMITS"
+                f"{class_name!r} is not a class that can be assigned: use @, letters, digits, _ and -, as in "
+                "SKYHOUSE_CLIENT_LIMITS"
             )
         with self._begin_transaction() as connection:
             if ":" not in name:
@@ -231,9 +285,9 @@ class Accounts:
                 connection.execute("INSERT INTO user_class VALUES (?, ?)", (name, class_name))
 
     def set_mail(self, name: str, address: str) -> None:
-        """Note the address of a user, or with '' forget it. Raise AccountError."""
+        """Set the mail address of a user, or delete it by ''. Raise AccountError."""
         if address and not _MAIL.fullmatch(address):
-            raise AccountError(f"{address!r} is no mail address: write one such as alice@example.org")
+            raise AccountError(f"{address!r} is not a mail address such as alice@example.org")
         with self._begin_transaction() as connection:
             if ":" not in name:
                 self._require_user(name)
@@ -242,14 +296,33 @@ class Accounts:
                 connection.execute("INSERT INTO user_mail VALUES (?, ?)", (name, address))
 
     def list_classes(self) -> dict[str, str]:
-        """Return the class of each user who has one."""
+        """Return the class of each user to whom one is assigned."""
         with self._lock:
             return dict(self._connection.execute("SELECT user, class FROM user_class ORDER BY user").fetchall())
 
     def add_token(self, name: str, label: str, days: float | None, *, latest: float = math.inf) -> str:
-        """Create and return a token; only its hash is stored. Raise AccountError.
+        """Create a token, of which only the hash is stored.
 
-        It is valid for ``days`` or forever; for ``days`` at most until ``latest``, in seconds since 1970.
+        Parameters
+        ----------
+        name
+            The user.
+        label
+            A name by which the user recognizes the token.
+        days
+            How long the token is valid; None for ever.
+        latest
+            Unix time until which a token with ``days`` is valid at most.
+
+        Returns
+        -------
+        str
+            The token.
+
+        Raises
+        ------
+        AccountError
+            There is no such user.
         """
         token = _TOKEN_PREFIX + secrets.token_urlsafe(32)
         expires = None if days is None else min(time.time() + days * 86400, latest)
@@ -259,17 +332,23 @@ class Accounts:
         return token
 
     def revoke_tokens(self, name: str, label: str) -> int:
-        """Delete the tokens of a user with this label; return how many there were. Raise AccountError."""
+        """Delete all tokens of a user with a label; return their number. Raise AccountError."""
         with self._begin_transaction() as connection:
             self._require_user(name)
             return connection.execute("DELETE FROM token WHERE user = ? AND label = ?", (name, label)).rowcount
 
     def add_members(self, group: str, users: Sequence[str]) -> None:
-        """Create a group unless it exists, and add users; all of them or, by AccountError, none."""
+        """Create a group, unless it exists, and add users to it: all of them or none.
+
+        Raises
+        ------
+        AccountError
+            The name of the group is not valid, or a user does not exist.
+        """
         if not _is_name(group) or group == EVERYBODY:
             raise AccountError(
                 f"{group!r} is not a valid name of a group: use up to {MAX_NAME} letters, digits and . _ @ + -, "
-                f"beginning with a letter or digit, and not {EVERYBODY}, to which all belong"
+                f"starting with a letter or digit, and not {EVERYBODY}, to which all users belong"
             )
         with self._begin_transaction() as connection:
             connection.execute("INSERT OR IGNORE INTO user_group VALUES (?)", (group,))
@@ -279,13 +358,13 @@ class Accounts:
                 connection.execute("INSERT OR IGNORE INTO member VALUES (?, ?)", (group, user))
 
     def remove_members(self, group: str, users: Sequence[str]) -> None:
-        """Remove users from a group, or without users the group. Raise AccountError."""
+        """Remove users from a group; without users, delete the group. Raise AccountError."""
         with self._begin_transaction() as connection:
             self._require_group(group)
             for user in users:
                 deleted = connection.execute("DELETE FROM member WHERE group_name = ? AND user = ?", (group, user))
                 if not deleted.rowcount:
-                    raise AccountError(f"{user} is no member of {group}; `skyhouse group members {group}` lists them")
+                    raise AccountError(f"{user} is not in {group}; `skyhouse group members {group}` lists its members")
             if not users:
                 connection.execute("DELETE FROM user_group WHERE name = ?", (group,))
 
@@ -300,11 +379,12 @@ class Accounts:
         return {group: tuple(members_of[group]) for (group,) in groups}
 
     def require_group(self, group: str) -> None:
-        """Raise AccountError if there is no such group."""
+        """Raise AccountError unless the group exists."""
         with self._lock:
             self._require_group(group)
 
     def list_accounts(self) -> list[Account]:
+        """Return all users, by name."""
         with self._lock:
             users = self._connection.execute("SELECT name, admin FROM user ORDER BY name").fetchall()
             tokens = self._connection.execute(

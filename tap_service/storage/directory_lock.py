@@ -1,4 +1,4 @@
-"""The lock of a directory for one process."""
+"""A lock on a directory, which one process at a time holds."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tap_service.storage.private_directory import create_private_directory
 
 
 class DirectoryHeldError(Exception):
-    """Another process, ``pid``, holds the lock."""
+    """Process ``pid`` holds the lock."""
 
     def __init__(self, pid: str) -> None:
         super().__init__(f"process {pid} holds the directory")
@@ -20,19 +20,28 @@ class DirectoryHeldError(Exception):
 
 
 def lock_directory(directory: Path, name: str, *, is_private: bool = True) -> TextIO:
-    """Create ``directory`` and lock it with the file ``name`` in it. A private one only this user may enter.
+    """Create a directory and lock it for this process.
+
+    Parameters
+    ----------
+    directory
+        The directory, which is created with its parents if it is missing.
+    name
+        Name of the lock file in it.
+    is_private
+        Whether only this user may enter the directory.
 
     Returns
     -------
     TextIO
-        The lock file; the lock lasts as long as it is open.
+        The lock file. The lock lasts as long as the file is open.
 
     Raises
     ------
     DirectoryHeldError
         Another process holds the lock.
     OSError
-        The directory is not writable, or open to other users and not this one's to close.
+        The directory is not writable, or is open to other users and this user may not close it.
     """
     if is_private:
         create_private_directory(directory)
@@ -54,7 +63,7 @@ def lock_directory(directory: Path, name: str, *, is_private: bool = True) -> Te
 
 
 def _write_pid(lock: TextIO) -> None:
-    """Write who holds the lock, which also holds on a full disk without that."""
+    """Write the id of this process; without it, as on a full disk, the lock holds too."""
     os.ftruncate(lock.fileno(), 0)
     try:
         os.write(lock.fileno(), f"{os.getpid()}\n".encode())

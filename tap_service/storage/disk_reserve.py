@@ -1,4 +1,4 @@
-"""Room that a file keeps on a disk for SQLite, which cannot open a file with a write-ahead log on a full one."""
+"""Disk space reserved for SQLite, which cannot open a file with a write-ahead log on a full disk."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-#: for the log and its index, which SQLite makes when it opens a file, and empties and deletes when it closes it
+#: For the log and its index, which SQLite creates when it opens a file, and deletes when it closes the file.
 _BYTES = 1 << 18
 
 
 @contextmanager
 def use_reserve(path: Path) -> Iterator[None]:
-    """Give up the room that the file ``path`` keeps, and take it again at the end, as far as there is any."""
+    """Free the disk space that the file ``path`` reserves; reserve it again at the end, if there is enough."""
     with suppress(OSError):
         path.unlink()
     try:

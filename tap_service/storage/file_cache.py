@@ -1,4 +1,4 @@
-"""Files on the local disk that can be made again, within limits of their bytes and of their number."""
+"""A cache of files on the local disk, limited in bytes and in the number of files."""
 
 from __future__ import annotations
 
@@ -15,24 +15,24 @@ from tap_service.storage.private_directory import create_private_directory
 
 _PIECE_BYTES = 1 << 20
 
-#: of a file that is being made
+#: suffix of a file that is being made
 _PART = ".part"
 
-#: what a process that died has left is deleted after so many seconds
+#: age in seconds at which an unfinished file of a dead process is deleted
 _ABANDONED_SECONDS = 3600.0
 
-#: part of the limit to which old files are deleted, so that it is not done for each new file
+#: fraction of the limit down to which old files are deleted, so that not each new file causes deletions
 _LOW_MARK = 0.9
 
-#: part of the limit that a process writes before it sums the sizes again: others write too
+#: fraction of the limit that a process writes before it sums the sizes again, since other processes write too
 _UNSUMMED = 1 / 20
 
-#: how often a file is tried again whose folder another thread or process deletes meanwhile, because it is empty
+#: attempts to create a file while other threads or processes delete its empty folder
 _MAX_RACES = 100
 
 
 class _Making:
-    """``threads`` make a file or wait for it."""
+    """The lock on a file that is being made, and the number of threads that make it or wait for it."""
 
     def __init__(self) -> None:
         self.lock = threading.Lock()
@@ -40,7 +40,7 @@ class _Making:
 
 
 class OpenFile:
-    """A file that is open for reading until its last reference goes, even if it is deleted meanwhile."""
+    """A file that is open for reading until its last reference goes, even if it is deleted."""
 
     def __init__(self, path: Path) -> None:
         self._descriptor = os.open(path, os.O_RDONLY)
@@ -48,15 +48,15 @@ class OpenFile:
 
     @property
     def path(self) -> Path:
-        """A path by which this process can open it again."""
+        """A path by which this process can open the file again."""
         return Path(f"/proc/self/fd/{self._descriptor}")
 
     def sync(self) -> None:
-        """Wait until its bytes are on the disk: a power cut shall not leave a broken file under its name."""
+        """Wait until the bytes are on the disk, so that a power cut leaves no broken file under the name."""
         os.fsync(self._descriptor)
 
     def note_use(self) -> None:
-        """Make it the most recently used file."""
+        """Mark the file as the most recently used one."""
         os.utime(self._descriptor)
 
     def read_bytes(self, start: int, end: int) -> Iterator[bytes]:
@@ -71,20 +71,20 @@ class OpenFile:
 
 
 class FileCache:
-    """Makes files when they are asked for, and deletes those that nobody has used for longest.
+    """Makes files on demand, and deletes the least recently used ones.
 
-    Thread-safe. Processes may share a directory: a file that two of them make is made twice, and is the same.
+    Thread-safe. Processes may share a directory: if two of them make the same file at once, one copy stays.
 
     Parameters
     ----------
     directory
-        Created if it is not there.
+        Created if it is missing.
     limit
-        Bytes of all files; each process may exceed it by a twentieth.
+        Maximum size of all files in bytes; each process may exceed it by 5 %.
     max_files
-        Number of all files, which each process may exceed by a twentieth; None for no limit.
+        Maximum number of files; each process may exceed it by 5 %. None for no limit.
     survives_power_cut
-        Wait until each file is on the disk. Without it, a file may be broken after a power cut.
+        Whether to wait until each file is on the disk. Otherwise a file may be broken after a power cut.
     """
 
     def __init__(
@@ -101,7 +101,7 @@ class FileCache:
         self._delete_oldest()
 
     def find_file(self, name: str) -> OpenFile | None:
-        """Return the file of this name if it is there."""
+        """Return the file ``name``, None if it is not in the cache."""
         try:
             found = OpenFile(self._directory / name)
         except FileNotFoundError:
@@ -110,21 +110,30 @@ class FileCache:
         return found
 
     def make_file(self, name: str, make: Callable[[Path], object]) -> OpenFile:
-        """Return the file of this name; ``make`` writes it if it is not there.
+        """Return the file ``name``, which is made if it is not in the cache.
 
-        ``name`` is a relative path, made by the service. Raises OSError, and what ``make`` raises; what it wrote is
-        deleted then.
+        Parameters
+        ----------
+        name
+            A relative path, chosen by the service.
+        make
+            Writes the file to a path.
+
+        Raises
+        ------
+        OSError
+            The file cannot be written. What ``make`` raises passes through; its unfinished file is deleted.
         """
-        with self._alone(name):  # another thread may have made it
+        with self._lock_name(name):  # another thread may have made it
             return self.find_file(name) or self._make_file(self._directory / name, make)
 
     def replace_file(self, name: str, make: Callable[[Path], object]) -> OpenFile:
-        """Make a file as ``make_file`` does, also if it is there."""
-        with self._alone(name):
+        """Make a file as ``make_file`` does, even if it is in the cache."""
+        with self._lock_name(name):
             return self._make_file(self._directory / name, make)
 
     @contextmanager
-    def _alone(self, name: str) -> Iterator[None]:
+    def _lock_name(self, name: str) -> Iterator[None]:
         """Let one thread at a time make this file."""
         with self._lock:
             making = self._making.setdefault(name, _Making())
@@ -157,11 +166,11 @@ class FileCache:
         return made
 
     def _delete_oldest(self) -> None:
-        """Delete the files that were used last longest ago if all together exceed a limit, and empty folders."""
+        """Delete the least recently used files if all together exceed a limit, and empty folders."""
         found = []
         for folder, _, names in os.walk(self._directory, topdown=False):
             if folder != str(self._directory):
-                with suppress(OSError):  # it is not empty
+                with suppress(OSError):  # not empty
                     os.rmdir(folder)
             for path in (Path(folder, name) for name in names):
                 with suppress(FileNotFoundError):
@@ -181,7 +190,7 @@ class FileCache:
 
 
 def _create_part(path: Path) -> Path:
-    """Create an empty file beside ``path`` and the folders around it, which nobody deletes while it is there."""
+    """Create an empty file next to ``path``, with its folders, which nobody deletes while the file exists."""
     for _ in range(_MAX_RACES):
         with suppress(FileNotFoundError, FileExistsError):  # a folder was deleted before it had a file
             return _try_create_part(path)

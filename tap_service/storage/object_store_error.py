@@ -4,7 +4,7 @@ from __future__ import annotations
 
 
 def describe_store_error(error: BaseException) -> str:
-    """Return the reason of an error of botocore, and what to do about it; '' for other errors."""
+    """Return the reason of a botocore error and what to do about it; '' for other errors."""
     try:
         from botocore.exceptions import BotoCoreError, NoCredentialsError
     except ImportError:

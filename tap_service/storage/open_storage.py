@@ -1,4 +1,4 @@
-"""Open the engine, the job store and the result store that the settings name.
+"""Open the engine and the stores that the settings name.
 
 Only these are imported: a command starts faster without the clients of Redis, ClickHouse servers and object stores.
 """
@@ -23,7 +23,7 @@ from tap_service.storage.watch_store import WatchStore
 
 @dataclass(frozen=True, slots=True)
 class JobStores:
-    """The records of jobs and of shares, and the files of both."""
+    """The records of jobs and of shares, and the results of both."""
 
     jobs: JobStore
     results: ResultStore
@@ -42,7 +42,7 @@ def open_remote_engine(config: Config, *, is_required: bool = True) -> Engine:
     config
         ``clickhouse_url`` names one server or several.
     is_required
-        One of them must answer now.
+        Whether a server must answer now.
 
     Raises
     ------
@@ -68,8 +68,8 @@ def open_remote_engine(config: Config, *, is_required: bool = True) -> Engine:
 def open_job_stores(config: Config) -> JobStores:
     """Open the stores of jobs, of shares and of their results.
 
-    Redis need not answer yet: methods of its stores raise ``JobStoreUnavailable`` or ``ShareStoreUnavailable`` until it
-    does.
+    Redis need not answer yet: until it does, methods of its stores raise ``JobStoreUnavailable`` or
+    ``ShareStoreUnavailable``.
 
     Raises
     ------
@@ -105,20 +105,25 @@ def open_watch_store(config: Config) -> WatchStore:
 
 
 def find_results_address(config: Config) -> str:
-    """Return the address of the result store; '' if the settings name neither one nor a directory for jobs."""
+    """Return the address of the result store; '' if the settings name neither it nor a directory for jobs."""
     return config.results_url or (str(config.jobs_path / "results") if config.jobs_path else "")
 
 
 def find_results_folder(address: str) -> Path | None:
-    """Return the folder of a result store at ``address``, None if it is an object store or ''."""
+    """Return the folder of the result store at ``address``; None for an object store or ''."""
     is_remote = "://" in address and not address.startswith("file://")
     return None if is_remote or not address else Path(address.removeprefix("file://"))
 
 
 def open_usage_store(config: Config) -> UsageStore | None:
-    """Open the store of usage statistics; None if the settings name neither Redis nor a file.
+    """Open the store of usage statistics; return None if the settings name neither Redis nor a file.
 
-    Raise UsageUnavailable if the file cannot be used. Redis need not answer yet.
+    Redis need not answer yet.
+
+    Raises
+    ------
+    UsageUnavailable
+        The file cannot be used.
     """
     if config.redis_url:
         from tap_service.storage.usage.redis_usage_store import RedisUsageStore
@@ -128,9 +133,15 @@ def open_usage_store(config: Config) -> UsageStore | None:
 
 
 def open_history_store(config: Config) -> HistoryStore | None:
-    """Open the history of queries; None if the settings want none, or name neither Redis nor a directory for jobs.
+    """Open the history of queries.
 
-    Raise HistoryUnavailable if the file cannot be used. Redis need not answer yet.
+    Redis need not answer yet. Return None if the settings switch the history off, or name neither Redis nor a directory
+    for jobs.
+
+    Raises
+    ------
+    HistoryUnavailable
+        The file cannot be used.
     """
     if not config.history_queries or not (config.redis_url or config.jobs_path):
         return None
@@ -138,12 +149,12 @@ def open_history_store(config: Config) -> HistoryStore | None:
 
 
 def open_result_store(address: str) -> ResultStore:
-    """Open the result store at ``address``: a directory, or a URL that fsspec knows, such as s3://bucket/results.
+    """Open the result store at ``address``: a directory, or a URL for fsspec, such as s3://bucket/results.
 
     Raises
     ------
     OSError
-        The store cannot be reached.
+        The store is unreachable.
     """
     if folder := find_results_folder(address):
         return LocalResultStore(folder)

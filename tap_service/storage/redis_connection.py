@@ -1,4 +1,4 @@
-"""The connection to the Redis of a cluster, which the stores of jobs and of shares use."""
+"""The connection to the Redis of a cluster, for the stores of jobs and of records."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ import redis
 from redis.backoff import ExponentialBackoff
 from redis.retry import Retry
 
-#: how long Redis may take to answer
+#: time limit of an answer of Redis
 _SECONDS = 5
 
 
 def open_redis(url: str) -> redis.Redis:
-    """Return a client for the Redis at ``url``, which need not answer yet. It sends again what got no answer."""
+    """Return a client of the Redis at ``url``, which need not answer yet. Unanswered commands are sent again."""
     return redis.Redis.from_url(
         url,
         decode_responses=True,

@@ -1,6 +1,6 @@
-"""The records that the registry has published, in an SQLite file: harvesters ask what changed, and what was deleted.
+"""The records that the registry has published, in an SQLite file: harvesters ask which were changed and deleted.
 
-A record keeps the instant of its last change as long as its content stays the same, and its identifier for ever.
+A record keeps the instant of its last change while its content stays the same, and keeps its identifier for ever.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class RegistryStoreError(Exception):
 
 
 class RegistryStore:
-    """The file of records. Safe for several threads and processes."""
+    """The file of published records. Safe for several threads and processes."""
 
     def __init__(self, path: Path) -> None:
         problem = f"the file of published records {path} cannot be used"
@@ -51,9 +51,19 @@ class RegistryStore:
     # --- changes
 
     def publish(self, drafts: Iterable[RecordDraft], now: int) -> None:
-        """Publish these records and no others, in one transaction; those that say something new have changed now.
+        """Publish records, in one transaction; records that are not among them become deleted.
 
-        ``now``: Unix time in whole seconds. Where the clock went back, the newest instant so far is now.
+        Parameters
+        ----------
+        drafts
+            The records. Those with new content get the present instant as the instant of their change.
+        now
+            Unix time in whole seconds. If the clock went back, the latest instant of the file is used.
+
+        Raises
+        ------
+        RegistryStoreError
+            The file cannot be written. Exceptions of the drafts pass through; then nothing changes.
         """
         with self._file.begin_transaction() as connection:
             [(latest,)] = connection.execute("SELECT max(instant) FROM opened")
@@ -78,21 +88,18 @@ class RegistryStore:
     # --- reading
 
     def read_start(self) -> int | None:
-        """Return the instant since when the registry has records, as Unix time; None if it has none yet.
-
-        No record has changed before.
-        """
+        """Return the Unix time of the first publication, before which no record has changed; None without any."""
         with self._file.borrow_connection() as connection:
             start: int | None = connection.execute("SELECT min(instant) FROM opened").fetchone()[0]
             return start
 
     def find_record(self, identifier: str) -> RegistryRecord | None:
-        """Return the record with this identifier in any case, deleted or not."""
+        """Return the record with this identifier, in any case, deleted or not; None if there is none."""
         found = self._select("identifier = :identifier", {"identifier": identifier}, 1, with_content=True)
         return found[0] if found else None
 
     def count_records(self, first: int, last: int) -> int:
-        """Count the records that changed between two instants, both included."""
+        """Count the records that changed between two Unix times, both included."""
         with self._file.borrow_connection() as connection:
             sql = f"SELECT count(*) FROM record WHERE {_WINDOW}"
             return int(connection.execute(sql, {"first": first, "last": last}).fetchone()[0])
@@ -100,7 +107,19 @@ class RegistryStore:
     def list_records(
         self, first: int, last: int, after: str, limit: int, *, with_content: bool
     ) -> list[RegistryRecord]:
-        """Return records that changed between two instants, by identifier, beginning after the identifier ``after``."""
+        """Return records that changed between two instants, ordered by identifier.
+
+        Parameters
+        ----------
+        first, last
+            Unix times, both included.
+        after
+            Only records with identifiers after this one.
+        limit
+            Maximum number of records to return.
+        with_content
+            Whether to read the documents too.
+        """
         values: dict[str, int | str] = {"first": first, "last": last, "after": after}
         return self._select(f"{_WINDOW} AND identifier > :after", values, limit, with_content=with_content)
 

@@ -1,4 +1,4 @@
-"""The SQLite file of a store, which all threads of a process use by one connection, one at a time."""
+"""An SQLite file, which all threads of a process use through one connection, one at a time."""
 
 from __future__ import annotations
 
@@ -12,23 +12,24 @@ from tap_service.storage.sqlite_versions import LaterVersion, Step, begin_transa
 
 
 class SqliteFile:
-    """Opens a file, which is created if it is missing, and upgrades it.
+    """An SQLite file, which is created if it is missing, and upgraded.
 
     Parameters
     ----------
-    path : Path
-    steps : sequence of Step
-        As of ``upgrade_file``.
-    unavailable : callable
-        Makes the exception that is raised if the file cannot be used, here and later, of a message.
-    problem : str
-        What does not work, for that message.
-    way_out : str
-        What the operator can do, for that message.
-    pragma : str
+    path
+        The file.
+    steps
+        The upgrades; see ``upgrade_file``.
+    unavailable
+        Makes the exception that is raised if the file cannot be used, now and later, of a message.
+    problem
+        What does not work, for this message.
+    way_out
+        What the operator can do, for this message.
+    pragma
         Set when the file is opened.
-    makes_directory : bool
-        Create the file's directory too if it is missing.
+    makes_directory
+        Whether to create the directory of the file, too.
     """
 
     def __init__(
@@ -53,13 +54,13 @@ class SqliteFile:
 
     @contextmanager
     def borrow_connection(self) -> Iterator[sqlite3.Connection]:
-        """Hold the connection, each of whose statements is a transaction of its own."""
+        """Yield the connection to this thread alone; each statement is a separate transaction."""
         with self._translate_errors(), self._lock:
             yield self._connection
 
     @contextmanager
     def begin_transaction(self) -> Iterator[sqlite3.Connection]:
-        """Change all or nothing."""
+        """Yield the connection for one transaction."""
         with self.borrow_connection() as connection, begin_transaction(connection):
             yield connection
 

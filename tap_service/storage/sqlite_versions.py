@@ -1,7 +1,7 @@
-"""SQLite files: their versions, transactions and copies.
+"""Versions, transactions and copies of SQLite files.
 
-A file goes forward by itself when a newer Skyhouse opens it. The version stands in its ``user_version``. Before the
-first step the old file is copied beside it, as ``NAME.version-N``: that copy and the older Skyhouse are the way back.
+A newer Skyhouse upgrades a file when it opens it. The version is in ``user_version``. Before the upgrade, the file is
+copied next to it as ``NAME.version-N``: with that copy, the older Skyhouse can be used again.
 """
 
 from __future__ import annotations
@@ -12,18 +12,30 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-#: brings a file from one version to the next, inside a transaction
+#: Brings a file from one version to the next, inside a transaction.
 Step = Callable[[sqlite3.Connection], None]
 
 
 class LaterVersion(Exception):
-    """The file was made by a later version of Skyhouse; the message says what to do."""
+    """A later version of Skyhouse made the file; the message says what to do."""
 
 
 def open_file(path: Path, steps: Sequence[Step], pragma: str = "") -> sqlite3.Connection:
-    """Open a file, which is created if it is missing, and upgrade it; raise as ``upgrade_file``.
+    """Open a file, which is created if it is missing, and upgrade it.
 
-    The connection is in autocommit mode and may be used in any thread, by one at a time. ``pragma`` is set first.
+    Parameters
+    ----------
+    path
+        The file.
+    steps
+        The upgrades; see ``upgrade_file``, also for errors.
+    pragma
+        Set before the upgrade.
+
+    Returns
+    -------
+    sqlite3.Connection
+        In autocommit mode. Any thread may use it, but only one at a time.
     """
     path.touch(mode=0o600)
     connection = sqlite3.connect(path, check_same_thread=False, isolation_level=None)
@@ -47,15 +59,15 @@ def upgrade_file(connection: sqlite3.Connection, path: Path, steps: Sequence[Ste
     path
         The file.
     steps
-        ``steps[n]`` brings version n to n + 1. The first one makes the tables, unless they exist: the first release
+        ``steps[n]`` brings version n to n + 1. The first step creates the tables, unless they exist: the first release
         of Skyhouse left the version at 0.
 
     Raises
     ------
     LaterVersion
-        The file's version is above all steps.
+        The version of the file is higher than the number of steps.
     sqlite3.Error, OSError
-        The file or its copy cannot be written. The file is as before.
+        The file or its copy cannot be written. The file is unchanged.
     """
     if read_version(connection) == len(steps):
         return
@@ -75,13 +87,13 @@ def upgrade_file(connection: sqlite3.Connection, path: Path, steps: Sequence[Ste
 
 @contextmanager
 def begin_transaction(connection: sqlite3.Connection) -> Iterator[None]:
-    """Change all or nothing; ``connection`` is in autocommit mode, also after an error."""
+    """Run the block in one transaction; ``connection`` is in autocommit mode before and after it."""
     connection.execute("BEGIN IMMEDIATE")
     try:
         yield
-        connection.execute("COMMIT")  # which fails while others read for long, or on a full disk
+        connection.execute("COMMIT")  # fails while another process reads for long, or on a full disk
     except BaseException:
-        if connection.in_transaction:  # a full disk has ended it
+        if connection.in_transaction:  # a full disk may have ended it
             connection.execute("ROLLBACK")
         raise
 
@@ -91,7 +103,7 @@ def read_version(connection: sqlite3.Connection) -> int:
 
 
 def execute_script(script: str) -> Step:
-    """Return a step that executes these statements; none of them contains a semicolon."""
+    """Return a step that executes the statements of a script, none of which contains a semicolon."""
 
     def execute(connection: sqlite3.Connection) -> None:
         for statement in filter(str.strip, script.split(";")):  # executescript would end the transaction
@@ -101,9 +113,9 @@ def execute_script(script: str) -> Step:
 
 
 def copy_database(path: Path, to: Path) -> None:
-    """Copy a file that others may be writing to, as it is at one moment; ``to`` appears when it is complete.
+    """Copy a file in a consistent state, while others may write to it.
 
-    Raise sqlite3.Error or OSError.
+    ``to`` appears when the copy is complete. Raise sqlite3.Error or OSError.
     """
     part = to.with_name(f"{to.name}.part-{os.getpid()}")
     part.unlink(missing_ok=True)

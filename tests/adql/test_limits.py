@@ -35,9 +35,9 @@ def _select_columns(count: int) -> str:
 
 def test_columns(small: Catalogue) -> None:
     assert len(translate(_select_columns(MAX_COLUMNS), small).fields) == MAX_COLUMNS
-    _refuse(_select_columns(MAX_COLUMNS + 1), small, "selects more than 10000 columns", "in several queries")
+    _refuse(_select_columns(MAX_COLUMNS + 1), small, "selects more than 10000 columns", "use several queries")
     stars = ", ".join(["*"] * (MAX_COLUMNS // 8 + 1))
-    _refuse(f"SELECT\n{stars} FROM small.stars", small, "selects more than 10000 columns", "in several queries")
+    _refuse(f"SELECT\n{stars} FROM small.stars", small, "selects more than 10000 columns", "use several queries")
 
 
 def test_values_of_in(small: Catalogue) -> None:
@@ -55,8 +55,8 @@ def _chain_with_tables(count: int) -> str:
 
 def test_chains_of_with(small: Catalogue, ask: Ask) -> None:
     assert ask(_chain_with_tables(MAX_WITH_DEPTH)) == [(9,)]
-    _refuse(_chain_with_tables(MAX_WITH_DEPTH + 1), small, "more than 60 WITH tables", "into one", line=1)
-    _refuse(_chain_with_tables(1000), small, "more than 60 WITH tables", "into one", line=1)
+    _refuse(_chain_with_tables(MAX_WITH_DEPTH + 1), small, "more than 60 WITH tables", "combine some of them", line=1)
+    _refuse(_chain_with_tables(1000), small, "more than 60 WITH tables", "combine some of them", line=1)
 
 
 def test_tables(small: Catalogue) -> None:

@@ -31,7 +31,7 @@ WHERE = {
     Versions: "`versions` has",
     Link: "A link has:",
     Service: "A service has:",
-    InputParam: "An input parameter takes",
+    InputParam: "An input parameter has",
     FileForm: "The keys are:",
 }
 

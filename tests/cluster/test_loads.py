@@ -234,7 +234,7 @@ DAMAGE = [
     (OVERLAP, "INSERT INTO {rows} ({names}) VALUES (-1, 10, 10, '', 2)", "shard 2 has 1 rows that do not belong there"),
     (OVERLAP, "ALTER TABLE {rows} UPDATE name = 'other' WHERE id = {three}", "lacks [12] copies; .* rows that do not"),
     (LOCAL, "ALTER TABLE {rows} DELETE WHERE id = {one}", "1 rows are missing; shard . has .* rows where .* were loaded"),
-    (LOCAL, "ALTER TABLE {rows} UPDATE __shard = (__shard + 1) % 3 WHERE id = {two}", "has 1 rows that belong to others"),
+    (LOCAL, "ALTER TABLE {rows} UPDATE __shard = (__shard + 1) % 3 WHERE id = {two}", "has 1 rows that belong to other shards"),
 ]  # fmt: skip
 
 

@@ -133,7 +133,7 @@ def test_what_a_stopped_move_leaves_is_no_load(cluster: Engine, folder: Path, mo
         rebalance.move_shards(dying, 2, Recorder())
     recorder = Recorder()
     list_tables(cluster, recorder)
-    assert recorder.reports[0].endswith("  left of a move, load or drop that was stopped: start it again")
+    assert recorder.reports[0].endswith("  a move, load or drop that was stopped: start it again")
     drop_table(cluster, "night.stars", Recorder())
     assert stored(cluster) == []
 

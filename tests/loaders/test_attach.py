@@ -271,7 +271,7 @@ def test_it_is_exported_like_a_stored_table(survey: Path, engine: EmbeddedEngine
 
 def test_commands_of_stored_rows_refuse_it(survey: Path, engine: EmbeddedEngine) -> None:
     request = LoadRequest(files=(survey,), table="att.lying", rejects=survey / "rejects.csv", mode="replace")
-    with pytest.raises(LoadError, match=r"att\.lying is attached, so its rows are those of the files in"):
+    with pytest.raises(LoadError, match=r"att\.lying is attached, so its rows are in the files of"):
         load_files(engine, request, Recorder())
     with pytest.raises(LoadError, match=r"att\.lying is attached"):
         rebuild_table(engine, "att.lying", Recorder())
@@ -409,7 +409,7 @@ def test_a_missing_file_is_an_error(stars: Path, ask: Ask) -> None:
     [
         (("datatype: float", "datatype: double"), "it is REAL in the files and DOUBLE in the schema file"),
         (("name: mag", "name: magnitude"), "has no column magnitude"),
-        (("nullable: false", "skyhouse:if_missing: fill"), "is for rows that are loaded"),
+        (("nullable: false", "skyhouse:if_missing: fill"), "applies to loaded rows"),
         (("position: [ra, dec]", "position: [mag, dec]"), "the catalogue is partitioned by ra, dec"),
     ],
 )

@@ -194,7 +194,7 @@ def test_deleted_rows_are_gone_and_counted(engine: EmbeddedEngine, folder: Path)
     gone = [*range(0, SOURCES, 7)]
     recorder = apply(engine, ask(folder, "delete", {"id": gone, "flux": [0.0] * len(gone)}))
     assert recorder.reports == [
-        "only the id counts, so these columns are ignored: flux",
+        "rows are deleted by id, so these columns are ignored: flux",
         f"deleted {len(gone):,} rows of corrections.sources",
     ]
     assert by_id(engine) == {key: row for key, row in wanted.items() if key % 7}
@@ -259,7 +259,7 @@ def test_values_that_do_not_fit_are_rejected_with_their_lines(engine: EmbeddedEn
 
 def test_of_several_rows_of_an_id_the_last_counts(engine: EmbeddedEngine, folder: Path) -> None:
     recorder = apply(engine, ask(folder, "update", {"id": [1, 2, 1, 1], "flux": [1.0, 2.0, 3.0, 4.0]}))
-    assert recorder.messages == ["2 rows have an id that a later row has too, which counts"]
+    assert recorder.messages == ["2 rows have the same id as a later row, which applies"]
     assert recorder.lines == ["corrected 2 rows of corrections.sources"]
     assert by_id(engine)[1]["flux"] == 4.0
 
@@ -269,7 +269,7 @@ def test_files_are_applied_once(engine: EmbeddedEngine, folder: Path) -> None:
     other = ask(folder, "update", {"id": [1], "flux": [2.0]})
     apply(engine, first)
     apply(engine, other)
-    line = "already applied to corrections.sources: nothing was changed (--again applies it anew)"
+    line = "already applied to corrections.sources: nothing was changed (--again applies the files again)"
     assert apply(engine, first).lines == [line]
     assert by_id(engine)[1]["flux"] == 2.0
     both = CorrectionRequest(
@@ -296,7 +296,7 @@ def test_what_a_correction_refuses(engine: EmbeddedEngine, folder: Path, monkeyp
     for columns, message in refused:
         with pytest.raises(LoadError, match=message):
             apply(engine, ask(folder, "update", columns))
-    with pytest.raises(LoadError, match="has no id, by which rows could be found: name its columns in id"):
+    with pytest.raises(LoadError, match="has no id by which rows can be found: name its columns in id"):
         apply(engine, ask(folder, "delete", {"note": ["a"]}, table="notes"))
     with pytest.raises(LoadError, match=r"no loaded table corrections\.nothing"):
         apply(engine, ask(folder, "delete", {"id": [1]}, table="nothing"))
@@ -310,7 +310,7 @@ def test_what_a_correction_refuses(engine: EmbeddedEngine, folder: Path, monkeyp
             ),
         )
     monkeypatch.setattr(correct_rows_module, "MAX_ROWS", 3)
-    with pytest.raises(LoadError, match="more than 3 rows, which no delete takes at once: split the files"):
+    with pytest.raises(LoadError, match="more than 3 rows, too many for one delete: split the files"):
         apply(engine, ask(folder, "delete", {"id": [1, 2, 3, 4]}))
     assert fetch(engine) == before
     assert leftovers(engine) == []

@@ -251,7 +251,7 @@ def test_verify_reads_a_catalogue_where_it_lies(stars: Path) -> None:
     verify_catalogue(str(stars), recorder, with_rows=True)
     assert f"{ROWS:,} rows in 12 partitions of the order 0" in recorder.lines[0]
     assert recorder.lines[1:] == [
-        "rows: as hats_nrows says",
+        "rows: as in hats_nrows",
         "columns: 6, the same in all partitions",
         "spatial index: _healpix_29 of order 29",
         "margin caches: none",

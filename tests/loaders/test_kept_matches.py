@@ -163,7 +163,7 @@ def test_verify_proves_a_match_against_one_made_anew(
     [
         ("DELETE WHERE rank = 1 AND number_of_neighbours > 1", "wrong number of neighbours"),
         ("DELETE WHERE number_of_mates > 0 AND cityHash64(source_id) % 2 = 1", "wrong number of mates"),
-        ("UPDATE separation = separation + 0.001 WHERE 1", "not those of a recomputed match"),
+        ("UPDATE separation = separation + 0.001 WHERE 1", "differ from a recomputed match"),
         ("UPDATE designation = 'J0' WHERE rank = 1", "other partners by brute force"),
     ],
 )
@@ -323,7 +323,7 @@ def test_keys_are_declared_in_tap_schema(engine: EmbeddedEngine, tables: Matched
         ({"table": "kept.infrared"}, "no kept match: choose another"),
         ({"table": "tap_schema.pairs"}, "the schema name tap_schema is reserved"),
         ({"epochs": "2016"}, "epochs of both tables"),
-        ({"epochs": "2016,when"}, "no column of numbers of kept.infrared"),
+        ({"epochs": "2016,when"}, "not a numeric column of kept.infrared"),
         ({"epochs": "2016,20000"}, "a Julian year"),
     ],
 )

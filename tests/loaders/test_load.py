@@ -379,7 +379,7 @@ def test_what_cannot_be_loaded_leaves_nothing_behind(loading: EmbeddedEngine, st
     with pytest.raises(ReadError, match=r"other.csv has no column dec, name of table two"):
         load_files(loading, two, Recorder())
     with pytest.raises(
-        LoadError, match=r"there is a table loadtests.stars, from which LoadTests.STARS differs in case only"
+        LoadError, match=r"there is a table loadtests.stars, from which LoadTests.STARS differs only in case"
     ):
         load_files(loading, request(stars).model_copy(update={"table": "LoadTests.STARS"}), Recorder())
     recorder = Recorder()

@@ -125,7 +125,7 @@ def test_columns_that_files_lack(obscore: EmbeddedEngine, tmp_path: Path) -> Non
     load_files(obscore, third.model_copy(update={"schema_file": None, "mode": "append"}), Recorder())
     assert _column(obscore, "obs_title") == [None, "Über", None]
     assert _column(obscore, "pol_states") == [None, None, "/I/"]
-    with pytest.raises(LoadError, match=r"other columns than those of ivoa\.ObsCore: leave out --schema"):
+    with pytest.raises(LoadError, match=r"other columns than ivoa\.ObsCore has: leave out --schema"):
         load_files(
             obscore,
             _request(tmp_path, [GOOD | {"obs_id": "d"}], "fourth.csv").model_copy(update={"mode": "append"}),

@@ -62,8 +62,8 @@ def test_classes_of_users(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         (["revoke", "nobody", "x"], "", "error: there is no user nobody"),
         (["remove", "nobody"], "", "error: there is no user nobody"),
         (["limits", "nobody", "@survey"], "", "error: there is no user nobody"),
-        (["limits", "nobody", "survey"], "", "error: 'survey' is no class to assign"),
-        (["limits", "nobody", "@anonymous"], "", "error: '@anonymous' is no class to assign"),
+        (["limits", "nobody", "survey"], "", "error: 'survey' is not a class that can be assigned"),
+        (["limits", "nobody", "@anonymous"], "", "error: '@anonymous' is not a class that can be assigned"),
     ],
 )
 def test_what_cannot_be_is_one_sentence(data: Path, arguments: list[str], typed: str, said: str) -> None:

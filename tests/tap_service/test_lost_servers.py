@@ -26,7 +26,7 @@ SLOW_ROWS = "SELECT n, shard FROM far.slow"
 QUICK_SUM = "SELECT SUM(n) AS total, COUNT(*) AS number FROM far.quick"
 SUM = [str(ROWS * (ROWS - 1)), str(2 * ROWS)]
 AWAY = "a server of the engine, which holds a part of the data, does not answer"
-LOST = "a server of the engine went away during the query"
+LOST = "a server of the engine became unreachable during the query"
 
 Eventually = Callable[[Callable[[], bool]], None]
 

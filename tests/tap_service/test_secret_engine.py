@@ -110,9 +110,9 @@ def check(server: ClickHouseServer, service: RunningService) -> Callable[[httpx.
 
 QUERIES = [
     ("SELECT CAST('x' AS INTEGER) AS n FROM own.plain", 400, "the text 'x' is no"),
-    ("SELECT n FROM own.denied", 500, "a fault of its own; its log has the reason under"),
+    ("SELECT n FROM own.denied", 500, "an internal error; its log has the reason under"),
     ("SELECT n FROM own.gone", 503, "a table of this query was replaced or dropped just now"),
-    ("SELECT n FROM own.broken", 500, "a fault of its own; its log has the reason under"),
+    ("SELECT n FROM own.broken", 500, "an internal error; its log has the reason under"),
 ]
 
 

@@ -21,11 +21,35 @@ _RESOLVE = (
 _READ = "import { readFileSync } from 'node:fs';\nconst asked = JSON.parse(readFileSync(0, 'utf8'));\n"
 
 
+#: Vite's loader also knows components and files that are imported as texts
+_LOAD = """
+const { createServer } = await import('vite');
+const server = await createServer({
+    ...{ configFile: 'vite.config.ts', appType: 'custom', logLevel: 'error', optimizeDeps: { noDiscovery: true } },
+    server: { middlewareMode: true, hmr: false, ws: false, watch: null },
+});
+const load = (path) => server.ssrLoadModule(`/src/${path}`);
+"""
+
+
+def run_with_vite(script: str, asked: Any) -> Any:
+    """Return what a script writes as JSON, as ``run_module``; ``load(path)`` imports any module of the sources.
+
+    Takes some seconds: ask for several things at once.
+    """
+    return _run_node(["-e", _READ + _LOAD + script + "\nawait server.close();"], asked)
+
+
 def run_module(script: str, asked: dict[str, Any]) -> Any:
     """Return what a script writes as JSON. ``SRC`` in it is the folder of the sources, ``asked`` the given values."""
+    return _run_node(["--import", _RESOLVE, "-e", _READ + script.replace("SRC", _SOURCES.as_uri())], asked)
+
+
+def _run_node(options: list[str], asked: Any) -> Any:
     node = Path(sys.executable).with_name("node")
     ran = subprocess.run(
-        [node, "--import", _RESOLVE, "--input-type=module", "-e", _READ + script.replace("SRC", _SOURCES.as_uri())],
+        [node, "--input-type=module", *options],
+        cwd=_SOURCES.parent,
         input=json.dumps(asked),
         capture_output=True,
         text=True,

@@ -10,14 +10,14 @@ import pytest
 from tests.web.portal_modules import run_module
 
 _FIT = """
-import { fitLine, lineAt } from 'SRC/layers/lineFit.ts';
+import { fitLine, lineAt } from 'SRC/statistics/lineFit.ts';
 const column = (name) => asked[name] && Float64Array.from(asked[name]);
 const [x, y] = [column('x'), column('y')];
 const fit = fitLine({ x, y, members: Uint32Array.from(x.keys()), errors: column('errors') ?? undefined });
 console.log(JSON.stringify({ fit, band: asked.places.map((place) => lineAt(fit, place).error) }));
 """
 _BINS = """
-import { binValues } from 'SRC/layers/binnedValues.ts';
+import { binValues } from 'SRC/statistics/binnedValues.ts';
 const [x, y] = [Float64Array.from(asked.x), Float64Array.from(asked.y)];
 const series = { x, y, members: Uint32Array.from(x.keys()) };
 console.log(JSON.stringify(binValues(series, asked.bins, asked.statistic)));

@@ -9,7 +9,7 @@ from astropy.timeseries import LombScargle
 from tests.web.portal_modules import run_module
 
 _SCRIPT = """
-import { chooseGrid, computePower, falseAlarmProbability } from 'SRC/layers/lombScargle.ts';
+import { chooseGrid, computePower, falseAlarmProbability } from 'SRC/statistics/lombScargle.ts';
 const column = (name) => asked[name] && Float64Array.from(asked[name]);
 const series = { times: column('times'), values: column('values'), errors: column('errors') };
 const grid = chooseGrid(series.times);

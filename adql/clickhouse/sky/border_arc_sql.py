@@ -1,9 +1,9 @@
 """Relations of stored regions of several shapes, by their border arcs, as ClickHouse SQL.
 
-A border arc lies on a great or small circle: p(t) = (1 - k) a + r (cos t u + sin t v) for t from 0 to its length. Its
-numbers are [-1, own, a, k, r, u, v, length], vectors by their components. ``own`` is 1 if the arc belongs to the
-region, 0 for borders of complements, 2 for lines: arcs of the region without an area on either side. Beside other arcs
-the region lies on one side only, so a connected shape that no arc meets is wholly inside or outside.
+A border arc is on a great or small circle: p(t) = (1 - k) a + r (cos t u + sin t v) for t from 0 to its length. Its
+numbers are [-1, own, a, k, r, u, v, length], with the components of vectors. ``own`` is 1 if the arc belongs to the
+region, 0 for borders of complements, and 2 for lines, which are arcs of the region without an area on either side.
+Along other arcs the region is on one side only, so a connected shape that no arc meets is entirely inside or outside.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ _V: Vector = ("s[11]", "s[12]", "s[13]")
 _LENGTH = "s[14]"
 _TURN = repr(2 * math.pi)
 
-#: Crossings nearer to an arc's end, in its lengths, belong to the next arc
+#: Crossings nearer to the end of an arc, as a fraction of its length, belong to the next arc
 _END = 1e-9
 
 _START: Vector = ("e.1", "e.2", "e.3")
 _STOP: Vector = ("e.4", "e.5", "e.6")
 _NORMAL: Vector = ("e.7", "e.8", "e.9")
 
-#: Height of the arc over the great circle of edge e, in lengths of the normal: cosine cos t + sine sin t - level
+#: Height of the arc above the great circle of edge e, in lengths of the normal: cosine cos t + sine sin t - level
 _LEVEL = {
     "cosine": f"s[7] * {dot_sql(_U, _NORMAL)}",
     "sine": f"s[7] * {dot_sql(_V, _NORMAL)}",
@@ -44,28 +44,28 @@ _ON_ARC = (f"t > {_END!r} * {_LENGTH}", f"t < {1 - _END!r} * {_LENGTH}")
 
 
 def touches_sql(shape: RowShape) -> str:
-    """Whether a shape meets the region at arc ``s``; an arc that is not the region's own must be crossed."""
+    """Return the test whether a shape meets the region at arc ``s``; the border of a complement must be crossed."""
     if isinstance(shape, Circle):
         slack = f"if(s[2] > 0, {ROUNDING!r}, -{ROUNDING!r})"
         return f"arrayMin({_separations_sql(shape, 'near')}) <= radians({shape.radius}) + {slack}"
     ends_or_middle = f"if(s[2] > 0, [0., {_LENGTH}], [{_LENGTH} / 2])"
-    inside = _at_angle_sql("t", is_inside_sql(_PLACE, shape, border="s[2] > 0"))
+    inside = _at_angle_sql("t", is_inside_sql(_DIRECTION, shape, border="s[2] > 0"))
     return f"(arrayExists(t -> {inside}, {ends_or_middle}) OR {_crosses_sql(shape, if_touching='s[2] > 0')})"
 
 
 def enters_sql(shape: RowShape) -> str:
-    """Whether arc ``s`` has directions inside a shape, off its border."""
+    """Return the test whether arc ``s`` has directions inside a shape, off its border."""
     if isinstance(shape, Circle):
         return f"arrayMin({_separations_sql(shape, 'near')}) < radians({shape.radius}) - {ROUNDING!r}"
-    inside = _at_angle_sql(f"{_LENGTH} / 2", is_inside_sql(_PLACE, shape, border="0"))
+    inside = _at_angle_sql(f"{_LENGTH} / 2", is_inside_sql(_DIRECTION, shape, border="0"))
     return f"({inside} OR {_crosses_sql(shape)})"
 
 
 def stays_in_sql(shape: RowShape) -> str:
-    """Whether all of arc ``s`` is in a shape; vertices on it divide it into parts, whose middles must be, too."""
+    """Return the test whether arc ``s`` is in a shape; vertices divide it into parts, whose middles must be in it."""
     if isinstance(shape, Circle):
         return f"arrayMax({_separations_sql(shape, 'far')}) <= radians({shape.radius}) + {ROUNDING!r}"
-    inside = _at_angle_sql("t", is_inside_sql(_PLACE, shape))
+    inside = _at_angle_sql("t", is_inside_sql(_DIRECTION, shape))
     parts = f"arrayPushFront(cuts, 0.), arrayPushBack(cuts, {_LENGTH})"
     middles = f"arrayMap((a, b) -> if(b - a > {_END!r} * {_LENGTH}, (a + b) / 2, 0.), {parts})"
     angles = let_sql({"cuts": _vertex_cuts_sql(shape)}, f"arrayPushBack({middles}, {_LENGTH})")
@@ -73,7 +73,7 @@ def stays_in_sql(shape: RowShape) -> str:
 
 
 def _vertex_cuts_sql(edges: Edges) -> str:
-    """Return the ascending angles where edges that have an end on the circle of arc ``s`` meet the arc."""
+    """Return the ascending angles at which edges that have an end on the circle of arc ``s`` meet the arc."""
     has_end_on = f"NOT ({all_sql(_is_off_circle_sql(_START), _is_off_circle_sql(_STOP))})"
     half = "acos(greatest(least(level / swing, 1), -1))"
     met = f"[positiveModulo({_TOWARDS} + {half}, {_TURN}), positiveModulo({_TOWARDS} - {half}, {_TURN})]"
@@ -83,20 +83,20 @@ def _vertex_cuts_sql(edges: Edges) -> str:
 
 
 #: The direction at angle t of arc s, as ``_at_angle_sql`` names it
-_PLACE: Vector = ("px", "py", "pz")
+_DIRECTION: Vector = ("px", "py", "pz")
 
 
 def _at_angle_sql(t: str, body: str) -> str:
-    """Return ``body`` with names for ``_PLACE`` at angle ``t``."""
-    axes = zip(_PLACE, _AXIS, _U, _V, strict=True)
-    place = {p: f"{a} * (1 - s[6]) + s[7] * (cos(t) * {u} + sin(t) * {v})" for p, a, u, v in axes}
-    return let_sql({"t": t}, let_sql(place, body)) if t != "t" else let_sql(place, body)
+    """Return ``body`` with names for ``_DIRECTION`` at angle ``t``."""
+    axes = zip(_DIRECTION, _AXIS, _U, _V, strict=True)
+    components = {p: f"{a} * (1 - s[6]) + s[7] * (cos(t) * {u} + sin(t) * {v})" for p, a, u, v in axes}
+    return let_sql({"t": t}, let_sql(components, body)) if t != "t" else let_sql(components, body)
 
 
 def spots_sql(others: str, *, on_border: bool) -> str:
-    """Return directions, tuples, beside the middles of the parts into which the circles of ``others`` cut arc ``s``.
+    """Return directions next to the middles of the parts into which the circles of ``others`` cut arc ``s``, as tuples.
 
-    ``on_border`` adds the middles and the parts' ends. The formulas are those of ``borders.cut_arc`` and
+    ``on_border`` adds the middles and the ends of the parts. The formulas are the same as in ``borders.cut_arc`` and
     ``region_relations``.
     """
     starts, stops = "arrayPushFront(inner, 0.)", f"arrayPushBack(inner, {_LENGTH})"
@@ -108,16 +108,16 @@ def spots_sql(others: str, *, on_border: bool) -> str:
 
 
 def middles_sql(others: str) -> str:
-    """Return the middles, tuples, of the parts into which the circles of ``others`` cut arc ``s``."""
+    """Return the middles of the parts into which the circles of ``others`` cut arc ``s``, as tuples."""
     middle = _at_angle_sql("(a + b) / 2", "(px, py, pz)")
     starts, stops = "arrayPushFront(inner, 0.)", f"arrayPushBack(inner, {_LENGTH})"
     return let_sql({"inner": _cuts_sql(others)}, f"arrayMap((a, b) -> {middle}, {starts}, {stops})")
 
 
 def _cuts_sql(others: str) -> str:
-    """Return the ascending angles between the ends of arc ``s`` where the circles of ``others`` meet it.
+    """Return the ascending angles between the ends of arc ``s`` at which the circles of ``others`` meet it.
 
-    Where such an arc is on the same circle, its ends do.
+    Of another arc on the same circle, these are the angles of its ends.
     """
     axis: Vector = ("e[3]", "e[4]", "e[5]")
     squared_chord = _squared_chord_sql(_AXIS, axis)
@@ -146,37 +146,40 @@ def _part_spots_sql(on_border: bool) -> str:
     """Return the spots of the part of arc ``s`` from angle a to b."""
     step = f"greatest({SIDE_STEP!r} * (b - a) * s[7], {MIN_SIDE_STEP!r})"
     left, right = (", ".join(_beside_sql(sign)) for sign in "+-")
-    places = f"[({left}), ({right}){', (px, py, pz)' if on_border else ''}]"
-    middle = let_sql({"t": "(a + b) / 2", "h": step}, _at_angle_sql("t", places))
+    spots = f"[({left}), ({right}){', (px, py, pz)' if on_border else ''}]"
+    middle = let_sql({"t": "(a + b) / 2", "h": step}, _at_angle_sql("t", spots))
     start = f"arrayPushBack({middle}, {_at_angle_sql('a', '(px, py, pz)')})" if on_border else middle
     return f"if(b - a > {MIN_PART!r}, {start}, [])"
 
 
 def _beside_sql(sign: str) -> list[str]:
-    """Return the components of ``_PLACE`` moved by h to one side of the arc, as a unit vector."""
+    """Return the components of ``_DIRECTION`` moved by h to one side of the arc, as a unit vector."""
     components = []
-    for place, axis, u, v in zip(_PLACE, _AXIS, _U, _V, strict=True):
+    for component, axis, u, v in zip(_DIRECTION, _AXIS, _U, _V, strict=True):
         normal = f"({axis} * s[7] - (1 - s[6]) * (cos(t) * {u} + sin(t) * {v}))"
-        components.append(f"({place} {sign} h * {normal}) / sqrt(1 + h * h)")
+        components.append(f"({component} {sign} h * {normal}) / sqrt(1 + h * h)")
     return components
 
 
 def _separations_sql(circle: Circle, which: str) -> str:
-    """Return separations of a circle's centre from the arc's ends, and from the 'near' or 'far' place between them."""
+    """Return the separations of a circle's centre from the ends of the arc and its nearest or farthest direction.
+
+    ``which``: 'near' or 'far'.
+    """
     turned = f"atan2({dot_sql(_V, circle.centre)}, {dot_sql(_U, circle.centre)})"
-    place = f"positiveModulo({turned}{f' + {math.pi!r}' if which == 'far' else ''}, {_TURN})"
-    places = let_sql({"w": place}, f"[0., {_LENGTH}, if(w <= {_LENGTH}, w, 0.)]")
-    return f"arrayMap(t -> {_at_angle_sql('t', separation_sql(_PLACE, circle.centre))}, {places})"
+    extreme = f"positiveModulo({turned}{f' + {math.pi!r}' if which == 'far' else ''}, {_TURN})"
+    angles = let_sql({"w": extreme}, f"[0., {_LENGTH}, if(w <= {_LENGTH}, w, 0.)]")
+    return f"arrayMap(t -> {_at_angle_sql('t', separation_sql(_DIRECTION, circle.centre))}, {angles})"
 
 
 def _crosses_sql(edges: Edges, *, if_touching: str = "") -> str:
-    """Whether the arc crosses some edge, not merely touches it: where its circle meets the edge's great circle.
+    """Return the test whether the arc crosses an edge; touching does not count.
 
-    Crossing arcs leave each other by more than rounding, both ways: arcs that coincide or share an end do not cross.
-    Where the condition ``if_touching`` holds, an arc that is tangent to an edge between the ends of both is enough.
+    Crossing arcs leave each other on both sides by more than rounding, so arcs that coincide or share an end do not
+    cross. If the condition ``if_touching`` is true, an arc that is tangent to an edge between the ends of both counts.
     """
     values = _LEVEL | {"least": f"{ROUNDING!r} * sqrt({dot_sql(_NORMAL, _NORMAL)})"}
-    after, before = dot_sql(_PLACE, cross_sql(_NORMAL, _START)), dot_sql(_PLACE, cross_sql(_STOP, _NORMAL))
+    after, before = dot_sql(_DIRECTION, cross_sql(_NORMAL, _START)), dot_sql(_DIRECTION, cross_sql(_STOP, _NORMAL))
     heights = [f"greatest({_height_sql(end)}, {_height_sql(f'(t + {end}) / 2')})" for end in ("0.", _LENGTH)]
     leaves = (f"{height} > least" for height in heights)
     on_edge = _at_angle_sql("t", all_sql(f"{after} > least", f"{before} > least"))
@@ -193,13 +196,13 @@ def _crosses_sql(edges: Edges, *, if_touching: str = "") -> str:
 
 
 def _height_sql(t: str) -> str:
-    """Return the height of the arc over the edge's great circle, in lengths of the normal."""
+    """Return the height of the arc above the great circle of the edge, in lengths of the normal."""
     return f"abs(cosine * cos({t}) + sine * sin({t}) - level)"
 
 
-def _is_off_circle_sql(place: Vector) -> str:
-    """Whether a direction is off the arc's circle."""
-    return f"abs(s[6] - ({_squared_chord_sql(place, _AXIS)}) / 2) > {ROUNDING!r} * s[7]"
+def _is_off_circle_sql(direction: Vector) -> str:
+    """Return the test whether a direction is off the circle of the arc."""
+    return f"abs(s[6] - ({_squared_chord_sql(direction, _AXIS)}) / 2) > {ROUNDING!r} * s[7]"
 
 
 def _squared_chord_sql(a: Vector, b: Vector) -> str:

@@ -1,6 +1,6 @@
 """The emitter's forms for geometry: positions, shapes, relations.
 
-NULL and NaN coordinates are unknown positions: relations with them are NULL, also under NOT.
+Positions with NULL or NaN coordinates are unknown. Their relations are NULL, also under NOT.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ def within_region_sql(expr: Within, emit: Emit) -> str:
 
 
 def within_filter_sql(expr: Within, emit: Emit) -> str:
-    """Return a form that may be false instead of NULL: the test of a convex polygon takes 40 ns a row instead of 94."""
+    """Return a form that may be false instead of NULL; for a convex polygon it takes 40 ns per row instead of 94."""
     return _membership_sql(expr, emit) if excludes_unknown(expr.region) else within_region_sql(expr, emit)
 
 
@@ -72,7 +72,7 @@ def _membership_sql(expr: Within, emit: Emit) -> str:
 
 
 def covered_sql(expr: Covered, emit: Emit) -> str:
-    """Both tests are ranges of the number, by which the projection of shape covers is ordered."""
+    """Test ranges of the number, by which the projection of shape covers is ordered."""
     number, covers = emit(expr.number), expr.covers
     tests = [f"{number} IN ({', '.join(map(str, covers.numbers))})"]
     if covers.cells:
@@ -81,7 +81,7 @@ def covered_sql(expr: Covered, emit: Emit) -> str:
 
 
 def constant_shape_sql(expr: Shape, emit: Emit) -> str:  # noqa: ARG001  called like the others
-    """Return DALI's numbers of a circle or polygon, the ASCII form of a MOC."""
+    """Return DALI's numbers of a circle or polygon, or the ASCII form of a MOC."""
     region = expr.region
     if isinstance(region, (Moc, Nothing)):
         return quote_string(str(region) if isinstance(region, Moc) else "")
@@ -90,12 +90,12 @@ def constant_shape_sql(expr: Shape, emit: Emit) -> str:  # noqa: ARG001  called 
     elif isinstance(region, Polygon):
         numbers = [number for vertex in region.vertices for number in vertex]
     else:
-        raise AdqlUnsupported("this region has no form as a value", expr.span, "select circles or polygons")
+        raise AdqlUnsupported("this region cannot be selected as a value", expr.span, "select circles or polygons")
     return f"[{', '.join(repr(float(n)) for n in numbers)}]"
 
 
 def _if_known_sql(numbers: list[str], value: str, otherwise: str = "NULL") -> str:
-    """Return ``value`` unless one of the numbers is NULL or NaN."""
+    """Return ``value``, or ``otherwise`` if one of the numbers is NULL or NaN."""
     unknown = " + ".join(numbers)
     return f"if(isNull({unknown}) OR isNaN({unknown}), {otherwise}, {value})" if numbers else value
 
@@ -129,7 +129,7 @@ def _near_sql(expr: Call, emit: Emit) -> str:
     test = near_filter_sql(expr, emit)
     radii = radius.args if isinstance(radius, Call) and radius.name in _REACHES else (radius,)
     operands = (*left, *right, *radii)
-    # a NULL makes the test NULL by itself
+    # if a number is NULL, the test is NULL, too
     numbers = [f"toFloat64({emit(a)})" for a in operands if evaluate_constant(a) is None]
     return f"if(isNaN({' + '.join(numbers)}), NULL, {test})" if numbers else test
 
@@ -150,14 +150,15 @@ def near_filter_sql(expr: Call, emit: Emit) -> str:
 
 
 def _emit_degrees(position: Position, emit: Emit) -> tuple[str, str]:
-    """Return Float64; each function takes the engine some hundredths of a millisecond to plan."""
+    """Return Float64 without superfluous conversions: the engine takes some hundredths of a millisecond to plan one."""
     lon, lat = (emit(c) if isinstance(c, Column) and c.type == DOUBLE else f"toFloat64({emit(c)})" for c in position)
     return lon, lat
 
 
 def _in_ellipse_sql(expr: Call, emit: Emit) -> str:
-    """Return the test of scisql's s2PtInEllipse: the position, projected along the direction of the centre, is in a
-    plane ellipse whose semi-axes are those in radians. NULL for negative or exchanged axes.
+    """Return the test of scisql's s2PtInEllipse; NULL for negative or exchanged axes.
+
+    The position, projected along the direction of the centre, is in a plane ellipse with the semi-axes in radians.
     """
     lon, lat, centre_lon, centre_lat, *sizes = expr.args
     vector = _position_vector(Position(lon, lat), emit)
@@ -183,7 +184,7 @@ def _distance_sql(expr: Call, emit: Emit) -> str:
     return f"degrees({separation_sql(_position_vector(left, emit), _position_vector(right, emit))})"
 
 
-#: Greatest separation of two circles' centres, by their radii
+#: Operator -> the maximum separation of the centres of two circles, by their radii
 _REACHES = {"REACH INSIDE": reach_inside_sql, "REACH TOUCHING": reach_touching_sql}
 
 
@@ -196,7 +197,7 @@ def _reach_sql(expr: Call, emit: Emit) -> str:
 
 
 def _coordinates_sql(expr: Call, emit: Emit) -> str:
-    """Return DALI's numbers of a point, circle or polygon of columns; an empty array stands for NULL."""
+    """Return DALI's numbers of a point, circle or polygon of columns; an empty array is the NULL of arrays."""
     parts = [emit(a) for a in expr.args]
     missing = " OR ".join(f"isNull({p})" for p in parts)
     values = ", ".join(f"assumeNotNull(toFloat64({p}))" for p in parts)
@@ -221,7 +222,7 @@ def _turned_shape_sql(expr: Call, emit: Emit) -> str:
 
 
 def _shape_of_text_sql(expr: Call, emit: Emit) -> str:
-    """Return DALI's numbers; for other texts ClickHouse gets the whole text, which it refuses."""
+    """Return DALI's numbers; for other texts, pass the complete text to ClickHouse, which refuses it."""
     [text] = expr.args
     condition = _dali_condition_sql(expr.type.xtype)
     numbers = "arrayMap(w -> ifNull(toFloat64OrNull(w), nan), words)"
@@ -232,7 +233,7 @@ def _shape_of_text_sql(expr: Call, emit: Emit) -> str:
 
 
 def _dali_condition_sql(xtype: str) -> str:
-    """Whether numbers n define a point, circle or polygon."""
+    """Return the test whether the numbers n define a point, circle or polygon."""
     if xtype == "point":
         counts, latitudes = ["length(n) = 2"], "[n[2]]"
     elif xtype == "circle":
@@ -282,7 +283,7 @@ def _relation_sql(
         raise AdqlUnsupported(f"{error.message} is not supported", expr.span, error.hint) from error
     for circle in expr.args:
         if isinstance(circle, Call) and circle.name == "CIRCLE":
-            # a circle of negative radius contains nothing, and is in nothing
+            # a circle with a negative radius contains nothing and is in nothing
             test = all_sql(f"{emit(get_operand(circle, 'radius'))} >= 0", test)
     return _if_known_sql([n for a in expr.args for n in _shape_numbers(a, emit)], test)
 
@@ -296,14 +297,14 @@ def _moc_relation_sql(
     for point, moc in ((first, second), (second, first)):
         if point.type.xtype == "point" and not isinstance(point, Shape):
             if point is second and relation is stored_moc_sql.is_moc_inside_sql:
-                return f"empty({_moc_ranges(moc, emit).array})"  # no cell is a position
+                return f"empty({_moc_ranges(moc, emit).array})"  # a cell is never a position
             lon, lat = read_position(point)
             return stored_moc_sql.has_index_sql(_moc_ranges(moc, emit), index_sql(emit(lon), emit(lat)))
     return relation(_moc_ranges(first, emit), _moc_ranges(second, emit))
 
 
 def _moc_ranges(expr: Expr, emit: Emit) -> stored_moc_sql.Ranges:
-    """Return a MOC, or that of the cells that a constant shape touches."""
+    """Return a MOC, or the MOC of the cells that a constant shape touches."""
     if isinstance(expr, Call) and expr.name in _MOC_SETS:
         parts = tuple(_moc_ranges(a, emit) for a in expr.args)
         return stored_moc_sql.combine_mocs(parts, 1 if expr.name == "MOC UNION" else len(parts))
@@ -316,7 +317,7 @@ def _moc_ranges(expr: Expr, emit: Emit) -> stored_moc_sql.Ranges:
 
 
 def _column_shape(expr: Expr, emit: Emit) -> row_relation_sql.Shape:
-    """Return the shape without NULLs, which array functions do not take: ``_if_known_sql`` handles these."""
+    """Return the shape without NULLs, which array functions do not take and ``_if_known_sql`` handles."""
     if isinstance(expr, Call) and expr.name == "STORED":
         return Stored(emit(expr))
     if isinstance(expr, Shape):
@@ -337,7 +338,7 @@ def _row_shape(expr: Expr, emit: Emit) -> row_shape_sql.RowShape:
 
 
 def _shape_numbers(expr: Expr, emit: Emit) -> list[str]:
-    """Return SQL of numbers that are NULL or NaN if the shape is unknown; an empty array is."""
+    """Return SQL of numbers that are NULL or NaN if the shape is unknown, as an empty array is."""
     if isinstance(expr, Shape):
         return []
     if isinstance(expr, Call) and expr.name in ("POINT", "CIRCLE"):
@@ -370,7 +371,7 @@ def _centroid_sql(expr: Call, emit: Emit) -> str:
 
 
 def _cap_sql(expr: Call, emit: Emit) -> str:
-    """Return a number of a circle around a row's shape; NaN for an unknown shape."""
+    """Return a number of a circle that contains a row's shape; NaN for an unknown shape."""
     [operand] = expr.args
     number = expr.name.removeprefix("CAP ")
     shape = _column_shape(operand, emit)
@@ -385,7 +386,7 @@ def _cap_sql(expr: Call, emit: Emit) -> str:
 
 _MOC_SETS = ("MOC UNION", "MOC INTERSECTION")
 
-#: Operator -> form
+#: Operator -> its form
 GEOMETRY_FORMS: dict[str, Form] = {
     "POINT": _coordinates_sql,
     "CIRCLE": _coordinates_sql,

@@ -1,4 +1,4 @@
-"""The emitter's forms for joins on the sky: cubes, levels, zone cells, the HEALPix cells that a small side selects."""
+"""The emitter's forms for joins on the sky: cubes, levels, zone cells, and HEALPix cells."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ def _cube_of_level_sql(expr: Call, emit: Emit) -> str:
 
 
 def _cubes_of_level_sql(expr: Call, emit: Emit) -> str:
-    """Without a radius, return the cubes of the greatest ball of the level."""
+    """Return the cubes that a ball touches; without a radius, the greatest ball of the level."""
     _lon, _lat, level_operand, *radius = expr.args
     level, named = _name_level(emit(level_operand))
     side = cube_side_sql(level)
@@ -96,8 +96,8 @@ def _cubes_of_level_sql(expr: Call, emit: Emit) -> str:
 def _name_level(level: str) -> tuple[str, str]:
     """Return a name for the SQL of a level, and the SQL with the name.
 
-    The SQL of a cube uses the level up to a dozen times. Repeated in a FULL JOIN by shapes, with the subqueries that
-    list the levels, it took 400 kB, and the engine 300 MB to analyse it.
+    The SQL of a cube uses the level up to a dozen times. Without the name, a FULL JOIN by shapes, with the subqueries
+    that list the levels, had 400 kB of SQL, and the engine needed 300 MB to analyse it.
     """
     name = f"__level_{zlib.crc32(level.encode()):08x}"
     return name, f"({level} AS {name})"
@@ -116,7 +116,7 @@ def _levels_sql(expr: Call, emit: Emit) -> str:
 
 
 def _each_level_sql(expr: Call, emit: Emit) -> str:
-    """Return a row for each level, from the operand ``first`` on if there is one."""
+    """Return a row for each level; with the operand ``first``, from that level."""
     levels, *first = (emit(arg) for arg in expr.args)
     return f"arrayJoin(arrayFilter(level -> level >= {first[0]}, {levels}))" if first else f"arrayJoin({levels})"
 
@@ -141,7 +141,7 @@ def _zone_cells_near_sql(expr: Call, emit: Emit) -> str:
 
 def _read_degrees(expr: Expr) -> float:
     value = evaluate_constant(expr)
-    assert value is not None  # noqa: S101  the pass that makes these calls writes literals
+    assert value is not None  # noqa: S101  the pass writes literals
     return value
 
 
@@ -184,7 +184,11 @@ def _latitudes_near_sql(expr: Call, emit: Emit) -> str:
 
 
 def _files_of_sql(expr: Call, emit: Emit) -> str:
-    """``borders``: first cells of all files, and the cells after their last, both ascending, of ``borders_order``."""
+    """Return a row for each file with rows in a cell.
+
+    ``borders``: the first cells of all files, and the cells after their last cells, both ascending, of the order
+    ``borders_order``.
+    """
     cell, order, borders, borders_order = expr.args
     steps = 2 * (_read_order(borders_order) - _read_order(order))
     first, end = (f"toInt64({emit(cell)}) + {number}" for number in (0, 1))
@@ -209,7 +213,7 @@ def _read_order(expr: Expr) -> int:
     return expr.value
 
 
-#: Operator -> form
+#: Operator -> its form
 MATCH_FORMS: dict[str, Form] = {
     "X": _axis_sql,
     "Y": _axis_sql,

@@ -1,7 +1,7 @@
 """Membership of a row's position in a constant region, as ClickHouse SQL.
 
-The tests are those of ``Region.contains``, on the components of the row's unit vector: signs of products with constant
-vectors, angles only for ranges of latitude. ClickHouse's pointInPolygon is planar and is not used.
+The tests are the same as in ``Region.contains``, on the components of the row's unit vector: signs of products with
+constant vectors, and angles only for ranges of latitude. ClickHouse's pointInPolygon is planar and is not used.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ _MINUS_ROUNDING = float_literal(-ROUNDING)
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """SQL of a row's position: the components of its unit vector, and for MOCs its HEALPix index of order 29."""
+    """SQL of a row's position: the components of its unit vector and, for MOCs, its HEALPix index of order 29."""
 
     x: str
     y: str
@@ -58,17 +58,30 @@ class Row:
         return f"({' + '.join(terms)})" if terms else "0."
 
     def is_left_sql(self, normal: Reals) -> str:
-        """Whether the row is on the side to which a normal points, or on the great circle."""
+        """Return the test whether the row is on the side to which a normal points, or on the great circle."""
         return f"{self.dot_sql(normal)} >= {_MINUS_ROUNDING}"
 
 
 def membership_sql(region: Region, row: Row) -> str:
-    """Return a condition, UInt8: NULL only where the vector is; false for a NaN vector, except in complements."""
+    """Return the test whether a row's position is in a region.
+
+    Parameters
+    ----------
+    region
+        The region.
+    row
+        SQL of the position.
+
+    Returns
+    -------
+    str
+        A condition (UInt8). It is NULL only if the vector is NULL, and false for a vector of NaN except in complements.
+    """
     return _MEMBERSHIP[type(region)](region, row)
 
 
 def excludes_unknown(region: Region) -> bool:
-    """Whether ``membership_sql`` is false or NULL for every position with an unknown coordinate."""
+    """Return whether ``membership_sql`` is false or NULL for all positions with an unknown coordinate."""
     match region:
         case Polygon():
             return _is_tested_by_sides(region)
@@ -86,7 +99,7 @@ def _cone_sql(cone: Cone, row: Row) -> str:
 
 
 def _polygon_sql(polygon: Polygon, row: Row) -> str:
-    """Test a convex polygon by the inner side of every edge; others by crossings, or for rows on the border."""
+    """Test a convex polygon by the inner sides of its edges, another polygon by crossings and its border."""
     if len(polygon.edges.a) > _MAX_UNDIVIDED_EDGES:
         return _sectors_sql(polygon, row)
     if _is_tested_by_sides(polygon):
@@ -100,11 +113,11 @@ def _is_tested_by_sides(polygon: Polygon) -> bool:
 
 
 def _crossings_sql(polygon: Polygon, row: Row) -> str:
-    """Test the parity of the edges that the great-circle arc from the row to a reference direction crosses.
+    """Test the parity of the number of edges that the great-circle arc from the row to a reference direction crosses.
 
-    Arcs ab and pr cross if the triangles apb, pbr, bra and rap turn alike: with s the sign of r.(a x b),
-    s p.(a x b) < 0 <= s p.(r x a) and s p.(r x b) < 0. A vertex on the great circle of p and r counts to one side, the
-    same for both of its edges, so parity holds there too.
+    Arcs ab and pr cross if the triangles apb, pbr, bra and rap have the same orientation: with s the sign of r.(a x b),
+    s p.(a x b) < 0 <= s p.(r x a) and s p.(r x b) < 0. A vertex on the great circle of p and r counts as on one side,
+    the same for both of its edges, so the parity is right there, too.
     """
     edges = polygon.edges
     reference = _choose_reference(polygon)
@@ -119,7 +132,7 @@ def _crossings_sql(polygon: Polygon, row: Row) -> str:
 
 
 def _parity_sql(flags: list[str]) -> str:
-    """Test whether an odd number of flags is set, by a balanced tree: ClickHouse limits the depth."""
+    """Test whether an odd number of flags is set, by a balanced tree, because ClickHouse limits the depth."""
     if len(flags) == 1:
         return flags[0]
     half = len(flags) // 2
@@ -127,9 +140,9 @@ def _parity_sql(flags: list[str]) -> str:
 
 
 def _choose_reference(polygon: Polygon) -> Reals:
-    """Return the direction, of some, that is farthest from the great circles of all edges, so that no sign is in doubt.
+    """Return the candidate direction that is farthest from the great circles of all edges, so that signs are certain.
 
-    Its antipode, which no unique arc joins to it, is outside, for all but the largest polygons.
+    Its antipode, which no unique arc joins to it, is outside all but the largest polygons.
     """
     clearance = np.abs(dot_products(_REFERENCES, polygon.edges.normals)).min(axis=1)
     clearance -= polygon.contains(-_REFERENCES)
@@ -137,7 +150,7 @@ def _choose_reference(polygon: Polygon) -> Reals:
 
 
 def _spread_directions(count: int) -> Vectors:
-    """Return directions all over the sky, on a golden spiral."""
+    """Return directions that are spread over the sky, on a golden spiral."""
     i = np.arange(count) + 0.5
     lon = np.degrees(math.pi * (1 + math.sqrt(5)) * i)
     lat = np.degrees(np.arcsin(1 - 2 * i / count))
@@ -148,9 +161,9 @@ _REFERENCES = _spread_directions(1000)
 
 
 def _on_border_sql(polygon: Polygon, row: Row) -> str:
-    """Test whether the row is on an edge's great circle, and between the edge's ends; see ``Edges.tangents``.
+    """Test whether the row is on the great circle of an edge, between its ends; see ``Edges.tangents``.
 
-    The second part is an array function, so ClickHouse computes it only for the few rows near some great circle.
+    The second part is an array function, which ClickHouse computes only for the few rows near a great circle.
     """
     edges = polygon.edges
     near = f"least({', '.join(f'abs({row.dot_sql(n)})' for n in edges.normals)}) <= {ROUNDING!r}"
@@ -162,7 +175,7 @@ def _on_border_sql(polygon: Polygon, row: Row) -> str:
 
 
 def _sectors_sql(polygon: Polygon, row: Row) -> str:
-    """``_crossings_sql`` and ``_on_border_sql`` of the edges that touch the row's sector (``polygon_sectors``).
+    """Test like ``_crossings_sql`` and ``_on_border_sql``, but only the edges that touch the row's sector.
 
     With (p.u, p.v) the part of the row p perpendicular to the reference, p.(r x a) is a.u p.v - a.v p.u.
     """
@@ -193,7 +206,7 @@ def _sectors_sql(polygon: Polygon, row: Row) -> str:
 
 
 def _array_literal(values: Reals) -> str:
-    """Return a literal; with numbers in parentheses it would be a function call."""
+    """Return a literal of an array. (With parentheses around its numbers it would be a function call.)"""
     return f"[{', '.join(repr(float(v)) for v in values)}]"
 
 
@@ -206,8 +219,8 @@ def _range_sql(region: Range, row: Row) -> str:
     if math.isfinite(north):
         tests.append(f"{lat} <= {float_literal(north + ROUNDING)}")
     if not region.has_all_longitudes:
-        beside = [row.is_left_sql(normal) for normal in region.side_normals]
-        tests.append(all_sql(*beside) if region.width <= 180 else f"({' OR '.join(beside)})")
+        sides = [row.is_left_sql(normal) for normal in region.side_normals]
+        tests.append(all_sql(*sides) if region.width <= 180 else f"({' OR '.join(sides)})")
     return all_sql(*tests) if tests else "1"
 
 
@@ -222,7 +235,7 @@ def _list_tests(regions: Iterable[Region], row: Row) -> list[str]:
 
 
 def _union_sql(region: Union, row: Row) -> str:
-    """Test many circles all at once (``circle_grid_sql``)."""
+    """Test many circles in one step (``circle_grid_sql``)."""
     circles: list[Cone] = []
     others: list[Region] = []
     for part in region.parts:

@@ -1,8 +1,8 @@
-"""CONTAINS and INTERSECTS where a row's columns define one of the shapes or both, as ClickHouse SQL.
+"""CONTAINS and INTERSECTS of shapes of which a row's columns define at least one, as ClickHouse SQL.
 
-A shape is a circle or polygon of a row's numbers (``row_shape_sql``), a region in the form that a table stores
-(``stored_region_sql``), or a constant. Constants are divided into parts where the parts' answers determine their own;
-what remains is compared as a circle or polygon, or in the form of stored regions.
+A shape is a circle or polygon that a row's numbers define (``row_shape_sql``), a region in the form that a table stores
+(``stored_region_sql``), or a constant. A constant is divided into parts if the relations of the parts determine its
+relation. Each part is compared as a circle or polygon, or in the form of stored regions.
 """
 
 from __future__ import annotations
@@ -32,17 +32,29 @@ Known = RowShape | Stored
 
 
 def contains_sql(inner: Shape, outer: Shape) -> str:
-    """Whether all of ``inner`` is in ``outer``. Raises ``ShapeError`` for constants that hold MOCs."""
+    """Return the SQL of the test whether ``outer`` contains ``inner``.
+
+    Raises
+    ------
+    ShapeError
+        If a constant has a MOC.
+    """
     return _name_values_sql(inner, outer, _contains_sql)
 
 
 def intersects_sql(first: Shape, second: Shape) -> str:
-    """Whether the shapes have a direction in common. Raises ``ShapeError`` like ``contains_sql``."""
+    """Return the SQL of the test whether two shapes have a direction in common.
+
+    Raises
+    ------
+    ShapeError
+        If a constant has a MOC.
+    """
     return _name_values_sql(first, second, _intersects_sql)
 
 
 def _name_values_sql(first: Shape, second: Shape, relation: Callable[[Shape, Shape], str]) -> str:
-    """Return the relation of shapes whose values have names, so that they are computed once."""
+    """Return the relation of two shapes whose values have names, so that they are computed once."""
     values: dict[str, str] = {}
     shapes = [_with_names(shape, suffix, values) for shape, suffix in ((first, "1"), (second, "2"))]
     test = relation(*shapes)
@@ -74,7 +86,7 @@ def _contains_sql(inner: Shape, outer: Shape) -> str:
         if isinstance(outer.part, Union):
             return all_sql(*(_contains_sql(inner, Complement(part)) for part in outer.part.parts))
         if isinstance(outer.part, Cone) and not outer.part.is_point:
-            return _is_beside_sql(_as_known(inner), outer.part)
+            return _is_outside_sql(_as_known(inner), outer.part)
     return _contains_known_sql(_as_known(inner), _as_known(outer))
 
 
@@ -111,8 +123,8 @@ def _contains_known_sql(inner: Known, outer: Known) -> str:
     )
 
 
-def _is_beside_sql(inner: Known, circle: Cone) -> str:
-    """Whether a shape is in the complement of a circle: in the opposite circle, and points not on the border."""
+def _is_outside_sql(inner: Known, circle: Cone) -> str:
+    """Return whether a shape is in the complement of a circle: in the opposite circle, with no point on the border."""
     x, y, z = (float_literal(-c) for c in position_to_vector(circle.lon, circle.lat))
     opposite, itself = Circle((x, y, z), float_literal(180 - circle.radius)), row_shape_sql.constant_shape(circle)
 

@@ -1,8 +1,9 @@
 """Shapes whose numbers come from a row's columns: construction, relations, area and centroid as ClickHouse SQL.
 
-A polygon is an array of edges, tuples (ax, ay, az, bx, by, bz, nx, ny, nz) of two unit vectors and a x b. The formulas
-are those of ``adql.regions.polygon``: inside by the sum of signed triangles, so any simple polygon in either sense,
-concave or around a pole, stands for its smaller side. The caller excludes NULL, NaN and fewer than three vertices.
+A polygon is an array of edges: tuples (ax, ay, az, bx, by, bz, nx, ny, nz) of two unit vectors and a x b. The formulas
+are the same as in ``adql.regions.polygon``. The sum of signed triangles decides what is inside, so any simple polygon
+of either orientation, concave or around a pole, stands for its smaller side. The caller excludes NULL, NaN and polygons
+of fewer than three vertices.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ from adql.regions.polygon import MAX_FLAT_SIZE, Polygon
 from adql.regions.unit_vectors import ROUNDING, SKY_AREA, position_to_vector
 from clickhouse_schema.conjunction_sql import all_sql
 
-#: Degrees (4 microarcsec) by which a cap is wider than needed
+#: Degrees (4 microarcsec) by which a cap is wider than necessary
 _CAP_SLACK = 1e-9
 
 #: Unit vector of vertex i of DALI's coordinates c
@@ -57,7 +58,7 @@ RowShape = Circle | Edges
 
 
 def polygon_edges(coordinates: str) -> Edges:
-    """Make a polygon of DALI's coordinates, SQL of Array(Float64): lon1, lat1, lon2, lat2 ... in degrees."""
+    """Make a polygon from SQL of DALI's coordinates, Array(Float64): lon1, lat1, lon2, lat2 ... in degrees."""
     vertices = f"arrayMap(i -> ({', '.join(_VERTEX)}), range(1, intDiv(length(c), 2) + 1))"
     return Edges(let_sql({"c": coordinates}, let_sql({"v": vertices}, _edges_sql("v"))))
 
@@ -66,7 +67,7 @@ def box_sql(lon: str, lat: str, width: str, height: str) -> str:
     """Return DALI's coordinates, Array(Float64), of the corners of BOX; see ``adql.regions.make_box``."""
     corners = []
     for sx, sy in ("+-", "++", "-+", "--"):
-        # centre + x east + y north, turned so that the centre is at longitude 0
+        # centre + x east + y north, rotated so that the centre is at longitude 0
         outward = f"(cos(dec) {'-' if sy == '+' else '+'} y * sin(dec))"
         upward = f"(sin(dec) {sy} y * cos(dec))"
         corners.append(
@@ -79,7 +80,7 @@ def box_sql(lon: str, lat: str, width: str, height: str) -> str:
 
 
 def _edges_sql(vertices: str) -> str:
-    """Compute n as (a-b) x (a+b) / 2, which keeps its digits for short edges."""
+    """Return edges with n computed as (a-b) x (a+b) / 2, which keeps its digits for short edges."""
     normal = [
         f"((a.{j} - b.{j}) * (a.{k} + b.{k}) - (a.{k} - b.{k}) * (a.{j} + b.{j})) / 2"
         for j, k in ((2, 3), (3, 1), (1, 2))
@@ -89,7 +90,7 @@ def _edges_sql(vertices: str) -> str:
 
 
 def constant_shape(region: Cone | Polygon) -> RowShape:
-    """Write a constant circle or polygon in the form of a row's."""
+    """Write a constant circle or polygon in the form of a row's shape."""
     if isinstance(region, Polygon):
         return Edges(_edges_literal(region))
     x, y, z = position_to_vector(region.lon, region.lat)
@@ -109,14 +110,14 @@ def _edges_literal(region: Polygon) -> str:
 
 
 def contains_sql(inner: RowShape, outer: RowShape) -> str:
-    """Whether all of ``inner`` is in ``outer``."""
+    """Return the test whether ``outer`` contains ``inner``."""
     if isinstance(outer, Circle):
         if isinstance(inner, Circle):
             reach = f"({outer.radius} - {inner.radius})"
             return f"({outer.radius} >= 180 OR {_is_near_sql(inner.centre, outer.centre, reach)})"
         x, y, z = outer.centre
         opposite = (f"(-{x})", f"(-{y})", f"(-{z})")
-        radius = f"greatest({outer.radius}, {MAX_POINT_RADIUS!r})"  # holds a polygon that is a point
+        radius = f"greatest({outer.radius}, {MAX_POINT_RADIUS!r})"  # a point may be a polygon
         free = f"{_border_distance_sql(opposite, inner)} >= radians(180 - {radius}) - {ROUNDING!r}"
         return all_sql(free, f"NOT {is_inside_sql(opposite, inner)} OR {outer.radius} >= 180")
     if isinstance(inner, Circle):
@@ -127,7 +128,7 @@ def contains_sql(inner: RowShape, outer: RowShape) -> str:
 
 
 def intersects_sql(first: RowShape, second: RowShape) -> str:
-    """Whether the shapes have a direction in common."""
+    """Return the test whether two shapes have a direction in common."""
     if isinstance(second, Circle):
         if isinstance(first, Circle):
             return _is_near_sql(first.centre, second.centre, f"({first.radius} + {second.radius})")
@@ -154,23 +155,25 @@ _LENGTH = "sqrt(2 + 2 * (d.1 * d.4 + d.2 * d.5 + d.3 * d.6))"
 _MIDDLE: Vector = (f"((d.1 + d.4) / {_LENGTH})", f"((d.2 + d.5) / {_LENGTH})", f"((d.3 + d.6) / {_LENGTH})")
 
 #: Components of p
-PLACE: Vector = ("p.1", "p.2", "p.3")
+DIRECTION: Vector = ("p.1", "p.2", "p.3")
 
 
 def edge_samples_sql(edges: Edges) -> str:
-    """Return the starts and middles of edges, tuples."""
-    starts, middles = (f"arrayMap(d -> ({', '.join(place)}), {edges.array})" for place in (START, _MIDDLE))
+    """Return the starts and the middles of edges, as tuples."""
+    starts, middles = (f"arrayMap(d -> ({', '.join(vector)}), {edges.array})" for vector in (START, _MIDDLE))
     return f"arrayConcat({starts}, {middles})"
 
 
 def edge_sides_sql(edges: Edges) -> str:
-    """Return a direction on each side of the middles of edges, tuples; edges without a length have none."""
+    """Return a direction on each side of the middle of each edge, as tuples; none for edges without length."""
     normal: Vector = ("d.7", "d.8", "d.9")
     squared = dot_sql(normal, normal)
     step = f"greatest({SIDE_STEP!r}, {MIN_SIDE_STEP!r} / sqrt({squared}))"
     sides = (", ".join(f"{m} {sign} h * {n}" for m, n in zip(_MIDDLE, normal, strict=True)) for sign in "+-")
-    places = let_sql({"h": step}, f"[{', '.join(f'({side})' for side in sides)}]")
-    return f"arrayFlatten(arrayMap(d -> {places}, arrayFilter(d -> {squared} > {4 * ROUNDING**2!r}, {edges.array})))"
+    directions = let_sql({"h": step}, f"[{', '.join(f'({side})' for side in sides)}]")
+    return (
+        f"arrayFlatten(arrayMap(d -> {directions}, arrayFilter(d -> {squared} > {4 * ROUNDING**2!r}, {edges.array})))"
+    )
 
 
 #: Start, end and normal of edge e
@@ -182,9 +185,9 @@ _N_LENGTH = f"sqrt({_N_SQUARED})"
 
 
 def is_inside_sql(p: Vector, edges: Edges, *, border: str = "1", slack: float = ROUNDING) -> str:
-    """Test the sum of triangles of ``Polygon.contains``; return ``border`` for directions within ``slack`` of an edge.
+    """Return the test of ``Polygon.contains``; its value is ``border`` for directions within ``slack`` of an edge.
 
-    A repeated vertex, as a pole at two longitudes, makes no triangle, and no edge: it would reach its antipode.
+    A repeated vertex, such as a pole at two longitudes, makes no triangle and no edge, which would reach its antipode.
     """
     below = " + ".join(f"({a} - {c}) * ({b} - {c})" for a, b, c in zip(_A, _B, p, strict=True))
     winds = f"abs(arraySum(e -> atan2(-{dot_sql(p, _N)}, {below}), {edges.array})) > {math.pi!r}"
@@ -197,17 +200,24 @@ def is_inside_sql(p: Vector, edges: Edges, *, border: str = "1", slack: float = 
 
 
 def _along_edge_sql(p: Vector) -> tuple[str, str]:
-    """Return two products that are both positive where the foot of p on the great circle of edge e is on the edge."""
+    """Return two products that are both positive if the foot of p on the great circle of edge e is on the edge."""
     return dot_sql(p, cross_sql(_N, _A)), dot_sql(p, cross_sql(_B, _N))
 
 
-def contains_vector_sql(shape: RowShape, place: Vector) -> str:
-    """Whether a direction is in the shape or on its border."""
-    return _is_near_sql(place, shape.centre, shape.radius) if isinstance(shape, Circle) else is_inside_sql(place, shape)
+def contains_vector_sql(shape: RowShape, direction: Vector) -> str:
+    """Return the test whether a direction is in the shape or on its border."""
+    return (
+        _is_near_sql(direction, shape.centre, shape.radius)
+        if isinstance(shape, Circle)
+        else is_inside_sql(direction, shape)
+    )
 
 
 def _border_distance_sql(p: Vector, edges: Edges) -> str:
-    """Return the least distance in radians: to an edge's circle where its foot is on the edge, else to its ends."""
+    """Return the distance of p to the border in radians.
+
+    The distance to an edge is to its great circle if the foot of p is on the edge, else to its nearer end.
+    """
     after, before = _along_edge_sql(p)
     along = f"sqrt({_N_SQUARED} * {dot_sql(p, _A)} * {dot_sql(p, _A)} + {after} * {after})"
     foot = f"atan2(abs({dot_sql(p, _N)}), {along})"
@@ -216,7 +226,10 @@ def _border_distance_sql(p: Vector, edges: Edges) -> str:
 
 
 def _edges_cross_sql(first: Edges, second: Edges) -> str:
-    """Whether some edges d of the first and e of the second cross, not merely touch; see ``polygon.find_crossings``."""
+    """Return the test whether an edge d of the first and an edge e of the second cross; touching does not count.
+
+    See ``polygon.find_crossings``.
+    """
     end: Vector = ("d.4", "d.5", "d.6")
     normal: Vector = ("d.7", "d.8", "d.9")
     ab_c, ab_d = f"({dot_sql(_N, START)})", f"({dot_sql(_N, end)})"
@@ -284,18 +297,18 @@ def _position_sql(x: str, y: str, z: str) -> str:
 
 
 def vertex_discs_sql(coordinates: str) -> str:
-    """Return the vertices of DALI's coordinates as Array(Tuple(vector, radius)).
+    """Return the vertices of DALI's coordinates as discs of radius 0, Array(Tuple(vector, radius)).
 
-    A cap of these that is smaller than a hemisphere contains the polygon.
+    A cap of these discs that is smaller than a hemisphere contains the polygon.
     """
     vertex = f"(({', '.join(_VERTEX)}), 0.)"
     return let_sql({"c": coordinates}, f"arrayMap(i -> {vertex}, range(1, intDiv(length(c), 2) + 1))")
 
 
 def cap_sql(around: str, value: str, bounded: str = "1") -> str:
-    """Return 'LON', 'LAT' or 'RADIUS', in degrees, of a circle that contains discs; the whole sky unless ``bounded``.
+    """Return a number in degrees of a circle that contains discs, or the whole sky unless ``bounded``.
 
-    The radius is a little longer than needed.
+    ``value``: 'LON', 'LAT' or 'RADIUS'. The radius is slightly longer than necessary.
     """
     sums = {axis: f"arraySum(d -> d.1.{i}, around)" for i, axis in enumerate("xyz", 1)}
     if value == "RADIUS":
@@ -312,7 +325,7 @@ def cap_sql(around: str, value: str, bounded: str = "1") -> str:
 
 
 def transform_coordinates_sql(coordinates: str, count: int | None, turn: Callable[[Vector], Vector]) -> str:
-    """Return DALI's numbers, Array(Float64), with the first ``count`` positions (None: all) turned."""
+    """Return DALI's numbers, Array(Float64), with the first ``count`` positions (None: all) rotated by ``turn``."""
     x, y, z = turn(_VERTEX)
     count_sql = "intDiv(length(c), 2)" if count is None else f"least({count}, length(c))"
     vectors = f"arrayMap(i -> ({x}, {y}, {z}), range(1, n + 1))"

@@ -1,4 +1,4 @@
-"""Regions of several shapes that a table keeps beside their texts, as ClickHouse SQL.
+"""Regions of several shapes that a table stores together with their texts, as ClickHouse SQL.
 
 A row's region is an array of shapes, followed by the border arcs of the region if there are several
 (``clickhouse_schema.shape_cover.shape_column``).
@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from adql.clickhouse.sky import border_arc_sql, row_shape_sql
-from adql.clickhouse.sky.row_shape_sql import PLACE, Circle, Edges, RowShape
+from adql.clickhouse.sky.row_shape_sql import DIRECTION, Circle, Edges, RowShape
 from adql.clickhouse.sky.unit_vector_sql import Vector, direction_sql, separation_sql
 from adql.clickhouse.sql_text import float_literal, let_sql
 from adql.regions.region import SLACK, Region
@@ -25,24 +25,30 @@ _ANYWHERE: Vector = (repr(ANYWHERE[0]), repr(ANYWHERE[1]), repr(ANYWHERE[2]))
 
 @dataclass(frozen=True, slots=True)
 class Stored:
-    """SQL of shapes, Array(Array(Float64)); ``is_several`` if these are known not to be one circle or polygon."""
+    """SQL of shapes, Array(Array(Float64)). ``is_several``: whether they are certainly not one circle or polygon."""
 
     array: str
     is_several: bool = False
 
 
 def region_literal(region: Region) -> Stored:
-    """Write a constant region in the form of stored ones. Raises ``ShapeError`` for MOCs and long combinations."""
+    """Write a constant region in the form of a stored region.
+
+    Raises
+    ------
+    ShapeError
+        If the region has a MOC, or is a combination of too many shapes.
+    """
     rows = shape_rows(region, normal_form(region))
     numbers = ", ".join(f"[{', '.join(map(float_literal, row))}]" for row in rows)
     return Stored(f"CAST([{numbers}], 'Array(Array(Float64))')", is_several=True)
 
 
 def choose_by_count_sql(stored: Stored, single: Callable[[RowShape], str], several: str) -> str:
-    """Return ``single`` for rows of one circle or polygon, ``several`` for others.
+    """Return ``single`` for rows of one circle or polygon, ``several`` for other rows.
 
-    ``single`` repeats the centre or the edges, and the engine plans each repetition, so they get names, which
-    begin with ``stored.array``, a name itself.
+    ``single`` repeats the centre or the edges, and the engine plans each repetition, so they get names. The names begin
+    with ``stored.array``, which is a name, too.
     """
     if stored.is_several:
         return several
@@ -59,24 +65,27 @@ def _centre_sql(shape: str) -> Vector:
     return direction_sql(f"{shape}[3]", f"{shape}[4]")
 
 
-def contains_vector_sql(stored: Stored, place: Vector, *, slack: float = ROUNDING) -> str:
-    """Whether a direction is in all shapes of some term; more ``slack``, in radians, makes complements larger too."""
-    x, y, z = place
+def contains_vector_sql(stored: Stored, direction: Vector, *, slack: float = ROUNDING) -> str:
+    """Return the test whether a direction is in all shapes of a term.
+
+    More than the usual ``slack``, in radians, enlarges shapes and complements.
+    """
+    x, y, z = direction
     if slack == ROUNDING:
         near, degrees, twice, border = repr(slack), "1e-13", "2e-13", "1"
     else:
         near, border = f"if(s[2] > 0, {slack!r}, -{slack!r})", "s[2] > 0"
         degrees, twice = f"degrees({near})", f"2 * degrees({near})"
-    in_circle = f"{separation_sql(place, _centre_sql('s'))} <= radians(s[5]) + {near}"
+    in_circle = f"{separation_sql(direction, _centre_sql('s'))} <= radians(s[5]) + {near}"
     latitude, longitude = f"atan2({z}, sqrt({x} * {x} + {y} * {y}))", f"degrees(atan2({y}, {x}))"
-    # borders belong to the range; a pole has every longitude
+    # borders belong to the range; a pole has all longitudes
     width = f"positiveModulo(s[4] - s[3], 360.) + {twice}"
     east = f"positiveModulo({longitude} - s[3] + {degrees}, 360.) <= {width}"
     in_longitudes = f"({east} OR s[4] - s[3] >= 360 OR {x} * {x} + {y} * {y} < 1e-31)"
     in_range = all_sql(f"{latitude} >= radians(s[5]) - {near}", f"{latitude} <= radians(s[6]) + {near}", in_longitudes)
     polygon = {"edges8": row_shape_sql.polygon_edges("arraySlice(s, 3)").array}
     edges = Edges("edges8")
-    in_polygon = let_sql(polygon, row_shape_sql.is_inside_sql(place, edges, border=border, slack=slack))
+    in_polygon = let_sql(polygon, row_shape_sql.is_inside_sql(direction, edges, border=border, slack=slack))
     inside = f"multiIf(length(s) = 5, {in_circle}, length(s) = 6, {in_range}, {in_polygon})"
     shapes = f"arrayFilter(s -> s[1] >= 0, {stored.array})"
     out = f"arrayMap(s -> s[1], arrayFilter(s -> ({inside}) != (s[2] > 0), {shapes}))"
@@ -89,21 +98,21 @@ def _arcs_sql(stored: Stored, word: str, test: str) -> str:
 
 
 def _points_sql(stored: Stored, word: str, shape: RowShape | Stored) -> str:
-    """Apply ``word`` to the row's shapes that are points, which have no border."""
+    """Apply ``word`` to those shapes of the row that are points, which have no border."""
     points = f"arrayFilter(s -> {all_sql('length(s) = 5', 's[1] >= 0', 's[2] > 0', 's[5] <= 1e-11')}, {stored.array})"
     if not isinstance(shape, Stored):
         return f"{word}(s -> {row_shape_sql.contains_vector_sql(shape, _centre_sql('s'))}, {points})"
     vectors = f"arrayMap(s -> ({', '.join(_centre_sql('s'))}), {points})"
-    return f"{word}(p -> {contains_vector_sql(shape, PLACE)}, {vectors})"
+    return f"{word}(p -> {contains_vector_sql(shape, DIRECTION)}, {vectors})"
 
 
 def has_point_in_sql(stored: Stored, shape: RowShape) -> str:
-    """Whether a point of a row's region is in a circle or polygon."""
+    """Return the test whether a point of a row's region is in a circle or polygon."""
     return _points_sql(stored, "arrayExists", shape)
 
 
 def meets_shape_sql(stored: Stored, shape: RowShape) -> str:
-    """Whether a row's region and a circle or polygon have a direction in common."""
+    """Return the test whether a row's region and a circle or polygon have a direction in common."""
     if isinstance(shape, Circle):
         reaches = contains_vector_sql(stored, shape.centre)
     else:
@@ -115,13 +124,19 @@ def meets_shape_sql(stored: Stored, shape: RowShape) -> str:
 
 
 def contains_shape_sql(stored: Stored, shape: RowShape) -> str:
-    """Whether a row's region contains a circle or polygon: it contains its border, and no border arc enters it."""
+    """Return the test whether a row's region contains a circle or polygon.
+
+    The region contains the border of the shape, and no border arc of the region enters the shape.
+    """
     if isinstance(shape, Circle):
         borders = [contains_vector_sql(stored, shape.centre)]
     else:
-        # the border of what a region leaves out is not in it, but may be touched: the sides of edges tell
-        near, inside = contains_vector_sql(stored, PLACE, slack=SLACK), row_shape_sql.is_inside_sql(PLACE, shape)
-        beyond = all_sql(inside, f"NOT {contains_vector_sql(stored, PLACE)}")
+        # the border of an excluded shape is not in the region, but may be touched, so the sides of edges decide
+        near, inside = (
+            contains_vector_sql(stored, DIRECTION, slack=SLACK),
+            row_shape_sql.is_inside_sql(DIRECTION, shape),
+        )
+        beyond = all_sql(inside, f"NOT {contains_vector_sql(stored, DIRECTION)}")
         borders = [
             f"arrayAll(p -> {near}, {row_shape_sql.edge_samples_sql(shape)})",
             f"NOT arrayExists(p -> {beyond}, {row_shape_sql.edge_sides_sql(shape)})",
@@ -130,9 +145,9 @@ def contains_shape_sql(stored: Stored, shape: RowShape) -> str:
 
 
 def is_in_shape_sql(stored: Stored, shape: RowShape) -> str:
-    """Whether a row's region is in a circle or polygon.
+    """Return the test whether a row's region is in a circle or polygon.
 
-    Its border is, and so is what that encloses: a direction outside the shape is not in the region.
+    The border of the region is in the shape, and a direction outside the shape is not in the region.
     """
     border = _arcs_sql(stored, "arrayAll", border_arc_sql.stays_in_sql(shape))
     points = _points_sql(stored, "arrayAll", shape)
@@ -146,38 +161,38 @@ def is_in_shape_sql(stored: Stored, shape: RowShape) -> str:
 
 
 def meets_region_sql(first: Stored, second: Stored) -> str:
-    """Whether two rows' regions have a direction in common; see ``adql.regions.region_relations``."""
+    """Return the test whether two regions have a direction in common; see ``adql.regions.region_relations``."""
 
-    def common_sql(place: Vector) -> str:
-        return all_sql(contains_vector_sql(first, place), contains_vector_sql(second, place))
+    def common_sql(direction: Vector) -> str:
+        return all_sql(contains_vector_sql(first, direction), contains_vector_sql(second, direction))
 
     points = f"{_points_sql(first, 'arrayExists', second)} OR {_points_sql(second, 'arrayExists', first)}"
     return f"({_some_spot_sql(first, second, common_sql)} OR {points} OR {common_sql(_ANYWHERE)})"
 
 
 def is_in_region_sql(inner: Stored, outer: Stored) -> str:
-    """Whether a row's region is in another one.
+    """Return the test whether a region is in another one.
 
-    No direction beside a border is in the first but not in the second, and no part of a line is far from the second.
+    No direction next to a border is in the first but not in the second, and no part of a line is far from the second.
     """
 
-    def beyond_sql(place: Vector) -> str:
-        return all_sql(contains_vector_sql(inner, place), f"NOT {contains_vector_sql(outer, place)}")
+    def beyond_sql(direction: Vector) -> str:
+        return all_sql(contains_vector_sql(inner, direction), f"NOT {contains_vector_sql(outer, direction)}")
 
     spots = _some_spot_sql(inner, outer, beyond_sql, on_border=False)
     middles = border_arc_sql.middles_sql(f"arrayFilter(s -> s[1] < 0, {outer.array})")
-    leaves = f"arrayExists(p -> NOT {contains_vector_sql(outer, PLACE, slack=SLACK)}, {middles})"
+    leaves = f"arrayExists(p -> NOT {contains_vector_sql(outer, DIRECTION, slack=SLACK)}, {middles})"
     lines = _arcs_sql(inner, "arrayExists", all_sql("s[2] = 2", leaves))
     points = _points_sql(inner, "arrayAll", outer)
     return all_sql(f"NOT {spots}", f"NOT {lines}", f"NOT {beyond_sql(_ANYWHERE)}", points)
 
 
 def _some_spot_sql(first: Stored, second: Stored, test: Callable[[Vector], str], *, on_border: bool = True) -> str:
-    """Whether the test holds beside some arc of either border, cut where it meets the other border."""
+    """Return whether the test is true next to an arc of either border, cut where it meets the other border."""
     found = []
     for one, other in ((first, second), (second, first)):
         spots = border_arc_sql.spots_sql(f"arrayFilter(s -> s[1] < 0, {other.array})", on_border=on_border)
-        found.append(_arcs_sql(one, "arrayExists", f"arrayExists(p -> {test(PLACE)}, {spots})"))
+        found.append(_arcs_sql(one, "arrayExists", f"arrayExists(p -> {test(DIRECTION)}, {spots})"))
     return f"({' OR '.join(found)})"
 
 
@@ -185,7 +200,7 @@ def _some_spot_sql(first: Stored, second: Stored, test: Callable[[Vector], str],
 
 
 def cap_sql(stored: Stored, value: str) -> str:
-    """``row_shape_sql.cap_sql`` of a region; one with a term of complements only may be anywhere."""
+    """Return ``row_shape_sql.cap_sql`` for a region; a region with a term of only complements may be anywhere."""
     shapes = f"arrayFilter(s -> s[1] >= 0, {stored.array})"
     whole = f"arrayFilter(s -> s[2] > 0, {shapes})"
     counts = (f"length(arrayDistinct(arrayMap(s -> s[1], {some})))" for some in (shapes, whole))
@@ -198,7 +213,7 @@ def cap_sql(stored: Stored, value: str) -> str:
 
 
 def _range_disc_sql() -> str:
-    """Return a disc around the middle of range s, as far as its corners; the whole sky beyond 180 degrees of width."""
+    """Return a disc around the middle of range s that reaches its corners; the whole sky above 180 degrees of width."""
     width = "if(s[4] - s[3] >= 360, 360., positiveModulo(s[4] - s[3], 360.))"
     middle = direction_sql("(s[3] + w / 2)", "(s[5] + s[6]) / 2")
     corners = [separation_sql(middle, direction_sql("s[3]", lat)) for lat in ("s[5]", "s[6]")]

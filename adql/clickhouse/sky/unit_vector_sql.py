@@ -1,8 +1,7 @@
 """Unit vectors as ClickHouse SQL: positions, frames, separations, and exact comparisons with a radius.
 
-For unit vectors a and b at separation t, |a - b| = 2 sin(t/2) and |a + b| = 2 cos(t/2), each good to 1e-16 where it is
-the shorter one. ClickHouse's greatCircleDistance and geoDistance are approximations (36 % wrong at 1 arcsec) and are
-not used.
+For unit vectors a and b at separation t, |a - b| = 2 sin(t/2) and |a + b| = 2 cos(t/2), where the shorter one is exact
+to 1e-16. ClickHouse's greatCircleDistance and geoDistance are approximations (36 % wrong at 1 arcsec) and are not used.
 """
 
 from __future__ import annotations
@@ -24,13 +23,13 @@ Vector = tuple[str, str, str]
 
 
 def direction_sql(lon: str, lat: str) -> Vector:
-    """``position_to_vector`` of SQL of Float64 degrees; only sine and cosine may round differently."""
+    """Return the SQL of ``position_to_vector`` for Float64 degrees; only sine and cosine may round differently."""
     ra, dec = f"radians({lon} % 360.)", f"radians({lat})"
     return f"(cos({dec}) * cos({ra}))", f"(cos({dec}) * sin({ra}))", f"sin({dec})"
 
 
 def position_vector_sql(lon: str, lat: str, lon_value: float | None, lat_value: float | None) -> Vector:
-    """Return the unit vector of a position in degrees; literals where both coordinates are constants."""
+    """Return the unit vector of a position in degrees, as literals if both coordinates are constants."""
     if lon_value is not None and lat_value is not None:
         x, y, z = position_to_vector(lon_value, lat_value)
         return f"({x!r})", f"({y!r})", f"({z!r})"
@@ -38,19 +37,19 @@ def position_vector_sql(lon: str, lat: str, lon_value: float | None, lat_value: 
 
 
 def position_vector_or_nan_sql(lon: str, lat: str, lon_value: float | None, lat_value: float | None) -> Vector:
-    """``position_vector_sql`` with NaN for NULL: it fails every comparison too, and is faster."""
+    """Return ``position_vector_sql`` with NaN instead of NULL, which also fails each comparison, and is faster."""
     if lon_value is not None and lat_value is not None:
         return position_vector_sql(lon, lat, lon_value, lat_value)
     return direction_sql(f"toFloat64(ifNull(toFloat64({lon}), nan))", f"toFloat64(ifNull(toFloat64({lat}), nan))")
 
 
 def is_position_sql(lon: str, lat: str) -> str:
-    """Whether both coordinates are finite: neither NULL nor NaN nor infinite."""
+    """Return the test whether both coordinates are finite: not NULL, NaN or infinite."""
     return all_sql(f"isFinite({lon})", f"isFinite({lat})")
 
 
 def longitude_sql(x: str, y: str) -> str:
-    """Return degrees in [0, 360). The second modulo takes the 360 to which -1e-17 rounds."""
+    """Return degrees in [0, 360). The second modulo removes the 360 to which -1e-17 rounds."""
     return f"positiveModulo(positiveModulo(degrees(atan2({y}, {x})), 360.), 360.)"
 
 
@@ -59,7 +58,7 @@ def latitude_sql(x: str, y: str, z: str) -> str:
 
 
 def rotate_vector_sql(vector: Vector, source: str, target: str) -> Vector:
-    """Return the components in frame ``target`` of a vector given in frame ``source``."""
+    """Rotate a vector from the frame ``source`` to the frame ``target``."""
     if parse_frame(source) == parse_frame(target):
         return vector
     x, y, z = (
@@ -87,7 +86,7 @@ def difference_sql(a: Vector, b: Vector) -> Vector:
 
 
 def squared_sql(a: Vector, b: Vector, sign: str) -> str:
-    """|a - b|^2 or |a + b|^2, by ``sign``."""
+    """Return |a - b|^2 or |a + b|^2, by ``sign``."""
     return " + ".join(f"({p} {sign} {q}) * ({p} {sign} {q})" for p, q in zip(a, b, strict=True))
 
 
@@ -95,15 +94,26 @@ def squared_sql(a: Vector, b: Vector, sign: str) -> str:
 
 
 def separation_sql(a: Vector, b: Vector) -> str:
-    """Return the angle in radians, 2 atan2(|a-b|, |a+b|), good to 2.3e-10 arcsec everywhere."""
+    """Return the angle in radians, 2 atan2(|a-b|, |a+b|), exact to 2.3e-10 arcsec for all angles."""
     return f"(2 * atan2(sqrt({squared_sql(a, b, '-')}), sqrt({squared_sql(a, b, '+')})))"
 
 
 def is_near_sql(a: Vector, b: Vector, radius: str, value: float | None, *, strict: bool) -> str:
-    """Whether the separation is at most (``strict``: less than) ``radius`` degrees, ``value`` if that is a constant.
+    """Return the test whether a separation is at most, or with ``strict`` less than, a radius.
 
     Without ``strict``, a separation that exceeds the radius by up to ``ROUNDING`` counts as equal. Nothing is within a
-    negative radius, everything within 180 degrees. The condition is NULL where a vector is.
+    negative radius; everything is within 180 degrees. The test is NULL if a vector is NULL.
+
+    Parameters
+    ----------
+    a, b
+        SQL of unit vectors.
+    radius
+        SQL of the radius in degrees.
+    value
+        The radius, if it is a constant; else None.
+    strict
+        Whether the separation must be less than the radius.
     """
     if value is not None:
         return is_near_constant_sql(a, b, value, strict=strict)
@@ -113,9 +123,9 @@ def is_near_sql(a: Vector, b: Vector, radius: str, value: float | None, *, stric
 
 
 def is_near_constant_sql(a: Vector, b: Vector, radius: float, *, strict: bool = False) -> str:
-    """``is_near_sql`` of a constant radius by one comparison of squared chords.
+    """Return ``is_near_sql`` for a constant radius, as one comparison of squared chords.
 
-    |a - b| up to 90 degrees and |a + b| beyond keep the digits of small and of nearly straight angles.
+    |a - b| up to 90 degrees, and |a + b| beyond, keep the digits of small angles and of nearly straight angles.
     """
     if radius < 0:
         return f"({squared_sql(a, b, '-')} < 0.)"
@@ -129,9 +139,9 @@ def is_near_constant_sql(a: Vector, b: Vector, radius: float, *, strict: bool = 
 
 
 def is_near_centre_sql(position: tuple[str, str], centre: tuple[float, float], radius: float, *, strict: bool) -> str:
-    """``is_near_constant_sql`` of SQL of Float64 degrees and a constant position; false for NaN.
+    """Return ``is_near_constant_sql`` for SQL of Float64 degrees and a constant position; it is false for NaN.
 
-    With three trigonometric functions a row instead of four, and half the SQL.
+    It takes three trigonometric functions per row instead of four, and half the SQL.
     """
     lon, lat = math.fmod(centre[0], 360), centre[1]
     if radius > 90:
@@ -141,9 +151,9 @@ def is_near_centre_sql(position: tuple[str, str], centre: tuple[float, float], r
 
 
 def is_near_pair_sql(first: tuple[str, str], second: tuple[str, str], radius: float, *, strict: bool) -> str:
-    """``is_near_constant_sql`` of SQL of two positions in Float64 degrees; false for NaN.
+    """Return ``is_near_constant_sql`` for SQL of two positions in Float64 degrees; it is false for NaN.
 
-    With four trigonometric functions a pair, where unit vectors take four for each of its rows.
+    It takes four trigonometric functions per pair; unit vectors take four for each row of the pair.
     """
     lon, lat = second
     if radius > 90:
@@ -154,9 +164,9 @@ def is_near_pair_sql(first: tuple[str, str], second: tuple[str, str], radius: fl
 def _is_near_by_haversine_sql(
     position: tuple[str, str], around: tuple[str, str, str], radius: float, *, strict: bool
 ) -> str:
-    """Compare sin^2(t/2), a quarter of the squared chord; ``around`` is longitude, latitude and its cosine.
+    """Compare sin^2(t/2), a quarter of the squared chord. ``around``: longitude, latitude and cosine of the latitude.
 
-    Beyond 90 degrees ``around`` is the antipode, and the position outside of the rest.
+    For a radius above 90 degrees, ``around`` is the antipode, and the position must be outside the remaining circle.
     """
     haversine = _haversine_sql(position, around)
     if radius < 0:
@@ -170,7 +180,7 @@ def _is_near_by_haversine_sql(
 
 
 def haversine_sql(first: tuple[str, str], second: tuple[str, str]) -> str:
-    """Return sin^2(t/2) of the separation t of SQL of two positions in Float64 degrees."""
+    """Return sin^2(t/2) of the separation t of two positions, given as SQL of Float64 degrees."""
     lon, lat = second
     return f"({_haversine_sql(first, (f'{lon} % 360.', lat, f'cos(radians({lat}))'))})"
 
@@ -183,9 +193,10 @@ def _haversine_sql(position: tuple[str, str], around: tuple[str, str, str]) -> s
 
 
 def max_squared_chord(radius: float, strict: bool) -> float:
-    """Return the squared chord of 0 to 90 degrees, longer by ``ROUNDING`` unless ``strict``.
+    """Return the squared chord of a radius of 0 to 90 degrees, longer by ``ROUNDING`` unless ``strict``.
 
-    The result is positive for every positive radius, also where the square underflows: equal positions are within it.
+    The result is positive for each positive radius, even if the square underflows, so that equal positions are within
+    the radius.
     """
     square = (2 * math.sin(math.radians(radius) / 2) + (0 if strict else ROUNDING)) ** 2
     return max(square, sys.float_info.min) if radius > 0 else square
@@ -195,12 +206,12 @@ def max_squared_chord(radius: float, strict: bool) -> float:
 
 
 def reach_inside_sql(outer: str, inner: str) -> str:
-    """``reach_inside`` of SQL of radii."""
+    """Return the SQL of ``reach_inside`` for SQL of radii."""
     apart = f"if({inner} > {outer}, if({inner} > {outer} + {EQUAL_RADII!r}, {UNREACHABLE!r}, 0.), {outer} - {inner})"
     sky = f"180. + 0 * if({inner} > 180, 180., {inner})"
     return f"if({outer} < 0 OR {inner} < 0, {UNREACHABLE!r}, if({outer} >= 180, {sky}, {apart}))"
 
 
 def reach_touching_sql(first: str, second: str) -> str:
-    """``reach_touching`` of SQL of radii."""
+    """Return the SQL of ``reach_touching`` for SQL of radii."""
     return f"if({first} < 0 OR {second} < 0, {UNREACHABLE!r}, {first} + {second})"

@@ -1,9 +1,9 @@
 """Zone cells as ClickHouse SQL: the cells of the sky by which matches are counted.
 
-The sky is cut into zones of declination of one height (Gray, Nieto-Santisteban and Szalay 2006, The Zones Algorithm for
-Finding Points-Near-a-Point or Cross-Matching Spatial Datasets), and each zone into cells of equal widths in right
-ascension, as few as are at most as wide as the zone is high. The number of a cell is that of its zone, shifted by 32
-bits, and its place in the zone.
+The sky is divided into zones of declination of equal height (Gray, Nieto-Santisteban and Szalay 2006, The Zones
+Algorithm for Finding Points-Near-a-Point or Cross-Matching Spatial Datasets). Each zone is divided into the minimum
+number of cells of equal width in right ascension that are at most as wide as the zone is high. The number of a cell is
+the number of its zone, shifted by 32 bits, plus its index in the zone.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import math
 
 from adql.clickhouse.sky.unit_vector_sql import Vector, direction_sql, latitude_sql, longitude_sql
 
-_PLACE_BITS = 32
+_INDEX_BITS = 32
 
 #: Degrees that cover the rounding of coordinates
 _SLACK = 1e-9
@@ -21,19 +21,19 @@ _SLACK = 1e-9
 def find_cell_radius(height: float) -> float:
     """Return the radius in degrees of a circle around the centre of any zone cell that contains the cell.
 
-    Half the height h up and half a width w aside, on parallels of cosine c at most h / w,
+    At half the height h and half a width w from the centre, on parallels of cosine c at most h / w,
     sin^2(t/2) <= sin^2(h/4) + c^2 sin^2(w/4) <= h^2/8.
     """
     return math.degrees(2 * math.asin(min(1.0, math.radians(height) / math.sqrt(8)))) + _SLACK
 
 
 def zone_cell_sql(vector: Vector, height: float) -> str:
-    """Return the number of the zone cell that contains a unit vector; of any one for a vector of NaN."""
+    """Return the number of the zone cell that contains a unit vector; of an arbitrary cell for a vector of NaN."""
     x, y, z = vector
     zone = f"toUInt64(floor((ifNotFinite({latitude_sql(x, y, z)}, 0.) + 90) / {height!r}))"
     cells = _count_cells_sql(zone, height)
-    place = f"least(floor(ifNotFinite({longitude_sql(x, y)}, 0.) / 360 * {cells}), {cells} - 1)"
-    return _pack_sql(zone, f"toUInt64({place})")
+    index = f"least(floor(ifNotFinite({longitude_sql(x, y)}, 0.) / 360 * {cells}), {cells} - 1)"
+    return _pack_sql(zone, f"toUInt64({index})")
 
 
 def zone_cell_centre_sql(cell: str, height: float) -> Vector:
@@ -44,8 +44,8 @@ def zone_cell_centre_sql(cell: str, height: float) -> Vector:
 def zone_cells_near_sql(cell: str, height: float, reach: float) -> str:
     """Return a row for each zone cell whose centre may be within ``reach`` degrees of the centre of ``cell``.
 
-    A circle of radius r around declination d is within asin(sin r / cos d) of its centre's right ascension, or around
-    a pole.
+    A circle of radius r around declination d is within asin(sin r / cos d) of the right ascension of its centre, or
+    contains a pole.
     """
     lon, lat = _centre_sql(cell, height)
     aside = f"degrees(asin(least(1., {math.sin(math.radians(reach))!r} / cos(radians({lat})))))"
@@ -62,22 +62,22 @@ def zone_cells_near_sql(cell: str, height: float, reach: float) -> str:
     )
 
 
-def _pack_sql(zone: str, place: str) -> str:
-    return f"bitOr(bitShiftLeft({zone}, {_PLACE_BITS}), {place})"
+def _pack_sql(zone: str, index: str) -> str:
+    return f"bitOr(bitShiftLeft({zone}, {_INDEX_BITS}), {index})"
 
 
 def _zone_sql(cell: str) -> str:
-    return f"bitShiftRight({cell}, {_PLACE_BITS})"
+    return f"bitShiftRight({cell}, {_INDEX_BITS})"
 
 
 def _centre_sql(cell: str, height: float) -> tuple[str, str]:
-    """Return longitude and latitude of the centre of a cell; that of the zone at the pole may lie beyond the pole."""
-    zone, place = _zone_sql(cell), f"bitAnd({cell}, {(1 << _PLACE_BITS) - 1})"
-    lon = f"(({place} + 0.5) / {_count_cells_sql(zone, height)} * 360)"
+    """Return longitude and latitude of the centre of a cell; in the zone at the pole it may be beyond the pole."""
+    zone, index = _zone_sql(cell), f"bitAnd({cell}, {(1 << _INDEX_BITS) - 1})"
+    lon = f"(({index} + 0.5) / {_count_cells_sql(zone, height)} * 360)"
     return lon, f"(({zone} + 0.5) * {height!r} - 90)"
 
 
 def _count_cells_sql(zone: str, height: float) -> str:
-    """Return the number of cells of a zone, from its longest parallel."""
+    """Return the number of cells of a zone, by its longest parallel."""
     lat = f"greatest(abs(({zone} + 0.5) * {height!r} - 90) - {height / 2!r}, 0)"
     return f"greatest(ceil(360 / {height!r} * cos(radians({lat}))), 1)"

@@ -1,4 +1,4 @@
-"""Angles with units or in hours, minutes and seconds, and how ADQL writes them."""
+"""Recognition of angles with units, or in hours, minutes and seconds, and their ADQL."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from adql.errors import Fix, Hint, Span
 
-#: Names and symbols of units, in lower case -> how many of them make a degree
+#: Name or symbol of a unit, in lower case -> number of units in a degree, as text
 _UNITS = {
     **dict.fromkeys(("deg", "degree", "degrees", "d", "\N{DEGREE SIGN}"), ""),
     **dict.fromkeys(("arcmin", "arcmins", "arcminute", "arcminutes", "amin", "'", "\N{PRIME}"), "60."),
@@ -32,7 +32,7 @@ _MAX_NUMBER_CHARACTERS = 100
 
 
 class Angle(NamedTuple):
-    """An angle that ends before offset ``end``; ``adql`` is its ADQL, empty if it may be in hours or in degrees."""
+    """An angle that ends before offset ``end``. ``adql`` is empty if it may be in hours or in degrees."""
 
     end: int
     adql: str
@@ -44,7 +44,7 @@ class Angle(NamedTuple):
 
 
 def find_angle_at(text: str, start: int) -> Angle | None:
-    """Find the angle whose first digit is at offset ``start``; None for a plain number or no number."""
+    """Find the angle whose first digit is at offset ``start``; return None for a plain number or another text."""
     for pattern, function in ((_HOURS, "ivo_hms_to_degrees"), (_DEGREES, "ivo_dms_to_degrees")):
         if found := pattern.match(text, start):
             adql = f"{function}('{_format_sexagesimal(found)}')"
@@ -55,10 +55,8 @@ def find_angle_at(text: str, start: int) -> Angle | None:
         return Angle(found.end(), adql, f"angles are in degrees: {adql}")
     if found := _COLONS.match(text, start) or _BLANKS.match(text, start):
         shown = _format_sexagesimal(found)
-        return Angle(
-            found.end(), "",
-            f"angles are in degrees: ivo_hms_to_degrees('{shown}') of hours, ivo_dms_to_degrees('{shown}') of degrees",
-        )  # fmt: skip
+        of_hours, of_degrees = f"ivo_hms_to_degrees('{shown}')", f"ivo_dms_to_degrees('{shown}')"
+        return Angle(found.end(), "", f"angles are in degrees: {of_hours} for hours, {of_degrees} for degrees")
     return None
 
 
@@ -67,7 +65,7 @@ def _format_sexagesimal(found: re.Match[str]) -> str:
 
 
 def parse_angle_text(text: str) -> Angle | None:
-    """Parse a text that is an angle and nothing else, with or without a sign."""
+    """Parse a text that consists of an angle, with or without a sign; return None for another text."""
     bare = text.strip()
     sign = bare[:1] if bare[:1] in ("+", "-") else ""
     found = find_angle_at(bare, len(sign))
@@ -77,7 +75,7 @@ def parse_angle_text(text: str) -> Angle | None:
 
 
 def find_angle_around(text: str, sign: int) -> tuple[Span, Angle] | None:
-    """Find the angle that has the character at offset ``sign`` after its first number."""
+    """Find the angle whose first number is followed by the character at offset ``sign``; return None without one."""
     digits = _BEFORE.search(text, max(0, sign - _MAX_NUMBER_CHARACTERS), sign)
     found = find_angle_at(text, digits.start()) if digits else None
     if digits is None or found is None or found.end <= sign:

@@ -1,4 +1,4 @@
-"""Errors for characters that begin no token, with hints and fixes for what was probably meant."""
+"""Errors for characters that cannot start a token, with hints and fixes for the probable intention."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ _SPACES = "\u00a0\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u202f\u2
 _INVISIBLE = "\u200b\u200c\u200d\u2060\ufeff"
 _PARAMETERS = "ADQL has no parameters or variables: write the value itself"
 
-#: Characters, the hint for them, and their replacement
+#: Characters, their hint and their replacement
 _REPLACEMENTS: tuple[tuple[str, str, str], ...] = (
-    (_DOUBLE_QUOTES, "typographic quotes: type straight ones, \" for names, ' for text", '"'),
-    (_SINGLE_QUOTES, "typographic quotes: type the straight one, '", "'"),
-    ("\u2010\u2011\u2012\u2013\u2014\u2212", "a typographic dash: type the minus sign, -", "-"),
+    (_DOUBLE_QUOTES, "typographic quotes: use straight quotes, \" for names and ' for text", '"'),
+    (_SINGLE_QUOTES, "typographic quotes: use straight quotes, '", "'"),
+    ("\u2010\u2011\u2012\u2013\u2014\u2212", "a typographic dash: use the minus sign, -", "-"),
     ("\u00d7\u22c5\u00b7", "multiplication is *", "*"),
     ("\u00f7", "division is /", "/"),
     ("\u2264", "type <=", "<="),
@@ -31,13 +31,13 @@ _REPLACEMENTS: tuple[tuple[str, str, str], ...] = (
     (_INVISIBLE, "an invisible character: delete it", ""),
     ("\uff0c", "type a plain comma", ","),
     ("#", "a comment begins with --", "--"),
-    ("\N{DEGREE SIGN}", "angles are in degrees, without a sign", ""),
+    ("\N{DEGREE SIGN}", "angles are in degrees, without the degree sign", ""),
 )
 _HINTS = {
-    "`": 'names are quoted with double quotes: "name"',
-    "%": "the remainder is MOD(a, b)",
+    "`": 'put names in double quotes: "name"',
+    "%": "for the remainder, write MOD(a, b)",
     "!": "'not' is NOT, 'unequal' is <> or !=",
-    "{": f"{_PARAMETERS}; a list is written in parentheses",
+    "{": f"{_PARAMETERS}; write a list in parentheses",
     **dict.fromkeys("$@?:}", _PARAMETERS),
     "\\": "a backslash is allowed only inside quotes, where it is an ordinary character",
 }
@@ -50,21 +50,28 @@ _IN = re.compile(r"\bIN\s*$", re.IGNORECASE)
 def make_illegal_character_error(text: str, parts: Sequence[str], borders: Sequence[int]) -> AdqlSyntaxError:
     """Return the error for the first character that is neither blank nor in a token.
 
-    ``parts`` holds, alternately, the text between tokens and a token; ``borders`` where each of these ends.
+    Parameters
+    ----------
+    text
+        The query.
+    parts
+        Alternately, the text between two tokens and a token.
+    borders
+        The offset at which each part ends.
     """
     start = next(_find_illegal_offsets(parts, borders))
     character = text[start]
     here = Span(start, start + 1)
     angle = find_angle_around(text, start) if start and not text[start - 1].isspace() else None
     if character == "'":
-        hint = "close it with '; a quote inside a string is written twice: ''"
+        hint = "close it with '; inside a string, write a quote twice: ''"
         if angle:
             hint += f"; {angle[1].hint}"
         return AdqlSyntaxError("this string is not closed", here, hint)
     if angle:
         span, found = angle
         return AdqlSyntaxError(
-            f"{make_printable(text[span.start : span.end])} is no number", span, found.make_hint(span)
+            f"{make_printable(text[span.start : span.end])} is not a number", span, found.make_hint(span)
         )
     if character == '"':
         return AdqlSyntaxError("this quoted name is not closed", here, 'close it with "')
@@ -73,7 +80,7 @@ def make_illegal_character_error(text: str, parts: Sequence[str], borders: Seque
         hint = f'a name that begins with _ must be put in double quotes: "{make_printable(run[0])}"'
         return AdqlSyntaxError(f"unexpected {make_printable(run[0])}", span, Hint(hint, (Fix(span, name),)))
     if text.startswith("::", start):
-        return AdqlSyntaxError("unexpected ::", Span(start, start + 2), "conversion is CAST(value AS type)")
+        return AdqlSyntaxError("unexpected ::", Span(start, start + 2), "convert a value with CAST(value AS type)")
     return AdqlSyntaxError(
         f"unexpected character {make_printable(character)}", here, _find_character_hint(text, start, parts, borders)
     )

@@ -1,41 +1,41 @@
-"""Words, functions, columns and tables of other SQL dialects, and what ADQL has instead."""
+"""Hints for words, functions, columns and tables of other SQL dialects."""
 
 from __future__ import annotations
 
 from adql.errors import NO_HINT, Fix, Hint, Span
 
-TOP_HINT = "rows are limited by TOP: SELECT TOP 10 ..."
+TOP_HINT = "limit the number of rows with TOP: SELECT TOP 10 ..."
 NO_STORING_HINT = "a query returns rows; it cannot store them"
-NO_TABLE_HINT = "every SELECT reads a table; for a value alone SELECT TOP 1 value FROM TAP_SCHEMA.tables"
+NO_TABLE_HINT = "every SELECT reads a table; to compute a value, write SELECT TOP 1 value FROM TAP_SCHEMA.tables"
 #: A table that every service has, for queries that need no table
 ANY_TABLE = "TAP_SCHEMA.tables"
 
-_PATTERNS = "patterns are compared with LIKE or ILIKE"
-_CONTAINED = "write LIKE '%part%', % stands for any characters"
+_PATTERNS = "compare patterns with LIKE or ILIKE"
+_CONTAINED = "write LIKE '%part%'; % stands for any characters"
 
-#: Words of other dialects. In ADQL they are names, so the error may be one token later.
+#: Word of another dialect -> the hint. In ADQL the word is a name, so the error may be one token later.
 WORD_HINTS = {
     "FORMAT": "the format of the result is the parameter RESPONSEFORMAT, not part of the query",
     "SETTINGS": "ADQL has no SETTINGS",
     "OUTFILE": NO_STORING_HINT,
     **dict.fromkeys(("RLIKE", "REGEXP", "SIMILAR", "GLOB"), _PATTERNS),
     **dict.fromkeys(("STARTS", "STARTSWITH", "ENDSWITH"), _CONTAINED),
-    "DIV": "whole division is FLOOR(a / b)",
+    "DIV": "for integer division, write FLOOR(a / b)",
     "QUALIFY": "put the window function in a subquery and its condition in the outer WHERE",
-    "MINUS": "the difference of two queries is EXCEPT",
+    "MINUS": "for the difference of two queries, write EXCEPT",
     "RECURSIVE": "ADQL has no recursive WITH",
     "LATERAL": "ADQL has no LATERAL",
     "APPLY": "ADQL has no APPLY; use a subquery in SELECT, or a JOIN",
-    "TABLESAMPLE": "a sample is TABLESAMPLE (percent) [REPEATABLE (seed)], after the alias of the table",
+    "TABLESAMPLE": "write a sample as TABLESAMPLE (percent) [REPEATABLE (seed)], after the alias of the table",
     **dict.fromkeys(("OVER", "WINDOW"), "write the window where it is used: OVER (PARTITION BY ... ORDER BY ...)"),
     "FILTER": "count or sum a CASE: COUNT(CASE WHEN condition THEN 1 END)",
-    **dict.fromkeys(("GROUPS", "EXCLUDE"), "a frame is ROWS or RANGE BETWEEN start AND end"),
+    **dict.fromkeys(("GROUPS", "EXCLUDE"), "write a frame as ROWS or RANGE BETWEEN start AND end"),
     "NULLS": "ADQL has no NULLS FIRST or NULLS LAST, and no IGNORE NULLS",
     "IGNORE": "window functions always include NULLs",
     **dict.fromkeys(("ANTI", "SEMI", "ASOF"), "ADQL has no such join; use EXISTS or NOT EXISTS"),
 }
 
-#: Words of other dialects -> the words of ADQL
+#: Word of another dialect -> the words of ADQL
 WORD_SYNONYMS = {
     "ASCENDING": "ASC",
     "DESCENDING": "DESC",
@@ -47,15 +47,15 @@ WORD_SYNONYMS = {
 }
 
 _CASE = "write CASE WHEN condition THEN a ELSE b END"
-_LENGTH = "test a length by LIKE '___' or gavo_match('^.{3,5}$', s)"
-_FIRST = "the first n characters are CAST(s AS VARCHAR(n))"
-_MATCHES = "match a regular expression by 1 = gavo_match(pattern, s)"
-_NOW = "write the time itself, '2026-01-31T12:00:00'"
+_LENGTH = "test a length with LIKE '___' or gavo_match('^.{3,5}$', s)"
+_FIRST = "for the first n characters, write CAST(s AS VARCHAR(n))"
+_MATCHES = "match a regular expression with 1 = gavo_match(pattern, s)"
+_NOW = "write the time as text, '2026-01-31T12:00:00'"
 _TIMES = "compare times with texts, t >= '2026-01-31'; ivo_to_mjd(t) is a number of days"
 _SEPARATION = "write DISTANCE(POINT(ra1, dec1), POINT(ra2, dec2)) < degrees"
 _NO_EDITING = "ADQL has no text functions except LOWER and UPPER; compare with LIKE"
 
-#: Functions of other dialects, in upper case -> the hint
+#: Function of another dialect, in upper case -> the hint
 _FUNCTION_HINTS = {
     "ISNULL": "write COALESCE(a, b), or a IS NULL",
     **dict.fromkeys(("IF", "IIF", "DECODE"), _CASE),
@@ -83,7 +83,7 @@ _FUNCTION_HINTS = {
     **dict.fromkeys(("FGETNEARBYOBJEQ", "FGETNEARESTOBJEQ", "FGETOBJFROMRECT"), _SEPARATION),
 }  # fmt: skip
 
-#: Functions of other dialects, in upper case -> the function of ADQL with the same arguments
+#: Function of another dialect, in upper case -> the function of ADQL with the same arguments
 _FUNCTION_SYNONYMS = {
     **dict.fromkeys(("IFNULL", "NVL"), "COALESCE"),
     "LN": "LOG",
@@ -107,22 +107,22 @@ _FUNCTION_SYNONYMS = {
     "ANGULAR_DISTANCE": "DISTANCE",
 }  # fmt: skip
 
-#: Columns and constants of other dialects, in upper case -> the hint
+#: Column or constant of another dialect, in upper case -> the hint
 _COLUMN_HINTS = {
     **dict.fromkeys(("ROWNUM", "ROWNUMBER"), TOP_HINT),
     "PERCENT": "TOP takes a number of rows; for a percentage write TABLESAMPLE (10) after the table",
     **dict.fromkeys(("SYSDATE", "SYSTIMESTAMP"), _NOW),
-    **dict.fromkeys(("NAN", "INF", "INFINITY"), "ADQL has no literal for it; a missing value is NULL: IS NULL"),
+    **dict.fromkeys(("NAN", "INF", "INFINITY"), "ADQL has no literal for it; test for a missing value with IS NULL"),
 }
 
-#: Tables of other dialects, in upper case -> the hint
+#: Table of another dialect, in upper case -> the hint
 _TABLE_HINTS = {"DUAL": NO_TABLE_HINT}
 
 
 def find_function_hint(name: str, span: Span) -> Hint:
     """Return the hint for a function of another dialect, whose name is at ``span``."""
     if renamed := _FUNCTION_SYNONYMS.get(name.upper()):
-        return Hint(f"it is {renamed} in ADQL", (Fix(span, renamed),))
+        return Hint(f"in ADQL, write {renamed}", (Fix(span, renamed),))
     return Hint(_FUNCTION_HINTS.get(name.upper(), ""))
 
 

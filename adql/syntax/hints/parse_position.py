@@ -1,4 +1,4 @@
-"""The position of the parser at an unexpected token, and fixes of the text around it."""
+"""The position of the parser at an unexpected token, and fixes of the surrounding text."""
 
 from __future__ import annotations
 
@@ -8,7 +8,19 @@ from adql.errors import Fix, Span
 
 
 class ParsePosition(Protocol):
-    """``at`` is the index of the unexpected token, ``depth`` the number of open brackets."""
+    """The tokens of a query, of which the token with the index ``at`` is unexpected.
+
+    Attributes
+    ----------
+    text
+        The query.
+    kinds, texts, starts, ends
+        The tokens (``adql.syntax.lexer.Tokens``).
+    at
+        The index of the unexpected token.
+    depth
+        The number of open brackets.
+    """
 
     text: str
     kinds: list[str]
@@ -23,7 +35,7 @@ class ParsePosition(Protocol):
 
 
 def replace_tokens(position: ParsePosition, first: int, last: int, text: str) -> Fix:
-    """Replace the tokens from ``first`` to ``last`` by ``text``, set off by blanks from adjacent words."""
+    """Return the fix that replaces the tokens ``first`` to ``last`` by ``text``, separated from adjacent words."""
     start, end = position.starts[first], position.ends[last]
     if text[:1].isalnum() and position.text[start - 1 : start].isalnum():
         text = f" {text}"
@@ -33,22 +45,22 @@ def replace_tokens(position: ParsePosition, first: int, last: int, text: str) ->
 
 
 def replace_token(position: ParsePosition, at: int, text: str) -> Fix:
-    """Replace one token by ``text``, set off by blanks from adjacent words."""
+    """Return the fix that replaces a token by ``text``, separated from adjacent words."""
     return replace_tokens(position, at, at, text)
 
 
 def append_to_token(position: ParsePosition, at: int, text: str) -> Fix:
-    """Insert ``text`` after a token."""
+    """Return the fix that inserts ``text`` after a token."""
     return Fix(position.span_at(at), position.texts[at] + text)
 
 
 def delete_tokens(position: ParsePosition, first: int, last: int) -> Fix:
-    """Delete the tokens from ``first`` to ``last`` and the blanks before them."""
+    """Return the fix that deletes the tokens ``first`` to ``last`` and the blanks before them."""
     return Fix(Span(position.ends[first - 1] if first else 0, position.ends[last]), "")
 
 
 def find_open_bracket(position: ParsePosition, at: int) -> int:
-    """Return the index of the innermost bracket open at a token, -1 without one."""
+    """Return the index of the innermost bracket that is open at a token; -1 without one."""
     depth = 0
     for token in range(at - 1, -1, -1):
         depth += (position.kinds[token] == ")") - (position.kinds[token] == "(")
@@ -58,6 +70,6 @@ def find_open_bracket(position: ParsePosition, at: int) -> int:
 
 
 def find_kind_before_bracket(position: ParsePosition, at: int) -> str:
-    """Return the kind of the token before the innermost bracket open at a token, such as a function name."""
+    """Return the kind of the token before the innermost open bracket, such as a function name; '' without one."""
     bracket = find_open_bracket(position, at)
     return position.kinds[bracket - 1] if bracket > 0 else ""

@@ -42,7 +42,7 @@ def find_row_limit_hint(position: ParsePosition, expected: str) -> Hint:
 
 
 def _make_top_fixes(position: ParsePosition, first: int) -> tuple[Fix, ...]:
-    """Replace the limit at token ``first`` by TOP after its SELECT."""
+    """Return the fixes that replace the limit at token ``first`` by TOP after its SELECT."""
     kinds, texts = position.kinds, position.texts
     if kinds[first - 1] == "SELECT":
         return (replace_token(position, first, "TOP"),)
@@ -61,7 +61,7 @@ def _make_top_fixes(position: ParsePosition, first: int) -> tuple[Fix, ...]:
 
 
 def _find_select(position: ParsePosition, at: int) -> int | None:
-    """Return the SELECT, or its DISTINCT, that TOP can follow; None if there is a TOP or more than one SELECT."""
+    """Return the index of the SELECT, or its DISTINCT, that TOP can follow; None with a TOP or several SELECTs."""
     depth = 0
     for token in range(at - 1, -1, -1):
         kind = position.kinds[token]
@@ -97,7 +97,7 @@ def find_missing_from_hint(position: ParsePosition, expected: str) -> Hint:
 
 
 def _has_column_names(position: ParsePosition, first: int, end: int) -> bool:
-    """Return whether any of these tokens names a column, and not a function or an alias."""
+    """Return whether one of these tokens is the name of a column, not of a function or an alias."""
     kinds = position.kinds
     for at in range(first, end):
         kind, before, after = kinds[at], kinds[at - 1], kinds[at + 1]

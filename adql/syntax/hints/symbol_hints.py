@@ -32,7 +32,7 @@ _ENDS = ("the end of the query", "FROM")
 
 
 def find_number_hint(position: ParsePosition, expected: str) -> Hint:
-    """Find the hint for angles with units or in minutes and seconds, and for names that begin with a digit."""
+    """Find the hint for an angle with a unit or in minutes and seconds, or for a name that begins with a digit."""
     at = position.at
     if position.kinds[at] == NUMBER and "name" in expected:
         name, point, rest = position.texts[at].partition(".")
@@ -55,7 +55,7 @@ def find_alias_hint(position: ParsePosition, expected: str) -> Hint:
     if position.kinds[at] != STRING or not ("(a name)" in expected or follows):
         return NO_HINT
     name = name_to_adql(position.texts[at][1:-1].replace("''", "'"))
-    return Hint("an alias is written without quotes, or in double quotes", (replace_token(position, at, name),))
+    return Hint("write an alias without quotes, or in double quotes", (replace_token(position, at, name),))
 
 
 def find_comma_hint(position: ParsePosition, expected: str) -> Hint:
@@ -66,15 +66,15 @@ def find_comma_hint(position: ParsePosition, expected: str) -> Hint:
     if before == "," and (
         kind in _CLAUSES or kind in (")", "SELECT", "BY", "NOT", "USING", "WHEN", "THEN", "IN", "IS")
     ):
-        return Hint("there is one comma too many", (delete_tokens(position, at - 1, at - 1),))
+        return Hint("there is an extra comma", (delete_tokens(position, at - 1, at - 1),))
     if kind == "," and "a value" in expected:
-        return Hint("there is one comma too many", (delete_tokens(position, at, at),))
+        return Hint("there is an extra comma", (delete_tokens(position, at, at),))
     if before in ("SELECT", "ALL", "DISTINCT") and kind == "FROM":
-        return Hint("name the columns after SELECT, or * for all")
+        return Hint("list the columns after SELECT, or write * for all columns")
     if kind == "," and expected == "AS and a type":
         return Hint("write CAST(value AS type)", (replace_token(position, at, " AS"),))
     if kind == "," and expected == "the end of the query":
-        return Hint("conditions are joined by AND or OR")
+        return Hint("join conditions with AND or OR")
     if kind in _OPERANDS and before in _VALUE_ENDS:
         return Hint("is a comma or an operator missing before it?")
     return NO_HINT
@@ -89,7 +89,7 @@ def find_bracket_hint(position: ParsePosition, expected: str) -> Hint:
         name = kinds[at + 1 : at + 3]
         quoted = len(name) == 2 and name[1] == "]" and (name[0] in (WORD, NAME) or name[0] in RESERVED)
         fix = (replace_tokens(position, at, at + 2, name_to_adql(position.texts[at + 1])),) if quoted else ()
-        return Hint('names are quoted with double quotes: "name"', fix)
+        return Hint('put names in double quotes: "name"', fix)
     if expected.startswith(") to close") and kind in _CLAUSES:
         return Hint("is a ) missing?", (append_to_token(position, at - 1, ")"),))
     if kind == "," and expected == ") to close the (":
@@ -104,12 +104,12 @@ def find_bracket_hint(position: ParsePosition, expected: str) -> Hint:
 
 
 def _find_row_value_hint(position: ParsePosition) -> Hint:
-    """Find the hint for ``(a, b)`` in place of a value."""
+    """Find the hint for ``(a, b)`` instead of a value."""
     at, kinds = position.at, position.kinds
     bracket = find_open_bracket(position, at)
     if operator := {"=": "IN", "<>": "NOT IN", "!=": "NOT IN"}.get(kinds[bracket - 1]):
         fix = replace_token(position, bracket - 1, operator)
-        return Hint(f"compare with several values by {operator} (a, b)", (fix,))
+        return Hint(f"to compare with several values, write {operator} (a, b)", (fix,))
     if kinds[bracket - 1] == "DISTINCT":
         return Hint(DISTINCT_ROWS_HINT)
     if kinds[bracket - 1] != "BETWEEN":
@@ -135,10 +135,10 @@ def _find_in_hint(position: ParsePosition) -> Hint:
 
 
 _DOUBLED = {
-    "=": ("equality is a single =", "="),
+    "=": ("write equality as a single =", "="),
     "&": ("'and' is AND", "AND"),
     "*": ("write a power as POWER(a, b)", ""),
-    "/": ("division is a single /", ""),
+    "/": ("write division as a single /", ""),
 }
 _PAIRS = {"=>": ">=", "=<": "<=", "><": "<>"}
 
@@ -155,23 +155,23 @@ def find_operator_hint(position: ParsePosition, expected: str) -> Hint:
     if pair := _PAIRS.get(before + kind):
         return Hint(f"type {pair}", (replace_tokens(position, at - 1, at, pair),))
     if kind == "~":
-        return Hint("match a regular expression by 1 = gavo_match(pattern, text)")
+        return Hint("match a regular expression with 1 = gavo_match(pattern, text)")
     if kind == before == ".":
         return Hint("one dot separates the parts of a name", (delete_tokens(position, at, at),))
     if before + kind == "<=>":
-        return Hint("equality is =; NULL is tested by IS NULL")
+        return Hint("write equality as =; test for NULL with IS NULL")
     return _find_is_hint(position, expected)
 
 
 def _find_is_hint(position: ParsePosition, expected: str) -> Hint:
-    """Find the hint for what follows IS and NOT in place of NULL or an operator."""
+    """Find the hint for a token after IS or NOT that is neither NULL nor an operator."""
     at = position.at
     kind, before = position.kinds[at], position.kinds[at - 1]
     if expected == "NULL" and kind in ("IN", "LIKE", "ILIKE", "BETWEEN"):
         return Hint(f"write NOT {kind}", (replace_tokens(position, at - 2, at - 1, "NOT"),))
     if expected.startswith("NULL") and kind in _OPERANDS | {"TRUE", "FALSE"}:
         first, operator = (at - 2, "<>") if before == "NOT" else (at - 1, "=")
-        return Hint("values are compared with = and <>", (replace_tokens(position, first, at - 1, operator),))
+        return Hint("compare values with = and <>", (replace_tokens(position, first, at - 1, operator),))
     if not expected.startswith("BETWEEN, IN"):
         return NO_HINT
     if kind in ("IS", "NULL"):
@@ -194,7 +194,7 @@ def _is_in_comment(position: ParsePosition) -> bool:
 
 
 def find_star_hint(position: ParsePosition, expected: str) -> Hint:
-    """Find the hint for a ``*`` that is no column list, product or COUNT(*)."""
+    """Find the hint for a ``*`` that is not a column list, a product or COUNT(*)."""
     at, kinds, texts = position.at, position.kinds, position.texts
     kind, before = kinds[at], kinds[at - 1]
     if kind == "*" and before in ("(", "DISTINCT"):
@@ -202,13 +202,13 @@ def find_star_hint(position: ParsePosition, expected: str) -> Hint:
     if before == "*" and kinds[at - 2] == WORD and kinds[at - 3] in ("LIKE", "ILIKE"):
         pattern = f"'{texts[at - 2]}%'"
         return Hint(
-            f"a pattern is written in single quotes, with % for any characters: {pattern}",
+            f"write a pattern in single quotes, with % for any characters: {pattern}",
             (replace_tokens(position, at - 2, at - 1, pattern),),
         )
     if kind == "AS" and before == "*":
-        return Hint("* has no alias")
+        return Hint("* cannot have an alias")
     if kind == "*" and "table name" in expected:
-        return Hint("a query reads tables by their names")
+        return Hint("write the name of a table")
     return NO_HINT
 
 
@@ -228,7 +228,7 @@ def find_other_hint(position: ParsePosition, expected: str) -> Hint:
     if kind == STRING and expected.startswith("a table"):
         parts = texts[at][1:-1].replace("''", "'").split(".")
         name = ".".join(map(name_to_adql, parts))
-        return Hint("names are written without quotes, or in double quotes", (replace_token(position, at, name),))
+        return Hint("write names without quotes, or in double quotes", (replace_token(position, at, name),))
     if kind == END and "a value" in expected:
         return Hint(f"the query ends after {texts[at - 1]}: is a part missing?")
     if expected.endswith("END") and kind in _CLAUSES:

@@ -1,4 +1,4 @@
-"""Hints for common mistakes, by the unexpected token and what the parser expected in its place."""
+"""Hints for common mistakes, found by the unexpected token and what the parser expected instead."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from clickhouse_schema.reserved_words import RESERVED
 
 _ONE_CONDITION = "each JOIN takes one condition, directly after its table; put nested joins in parentheses"
 _RESERVED_WORDS = {
-    "WITH": "write WITH once, at the beginning of the whole query",
+    "WITH": "write WITH once, at the beginning of the query",
     "ESCAPE": "LIKE has no ESCAPE in ADQL",
     "INTO": other_dialects.NO_STORING_HINT,
     "FETCH": other_dialects.TOP_HINT,
@@ -40,8 +40,8 @@ _RESERVED_WORDS = {
     "OVERLAPS": "compare the ends: a.low <= b.high AND b.low <= a.high",
 }
 _AFTER_VALUES = {
-    "CONTAINS": "find part of a text by LIKE '%part%', a position by 1 = CONTAINS(point, shape)",
-    "MOD": "the remainder is MOD(a, b)",
+    "CONTAINS": "find part of a text with LIKE '%part%', a position with 1 = CONTAINS(point, shape)",
+    "MOD": "for the remainder, write MOD(a, b)",
 }
 
 _CALLS = {"COUNT": "COUNT(*)", "PI": "PI()", "RAND": "RAND()"}
@@ -63,7 +63,20 @@ _OPERANDS = frozenset({WORD, NAME, NUMBER, STRING, ")"})
 
 
 def find_token_hint(position: ParsePosition, expected: str) -> Hint:
-    """Return the hint of the first rule that knows the unexpected token, or NO_HINT."""
+    """Return the hint of the first rule that applies.
+
+    Parameters
+    ----------
+    position
+        The parser at the unexpected token.
+    expected
+        What the parser expected, in the words of its message.
+
+    Returns
+    -------
+    Hint
+        The hint with its fixes; NO_HINT if no rule applies.
+    """
     for rule in _RULES:
         if hint := rule(position, expected):
             return hint
@@ -77,7 +90,7 @@ def _find_first_token_hint(position: ParsePosition, _expected: str) -> Hint:
         return Hint("a comment begins with --")
     word = position.texts[0].upper()
     if word in _VERBS:
-        return Hint("ADQL only reads: a query begins with SELECT or WITH")
+        return Hint("ADQL can only read data: a query begins with SELECT or WITH")
     if word == "FROM":
         return Hint("the columns come first: SELECT ... FROM ...")
     return _suggest_spelling(position, 0)
@@ -93,14 +106,14 @@ def _find_doubled_hint(position: ParsePosition, _expected: str) -> Hint:
 
 
 def _find_dialect_hint(position: ParsePosition, expected: str) -> Hint:
-    """Find the hint for a word of another dialect, here or, read as a name, one token before."""
+    """Find the hint for a word of another dialect, which may be the previous token, read as a name."""
     at = position.at
     left_out = position.kinds[at] == "EXCEPT" or position.kinds[at + 1 : at + 2] == ["("]
     if position.kinds[at - 1] == "*" and expected == "FROM" and left_out:
-        return Hint("ADQL cannot exclude columns from *: name the wanted columns")
+        return Hint("ADQL cannot exclude columns from *: list the wanted columns")
     if position.kinds[at - 2 : at + 1] == ["SELECT", "DISTINCT", "ON"]:
         return Hint(
-            "DISTINCT applies to whole rows; for one row of each group select ROW_NUMBER() OVER"
+            "DISTINCT applies to whole rows; for one row per group, select ROW_NUMBER() OVER"
             " (PARTITION BY a ORDER BY b) = 1 from a subquery"
         )
     for neighbour in (at, at - 1):
@@ -108,7 +121,7 @@ def _find_dialect_hint(position: ParsePosition, expected: str) -> Hint:
             word = position.texts[neighbour].upper()
             if word in other_dialects.WORD_SYNONYMS:
                 replacement = other_dialects.WORD_SYNONYMS[word]
-                return Hint(f"it is {replacement} in ADQL", (replace_token(position, neighbour, replacement),))
+                return Hint(f"in ADQL, write {replacement}", (replace_token(position, neighbour, replacement),))
             if word in other_dialects.WORD_HINTS:
                 return Hint(other_dialects.WORD_HINTS[word])
     return NO_HINT
@@ -131,7 +144,7 @@ def _suggest_spelling(position: ParsePosition, at: int) -> Hint:
     close = get_close_matches(word.upper(), _MISSPELT, n=1, cutoff=0.74)
     if not close:
         return NO_HINT
-    return Hint(f"did you mean {close[0]} in place of {word}?", (Fix(position.span_at(at), close[0]),))
+    return Hint(f"did you mean {close[0]} instead of {word}?", (Fix(position.span_at(at), close[0]),))
 
 
 def _find_by_hint(position: ParsePosition, expected: str) -> Hint:
@@ -141,12 +154,12 @@ def _find_by_hint(position: ParsePosition, expected: str) -> Hint:
 
 
 def _find_keyword_hint(position: ParsePosition, expected: str) -> Hint:
-    """Find the hint for a keyword that is clearly meant as itself."""
+    """Find the hint for a keyword that is clearly intended as a keyword."""
     at = position.at
     kind, before, after = position.kinds[at], position.kinds[at - 1], position.kinds[at + 1 : at + 2]
     if kind in ("DATE", "TIME", "TIMESTAMP") and after == [STRING]:
         return Hint(
-            "write a time as text, '2026-01-31T12:00:00', or as a CAST of it", (delete_tokens(position, at, at),)
+            "write a time as text, '2026-01-31T12:00:00', or as a CAST of text", (delete_tokens(position, at, at),)
         )
     if kind in _AFTER_VALUES and before in _OPERANDS:
         return Hint(_AFTER_VALUES[kind])
@@ -155,25 +168,25 @@ def _find_keyword_hint(position: ParsePosition, expected: str) -> Hint:
     if kind == "OUTER":
         return Hint("write LEFT, RIGHT or FULL OUTER JOIN")
     if kind == "WITH" and after == ["("]:
-        return Hint("ADQL has no hints on tables")
+        return Hint("ADQL has no table hints")
     if kind == "BETWEEN" and "a value" in expected:
         return Hint("write value BETWEEN a AND b")
     if kind in ARGUMENTS and kind not in _NEVER_NAMES and "a value" in expected:
         call = _CALLS.get(kind, "")
-        hint = f"{kind} is a function: {call or f'{kind}(...)'}; to use the word as a name put it in double quotes"
+        hint = f"{kind} is a function: {call or f'{kind}(...)'}; to use the word as a name, put it in double quotes"
         return Hint(hint, (replace_token(position, at, call),) if call else ())
     return NO_HINT
 
 
 def _find_reserved_hint(position: ParsePosition, expected: str) -> Hint:
-    """Quote a reserved word that is used as a name; for one that is misplaced return where it belongs."""
+    """Find the hint for a reserved word that is used as a name or misplaced."""
     at = position.at
     kind = position.kinds[at]
     if kind not in RESERVED:
         return NO_HINT
     written = position.texts[at]
     quoted = Hint(
-        f'{written} is a reserved word; to use it as a name put it in double quotes: "{written}"',
+        f'{written} is a reserved word; to use it as a name, put it in double quotes: "{written}"',
         (replace_token(position, at, f'"{written}"'),),
     )
     if position.kinds[at - 1] == "AS" and kind != "FROM" and "name" in expected:

@@ -20,14 +20,14 @@ _BLOCK_BYTES = 1 << 17
 
 @dataclass(frozen=True, slots=True)
 class ArchiveMember:
-    """A member: the place of its ``header`` in the archive, its ``size`` and its checksum (CRC-32)."""
+    """A member: the offset of its ``header`` in the archive, its ``size`` in bytes, and its checksum (CRC-32)."""
 
     header: int
     size: int
     checksum: int
 
     def find_bytes(self, read_bytes: ReadBytes) -> int:
-        """Return where its bytes begin."""
+        """Return the offset of its first byte in the archive. Raises OSError."""
         header = b"".join(read_bytes(self.header, self.header + _HEADER.size))
         name_length, extra_length = _HEADER.unpack(header)
         return self.header + _HEADER.size + int(name_length) + int(extra_length)

@@ -1,4 +1,4 @@
-"""Hands jobs to Celery workers through the Redis that holds the job store."""
+"""Notifies Celery workers of jobs through the Redis that holds the job store."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The disk that jobs take with results, parts and uploaded files: limits for each client and for all together.
+"""The disk space of jobs (results, parts and uploaded files): limits of each client and of all clients together.
 
 The job store keeps the sums with its records, so a check reads two numbers. A running job counts by the progress that
 it reports every half second, and is checked whenever it has written _CHECK_BYTES.
@@ -22,14 +22,14 @@ from tap_service.storage.results.result_store import ResultStore, ResultWriter
 
 _log = logging.getLogger("skyhouse")
 
-#: how much a job writes between two checks
+#: the bytes that a job writes between two checks
 _CHECK_BYTES = 8 << 20
-#: results that are deleted before the sum is read again
+#: the number of results that are deleted before the sum is read again
 _ARCHIVED_AT_ONCE = 20
 
 
 class JobDisk:
-    """Methods raise QuotaExceeded, which says what to do, and JobStoreUnavailable."""
+    """Methods raise QuotaExceeded, with the way out, and JobStoreUnavailable."""
 
     def __init__(self, config: Config, stores: JobStores) -> None:
         self._config = config
@@ -40,7 +40,7 @@ class JobDisk:
 
     @contextmanager
     def reserve(self, job: Job, n_bytes: int) -> Iterator[None]:
-        """Check that ``n_bytes`` more, one at least, fit; hold them until the record of the job counts them."""
+        """Check that ``n_bytes`` more bytes (at least one) fit; reserve them until the job's record counts them."""
         user = job.queued_job.user
         with self._lock:
             added = max(n_bytes, 1)
@@ -55,7 +55,7 @@ class JobDisk:
                     del self._reserved[user]
 
     def check_growth(self, job_id: str, written: int) -> None:
-        """Check a running job that has ``written`` so many bytes which are not complete yet."""
+        """Check a running job that has ``written`` bytes of an incomplete result."""
         try:
             job = self._jobs.get_job(job_id)
             own = job.kept_bytes + written
@@ -66,10 +66,10 @@ class JobDisk:
             _log.warning("the disk that jobs take cannot be checked now: %s", error)
 
     def _check(self, job: Job, of_client: int, added: int) -> None:
-        """Raise QuotaExceeded if the client's jobs take ``of_client`` bytes, or all jobs with ``added`` ones too many.
+        """Raise QuotaExceeded if ``of_client`` bytes are too many for the client, or ``added`` bytes for all clients.
 
         Delete the oldest results of anonymous clients if that makes room, and for a user also the files of anonymous
-        jobs that have not begun.
+        jobs that have not started.
         """
         limit = self._config.user_job_disk if job.owner is not None else self._config.anonymous_job_disk
         limit = limit if job.disk_limit is None else job.disk_limit
@@ -77,7 +77,7 @@ class JobDisk:
             whose = "your jobs" if job.owner is not None else "the jobs of your address"
             raise QuotaExceeded(
                 f"the results and files of {whose} would take {_format_size(of_client)}, and may take "
-                f"{_format_size(limit)}: delete jobs that you need no more, or ask for fewer rows or columns, or for "
+                f"{_format_size(limit)}: delete jobs that you no longer need, or ask for fewer rows or columns, or for "
                 "another format, such as Parquet"
             )
         limit = self._config.job_disk
@@ -89,10 +89,10 @@ class JobDisk:
             )
 
     def _make_room(self, wanted: int, owner: str | None) -> bool:
-        """Delete what anonymous clients have, the oldest first, until all jobs take ``wanted`` bytes at most.
+        """Delete the results of anonymous clients, the oldest first, until all jobs take at most ``wanted`` bytes.
 
-        Otherwise they could keep out all users for good, with files of jobs that they never run. Among themselves only
-        results make room.
+        Otherwise anonymous clients could keep out all users permanently, with files of jobs that they never run. For
+        anonymous clients, only results make room.
         """
         ways = [(self._jobs.list_archivable, self._archive_job)]
         ways += [(self._jobs.list_idle, self._abort_job)] if owner is not None else []
@@ -129,7 +129,7 @@ class JobDisk:
             for key in keys:
                 self._results.delete_result(key)
         except OSError as error:
-            _log.warning("what job %s has stored cannot be deleted yet: %s", job.job_id, error)  # the sweep does it
+            _log.warning("the files of job %s cannot be deleted yet: %s", job.job_id, error)  # the sweep does it
 
 
 class MeteredResults:

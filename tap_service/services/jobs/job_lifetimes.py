@@ -69,7 +69,7 @@ class JobLifetimes:
         return job
 
     def stop_query(self, query_id: str) -> None:
-        """Kill the query of a job that has ended. If the engine is away, the worker does it at its next report."""
+        """Kill the query of an ended job. If the engine is unavailable, the worker does it at its next report."""
         try:
             self._engine.cancel_query(query_id)
         except EngineError as error:

@@ -49,7 +49,7 @@ class JobMonitor:
 
     @contextmanager
     def keep_alive(self, job: Job) -> Iterator[None]:
-        """Send heartbeats while the job's uploaded tables are read, which has time limits of its own."""
+        """Send heartbeats while the job's uploaded tables are read, which has its own time limits."""
         self._preparing[job.job_id] = job
         try:
             yield

@@ -142,7 +142,7 @@ class JobQueue:
             raise ServiceBusy(f"{len(queued)} jobs wait already, the maximum of this service: run it later")
         if is_anonymous and len(queued) >= find_open_part(self._rules.waiting, self._rules.reserve):
             raise ServiceBusy(
-                f"{len(queued)} jobs are already waiting, and the remaining slots are reserved for users: log in, "
+                f"{len(queued)} jobs are already waiting, and the rest of the queue is reserved for users: log in, "
                 "or run it later"
             )
 

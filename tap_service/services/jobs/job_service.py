@@ -60,7 +60,7 @@ from tap_service.storage.open_storage import JobStores
 from tap_service.storage.results.job_upload_files import store_upload_file
 from tap_service.storage.results.result_store import ResultMissing
 
-#: results whose members are remembered
+#: the number of results whose members are cached
 _MAX_ARCHIVES = 20
 
 _END_OF_RESULT = 1 << 62
@@ -103,7 +103,7 @@ class JobService:
         Parameters
         ----------
         pairs
-            The parameters of the job and of its query; those of the query are validated when the job runs.
+            The parameters of the job and of its query; the parameters of the query are validated when the job runs.
         client
             The user who will own the job, or an anonymous client.
         files
@@ -176,7 +176,7 @@ class JobService:
             )
         if job.owner is None and of_all >= find_open_part(limit, self._config.user_reserve):
             raise ServiceBusy(
-                f"{of_all} jobs are PENDING, and the remaining places are reserved for users: create this one with "
+                f"{of_all} jobs are PENDING, and the rest is reserved for users: create this one with "
                 "PHASE=RUN, or log in"
             )
 
@@ -237,7 +237,7 @@ class JobService:
         self._check_parameters(job, parameters)
         self._check_files(job, files)
         with (
-            _translate_store_errors(job_id, "parameters can be changed while the job is PENDING only"),
+            _translate_store_errors(job_id, "parameters can be changed only while the job is PENDING"),
             self._stored_files(job, files) as kept,
         ):
             return self._jobs.set_parameters(job_id, parameters, find_run_id(parameters), kept)
@@ -258,7 +258,7 @@ class JobService:
 
     @contextmanager
     def _stored_files(self, job: Job, files: Mapping[str, Part]) -> Iterator[tuple[JobFile, ...]]:
-        """Put the files into the result store; delete them if the job does not get them. Raise QuotaExceeded."""
+        """Put the files into the result store; delete them if the job cannot be stored. Raises QuotaExceeded."""
         kept: list[JobFile] = []
         added = sum(part.size for part in files.values())
         try:

@@ -1,7 +1,7 @@
 """Jobs in pieces: the query runs over one range of cells after another, and the result store keeps each finished piece.
 
 A job has pieces so that each takes a limited time, and so that what its cross-matches keep of each fits into memory. A
-piece that reaches the memory limit all the same is cut in two, again and again.
+piece that still reaches the memory limit is cut in two, repeatedly.
 
 A worker that resumes a job starts at its first unfinished piece. All pieces of a result must come from the same data:
 when a table changes, the finished pieces are discarded.
@@ -68,7 +68,7 @@ class PiecewiseJobs:
         self._stores = stores
 
     def plan_job(self, job: Job, translation: Translation) -> PiecewiseRun | Undivided:
-        """Divide a job into pieces, resuming its finished ones, or return the reason why it runs as a whole."""
+        """Divide a job into pieces, resuming its finished ones, or return the reason why it runs undivided."""
         if not self._max_piece_seconds:
             return Undivided("jobs are not divided here")
         seconds = job.foreseen.seconds if job.foreseen else 0.0
@@ -95,7 +95,7 @@ class PiecewiseJobs:
         return self._make_run(job, translation, division, work, spread, reason)
 
     def cut_job(self, job: Job, translation: Translation) -> bool:
-        """Store that a job, which did not fit into memory as a whole, goes on in two pieces, if it can be divided."""
+        """Store that a job that exceeded its memory continues in two pieces; return False if it is indivisible."""
         division = Undivided("") if translation.bound is None else divide_query(translation.bound)
         if isinstance(division, Undivided) or not self._max_piece_seconds:
             return False
@@ -107,7 +107,7 @@ class PiecewiseJobs:
         return True
 
     def _count_by_memory(self, kept: RowDensity) -> int:
-        """Return the number of pieces of which each keeps what a join may keep; what lies anywhere is in each."""
+        """Return the number of pieces whose kept rows each fit into a join's memory."""
         return math.ceil(float(kept.rows.sum()) / find_memory_of_join(self._memory)) if self._memory else 1
 
     def _find_spread(self, translation: Translation, division: Division) -> _Spread:
@@ -139,7 +139,7 @@ class PiecewiseJobs:
 
 
 class PiecewiseRun:
-    """The row source of a job in pieces: an execution reads it in place of the engine."""
+    """The row source of a job in pieces."""
 
     def __init__(
         self,
@@ -252,7 +252,7 @@ class PiecewiseRun:
     def _execute_piece(self, number: int, query_id: str, settings: Settings, batch_rows: int) -> None:
         """Execute the first unfinished piece, which has this number, or cut it if it does not fit into memory.
 
-        One that is too small to be cut is executed once more, with the least memory.
+        A piece that is too small to be cut is executed again, with the least memory.
         """
         try:
             self._write_piece(number, query_id, settings, batch_rows)

@@ -113,7 +113,7 @@ class QueryJobs:
     def _run_query(
         self, job: Job, parameters: TapParameters, query: PreparedQuery, report: QueryReport, fingerprint: str
     ) -> JobCompletion | JobReturn:
-        """Run a query into the result store; what does not fit into memory as a whole goes on in pieces, if it can."""
+        """Run a query into the result store; if it exceeds its memory, continue in pieces where possible."""
         plan, translation = self._pieces.plan_job(job, query.translation), query.translation
         if isinstance(plan, PiecewiseRun):
             progress = _build_progress(job, query, report, (plan.plan,), plan.pieces_info)

@@ -68,7 +68,7 @@ class RowChecksum:
         text = b"".join(line + b"\n" for line in self._take_lines())
         if not self._scratch.budget.take_bytes(len(text)):
             raise NoRoom(
-                "the checksum of so many rows needs more disk space than the service has now: ask for fewer rows, or "
+                "the checksum of these rows needs more disk space than the service has now: ask for fewer rows, or "
                 "create the job without CHECKSUM"
             )
         self._files.callback(self._scratch.budget.return_bytes, len(text))

@@ -105,7 +105,7 @@ class TableChangeJobs:
         self._monitor = monitor
 
     def read_parameters(self, job: Job) -> TapParameters:
-        """Read the parameters as those of a query; its text is the request."""
+        """Read the parameters as parameters of a query whose text is the request."""
         own = [pair for pair in job.parameters if pair[0].upper() not in ("REQUEST", "QUERY", "UPLOAD", "LANG")]
         text = " ".join([find_table_request(job.parameters), *(f"{name}={value}" for name, value in own)])
         return read_tap_parameters([*own, ("QUERY", text)], len(text))
@@ -116,7 +116,7 @@ class TableChangeJobs:
             find_table_request(job.parameters)
         ]
         if job.owner is None:
-            raise Forbidden("only users have tables of their own: create the job with a name and password, or a token")
+            raise Forbidden("only users have their own tables: create the job with a name and password, or a token")
         change, clock = TableChange(self._engine, job.query_id), EngineClock()
         progress = JobProgress(report, 1, None)
         with self._monitor.watch(RunningJob(job, change, progress)):

@@ -1,4 +1,4 @@
-"""How many requests to /sync work and wait at once, in each lane and for each client."""
+"""The maximum number of requests to /sync that work and wait at once, in each lane and for each client."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from tap_service.models.client import Client
 from tap_service.models.engine_share import Lane
 from tap_service.settings.client_limits import find_open_part
 
-#: light queries are short: twice as many run at once as heavy ones
+#: light queries are short: twice as many run at once as heavy queries
 _LIGHT_PER_HEAVY = 2
-#: few, so that a query's thread seldom waits for theirs; a name service may hold one for seconds
+#: few, so that a query's thread seldom waits for a reading thread; a name service may occupy one for seconds
 _READING_SLOTS = 6
-#: of one client at once: pages and scripts ask for many small things at the same time
+#: reads of one client at once: pages and scripts ask for many small things at the same time
 _MAX_READING = 2
 _MAX_WAITING_TO_READ = 200
 #: for requests that wait for name services, fetched tables, or readers of uploads

@@ -26,28 +26,37 @@ from tap_service.storage.engine.engine import Engine, EngineError
 
 _log = logging.getLogger("skyhouse")
 
-#: Rows of one name, and names of one completion, that are read from a table.
+#: The maximum number of rows of one name, and of names of one completion, that are read from a table.
 _MAX_ROWS = 20
 _MAX_COMPLETIONS = 10
 
-#: Objects of a region, and rows of the tables where they are looked for.
+#: The maximum number of objects of a region, and of rows of the tables that are searched for them.
 _MAX_LISTED = 50
 MAX_LISTED_ROWS = 1_000_000
 
-#: Candidates and suggestions in a message.
+#: The maximum number of candidates and suggestions in a message.
 _MAX_TOLD = 4
 
-#: Catalogues differ by this much about the position of one object; degrees.
-SAME_PLACE = 60 / 3600
+#: Catalogues' positions of one object differ by up to this separation, in degrees.
+SAME_POSITION = 60 / 3600
 
 _SETTINGS: dict[str, str | int] = {"max_execution_time": 2, "max_threads": 1}
 
 
 @dataclass(frozen=True, slots=True)
 class NamedObject:
-    """A row with a name, which is ``name``; ``main_name`` is its first.
+    """An object with a name.
 
-    ``ra``, ``dec``: degrees, ICRS; ``magnitude``: None if the table has none; ``table``: '' if Sesame found it.
+    Attributes
+    ----------
+    name, main_name
+        The name that was looked for, and the object's first name.
+    table
+        The qualified name of the table; '' if Sesame found the object.
+    ra, dec
+        The ICRS position in degrees.
+    magnitude
+        The first magnitude of the table; None if it has none.
     """
 
     name: str
@@ -59,7 +68,7 @@ class NamedObject:
 
 
 class NameResolver:
-    """Thread-safe. ``sesame``: None asks no other host."""
+    """Thread-safe. ``sesame``: finds names that no table has; None to ask no other host."""
 
     def __init__(self, engine: Engine, sesame: SesameResolver | None) -> None:
         self._engine = engine
@@ -82,7 +91,7 @@ class NameResolver:
         return [NamedObject(name, name, "", ra, dec, None)]
 
     def complete_name(self, catalogue: Catalogue, start: str) -> list[NamedObject]:
-        """Return some objects with a name that begins so, the brightest first; a table that takes long adds none."""
+        """Return some objects whose names start with ``start``, the brightest first; skip tables that take long."""
         key = normalise_name(start)
         found: list[NamedObject] = []
         for entry in _list_named_tables(catalogue) if key else ():
@@ -96,7 +105,7 @@ class NameResolver:
     def list_bright(self, catalogue: Catalogue, position: Position, radius: float) -> list[NamedObject]:
         """Return the brightest objects with a proper name within a circle, in degrees. Raises EngineError.
 
-        Tables of more than ``MAX_LISTED_ROWS`` rows are left out: their rows would all have to be looked at.
+        Tables of more than ``MAX_LISTED_ROWS`` rows are left out: all of their rows would have to be read.
         """
         found: list[NamedObject] = []
         for entry in _list_named_tables(catalogue):
@@ -124,7 +133,7 @@ class NameResolver:
             yield NamedObject(table=entry.qualified_name, **row)
 
     def make_lookup(self, catalogue: Catalogue) -> PositionLookup | None:
-        """Return what looks up the positions of names for a caller's tables; None if nothing knows names."""
+        """Return a function that looks up positions of names in a catalogue; None if nothing knows names."""
         return partial(self._find_position, catalogue) if has_names(catalogue) or self._sesame else None
 
     def _find_position(self, catalogue: Catalogue, name: str) -> Position:
@@ -146,7 +155,7 @@ class NameResolver:
         return f"no object called '{make_printable(name)}' is in {', '.join(tables[:_MAX_TOLD])}: {hint}"
 
     def suggest_names(self, catalogue: Catalogue, name: str) -> list[str]:
-        """Return names that begin as an unknown one does."""
+        """Return names that start like an unknown name."""
         key = normalise_name(name)
         for length in (len(key) - 1, len(key) * 2 // 3, len(key) // 2):
             if length >= 2 and (found := self.complete_name(catalogue, key[:length])):
@@ -172,7 +181,7 @@ class NameResolver:
             yield NamedObject(table=entry.qualified_name, **row)
 
     def _read_keys(self, entry: TableEntry, start: str, sharding: Sharding | None) -> list[str]:
-        """Return some names in the dictionary of the index that begin so, the shortest first."""
+        """Return some names of the index's dictionary that start with ``key``, the shortest first."""
         [index] = names_index(entry.table)
         database, [table] = entry.part_tables
         source = f"mergeTreeTextIndex({quote_string(database)}, {quote_string(table)}, {quote_string(index)})"
@@ -210,7 +219,7 @@ def _order_by_brightness(found: NamedObject) -> tuple[bool, float, str]:
 def _agree_on_position(name: str, found: Sequence[NamedObject]) -> Position:
     """Return the position of the first. Raise NameLookupError if others of the same name are elsewhere."""
     first, *others = found
-    apart = [other for other in others if _find_separation(first, other) > SAME_PLACE]
+    apart = [other for other in others if _find_separation(first, other) > SAME_POSITION]
     if apart:
         told = (
             f"{each.main_name} in {each.table} at POINT({each.ra:.5f}, {each.dec:.5f})"

@@ -182,7 +182,8 @@ class QueryLanes:
             )
         if state.n_waiting >= slot.max_waiting:
             is_full = state.n_waiting >= self._limits.waiting
-            reason = "this service accepts no more" if is_full else "the remaining slots are reserved for users: log in"
+            open_part = "the rest of the queue is reserved for users: log in"
+            reason = "this service accepts no more" if is_full else open_part
             raise ServiceBusy(
                 f"{state.n_running + state.n_waiting} requests work or wait, and {reason}"
                 f"{':' if is_full else ','} try again in a while{_way_out(slot.lane)}"

@@ -73,7 +73,7 @@ class QueryService:
         return answer
 
     async def estimate_query(self, parameters: TapParameters, client: Client) -> QueryEstimate:
-        """Estimate a query, in a lane of its own so that estimates do not delay queries. Raises InvalidQueryError."""
+        """Estimate a query, in a separate lane so that estimates do not delay queries. Raises InvalidQueryError."""
         lane = Lane.FETCHING if may_wait(parameters) else Lane.ESTIMATING
         call = partial(estimate_query, self._preparation, parameters, self._config.hard_maxrec, owner=client.name)
         return await self._run_in_lane(lane, client, call)
@@ -90,7 +90,7 @@ class QueryService:
         return await self._run_in_lane(lane, client, call)
 
     async def run_reading(self, call: Callable[[], _T], client: Client, lane: Lane = Lane.READING) -> _T:
-        """Run a short read, in a lane of its own so that it does not delay queries. Raises its error, and as above.
+        """Run a short read, in a separate lane so that it does not delay queries. Raises as ``run_in_lane``.
 
         Unlike a query it runs while the service drains. ``lane``: FETCHING for a read that may wait for another host.
         """

@@ -18,9 +18,9 @@ _ESTIMATE_MARGIN = 1.1
 
 @dataclass(frozen=True, slots=True)
 class SampleSuggestion:
-    """Text to insert at the offset ``at`` of the query, so that rows from the whole sky fit the limit.
+    """Text to insert at the offset ``at`` of the query, so that rows from the entire sky fit the limit.
 
-    ``of``: the table, as the query writes it if that is one line.
+    ``of``: the table, as written in the query if that is one line.
     """
 
     at: int
@@ -30,11 +30,20 @@ class SampleSuggestion:
 
 @dataclass(frozen=True, slots=True)
 class RowLimit:
-    """The row limit in force, and its effect on one query.
+    """The row limit of one query, and its effect.
 
-    ``hard`` is the maximum for such a request, ``jobs`` that for jobs. ``rows``: the result without limit, None if
-    unknown. ``order``: 'sky' for HEALPix order, 'asked' for ORDER BY, otherwise ''. ``sample``: None if a sample would
-    answer a different query.
+    Attributes
+    ----------
+    limit
+        The limit in rows.
+    hard, jobs
+        The maximum limit of such a request, and of jobs.
+    rows
+        The rows of the result without the limit; None if unknown.
+    order
+        'sky' for HEALPix order, 'asked' for ORDER BY, otherwise ''.
+    sample
+        The sample to suggest; None if a sample would answer a different query.
     """
 
     limit: int
@@ -71,7 +80,7 @@ class RowLimit:
 
     def _way_out(self, verb: str) -> str:
         missing = {
-            "sky": f"Rows come in HEALPix order, so whole parts of the sky {verb} missing. ",
+            "sky": f"Rows come in HEALPix order, so entire parts of the sky {verb} missing. ",
             "asked": f"The last rows in the query's order {verb} missing. ",
         }
         text = missing.get(self.order, "") if self.limit else ""
@@ -87,14 +96,23 @@ class RowLimit:
 
 
 def apply_row_limit(given: RowLimit, rows: ResultRows | None, translation: Translation, text: str) -> RowLimit:
-    """Complete the ``given`` limits with their effect on a translated query, whose text is ``text``."""
+    """Return the limits of a query with their effect.
+
+    Parameters
+    ----------
+    given
+        The limits without their effect.
+    rows
+        The rows of the result without a limit; None if unknown.
+    translation, text
+        The translated query, and its text.
+    """
     if translation.bound is None:
         return replace(given, rows=rows)
     query = translation.bound.query
     topped = rows is not None and translation.top is not None and translation.top <= rows.rows
-    sample = (
-        None if topped else _suggest_sample(query, given.limit, rows, text)
-    )  # of how many rows TOP took these is not known
+    # it is unknown how many rows there would be without TOP
+    sample = None if topped else _suggest_sample(query, given.limit, rows, text)
     return replace(given, rows=rows, order=_find_order(query), sample=sample)
 
 
@@ -132,7 +150,7 @@ def _suggest_sample(query: Query, limit: int, rows: ResultRows | None, text: str
 
 
 def fitting_percentage(limit: int, rows: float) -> str:
-    """Return the largest percentage, of two digits, with which a sample of ``rows`` stays within ``limit``."""
+    """Return the largest percentage of two digits for which a sample of ``rows`` rows stays within ``limit``."""
     expected = (math.sqrt(_DEVIATIONS**2 + 4 * limit) - _DEVIATIONS) ** 2 / 4  # expected + 3 sqrt(expected) = limit
     percent = min(100 * expected / rows, 99.0)
     step = 10.0 ** (math.floor(math.log10(percent)) - 1)

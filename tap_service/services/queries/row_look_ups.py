@@ -1,7 +1,8 @@
-"""Look-ups of whole rows that come at the same time, put together into one statement for each table.
+"""Combines simultaneous look-ups of complete rows into one statement for each table.
 
-Nobody waits for others to come: a look-up goes at once if no statement of its kind runs, and those that come meanwhile
-go together when it ends. If a statement fails or is cancelled, its other look-ups run by themselves.
+No look-up waits for others to arrive: it starts at once if no statement of its kind runs. Look-ups that arrive
+meanwhile start together when that statement ends. If a statement fails or is cancelled, its other look-ups run
+separately.
 """
 
 from __future__ import annotations
@@ -17,22 +18,22 @@ from adql.ir import Literal
 from clickhouse_schema.row_decoder import RowStoreError, decode_rows
 from tap_service.storage.engine.engine import Engine, EngineError, QueryCancelled, Settings
 
-#: Longer look-ups do not make others wait.
+#: Look-ups with more ids run separately, so that no other look-up waits for them.
 _MAX_IDS = 16
 
 _MAX_JOINED = 64
 
-#: Ids are not enforced to be unique: a result of so many rows is not used.
+#: Ids may repeat: a combined result with as many rows is not used.
 _MAX_ROWS = 8192
 
 
 @dataclass(eq=False, slots=True)
 class _LookUp:
-    """A look-up. ``turn`` is set when it is the first of ``members``, or has ``rows``, or has to run by itself."""
+    """A look-up. ``turn`` is set when it leads ``members``, when it has ``rows``, or when it must run separately."""
 
     statement: StoredRowStatement
     query_id: str
-    #: what joined look-ups have in common
+    #: equal for look-ups that can be combined
     kind: Hashable
     turn: threading.Event = field(default_factory=threading.Event)
     members: Sequence[_LookUp] = ()
@@ -52,18 +53,32 @@ class RowLookUps:
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
         self._lock = threading.Lock()
-        #: of each kind that runs, those that wait for its end
+        #: for each kind that runs, the look-ups that wait for its end
         self._waiting: dict[Hashable, list[_LookUp]] = {}
-        #: those that wait, also for the statement that has their ids, by query
+        #: waiting look-ups by query id, including look-ups whose statement runs
         self._asked: dict[str, _LookUp] = {}
 
     def fetch_rows(self, statement: StoredRowStatement, query_id: str, settings: Settings) -> pa.RecordBatch | None:
-        """Return the result of a bare look-up; None for others, and if the statement fails: they run by themselves.
+        """Return the result of a look-up.
+
+        Parameters
+        ----------
+        statement
+            The look-up.
+        query_id
+            The engine's name for the query.
+        settings
+            The engine's settings for it.
+
+        Returns
+        -------
+        pyarrow.RecordBatch or None
+            The rows; None if the look-up must run separately, because it cannot be combined or the statement failed.
 
         Raises
         ------
         QueryCancelled
-            ``cancel_query`` was called, or the engine's.
+            The look-up or the statement was cancelled.
         """
         look_up = statement.look_up
         if look_up is None or len(look_up.ids) > _MAX_IDS:
@@ -83,7 +98,7 @@ class RowLookUps:
         return asked.rows
 
     def cancel_query(self, query_id: str) -> None:
-        """Cancel a look-up that waits. The engine knows a statement by the name of its first look-up."""
+        """Cancel a waiting look-up. The engine knows a statement by the query id of its first look-up."""
         with self._lock:
             asked = self._asked.get(query_id)
             if asked is None or asked.members:
@@ -107,7 +122,7 @@ class RowLookUps:
             del self._asked[asked.query_id]
 
     def _start_next(self, kind: Hashable) -> None:
-        """After the end of a statement, let the first that waits ask for all that wait."""
+        """After the end of a statement, let the first waiting look-up ask for all waiting look-ups."""
         with self._lock:
             waiting = self._waiting.pop(kind)
             if waiting:
@@ -140,17 +155,17 @@ def take_columns(batch: pa.RecordBatch, statement: StoredRowStatement) -> pa.Rec
 
 
 def _share_rows(members: Sequence[_LookUp], stored: pa.Array) -> None:
-    """Give each look-up the rows of its ids, as many as its own limit allows."""
+    """Give each look-up the rows of its ids, up to its own limit."""
     statement = members[0].statement
-    assert statement.look_up is not None  # noqa: S101  others are not joined
+    assert statement.look_up is not None  # noqa: S101  only look-ups are combined
     [found] = decode_rows(stored, statement.layout, [statement.look_up.column])
-    places: dict[object, list[int]] = {}
-    for place, value in enumerate(found.to_pylist()):
-        places.setdefault(value, []).append(place)
+    indexes: dict[object, list[int]] = {}
+    for index, value in enumerate(found.to_pylist()):
+        indexes.setdefault(value, []).append(index)
     order: list[int] = []
     spans: list[tuple[int, int]] = []
     for member in members:
-        own = [place for value in member.ids for place in places.get(value, ())][: member.statement.query.limit]
+        own = [index for value in member.ids for index in indexes.get(value, ())][: member.statement.query.limit]
         spans.append((len(order), len(own)))
         order += own
     rows = take_columns(pa.RecordBatch.from_arrays([stored.take(pa.array(order, pa.int64()))], ["row"]), statement)

@@ -92,5 +92,5 @@ def translate_errors(query_id: str) -> Iterator[None]:
         detail = error.detail if isinstance(error, EngineError) else repr(error)
         _log.error("query %s failed: %r", query_id, detail, exc_info=error)
         raise InternalError(
-            f"the service failed on this query because of an error of its own; its log has the reason under {query_id}"
+            f"the service failed on this query because of an internal error; its log has the reason under {query_id}"
         ) from error

@@ -40,7 +40,7 @@ class SpoolStore:
     ) -> None:
         self.memory = Budget(memory)
         self.disk = Budget(disk)
-        #: what all anonymous clients may take of it, who could read slowly for days
+        #: the part of all anonymous clients, who could read slowly for days
         self.open_disk = Budget(disk if open_disk is None else open_disk, self.disk)
         self.directory = directory
         self.segment_bytes = min(_SEGMENT_BYTES, disk // _MAX_SHARE)
@@ -79,7 +79,7 @@ class SpoolStore:
 
 @dataclass(slots=True)
 class ClientShare:
-    """What one client's spools may hold, also of the ``whole`` disk, and how many there are."""
+    """The budgets of one client's spools, including the ``whole`` disk's, and the number of these spools."""
 
     memory: Budget
     disk: Budget
@@ -112,7 +112,7 @@ class Spool:
         self._parts: deque[bytes | _FileSegment] = deque()
         self._in_memory = 0
         self._unread = 0
-        #: the reader is woken by so many unread bytes, or by the end
+        #: the number of unread bytes that wakes the reader; the end does so too
         self._wanted: float = 1
         self._ended = self._closed = False
         self._is_taken = self._is_held_back = False
@@ -144,7 +144,7 @@ class Spool:
         self._wake_reader()
 
     def hold_back(self) -> bool:
-        """Keep all bytes from the reader until ``drop_held_bytes`` or the end; return False if it has begun to read."""
+        """Hold all bytes back until ``drop_held_bytes`` or the end; return False if the reader has started."""
         with self._lock:
             if self._is_taken or self._ended or self._closed:
                 return False
@@ -152,7 +152,7 @@ class Spool:
             return True
 
     def drop_held_bytes(self) -> None:
-        """Drop the bytes that were held back: others follow in their place."""
+        """Drop the bytes that were held back, before the query writes them again."""
         with self._lock:
             while self._parts:
                 self._drop_first()
@@ -193,7 +193,7 @@ class Spool:
                         await self._wake.wait()
 
     async def wait_readable(self) -> bool:
-        """Wait for bytes, which are the reader's from then on; return False at the end."""
+        """Wait for bytes, which can no longer be held back then; return False at the end."""
         self._wanted = 1
         while True:
             self._wake.clear()
@@ -248,7 +248,7 @@ class Spool:
         if not disk.take_bytes(count, anyway=anyway):
             raise NoRoom(
                 f"the {disk.limit} bytes that this service holds for slow clients are full: "
-                "ask for fewer rows or columns, or again later"
+                "ask for fewer rows or columns, or try again later"
             )
         if not of_client.take_bytes(count, anyway=anyway):
             disk.return_bytes(count)

@@ -1,4 +1,4 @@
-"""Executes look-ups of whole rows: stored rows from the engine, columns to the reader."""
+"""Executes look-ups of complete rows: reads stored rows from the engine, and returns their columns."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ _MISSING_COLUMN_CODES = (47, 16, 10)
 
 
 class StoredRowSource:
-    """The row source of a look-up of whole rows; an execution reads it in place of the engine.
+    """The row source of a look-up of complete rows.
 
-    ``look_ups``: those of other queries, which it may join.
+    ``look_ups``: combines it with the look-ups of other queries.
     """
 
     def __init__(self, engine: Engine, statement: StoredRowStatement, look_ups: RowLookUps) -> None:

@@ -12,7 +12,7 @@ from tap_service.models.upload_parameter import Part, TextPart, Upload, read_upl
 from tap_service.serializers import Format, UnknownFormatError, find_format
 from tap_service.service_errors import ParameterError
 
-#: an integer with more digits exceeds every table
+#: an integer with more digits exceeds the rows of every table
 _MAX_DIGITS = 18
 
 
@@ -20,8 +20,22 @@ _MAX_DIGITS = 18
 class TapParameters:
     """The valid parameters of a query.
 
-    ``maxrec`` is None if the client gave none; ``on_timeout`` is 'job', 'error' or '': what a query in /sync becomes
-    at the time limit; ``in_history``: whether the user's history lists it.
+    Attributes
+    ----------
+    query, language
+        The text, and the value of LANG.
+    format
+        The output format.
+    maxrec
+        MAXREC; None if the client gave none.
+    runid
+        RUNID, the client's name for the query.
+    uploads
+        The tables of UPLOAD.
+    on_timeout
+        What a query of /sync becomes at the time limit: 'job', 'error', or '' for the service's default.
+    in_history
+        Whether the user's history lists the query.
     """
 
     query: str
@@ -42,16 +56,16 @@ def read_tap_parameters(
     Parameters
     ----------
     pairs
-        Names are case-insensitive; unknown ones and empty values are ignored.
+        Names and values; names are case-insensitive, unknown names and empty values are ignored.
     max_query_length
-        In characters.
+        The maximum length of a query in characters.
     parts
         The files to which UPLOAD may refer.
 
     Raises
     ------
     ParameterError
-        Names the parameter, the fault and the way out.
+        The message names the parameter, the error and the way out.
     """
     pairs = tuple(pairs)
     given = read_single_values(pairs, SINGLE_VALUED)

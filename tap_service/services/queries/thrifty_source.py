@@ -1,4 +1,4 @@
-"""The engine as the source of rows, once more with the least memory for a query that has reached its limit."""
+"""The engine as a row source that repeats a query with the least memory if it reaches its memory limit."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _log = logging.getLogger("skyhouse")
 
 
 class ThriftySource:
-    """A row source. A query that reaches its memory limit before its first rows runs once more, with the least memory.
+    """A row source. A query that reaches its memory limit before its first rows runs again, with the least memory.
 
     Parameters
     ----------
@@ -58,7 +58,7 @@ class ThriftySource:
                 if not self._frugal:
                     raise
                 stack.close()
-                _log.info("query %s runs once more, with the least memory", query_id)
+                _log.info("query %s reached its memory limit and runs again, with the least memory", query_id)
                 batches = open_stream(combine_settings(settings or {}, self._frugal))
             yield batches
 

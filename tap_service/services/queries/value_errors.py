@@ -27,8 +27,8 @@ _MEANINGS = (
         "Unexpected inf or nan",
         "CAST of NaN or infinity to an integer: leave such rows out, with ABS(x) < 1e300",
     ),
-    ("Cannot read DateTime", "a text is no timestamp: they are written '2026-01-31T12:00:00'"),
-    ("Cannot parse DateTime", "a text is no timestamp: they are written '2026-01-31T12:00:00'"),
+    ("Cannot read DateTime", "a text is no timestamp: write timestamps as '2026-01-31T12:00:00'"),
+    ("Cannot parse DateTime", "a text is no timestamp: write timestamps as '2026-01-31T12:00:00'"),
     ("Cannot read floating point value", "a text is no number: leave such rows out, with LIKE or CASE"),
     (
         "Scalar subquery returned more than one row",

@@ -65,7 +65,7 @@ class OwnTokens:
             raise TooManyTokens(f"you have {_MAX_TOKENS} tokens, the maximum: revoke one that you do not need")
         with _translate_errors():
             value = accounts.add_token(user.name, label, days, latest=user.valid_until)
-        [made] = [token for token in accounts.list_tokens(user.name) if token.is_of(value)]
+        [made] = [token for token in accounts.list_tokens(user.name) if token.matches(value)]
         return {**_describe_token(made), "token": value}
 
     def revoke_token(self, user: Identity, token_id: str) -> None:

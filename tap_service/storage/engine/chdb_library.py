@@ -1,7 +1,7 @@
 """Imports chDB without its signal handlers.
 
-chDB 4.4 catches the signals of a crash in the whole process, and leaves the crashed thread asleep: the process neither
-works nor ends. Without its handlers the process dies of the signal, and Python's fault handler can write the stacks.
+chDB 4.4 catches crash signals in the whole process and leaves the crashed thread asleep, so that the process neither
+works nor ends. Without its handlers the process dies of the signal, and Python's faulthandler can write the stacks.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from functools import cache
 from types import ModuleType
 
-#: what chDB catches; SIGTSTP, Ctrl-Z in a terminal, is a debugging aid there
+#: the signals that chDB catches; SIGTSTP, Ctrl-Z in a terminal, helps to debug chDB
 _CAUGHT_SIGNALS = (
     signal.SIGABRT,
     signal.SIGBUS,
@@ -25,7 +25,7 @@ _CAUGHT_SIGNALS = (
     signal.SIGTSTP,
 )
 
-#: more than a ``struct sigaction`` has on any system
+#: more bytes than a ``struct sigaction`` has on any system
 _MAX_ACTION_BYTES = 512
 
 _LIBC = ctypes.CDLL(None)
@@ -33,7 +33,7 @@ _LIBC = ctypes.CDLL(None)
 
 @cache
 def load_chdb() -> ModuleType:
-    """Import chDB, which takes 0.4 s: only where the engine runs in this process."""
+    """Import chDB. This takes 0.4 s, so call it only where the engine runs in this process."""
     with _signal_actions_kept():  # the import opens an engine, and with it the handlers
         import chdb
         from chdb import _chdb
@@ -44,7 +44,7 @@ def load_chdb() -> ModuleType:
 
 @contextmanager
 def _signal_actions_kept() -> Iterator[None]:
-    """Give each signal the action again that it had before; Python knows only handlers of its own."""
+    """Restore the action of each signal at the end; Python's ``signal`` knows only handlers in Python."""
     actions = {int(number): ctypes.create_string_buffer(_MAX_ACTION_BYTES) for number in _CAUGHT_SIGNALS}
     for number, action in actions.items():
         _LIBC.sigaction(number, None, action)

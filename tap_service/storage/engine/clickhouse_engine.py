@@ -4,8 +4,8 @@ Measured with ClickHouse 26.9 and clickhouse-connect 1.12:
 
 * the driver's sessions serialise queries, so this engine uses none: one client serves all threads;
 * the HTTP status is 200 from the first byte on; ``clickhouse_http_body`` finds later errors;
-* closing the connection stops a query only when it next reads rows: leaving a stream early kills the query by its id;
-* a query may be silent for hours, so only TCP keepalive detects a vanished server.
+* closing the connection stops a query only when it next reads rows, so leaving a stream early kills the query by its
+id; * a query may be silent for hours, so only TCP keepalive detects a vanished server.
 """
 
 from __future__ import annotations
@@ -52,34 +52,34 @@ from tap_service.storage.engine.running_queries import list_running_ids, read_pr
 
 _log = logging.getLogger("skyhouse")
 
-#: idle connections that stay open
+#: maximum number of idle connections that stay open
 _POOL_CONNECTIONS = 64
 
 _CONNECT_SECONDS = 5
 
-#: the longest silence of the server in quick statements, such as KILL QUERY
+#: time limit in seconds of the server's silence during quick statements, such as KILL QUERY
 _SHORT_SECONDS = 10
 
-#: The server stops a query that reads rows and whose client is gone, such as that of a killed service, if it may only
-#: read. (It looks for its client when it has read rows: a join that computes for hours without reading goes on.)
+#: With these settings the server stops a read-only query when its client is gone, such as a killed service. (The server
+#: checks the connection when it has read rows: a join that computes for hours without reading continues.)
 _ATTENDED: dict[str, str | int | float] = {"readonly": 2, "cancel_http_readonly_queries_on_client_close": 1}
 
-# By default the driver cuts messages at 240 characters and logs the errors that it raises.
+# By default the driver truncates messages to 240 characters, and logs the errors that it raises.
 set_setting("max_error_size", 0)
 logging.getLogger("clickhouse_connect").setLevel(logging.CRITICAL)
-# Its warnings of broken connections repeat the errors that are raised, with all settings.
+# Its warnings about broken connections repeat the raised errors, with all settings.
 logging.getLogger("urllib3.connectionpool").setLevel(logging.ERROR)
 
 
 class ClickHouseEngine:
-    """One server; ``ClickHouseServers`` combines several.
+    """One ClickHouse server; ``ClickHouseServers`` combines several.
 
     Parameters
     ----------
     url
         Such as ``http://ch1:8123``. Not a load balancer: a query is killed on the server where it runs.
     user, password
-        The user's rights decide what queries can read.
+        The rights of this user decide what queries can read.
     max_memory
         The memory limit of one query in bytes; 0 leaves it to the server.
     silence_seconds
@@ -90,7 +90,7 @@ class ClickHouseEngine:
     Raises
     ------
     EngineUnavailable
-        The server does not answer or refuses the user.
+        The server does not answer, or refuses the user.
     """
 
     def __init__(
@@ -159,7 +159,7 @@ class ClickHouseEngine:
                 self._cancel_abandoned(query_id)
 
     def insert_batches(self, table: str, batches: Iterable[pa.RecordBatch], settings: Settings | None = None) -> None:
-        """Insert all batches as one block, one part per partition. Nothing is sent before the last batch exists."""
+        """Insert all batches as one block, one part for each partition. Nothing is sent until all batches exist."""
         parts = [batch for batch in batches if batch.num_rows]
         if not parts:
             return
@@ -205,7 +205,7 @@ class ClickHouseEngine:
             raise EngineUnavailable("the engine returns wrong answers")
 
     def close(self) -> None:
-        """Close the connections. Callers cancel what still runs in the server. May be called twice."""
+        """Close the connections. Callers cancel queries that still run in the server. May be called twice."""
         self._closed = True
         self._pool.clear()
 
@@ -222,11 +222,11 @@ class ClickHouseEngine:
     def _open_body(
         self, client: Client, sql: str, settings: Settings | None, *, result: bool = True
     ) -> Iterator[ResponseBody]:
-        """Send a statement and yield the response, an Arrow stream if there is a ``result``."""
+        """Send a statement and yield the response, which is an Arrow stream if there is a ``result``."""
         wanted = self._merge_settings(settings)
         form = "ArrowStream" if result else "Null"
         with _translate_errors():
-            # not every statement takes a FORMAT clause, so a header names the format
+            # some statements take no FORMAT clause, so a header names the format
             response = client.raw_stream(sql, settings=wanted, transport_settings={"X-ClickHouse-Format": form})
         body = ResponseBody(cast(BaseHTTPResponse, response))
         try:
@@ -265,13 +265,13 @@ class ClickHouseEngine:
 
 
 def _query_id_settings(query_id: str) -> dict[str, str | int | float]:
-    """Return the settings that name a query. A retry replaces the query of a killed worker with the same id."""
+    """Return the settings that name a query. A retry replaces the query of a killed worker that has the same id."""
     return {"query_id": query_id, "log_comment": query_id, "replace_running_query": 1}
 
 
 @contextmanager
 def _translate_errors() -> Iterator[None]:
-    """Raise the driver's errors as ``EngineError``, with the server's message if there is one."""
+    """Raise the driver's errors as ``EngineError``, with the server's message if it sent one."""
     try:
         yield
     except DriverError as error:

@@ -31,7 +31,7 @@ _MESSAGE = re.compile(
 _TAIL_BYTES = 20_000
 _PIECE_BYTES = 1 << 20
 
-#: the end mark of an Arrow stream; pyarrow accepts a stream without it that ends between two batches
+#: the end mark of an Arrow stream; without it, pyarrow accepts a stream that ends between two batches
 _END = b"\xff\xff\xff\xff\x00\x00\x00\x00"
 
 #: the exceptions of a broken connection
@@ -39,13 +39,16 @@ CONNECTION_ERRORS = (HTTPError, HTTPException, OSError)
 
 
 def connection_error(error: Exception) -> EngineUnavailable:
-    """Return the ``EngineError`` for one of ``CONNECTION_ERRORS``."""
+    """Return the ``EngineError`` for an exception of ``CONNECTION_ERRORS``."""
     kind = EngineSilent if isinstance(error, ReadTimeoutError) else EngineUnavailable
     return kind("the connection to the engine broke", detail=repr(error))
 
 
 class ResponseBody:
-    """One thread reads it once; any other may call ``interrupt_reader``. Raises only ``EngineError``."""
+    """The body of a response.
+
+    One thread reads it once; any thread may call ``interrupt_reader``. Raises only ``EngineError``.
+    """
 
     def __init__(self, response: BaseHTTPResponse) -> None:
         self._response = response
@@ -56,12 +59,12 @@ class ResponseBody:
         self._size = 0
         self._tail = b""
         self._schema: pa.Schema | None = None
-        #: the query has ended in the server: the body was read completely, or it contains an error
+        #: whether the query has ended in the server: the body was read completely, or contains an error
         self.ended = False
         self.closed = False
 
     def check_empty(self) -> None:
-        """Read the body of a statement without result, which can only contain an error."""
+        """Read the body of a statement without a result, which can only contain an error."""
         self._read_to_end()
         if self._tail:
             raise self._find_error() or EngineUnavailable("the engine's answer cannot be read", detail=repr(self._tail))
@@ -73,19 +76,19 @@ class ResponseBody:
                 yield batch.slice(start, batch_rows)
 
     def read_table(self) -> pa.Table:
-        """Read a whole Arrow stream."""
+        """Read an Arrow stream to its end."""
         batches = list(self._read_arrow())
         return pa.Table.from_batches(batches, self._schema)
 
     def close(self) -> None:
-        """Release the connection; it is reused only if the body was read to its end."""
+        """Release the connection. It is reused only if the body was read to its end."""
         self.closed = True
         if not self.ended:
             self._response.close()
         self._response.release_conn()
 
     def interrupt_reader(self) -> None:
-        """Wake a reader that waits in another thread."""
+        """Wake the thread that waits for bytes of this body."""
         with suppress(ValueError, RuntimeError, OSError):  # the body has just ended
             self._response.shutdown()
 
@@ -163,7 +166,7 @@ class ResponseBody:
                 self._keep_tail(piece)
 
     def _find_error(self) -> EngineError | None:
-        """Return the error at the end of the received bytes, if there is one."""
+        """Return the error at the end of the received bytes, None if there is none."""
         start = self._tail.find(self._mark or _MARK)
         words = _MESSAGE.search(self._tail[max(start, 0) :].decode(errors="replace"))
         if words is None:
@@ -173,7 +176,7 @@ class ResponseBody:
 
 
 def write_arrow_stream(batches: list[pa.RecordBatch]) -> Generator[bytes, None, None]:
-    """Yield the pieces of an Arrow stream of batches with one schema."""
+    """Yield the pieces of an Arrow stream of batches that have one schema."""
     sink = _PieceSink()
     with pa.ipc.new_stream(pa.PythonFile(sink, mode="w"), batches[0].schema) as writer:
         for batch in batches:
@@ -183,7 +186,7 @@ def write_arrow_stream(batches: list[pa.RecordBatch]) -> Generator[bytes, None, 
 
 
 class _PieceSink:
-    """A file from which written bytes are taken again."""
+    """A file whose written bytes can be taken out."""
 
     closed = False
 

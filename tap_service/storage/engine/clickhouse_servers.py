@@ -1,12 +1,12 @@
 """The ClickHouse servers of the settings as one engine with failover.
 
-* A read is retried once if it fails before it returned rows: on another server, or on the same one if that could not
-  reach another replica of a shard, for ClickHouse then avoids the replica that failed. It is not retried a second time:
-  the query may be what kills the servers.
+* A read that fails before it returns rows is retried once: on another server, or on the same server if that could not
+  reach another replica of a shard, since ClickHouse then avoids the failed replica. It is not retried a second time,
+  because the query itself may crash the servers.
 * A write is retried only if nothing was sent.
-* Users' queries are spread over the servers. A query of rows that one shard has goes to a server of that shard, as a
-  query of its own tables. Skyhouse's own tables are read and written at the first reachable server,
-  because replicas lag behind.
+* Users' queries are spread over the servers. A query whose rows are all on one shard goes to a server of that shard, as
+  a query of its local tables. Skyhouse's own tables are read and written at the first reachable server, because
+  replicas lag behind.
 * A query is cancelled and observed on the server where it runs.
 """
 
@@ -35,7 +35,7 @@ from tap_service.storage.engine.engine import (
 )
 from tap_service.storage.engine.server_endpoints import Endpoint, Endpoints
 
-#: how many servers a read is sent to
+#: maximum number of servers to which a read is sent
 _MAX_TRIES = 2
 
 #: prefixes of Skyhouse's own tables in generated SQL
@@ -52,17 +52,26 @@ class _RunningQuery:
     stopped: bool = False
 
     def choose_sql(self, sql: str, on_shard: ShardStatement) -> str:
-        is_there = self.endpoint is not None and self.endpoint.find_shard() == on_shard.shard
-        return on_shard.sql if is_there else sql
+        is_local = self.endpoint is not None and self.endpoint.find_shard() == on_shard.shard
+        return on_shard.sql if is_local else sql
 
 
 class ClickHouseServers:
-    """The engine over the servers at ``urls``; ``connect`` opens the engine of one.
+    """The engine that consists of several servers.
+
+    Parameters
+    ----------
+    urls
+        The servers.
+    connect
+        Opens the engine of one server.
+    is_required
+        Whether a server must answer now.
 
     Raises
     ------
     EngineUnavailable
-        No server answers, although that ``is_required``.
+        A server is required, and none answers.
     """
 
     def __init__(self, urls: Sequence[str], connect: Callable[[str], Engine], *, is_required: bool = True) -> None:
@@ -81,8 +90,8 @@ class ClickHouseServers:
             self._try_write(sql, lambda engine: engine.execute(sql, settings, query_id=query_id), running)
 
     def fetch_table(self, sql: str, settings: Settings | None = None) -> pa.Table:
-        places = self._endpoints.choose_for_statement(sql)
-        return self._try_read(places, lambda engine: engine.fetch_table(sql, settings), _RunningQuery())
+        endpoints = self._endpoints.choose_for_statement(sql)
+        return self._try_read(endpoints, lambda engine: engine.fetch_table(sql, settings), _RunningQuery())
 
     @contextmanager
     def stream_batches(
@@ -105,10 +114,10 @@ class ClickHouseServers:
                 return stack.pop_all(), first, batches
 
         with self._track_query(query_id) as running:
-            places = self._choose_endpoints(sql)
+            endpoints = self._choose_endpoints(sql)
             if on_shard is not None:
-                places = self._endpoints.put_shard_first(places, on_shard.shard)
-            stack, first, batches = self._try_read(places, open_stream, running, query_id)
+                endpoints = self._endpoints.put_shard_first(endpoints, on_shard.shard)
+            stack, first, batches = self._try_read(endpoints, open_stream, running, query_id)
             with stack:
                 yield itertools.chain(first, self._watch_batches(batches, running, query_id))
 
@@ -117,7 +126,7 @@ class ClickHouseServers:
         self._try_write(table, lambda engine: engine.insert_batches(table, block, settings), _RunningQuery())
 
     def cancel_query(self, query_id: str) -> None:
-        """Cancel a query: on its server, or on every server if another process started it."""
+        """Cancel a query on its server, or on every server if another process started it."""
         if running := self._running.get(query_id):
             running.stopped = True
             if running.endpoint is not None:
@@ -127,8 +136,8 @@ class ClickHouseServers:
 
     def read_progress(self, query_ids: Sequence[str]) -> dict[str, Progress]:
         queries = [self._running.get(query_id) for query_id in query_ids]
-        places = {query.endpoint for query in queries if query is not None and query.endpoint is not None}
-        asked = None if None in queries else tuple(places)  # other processes' queries may run on any server
+        known = {query.endpoint for query in queries if query is not None and query.endpoint is not None}
+        asked = None if None in queries else tuple(known)  # other processes' queries may run on any server
         found: dict[str, Progress] = {}
         for part in self._ask_each(lambda engine: engine.read_progress(query_ids), asked):
             found |= part
@@ -150,8 +159,8 @@ class ClickHouseServers:
         return pinned
 
     def explain_query(self, sql: str, settings: Settings | None = None) -> str:
-        places = self._endpoints.choose_for_statement(sql)
-        return self._try_read(places, lambda engine: engine.explain_query(sql, settings), _RunningQuery())
+        endpoints = self._endpoints.choose_for_statement(sql)
+        return self._try_read(endpoints, lambda engine: engine.explain_query(sql, settings), _RunningQuery())
 
     def ping(self) -> None:
         failed: list[str] = []
@@ -168,14 +177,14 @@ class ClickHouseServers:
     # --- failover -----------------------------------------------------------------------------------------------------
 
     def _choose_endpoints(self, sql: str) -> Sequence[Endpoint]:
-        """Return the endpoints for a user's query, rotating the first one."""
+        """Return the endpoints for a user's query, with the first one rotated."""
         is_own = any(name in sql for name in _OWN_TABLES)
         return self._endpoints.choose_for_statement(sql, 0 if is_own else next(self._turn))
 
     def _try_read(
-        self, places: Sequence[Endpoint], work: Callable[[Engine], T], running: _RunningQuery, query_id: str = ""
+        self, endpoints: Sequence[Endpoint], work: Callable[[Engine], T], running: _RunningQuery, query_id: str = ""
     ) -> T:
-        left, sent = list(places), 0
+        left, sent = list(endpoints), 0
         while left and not running.stopped:
             running.endpoint = left.pop(0)
             try:
@@ -198,11 +207,11 @@ class ClickHouseServers:
                 if last:
                     raise
 
-    def _ask_each(self, work: Callable[[Engine], T], places: Sequence[Endpoint] | None = None) -> list[T]:
+    def _ask_each(self, work: Callable[[Engine], T], endpoints: Sequence[Endpoint] | None = None) -> list[T]:
         """Return the results of all servers that answer. Raise EngineUnavailable if none does."""
         found: list[T] = []
         failed = None
-        for endpoint in self._endpoints.list_ready() if places is None else places:
+        for endpoint in self._endpoints.list_ready() if endpoints is None else endpoints:
             try:
                 found.append(endpoint.use_engine(work))
             except EngineUnavailable as error:
@@ -214,7 +223,7 @@ class ClickHouseServers:
     def _watch_batches(
         self, batches: Iterator[pa.RecordBatch], running: _RunningQuery, query_id: str
     ) -> Iterator[pa.RecordBatch]:
-        """Yield the batches; once rows were returned, a failure is final."""
+        """Yield the batches; after the first rows, a failure is final."""
         try:
             yield from batches
         except EngineUnavailable as error:
@@ -239,5 +248,5 @@ def _ping_engine(engine: Engine) -> Engine:
     return engine
 
 
-def _mark_last(places: Sequence[Endpoint]) -> Iterator[tuple[bool, Endpoint]]:
-    return ((number == len(places), place) for number, place in enumerate(places, 1))
+def _mark_last(endpoints: Sequence[Endpoint]) -> Iterator[tuple[bool, Endpoint]]:
+    return ((number == len(endpoints), endpoint) for number, endpoint in enumerate(endpoints, 1))

@@ -1,7 +1,8 @@
-"""Symbolic links of the embedded engine's data, made again in a copy that has folders in their place.
+"""Symbolic links of the embedded engine's data, which replace the folders of a copy.
 
-ClickHouse finds a database by the link ``metadata/DATABASE`` and a table by ``data/DATABASE/TABLE``; what they point
-to is in ``store``. A copy that followed them (``cp -L``, some backup tools) has all of it twice, and does not start.
+ClickHouse finds a database by the link ``metadata/DATABASE`` and a table by ``data/DATABASE/TABLE``; both point to
+folders in ``store``. A copy that followed the links (``cp -L``, some backup tools) has these folders twice, and the
+engine does not start with it.
 """
 
 from __future__ import annotations
@@ -16,22 +17,33 @@ _TABLE_ID = re.compile(r"^ATTACH \w[\w ]*? _ UUID '([0-9a-f-]{36})'", re.MULTILI
 
 
 def restore_links(path: Path) -> None:
-    """Replace the folders in ``path``, a directory of ClickHouse that no process uses. Raises OSError."""
+    """Replace copied folders by links.
+
+    Parameters
+    ----------
+    path
+        A directory of ClickHouse, which no process uses.
+
+    Raises
+    ------
+    OSError
+        The directory cannot be changed.
+    """
     for definition in sorted((path / "metadata").glob("*.sql")):
         database = definition.with_suffix("")
         stored = _find_stored(path, _DATABASE_ID, definition)
         if stored is None or database.is_symlink() or not database.is_dir():
             continue
         for table in stored.glob("*.sql"):
-            place = path / "data" / database.name / table.stem
+            folder = path / "data" / database.name / table.stem
             of_table = _find_stored(path, _TABLE_ID, table)
-            if of_table is not None and place.is_dir() and not place.is_symlink():
-                _replace_by_link(place, of_table)
+            if of_table is not None and folder.is_dir() and not folder.is_symlink():
+                _replace_by_link(folder, of_table)
         _replace_by_link(database, stored)
 
 
 def _find_stored(path: Path, pattern: re.Pattern[str], definition: Path) -> Path | None:
-    """Return the folder in ``store`` that a definition names, if it is there."""
+    """Return the folder in ``store`` that a definition names, None if it does not exist."""
     found = pattern.search(definition.read_text(encoding="utf-8", errors="replace"))
     if found is None:
         return None
@@ -39,9 +51,9 @@ def _find_stored(path: Path, pattern: re.Pattern[str], definition: Path) -> Path
     return folder if folder.is_dir() else None
 
 
-def _replace_by_link(place: Path, stored: Path) -> None:
-    """Killed in between, the folder is there under another name, and the start makes the link."""
-    aside = place.with_name(f"{place.name}.copy")
-    place.rename(aside)
-    place.symlink_to(os.path.relpath(stored, place.parent))
+def _replace_by_link(folder: Path, stored: Path) -> None:
+    """Replace a folder; if the process is killed in between, the engine's start makes the link."""
+    aside = folder.with_name(f"{folder.name}.copy")
+    folder.rename(aside)
+    folder.symlink_to(os.path.relpath(stored, folder.parent))
     shutil.rmtree(aside)

@@ -1,4 +1,4 @@
-"""Parts of tables that the embedded engine could not write, and believes to be whole (see ``definition_files``)."""
+"""Parts of tables that the embedded engine failed to write completely (see ``definition_files``)."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pyarrow as pa
 
 from clickhouse_schema.quoting import quote_string
 
-#: Files of a part that ``bytes_on_disk`` does not count.
+#: files of a part that ``bytes_on_disk`` does not count
 _NOT_COUNTED = frozenset(
     {
         "checksums.txt",
@@ -22,14 +22,26 @@ _NOT_COUNTED = frozenset(
     }
 )
 
-#: of the files that are not counted, those by which the engine reads the others
+#: files that are not counted, but without which the engine cannot read the others
 _NEVER_EMPTY = frozenset({"checksums.txt", "columns.txt"})
 
 
 def find_cut_parts(fetch_table: Callable[[str], pa.Table], database: str, table: str) -> Iterator[str]:
-    """Iterate over the names of the active parts whose files are smaller than the engine believes.
+    """Find the active parts of a table whose files are smaller than the engine believes.
 
-    A part with a cut file looks whole until the engine is opened again: then its rows are gone.
+    A part with a truncated file looks complete until the engine is opened again: then its rows are lost.
+
+    Parameters
+    ----------
+    fetch_table
+        Runs a query.
+    database, table
+        The table.
+
+    Returns
+    -------
+    Iterator[str]
+        The names of the parts.
     """
     parts = fetch_table(
         "SELECT name, path, bytes_on_disk FROM system.parts"
@@ -41,13 +53,13 @@ def find_cut_parts(fetch_table: Callable[[str], pa.Table], database: str, table:
 def _is_cut(part: str, size: int) -> bool:
     try:
         found = _count_bytes(part)
-    except FileNotFoundError:  # merged with others meanwhile
+    except FileNotFoundError:  # merged with other parts in the meantime
         return False
     return (found is None or found < size) and os.path.exists(part)
 
 
 def _count_bytes(folder: str) -> int | None:
-    """Return the bytes of the files that count, also of projections; None if a file that none may lack is empty."""
+    """Return the bytes of the counted files, also of projections; None if an indispensable file is empty."""
     found = 0
     with os.scandir(folder) as entries:
         for entry in entries:

@@ -11,19 +11,32 @@ from tap_service.storage.private_directory import OpenDirectoryError
 
 
 class DataPathHeldError(EngineUnavailable):
-    """Another process, ``pid``, holds the data path."""
+    """Process ``pid`` holds the data path."""
 
     def __init__(self, data_path: Path, pid: str) -> None:
         super().__init__(
             f"another process (pid {pid}) holds the data path {data_path}: "
-            "stop it, or give this one another path with --data"
+            "stop it, or give this process another path with --data"
         )
         self.pid = pid
 
 
 def lock_data_path(data_path: Path) -> TextIO:
-    """Create ``data_path`` and lock it for this process; the lock lasts as long as the returned file is open."""
-    if "?" in str(data_path):  # chDB would open another folder, and take the rest for settings
+    """Create a data path and lock it for this process.
+
+    Returns
+    -------
+    TextIO
+        The lock lasts as long as this file is open.
+
+    Raises
+    ------
+    DataPathHeldError
+        Another process holds the data path.
+    EngineUnavailable
+        The data path cannot be used.
+    """
+    if "?" in str(data_path):  # chDB would take the rest of the name for settings, and open another folder
         raise EngineUnavailable(f"the data path {data_path} contains a question mark: give it another name")
     try:
         return lock_directory(data_path, "lock")

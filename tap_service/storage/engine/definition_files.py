@@ -1,12 +1,12 @@
-"""Small files of the embedded engine that a full disk leaves empty or cut: prevented, noticed, repaired at the start.
+"""Small files of the embedded engine that a full disk leaves empty or truncated: prevented, detected, and repaired.
 
-chDB 4.4 (ClickHouse 26.9) reports no failed write: on a full disk CREATE and ALTER succeed, and the definition of the
-table is empty, also of one that was there before; the engine does not open with it. The same goes for the record of a
-mutation and for the version of a table's format. What is done about that:
+chDB 4.4 (ClickHouse 26.9) reports no failed write. On a full disk CREATE and ALTER succeed, but the definition of the
+table is empty, even that of a table that existed before; the engine does not open with it. The same happens to the
+record of a mutation and to the format version of a table. Therefore:
 
-* a statement that writes a definition needs room, and rows leave that room free (``disk_room``);
-* ALTER keeps the old definition by a second link, which needs no space, until the new one is on the disk;
-* before the engine opens, what is empty or cut is restored, or put aside if it was never published.
+* a statement that writes a definition requires free space, and inserted rows leave that space free (``disk_room``);
+* ALTER keeps the old definition by a second link, which needs no space, until the new definition is on the disk;
+* before the engine opens, empty or truncated files are restored, or put aside if the table was never published.
 """
 
 from __future__ import annotations
@@ -33,11 +33,11 @@ from tap_service.storage.engine.query_tables import DATABASE, RESULT_OF_EXPORT, 
 
 _log = logging.getLogger("skyhouse")
 
-#: In the engine's folder, which may be on a disk of its own, and which the engine ignores: definitions while they are
-#: changed, and what was taken away from it.
+#: Folders in the engine's folder, which may be on a separate disk. The engine ignores them: definitions while they are
+#: changed, and files that were put aside.
 _KEPT, _ASIDE = "changed_definitions", "put_aside"
 
-#: Errors of file systems without links, or that allow no more of one file.
+#: errors of file systems that have no links, or allow no more links of one file
 _WITHOUT_LINKS = frozenset({errno.EPERM, errno.ENOTSUP, errno.ENOSYS, errno.EXDEV, errno.EMLINK})
 
 NAME = r"`(?:[^`\\]|\\.)*`|\w+"
@@ -50,7 +50,7 @@ _QUOTED = re.compile("|".join(rf"{mark}[^{mark}\\]*(?:\\.[^{mark}\\]*)*{mark}" f
 _IS_NUMBER = re.compile(r"[0-9]+")
 _UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 
-#: how the names of tables in Skyhouse's own database begin, and of others end, that are made again
+#: names of tables that are made again: prefixes in Skyhouse's own database, suffixes in others
 _REMADE_PREFIXES = (UPLOAD_OF_JOB, UPLOAD_OF_SYNC, RESULT_OF_EXPORT, MERGE_TABLE_PREFIX, CORRECTION_PREFIX)
 _REMADE_SUFFIXES = (STAGING_SUFFIX, MOVED_SUFFIX, HOMES_SUFFIX)
 
@@ -65,13 +65,20 @@ class DefinitionFiles:
         self._locking = threading.Lock()
 
     def write_definition(self, sql: str, run: Callable[[str], object]) -> None:
-        """Run a statement by ``run``; if it writes a definition, so that none is lost.
+        """Run a statement; if it writes a definition, make sure that none is lost.
+
+        Parameters
+        ----------
+        sql
+            The statement.
+        run
+            Runs a statement.
 
         Raises
         ------
         StorageFull
-            There is no room for the definition, or it could not be written. A table that was there before has its old
-            one, and one that was to be created is not there.
+            There is no space for the definition, or it could not be written. An existing table keeps its former
+            definition, and a new table does not exist.
         """
         if not _WRITES.match(sql):
             run(sql)
@@ -98,15 +105,16 @@ class DefinitionFiles:
                 raise StorageFull("the definition could not be written")
 
     def repair_files(self) -> None:
-        """Before the engine opens, restore or put aside what it could not read.
+        """Restore the files that the engine could not read, or put them aside; call this before the engine opens.
 
         Raises
         ------
         EngineUnavailable
             The definition of a table with rows is lost.
         StorageFull
-            There is no room for the definition of a database.
+            There is no space for the definition of a database.
         OSError
+            A file cannot be read or renamed.
         """
         self._put_back_kept()
         for definition in sorted(self._metadata.glob("*.sql")):
@@ -119,11 +127,11 @@ class DefinitionFiles:
         for mutation in sorted(store.glob("*/*/mutation_*.txt")):
             if not _is_whole_mutation(mutation):
                 self._put_aside(mutation, f"{mutation.parent.name}.{mutation.name}")
-                _log_aside(mutation, "a change of rows that had not begun")
+                _log_aside(mutation, "a change of rows that had not started")
         self._repair_formats(sorted(store.glob("*/*/format_version.txt")))
 
     def _find_definition(self, change: re.Match[str]) -> Path | None:
-        """Return the file of the definition that a statement writes, as far as it names one."""
+        """Return the file of the definition that a statement writes, as far as the statement names it."""
         names = [_escape_name(name) for name in split_table_name(change["name"])]
         if (change["kind"].upper() == "TABLE") != (len(names) == 2):
             return None
@@ -138,7 +146,7 @@ class DefinitionFiles:
             yield
 
     def _keep(self, definition: Path) -> Path:
-        """Link the definition a second time; return the link."""
+        """Give the definition a second link, and return the link."""
         kept = self._engine_path / _KEPT / str(definition.relative_to(self._metadata)).replace("/", ".")
         kept.parent.mkdir(exist_ok=True, mode=0o700)
         kept.unlink(missing_ok=True)
@@ -146,18 +154,18 @@ class DefinitionFiles:
         return kept
 
     def _put_back_kept(self) -> None:
-        """End what a process did not that was killed during an ALTER."""
+        """Finish what a process left that was killed during an ALTER."""
         for kept in sorted((self._engine_path / _KEPT).glob("*.sql")):
             database, _, table = kept.stem.partition(".")
             definition = self._metadata / database / f"{table}.sql" if table else self._metadata / f"{database}.sql"
             if definition.exists() and not is_whole(definition) and is_whole(kept):
                 kept.replace(definition)
-                _log.warning("%s was empty or cut, as on a full disk: it is again as before it was changed", definition)
+                _log.warning("%s was empty or truncated, as on a full disk: its old definition is restored", definition)
             else:
                 kept.unlink()
 
     def _repair_database(self, definition: Path) -> None:
-        """Write a database's definition again: its tables are in the folder of its UUID, if it has any."""
+        """Write a database's definition again; its tables are in the folder of its UUID, if it has any."""
         tables = definition.with_suffix("")
         found = _UUID.fullmatch(tables.resolve().name) if tables.is_symlink() else None
         if found is None:
@@ -168,9 +176,9 @@ class DefinitionFiles:
         try:
             written.write_text(f"ATTACH DATABASE _ UUID '{found[0]}'\nENGINE = Atomic\n")
         except OSError as error:
-            raise StorageFull(f"{definition} is empty, and there is no room to write it again") from error
+            raise StorageFull(f"{definition} is empty, and there is no space to write it again") from error
         written.replace(definition)
-        _log.warning("%s was empty or cut, as on a full disk: it was written again", definition)
+        _log.warning("%s was empty or truncated, as on a full disk: it was written again", definition)
 
     def _repair_table(self, definition: Path) -> None:
         database, table = definition.parent.name, definition.stem
@@ -178,18 +186,18 @@ class DefinitionFiles:
         has_rows = link.is_dir() and any(_is_part(folder) for folder in link.iterdir())
         if has_rows and not is_remade(database, table):
             raise EngineUnavailable(
-                f"the definition of the table {database}.{table}, {definition}, is empty or cut, as on a full disk, "
-                f"and the table has rows in {link.resolve()}: put the file back from a copy of the data, or move it "
-                "away to open the data without this table"
+                f"the definition of the table {database}.{table}, {definition}, is empty or truncated, as on a full "
+                f"disk, and the table has rows in {link.resolve()}: put the file back from a copy of the data, or "
+                "move it away to open the data without this table"
             )
-        if link.is_symlink():  # first: to put aside may need a block of the disk
+        if link.is_symlink():  # first: putting the file aside may need a block of the disk
             shutil.rmtree(link.resolve(), ignore_errors=True)
             link.unlink()
         self._put_aside(definition, f"{database}.{table}.sql")
         _log_aside(definition, "a table that was never published")
 
     def _repair_formats(self, files: list[Path]) -> None:
-        """Give each table its format again, which is the same for all: by a link, which needs no space."""
+        """Restore the format version of each table, which is the same for all, by a link, which needs no space."""
         empty = [file for file in files if not file.stat().st_size]
         whole = next((file for file in files if file.stat().st_size), None)
         for file in empty:
@@ -211,7 +219,7 @@ class DefinitionFiles:
 
 
 def _link_or_copy(file: Path, to: Path) -> None:
-    """Give a file a second name, which needs no space where the file system has links. ``to`` is not there."""
+    """Give a file the second name ``to``: by a link, which needs no space, where the file system has links."""
     try:
         os.link(file, to)
     except OSError as error:
@@ -221,7 +229,7 @@ def _link_or_copy(file: Path, to: Path) -> None:
 
 
 def is_whole(definition: Path) -> bool:
-    """Whether a definition is neither empty nor cut, as far as its brackets and quotes tell."""
+    """Return whether a definition is complete, as far as its brackets and quotes show."""
     try:
         text = definition.read_text(encoding="utf-8", errors="replace")
     except FileNotFoundError:
@@ -232,7 +240,7 @@ def is_whole(definition: Path) -> bool:
 
 
 def is_remade(database: str, table: str) -> bool:
-    """Whether a command or the service makes the table again when it is missing."""
+    """Return whether a command or the service makes the table again if it is missing."""
     if database == TAP_SCHEMA_NAME or table.endswith(_REMADE_SUFFIXES):
         return True
     prefixes = {DATABASE: _REMADE_PREFIXES, USER_DATABASE: (STAGING_PREFIX,)}
@@ -249,7 +257,7 @@ def _is_part(folder: Path) -> bool:
 
 
 def _escape_name(name: str) -> str:
-    """Return a name as ClickHouse writes it in names of files."""
+    """Return a name as ClickHouse writes it in file names."""
     return "".join(
         chr(byte) if byte < 128 and (chr(byte).isalnum() or byte == ord("_")) else f"%{byte:02X}"
         for byte in name.encode()
@@ -262,4 +270,4 @@ def split_table_name(name: str) -> list[str]:
 
 
 def _log_aside(file: Path, what: str) -> None:
-    _log.warning("%s was empty or cut, as on a full disk, and put aside: it was of %s", file, what)
+    _log.warning("%s was empty or truncated, as on a full disk, and was put aside: it belonged to %s", file, what)

@@ -1,8 +1,9 @@
-"""Room on the disk of the embedded engine, which reports no write that fails (``definition_files``).
+"""Free space on the disk of the embedded engine, which reports no failed write (``definition_files``).
 
-Rows of loads leave ``choose_spare`` free, each part of other rows ``choose_part_spare``, and definitions a megabyte;
-the engine begins a merge only if half of what is free remains. So after a load that fills the disk all else works, and
-tables can be dropped: a part of the catalogue's few rows needs a megabyte, which the engine reserves.
+Rows of loads leave ``choose_spare`` bytes free, each part of other rows ``choose_part_spare``, and definitions a
+megabyte; the engine starts a merge only if half of the free space remains. So after a load that fills the disk
+everything else works, and tables can be dropped: a part with the few rows of the catalogue needs a megabyte, which the
+engine reserves.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from tap_service.storage.engine.engine import StorageFull
 
 _MAX_SPARE = 64 << 20
 
-#: Free space required beyond a definition's own size, which grows with the record of the table's loads.
+#: free space required in addition to the size of a definition, which grows with the record of the table's loads
 _DEFINITION_ROOM = 1 << 20
 
 
@@ -24,17 +25,17 @@ def choose_spare(path: Path) -> int:
 
 
 def choose_part_spare(path: Path) -> int:
-    """Return how many bytes each part of rows that are inserted leaves free."""
+    """Return how many bytes each part of inserted rows leaves free."""
     return choose_spare(path) // 4
 
 
 def require_room_for_rows(path: Path, size: int) -> None:
-    """Raise StorageFull if fewer than ``size`` bytes are free beside the spare ones."""
+    """Raise StorageFull if fewer than ``size`` bytes are free in addition to the spare ones."""
     _require_room(path, size + choose_spare(path), "to add rows")
 
 
 def require_room_for_definition(path: Path, size: int) -> None:
-    """Raise StorageFull if there is no room for a definition of ``size`` bytes."""
+    """Raise StorageFull if there is no space for a definition of ``size`` bytes."""
     _require_room(path, size + min(_DEFINITION_ROOM, choose_spare(path) // 8), "to change a definition")
 
 

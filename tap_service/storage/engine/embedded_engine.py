@@ -2,7 +2,7 @@
 
 Measured with chDB 4.4 (ClickHouse 26.9):
 
-* a handle is isolated and serves one statement at a time; ``handle_pool`` keeps handles open;
+* a handle is isolated and executes one statement at a time; ``handle_pool`` keeps handles open;
 * chDB assigns query ids itself, so queries are identified by ``log_comment``: as a setting in the statement it costs
   0.05 ms of processor time, as a SET before it 0.3 ms;
 * ArrowStream read without threads takes 0.12 ms for a few rows, the file format 0.3 ms;
@@ -56,14 +56,14 @@ from tap_service.storage.engine.thread_priority import NICE_SETTING, can_restore
 ARROW_FORMAT = "ArrowStream"
 _READ_OPTIONS = pa.ipc.IpcReadOptions(use_threads=False)
 
-#: Backups are written wherever the operator asks for; no text of users becomes a statement.
+#: Backups are written where the operator wants them. No text of users becomes a statement.
 _ENGINE_SETTINGS = "?backups.allowed_path=/"
 
-#: Refuses an INSERT, also between its parts. ``keep_free_space_bytes`` of the disk would refuse those as well by which
-#: tables are dropped.
+#: Refuses an INSERT, also between its parts. ``keep_free_space_bytes`` of the disk would also refuse the INSERTs by
+#: which tables are dropped.
 _SPARE_SETTING = "min_free_disk_bytes_to_perform_insert"
 
-#: The first table is a staging table: its rows become visible.
+#: the first table is a staging table, whose rows become visible
 _PUBLISHES = re.compile(rf"(?:EXCHANGE TABLES|RENAME TABLE) ((?:{NAME})\.(?:{NAME})) ")
 
 _INSERTS = re.compile(rf"INSERT INTO ((?:{NAME})\.(?:{NAME}))")
@@ -71,10 +71,10 @@ _INSERTS = re.compile(rf"INSERT INTO ((?:{NAME})\.(?:{NAME}))")
 #: the name of a part that was neither merged nor mutated
 _IS_INSERTED = re.compile(r"_(\d+)_\1_0$")
 
-#: Their few rows may use the last room: without them nothing can be dropped.
+#: Tables whose few rows may use the last space: without these rows nothing can be dropped.
 _OWN_DATABASES = frozenset({DATABASE, TAP_SCHEMA_NAME})
 
-#: how long ``close`` waits for running queries; a reader may have paused
+#: seconds that ``close`` waits for running queries, whose reader may have paused
 _CLOSING_SECONDS = 10
 
 
@@ -84,11 +84,11 @@ class EmbeddedEngine:
     Parameters
     ----------
     data_path
-        The directory of the data; created if missing.
+        The directory of the data, which is created if it is missing.
     max_memory
         The memory limit of one query in bytes; 0 means the engine's default, 90 % of the machine's memory.
     lock
-        What ``lock_data_path`` has returned, if this process holds the path already.
+        What ``lock_data_path`` returned, if this process holds the path already.
 
     Raises
     ------
@@ -115,7 +115,7 @@ class EmbeddedEngine:
 
     def _open_root(self) -> Any:
         if self._path.is_symlink() and not self._path.exists():
-            raise EngineUnavailable(f"{self._path} is a link to {self._path.readlink()}, which is not there")
+            raise EngineUnavailable(f"{self._path} is a link to {self._path.readlink()}, which does not exist")
         self._path.mkdir(exist_ok=True)
         self._definitions.repair_files()
         restore_links(self._path)
@@ -151,7 +151,7 @@ class EmbeddedEngine:
         batch_rows: int = 16384,
         on_shard: ShardStatement | None = None,  # noqa: ARG002  for several servers
     ) -> Iterator[Iterator[pa.RecordBatch]]:
-        # after FORMAT the setting is one of the whole statement, whatever its last SELECT is
+        # after FORMAT, the setting applies to the entire statement, whatever its last SELECT is
         named = f"{sql} FORMAT {ARROW_FORMAT} SETTINGS log_comment = {setting_literal(query_id)}"
         with self._lend_handle(settings) as handle:
             with translate_errors():
@@ -163,12 +163,13 @@ class EmbeddedEngine:
                 batches.close()
                 with translate_errors():
                     result.cancel()
-                del batches, result  # before the handle is lent again
+                del batches, result  # before the handle is used again
 
     def insert_batches(self, table: str, batches: Iterable[pa.RecordBatch], settings: Settings | None = None) -> None:
-        """Insert all batches as one block, one part per partition.
+        """Insert all batches as one block, one part for each partition.
 
-        chDB's streaming ``send_insert`` loses rows silently when, for example, a MATERIALIZED expression fails.
+        chDB's streaming ``send_insert`` is not used: it loses rows silently, for example if a MATERIALIZED expression
+        fails.
         """
         parts = [batch for batch in batches if batch.num_rows]
         if not parts:
@@ -180,7 +181,7 @@ class EmbeddedEngine:
         wanted = self._leave_spare(table, SINGLE_BLOCK_SETTINGS | dict(settings or {}))
         with self._lend_handle(wanted) as handle, self._undo_cut_insert(handle, table), translate_errors():
             self._are_merges_low = self._are_merges_low or lower_merge_priority()
-            # chDB finds ``rows`` in the calling function
+            # chDB finds the variable ``rows`` in the calling function
             handle.chdb.query(f"INSERT INTO {table} ({names}) SELECT {names} FROM Python(rows)", "Null")
             handle.ended = True
 
@@ -221,23 +222,24 @@ class EmbeddedEngine:
         self._lock_file.close()
 
     def _require_whole_parts(self, handle: Handle, table: str) -> None:
-        """Drop a staging table, and raise StorageFull, if the engine could not write it as a whole."""
+        """Drop a staging table and raise StorageFull if the engine could not write it completely."""
         if any(self._find_cut_parts(handle, table)):
             if is_remade(*_split_name(table)):
                 _run_statement(handle, f"DROP TABLE {table} SYNC")
-            raise StorageFull("rows could not be written as a whole")
+            raise StorageFull("rows could not be written completely")
 
     def _leave_spare(self, table: str, settings: Settings | None) -> dict[str, str | int | float]:
-        """Return the settings of an INSERT, which may take the last room only to note what is dropped."""
+        """Return the settings of an INSERT, which may use the last space only to note what is dropped."""
         database, name = _split_name(table)
         is_free = database in _OWN_DATABASES and (database != DATABASE or not is_remade(database, name))
         return {**(settings or {}), **({} if is_free else {_SPARE_SETTING: choose_part_spare(self._path)})}
 
     @contextmanager
     def _undo_cut_insert(self, handle: Handle, table: str) -> Iterator[None]:
-        """Drop the parts of an INSERT, and raise StorageFull, if the disk became full while they were written.
+        """Drop the parts of an INSERT and raise StorageFull if the disk became full while they were written.
 
-        The parts do not tell which INSERT wrote them: all that run meanwhile fail when one finds its own or theirs.
+        The parts do not show which INSERT wrote them: if one INSERT finds truncated parts, all concurrent INSERTs into
+        the table fail.
         """
         undone = self._undone[table]
         yield
@@ -249,7 +251,7 @@ class EmbeddedEngine:
                     _run_statement(handle, f"ALTER TABLE {table} DROP PART {quoting.quote_string(name)}")
                     self._undone[table] += 1
             if self._undone[table] != undone:
-                raise StorageFull("rows could not be written as a whole")
+                raise StorageFull("rows could not be written completely")
 
     def _find_cut_parts(self, handle: Handle, table: str) -> Iterator[str]:
         return find_cut_parts(lambda sql: _read_table(_run_statement(handle, sql, ARROW_FORMAT)), *_split_name(table))

@@ -7,17 +7,18 @@ Nothing here knows ADQL or HTTP. SQL comes only from ``adql.clickhouse``, ``clic
     ├── QueryCancelled          ``cancel_query`` stopped the query
     ├── ResourceLimit           a limit of memory, rows or bytes
     │   └── MemoryLimit         the memory limit of the query
-    ├── EngineValueError              a value in the query's data: division by zero, a cast that does not fit, ...
+    ├── EngineValueError        a value in the query's data: division by zero, a cast that does not fit, ...
     ├── StorageFull             no space left
     ├── FilesUnavailable        files of an attached table cannot be read, or have changed
     └── EngineUnavailable       unreachable, shutting down, or not ready for this statement
         ├── EngineUnreachable   no connection: nothing was sent
         ├── EngineSilent        no bytes for as long as the settings allow
         ├── TablesApart         the statement needs tables of different servers
-        └── ShardUnavailable    the server answers, but another one, which holds a part of the data, does not
-            └── ShardLost       ... and went away during the query
+        └── ShardUnavailable    the server answers, but another server, which holds a part of the data, does not
+            └── ShardLost       ... and became unreachable during the query
 
-Users read the messages of all of them. They name no server, user or path of the engine: ``detail`` does, for the log.
+Users read the messages of all of them. Messages name no server, user or path of the engine: ``detail`` does, for the
+log.
 """
 
 from __future__ import annotations
@@ -27,18 +28,18 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
-if TYPE_CHECKING:  # the errors are also for commands that hand their work over
+if TYPE_CHECKING:  # commands that hand their work over import the errors
     import pyarrow as pa
 
     from clickhouse_schema.shard_map import ShardStatement
 
 Settings = Mapping[str, str | int | float]
 
-#: Settings of every call. Generated SQL may contain covers of thousands of cells, more than the default 256 kB.
+#: Settings of all calls. Generated SQL may contain covers of thousands of cells, more than the default 256 kB.
 #: Asynchronous INSERTs, the default of ClickHouse 26, are written even when their statement is cancelled, and versions
 #: before 26.9 drop one that equals an earlier one, whatever ``replicated_deduplication_window`` is. Arrow's compression
-#: doubles the processor time of a scan, and takes 8 % off the bytes of numbers. Blocks of four times the default bytes
-#: take a third off a scan of many columns with few matches (2 M rows x 12: 191 -> 122 ms); larger ones save no more.
+#: doubles the processor time of a scan, and saves 8 % of the bytes of numbers. Blocks of four times the default bytes
+#: save a third of a scan of many columns with few matches (2 M rows x 12: 191 -> 122 ms); larger blocks save no more.
 DEFAULT_SETTINGS: dict[str, str | int | float] = {
     "session_timezone": "UTC",
     "max_query_size": 64 << 20,
@@ -47,8 +48,8 @@ DEFAULT_SETTINGS: dict[str, str | int | float] = {
     "preferred_block_size_bytes": 4_000_000,
 }
 
-#: Write an INSERT as one block, however many rows it has: it is all or nothing, and its parts are always the same.
-#: (A table partitioned by year splits the block again; a server that dies in between may keep some of the years.)
+#: Settings that write an INSERT as one block, whatever its number of rows: all or nothing, always in the same parts.
+#: (A table partitioned by year splits the block again; a server that dies in between may keep some years.)
 SINGLE_BLOCK_SETTINGS: dict[str, str | int | float] = {
     "max_block_size": 1 << 30,
     "max_insert_threads": 1,
@@ -60,7 +61,7 @@ SINGLE_BLOCK_SETTINGS: dict[str, str | int | float] = {
     "input_format_null_as_default": 0,
 }
 
-#: Settings that bound what a query takes: several reasons may lower them
+#: settings that limit the resources of a query; each reason for a limit may lower them
 _BOUNDS = frozenset({"max_threads", "max_block_size", "max_memory_usage", "preferred_block_size_bytes"})
 
 
@@ -73,7 +74,7 @@ def check_settings(settings: Settings) -> dict[str, str | int | float]:
 
 
 def combine_settings(*parts: Settings) -> dict[str, str | int | float]:
-    """Return the settings of all parts: of a bound the lowest value, of another setting the last one."""
+    """Return the settings of all parts: the lowest value of a bound, the last value of other settings."""
     combined: dict[str, str | int | float] = {}
     for part in parts:
         lower = {name: min(combined[name], part[name]) for name in _BOUNDS & combined.keys() & part.keys()}
@@ -82,7 +83,15 @@ def combine_settings(*parts: Settings) -> dict[str, str | int | float]:
 
 
 class EngineError(Exception):
-    """``code`` is ClickHouse's error code or 0; ``detail`` is its full text, for operators only."""
+    """The engine failed; users read the message.
+
+    Attributes
+    ----------
+    code
+        ClickHouse's error code, 0 if there is none.
+    detail
+        The complete text of the error, for operators only.
+    """
 
     def __init__(self, message: str, code: int = 0, detail: str = "") -> None:
         super().__init__(message)
@@ -146,9 +155,16 @@ class ShardLost(ShardUnavailable):
 class Progress:
     """The progress of a running query.
 
-    ``total_rows`` is the engine's estimate of the rows to read, 0 if unknown; ``peak_memory`` is in bytes, on the
-    busiest server of a cluster; ``joined_rows`` counts the pairs that joins found by their keys, on a cluster those of
-    the initiating server.
+    Attributes
+    ----------
+    read_rows, read_bytes
+        What was read so far.
+    total_rows
+        The engine's estimate of the rows to read; 0 if unknown.
+    peak_memory
+        In bytes, on the busiest server of a cluster.
+    joined_rows
+        The number of pairs that joins found by their keys, on a cluster in the initiating server.
     """
 
     read_rows: int
@@ -162,10 +178,20 @@ class Engine(Protocol):
     """A ClickHouse engine. All methods are thread-safe and raise ``EngineError``."""
 
     def execute(self, sql: str, settings: Settings | None = None, *, query_id: str = "") -> None:
-        """Run a statement without a result, such as DDL or INSERT SELECT; ``cancel_query`` takes its ``query_id``."""
+        """Run a statement without a result, such as DDL or INSERT SELECT.
+
+        Parameters
+        ----------
+        sql
+            The statement.
+        settings
+            ClickHouse settings of this statement.
+        query_id
+            The id by which ``cancel_query`` stops it.
+        """
 
     def fetch_table(self, sql: str, settings: Settings | None = None) -> pa.Table:
-        """Run a query and return its whole result, which must be small."""
+        """Run a query and return its complete result, which must be small."""
 
     def stream_batches(
         self,
@@ -187,49 +213,60 @@ class Engine(Protocol):
         settings
             ClickHouse settings of this query.
         batch_rows
-            The largest number of rows of a batch.
+            Maximum number of rows of a batch.
         on_shard
-            The same query for the servers of one shard, which need no other server for it. Several servers prefer it.
+            The same query for the servers of one shard, which need no other server for it. An engine of several servers
+            prefers it.
 
         Returns
         -------
         AbstractContextManager[Iterator[pyarrow.RecordBatch]]
-            The batches, none for an empty result. Do not rely on their column names.
+            The batches; none for an empty result. Do not rely on their column names.
 
         Raises
         ------
         EngineError
-            When the context is entered or while the batches are read.
+            When the context is entered, or while the batches are read.
         """
 
     def insert_batches(self, table: str, batches: Iterable[pa.RecordBatch], settings: Settings | None = None) -> None:
-        """Append batches as one block to ``table``, a quoted, qualified name; columns match by name.
+        """Append batches to a table as one block.
 
-        The rows are in memory together and become visible together, or not at all.
+        All rows are in memory at once, and become visible together or not at all.
+
+        Parameters
+        ----------
+        table
+            A quoted, qualified name.
+        batches
+            Batches whose columns are matched with the columns of the table by name.
+        settings
+            ClickHouse settings of the INSERT.
         """
 
     def cancel_query(self, query_id: str) -> None:
         """Cancel a running query; its reader gets ``QueryCancelled``. Unknown ids are ignored."""
 
     def read_progress(self, query_ids: Sequence[str]) -> dict[str, Progress]:
-        """Return the progress of those of these queries that are running, by id."""
+        """Return the progress of the running queries among ``query_ids``, by id."""
 
     def list_running_ids(self, prefix: str) -> list[str]:
         """Return the ids of running queries that start with ``prefix``."""
 
     def list_servers(self) -> Sequence[Engine]:
-        """Return one engine per reachable server, for state that servers do not share."""
+        """Return one engine for each reachable server, for state that servers do not share."""
 
     def require_servers(self) -> Sequence[Engine]:
-        """Return one engine per server of the settings. Raise EngineUnavailable if one does not answer."""
+        """Return one engine for each server of the settings. Raise EngineUnavailable if one does not answer."""
 
     def pin_server(self) -> Engine:
-        """Return an engine whose statements all go to one server, which reads what they have written."""
+        """Return an engine that sends all statements to one server, which reads what it has written."""
 
     def explain_query(self, sql: str, settings: Settings | None = None) -> str:
-        """Return the engine's plan with the indexes, parts and granules that it uses."""
+        """Return the engine's plan, with the indexes, parts and granules that it uses."""
 
     def ping(self) -> None:
         """Raise ``EngineUnavailable`` unless the engine answers."""
 
-    def close(self) -> None: ...
+    def close(self) -> None:
+        """Release the engine. May be called twice."""

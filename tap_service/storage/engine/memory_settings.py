@@ -1,32 +1,31 @@
-"""The settings with which a query stays within its memory: what it holds at once, and from when on it uses the disk.
+"""The settings with which a query stays within its memory limit: the sizes of buffers, and when to use the disk.
 
-ClickHouse 26.9 turns a hash join into a grace hash join, which goes to disk, but by default only at half of the
-server's memory, which lies above the limit of one query. What else it holds does not depend on the query: blocks that
-are read, a buffer for each file of each bucket of a join, blocks of each sorted file while files are merged. With a
-limit of 300 MB these alone exceed it, so they follow the limit.
+ClickHouse 26.9 turns a hash join into a grace hash join, which uses the disk, but by default only at half of the
+server's memory, which exceeds the limit of one query. Other memory does not depend on the query: blocks that are read,
+a buffer for each file of each bucket of a join, blocks of each sorted file while files are merged. With a limit of 300
+MB these alone exceed the limit, so their sizes follow it.
 """
 
 from __future__ import annotations
 
-#: From this limit on the engine's own blocks and buffers are small enough
+#: the limit from which on the engine's default blocks and buffers are small enough
 _AMPLE = 4 << 30
 
-#: The rows of the engine's blocks, and the bytes that it prefers for a block, buffers of temporary files, and blocks of
-#: sorted files
+#: rows of the engine's blocks, preferred bytes of a block, buffers of temporary files, and blocks of sorted files
 _BLOCK_ROWS = 65_409
 _BLOCK_BYTES = 4_000_000
 _FILE_BUFFER_BYTES = 1 << 20
 _SORTED_BLOCK_BYTES = 16 << 20
 
-#: Memory of a thread: the blocks that it works on
+#: memory of a thread: the blocks on which it works
 _THREAD_BYTES = 128 << 20
 _MAX_COUNTED_THREADS = 4
 
-#: The part of the limit that the rows kept by one join may take; the hash table grows by doubling
+#: fraction of the limit for the rows that one join keeps; its hash table grows by doubling
 _JOIN_PART = 4
 _FRUGAL_JOIN_PART = 8
 
-#: 26.9 takes no notice of the bytes from which a sort goes to disk while it has a ratio of the server's memory, too
+#: 26.9 ignores the number of bytes from which a sort uses the disk while a ratio of the server's memory is set too
 _NO_RATIOS = {f"max_bytes_ratio_before_external_{step}": 0 for step in ("join", "sort", "group_by", "distinct")}
 
 
@@ -36,9 +35,9 @@ def choose_memory_settings(limit: int, *, is_frugal: bool = False) -> dict[str, 
     Parameters
     ----------
     limit
-        The memory limit in bytes; 0 leaves all to the engine.
+        The memory limit in bytes; 0 leaves everything to the engine.
     is_frugal
-        Use one thread, the smallest blocks, and the disk early: slow, for a query that has reached the limit already.
+        Use one thread, the smallest blocks, and the disk early: slow, for a query that has already reached the limit.
     """
     if not limit:
         return {}
@@ -47,7 +46,7 @@ def choose_memory_settings(limit: int, *, is_frugal: bool = False) -> dict[str, 
         "max_memory_usage": limit,
         "max_bytes_before_external_join": kept,
         "max_bytes_before_external_sort": kept,
-        # of the whole query: what its joins keep counts too
+        # of the entire query, including the rows that its joins keep
         "max_bytes_before_external_group_by": 2 * kept,
         "max_bytes_before_external_distinct": 2 * kept,
         **_NO_RATIOS,
@@ -73,10 +72,10 @@ def choose_memory_settings(limit: int, *, is_frugal: bool = False) -> dict[str, 
 
 
 def find_memory_of_join(limit: int, *, is_frugal: bool = False) -> int:
-    """Return the bytes of rows that a join keeps in memory under a limit; it takes more of them to disk."""
+    """Return the bytes of rows that a join keeps in memory under a limit; further rows go to disk."""
     return limit // (_FRUGAL_JOIN_PART if is_frugal else _JOIN_PART)
 
 
 def _scale(ample: int, limit: int, *, least: int, most: int | None = None) -> int:
-    """Return a size in the proportion of the limit to the ample one."""
+    """Return a size scaled by the ratio of the limit to the ample limit."""
     return max(least, min(ample if most is None else most, ample * limit // _AMPLE))

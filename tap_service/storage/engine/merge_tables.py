@@ -15,14 +15,26 @@ MERGE_TABLE_PREFIX = "groups_"
 
 
 def merge_table_name(result_key: str) -> str:
-    """Return the name of the merge table of the attempt that has this key for its result."""
+    """Return the name of the merge table of the attempt whose result has this key."""
     return MERGE_TABLE_PREFIX + result_key.replace("-", "_")
 
 
 def hold_merge_table(
     engine: Engine, name: str, types: Mapping[str, str], batches: Iterable[pa.RecordBatch]
 ) -> AbstractContextManager[None]:
-    """Hold a table with the rows of ``batches`` in columns of ClickHouse ``types``; aggregate states are text."""
+    """Hold a table during the context.
+
+    Parameters
+    ----------
+    engine
+        The engine.
+    name
+        The name of the table.
+    types
+        The ClickHouse types of its columns; aggregate states are stored as text.
+    batches
+        Its rows.
+    """
     columns = ", ".join(f"{quote_identifier(column)} {_stored_type(kind)}" for column, kind in types.items())
     create = f"CREATE TABLE {quote_table(name)} ({columns}) ENGINE = MergeTree ORDER BY tuple()"
     return hold_table(engine, name, create, batches)

@@ -1,4 +1,4 @@
-"""Tables in the engine that live as long as one query: uploads, merge tables and results of exported queries.
+"""Tables in the engine that exist as long as one query: uploads, merge tables and results of exported queries.
 
 Their names consist of the purpose and the id of the query or export, by which orphans of dead processes are found.
 """
@@ -22,7 +22,7 @@ UPLOAD_OF_JOB, UPLOAD_OF_SYNC = "upload_async_", "upload_sync_"
 #: prefix of the names of results of exported queries
 RESULT_OF_EXPORT = "export_"
 
-#: the size at which a group of batches is inserted
+#: size in bytes at which a group of batches is inserted
 _BLOCK_BYTES = 32 << 20
 
 
@@ -32,12 +32,23 @@ def quote_table(name: str) -> str:
 
 
 def fill_table(engine: Engine, name: str, create: str, batches: Iterable[pa.RecordBatch]) -> None:
-    """Create a table with the statement ``create`` and insert the batches; on failure drop it.
+    """Create a table and insert batches; drop it after a failure.
+
+    Parameters
+    ----------
+    engine
+        The engine.
+    name
+        The unquoted name of the table.
+    create
+        The CREATE statement.
+    batches
+        The rows.
 
     Raises
     ------
     EngineError
-        From the engine; exceptions of ``batches`` pass through.
+        From the engine. Exceptions of ``batches`` pass through.
     """
     try:
         drop_table(engine, name)
@@ -55,12 +66,13 @@ def upload_table_name(query_id: str, number: int) -> str:
 
 
 def drop_table(engine: Engine, name: str) -> None:
+    """Drop a table of a query, if it exists."""
     engine.execute(f"DROP TABLE IF EXISTS {quote_table(name)} SYNC")
 
 
 @contextmanager
 def hold_table(engine: Engine, name: str, create: str, batches: Iterable[pa.RecordBatch]) -> Iterator[None]:
-    """Fill a table and drop it at the end of the context."""
+    """Fill a table as ``fill_table`` does, and drop it at the end of the context."""
     fill_table(engine, name, create, batches)
     try:
         yield
@@ -69,7 +81,17 @@ def hold_table(engine: Engine, name: str, create: str, batches: Iterable[pa.Reco
 
 
 def drop_orphan_tables(engine: Engine, prefix: str, is_orphan: Callable[[str, float], bool]) -> None:
-    """Drop the tables with this prefix that are orphans: ``is_orphan`` takes the rest of the name and the age in s."""
+    """Drop orphaned tables.
+
+    Parameters
+    ----------
+    engine
+        The engine.
+    prefix
+        The prefix of their names.
+    is_orphan
+        Gets the rest of a name and the age of the table in seconds; returns whether to drop it.
+    """
     where = f"database = {quote_string(DATABASE)} AND startsWith(name, {quote_string(prefix)})"
     age = "dateDiff('second', metadata_modification_time, now())"
     for row in engine.fetch_table(f"SELECT name, {age} AS age FROM system.tables WHERE {where}").to_pylist():
@@ -78,7 +100,7 @@ def drop_orphan_tables(engine: Engine, prefix: str, is_orphan: Callable[[str, fl
 
 
 def group_batches(batches: Iterable[pa.RecordBatch]) -> Iterator[list[pa.RecordBatch]]:
-    """Group batches into the blocks of single INSERTs."""
+    """Group batches into blocks for single INSERTs."""
     block: list[pa.RecordBatch] = []
     for batch in batches:
         block.append(batch)

@@ -1,4 +1,4 @@
-"""Read the engine's list of running queries, the same for every back end; ``log_comment`` has a query's id."""
+"""Reads the engine's list of running queries, the same for all engines. ``log_comment`` has the id of a query."""
 
 from __future__ import annotations
 
@@ -11,9 +11,15 @@ from tap_service.storage.engine.engine import Progress
 
 
 def read_progress(query: Callable[[str], pa.Table], query_ids: Sequence[str]) -> dict[str, Progress]:
-    """Return the progress of those of these queries that are running.
+    """Return the progress of the running queries among ``query_ids``, by id.
 
-    A server that queries itself as a shard has two entries with the same comment; the initial one counts everything.
+    Parameters
+    ----------
+    query
+        Runs a query.
+    query_ids
+        The ids. A server that queries itself as a shard has two entries with the same id; the initial one counts
+        everything.
     """
     wanted = ", ".join(quoting.quote_string(query_id) for query_id in query_ids) or "NULL"
     found = query(
@@ -34,7 +40,7 @@ def read_progress(query: Callable[[str], pa.Table], query_ids: Sequence[str]) ->
 
 
 def list_running_ids(query: Callable[[str], pa.Table], prefix: str) -> list[str]:
-    """Return the ids of running queries that start with ``prefix``."""
+    """Return the ids of running queries that start with ``prefix``; ``query`` runs a query."""
     found = query(
         "SELECT DISTINCT Settings['log_comment'] AS asked FROM system.processes"
         f" WHERE startsWith(asked, {quoting.quote_string(prefix)}) AND is_initial_query"

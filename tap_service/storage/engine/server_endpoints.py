@@ -1,7 +1,7 @@
-"""The servers of the settings: which ones answer, and which one holds a local table.
+"""The servers of the settings: which servers answer, and which server holds a local table.
 
-Every server can answer a query of the catalogue. Uploads, user tables and merge tables are local: they exist only on
-the server that created them. Their names show it and are unique in the cluster.
+Each server can answer a query of the catalogue. Uploads, user tables and merge tables are local: they exist only on the
+server that created them. They are recognised by their names, which are unique in the cluster.
 """
 
 from __future__ import annotations
@@ -20,17 +20,17 @@ from tap_service.storage.engine.query_tables import DATABASE
 
 _log = logging.getLogger("skyhouse")
 
-#: seconds before an unreachable server is tried again: the first time, and at most
+#: seconds before an unreachable server is tried again: at first, and at most
 _MIN_RETRY_SECONDS, _MAX_RETRY_SECONDS = 0.5, 30.0
 
-#: where tables of single servers are, and what they are called: see ``query_tables.upload_table_name``,
+#: databases and names of tables of single servers: see ``query_tables.upload_table_name``,
 #: ``merge_tables.merge_table_name`` and ``user_table_record``
 _DATABASES = f"{quote_string(DATABASE)}, {quote_string(USERS_DATABASE)}"
 _OWN_TABLE = re.compile(r"`skyhouse`\.`((?:upload|groups)_\w+)`|\b([tl]_[0-9a-f]{24})\b")
 
 _CREATES, _DROPS, _RENAMES = (re.compile(rf"\s*{word}\b") for word in ("CREATE", "DROP", "RENAME"))
 
-#: ClickHouse's error code, as any server would return it
+#: the error code that ClickHouse would return
 _UNKNOWN_TABLE = 60
 _APART = (
     "the query needs local tables of different servers, because one was unreachable when your table was created: "
@@ -39,14 +39,14 @@ _APART = (
 
 _NO_SHARD = -1
 
-#: cached tables with their servers
+#: maximum number of cached tables with their servers
 _MAX_HOLDERS = 10_000
 
 T = TypeVar("T")
 
 
 class Endpoint:
-    """One server; ``connect`` opens its engine at the first use."""
+    """One server. ``connect`` opens its engine at the first use."""
 
     def __init__(self, url: str, connect: Callable[[str], Engine]) -> None:
         self.url = url
@@ -61,7 +61,7 @@ class Endpoint:
         self._closed = threading.Event()
 
     def use_engine(self, work: Callable[[Engine], T]) -> T:
-        """Call ``work`` with the engine. If the server does not answer, it gets no queries until it answers again."""
+        """Call ``work`` with the engine. A server that does not answer gets no queries until it answers again."""
         try:
             return work(self.open_engine())
         except EngineUnavailable as error:
@@ -69,13 +69,13 @@ class Endpoint:
             raise
 
     def open_engine(self) -> Engine:
-        """Connect at the first call. Raise EngineUnavailable if the server does not answer or refuses the user."""
+        """Return the engine, connected at the first call. Raise EngineUnavailable."""
         with self._opening:
             if self._engine is None and not self._closed.is_set():
                 try:
                     self._engine = self._connect(self.url)
                 except EngineUnavailable as error:
-                    self._mark_away(error)
+                    self._mark_unreachable(error)
                     raise
             if self._engine is None or self._closed.is_set():
                 self.close()
@@ -83,40 +83,40 @@ class Endpoint:
             return self._engine
 
     def find_shard(self) -> int | None:
-        """Return the shard of the server, from 0; None without a cluster, or while it does not answer."""
+        """Return the shard of the server, counted from 0; None without a cluster, or while it does not answer."""
         if self._shard is None:
             try:
-                places = self.use_engine(find_places)
+                found = self.use_engine(find_places)
             except EngineError:
                 return None
-            self._shard = places[0].shard - 1 if len(places) == 1 else _NO_SHARD
+            self._shard = found[0].shard - 1 if len(found) == 1 else _NO_SHARD
         return None if self._shard == _NO_SHARD else self._shard
 
     def note_failure(self, error: EngineUnavailable, query_id: str = "") -> None:
-        """Note that a query failed. After a broken connection it may still run there."""
+        """Note that a query failed. If the connection broke, the query may still run in the server."""
         if error.code:  # the server answered
             return
         if query_id:
             with self._changing:
                 self._abandoned.add(query_id)
-        self._mark_away(error)
+        self._mark_unreachable(error)
 
     def close(self) -> None:
         self._closed.set()
         if self._engine is not None:
             self._engine.close()
 
-    def _mark_away(self, error: EngineUnavailable) -> None:
+    def _mark_unreachable(self, error: EngineUnavailable) -> None:
         with self._changing:
             if not self.answers or self._closed.is_set():
                 return
             self.answers = False
-        threading.Thread(target=self._wait_until_back, args=(error,), name="endpoint", daemon=True).start()
+        threading.Thread(target=self._wait_until_reachable, args=(error,), name="endpoint", daemon=True).start()
 
-    def _wait_until_back(self, error: EngineUnavailable) -> None:
+    def _wait_until_reachable(self, error: EngineUnavailable) -> None:
         pause, is_logged = _MIN_RETRY_SECONDS, False
         while not self._closed.wait(pause):
-            if not is_logged:  # not of a service that cannot start, which says so itself
+            if not is_logged:  # a service that cannot start logs that itself
                 _log.warning("the server %s does not answer: %s", self.url, error.detail)
                 is_logged = True
             try:
@@ -133,7 +133,7 @@ class Endpoint:
             return
 
     def _next_abandoned(self) -> str:
-        """Return the id of a query that may still run here, or ''."""
+        """Return the id of a query that may still run in this server, or ''."""
         with self._changing:
             return next(iter(self._abandoned), "")
 
@@ -157,25 +157,35 @@ class Endpoints:
         return pinned
 
     def list_ready(self) -> Sequence[Endpoint]:
-        """Return the servers that answer, in the order of the settings; all if none does, as that may have changed."""
+        """Return the servers that answer, in the order of the settings.
+
+        Return all if none does, since that may have changed.
+        """
         return [endpoint for endpoint in self._all if endpoint.answers] or self._all
 
     def list_in_order(self, first: int = 0) -> Sequence[Endpoint]:
-        """Return the servers that answer, rotated to start with number ``first``, then the others."""
+        """Return the servers that answer, rotated to start with number ``first``, and then the others."""
         ready = self.list_ready()
         first %= len(ready)
         others = [endpoint for endpoint in self._all if endpoint not in ready]
         return [*ready[first:], *ready[:first], *others]
 
     def choose_for_statement(self, sql: str, first: int = 0) -> Sequence[Endpoint]:
-        """Return the servers that can execute a statement, best first; ``first`` as in ``list_in_order``.
+        """Return the servers that can execute a statement, the best first.
+
+        Parameters
+        ----------
+        sql
+            The statement.
+        first
+            As for ``list_in_order``.
 
         Raises
         ------
         TablesApart
             The statement needs local tables of different servers.
         ShardUnavailable
-            It needs local tables of a server that does not answer.
+            The statement needs local tables of a server that does not answer.
         """
         if len(self._all) == 1:
             return self._all
@@ -184,19 +194,19 @@ class Endpoints:
         holders = {name: self._find_holder(name) for name in _find_own_tables(sql)}
         found = {holder for holder in holders.values() if holder is not None}
         if len(found) > 1:
-            places = "; ".join(f"{name} on {holder.url}" for name, holder in holders.items() if holder)
-            raise TablesApart(_APART, _UNKNOWN_TABLE, f"{places}: {sql[:200]}")
+            located = "; ".join(f"{name} on {holder.url}" for name, holder in holders.items() if holder)
+            raise TablesApart(_APART, _UNKNOWN_TABLE, f"{located}: {sql[:200]}")
         missing = _find_required_tables(sql) & {name for name, holder in holders.items() if holder is None}
         if missing and not all(each.answers for each in self._all):
             raise ShardUnavailable("the server that holds one of your tables does not answer", detail=str(missing))
         return [*found] or self.list_in_order(first)
 
-    def put_shard_first(self, places: Sequence[Endpoint], shard: int) -> Sequence[Endpoint]:
-        """Return servers with those of a shard first, as far as they answer; all that the query needs is there."""
-        return sorted(places, key=lambda endpoint: not (endpoint.answers and endpoint.find_shard() == shard))
+    def put_shard_first(self, endpoints: Sequence[Endpoint], shard: int) -> Sequence[Endpoint]:
+        """Return the endpoints with the reachable servers of a shard first; that shard has all rows of the query."""
+        return sorted(endpoints, key=lambda endpoint: not (endpoint.answers and endpoint.find_shard() == shard))
 
     def note_statement(self, sql: str, endpoint: Endpoint) -> None:
-        """Note which local tables a statement created on a server, or dropped."""
+        """Note which local tables a statement created or dropped on a server."""
         for name in _find_own_tables(sql):
             if _DROPS.match(sql):
                 self._holders.pop(name, None)
@@ -213,10 +223,10 @@ class Endpoints:
         sql = f"SELECT 1 AS one FROM system.tables WHERE database IN ({_DATABASES}) AND name = {quote_string(name)}"
         for endpoint in self.list_ready():
             try:
-                is_there = endpoint.use_engine(lambda engine: engine.fetch_table(sql).num_rows > 0)
+                has_table = endpoint.use_engine(lambda engine: engine.fetch_table(sql).num_rows > 0)
             except EngineUnavailable:
-                continue  # the endpoint is now marked as away
-            if is_there:
+                continue  # the endpoint is now marked as unreachable
+            if has_table:
                 self._remember_holder(name, endpoint)
                 return endpoint
         return None
@@ -233,7 +243,7 @@ def _find_own_tables(sql: str) -> list[str]:
 
 
 def _find_required_tables(sql: str) -> set[str]:
-    """Return the local tables that must exist for the statement: not the one that it creates, or drops if it exists."""
+    """Return the local tables that must exist for the statement: without the table that it creates or drops."""
     names = _find_own_tables(sql)
     if _CREATES.match(sql) or _DROPS.match(sql):
         return set(names[1:])

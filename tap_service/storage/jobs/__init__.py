@@ -1,1 +1,1 @@
-"""The records of jobs, in SQLite or Redis; ``job_store.py`` defines the phases."""
+"""The records of jobs, in SQLite or Redis. ``job_store.py`` defines their phases."""

@@ -1,8 +1,8 @@
-"""The job store: the records of jobs, and the only place where phases change.
+"""The job store: the records of jobs, and the only module that changes phases.
 
 A job store changes one record at a time, atomically (``_change_job``). The allowed phase transitions are defined here,
-once for every store. If two threads or machines change a job at the same time, the second one finds a phase from which
-its transition is not allowed, and gets ``IllegalTransition``.
+once for all stores. If two threads or machines change a job at the same time, the second one finds a phase that does
+not allow its transition, and gets ``IllegalTransition``.
 
     JobStoreError
     ├── NoSuchJob             never created, or destroyed
@@ -53,7 +53,7 @@ class JobStoreUnavailable(JobStoreError):
 
 
 class IllegalTransition(JobStoreError):
-    """``phase`` is the current phase of the job."""
+    """The job does not allow the change. ``phase`` is its current phase."""
 
     def __init__(self, phase: ExecutionPhase, message: str) -> None:
         super().__init__(message)
@@ -61,30 +61,33 @@ class IllegalTransition(JobStoreError):
 
 
 class JobStore(ABC):
-    """The records of jobs. Thread-safe; a shared store is also safe to use from several processes.
+    """The records of jobs. Thread-safe; a shared store is also safe for several processes.
 
-    Every method may raise ``JobStoreUnavailable``, and every method with a ``job_id`` raises ``NoSuchJob``. ``at`` is
-    the present instant. Methods with an ``attempt`` raise ``IllegalTransition`` if the job has moved on to another one.
+    All methods may raise ``JobStoreUnavailable``; methods with a ``job_id`` raise ``NoSuchJob``. ``at`` is the present
+    instant. Methods with an ``attempt`` raise ``IllegalTransition`` if another attempt has followed. Methods that
+    change a job return its new record.
     """
 
     # Records
 
     @abstractmethod
-    def create_job(self, job: Job) -> None: ...
+    def create_job(self, job: Job) -> None:
+        """Store the record of a new job."""
 
     @abstractmethod
-    def get_job(self, job_id: str) -> Job: ...
+    def get_job(self, job_id: str) -> Job:
+        """Return the record of a job."""
 
     @abstractmethod
     def get_jobs(self, job_ids: Sequence[str]) -> list[Job]:
-        """Return those of these jobs that exist, in any order."""
+        """Return the records of the existing jobs among ``job_ids``, in any order."""
 
     @abstractmethod
     def delete_job(self, job_id: str) -> Job:
-        """Delete the job and return its last record, so that the caller can cancel its query and delete its result.
+        """Delete a job and return its last record, so that the caller can cancel its query and delete its result.
 
         Of two concurrent callers, one gets the record and the other ``NoSuchJob``. A worker that executes the job
-        learns of it with its next report.
+        learns of the deletion with its next report.
         """
 
     @abstractmethod
@@ -98,7 +101,18 @@ class JobStore(ABC):
 
     @abstractmethod
     def list_references(self, wanted: JobFilter) -> Iterator[JobReference]:
-        """Iterate over jobs, the newest first; pages are read on demand."""
+        """List jobs, the newest first.
+
+        Parameters
+        ----------
+        wanted
+            Which jobs, and how many.
+
+        Returns
+        -------
+        Iterator[JobReference]
+            The jobs. Pages of the list are read on demand.
+        """
 
     @abstractmethod
     def list_queued_jobs(self) -> tuple[list[QueuedJob], list[QueuedJob]]:
@@ -106,14 +120,14 @@ class JobStore(ABC):
 
     @abstractmethod
     def count_pending(self, user: str = "") -> int:
-        """Count the PENDING jobs of a user or an anonymous client, by ``QueuedJob.user``; by default those of all."""
+        """Count the PENDING jobs of a user or an anonymous client (``QueuedJob.user``); by default all."""
 
     @abstractmethod
     def count_stored(self, user: str = "") -> int:
-        """Return the bytes that the jobs of a user or an anonymous client take on disk, by default those of all.
+        """Return the bytes on disk of the jobs of a user or an anonymous client, by default of all jobs.
 
-        A sum that the store keeps: each change of a record adds the difference of ``Job.stored_bytes``. Jobs of earlier
-        versions count from their next change.
+        The store keeps this sum: each change of a record adds the difference of ``Job.stored_bytes``. Jobs of earlier
+        versions count from their next change on.
         """
 
     @abstractmethod
@@ -126,11 +140,11 @@ class JobStore(ABC):
 
     @abstractmethod
     def find_alike(self, fingerprint: str) -> list[str]:
-        """Return the ids of the COMPLETED jobs with this fingerprint."""
+        """Return the ids of the COMPLETED jobs with this fingerprint of the query."""
 
     @abstractmethod
     def lock_choice(self) -> AbstractContextManager[None]:
-        """Lock the choice of the next job, and the assignment of turns, for all processes."""
+        """Lock the choice of the next job and the assignment of turns, for all processes."""
 
     @abstractmethod
     def list_expired(self, at: datetime, limit: int) -> list[str]:
@@ -142,16 +156,25 @@ class JobStore(ABC):
 
     @abstractmethod
     def watch_job(self, job_id: str, notify: Callable[[], None]) -> AbstractContextManager[None]:
-        """Call ``notify``, from any thread, at least after each change of the job's phase and its deletion."""
+        """Watch a job during the context.
+
+        Parameters
+        ----------
+        job_id
+            The job.
+        notify
+            Called from any thread, at least after each change of the job's phase and after its deletion.
+        """
 
     # Measured rates of the engine
 
     @abstractmethod
     def read_rates(self) -> dict[str, float]:
-        """Return the last rate of each kind of work, in seconds per gigabyte."""
+        """Return the last measured rate of each kind of work, in seconds per gigabyte."""
 
     @abstractmethod
-    def set_rate(self, kind: str, seconds_per_gigabyte: float) -> None: ...
+    def set_rate(self, kind: str, seconds_per_gigabyte: float) -> None:
+        """Store the measured rate of a kind of work."""
 
     @abstractmethod
     def check_writable(self) -> None:
@@ -163,7 +186,19 @@ class JobStore(ABC):
     # Phases
 
     def create_queued_job(self, job: Job, foreseen: Estimate | None, turn: int, quote: datetime | None) -> Job:
-        """Create a job that the client runs at once: ``create_job`` and ``queue_job`` in one change."""
+        """Create a job that the client runs at once: ``create_job`` and ``queue_job`` in one change.
+
+        Parameters
+        ----------
+        job
+            The new job.
+        foreseen
+            The estimate of its query, None if unknown.
+        turn
+            Its turn among the jobs of its user.
+        quote
+            When it is expected to end.
+        """
         queued = replace(job, phase=QUEUED, foreseen=foreseen, turn=turn, quote=quote)
         self.create_job(queued)
         return queued
@@ -171,7 +206,15 @@ class JobStore(ABC):
     def queue_job(
         self, job_id: str, foreseen: Estimate | None = None, turn: int = 0, quote: datetime | None = None
     ) -> Job:
-        """PENDING, HELD -> QUEUED: the client runs the job. Of two concurrent requests, one succeeds."""
+        """PENDING, HELD -> QUEUED: the client runs the job. Of two concurrent requests, one succeeds.
+
+        Parameters
+        ----------
+        job_id
+            The job.
+        foreseen, turn, quote
+            As for ``create_queued_job``.
+        """
 
         def add_estimate(job: Job) -> Job:
             return replace(job, foreseen=foreseen, turn=turn, quote=quote)
@@ -181,12 +224,12 @@ class JobStore(ABC):
     def start_job(self, job_id: str, worker: str, at: datetime) -> Job:
         """QUEUED -> EXECUTING, as the next attempt. A job that is dispatched twice is executed once."""
 
-        def begin_attempt(job: Job) -> Job:
+        def start_attempt(job: Job) -> Job:
             quote = job.end_after(at, job.foreseen.seconds) if job.foreseen else None
             attempt = job.attempt + 1
             return replace(job, start_time=at, heartbeat=at, worker=worker, attempt=attempt, quote=quote, info={})
 
-        return self._advance_job(job_id, frozenset({QUEUED}), EXECUTING, begin_attempt)
+        return self._advance_job(job_id, frozenset({QUEUED}), EXECUTING, start_attempt)
 
     def complete_job(
         self, job_id: str, attempt: int, at: datetime, result: JobResult, info: Info, fingerprint: str = ""
@@ -194,6 +237,17 @@ class JobStore(ABC):
         """EXECUTING -> COMPLETED. Never overrides ABORTED; the caller then discards the result.
 
         May be repeated after a lost reply.
+
+        Parameters
+        ----------
+        job_id, attempt, at
+            The job, its attempt, and the instant of its end.
+        result
+            The stored result.
+        info
+            Entries of the jobInfo.
+        fingerprint
+            What the job has in common with jobs of the same query on the same data; '' if it is not reused.
         """
 
         def add_result(job: Job) -> Job:
@@ -221,7 +275,10 @@ class JobStore(ABC):
         return self._change_job(job_id, lambda job: job if is_recorded(job) else end(job))
 
     def abort_job(self, job_id: str, at: datetime, error: JobError | None = None) -> Job:
-        """Unfinished -> ABORTED, by the client, or with an ``error`` by the service. Never overrides another end."""
+        """Unfinished -> ABORTED, by the client, or with an ``error`` by the service.
+
+        Never overrides another final phase.
+        """
 
         def add_end(job: Job) -> Job:
             return replace(job, end_time=at, error=error, info=_drop_running_info(job.info))
@@ -229,10 +286,19 @@ class JobStore(ABC):
         return self._advance_job(job_id, UNFINISHED, ExecutionPhase.ABORTED, add_end)
 
     def requeue_job(self, job_id: str, attempt: int, *, died: bool, wait: EngineWait | None = None) -> Job:
-        """EXECUTING -> QUEUED: the worker shuts down, it or a server ``died``, or the engine is away.
+        """EXECUTING -> QUEUED: the worker shuts down, the worker or a server died, or the engine is unreachable.
 
         The job restarts after its finished pieces. UWS's phase for this is SUSPENDED, but pyvo does not wait in it. If
-        the worker is still alive, the first of its report and this change wins.
+        the worker is still alive, either its report or this change comes first, and wins.
+
+        Parameters
+        ----------
+        job_id, attempt
+            The job and its attempt.
+        died
+            Whether the attempt counts as a death of a worker.
+        wait
+            What the job waits for.
         """
 
         def end_attempt(job: Job) -> Job:
@@ -243,7 +309,7 @@ class JobStore(ABC):
         return self._advance_job(job_id, frozenset({EXECUTING}), QUEUED, end_attempt, attempt)
 
     def set_wait(self, job_id: str, wait: EngineWait | None) -> Job:
-        """Record that a QUEUED job waits for the engine, or does not any more."""
+        """Record that a QUEUED job waits for the engine; None if it no longer does."""
         return self._advance_job(job_id, frozenset({QUEUED}), QUEUED, lambda job: replace(job, wait=wait))
 
     def fail_waiting_job(self, job_id: str, at: datetime, error: JobError) -> Job:
@@ -255,7 +321,7 @@ class JobStore(ABC):
         return self._advance_job(job_id, frozenset({QUEUED}), ExecutionPhase.ERROR, add_error)
 
     def archive_job(self, job_id: str, info: Info) -> Job:
-        """COMPLETED -> ARCHIVED: the result is deleted, and ``info`` tells why. The caller deletes its files."""
+        """COMPLETED -> ARCHIVED: the result is deleted, for the reason in ``info``. The caller deletes the files."""
 
         def drop_result(job: Job) -> Job:
             return replace(job, result=None, fingerprint="", info={**job.info, **info})
@@ -293,7 +359,19 @@ class JobStore(ABC):
     def set_parameters(
         self, job_id: str, posted: Sequence[Pair], run_id: str | None = None, files: Sequence[JobFile] = ()
     ) -> Job:
-        """Merge posted parameters and files while the job is PENDING. ``run_id`` None keeps the old one."""
+        """Merge parameters and files into a PENDING job.
+
+        Parameters
+        ----------
+        job_id
+            The job.
+        posted
+            The posted parameters.
+        run_id
+            The new name of the job; None keeps the old one.
+        files
+            Uploaded files; they replace files with the same names.
+        """
 
         def add_parameters(job: Job) -> Job:
             name = job.run_id if run_id is None else run_id
@@ -304,13 +382,13 @@ class JobStore(ABC):
         return self._advance_job(job_id, frozenset({PENDING}), PENDING, add_parameters)
 
     def set_execution_duration(self, job_id: str, seconds: int) -> Job:
-        """Set the execution duration of an unfinished job; it also applies to a running one."""
+        """Set the execution duration of an unfinished job, also of a running one."""
         return self._change_job(
             job_id, _restrict_change(UNFINISHED, lambda job: replace(job, execution_duration=seconds))
         )
 
     def set_destruction_time(self, job_id: str, at: datetime) -> Job:
-        """Set the destruction time, in any phase; the quote is not later."""
+        """Set the destruction time, in any phase; the quote is never later."""
 
         def set_time(job: Job) -> Job:
             return replace(job, destruction_time=at, quote=None if job.quote is None else min(job.quote, at))
@@ -343,7 +421,7 @@ def _drop_running_info(info: Info) -> Info:
 
 
 def _estimate_end(job: Job, at: datetime, info: Info) -> datetime | None:
-    """Return the quote of a running job: from its pieces, else the former quote until it passes; None if unknown."""
+    """Return the quote of a running job: by its pieces, otherwise the former quote until it passes; None if unknown."""
     left = info.get("secondsLeft")
     known = job.quote is not None and job.quote > at
     if left is not None and ("pieces" in info or not known):
@@ -354,7 +432,7 @@ def _estimate_end(job: Job, at: datetime, info: Info) -> datetime | None:
 def _restrict_change(
     predecessors: Iterable[ExecutionPhase], change: Callable[[Job], Job], attempt: int | None = None
 ) -> Callable[[Job], Job]:
-    """Wrap ``change``: refuse it unless the job is in one of these phases and, if given, at this attempt."""
+    """Wrap ``change`` so that it raises unless the job is in one of these phases and, if given, at this attempt."""
 
     def check_and_change(job: Job) -> Job:
         if job.phase not in predecessors:

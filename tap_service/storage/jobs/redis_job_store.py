@@ -3,21 +3,22 @@
 Keys with the prefix ``skyhouse:``
 
     job:<id>                  the record: its creation number, a random token of this version, and JSON
-    list:<phase>              the jobs of a phase, and ``list:<phase>:<owner>`` those of one owner, as sorted sets whose
-                              members begin with the creation time: a page of a list is one range, without records
+    list:<phase>              the jobs of a phase, and ``list:<phase>:<owner>`` the jobs of one owner, as sorted sets
+                              whose members start with the creation time: a page of a list is one range, without records
     places:<phase>            the input of the choice of the next job, for QUEUED and EXECUTING; sorted like the lists
     rates                     measured rates of the engine, by kind of work
     pending:<user>            ids of PENDING jobs
-    stored                    bytes on disk of the jobs of each user, and of all under the name ''
+    stored                    bytes on disk of the jobs of each user, and of all jobs under the name ''
     archivable                ids of COMPLETED jobs of anonymous clients, by creation time
     idle                      ids of PENDING and QUEUED jobs of anonymous clients that have files, by creation time
     alike:<fingerprint>       ids of COMPLETED jobs
-    destruction, heartbeat    ids by instant; the latter only of EXECUTING jobs
+    destruction, heartbeat    ids by instant; heartbeat only of EXECUTING jobs
     sequence                  the creation number of the last job
     phases                    a channel: the ids of jobs whose phase has changed
 
-A change is a compare-and-set: a script replaces the record and its index entries if the record is still the one that
-the change started from. A change touches several keys, so Redis Cluster is not supported; replicas are.
+A change is a compare-and-set: a script replaces the record and its index entries if the record is still the one from
+which the change started. The script touches several keys, so Redis Cluster is not supported; replicas are. The stores
+on a ``RecordStore`` watch a whole table instead, which here would make each heartbeat repeat the changes of other jobs.
 """
 
 from __future__ import annotations
@@ -49,7 +50,7 @@ _PREFIX = "skyhouse:"
 CHANNEL = _PREFIX + "phases"
 _STORED = _PREFIX + "stored"
 
-#: how long the lock of a dead chooser lasts
+#: how long the lock of a dead process lasts
 _CHOOSING_SECONDS = 5
 _PAGE = 1000
 #: digits of a creation number
@@ -214,7 +215,7 @@ class RedisJobStore(JobStore):
     def _iterate_members(
         self, key: str, phase: ExecutionPhase, wanted: JobFilter, page_size: int
     ) -> Iterator[tuple[str, ExecutionPhase]]:
-        """Iterate over the members of a list, the newest first, one page at a time."""
+        """Yield the members of a list, the newest first, one page at a time."""
         below = "+" if wanted.before is None else f"({instant_to_milliseconds(wanted.before):015d}"
         above = "-" if wanted.after is None else f"[{instant_to_milliseconds(wanted.after) + 1:015d}"
         while True:
@@ -237,13 +238,13 @@ class RedisJobStore(JobStore):
         try:
             yield
         except redis.RedisError as error:
-            _log.warning("the job store does not answer: %s", error)  # users read only that it does not
+            _log.warning("the job store does not answer: %s", error)  # for the operator; users read no details
             raise JobStoreUnavailable("the job store does not answer") from error
 
 
 @dataclass(frozen=True, slots=True)
 class _Record:
-    """A stored job with its creation ``number`` and its ``text``."""
+    """A stored job, with its creation ``number`` and its ``text``."""
 
     number: str
     job: Job
@@ -293,7 +294,7 @@ def _require_record(job_id: str, text: str | None) -> _Record:
 
 
 def _index_changes(old: _Record | None, new: _Record | None) -> list[str]:
-    """Return the index changes of a changed record, as arguments of the script."""
+    """Return the changes of the index entries, as arguments of the script."""
     before = {} if old is None else old.index_entries()
     after = {} if new is None else new.index_entries()
     changes = []

@@ -1,4 +1,4 @@
-"""A lock that all processes of a cluster share, in Redis."""
+"""A lock of all processes of a cluster, in Redis."""
 
 from __future__ import annotations
 
@@ -13,7 +13,13 @@ _SECONDS = 60
 
 @contextmanager
 def hold_cluster_lock(redis_url: str, name: str) -> Iterator[None]:
-    """Wait for the lock ``name`` and hold it. Raise JobStoreUnavailable if Redis does not answer."""
+    """Wait for the lock ``name`` and hold it during the context.
+
+    Raises
+    ------
+    JobStoreUnavailable
+        Redis does not answer, or the lock is not free within a minute.
+    """
     import redis  # commands without a cluster start faster
 
     try:

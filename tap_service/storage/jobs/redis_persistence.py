@@ -1,4 +1,4 @@
-"""Check that a Redis server is configured to keep its data."""
+"""Checks whether a Redis server is configured to keep its data."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import redis
 
 
 def find_loss_risks(client: redis.Redis) -> list[str]:
-    """Return the ways in which this server may lose jobs, each with the setting that prevents it. Raise RedisError."""
+    """Return how this server may lose jobs, each with the setting that prevents it. Raise redis.RedisError."""
     persistence, memory = client.info("persistence"), client.info("memory")
     found = []
     if not persistence.get("aof_enabled"):

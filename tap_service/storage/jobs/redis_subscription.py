@@ -1,4 +1,4 @@
-"""Notifications from Redis: one subscription per process, started with the first watcher."""
+"""Notifications from Redis, by one subscription for each process, which starts with the first watcher."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from typing import Any
 
 import redis
 
-#: how often the subscriber checks whether it is closed, and retries to reach Redis
+#: interval at which the subscriber checks whether it is closed, and tries to reach Redis again
 _TICK_SECONDS = 0.5
 
 
 class ChannelWatch:
-    """Calls the watchers of a name when it is published on ``channel``.
+    """Calls the watchers of a name when the name is published on a channel.
 
     Messages during an outage of Redis are lost, so all watchers are called when it answers again.
     """
@@ -31,6 +31,7 @@ class ChannelWatch:
 
     @contextmanager
     def watch_name(self, name: str, notify: Callable[[], None]) -> Iterator[None]:
+        """Call ``notify``, from another thread, for each message ``name`` during the context."""
         with self._lock:
             if not self._thread.is_alive() and not self._closed.is_set():
                 self._thread.start()

@@ -1,6 +1,6 @@
 """The job store of a single process: one SQLite file with a write-ahead log and fsync.
 
-Every list is read from an index, one page at a time; measured with 100,000 jobs.
+Each list is read from an index, one page at a time; measured with 100,000 jobs.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from tap_service.storage.sqlite_versions import LaterVersion, begin_transaction,
 #: name of the file in the directory for jobs
 JOBS_FILE = "jobs.sqlite"
 
-#: ``record`` is the whole job; the other columns repeat values for lists. rowid is the order of creation.
+#: ``record`` is the complete job; the other columns repeat values for lists. rowid is the order of creation.
 _TABLES = """
 CREATE TABLE IF NOT EXISTS jobs (
     job_id TEXT NOT NULL UNIQUE,
@@ -55,7 +55,7 @@ CREATE INDEX IF NOT EXISTS jobs_alike ON jobs (fingerprint) WHERE fingerprint <>
 #: ``_STEPS[n]`` brings the file from version n to n + 1
 _STEPS = (
     execute_script(_TABLES),
-    # bytes on disk of the jobs of a user, and of all under the name ''
+    # bytes on disk of the jobs of each user, and of all jobs under the name ''
     execute_script("CREATE TABLE stored (user TEXT PRIMARY KEY, bytes INTEGER NOT NULL) WITHOUT ROWID"),
 )
 
@@ -67,7 +67,7 @@ _PAGE = 1000
 
 _RESERVE_FILE = "jobs.reserve"
 
-#: how long to wait for another thread's transaction
+#: time limit in seconds to wait for another thread's transaction
 _PATIENCE_SECONDS = 30.0
 
 _RECORD: TypeAdapter[Job] = TypeAdapter(Job)
@@ -75,7 +75,7 @@ _QUEUED_JOB: TypeAdapter[QueuedJob] = TypeAdapter(QueuedJob)
 
 
 class SqliteJobStore(JobStore):
-    """Jobs in ``directory``, which is created if missing and locked for this process until ``close``.
+    """Jobs in ``directory``, which is created if it is missing, and locked for this process until ``close``.
 
     Raises
     ------
@@ -239,7 +239,7 @@ class SqliteJobStore(JobStore):
         self._lock_file.close()
 
     def _read_page(self, wanted: JobFilter, last: tuple[int, int] | None, page_size: int) -> list[Any]:
-        """Read the page after the entry ``last``, newest first; SQLite merges the phases, each in an index's order."""
+        """Read the page after the entry ``last``, the newest first. SQLite merges the phases, each in index order."""
         conditions, values = _filter_sql(wanted, last)
         each = [f"{condition} AND phase = ?" for condition in [conditions] * len(wanted.phases)] or [conditions]
         phases = [[*values, str(phase)] for phase in sorted(wanted.phases)] or [values]
@@ -299,7 +299,7 @@ def _read_job(connection: sqlite3.Connection, job_id: str) -> Job:
 
 
 def _count_bytes(writer: sqlite3.Connection, job: Job, added: int) -> None:
-    """Add to the bytes of the job's user, and of all."""
+    """Add bytes to the sum of the job's user, and to the sum of all."""
     for user in (job.queued_job.user, "") if added else ():
         writer.execute(
             "INSERT INTO stored VALUES (?, ?) ON CONFLICT (user) DO UPDATE SET bytes = bytes + excluded.bytes",
@@ -325,7 +325,7 @@ def _job_to_row(job: Job) -> dict[str, str | int | None]:
 
 
 def _filter_sql(wanted: JobFilter, last: tuple[int, int] | None) -> tuple[str, list[str | int]]:
-    """Return a WHERE condition for all but the phases, and its values."""
+    """Return a WHERE condition for all parts of the filter but the phases, and its values."""
     conditions: list[str] = []
     values: list[str | int] = []
     if not wanted.phases:

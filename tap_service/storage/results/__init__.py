@@ -1,1 +1,1 @@
-"""The results of jobs, as bytes, in a directory or an object store."""
+"""The results of jobs, in a directory or an object store."""

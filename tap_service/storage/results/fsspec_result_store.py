@@ -16,15 +16,20 @@ _PIECE_BYTES = 1 << 20
 
 
 class FsspecResultStore:
-    """Results below ``url``, such as ``s3://bucket/results``. Raises OSError if it is unreachable.
+    """Results in the folder or bucket at ``url``, such as ``s3://bucket/results``.
 
-    An object appears when its last part is committed. S3 hides the parts of an object that a killed process left; the
+    An object appears when its last part is committed. The parts that a killed process has left are hidden in S3; the
     bucket's lifecycle rule for incomplete uploads deletes them.
+
+    Raises
+    ------
+    OSError
+        The store is unreachable.
     """
 
     def __init__(self, url: str) -> None:
         with _translate_errors():
-            # without the cache, objects that other processes write are visible
+            # without the cache, the objects of other processes are visible
             self._files, self._root = fsspec.core.url_to_fs(url, use_listings_cache=False)
             self._files.makedirs(self._root, exist_ok=True)
 
@@ -87,7 +92,7 @@ class FsspecWriter:
         self._size += len(data)
 
     def end(self) -> None:
-        """``commit`` sends the rest."""
+        """Do nothing: ``commit`` sends the rest."""
 
     def commit(self) -> int:
         with _translate_errors():
@@ -120,14 +125,14 @@ def _read_pieces(file: Any, start: int, end: int) -> Iterator[bytes]:
 
 
 def _modification_time(entry: dict[str, Any]) -> float:
-    """Return the seconds from 1970 to the last write of an object; the key differs between file systems."""
+    """Return the Unix time at which an object was last written; its key differs between file systems."""
     at = next(entry[name] for name in ("LastModified", "mtime", "created", "last_modified") if name in entry)
     return at.timestamp() if isinstance(at, datetime) else float(at)
 
 
 @contextmanager
 def _translate_errors() -> Iterator[None]:
-    """Raise the errors of the object stores' libraries as OSError."""
+    """Raise the errors of object stores' libraries as OSError."""
     try:
         yield
     except OSError:

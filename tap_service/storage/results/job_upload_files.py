@@ -1,4 +1,4 @@
-"""The uploaded files of a job, which the result store keeps until the job runs."""
+"""The uploaded files of a job, which are in the result store until the job runs."""
 
 from __future__ import annotations
 
@@ -16,7 +16,29 @@ _PIECE = 1 << 20
 
 
 def store_upload_file(results: ResultStore, key: str, name: str, part: Part) -> JobFile:
-    """Store a part of a request. Raise OSError."""
+    """Store an uploaded file of a request.
+
+    Parameters
+    ----------
+    results
+        The store.
+    key
+        The key of the file in it.
+    name
+        The name of the uploaded table.
+    part
+        The file.
+
+    Returns
+    -------
+    JobFile
+        The record of the stored file, with its size and its SHA-256 checksum.
+
+    Raises
+    ------
+    OSError
+        The store is full or unreachable.
+    """
     writer = results.create_result(key)
     digest = hashlib.sha256()
     try:
@@ -32,7 +54,7 @@ def store_upload_file(results: ResultStore, key: str, name: str, part: Part) -> 
 
 @dataclass(frozen=True, slots=True)
 class StoredPart:
-    """A stored file as the part of an upload; ``open`` copies it to an anonymous file in ``directory``."""
+    """A stored file as an upload of a request; ``open`` copies it to an anonymous file in ``directory``."""
 
     results: ResultStore
     file: JobFile

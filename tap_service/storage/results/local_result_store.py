@@ -16,7 +16,7 @@ _PIECE_BYTES = 1 << 20
 
 
 class LocalResultStore:
-    """One file per result; the name of an incomplete one ends in ``.part``."""
+    """One file for each result. The name of an incomplete file ends in ``.part``."""
 
     def __init__(self, directory: Path) -> None:
         self._directory = directory
@@ -32,7 +32,7 @@ class LocalResultStore:
             raise ResultMissing(key) from error
 
     def copy_result(self, key: str, to: str) -> None:
-        """Give the file a second name; its space is freed with the last one."""
+        """Give the file a second name, a hard link; the space is freed with the last one."""
         path = self._directory / to
         path.unlink(missing_ok=True)
         try:
@@ -64,7 +64,7 @@ class LocalResultStore:
 
 
 class LocalWriter:
-    """Writes a file, syncs it and renames it, so that only a complete file is visible."""
+    """Writes a file, syncs it and renames it, so that only complete files are visible."""
 
     def __init__(self, path: Path, is_durable: bool) -> None:
         self._path = path
@@ -106,7 +106,7 @@ def _sync_directory(directory: Path) -> None:
 
 
 class _FilePieces:
-    """The bytes of an open file, which closes when the reader releases the iterator."""
+    """The bytes of an open file, which is closed when the iterator is released."""
 
     def __init__(self, path: Path, start: int, end: int) -> None:
         self._descriptor = os.open(path, os.O_RDONLY)

@@ -1,4 +1,4 @@
-"""Parts of a divided job's result: Arrow batches in objects of the result store."""
+"""Parts of the result of a divided job: Arrow batches in objects of the result store."""
 
 from __future__ import annotations
 
@@ -14,12 +14,21 @@ _OPTIONS = pa.ipc.IpcWriteOptions(compression="lz4")
 
 
 def write_part(results: ResultStore, key: str, batches: Iterable[pa.RecordBatch]) -> tuple[int, int]:
-    """Store batches under ``key``, all or nothing.
+    """Store batches under a key, all or none.
+
+    Parameters
+    ----------
+    results
+        The store.
+    key
+        The key of the object.
+    batches
+        Batches with one schema.
 
     Returns
     -------
     tuple[int, int]
-        The numbers of rows and of bytes. Without rows, nothing is stored.
+        The numbers of rows and bytes. Without rows, nothing is stored.
 
     Raises
     ------
@@ -45,7 +54,22 @@ def write_part(results: ResultStore, key: str, batches: Iterable[pa.RecordBatch]
 
 
 def read_part(results: ResultStore, key: str, size: int) -> Iterator[pa.RecordBatch]:
-    """Yield the batches of a part of ``size`` bytes, one in memory at a time. Raise ResultMissing, OSError."""
+    """Yield the batches of a part, one in memory at a time.
+
+    Parameters
+    ----------
+    results
+        The store.
+    key
+        The key of the object.
+    size
+        Its bytes.
+
+    Raises
+    ------
+    ResultMissing, OSError
+        As of ``ResultStore.read_result``.
+    """
     file = _Source(results.read_result(key, 0, size))
     yield from pa.ipc.open_stream(pa.PythonFile(file, "r"))
 
@@ -64,7 +88,7 @@ class _Sink(io.RawIOBase):
 
 
 class _Source(io.RawIOBase):
-    """A file over an iterator of bytes, read once."""
+    """A file that reads an iterator of bytes once."""
 
     def __init__(self, pieces: Iterator[bytes]) -> None:
         self._pieces = pieces

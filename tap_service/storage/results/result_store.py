@@ -1,4 +1,4 @@
-"""The result store: one object per result of a job, which becomes visible when it is complete."""
+"""The result store: one object for each result of a job, which becomes visible when it is complete."""
 
 from __future__ import annotations
 
@@ -11,26 +11,47 @@ class ResultMissing(Exception):
 
 
 class ResultWriter(Protocol):
-    """Writes one result into the store. ``commit`` or ``discard`` ends it."""
+    """Writes one result. ``commit`` or ``discard`` ends it."""
 
     def write(self, data: bytes, *, anyway: bool = False) -> None:
-        """Append bytes. Raise OSError if the store is full or unreachable. ``anyway`` is ignored."""
+        """Append bytes.
+
+        Parameters
+        ----------
+        data
+            The bytes.
+        anyway
+            Ignored: other sinks of a query accept the bytes although a limit is reached.
+
+        Raises
+        ------
+        OSError
+            The store is full or unreachable.
+        """
 
     def end(self) -> None:
-        """Note that everything is written; the result is not visible yet."""
+        """Declare the result complete; it is not visible yet."""
 
     def commit(self) -> int:
         """Make the result visible and durable; return its size in bytes. Raise OSError."""
 
     def discard(self) -> None:
-        """Delete what was written; does nothing after ``commit``."""
+        """Delete what was written; do nothing after ``commit``."""
 
 
 class ResultStore(Protocol):
-    """Stores bytes by ``key``: letters, digits and hyphens. Thread-safe; raises OSError if it is unreachable."""
+    """Stores bytes by key: letters, digits and hyphens. Thread-safe; raises OSError if it is unreachable."""
 
     def create_result(self, key: str, *, is_durable: bool = True) -> ResultWriter:
-        """Start a result; overwrites what a dead worker left. Unless ``is_durable``, a power cut may lose it."""
+        """Start a result, which replaces what a dead worker has left under the key.
+
+        Parameters
+        ----------
+        key
+            The key of the result.
+        is_durable
+            Whether ``commit`` waits until the result survives a power cut.
+        """
 
     def read_result(self, key: str, start: int, end: int) -> Iterator[bytes]:
         """Open a result and yield its bytes.
@@ -45,7 +66,7 @@ class ResultStore(Protocol):
         Returns
         -------
         Iterator[bytes]
-            Pieces of the range. A result that is deleted meanwhile can be read to its end.
+            Pieces of the range. A result that is deleted in the meantime can be read to its end.
 
         Raises
         ------
@@ -62,7 +83,7 @@ class ResultStore(Protocol):
         """Delete a result, if it exists."""
 
     def list_keys(self, minimum_age: float) -> list[str]:
-        """Return the keys of complete and incomplete results not written to for ``minimum_age`` seconds."""
+        """Return the keys of results, also incomplete ones, last written at least ``minimum_age`` seconds ago."""
 
     def check_writable(self) -> None:
         """Raise OSError unless results can be written."""

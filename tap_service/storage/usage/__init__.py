@@ -1,1 +1,1 @@
-"""Usage statistics: an SQLite file, or Redis on a cluster."""
+"""Usage statistics, in an SQLite file or in Redis."""

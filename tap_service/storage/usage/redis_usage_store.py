@@ -1,4 +1,4 @@
-"""Usage in Redis, for a service of several processes and machines."""
+"""Usage statistics of several processes and machines, in Redis."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ _SECONDS = 5
 
 
 class RedisUsageStore:
-    """A hash for each month, and a HyperLogLog of the clients of each key, whose count is exact to about 1 %.
+    """Usage in the Redis at ``url``, which need not answer yet.
 
-    The Redis at ``url`` need not answer yet.
+    Each month is a hash. The clients of each key are a HyperLogLog, whose count is accurate to about 1 %.
     """
 
     def __init__(self, url: str) -> None:
@@ -60,7 +60,7 @@ class RedisUsageStore:
 
     def find_key(self, name: str, seconds: float) -> bytes:
         key = f"{_PREFIX}secret:{name}"
-        for _ in range(2):  # an earlier key may end between the two commands; a new one does not
+        for _ in range(2):  # a former key may expire between the two commands; a new one does not
             with _translate_errors():
                 self._redis.set(key, secrets.token_bytes(32), nx=True, ex=int(seconds))
                 found = self._redis.get(key)

@@ -1,4 +1,4 @@
-"""Usage in an SQLite file."""
+"""Usage statistics in an SQLite file."""
 
 from __future__ import annotations
 
@@ -47,11 +47,17 @@ FROM usage u
 
 
 class SqliteUsageStore:
-    """Raises UsageUnavailable if the file cannot be used."""
+    """Usage in the file ``path``, which is created if it is missing.
+
+    Raises
+    ------
+    UsageUnavailable
+        The file cannot be used.
+    """
 
     def __init__(self, path: Path) -> None:
         problem = f"the file of usage statistics {path} cannot be used"
-        # of forgotten keys, nothing stays in the file
+        # no trace of expired keys stays in the file
         self._file = SqliteFile(path, _STEPS, UsageUnavailable, problem, pragma="secure_delete = ON")
 
     def add_usage(self, month: str, additions: Mapping[UsageKey, UsageAddition]) -> None:

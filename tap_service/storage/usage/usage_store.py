@@ -1,4 +1,4 @@
-"""What is stored of usage, and keys that are the same in all processes for a while."""
+"""The usage store: sums of what queries took, and random keys that all processes share for a while."""
 
 from __future__ import annotations
 
@@ -8,9 +8,16 @@ from typing import NamedTuple, Protocol
 
 
 class UsageKey(NamedTuple):
-    """What queries are counted for.
+    """What queries are counted by.
 
-    ``by`` is ``all`` (then ``name`` is empty), ``table`` or ``format``; ``users`` is the class of users.
+    Attributes
+    ----------
+    by
+        ``all``, ``table`` or ``format``.
+    name
+        The table or the format; '' for all.
+    users
+        The class of users.
     """
 
     by: str
@@ -20,7 +27,19 @@ class UsageKey(NamedTuple):
 
 @dataclass(slots=True)
 class UsageCounts:
-    """``seconds`` are those of the engine; ``failed`` queries are among ``queries``, and so are those of ``jobs``."""
+    """Sums over queries.
+
+    Attributes
+    ----------
+    queries
+        Number of queries.
+    failed, jobs
+        How many of them failed, and how many were jobs.
+    rows, bytes
+        Rows and bytes of their results.
+    seconds
+        Seconds in the engine.
+    """
 
     queries: int = 0
     failed: int = 0
@@ -43,7 +62,19 @@ MEASURES = tuple(field.name for field in fields(UsageCounts))
 
 @dataclass(frozen=True, slots=True)
 class UsageEntry:
-    """One key in one month, such as ``2026-11``; ``clients``: how many different ones there were."""
+    """The sums of one key in one month.
+
+    Attributes
+    ----------
+    month
+        Such as ``2026-11``.
+    key
+        What was counted.
+    counts
+        The sums.
+    clients
+        Number of different clients.
+    """
 
     month: str
     key: UsageKey
@@ -53,7 +84,7 @@ class UsageEntry:
 
 @dataclass(frozen=True, slots=True)
 class UsageAddition:
-    """What a process has counted for a key; ``clients`` are keyed hashes."""
+    """What one process has counted for a key; ``clients`` are keyed hashes of the clients."""
 
     counts: UsageCounts
     clients: frozenset[bytes]
@@ -64,15 +95,15 @@ class UsageUnavailable(Exception):
 
 
 class UsageStore(Protocol):
-    """Safe for threads and processes. All methods but ``close`` may raise UsageUnavailable."""
+    """Stores usage. Safe for threads and processes. All methods but ``close`` may raise UsageUnavailable."""
 
     def add_usage(self, month: str, additions: Mapping[UsageKey, UsageAddition]) -> None:
-        """Add all of them or none."""
+        """Add counts to the sums of a month, all or none."""
 
     def read_usage(self) -> list[UsageEntry]:
-        """Return all entries, in any order."""
+        """Return all sums, in any order."""
 
     def find_key(self, name: str, seconds: float) -> bytes:
-        """Return the key of this name, which is made at random and forgotten after so many seconds."""
+        """Return the random key called ``name``, created if absent, expiring after ``seconds``."""
 
     def close(self) -> None: ...

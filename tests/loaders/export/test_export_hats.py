@@ -83,7 +83,7 @@ def test_a_stopped_export_goes_on_to_the_same_files(exported: Path, engine: Embe
 
     recorder = run(engine, ask(tmp_path, threads=3))
 
-    assert recorder.messages[-1] == "the export goes on where it was stopped"
+    assert recorder.messages[-1] == "continuing the stopped export"
     assert {path: path.stat().st_mtime_ns for path in kept} == kept
     assert not any(path.exists() for path in left)
     other.unlink()
@@ -128,7 +128,7 @@ def test_verify_finds_each_damage(copied: Path, engine: EmbeddedEngine) -> None:
     first_name, second_name, third_name = (str(path.relative_to(copied)) for path in (first, second, third))
     assert f"{first_name} is damaged: " in str(told.value)
     assert f"{second_name} is missing" in str(told.value)
-    assert f"{third_name} has {pq.read_metadata(third).num_rows} rows of other places" in str(told.value)
+    assert f"{third_name} has {pq.read_metadata(third).num_rows} rows of other pixels" in str(told.value)
     assert "Norder=9/Dir=0/Npix=7.parquet does not belong there" in str(told.value)
     assert "stars/partition_info.csv is missing" in str(told.value)
     for damaged in (first, third, foreign):
@@ -152,7 +152,7 @@ def test_a_file_with_other_rows_is_written_again(copied: Path, engine: EmbeddedE
 def test_other_options_begin_anew(copied: Path, engine: EmbeddedEngine) -> None:
     recorder = run(engine, ask(copied, margin=0.0, has_index=False, columns=("id", "mag")))
 
-    assert f"{STARS} or the options have changed since the last export: the export begins anew" in recorder.messages
+    assert f"{STARS} or the options have changed since the last export: exporting everything again" in recorder.messages
     assert {path.name for path in copied.iterdir() if path.is_dir()} == {"stars"}
     assert pq.read_schema(partitions(copied)[0]).names == ["_healpix_29", "id", "ra", "dec", "mag"]
 
@@ -166,7 +166,9 @@ def test_a_changed_table_is_exported_anew(sky: Path, engine: EmbeddedEngine, tmp
         run(engine, request.model_copy(update={"is_verified_only": True}))
     recorder = run(engine, request)
 
-    assert f"{OTHERS} or the options have changed since the last export: the export begins anew" in recorder.messages
+    assert (
+        f"{OTHERS} or the options have changed since the last export: exporting everything again" in recorder.messages
+    )
     assert recorder.lines[0].startswith(f"others: {ROWS + 10} rows in ")
 
 
@@ -264,7 +266,7 @@ def test_of_rows_that_may_be_others_no_file_is_kept(
 
     recorder = run(engine, ask(tmp_path, query))
 
-    assert "the query may have other rows each time it runs: the export begins anew" in recorder.messages
+    assert "the query may return other rows each time it runs: exporting everything again" in recorder.messages
     assert all(path.stat().st_mtime_ns != before for path, before in left.items() if path.exists())
     with pytest.raises(LoadError, match=r"cannot be compared with it: skyhouse verify .* --rows reads the files alone"):
         run(engine, ask(tmp_path, query, is_verified_only=True))
@@ -306,7 +308,7 @@ def test_files_of_others_are_left_alone(sky: Path, engine: EmbeddedEngine, tmp_p
     write_foreign(tmp_path / "thesis.tex")
     part = write_foreign(tmp_path / "videos" / "film.part")
 
-    with pytest.raises(LoadError, match=r"has files that no export of Skyhouse has written, such as thesis\.tex"):
+    with pytest.raises(LoadError, match=r"has files that were not exported by Skyhouse, such as thesis\.tex"):
         run(engine, ask(tmp_path))
     assert part.exists()
 
@@ -351,7 +353,7 @@ def test_an_object_store_without_credentials_is_told(sky: Path, engine: Embedded
 
 def test_rows_that_change_meanwhile_are_told(exported: Path, engine: EmbeddedEngine, tmp_path: Path) -> None:
     request = ask(tmp_path, margin=0.0, has_index=False)
-    with pytest.raises(LoadError, match=f"{STARS} has changed during the export|not as the table"):
+    with pytest.raises(LoadError, match=f"{STARS} has changed during the export|differs from the table"):
         run(engine, request, _Appender(engine, exported))
     recorder = run(engine, request)
 

@@ -32,7 +32,7 @@ def test_verify_finds_no_problem(gaia: GaiaMirror, mirror_engine: EmbeddedEngine
     assert recorder.lines == [
         f"{TABLE}: 400 rows, 400 were loaded from 1 inputs",
         "positions: 400, 0 rows have none",
-        "hpx29: 400 rows followed back to the sky, order of 400 rows checked",
+        "hpx29: 400 rows compared with their positions, order of 400 rows checked",
     ]
 
 

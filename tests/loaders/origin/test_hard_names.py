@@ -31,7 +31,7 @@ def test_columns_that_differ_by_case_alone_are_told_apart(
 ) -> None:
     origin.publish(document(column("g"), column("G"), column("G_2"), column("_part"), column("__a")))
     assert [c.name for c in schema("s.t").tables[0].columns] == ["g", "G_3", "G_2", "part", "a"]
-    assert "# 'G' at the origin: reserved, or not a name of its own" in describe("s.t")
+    assert "# 'G' at the origin: reserved, or not unique" in describe("s.t")
 
 
 def test_reserved_schemas_and_tables_get_other_names(
@@ -88,7 +88,7 @@ def test_a_text_without_arraysize_has_any_length(origin: Origin, schema: Read, d
         + document(column("a", '<dataType xsi:type="vs:VOTableType">char</dataType>')).removeprefix("<tableset>")
     )
     assert schema("s.t").tables[0].columns[0].type.arraysize == "*"
-    assert "# the origin gives no arraysize, which is one character in VOTable" in describe("s.t")
+    assert "# the origin has no arraysize, which means one character in VOTable" in describe("s.t")
 
 
 def test_the_file_is_one_for_schema_files(origin: Origin, describe: Callable[..., str], tmp_path: Path) -> None:

@@ -17,7 +17,7 @@ FOR_EVERYBODY, FOR_USERS, FOR_OPERATORS = (
     ("users", "the owner", "the user", "administrators"),
     "the operator",
 )
-FOR_HARVESTERS = "whoever harvests the registry"
+FOR_HARVESTERS = "harvesters of the registry"
 
 
 def documented() -> dict[tuple[str, str], str]:

@@ -54,9 +54,9 @@ def test_a_job_that_fails_says_why_where_the_page_says(service: RunningService) 
     found = {"httpx": httpx, "tap": service.tap, "query": "SELECT nothing FROM svc.numbers"}
     with pytest.raises(IndexError):  # there is no result
         exec(lines, found)
-    [place] = re.findall(r"says why in `(.*?)`", TEXT)
+    [expression] = re.findall(r"the reason is in `(.*?)`", TEXT)
     assert found["job"]["phase"] == "ERROR"
-    assert "nothing" in eval(place, found)
+    assert "nothing" in eval(expression, found)
     found["client"].close()
 
 

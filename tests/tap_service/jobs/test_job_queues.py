@@ -185,7 +185,7 @@ def test_anonymous_clients_leave_places_for_users(store: SqliteJobStore) -> None
     for number in range(2):
         asked.put(None, SHORT, client=f"192.0.2.{number}")
     with pytest.raises(
-        ServiceBusy, match="2 jobs are already waiting, and the remaining places are reserved for users: log in"
+        ServiceBusy, match="2 jobs are already waiting, and the rest of the queue is reserved for users: log in"
     ):
         asked.put(None, SHORT, client="192.0.2.9")
     for user in ("alice", "bob"):

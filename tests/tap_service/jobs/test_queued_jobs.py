@@ -152,10 +152,7 @@ def test_anonymous_clients_leave_places_for_users(serve: Callable[..., RunningSe
 
     asked = [create(number) for number in range(4)]
     assert [answer.status_code for answer in asked] == [303, 303, 503, 503]
-    assert (
-        "2 jobs are PENDING, and the remaining places are reserved for users: create this one with PHASE=RUN"
-        in asked[-1].text
-    )
+    assert "2 jobs are PENDING, and the rest is reserved for users: create this one with PHASE=RUN" in asked[-1].text
     alice = ("alice", USERS["alice"])
     assert [create(auth=alice).status_code for _ in range(3)] == [303, 303, 503]
 

@@ -166,7 +166,7 @@ def test_anonymous_clients_leave_places_for_users(set_up: Callable[..., Setup]) 
     for number in range(4):
         enter(None, f"address {number}")
     with pytest.raises(
-        ServiceBusy, match="4 requests work or wait, and the remaining slots are reserved for users: log in, try"
+        ServiceBusy, match="4 requests work or wait, and the rest of the queue is reserved for users: log in, try"
     ):
         enter(None, "address 5")
     enter("ann", "ann")

@@ -95,7 +95,7 @@ class TestWarning:
     def test_says_what_is_cut_and_the_way_out(self, estimator: Estimator, demo_catalogue: Catalogue) -> None:
         assert limited(estimator, demo_catalogue, "SELECT * FROM tycho2.bright AS b").warning == (
             "The query gives 120,521 rows; the row limit of 100,000 will cut them. "
-            "Rows come in HEALPix order, so whole parts of the sky will be missing. "
+            "Rows come in HEALPix order, so entire parts of the sky will be missing. "
             "Ask for more with MAXREC, up to 10000000. "
             "For rows from everywhere, ask for a sample: FROM tycho2.bright AS b TABLESAMPLE (82)."
         )
@@ -165,7 +165,7 @@ class TestSample:
 def test_what_was_cut_is_told_in_the_past() -> None:
     found = RowLimit(10, 100, 0, ResultRows(50, "about"), "sky")
     assert found.text_after_cut == (
-        "The query gives about 50 rows. Rows come in HEALPix order, so whole parts of the sky are missing. "
+        "The query gives about 50 rows. Rows come in HEALPix order, so entire parts of the sky are missing. "
         "Ask for more with MAXREC, up to 100."
     )
     assert re.match("Ask for more", RowLimit(10, 100).text_after_cut)

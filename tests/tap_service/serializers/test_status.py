@@ -87,7 +87,7 @@ class TestStatus:
 
     def test_html_says_it_in_words(self, write: Any, status: Status) -> None:
         page = write("html", FIELDS, COLUMNS, status=status, info=INFO).decode()
-        assert (status.text or "The result is whole.") in page
+        assert (status.text or "The result is complete.") in page
         assert "&lt;&amp;&gt;" in page
 
 

@@ -363,7 +363,9 @@ def test_the_commands_of_the_documentation_run(
     assert answer.result().status_code == 503
     assert said["skyhouse group members lens"] == "alice\nbob\n"
     assert said["skyhouse grants"] == "survey\tlens\nsurvey.public_objects\teverybody\n"
-    assert said["skyhouse revoke survey lens"].startswith("survey is seen by nobody (skyhouse grant survey everybody")
+    assert said["skyhouse revoke survey lens"].startswith(
+        "survey is visible to nobody (skyhouse grant survey everybody"
+    )
     tokens = json.loads(said['curl -sS -u "$WHO" "$TAP/tokens"'])["tokens"]
     assert [token["label"] for token in tokens] == ["laptop"]
     write_grants(operator.service.engine, dict.clear)
@@ -382,8 +384,8 @@ def test_the_commands_of_the_documentation_run(
         (["grant", "survey", "none"], "error: there is no group none"),
         (["grant", "TAP_SCHEMA.tables", "everybody"], "error: TAP_SCHEMA.tables has no grants"),
         (["grant", "mydb.mine", "everybody"], "error: mydb.mine has no grants"),
-        (["grant", "survey.", "everybody"], "error: 'survey.' is no schema and no schema.table"),
-        (["revoke", "survey.x", "lens"], "error: lens has no grant of survey.x; skyhouse grants lists the grants"),
+        (["grant", "survey.", "everybody"], "error: 'survey.' is neither a schema nor schema.table"),
+        (["revoke", "survey.x", "lens"], "error: lens has no grant for survey.x; skyhouse grants lists the grants"),
     ],
 )
 def test_grants_that_cannot_be(operator: Operator, words: list[str], said: str) -> None:

@@ -72,7 +72,7 @@ def test_a_token_ends_with_the_one_that_made_it(path: Path) -> None:
     accounts = Accounts(path)
     latest = time.time() + 1000
     value = accounts.add_token("carol", "child", 1, latest=latest)
-    assert [each.expires for each in accounts.list_tokens("carol") if each.is_of(value)] == [latest]
+    assert [each.expires for each in accounts.list_tokens("carol") if each.matches(value)] == [latest]
     accounts.revoke_tokens("carol", "child")
     accounts.close()
 

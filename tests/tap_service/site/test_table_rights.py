@@ -371,7 +371,7 @@ def test_grants_of_tables_and_schemas(rightful: RunningService, svc_engine: Embe
     for group in ("others", "insiders"):
         revoke_access(svc_engine, "hushlab.quietmoths", group, recorder)
     assert who_sees() == [False, False]
-    assert recorder.lines[-1].startswith("hushlab.quietmoths is seen by nobody")
+    assert recorder.lines[-1].startswith("hushlab.quietmoths is visible to nobody")
     write_grants(svc_engine, lambda grants: grants.pop("hushlab.quietmoths"))
     assert who_sees() == [True, False]
     bob.session.close()

@@ -59,7 +59,7 @@ def test_what_all_users_share_stays_as_it_is(tmp_path: Path) -> None:
     shared = tmp_path / "tmp"
     shared.mkdir()
     shared.chmod(0o1777)
-    with pytest.raises(OpenDirectoryError, match=f"^all users of this machine share {shared}: name a folder in it$"):
+    with pytest.raises(OpenDirectoryError, match=f"^all users of this machine share {shared}: give a folder in it$"):
         create_private_directory(shared)
     assert mode(shared) == 0o1777
     create_private_directory(shared / "data")

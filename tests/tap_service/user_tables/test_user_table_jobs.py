@@ -139,7 +139,7 @@ def test_an_index_needs_a_table_and_a_column(alice: User) -> None:
 def test_an_anonymous_job_has_no_tables(own: RunningService) -> None:
     job = create_job(own.tap, REQUEST="createIndex", TABLE="mydb.places", INDEX="mag", PHASE="RUN")
     assert job.wait_for_end() == "ERROR"
-    assert "only users have tables of their own" in job.message
+    assert "only users have their own tables" in job.message
 
 
 # --- results

@@ -165,7 +165,9 @@ def test_mail_goes_to_the_address_of_the_account(
     alice: Watcher, run: Callable[..., Any], mailbox: Mailbox, tmp_path: Path
 ) -> None:
     assert "skyhouse user mail" in alice.watch(403, name="mailed", query=BRIGHT, mail=True)["message"]
-    assert "is no mail address" in run("user", "mail", "alice", "alice@example.org\nBcc: eve@example.org", fails=True)
+    assert "is not a mail address" in run(
+        "user", "mail", "alice", "alice@example.org\nBcc: eve@example.org", fails=True
+    )
     assert "alice@example.org" in run("user", "mail", "alice", "alice@example.org")
     assert alice.http("GET", "watches").json()["mail"] == "alice@example.org"
     watch = alice.watch(name="mailed", query=BRIGHT, mail=True)

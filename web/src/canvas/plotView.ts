@@ -8,6 +8,9 @@ export interface View {
     readonly v1: number;
 }
 
+/** A position in the plane, or on the screen in CSS pixels. */
+export type PlanePosition = readonly [u: number, v: number];
+
 /** A rectangle in CSS pixels. */
 export interface Box {
     readonly left: number;

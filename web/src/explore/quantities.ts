@@ -3,8 +3,8 @@
 import { unquoteName } from '../adql/adqlNames';
 import { kindOf } from '../model/fieldKind';
 import type { Field } from '../model/resultModel';
-import { defaultSettings } from '../plots/defaultSettings';
-import { isMagnitude } from '../plots/plotSettings';
+import { findPlane } from '../plots/points/firstColumns';
+import { isMagnitude } from '../plots/points/plotSettings';
 import type { Column } from '../tap/vosiTables';
 
 /** A column, or a column minus another. */
@@ -79,7 +79,7 @@ export interface FirstPanels {
 /** Choose the first panels by UCDs, as for plots: a colour-magnitude diagram if there are two bands. */
 export function chooseFirstPanels(columns: readonly Column[], principal?: ReadonlySet<string>): FirstPanels {
     const usable = columns.filter(isQuantity);
-    const { x, y } = defaultSettings(usable.map(fieldOf)).axes;
+    const [x, y] = findPlane(usable.map(fieldOf));
     const [across, minus, up] = [usable[x.column], usable[x.minus], usable[y.column]];
     const plane = across && up && ([makeQuantity(across, minus), makeQuantity(up)] as const);
     const rank = ({ name }: Column): number => Number(principal?.has(name) ?? false);

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { MemoryTable, number } from '../plots/memoryTable.fixture';
+import { MemoryTable, number } from '../plots/points/memoryTable.fixture';
 import { ColumnArrangement } from './columnArrangement.svelte';
 
 function arrange(...names: string[]): ColumnArrangement {

@@ -4,7 +4,7 @@ import { describe, expect, test, vi } from 'vitest';
 import type { SearchEntry } from '../tables/catalogueSearch';
 import type { Rows } from '../tap/jsonRows';
 import { DEGREE } from '../sky/directions';
-import { findPeaks } from '../layers/lombScargle';
+import { findPeaks } from '../statistics/lombScargle';
 import { isSameObject, neighboursOf } from './objectMatches.svelte';
 import { objectTablesOf, seriesQuery } from './objectTables';
 import { findBand, fluxOfMagnitude } from './photometricBands';

@@ -1,18 +1,19 @@
 /** Corner plots and plots in space: quantities, panels, camera, sizes of pictures. */
 
 import { describe, expect, test } from 'vitest';
-import { layOutCorner, panelAt } from './cornerLayout';
-import { defaultSettings } from './defaultSettings';
-import { MemoryTable, number, words } from './memoryTable.fixture';
-import { describeValues, describeValuesProblem, describeValuesStatus } from './plotDescription';
-import { valuesCsv } from './plotExport';
-import { changeUnit, findSizeFault, layOutPicture, pixelsOf, type PictureSize } from './pictureSize';
-import { quantityName, type PlotKind, type PlotSettings } from './plotSettings';
-import { loadRowValues, type RowValues } from './rowValues';
-import { cameraAfterKey, clipMatrix, FIRST_CAMERA, projectionOf, projectPlace, turnCamera, zoomCamera } from './spaceCamera'; // prettier-ignore
-import { SpaceGestures, type SpaceHost } from './spaceGestures';
-import { nearestNumber } from './spaceRenderer';
-import { forMixed, pointAtNumber } from './spaceScene';
+import { layOutCorner, panelAt } from './corner/cornerLayout';
+import { FIRST_CAMERA } from './table/camera';
+import { defaultSettings } from './table/defaultSettings';
+import { MemoryTable, number, words } from './points/memoryTable.fixture';
+import { describeValues, describeValuesProblem, describeValuesStatus } from './table/plotDescription';
+import { valuesCsv } from './table/valuesCsv';
+import { changeUnit, findSizeFault, layOutPicture, pixelsOf, type PictureSize } from './points/pictureSize';
+import { quantityName, type PlotKind, type PlotSettings } from './points/plotSettings';
+import { loadRowValues, type RowValues } from './table/rowValues';
+import { cameraAfterKey, clipMatrix, projectionOf, projectPlace, turnCamera, zoomCamera } from './space/spaceCamera'; // prettier-ignore
+import { SpaceGestures, type SpaceHost } from './space/spaceGestures';
+import { nearestNumber } from './space/spaceRenderer';
+import { forMixed, pointAtNumber } from './space/spaceScene';
 
 const GAIA = [
     number('source_id', 'meta.id;meta.main'),

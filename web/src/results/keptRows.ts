@@ -1,7 +1,7 @@
 /** What a result's table shows and in which order, as JSON with columns by name. */
 
 import type { Field, Filter, Sort } from '../model/resultModel';
-import { findColumn, nameColumn, type Json } from '../plots/keptSettings';
+import { findColumn, nameColumn, type Json } from '../plots/table/keptSettings';
 
 export interface KeptRows {
     readonly sorting?: Json;

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { MemoryTable, number } from '../plots/memoryTable.fixture';
+import { MemoryTable, number } from '../plots/points/memoryTable.fixture';
 import { NamedSelections, selectionsOf } from './namedSelections.svelte';
 
 const makeTable = () => new MemoryTable([number('x')], [[1, 2, 3, 4, 5]]);

@@ -6,11 +6,11 @@
 import type { KeptArrangement } from '../grid/columnArrangement.svelte';
 import { GridState } from '../grid/gridState.svelte';
 import type { Table, View } from '../model/resultModel';
-import { findSteps, keepStep, repeatSteps, type KeptStep } from '../plots/brushSteps';
-import { keepSettings, readSettings, type Json } from '../plots/keptSettings';
-import type { PlotKind } from '../plots/plotSettings';
-import { TOOLS, type TablePlot, type Tool } from '../plots/tablePlot.svelte';
-import { TablePlots } from '../plots/tablePlots.svelte';
+import { findSteps, keepStep, repeatSteps, type KeptStep } from '../plots/table/brushSteps';
+import { keepSettings, readSettings, type Json } from '../plots/table/keptSettings';
+import type { PlotKind } from '../plots/points/plotSettings';
+import { TOOLS, type TablePlot, type Tool } from '../plots/table/tablePlot.svelte';
+import { TablePlots } from '../plots/table/tablePlots.svelte';
 import { TableClosed } from '../rows/workerLink';
 import { keepRows, readRows, type KeptRows } from './keptRows';
 import { addBeside, arrangeTiles, keepTiles, listTiles, readTiles, type Preset, type Tiles } from './tileLayout';

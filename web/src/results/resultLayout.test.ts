@@ -1,5 +1,5 @@
 import { describe, expect, test, vi } from 'vitest';
-import { MemoryTable, number, words } from '../plots/memoryTable.fixture';
+import { MemoryTable, number, words } from '../plots/points/memoryTable.fixture';
 import { ResultLayout } from './resultLayout.svelte';
 
 // the grid's modules take the service's address from the page's

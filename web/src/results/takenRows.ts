@@ -1,6 +1,6 @@
 /** Takes rows as they are shown elsewhere: into files of any format, queries, user tables. */
 
-import { findNameColumn } from '../plots/rowName';
+import { findNameColumn } from '../plots/points/rowName';
 import { fileName } from '../browser/saveFile';
 import { makeRowsUpload, MAX_UPLOADED_ROWS } from '../rows/rowsUpload';
 import type { Source, Table } from '../model/resultModel';

@@ -4,6 +4,7 @@ const points = (value: number) => formatCounted(value, 'point');
 
 const layers = {
     title: 'Layers',
+    errors: 'Error bars',
     xError: 'Horizontal errors',
     yError: 'Vertical errors',
     xErrorUp: 'Upper, if different',
@@ -41,7 +42,7 @@ const layers = {
     overlayAxis: (title: string, role: string) => `${title}, ${role}`,
     notInScript: (layers: string) => `The page shows more, which this script does not draw: ${layers}.`,
     ofChosen: 'The page shows line and bins of the chosen rows; here they are of the rows in view.',
-    trouble: {
+    problems: {
         closed: (title: string) => `${title} is closed: its rows are not shown`,
         columns: (title: string) => `${title} has no such columns: choose them under Layers`,
     },

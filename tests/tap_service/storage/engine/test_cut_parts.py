@@ -39,7 +39,7 @@ def cut_part(engine: EmbeddedEngine, file: str) -> None:
 def test_a_table_with_a_cut_part_is_not_published(engine: EmbeddedEngine, table: str, file: str) -> None:
     insert(engine, table)
     cut_part(engine, file)
-    with pytest.raises(StorageFull, match="rows could not be written as a whole"):
+    with pytest.raises(StorageFull, match="rows could not be written completely"):
         engine.execute(f"RENAME TABLE {table} TO cut.published")
     assert not engine.fetch_table("SELECT name FROM system.tables WHERE database = 'cut'").num_rows
 
@@ -56,7 +56,7 @@ def test_rows_that_were_cut_on_an_almost_full_disk_are_taken_back(
     insert(engine, table)
     cut_part(engine, "data.bin")
     monkeypatch.setattr(embedded_engine, "choose_spare", lambda _: 1 << 62)
-    with pytest.raises(StorageFull, match="rows could not be written as a whole"):
+    with pytest.raises(StorageFull, match="rows could not be written completely"):
         insert(engine, table)
     assert engine.fetch_table(f"SELECT count() AS n, max(a) AS m FROM {table}").to_pylist() == [{"n": 5000, "m": 4999}]
 
@@ -71,10 +71,10 @@ def test_an_insert_whose_parts_another_one_took_back_fails_too(
             handle.chdb.query(f"INSERT INTO {table} SELECT number, toString(number) FROM numbers(5000)", "Null")
             handle.ended = True
             cut_part(engine, "data.bin")
-            with pytest.raises(StorageFull, match="rows could not be written as a whole"):
+            with pytest.raises(StorageFull, match="rows could not be written completely"):
                 insert(engine, table)
 
-    with pytest.raises(StorageFull, match="rows could not be written as a whole"):
+    with pytest.raises(StorageFull, match="rows could not be written completely"):
         insert_beside_another()
     insert(engine, table)
     assert engine.fetch_table(f"SELECT count() AS n FROM {table}").to_pylist() == [{"n": 10000}]
