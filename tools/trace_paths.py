@@ -3,9 +3,9 @@
     python tools/trace_paths.py [cone] [job] [load] [--list]
 
 Starts a service on the demo's tables in this process, with its data in a temporary folder, and sends it requests over
-HTTP. The first request fills caches; of the next three, the functions that each of them enters count, so that work in
-the background does not. Prints a line for each path: files, folders, functions, calls, and moves from one file to
-another. ``--list`` also prints the functions by file, with their calls.
+HTTP. The first request fills caches; of the next ten, the functions count that each of them enters, so that neither
+work in the background nor waits of a busy machine count. Prints a line for each path: files, folders, functions, calls,
+and moves from one file to another. ``--list`` also prints the functions by file, with their calls.
 """
 
 from __future__ import annotations
@@ -31,6 +31,9 @@ ROOT = Path(__file__).parents[1]
 PACKAGES = tuple(f"{ROOT}/{name}/" for name in ("adql", "clickhouse_schema", "loaders", "tap_service", "workers"))
 
 _QUERY = "SELECT tyc_id, ra, dec FROM tycho2.bright WHERE 1 = CONTAINS(POINT(ra, dec), CIRCLE(56.75, 24.12, {}))"
+
+#: how the names of the threads begin that work on requests
+_THREADS = ("MainThread", "server", "query", "encoder", "AnyIO", "asyncio", "job", "spool")
 
 
 class Trace:
@@ -70,7 +73,7 @@ class Trace:
         self._rounds.clear()
 
     def _note(self, frame: FrameType, event: str, _: Any) -> None:
-        if not self.is_on or event != "call":
+        if not self.is_on or event != "call" or not threading.current_thread().name.startswith(_THREADS):
             return
         code = frame.f_code
         file = code.co_filename
@@ -110,7 +113,7 @@ def serve_demo(engine: Any, data: Path) -> Iterator[str]:
     app = create_app(Config(data=data, jobs_path=data / "jobs"), engine, are_helpers_kept_ready=False)
     with socket.create_server(("127.0.0.1", 0)) as listener:
         server = uvicorn.Server(uvicorn.Config(app, log_level="critical", **SERVER))
-        thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]})
+        thread = threading.Thread(target=server.run, name="server", kwargs={"sockets": [listener]})
         thread.start()
         try:
             while not server.started:
@@ -174,8 +177,8 @@ def trace_paths(wanted: set[str], *, lists_functions: bool) -> None:
                 if wanted and name not in wanted:
                     continue
                 request(0)
-                for number in range(1, 4):
-                    time.sleep(0.3)
+                for number in range(1, 11):
+                    time.sleep(0.2)
                     with trace.recording():
                         request(number)
                         time.sleep(0.1)  # its end is recorded after the response
