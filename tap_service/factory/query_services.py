@@ -19,7 +19,6 @@ from tap_service.services.client_mask import ClientMask
 from tap_service.services.estimates.estimator import Estimator
 from tap_service.services.history.query_history import QueryHistory
 from tap_service.services.line_log import LineLog
-from tap_service.services.queries.query_log import QueryLog
 from tap_service.services.queries.query_preparation import QueryPreparation
 from tap_service.services.queries.query_recorder import QueryRecorder
 from tap_service.services.translation.translator import Translator
@@ -48,7 +47,7 @@ class QueryServices:
     engine: Engine
     metrics: ServiceMetrics
     mask: ClientMask
-    log: QueryLog
+    query_lines: LineLog
     history: QueryHistory
     usage: UsageCounter
     catalogue_cache: CatalogueCache
@@ -77,7 +76,7 @@ class QueryServices:
         self.catalogue_cache.close()
         self.gateway.close()
         self.user_tables.close()
-        self.log.close()
+        self.query_lines.close()
         self.history.close()
         self.usage.close()
         self.metrics.close()
@@ -119,7 +118,6 @@ def build_query_services(
     state = open_site_state(config.redis_url, config.jobs_path)
     groups = UserGroups(_open_accounts(config), state)
     history = QueryHistory(_open_history(config), config.history_queries, config.history_days, groups.accounts)
-    log = QueryLog(lines, history)
     usage = UsageCounter(usage_store, metrics.usage_failures.inc)
     gateway = FileGateway(
         config.attach_host,
@@ -138,7 +136,7 @@ def build_query_services(
         engine=engine,
         metrics=metrics,
         mask=mask,
-        log=log,
+        query_lines=lines,
         history=history,
         usage=usage,
         catalogue_cache=catalogue_cache,
@@ -150,7 +148,7 @@ def build_query_services(
         state=state,
         groups=groups,
         clients=ClientDirectory(config, groups.accounts),
-        recorder=QueryRecorder(metrics, log, usage),
+        recorder=QueryRecorder(metrics, lines, history, usage),
         announcements=Announcements(state),
     )
 

@@ -5,11 +5,12 @@ All are coroutines: the framework would call plain functions on threads, at 0.2 
 
 from __future__ import annotations
 
+from contextvars import ContextVar
 from functools import lru_cache
 from typing import Annotated, cast
 
 from fastapi import Depends, Request
-from starlette.types import Scope
+from starlette.types import Receive, Scope
 
 from tap_service.factory.services import Services
 from tap_service.handlers.cross_site_requests import is_cross_site, is_unnamed_host
@@ -18,6 +19,9 @@ from tap_service.models.identity import Identity
 from tap_service.scratch_files import IncomingFile
 from tap_service.service_errors import Forbidden, Unauthorized
 from tap_service.services.site.request_origin import RequestOrigin, find_origin, is_within
+
+#: the request that this task handles; its origin is known
+current_request: ContextVar[tuple[Scope, Receive]] = ContextVar("request")
 
 
 async def get_services(request: Request) -> Services:

@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
-from contextvars import ContextVar
 from functools import partial
 from typing import ParamSpec, TypeVar
 
-from starlette.types import Receive, Scope
-
 from tap_service.handlers.client_disconnect import run_unless_gone, wait_for_disconnect
-from tap_service.handlers.request_context import find_client
+from tap_service.handlers.request_context import current_request, find_client
 from tap_service.models.engine_share import Lane
 
 _P = ParamSpec("_P")
@@ -19,14 +16,6 @@ _T = TypeVar("_T")
 
 #: after how many seconds a read is watched, to be forgotten if its client has gone: sooner costs more than it saves
 _UNWATCHED_SECONDS = 0.2
-
-#: the request that is being handled
-_request: ContextVar[tuple[Scope, Receive]] = ContextVar("request")
-
-
-def begin_request(scope: Scope, receive: Receive) -> None:
-    """Remember for ``run_in_turn`` whose request this task handles; its origin is known."""
-    _request.set((scope, receive))
 
 
 async def run_in_turn(call: Callable[_P, _T], *arguments: _P.args, **named: _P.kwargs) -> _T:
@@ -44,7 +33,7 @@ async def run_in_turn(call: Callable[_P, _T], *arguments: _P.args, **named: _P.k
 
 async def run_in_turn_of(lane: Lane, call: Callable[[], _T]) -> _T:
     """Do as ``run_in_turn`` in another lane: FETCHING for what may wait for another host."""
-    scope, receive = _request.get()
+    scope, receive = current_request.get()
     queries = scope["app"].state.services.queries
     reading = asyncio.ensure_future(queries.run_reading(call, find_client(scope), lane))
     try:

@@ -6,7 +6,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
-from tap_service.models.work_class import SmallReading, WorkClass
+from tap_service.constants import BULK_SECONDS, QUICK_SECONDS
+from tap_service.models.work_class import Estimate, SmallReading, WorkClass
 
 
 class Lane(StrEnum):
@@ -76,8 +77,29 @@ _TINY_SHARE = EngineShare(max_threads=1, left_out=("query_plan_remove_unused_col
 _TINY_CONFINED_SHARE = replace(_TINY_SHARE, left_out=(*_TINY_SHARE.left_out, "optimize_use_projections"))
 
 
-def choose_small_share(reading: SmallReading) -> EngineShare:
-    """Return the share of a query that reads little."""
-    if reading.rows > _MAX_TINY_ROWS:
-        return ENGINE_SHARES[Lane.LIGHT]
-    return _TINY_SHARE if reading.is_by_id else _TINY_CONFINED_SHARE
+def choose_lane(small_reading: SmallReading | None, estimate: Estimate | None) -> Lane:
+    """Return the lane that runs a query: quick queries do not wait behind long ones.
+
+    Parameters
+    ----------
+    small_reading
+        What a query that reads little reads; its lane is LIGHT.
+    estimate
+        The estimated cost of another query. Much work in the engine is HEAVY, as is unknown work; little work but many
+        rows to write is BULK.
+    """
+    if small_reading is not None:
+        return Lane.LIGHT
+    if estimate is None:
+        return Lane.HEAVY
+    writing = estimate.steps.write_seconds if estimate.steps else 0.0
+    if estimate.seconds - writing >= QUICK_SECONDS:
+        return Lane.HEAVY
+    return Lane.MEDIUM if writing < BULK_SECONDS else Lane.BULK
+
+
+def choose_share(lane: Lane, small_reading: SmallReading | None) -> EngineShare:
+    """Return the share of a query that runs in a lane; ``small_reading``: what it reads if that is little."""
+    if small_reading is None or lane is not Lane.LIGHT or small_reading.rows > _MAX_TINY_ROWS:
+        return ENGINE_SHARES[lane]
+    return _TINY_SHARE if small_reading.is_by_id else _TINY_CONFINED_SHARE

@@ -50,8 +50,9 @@ def main(data: Path) -> None:
 
     from tap_service.config import Config
     from tap_service.factory.query_services import build_query_services
+    from tap_service.models.engine_share import choose_lane, choose_share
+    from tap_service.services.queries.query_preparation import Costing
     from tap_service.services.queries.query_run import list_engine_settings
-    from tap_service.services.queries.sync_preparation import choose_lane, choose_share, prepare_sync_query
     from tap_service.services.queries.tap_parameters import read_tap_parameters
     from tap_service.storage.engine.embedded_engine import ARROW_FORMAT, EmbeddedEngine
     from tap_service.storage.engine.engine import DEFAULT_SETTINGS
@@ -70,8 +71,11 @@ def main(data: Path) -> None:
         )
         translation = time.process_time() - used
         parameters = read_tap_parameters([("QUERY", query), ("LANG", "ADQL")], config.max_query_length)
-        prepared = prepare_sync_query(components.preparation, parameters, "bare", config.hard_maxrec, None)
-        share = choose_share(prepared, choose_lane(prepared))
+        prepared = components.preparation.prepare_query(
+            parameters, "bare", config.hard_maxrec, costing=Costing.UNLESS_SMALL
+        )
+        small = prepared.small_reading
+        share = choose_share(choose_lane(small, prepared.estimate), small)
         wanted = DEFAULT_SETTINGS | dict(list_engine_settings(prepared, share))
         if wanted != applied:
             reset = "".join(f"{name} = DEFAULT, " for name in applied.keys() - wanted.keys())

@@ -28,10 +28,10 @@ import pyarrow.parquet as pq
 
 from tap_service.config import Config
 from tap_service.factory.query_services import build_query_services
+from tap_service.models.engine_share import choose_lane, choose_share
 from tap_service.services.queries.prepared_query import PreparedQuery
-from tap_service.services.queries.query_preparation import QueryPreparation
+from tap_service.services.queries.query_preparation import Costing, QueryPreparation
 from tap_service.services.queries.query_run import list_engine_settings
-from tap_service.services.queries.sync_preparation import choose_lane, choose_share, prepare_sync_query
 from tap_service.services.queries.tap_parameters import read_tap_parameters
 from tap_service.storage.engine.embedded_engine import EmbeddedEngine
 from tap_service.storage.open_storage import open_job_stores
@@ -117,7 +117,8 @@ def open_preparation(data: Path) -> Iterator[tuple[EmbeddedEngine, QueryPreparat
 
 def _prepare(preparation: QueryPreparation, query: str) -> PreparedQuery:
     parameters = read_tap_parameters([("QUERY", query), ("LANG", "ADQL")], 1 << 20)
-    return prepare_sync_query(preparation, parameters, f"rows-{uuid.uuid4().hex}", 1000, None)
+    query_id = f"rows-{uuid.uuid4().hex}"
+    return preparation.prepare_query(parameters, query_id, 1000, costing=Costing.UNLESS_SMALL)
 
 
 def _ask_engine(queries: list[PreparedQuery], until: float) -> Answers:
@@ -126,7 +127,8 @@ def _ask_engine(queries: list[PreparedQuery], until: float) -> Answers:
         began = time.perf_counter()
         if began > until:
             break
-        settings = list_engine_settings(query, choose_share(query, choose_lane(query)))
+        lane = choose_lane(query.small_reading, query.estimate)
+        settings = list_engine_settings(query, choose_share(lane, query.small_reading))
         with query.source.stream_batches(query.translation.sql, query_id=query.query_id, settings=settings) as batches:
             sum(batch.num_rows for batch in batches)
         answers.seconds.append(time.perf_counter() - began)

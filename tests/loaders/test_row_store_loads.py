@@ -23,10 +23,10 @@ from tap_service.config import Config
 from tap_service.factory.query_services import build_query_services
 from tap_service.models.engine_share import EngineShare
 from tap_service.models.query_report import QueryReport
+from tap_service.services.queries.query_preparation import Costing
 from tap_service.services.queries.query_run import QueryRun
 from tap_service.services.queries.row_look_ups import RowLookUps
 from tap_service.services.queries.stored_row_source import StoredRowSource
-from tap_service.services.queries.sync_preparation import prepare_sync_query
 from tap_service.services.queries.tap_parameters import read_tap_parameters
 from tap_service.services.queries.thrifty_source import ThriftySource
 from tap_service.storage.engine.embedded_engine import EmbeddedEngine
@@ -191,7 +191,7 @@ def test_a_service_answers_the_same_with_and_without(
         components.start()
         query = "SELECT TOP 3 * FROM whole_rows.objects WHERE id IN (1, 2, 3, 4) ORDER BY id DESC"
         parameters = read_tap_parameters([("QUERY", query), ("LANG", "ADQL"), ("RESPONSEFORMAT", form)], 1000)
-        prepared = prepare_sync_query(components.preparation, parameters, "whole-rows", 100, None)
+        prepared = components.preparation.prepare_query(parameters, "whole-rows", 100, costing=Costing.UNLESS_SMALL)
         report = QueryReport()
         sink = _Sink()
         QueryRun(prepared, report).run(sink, EngineShare())

@@ -8,15 +8,14 @@ from types import TracebackType
 
 
 class OverlappedWork:
-    """Runs calls in order: the first, which is often the only one, directly, all others on one thread.
+    """Runs calls in order on one thread. The next call raises the error of the previous one.
 
-    The next call raises the error of the previous one. Leaving the context waits for the running call.
+    Leaving the context waits for the running call.
     """
 
     def __init__(self) -> None:
-        self._pool: ThreadPoolExecutor | None = None
+        self._pool = ThreadPoolExecutor(1, "encoder")
         self._last: Future[None] | None = None
-        self._first = True
 
     def __enter__(self) -> OverlappedWork:
         return self
@@ -24,18 +23,11 @@ class OverlappedWork:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
-        if self._pool is not None:
-            self._pool.shutdown()
+        self._pool.shutdown()
 
     def run_after_previous(self, work: Callable[[], None]) -> None:
         """Start ``work`` when the previous call has ended."""
-        if self._first:
-            self._first = False
-            work()
-            return
         self.finish()
-        if self._pool is None:
-            self._pool = ThreadPoolExecutor(1, "encoder")
         self._last = self._pool.submit(work)
 
     def finish(self) -> None:

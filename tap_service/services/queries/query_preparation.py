@@ -343,7 +343,8 @@ class QueryPreparation:
 
     def _translate_with(self, catalogue: Catalogue, query: str, limit: int) -> Translation:
         most = None if limit == UNLIMITED_MAXREC else limit + 1
-        return self._translator.translate(query, catalogue, most, self.names.make_lookup(catalogue))
+        positions = self.names.make_lookup(catalogue) if _names_objects(query) else None
+        return self._translator.translate(query, catalogue, most, positions)
 
 
 def _restrict_to_addition(catalogue: Catalogue, addition: Addition) -> Catalogue:
@@ -358,8 +359,12 @@ def _restrict_to_addition(catalogue: Catalogue, addition: Addition) -> Catalogue
 
 def needs_other_services(parameters: TapParameters) -> bool:
     """Return whether the preparation may wait for uploads or a name service."""
-    query = parameters.query.lower()
-    return bool(parameters.uploads) or any(function.name in query for function in OBJECT_NAME_FUNCTIONS)
+    return bool(parameters.uploads) or _names_objects(parameters.query)
+
+
+def _names_objects(query: str) -> bool:
+    lower = query.lower()
+    return any(function.name in lower for function in OBJECT_NAME_FUNCTIONS)
 
 
 def may_wait(parameters: TapParameters) -> bool:

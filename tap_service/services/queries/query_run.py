@@ -196,14 +196,20 @@ class QueryRun:
         with ExitStack() as stack:
             with self.clock.running():
                 batches = stack.enter_context(stream)
-            encoding = stack.enter_context(OverlappedWork())
+            encoding: OverlappedWork | None = None  # the first batch is often the only one
             while (batch := self._next_batch(batches)) is not None:
-                room = limit - self.report.rows
+                is_first, room = not self.report.rows, limit - self.report.rows
                 self.report.rows += min(room, batch.num_rows)
-                encoding.run_after_previous(partial(self._write_batch, document, batch.slice(0, room)))
+                write = partial(self._write_batch, document, batch.slice(0, room))
+                if is_first:
+                    write()
+                else:
+                    encoding = encoding or stack.enter_context(OverlappedWork())
+                    encoding.run_after_previous(write)
                 if batch.num_rows > room:
                     break
-            encoding.finish()
+            if encoding is not None:
+                encoding.finish()
         if self.state is RunState.INTERRUPTING:
             return None
         return OK if batch is None else self._note_overflow()

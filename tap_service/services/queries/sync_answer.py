@@ -24,17 +24,16 @@ from tap_service.constants import (
     WATCH_SECONDS,
 )
 from tap_service.models.client import Client
-from tap_service.models.engine_share import Lane
+from tap_service.models.engine_share import Lane, choose_lane, choose_share
 from tap_service.models.query_report import QueryReport
 from tap_service.models.timestamps import now
-from tap_service.service_errors import ClientGone, QueryTimedOut, ServiceError
+from tap_service.service_errors import ClientGone, ParameterError, QueryTimedOut, ServiceError
 from tap_service.services.queries.query_lanes import LaneSlot, QueryLanes
-from tap_service.services.queries.query_preparation import QueryPreparation, may_wait
+from tap_service.services.queries.query_preparation import Costing, QueryPreparation, may_wait
 from tap_service.services.queries.query_recorder import QueryRecorder
 from tap_service.services.queries.query_run import QueryRun, RunState
 from tap_service.services.queries.run_errors import log_status, name_engine_error
 from tap_service.services.queries.spool import Spool
-from tap_service.services.queries.sync_preparation import choose_lane, choose_share, prepare_sync_query
 from tap_service.services.queries.tap_parameters import TapParameters
 from tap_service.storage.engine.engine import EngineError
 
@@ -159,12 +158,14 @@ class SyncAnswer:
 
     def _prepare(self) -> Lane:
         """Prepare the query; return the lane that is to run it."""
-        request = self.request
-        query = prepare_sync_query(
-            self._preparation, request.parameters, request.query_id, self._hard_maxrec, request.client.name
+        parameters, owner = self.request.parameters, self.request.client.name
+        if parameters.format.is_collection:
+            raise ParameterError("RESPONSEFORMAT=hats is a collection of files, which jobs write: send it to /async")
+        query = self._preparation.prepare_query(
+            parameters, self.request.query_id, self._hard_maxrec, owner=owner, costing=Costing.UNLESS_SMALL
         )
         self.run = QueryRun(query, self.report)
-        return choose_lane(query)
+        return choose_lane(query.small_reading, query.estimate)
 
     def _run_query(self, lane: Lane) -> Lane | None:
         """Run the query; again from its start if a server is lost, unless the client has begun to read.
@@ -173,7 +174,7 @@ class SyncAnswer:
         """
         assert self.run is not None  # noqa: S101 (it is prepared)
         self._ran_at = time.monotonic()
-        share = choose_share(self.run.query, lane)
+        share = choose_share(lane, self.run.query.small_reading)
         try:
             self.run.run(self._spool, share)
         except ServiceError as error:

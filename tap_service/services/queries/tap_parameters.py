@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from tap_service.constants import LANGUAGES
@@ -69,7 +69,6 @@ def read_tap_parameters(
     """
     pairs = tuple(pairs)
     given = read_single_values(pairs, SINGLE_VALUED)
-    texts = {name: TextPart(value) for name, value in pairs if not is_known(name)}
     if (request := given.get("REQUEST", "doQuery")).lower() != "doquery":
         raise ParameterError(f"unknown value REQUEST={shorten_value(request)}; give doQuery, or leave REQUEST out")
     language = _read_language(given.get("LANG", LANGUAGES[0]))
@@ -89,10 +88,18 @@ def read_tap_parameters(
         read_format(given),
         read_maxrec(given.get("MAXREC", "")),
         given.get("RUNID", ""),
-        read_uploads([value for name, value in pairs if name.upper() == "UPLOAD"], {**texts, **(parts or {})}),
+        _read_uploads(pairs, parts or {}),
         _read_on_timeout(given.get("ON_TIMEOUT", "")),
         _read_in_history(given.get("HISTORY", "")),
     )
+
+
+def _read_uploads(pairs: Sequence[Pair], parts: Mapping[str, Part]) -> tuple[Upload, ...]:
+    values = [value for name, value in pairs if name.upper() == "UPLOAD"]
+    if not values:
+        return ()
+    texts = {name: TextPart(value) for name, value in pairs if not is_known(name)}
+    return read_uploads(values, {**texts, **parts})
 
 
 def _read_language(value: str) -> str:

@@ -103,7 +103,7 @@ class ClickHouseEngine:
         silence_seconds: int = 3600,
         ca: Path | None = None,
     ) -> None:
-        self._defaults = DEFAULT_SETTINGS | choose_memory_settings(max_memory)
+        self._defaults = {**DEFAULT_SETTINGS, **choose_memory_settings(max_memory)}
         # keepalive detects a vanished server after 15 + 3 * 5 seconds
         signers = None if ca is None else str(ca)
         self._pool = get_pool_manager(

@@ -98,7 +98,7 @@ class EmbeddedEngine:
 
     def __init__(self, data_path: Path, *, max_memory: int = 0, lock: TextIO | None = None) -> None:
         self.data_path = Path(data_path).absolute()
-        self._defaults = DEFAULT_SETTINGS | choose_memory_settings(max_memory)
+        self._defaults = {**DEFAULT_SETTINGS, **choose_memory_settings(max_memory)}
         self._path = self.data_path / "clickhouse"  # or a link to a folder on another disk
         self._lock_file = lock or lock_data_path(self.data_path)
         self._definitions = DefinitionFiles(self._path)

@@ -8,6 +8,10 @@ MB these alone exceed the limit, so their sizes follow it.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from functools import lru_cache
+from types import MappingProxyType
+
 #: the limit from which on the engine's default blocks and buffers are small enough
 _AMPLE = 4 << 30
 
@@ -29,7 +33,8 @@ _FRUGAL_JOIN_PART = 8
 _NO_RATIOS = {f"max_bytes_ratio_before_external_{step}": 0 for step in ("join", "sort", "group_by", "distinct")}
 
 
-def choose_memory_settings(limit: int, *, is_frugal: bool = False) -> dict[str, int]:
+@lru_cache(maxsize=64)
+def choose_memory_settings(limit: int, *, is_frugal: bool = False) -> Mapping[str, int]:
     """Return the settings of a query that may use ``limit`` bytes of memory.
 
     Parameters
@@ -40,7 +45,7 @@ def choose_memory_settings(limit: int, *, is_frugal: bool = False) -> dict[str, 
         Use one thread, the smallest blocks, and the disk early: slow, for a query that has already reached the limit.
     """
     if not limit:
-        return {}
+        return MappingProxyType({})
     kept = find_memory_of_join(limit, is_frugal=is_frugal)
     settings = {
         "max_memory_usage": limit,
@@ -52,23 +57,25 @@ def choose_memory_settings(limit: int, *, is_frugal: bool = False) -> dict[str, 
         **_NO_RATIOS,
     }
     if limit >= _AMPLE and not is_frugal:
-        return settings
+        return MappingProxyType(settings)
     settings |= {
         "temporary_files_buffer_size": _scale(_FILE_BUFFER_BYTES, limit, least=1 << 14),
         "prefer_external_sort_block_bytes": _scale(_SORTED_BLOCK_BYTES, limit, least=1 << 18),
     }
     if is_frugal:
-        return settings | {
+        settings |= {
             "max_threads": 1,
             "max_block_size": _scale(_BLOCK_ROWS, limit, least=8192),
             "preferred_block_size_bytes": _scale(_BLOCK_BYTES, limit, least=250_000),
         }
+        return MappingProxyType(settings)
     settings |= {
         "max_block_size": _scale(4 * _BLOCK_ROWS, limit, least=8192, most=_BLOCK_ROWS),
         "preferred_block_size_bytes": _scale(_BLOCK_BYTES, limit, least=1_000_000),
     }
     threads = max(1, limit // _THREAD_BYTES)
-    return settings | ({"max_threads": threads} if threads <= _MAX_COUNTED_THREADS else {})
+    settings |= {"max_threads": threads} if threads <= _MAX_COUNTED_THREADS else {}
+    return MappingProxyType(settings)
 
 
 def find_memory_of_join(limit: int, *, is_frugal: bool = False) -> int:

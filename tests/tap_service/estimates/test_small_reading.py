@@ -11,7 +11,7 @@ from adql import translate
 from adql.regions import Moc
 from clickhouse_schema.catalogue import Catalogue
 from clickhouse_schema.healpix import ORDER
-from tap_service.models.engine_share import choose_small_share
+from tap_service.models.engine_share import Lane, choose_share
 from tap_service.models.work_class import SmallReading
 from tap_service.services.estimates.estimator import Estimator
 from tap_service.services.estimates.row_density import find_covered_parts
@@ -80,7 +80,7 @@ def test_plans_of_small_queries(query: str, left_out: set[str], find: Callable[[
     """The engine looks for a projection only where ids are looked up."""
     reading = find(query)
     assert reading is not None
-    settings = dict(choose_small_share(reading).list_settings())
+    settings = dict(choose_share(Lane.LIGHT, reading).list_settings())
     assert {name for name, value in settings.items() if value == 0} == left_out
     assert settings["max_threads"] == 1
 
