@@ -133,7 +133,7 @@ def test_usage_of_merged_columns(ask: Ask) -> None:
         (
             "SELECT s.id FROM small.stars AS s LEFT JOIN small.spectra AS p"
             " ON EXISTS (SELECT * FROM small.stars AS t WHERE t.id = p.star AND t.mag = s.mag)",
-            "a subquery in the ON of an outer join uses columns of more than one of the joined tables",
+            "a subquery in the ON of an outer join uses columns of several joined tables",
         ),
         (
             "SELECT id FROM (SELECT TOP 5 * FROM small.stars) AS s"

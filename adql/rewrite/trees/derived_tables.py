@@ -1,4 +1,4 @@
-"""Make parts of FROM derived tables, with the columns that the query uses of them."""
+"""Functions that make derived tables of parts of FROM, with the columns that the query uses."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ AnyExpr = TypeVar("AnyExpr", bound=Expr)
 class DerivedBuilder:
     """Makes a derived table of ``relation``, a part of the FROM of ``select``.
 
-    Its outputs are the columns that the rest of ``select`` uses, and what ``export_expr`` adds before
+    Its outputs are the columns that the rest of ``select`` uses, and the expressions that ``export_expr`` adds before
     ``build_derived``.
     """
 
@@ -53,7 +53,7 @@ class DerivedBuilder:
         self._alias = {output.expr: output.alias for output in self._outputs}
 
     def export_expr(self, expr: Expr) -> Column:
-        """Return the column of the derived table that holds an expression over ``relation``."""
+        """Return the column of the derived table with the value of an expression over ``relation``."""
         alias = self._alias.get(expr)
         if alias is None:
             alias = self._context.names.new_alias()
@@ -115,7 +115,7 @@ def make_select(
 
 
 def map_outputs(exprs: Sequence[AnyExpr], derived: Derived) -> dict[AnyExpr, Column]:
-    """Return the columns of a derived table of ``make_derived`` by the expressions that they hold."""
+    """Return the columns of a derived table of ``make_derived`` by their expressions."""
     return dict(zip(exprs, list_columns(derived), strict=bool(exprs)))
 
 
@@ -125,7 +125,7 @@ def list_columns(derived: Derived) -> list[Column]:
 
 
 def is_row_by_row(query: Query) -> bool:
-    """Return whether a query returns rows of its FROM, at most one for each and whatever the other rows are."""
+    """Return whether each row of a query comes from one row of its FROM, independently of the other rows."""
     if not isinstance(query, Select) or query.limit is not None or query.offset:
         return False
     return not (query.is_grouped or query.distinct or has_window(query))
@@ -150,7 +150,7 @@ def rename_columns(select: Select, names: Mapping[Column, Column]) -> Select:
 
 
 def make_null(kind: ColumnType) -> Expr:
-    """Return NULL of a type; for arrays this is the empty array."""
+    """Return NULL of a type; an empty array for arrays."""
     null = Literal(UNTYPED, None)
     return Call(kind, "COALESCE", (null,)) if kind.is_array else null
 
