@@ -134,6 +134,6 @@ def test_a_polygon_of_too_many_vertices() -> None:
     query = f"SELECT ra FROM gaiadr3.gaia_source WHERE 1 = CONTAINS(POINT(ra, dec), POLYGON({vertices}))"
     problem = find_error(query)
     assert problem is not None
-    assert problem.message == "a polygon of 5001 vertices; at most 5000 are taken"
+    assert problem.message == "a polygon of 5001 vertices; at most 5000 are allowed"
     assert "MOC" in problem.hint
     assert query[slice(*problem.span)].startswith("POLYGON(")

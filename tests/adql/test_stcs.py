@@ -114,13 +114,13 @@ def test_mocs(text: str) -> None:
         ("Union circle 1 2 3", "'\\(' is missing, found 'circle' at character 7", 6),
         ("Union ()", "a shape is missing, found '\\)' at character 8", 7),
         ("circle 1 2 3)", "'\\)' at character 13", 12),
-        ("Not (circle 1 2 3 circle 1 2 4)", "Not of 2 shapes", 0),
-        ("Difference (circle 1 2 3)", "Difference of 1 shapes", 0),
+        ("Not (circle 1 2 3 circle 1 2 4)", "Not takes one shape, not 2", 0),
+        ("Difference (circle 1 2 3)", "Difference takes two shapes, not 1", 0),
         ("Convex 1 1 1 0", "is not a unit vector", 0),
         ("Convex 1 0 0", "3 numbers", 0),
         ("moc 4/1 5/99999999", "cells '99999999' at character 11", 10),
         ("4/3 x", "'x' at character 5", 4),
-        ("union (" * 40, "more than 30 shapes inside one another", 217),
+        ("union (" * 40, "more than 30 nested shapes", 217),
     ],
 )
 def test_errors_name_the_place(text: str, message: str, at: int) -> None:
