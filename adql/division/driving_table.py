@@ -166,7 +166,7 @@ def _is_stored_position(leaf: Leaf, position: tuple[Column, ...]) -> bool:
 
 def _find_large_tables(leaf: Leaf, rows: int) -> set[str]:
     if not is_repeatable(leaf):
-        return {"a derived table that may answer otherwise each time"}
+        return {"a derived table that may return other rows each time"}
     return _filter_large(walk_scans(leaf), rows)
 
 
@@ -177,7 +177,7 @@ def _find_large_subqueries(select: Select, rows: int) -> set[str]:
         if isinstance(part, SUBQUERIES):
             found |= _filter_large(walk_scans_of_query(part.query), rows)
             if not is_deterministic(part):
-                found.add("a subquery that may answer otherwise each time")
+                found.add("a subquery that may return other rows each time")
     return found
 
 

@@ -38,7 +38,7 @@ from clickhouse_schema.schema_model import Schema, Table
 def find_merge_obstacle(select: Select) -> str:
     """Return the reason why the groups of pieces cannot be merged; '' if they can be merged."""
     if not select.group_by and not any(has_aggregate(expr) for expr in _walk_group_expressions(select)):
-        return "its one group is computed from no rows"
+        return "its only group may be computed from no rows"
     for expr in _walk_group_expressions(select):
         for part in walk_expr(expr):
             if isinstance(part, Aggregate) and part.name in UNBOUNDED:

@@ -170,12 +170,14 @@ def divide_query(bound: BoundQuery) -> Division | Undivided:
         return Undivided(reason)
     candidates = list(find_candidates(query))
     if not candidates:
-        return Undivided("there is no table with positions of which each row returns rows of the result by itself")
+        return Undivided(
+            "no table with positions has rows that each give rows of the result independently of other rows"
+        )
     driving = max(candidates, key=lambda candidate: candidate.scan.entry.rows or 0)
     large, has_ties = find_large_reads(query, driving.levels, driving.scan.entry.rows or 0)
     if large:
         names = ", ".join(sorted(large))
-        return Undivided(f"{names} would be read whole for each piece of {driving.scan.entry.qualified_name}")
+        return Undivided(f"{names} would be read completely for each piece of {driving.scan.entry.qualified_name}")
     if not query.is_grouped:
         return Division(bound, driving.scan, driving.levels, has_ties, None)
     context = bound.context.branch()
@@ -192,10 +194,10 @@ def _find_changing_part(query: Query) -> str:
     for select in walk_selects(query):
         for leaf in walk_leaves(select.from_):
             if isinstance(leaf, Scan) and leaf.entry.schema.name == TAP_SCHEMA.name:
-                return "TAP_SCHEMA describes one moment"
+                return "TAP_SCHEMA describes a single moment"
         for expr in walk_select_expressions(select):
             if any(isinstance(part, Call) and not is_deterministic(part) for part in walk_expr(expr)):
-                return "random numbers are drawn for the whole query"
+                return "random numbers are drawn for all of the query"
     return ""
 
 

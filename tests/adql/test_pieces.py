@@ -131,7 +131,7 @@ def test_a_large_table_is_not_read_for_each_piece(piecewise: Catalogue) -> None:
     resolved = translate(equal, large).bound
     assert resolved is not None
     found = divide_query(resolved)
-    assert found == Undivided("sky.others would be read whole for each piece of sky.points")
+    assert found == Undivided("sky.others would be read completely for each piece of sky.points")
     assert divide(near, large).scan.entry.qualified_name == "sky.points"
     inside = "SELECT id FROM sky.points WHERE id IN (SELECT id FROM sky.others)"
     assert isinstance(divide_query(translate(inside, large).bound), Undivided)
