@@ -91,7 +91,7 @@ def _bind_in_unit(binder: Binder, node: nodes.FunctionCall) -> Expr:
     if not source:
         hint = "TAP_SCHEMA.columns lists the units"
         if isinstance(value, Call) and value.name in ("*", "/"):
-            hint = "a number has no unit, so the unit of its product or quotient with a column is unknown: convert the column"
+            hint = "a number has no unit, so its product or quotient has no known unit: convert the column"
         raise AdqlSemanticError("IN_UNIT takes a value with a known unit; this one has none", value.span, hint)
     try:
         unit, factor = find_conversion(source, target.value)
