@@ -99,10 +99,17 @@ class Division:
         return self.bound.query.limit
 
     def make_pieces(self, borders: tuple[int, ...]) -> tuple[Piece, ...]:
-        """Return the pieces between ascending ``borders``, or between the next borders of files if files are not
-        divided.
+        """Return the pieces between borders.
 
-        Nothing is near rows without a position, so these are a separate piece if a table is tied.
+        Parameters
+        ----------
+        borders
+            Ascending indexes of order 29. If files are not divided, the next borders of files replace them.
+
+        Returns
+        -------
+        tuple[Piece, ...]
+            The pieces. Nothing is near rows without a position, so these are a separate piece if a table is tied.
         """
         if files := _find_whole_files(self.scan):
             borders = files.attachment.find_file_borders(borders)
