@@ -14,7 +14,7 @@ from adql.regions import Cone, Union, position_to_vector
 from adql.translation import translate
 from clickhouse_schema.catalogue import Catalogue
 from tap_service.storage.engine.engine import Engine
-from tests.adql.sky import HARD_PLACES, Positions, inside, positions, separation
+from tests.adql.sky import DIFFICULT_POSITIONS, Positions, inside, positions, separation
 from tests.support.adql_rows import Rows, query_rows
 
 Circles = tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]
@@ -111,7 +111,7 @@ def test_thousands_of_circles_are_one_condition(sky: Catalogue) -> None:
 def test_a_point_at_the_border_of_one_of_many_is_inside_unless_it_is_open(engine: Engine) -> None:
     """Test places all around each circle, just inside and outside: the cubes of a circle contain its border."""
     for radius in (0.0, 1e-9, 0.001, 3.0, 90.0):
-        cones = [Cone(ra, dec, radius, is_open=bool(i % 2)) for i, (ra, dec) in enumerate(HARD_PLACES)]
+        cones = [Cone(ra, dec, radius, is_open=bool(i % 2)) for i, (ra, dec) in enumerate(DIFFICULT_POSITIONS)]
         cones += [Cone(200 + i, 60, 1e-12) for i in range(3)]
         rows = []
         for cone in cones:

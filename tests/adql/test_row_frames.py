@@ -139,7 +139,10 @@ def test_unknown_positions_stay_unknown(engine: Engine, sky: Catalogue, points: 
         ("SELECT ivo_geom_transform(mag, 'ICRS', POINT(ra, dec)) FROM points", "takes a frame as a literal"),
         ("SELECT ivo_geom_transform('ICRS', 'FK5', ra) FROM points", "takes a POINT, CIRCLE or POLYGON; this is"),
         ("SELECT ivo_geom_transform('ICRS', POINT(ra, dec)) FROM points", "takes 3 arguments, not 2"),
-        ("SELECT ivo_geom_transform('ICRS', 'FK5', REGION('3/1')) FROM points", "a MOC cannot be transformed to another frame"),
+        (
+            "SELECT ivo_geom_transform('ICRS', 'FK5', REGION('3/1')) FROM points",
+            "a MOC cannot be transformed to another frame",
+        ),
     ],
 )
 def test_impossible_transformations_are_refused(query: str, message: str, sky: Catalogue) -> None:

@@ -11,7 +11,7 @@ from adql.errors import AdqlError
 from adql.translation import translate
 from clickhouse_schema.catalogue import Catalogue
 from tap_service.storage.engine.engine import Engine
-from tests.adql.sky import HARD_PLACES, Positions
+from tests.adql.sky import DIFFICULT_POSITIONS, Positions
 from tests.support.adql_rows import Rows, query_rows
 
 #: A call and its form in ADQL
@@ -84,7 +84,7 @@ def _is_in_ellipse(
 
 
 @pytest.mark.parametrize("axes", [(36000, 12000), (36000, 36000), (3600, 360), (40, 39.5), (0.01, 0.003)])
-@pytest.mark.parametrize("centre", HARD_PLACES)
+@pytest.mark.parametrize("centre", DIFFICULT_POSITIONS)
 def test_ellipse_has_the_rows_of_the_formula(
     centre: tuple[float, float], axes: tuple[float, float], ask: Callable[[str], Rows], points: Positions
 ) -> None:

@@ -19,7 +19,7 @@ from clickhouse_schema.shape_cover import cover_column, has_stored_shapes, shape
 from clickhouse_schema.table_ddl import create_table_sql
 from tap_service.readers import shape_columns
 from tap_service.storage.engine.engine import Engine
-from tests.adql.sky import HARD_PLACES, separation
+from tests.adql.sky import DIFFICULT_POSITIONS, separation
 from tests.support.adql_rows import Rows, query_rows
 
 COUNT = 72
@@ -49,7 +49,11 @@ class Sky:
         self.rows: dict[str, list[Any]] = {name: [] for name in ("x", "c", "v", "s_region", "r", "sh", "ms", "m")}
         self.regions: dict[str, list[Region | None]] = {name: [] for name in self.rows}
         for i in range(COUNT):
-            lon, lat = HARD_PLACES[i % len(HARD_PLACES)] if i % 3 else (rng.uniform(0, 360), rng.uniform(-90, 90))
+            lon, lat = (
+                DIFFICULT_POSITIONS[i % len(DIFFICULT_POSITIONS)]
+                if i % 3
+                else (rng.uniform(0, 360), rng.uniform(-90, 90))
+            )
             size = float(10 ** rng.uniform(-5, 1.5))
             lon = float(lon + size * rng.uniform(-1, 1)) % 360
             lat = float(np.clip(lat + size * rng.uniform(-1, 1), -89.9, 89.9))

@@ -13,7 +13,7 @@ from clickhouse_schema.table_ddl import create_table_sql
 from tap_service.readers import shape_columns
 from tap_service.storage.engine.engine import Engine
 from tap_service.storage.engine.memory_settings import choose_memory_settings
-from tests.adql.sky import HARD_PLACES, positions
+from tests.adql.sky import DIFFICULT_POSITIONS, positions
 from tests.support.adql_rows import query_rows
 
 _ID = Column(name="id", datatype="int", nullable=False)
@@ -48,7 +48,7 @@ def joined(engine: Engine) -> Engine:
     stars = {"id": pa.array(range(len(lon)), pa.int32()), "ra": pa.array(lon), "dec": pa.array(lat)}
     engine.insert_batches("joined.stars", pa.table(stars).to_batches())
     circles, polygons, texts = [], [], []
-    for i, (ra, dec) in enumerate([*HARD_PLACES, (200, -50), (20, 20)] * 3):
+    for i, (ra, dec) in enumerate([*DIFFICULT_POSITIONS, (200, -50), (20, 20)] * 3):
         size, south, north = 10.0 ** (i % 5 - 3), max(dec - 3, -90), min(dec + 2, 90)
         middle = min(max(dec, -80.0), 80.0)
         circles.append([float(ra), float(dec), size])
