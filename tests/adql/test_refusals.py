@@ -1,4 +1,4 @@
-"""Valid ADQL that is refused: each message has the cause, a position and a way out."""
+"""Valid ADQL that is refused: each error has a cause, a position and a hint."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ _FILE = Path(__file__).parent / "queries" / "refused.tsv"
 CASES = [line.split("\t") for line in _FILE.read_text(encoding="utf-8").splitlines() if not line.startswith("#")]
 
 
-@pytest.mark.parametrize(("place", "message", "hint", "query"), CASES)
-def test_message_has_cause_position_and_way_out(
-    place: str, message: str, hint: str, query: str, small: Catalogue
+@pytest.mark.parametrize(("position", "message", "hint", "query"), CASES)
+def test_errors_have_cause_position_and_hint(
+    position: str, message: str, hint: str, query: str, small: Catalogue
 ) -> None:
     with pytest.raises(AdqlError) as caught:
         translate(query, small)
     error = caught.value
     assert message in error.message
     assert hint in error.hint
-    assert "{}:{}".format(*offset_to_line_column(query, error.span.start)) == place
+    assert "{}:{}".format(*offset_to_line_column(query, error.span.start)) == position
     assert error.message in error.describe(query)
 
 

@@ -1,4 +1,4 @@
-"""Regions from text: the meaning of each form, and the place of each error."""
+"""Regions from text: the meaning of each form, and the position of each error."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def test_meanings(text: str, region: Region) -> None:
     assert parse_region(text) == region
 
 
-def test_ranges_of_other_frames_are_turned() -> None:
+def test_ranges_of_other_frames_are_rotated() -> None:
     region = parse_region("PositionInterval GALACTIC 350 -5 10 5")
     lon, lat = positions(3000, 3)
     galactic = positions_to_vectors(lon, lat) @ rotation_matrix("ICRS", "GALACTIC").T
@@ -74,7 +74,7 @@ def test_ranges_of_other_frames_are_turned() -> None:
 @pytest.mark.parametrize(
     "shape", ["Range 350 10 -5 5", "Range 0 200 10 90", "Range 0 360 -90 90", "Range 0 360 -10 20"]
 )
-def test_combinations_are_turned_with_all_their_parts(shape: str) -> None:
+def test_combinations_are_rotated_with_all_their_parts(shape: str) -> None:
     """A transformation and its inverse return the same region."""
     region = parse_region(f"Union (Intersection (Circle 0 0 40 {shape}) Not (Polygon 0 0 120 10 60 80))")
     back = transform_region(transform_region(region, "GALACTIC", "FK4"), "FK4", "GALACTIC")
@@ -123,7 +123,7 @@ def test_mocs(text: str) -> None:
         ("union (" * 40, "more than 30 nested shapes", 217),
     ],
 )
-def test_errors_name_the_place(text: str, message: str, at: int) -> None:
+def test_errors_name_the_position(text: str, message: str, at: int) -> None:
     with pytest.raises(ShapeError, match=message) as raised:
         parse_region(text)
     assert raised.value.at == at

@@ -72,17 +72,17 @@ ACCEPTED = (
 
 
 @pytest.mark.parametrize("line", REFUSED.strip().split("\n"))
-def test_no_tables_make_it_valid(line: str) -> None:
+def test_queries_that_no_tables_make_valid(line: str) -> None:
     expected, query = line.split(" | ")
-    place, message = expected.split(" ", 1)
+    position, message = expected.split(" ", 1)
     query = query.replace("\\n", "\n")
     with pytest.raises(AdqlError, match=re.escape(message)) as caught:
         check_without_tables(query)
-    assert "{}:{}".format(*offset_to_line_column(query, caught.value.span.start)) == place
+    assert "{}:{}".format(*offset_to_line_column(query, caught.value.span.start)) == position
 
 
 @pytest.mark.parametrize("query", ACCEPTED)
-def test_some_tables_may_make_it_valid(query: str) -> None:
+def test_queries_that_some_tables_make_valid(query: str) -> None:
     check_without_tables(query)
 
 
@@ -112,8 +112,8 @@ def test_equalities_of_one_column_have_no_limit() -> None:
     check_without_tables("SELECT a FROM t WHERE " + " OR ".join(f"a = {i}" for i in range(1500)))
 
 
-def test_what_is_accepted_with_tables_is_so_without() -> None:
-    """conftest checks the queries of all other tests as they run."""
+def test_queries_that_are_valid_with_tables_are_valid_without() -> None:
+    """The queries of all other tests are checked as they run, by conftest."""
     for query in [*(better for *_, better in SLIPS if better), *(query for query, _ in EXAMPLES.values())]:
         assert find_error(query) is None
         check_without_tables(query)

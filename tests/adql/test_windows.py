@@ -1,4 +1,4 @@
-"""Window functions give what SQL's do: the answers of an independent engine over the same rows."""
+"""Window functions equal DuckDB's on the same rows."""
 
 from __future__ import annotations
 
@@ -34,11 +34,11 @@ _FUNCTIONS = (
     "COUNT(*)", "COUNT(star)", "COUNT(DISTINCT flux)", "SUM(star)", "AVG(flux)", "MIN(name)", "MAX(flux)",
     "FIRST_VALUE(id)", "LAST_VALUE(name)", "NTH_VALUE(id, 2)",
 )  # fmt: skip
-#: of _FUNCTIONS, those whose value does not depend on the order of equals
+#: Number of the first _FUNCTIONS, whose values do not depend on the order of equal rows
 _WITHOUT_ORDER = 7
 
 
-def _same(ask: Ask, other: duckdb.DuckDBPyConnection, query: str, sql: str = "") -> None:
+def _assert_same(ask: Ask, other: duckdb.DuckDBPyConnection, query: str, sql: str = "") -> None:
     expected = make_comparable(other.execute(sql or query).fetchall())
     assert sorted(make_comparable(ask(query)), key=repr) == sorted(expected, key=repr)
 
@@ -55,7 +55,7 @@ def test_frames(frame: str, key: str, ask: Ask, other: duckdb.DuckDBPyConnection
             + " FROM small.spectra"
             for nulls in ("", " NULLS LAST")
         ]
-        _same(ask, other, *queries)
+        _assert_same(ask, other, *queries)
 
 
 @pytest.mark.parametrize(
@@ -67,7 +67,7 @@ def test_frames(frame: str, key: str, ask: Ask, other: duckdb.DuckDBPyConnection
 def test_a_column_that_is_used_in_a_window_alone(
     function: str, window: str, ask: Ask, other: duckdb.DuckDBPyConnection
 ) -> None:
-    _same(ask, other, f"SELECT id, {function} OVER ({window}) FROM small.stars")
+    _assert_same(ask, other, f"SELECT id, {function} OVER ({window}) FROM small.stars")
 
 
 @pytest.mark.parametrize(
@@ -112,7 +112,7 @@ def test_functions(function: str, ask: Ask, other: duckdb.DuckDBPyConnection) ->
     sql = function
     for key in ("mag", "parallax"):
         sql = sql.replace(f"ORDER BY {key}", f"ORDER BY {key} NULLS LAST")
-    _same(ask, other, f"SELECT id, {function} FROM small.stars", f"SELECT id, {sql} FROM small.stars")
+    _assert_same(ask, other, f"SELECT id, {function} FROM small.stars", f"SELECT id, {sql} FROM small.stars")
 
 
 @pytest.mark.parametrize(
@@ -138,7 +138,7 @@ def test_functions(function: str, ask: Ask, other: duckdb.DuckDBPyConnection) ->
     ],
 )
 def test_windows_in_queries(query: str, ask: Ask, other: duckdb.DuckDBPyConnection) -> None:
-    _same(ask, other, query, query.replace("ORDER BY name)", "ORDER BY name NULLS LAST)"))
+    _assert_same(ask, other, query, query.replace("ORDER BY name)", "ORDER BY name NULLS LAST)"))
 
 
 def test_top_counts_after_the_windows(ask: Ask) -> None:
