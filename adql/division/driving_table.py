@@ -38,7 +38,7 @@ _MIN_RATIO_READ_WHOLE = 50
 
 @dataclass(frozen=True, slots=True)
 class Level:
-    """A SELECT around the driving table, which is in its leaf with the relation number ``leaf``.
+    """A SELECT that contains the driving table, in its leaf with the relation number ``leaf``.
 
     ``position``: the columns of this leaf with the driving table's position; empty if it does not have them.
     """

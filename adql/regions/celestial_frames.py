@@ -165,11 +165,15 @@ def parse_system(system: str) -> str:
     if words and words[0] in REFPOS:
         words.pop(0)
     if words and words[0].startswith("CARTESIAN"):
-        raise ShapeError(f"Cartesian coordinates in '{system}'", "use longitude and latitude in degrees")
+        raise ShapeError(
+            f"Cartesian coordinates are not supported: '{system}'", "use longitude and latitude in degrees"
+        )
     if words and words[0] in FLAVORS:
         words.pop(0)
     if words:
-        raise ShapeError(f"'{words[0]}' in the coordinate system '{system}'", "for example 'ICRS' or 'ICRS GEOCENTER'")
+        raise ShapeError(
+            f"unknown word '{words[0]}' in the coordinate system '{system}'", "for example 'ICRS' or 'ICRS GEOCENTER'"
+        )
     return parse_frame(name)
 
 

@@ -48,7 +48,8 @@ class Range(Region):
         check_position(self.west, self.south)
         check_position(self.east, self.north)
         if self.south > self.north:
-            raise ShapeError(f"latitudes from {self.south:g} to {self.north:g}", "give the southern latitude first")
+            message = f"southern latitude {self.south:g} is above northern latitude {self.north:g}"
+            raise ShapeError(message, "give the southern latitude first")
 
     @property
     def width(self) -> float:
@@ -69,8 +70,10 @@ class Range(Region):
 
     @property
     def side_normals(self) -> Vectors:
-        """Normals of three meridian planes, shape (3, 3): at the west (pointing east), at the east (pointing west),
-        and perpendicular to the middle, without which a narrow range would include its antimeridian.
+        """Normals of three meridian planes, shape (3, 3).
+
+        They are at the west (pointing east), at the east (pointing west), and perpendicular to the middle. Without the
+        last one, a narrow range would include its antimeridian.
 
         Up to 180 degrees of width a direction is in the range if it is inside of all three, above if inside of one.
         """

@@ -149,7 +149,7 @@ def _choose_step(cells: Cells, size: float, inside: int, max_cells: int) -> int:
     radius = max_cell_radius(cells.order)
     if cells.order == ORDER:
         return 0
-    if radius > size and len(cells) <= 16 and not inside:  # no cell can be wholly inside yet
+    if radius > size and len(cells) <= 16 and not inside:  # no cell can be entirely inside yet
         return min(3 if radius > 8 * size else 2, ORDER - cells.order)
     # an intersection may be much smaller than its parts, so its size decides only once a cell is inside
     if (inside and radius * 16 < size) or 3 * len(cells) > max_cells - inside:

@@ -142,7 +142,7 @@ class _Reader:
         if self._word in REFPOS:
             self._next += 1
         if self._word.startswith("CARTESIAN"):
-            raise self._make_error(f"Cartesian coordinates, {self._shown}")
+            raise self._make_error(f"Cartesian coordinates are not supported: {self._shown}")
         if self._word in FLAVORS:
             self._next += 1
         return system
@@ -170,7 +170,7 @@ class _Reader:
             while self._word in ("DEG", "DEGREE", "DEGREES"):
                 self._next += 1
             if self._word and self._word not in (")", *_KNOWN):
-                raise self._make_error(f"unit {self._shown}; coordinates are in degrees")
+                raise self._make_error(f"coordinates are in degrees, not {self._shown}")
 
     @property
     def _word(self) -> str:

@@ -92,7 +92,7 @@ def _bind_in_unit(binder: Binder, node: nodes.FunctionCall) -> Expr:
         hint = "TAP_SCHEMA.columns lists the units"
         if isinstance(value, Call) and value.name in ("*", "/"):
             hint = "a number has no unit, so its product or quotient has no known unit: convert the column"
-        raise AdqlSemanticError("IN_UNIT takes a value with a known unit; this one has none", value.span, hint)
+        raise AdqlSemanticError("IN_UNIT takes a value with a known unit; this value has none", value.span, hint)
     try:
         unit, factor = find_conversion(source, target.value)
     except UnitError as error:

@@ -54,4 +54,4 @@ def _refuse_nested_functions(arg: Expr, name: str) -> None:
         if isinstance(part, Windowed):
             raise AdqlSemanticError(f"{part.name} OVER inside {name}", part.span, "compute it in a subquery")
     if has_aggregate(arg):
-        raise AdqlSemanticError(f"{name} of a set function", arg.span, "compute the inner one in a subquery")
+        raise AdqlSemanticError(f"{name} of a set function", arg.span, "compute the inner function in a subquery")

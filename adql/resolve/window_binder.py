@@ -90,7 +90,7 @@ def bind_window(binder: Binder, node: nodes.FunctionCall) -> Expr:
     for part in walk_expr(windowed):
         if isinstance(part, Windowed) and part is not windowed:
             raise AdqlSemanticError(
-                f"{part.name} OVER inside {name} OVER", part.span, "compute the inner one in a subquery"
+                f"{part.name} OVER inside {name} OVER", part.span, "compute the inner function in a subquery"
             )
     return windowed
 

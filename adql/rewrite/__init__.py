@@ -3,7 +3,7 @@
 Every SELECT goes through ``PASSES_BEFORE_INNER``, has its derived tables and subqueries rewritten, and goes through
 ``PASSES_AFTER_INNER``. On a cluster ``distribute_query`` follows, once for the whole query.
 
-A pass is a pure function: it returns the new SELECT, with what it has found in it, if anything (``Rewritten``).
+A pass is a pure function. It returns the new SELECT, or a ``Rewritten`` with the SELECT and its finding.
 """
 
 from __future__ import annotations
@@ -153,15 +153,14 @@ def rewrite_query(query: Query, context: TranslationContext) -> Rewritten[Query]
     Returns
     -------
     Rewritten[Query]
-        A query with the same result that the emitter, or ``distribute_query`` before it, can take, and what the passes
-        found in it.
+        A query with the same result, for the emitter or ``distribute_query``, and the findings of the passes.
 
     Raises
     ------
     AdqlUnsupported
         If a correlated subquery cannot become a join.
     AdqlSemanticError
-        If ``skyhouse_nearest`` or ``skyhouse_mutual`` stands outside of a join's ON.
+        If ``skyhouse_nearest`` or ``skyhouse_mutual`` is outside a join's ON.
     """
     rewriter = _Rewriter(context)
     return Rewritten(rewriter.rewrite(query), rewriter.has_id_look_up)

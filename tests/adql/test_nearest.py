@@ -147,7 +147,7 @@ def test_a_third_table_joins_the_chosen(matches: Sky, ask_matches: Callable[[str
         ("SELECT a.id FROM matches.ones AS a JOIN matches.others AS b ON 1 = {} OR a.id = b.id", "only in its ON"),
         ("SELECT a.id FROM matches.ones AS a JOIN matches.others AS b ON 0 = {}", "only in its ON"),
         ("SELECT a.id FROM matches.ones AS a FULL JOIN matches.others AS b ON 1 = {}", "is not allowed in a FULL JOIN"),
-        ("SELECT a.id FROM matches.ones AS a JOIN matches.others AS b ON 1 = {} AND 1 = {}", "cannot choose twice"),
+        ("SELECT a.id FROM matches.ones AS a JOIN matches.others AS b ON 1 = {} AND 1 = {}", "choose nearest rows only once"),
         ("SELECT b.id FROM matches.ones AS b JOIN matches.ones AS c ON 1 = {}".replace("{}", "skyhouse_mutual(POINT(b.ra, b.dec), POINT(b.ra, b.dec), 1)"), "of each side"),
         ("SELECT a.id FROM matches.ones AS a JOIN matches.others AS b ON 1 = skyhouse_nearest(0, POINT(a.ra, a.dec), POINT(b.ra, b.dec), 1)", "at least 1"),
         ("SELECT a.id FROM matches.ones AS a JOIN matches.others AS b ON 1 = skyhouse_nearest(a.id, POINT(a.ra, a.dec), POINT(b.ra, b.dec), 1)", "literal"),

@@ -295,7 +295,7 @@ def _needs_all_rows(select: Select) -> bool:
 
 
 def put_sharded_first(select: Select) -> Select:
-    """Put the table first, of the first two, whose rows need not be sent; of two sharded tables, the larger one."""
+    """Put first, of the first two tables, the one whose rows need not be sent; of two sharded tables, the larger."""
     join = next(walk_joins(select.from_), None)
     if join is None or join.kind != "INNER":
         return select

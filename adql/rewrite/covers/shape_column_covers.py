@@ -8,7 +8,7 @@
     (t.region's cover IN covers near R) AND CASE WHEN (t.region's cover IN ...) THEN exact test ELSE FALSE END
 
 The CASE keeps ClickHouse from testing all shapes first, because it orders conjuncts by the size of their columns.
-Comes before ``add_covers``.
+This pass runs before ``add_covers``.
 """
 
 from __future__ import annotations

@@ -4,7 +4,7 @@
   (t.ra, t.dec) to R, unless the derived table counts its rows (TOP, OFFSET, window functions).
 * Across matches: ``a JOIN b ON NEAR(a, b, r) WHERE a in R`` confines b to R grown by r, and so on along chains.
 
-Comes before the inner SELECTs are rewritten; ``add_covers`` turns the filters into covers.
+This pass runs before the inner SELECTs are rewritten; ``add_covers`` turns the filters into covers.
 """
 
 from __future__ import annotations

@@ -10,8 +10,8 @@
 
 The large table is selected by its sort key or projection, and on a cluster fewer of its rows are sent. Each filter
 reads the small table again, so that must return the same rows each time. The first rows of an order (TOP) are therefore
-also sorted by the columns that joins compare. Comes before the inner SELECTs are rewritten; ``add_covers`` writes CELL
-by the stored index.
+also sorted by the columns that joins compare. This pass runs before the inner SELECTs are rewritten;
+``add_covers`` writes CELL by the stored index.
 """
 
 from __future__ import annotations
@@ -78,7 +78,7 @@ _MAX_SMALL_ROWS = 20_000
 #: Minimum ratio of the rows of the large table to the rows of the small table
 _MIN_RATIO = 50
 
-#: Maximum number of rows, and of ids, with which a table of unknown size is taken for large
+#: Maximum numbers of rows and of ids of a small side for which a table of unknown size counts as large
 _MAX_ROWS_WITH_UNKNOWN = 1_000
 _MAX_IDS_WITH_UNKNOWN = 100
 

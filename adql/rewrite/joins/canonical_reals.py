@@ -7,7 +7,7 @@ and one NaN.
     SELECT x FROM t GROUP BY x
     SELECT if(isNaN(x), nan, x + 0.0) FROM t GROUP BY if(isNaN(x), nan, x + 0.0)
 
-Comes last, after all passes that add keys.
+This pass runs last, after all passes that add keys.
 """
 
 from __future__ import annotations

@@ -6,7 +6,7 @@ ClickHouse evaluates them before planning. If one makes an AND below an OR false
     ON a.id = b.id AND (a.x < b.x OR (1 = 2 AND a.y > 3))
     ON a.id = b.id AND (a.x < b.x OR (HELD(1 = 2) AND a.y > 3))
 
-Comes after the last pass that changes an ON.
+This pass runs after the last pass that changes an ON.
 """
 
 from __future__ import annotations

@@ -3,8 +3,8 @@
     a LEFT JOIN b ON 1 = 2 AND ...
     a LEFT JOIN (SELECT ... FROM b WHERE FALSE) ON TRUE
 
-A FULL JOIN keeps its right rows, so it gets a key that never matches. Comes after ``make_left_deep`` and before the
-passes that plan joins.
+A FULL JOIN keeps its right rows, so it gets a key that never matches. This pass runs after ``make_left_deep``
+and before the passes that plan joins.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Passes that bring join trees into the form that ClickHouse takes.
+"""Passes that bring join trees into the form that ClickHouse accepts.
 
 * ``make_left_deep``: ``a RIGHT JOIN b`` becomes ``b LEFT JOIN a``, and a join on the right of a join a derived table.
 * ``move_keys_to_on``: ``FROM a, b WHERE a.id = b.id`` becomes ``FROM a JOIN b ON a.id = b.id``, which is hashed.
@@ -93,7 +93,7 @@ def _take_keys(relation: Relation, equalities: list[_Equality]) -> tuple[Relatio
 
 
 def add_outer_keys(select: Select, context: TranslationContext) -> Select:
-    """Add an equality that is always true to each outer join without one. Comes after passes that add equalities."""
+    """Add an equality that is always true to each outer join without one, after all passes that add equalities."""
     while True:
         outer = (join for join in walk_joins(select.from_) if join.kind != "INNER")
         join = next((j for j in outer if not has_equality(j)), None)

@@ -12,7 +12,7 @@ row.
 If the radius depends on rows, there is a grid for each of a few levels of radii (``adql.clickhouse.sky.cube_sql``), and
 the number of a cube contains its level (``_plan_levels``), so a few large radii cost only their own pairs.
 
-Comes after ``move_keys_to_on``, because a join with an equality needs no cubes.
+This pass runs after ``move_keys_to_on``, because a join with an equality needs no cubes.
 """
 
 from __future__ import annotations

@@ -19,7 +19,7 @@ decides, in both cases, about a separation that equals the radius to the last di
 matches that have followed both tables, and only cross-matches of complete tables read them: for a few rows, cells of
 the sky are found faster than pairs.
 
-Comes after ``make_left_deep``, and before the passes that plan matches.
+This pass runs after ``make_left_deep``, and before the passes that plan matches.
 """
 
 from __future__ import annotations

@@ -29,8 +29,8 @@ so the rows of a with a partner are known:
 On a cluster, each shard finds the pairs of its own rows, with its rows and its overlap. Other joins than inner joins,
 and matches that reach beyond the overlap, are left to other passes.
 
-Comes before ``count_matches`` and ``plan_cross_matches``, which take the other matches: of computed positions, dense
-matches, and matches with a small side.
+This pass runs before ``count_matches`` and ``plan_cross_matches``, which plan the other matches: of computed positions,
+dense matches, and matches with a small side.
 """
 
 from __future__ import annotations

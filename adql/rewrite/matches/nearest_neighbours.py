@@ -11,7 +11,7 @@ Rows are numbered while they are read, so equal rows stay distinct. On a cluster
 have different numbers, so a right row of a sharded table is identified by its values and, among rows with equal values,
 by its number among the rows near the same left row. The result is independent of the order of such rows.
 
-Comes before the inner SELECTs are rewritten, because ``plan_cross_matches`` plans the join there.
+This pass runs before the inner SELECTs are rewritten, because ``plan_cross_matches`` plans the join there.
 """
 
 from __future__ import annotations
@@ -87,7 +87,7 @@ def choose_nearest(select: Select, context: TranslationContext) -> Select:
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """A join that keeps the ``count`` nearest rows of each left row (``is_of_left``) or right row, or the mutual ones.
+    """A join that keeps ``count`` nearest rows of each left (``is_of_left``) or right row, or mutually nearest pairs.
 
     The sides of an INNER JOIN are swapped so that its left rows choose. ``condition`` is the nearness in the predicate.
     """
@@ -140,7 +140,9 @@ def _check_choice(join: Join, calls: list[Call]) -> Choice:
     call = calls[0]
     name = CHOICES[call.name]
     if len(calls) > 1:
-        raise AdqlSemanticError("one ON cannot choose twice", calls[1].span, "make the first choice in a subquery")
+        raise AdqlSemanticError(
+            "one ON can choose nearest rows only once", calls[1].span, "make the first choice in a subquery"
+        )
     if join.kind not in ("INNER", "LEFT"):
         kind = "a FULL JOIN" if join.kind == "FULL" else "EXISTS or IN"
         raise AdqlSemanticError(f"{name} is not allowed in {kind}", call.span, "use JOIN, LEFT JOIN or RIGHT JOIN")
@@ -157,7 +159,7 @@ def _check_choice(join: Join, calls: list[Call]) -> Choice:
     raise AdqlSemanticError(
         f"{name} takes a position of each side of its JOIN",
         call.span,
-        "p of one table, q of the other",
+        "use columns of one table for p, and of the other for q",
     )
 
 

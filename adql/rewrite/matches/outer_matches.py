@@ -11,7 +11,7 @@ The second form is for a radius of the right side, for which the left rows would
 join does not allow. Between large tables it is also for a radius of the left side. Both forms read a side twice, so a
 side that may return other rows in the second read keeps the plain join of all pairs.
 
-Comes after ``choose_nearest``, which makes nearnesses, and before the passes that filter across joins.
+This pass runs after ``choose_nearest``, which makes nearnesses, and before the passes that filter across joins.
 """
 
 from __future__ import annotations

@@ -6,7 +6,7 @@ circle that contains the shape; its centre is the direction of the sum of the sh
     a JOIN b ON 1 = INTERSECTS(a.shape, b.shape)
     a JOIN b ON NEAR(centres of both caps, sum of their radii) AND 1 = INTERSECTS(a.shape, b.shape)
 
-Comes before the passes that read nearnesses.
+This pass runs before the passes that read nearnesses.
 """
 
 from __future__ import annotations

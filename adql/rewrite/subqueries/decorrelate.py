@@ -12,7 +12,7 @@ in ON, if WHERE would change it        a column of the table that it uses
     SELECT a.id, CASE WHEN k.n IS NULL THEN 0 ELSE k.n END
     FROM a LEFT JOIN (SELECT a, COUNT(*) AS n FROM b GROUP BY a) AS k ON a.id = k.a
 
-Comes before all other passes. This module moves the subqueries to WHERE, to the outputs and below groups;
+This pass runs before all other passes. This module moves the subqueries to WHERE, to the outputs and below groups;
 ``subquery_joins`` makes the joins.
 """
 

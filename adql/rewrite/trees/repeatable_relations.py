@@ -1,4 +1,4 @@
-"""The relations that return the same rows each time they are read. Only these may a pass repeat in a query."""
+"""The relations that return the same rows each time they are read. A pass may repeat only these in a query."""
 
 from __future__ import annotations
 

@@ -110,7 +110,7 @@ _FUNCTION_SYNONYMS = {
 #: Column or constant of another dialect, in upper case -> the hint
 _COLUMN_HINTS = {
     **dict.fromkeys(("ROWNUM", "ROWNUMBER"), TOP_HINT),
-    "PERCENT": "TOP takes a number of rows; for a percentage write TABLESAMPLE (10) after the table",
+    "PERCENT": "TOP takes a number of rows; for a percentage, write TABLESAMPLE (10) after the table",
     **dict.fromkeys(("SYSDATE", "SYSTIMESTAMP"), _NOW),
     **dict.fromkeys(("NAN", "INF", "INFINITY"), "ADQL has no literal for it; test for a missing value with IS NULL"),
 }

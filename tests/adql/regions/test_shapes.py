@@ -160,7 +160,7 @@ def test_repeated_vertices_are_left_out() -> None:
         (lambda: make_circle(0, -91, 1), "declination -91"),
         (lambda: make_box(0, 0, -1, 1), "width -1"),
         (lambda: make_box(0, 0, 1, 180), "height 180"),
-        (lambda: Range(0, 1, 3, 2), "latitudes from 3 to 2"),
+        (lambda: Range(0, 1, 3, 2), "southern latitude 3 is above northern latitude 2"),
         (lambda: Moc.parse_ascii("").centroid, "empty MOC"),
     ],
 )
