@@ -101,7 +101,7 @@ def _find_function(node: nodes.FunctionCall, name: str) -> WindowFunction:
         hint = suggest_name(name, [*WINDOW_FUNCTIONS, *SET_FUNCTIONS_BY_NAME], node.name.span)
         raise AdqlSemanticError(f"{node.name.name} is not a window function", node.name.span, hint or "remove OVER")
     if not function.min_args <= len(node.args) <= function.max_args:
-        raise FormError(f"{name} does not take {len(node.args)} arguments", node.span, f"write {function.usage}")
+        raise FormError(f"wrong number of arguments for {name}: {len(node.args)}", node.span, f"write {function.usage}")
     return function
 
 

@@ -35,7 +35,12 @@ ONE_ARGUMENT = frozenset(
 )
 WORDS = frozenset(re.findall(r"\b[A-Z][A-Z0-9_]+\b", re.sub(r"(?m)//.*|^[A-Z].*|^%.*", "", TEXT)))
 #: Errors about rules that the grammar omits
-OMITTED = ("the arguments of", "the query is nested too deeply", "a comparison with NULL", "expected the window of")
+OMITTED = (
+    "these arguments do not fit",
+    "the query is nested too deeply",
+    "a comparison with NULL",
+    "expected the window of",
+)
 LEXED = frozenset({"WORD", "DELIMITED", "STRING", "DECIMAL", "INTEGER"})
 
 

@@ -104,7 +104,7 @@ def test_mocs(text: str) -> None:
         ("circle 1e999 2 3", "'1e999' is too large at character 8", 7),
         ("circle ICRS foo 1 2 3", "'foo' is not a number or frame at character 13", 12),
         ("circle CARTESIAN2 1 2 3", "Cartesian coordinates", 7),
-        ("circle 1 2 3 unit rad", "unit 'rad'", 18),
+        ("circle 1 2 3 unit rad", "not 'rad'", 18),
         ("polygon 1 2 3 4 5", "5 numbers, an odd count", 0),
         ("polygon 1 2 3 4", "a polygon of 2 distinct vertices", 0),
         ("polygon 0 0 10 10 10 0 0 10", "edges 1 and 3 of the polygon cross", 0),
