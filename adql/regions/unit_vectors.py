@@ -100,7 +100,18 @@ def vector_to_position(vector: ArrayLike) -> tuple[float, float]:
 
 
 def vector_lengths(vectors: Vectors) -> Reals:
-    """Return Euclidean lengths along the last axis."""
+    """Compute Euclidean lengths.
+
+    Parameters
+    ----------
+    vectors : Vectors
+        Shape (..., 3).
+
+    Returns
+    -------
+    Reals
+        Shape (...).
+    """
     return np.asarray(np.sqrt(np.einsum("...i,...i->...", vectors, vectors)), dtype=np.float64)
 
 
@@ -124,7 +135,18 @@ def separations(a: Vectors, b: Vectors) -> Reals:
 
 
 def dot_products(a: Vectors, b: Vectors) -> Reals:
-    """Return the scalar products of all pairs, shape (len(a), len(b))."""
+    """Compute the scalar products of all pairs of vectors.
+
+    Parameters
+    ----------
+    a, b : Vectors
+        Shapes (n, 3) and (m, 3).
+
+    Returns
+    -------
+    Reals
+        Shape (n, m).
+    """
     return np.asarray(a @ b.T, dtype=np.float64)
 
 

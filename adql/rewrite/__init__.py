@@ -63,7 +63,9 @@ from adql.rewrite.subqueries.decorrelate import decorrelate_subqueries
 from adql.rewrite.trees.rewritten import Rewritten
 from adql.rewrite.trees.select_contents import SelectContents
 
+#: Returns whether a SELECT needs a pass
 PassCondition = Callable[[SelectContents], bool]
+#: Rewrites one SELECT; the context generates the relation numbers and aliases that it adds
 Pass = Callable[[Select, TranslationContext], Select | Rewritten[Select]]
 
 

@@ -53,7 +53,20 @@ def reads_attached(query: Query) -> bool:
 
 
 def choose_files(query: Query, context: TranslationContext) -> Query:
-    """Return a rewritten query whose scans of attached tables read only the files that may have rows for it."""
+    """Choose the files of attached tables that a query reads.
+
+    Parameters
+    ----------
+    query
+        The query after all other passes except ``distribute_query``.
+    context
+        Generates relation numbers and aliases.
+
+    Returns
+    -------
+    Query
+        The query whose scans of attached tables read only files that may have rows for it.
+    """
     if isinstance(query, SetOperation):
         return replace(query, left=choose_files(query.left, context), right=choose_files(query.right, context))
     return _choose_in_select(query, split_conjuncts(query.where), context)

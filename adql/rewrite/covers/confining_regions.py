@@ -118,7 +118,20 @@ def combine_confinements(found: Iterable[Confinements]) -> Confinements:
 
 
 def find_ranges(conditions: Iterable[Expr], is_position: PositionTest) -> list[Confinements]:
-    """Return the confinements of positions of which both coordinates are compared with constants."""
+    """Find the positions of which both coordinates are compared with constants.
+
+    Parameters
+    ----------
+    conditions
+        Conditions joined by AND.
+    is_position
+        Returns whether two columns are the position of a table.
+
+    Returns
+    -------
+    list of Confinements
+        One entry for each position, with a range of coordinates.
+    """
     bounds = find_column_bounds(conditions)
     found = []
     for lon, lat in permutations(islice(bounds, _MAX_COLUMNS), 2):

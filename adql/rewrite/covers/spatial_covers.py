@@ -95,7 +95,20 @@ def add_covers(select: Select, context: TranslationContext) -> Select:  # noqa: 
 
 
 def find_index_column(leaf: Scan, lon: Column, lat: Column) -> Column | None:
-    """Return the ``hpx29`` column of the position (lon, lat); None unless it is the table's position."""
+    """Find the index of a position.
+
+    Parameters
+    ----------
+    leaf
+        A stored table.
+    lon, lat
+        Columns of this table.
+
+    Returns
+    -------
+    Column or None
+        Its column ``hpx29``; None if the columns are not its position.
+    """
     if leaf.entry.table.layout.position != (lon.name, lat.name):
         return None
     field = Field(f"{leaf.entry.qualified_name}.{HPX29}", LONG, nullable=False)
@@ -235,7 +248,18 @@ def _sum_sky(cells: tuple[tuple[int, tuple[int, ...]], ...]) -> float:
 
 
 def find_cells_read(query: Query) -> dict[str, Moc]:
-    """Return the union of the covers of each table, by ``schema.table.hpx29``."""
+    """Find the cells to which covers confine the tables of a query.
+
+    Parameters
+    ----------
+    query
+        The query after all passes.
+
+    Returns
+    -------
+    dict[str, Moc]
+        ``schema.table.hpx29`` -> the union of the covers of this table.
+    """
     found: dict[str, list[tuple[int, tuple[int, ...]]]] = {}
     for select in walk_selects(query):
         for expr in walk_select_expressions(select):

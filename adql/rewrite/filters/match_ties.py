@@ -102,7 +102,20 @@ def _read_end(exprs: tuple[Expr, ...]) -> End:
 
 
 def find_ties(select: Select, read_tie: TieReader) -> list[Tie]:
-    """Return all ties of one kind in WHERE and ON."""
+    """Find all ties of one kind in WHERE and ON.
+
+    Parameters
+    ----------
+    select
+        The SELECT.
+    read_tie
+        Reads a condition; returns None for other conditions.
+
+    Returns
+    -------
+    list[Tie]
+        The ties.
+    """
 
     def read_all(condition: Expr | None, join: Join | None, *, is_always: bool) -> Iterator[Tie]:
         for part in split_conjuncts(condition):

@@ -110,7 +110,22 @@ def read_stored_rows(query: Query, context: TranslationContext) -> StoredRowRead
 
 
 def join_look_ups(query: Select, ids: tuple[Literal, ...], limit: int) -> Select:
-    """Return a look-up (``StoredRowRead.look_up``) for other ids."""
+    """Make a look-up for other ids.
+
+    Parameters
+    ----------
+    query
+        The query of a look-up (``StoredRowRead.look_up``).
+    ids
+        The ids.
+    limit
+        Maximum number of rows.
+
+    Returns
+    -------
+    Select
+        The look-up.
+    """
     [condition] = split_conjuncts(query.where)
     named = NamedValues.match(condition)
     assert named is not None  # noqa: S101  a bare look-up is one

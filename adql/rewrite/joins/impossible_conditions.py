@@ -48,7 +48,20 @@ def empty_impossible_joins(select: Select, context: TranslationContext) -> Selec
 
 
 def is_never_true(condition: Expr, negated: bool = False) -> bool:
-    """Return whether a condition is certainly never true, or never false if ``negated``."""
+    """Return whether a condition is certainly never true.
+
+    Parameters
+    ----------
+    condition
+        The condition.
+    negated
+        Whether to test instead that it is never false.
+
+    Returns
+    -------
+    bool
+        False if this is unknown.
+    """
     if isinstance(condition, Literal):
         return condition.value is None or bool(condition.value) == negated
     if not isinstance(condition, Call):

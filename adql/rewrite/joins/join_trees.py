@@ -108,7 +108,24 @@ def has_equality(join: Join) -> bool:
 
 
 def add_equality(select: Select, join: Join, context: TranslationContext, value: Literal = ONE) -> Select:
-    """Return ``select`` with ``1 = value`` in the ON of ``join``, written as an equality of columns of both sides."""
+    """Add ``1 = value`` to the ON of a join, as an equality of columns of both sides.
+
+    Parameters
+    ----------
+    select
+        The SELECT of the join.
+    join
+        A join without an equality.
+    context
+        Generates relation numbers and aliases.
+    value
+        1, or another number for a join that matches nothing.
+
+    Returns
+    -------
+    Select
+        The changed SELECT, in which the right side is a derived table.
+    """
     builder = DerivedBuilder(join.right, select, context)
     key = builder.export_expr(value)
     anchor = _find_any_column(next(walk_leaves(join.left)))

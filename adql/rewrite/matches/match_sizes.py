@@ -120,7 +120,20 @@ def _estimate_merge_cost(order: int, radius: float, crowding: float) -> float:
 
 
 def find_border_part(order: int, radius: float) -> float:
-    """Return the fraction of a HEALPix cell that is near its border: something within the radius may be outside."""
+    """Estimate how much of a HEALPix cell is near its border.
+
+    Parameters
+    ----------
+    order
+        The order of the cell.
+    radius
+        The match radius in degrees.
+
+    Returns
+    -------
+    float
+        The fraction of the cell in which something within the radius may be outside the cell.
+    """
     inside = 1 - 2.0 ** (order - ORDER + 1) * find_border_width(radius)
     return 1 - float(max(inside, 0.0) ** 2)
 

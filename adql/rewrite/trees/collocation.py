@@ -173,7 +173,22 @@ class Collocation:
 
 
 def has_pairs_on_shards(select: Select, join: Join, one: Leaf, other: Leaf) -> bool:
-    """Return whether each shard has the partners of its own rows of ``one``, a side of ``join``, in its overlap."""
+    """Return whether each shard has the partners of its own rows.
+
+    Parameters
+    ----------
+    select
+        The SELECT of the join.
+    join
+        A match of two tables.
+    one, other
+        The side whose rows are the shard's own, and the side of the partners.
+
+    Returns
+    -------
+    bool
+        True if all partners are among the shard's rows of ``other`` and its overlap.
+    """
     if find_sharded_scan(one) is None or any(map(has_subquery, walk_select_expressions(select))):
         return False
     inside = (query for leaf in (one, other) if isinstance(leaf, Derived) for query in walk_selects(leaf.query))
@@ -207,7 +222,20 @@ def _have_like_types(one: Column, other: Column) -> bool:
 
 
 def inline_derived_outputs(expr: Expr, leaves: Mapping[int, Relation]) -> Expr:
-    """Return the expression in terms of columns of stored tables, as far as the derived tables are SELECTs."""
+    """Write an expression in terms of columns of stored tables.
+
+    Parameters
+    ----------
+    expr
+        The expression.
+    leaves
+        Relation number -> leaf of FROM.
+
+    Returns
+    -------
+    Expr
+        The expression; columns of derived tables that are not SELECTs remain.
+    """
 
     def change(part: Expr) -> Expr:
         leaf = leaves.get(part.relation) if isinstance(part, Column) else None
