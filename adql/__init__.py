@@ -1,4 +1,4 @@
-"""ADQL in, ClickHouse SQL out, without HTTP, driver or clock.
+"""Translation of ADQL to ClickHouse SQL, without HTTP, database driver or clock.
 
 Other packages import from four modules:
 

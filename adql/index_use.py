@@ -29,7 +29,7 @@ _MAX_PATTERN = 30
 
 
 def describe_index_use(scan: Scan, select: Select) -> str:
-    """Return how rows of a table are found, besides by cells, as a phrase of a plan; '' if every row is read."""
+    """Describe in a phrase how rows of a table are found, other than by cells; '' if all rows are read."""
     conditions = _find_own_conditions(scan, select)
     notes = []
     if key := _find_key(scan, conditions):

@@ -166,7 +166,7 @@ def _describe_join_method(join: Join, merged: MergedMatch | None) -> str:
     if merged is not None:
         return "by nearness, merged in HEALPix order" + (", across the borders of cells" if merged.is_border else "")
     if CellMatch.from_join(join) is not None:
-        return "by nearness, in cells of the sky: those within the radius are counted whole"
+        return "by nearness, in cells of the sky: cells within the radius are counted without tests"
     if _is_match_of_cubes(join):
         return "by nearness, in cubes of the sky"
     if any(is_join_equality(c, join) for c in split_conjuncts(join.condition)):

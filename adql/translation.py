@@ -1,4 +1,4 @@
-"""ADQL text in, ClickHouse SQL and the description of its result out."""
+"""Translation of ADQL to ClickHouse SQL and a description of its result."""
 
 from __future__ import annotations
 

@@ -78,7 +78,7 @@ def cast_sql(expr: Call, emit: Emit) -> str:
 
 
 def _cast_to_scalar_sql(operand: Expr, value: str, target: ColumnType) -> str:
-    """Convert to a number or truth value; a real is truncated towards zero to an integer.
+    """Convert to a number or boolean; a real is truncated towards zero to an integer.
 
     NULLs are excluded from the cast. It would return NULL for Nullable texts that it cannot read, and would read the
     value stored below a NULL of Nullable numbers, which is infinite after a division by zero.

@@ -103,7 +103,7 @@ def _select_sql(query: Select) -> str:
 
 
 def _join_settings_sql(relation: Relation) -> str:
-    """Return the settings of a merge join, which leave the algorithm of the other joins of the query as it is."""
+    """Return the settings of a merge join, which do not change the algorithm of the query's other joins."""
     if not (isinstance(relation, Join) and relation.is_merge):
         return ""
     return " SETTINGS " + ", ".join(f"{name} = {value!r}" for name, value in MERGE_JOIN.items())
@@ -262,7 +262,7 @@ def _subquery_sql(expr: Subquery) -> str:
 
 
 def _in_subquery_sql(expr: InSubquery) -> str:
-    """Return SQL's three values: false for no rows; NULL if the value, or without a match some row, is NULL."""
+    """Write three-valued IN: false for no rows; NULL if the value is NULL, or if a row is NULL and none matches."""
     operand, rows = _expr_sql(expr.operand), _query_sql(expr.query)
     column = expr.query.outputs[0].alias
     counts = f"(SELECT (count(), countIf(isNull(t0.{column}))) FROM ({rows}) AS t0)"

@@ -27,7 +27,7 @@ from clickhouse_schema.text_index_sql import indexed_text_sql, indexed_words_sql
 
 
 def _may_exceed_64_bits(expr: Expr) -> bool:
-    """Return whether arithmetic on a value can: it can on 64-bit values, not on small literals and shorter integers."""
+    """Return whether arithmetic on a value may exceed 64 bits; small literals and shorter integers cannot."""
     if not isinstance(expr, Literal):
         return expr.type.datatype == "long"
     value = expr.value
@@ -126,7 +126,7 @@ def _same_sql(expr: Call, emit: Emit) -> str:
 
 
 def _in_sql(expr: Call, emit: Emit) -> str:
-    """Compare one by one the items that ClickHouse's IN does not take: NULL and what is not constant."""
+    """Compare one by one the items that ClickHouse's IN does not accept: NULL, and items that are not constants."""
     operand, *items = expr.args
     constants = [item for item in items if _is_in_constant(item)]
     tests = [_in_constants_sql(operand, constants, emit)] if constants else []

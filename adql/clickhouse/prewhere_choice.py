@@ -31,7 +31,7 @@ def choose_filter_word(source: Relation, conditions: tuple[Expr, ...]) -> str:
 
 
 def _find_looked_up(scan: Scan, conditions: tuple[Expr, ...]) -> set[str]:
-    """Return the columns of the ids and indexes whose first column has its values listed by a condition."""
+    """Return the columns of each id and index if a condition lists values of its first column."""
     named = {_name_tested(condition) for condition in conditions}
     keys = (columns for columns in scan.entry.table.layout.sorted_columns if columns[0] in named)
     return {name for columns in keys for name in columns}

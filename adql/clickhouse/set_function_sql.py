@@ -13,7 +13,7 @@ from adql.ir import UNTYPED, WEIGHED_COUNT, Aggregate, Expr, Frame, Order, Windo
 from adql.node_classes import replace
 from clickhouse_schema.datatypes import ColumnType
 
-#: Beyond any 64-bit integer by more than an offset; keys have 128 bits to hold it
+#: A key that exceeds all 64-bit integers by more than an offset; keys have 128 bits
 _BEYOND_INTEGERS = 1 << 100
 _MAX_DOUBLE = "1.7976931348623157e308"
 
@@ -104,7 +104,7 @@ def _has_range_offset(frame: Frame | None) -> bool:
 
 
 def _frame_of_peers(frame: Frame | None) -> Frame:
-    """Return the frame of a row whose key is NULL or NaN, from which an offset leads nowhere."""
+    """Return the frame of a row whose key is NULL or NaN, from which offsets reach only equal keys."""
     assert frame is not None  # noqa: S101  it has an offset
     start, end = (bound if bound[1] is None else ("CURRENT ROW", None) for bound in (frame.start, frame.end))
     return Frame(frame.unit, start, end)

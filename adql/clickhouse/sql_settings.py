@@ -12,7 +12,7 @@ SETTINGS: dict[str, str | int] = {
     "optimize_min_inequality_conjunction_chain_length": 1 << 31,
     # a pass moves equalities from WHERE to ON if they may be compared by hash
     "query_plan_merge_filter_into_join_condition": 0,
-    # 26.9 records granules that the filter of a join emptied as empty by WHERE, for all later queries
+    # 26.9 would cache granules that a join's filter emptied as emptied by WHERE, and skip them in later queries
     "use_query_condition_cache": 0,
     "max_query_size": 64 << 20,
     "max_ast_depth": 10_000,
@@ -52,8 +52,8 @@ MERGE_JOIN: dict[str, str | int] = {"join_algorithm": "full_sorting_merge"}
 #: as long.
 LOOK_UP: dict[str, str | int] = {"min_table_rows_to_use_projection_index": 8192}
 
-#: In addition, for long SQL: do not compile expressions. The engine would compile each one at the fourth run of a
-#: query, which cannot be stopped (6 s for 300 square roots) and saves about a tenth of the time of a scan.
+#: In addition, for long SQL: do not compile expressions. The engine would compile each expression at the fourth
+#: run of a query. A compilation cannot be stopped (6 s for 300 square roots), and saves about a tenth of a scan's time.
 _INTERPRETED: dict[str, str | int] = {"compile_expressions": 0, "compile_aggregate_expressions": 0}
 _MAX_COMPILED_SQL = 4000
 

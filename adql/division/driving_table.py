@@ -1,7 +1,7 @@
-"""Find the driving table of a query: the one by whose cells the query can be cut into pieces.
+"""Find the driving table of a query, by whose cells the query can be divided into pieces.
 
-Each row of the result comes from one row of the driving table. What a nearness ties to it is read near the piece; what
-nothing ties to it is read whole for each piece, and so has to be small.
+Each row of the result comes from one row of the driving table. A table that a nearness ties to it is read near the
+piece. Any other table is read completely for each piece, so it must be small.
 """
 
 from __future__ import annotations
@@ -31,16 +31,16 @@ from adql.rewrite.trees.derived_tables import is_row_by_row
 from adql.rewrite.trees.relation_trees import Leaf, collect_leaves
 from adql.rewrite.trees.repeatable_relations import is_deterministic, is_repeatable
 
-#: Rows that may be read whole for each piece: so many, or one part in so many of the driving table's
+#: Maximum number of rows that may be read for each piece, as a number and relative to the rows of the driving table
 _MAX_ROWS_READ_WHOLE = 100_000
 _MIN_RATIO_READ_WHOLE = 50
 
 
 @dataclass(frozen=True, slots=True)
 class Level:
-    """A SELECT around the driving table, which is in its leaf number ``leaf``.
+    """A SELECT that contains the driving table, in its leaf with the relation number ``leaf``.
 
-    ``position`` has the columns of that leaf that are the driving table's position; empty if they are not shown.
+    ``position``: the columns of this leaf with the driving table's position; empty if it does not have them.
     """
 
     leaf: int
@@ -49,14 +49,14 @@ class Level:
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A table that may drive, and the SELECTs around it, the outermost first."""
+    """A possible driving table, and the SELECTs around it, the outermost first."""
 
     scan: Scan
     levels: tuple[Level, ...]
 
 
 def find_candidates(select: Select) -> Iterator[Candidate]:
-    """Yield the tables with positions of which each row returns rows of the result by itself."""
+    """Yield the tables with positions of which each row gives rows of the result independently of other rows."""
     for leaf in _walk_kept_leaves(turn_right_joins(select.from_)):
         if isinstance(leaf, Scan):
             if leaf.entry.table.layout.position:
@@ -70,7 +70,7 @@ def find_candidates(select: Select) -> Iterator[Candidate]:
 
 
 def find_row_dependence(select: Select) -> str:
-    """Return what in a SELECT needs more than one row of its FROM at once; '' if nothing does."""
+    """Return the reason why a SELECT needs several rows of its FROM together; '' if it does not."""
     if select.is_grouped:
         return "set functions need all rows"
     if select.distinct:
@@ -85,7 +85,7 @@ def find_row_dependence(select: Select) -> str:
 
 
 def _walk_kept_leaves(relation: Relation) -> Iterator[Leaf]:
-    """Yield the leaves of a join tree whose rows each return rows of the join by themselves."""
+    """Yield the leaves of a join tree of which each row gives rows of the join independently of other rows."""
     if not isinstance(relation, Join):
         yield relation
     elif relation.kind != "FULL":
@@ -109,13 +109,25 @@ def _find_shown_columns(leaf: Derived, inner: Select, position: tuple[Column, ..
     return tuple(Column(output.expr.type, leaf.relation, output.alias, output.field) for output in shown)
 
 
-# --- what else is read ------------------------------------------------------------------------------------------------
+# --- other tables -----------------------------------------------------------------------------------------------------
 
 
 def find_large_reads(select: Select, levels: tuple[Level, ...], rows: int) -> tuple[set[str], bool]:
-    """Return what would be read whole for each piece but must not, and whether a nearness ties something.
+    """Find the tables that are too large to be read completely for each piece.
 
-    ``rows`` is the number of rows of the driving table.
+    Parameters
+    ----------
+    select
+        The query.
+    levels
+        The SELECTs around the driving table.
+    rows
+        The number of rows of the driving table.
+
+    Returns
+    -------
+    tuple[set[str], bool]
+        The names of these tables, and whether a nearness ties a table to the driving table.
     """
     level, *inner_levels = levels
     tied = {end[0].relation for end in find_tied_positions(select, level, is_sure=True)}
@@ -132,9 +144,9 @@ def find_large_reads(select: Select, levels: tuple[Level, ...], rows: int) -> tu
 
 
 def find_tied_positions(select: Select, level: Level, *, is_sure: bool) -> list[tuple[Column, ...]]:
-    """Return the positions of stored tables that nearnesses tie to the driving table's.
+    """Return the positions of stored tables that nearnesses tie to the position of the driving table.
 
-    ``is_sure``: the driving table's position is never NULL.
+    ``is_sure``: whether the position of the driving table is never NULL.
     """
     if not level.position:
         return []
@@ -154,7 +166,7 @@ def _is_stored_position(leaf: Leaf, position: tuple[Column, ...]) -> bool:
 
 def _find_large_tables(leaf: Leaf, rows: int) -> set[str]:
     if not is_repeatable(leaf):
-        return {"a derived table that may answer otherwise each time"}
+        return {"a derived table that may return other rows each time"}
     return _filter_large(walk_scans(leaf), rows)
 
 
@@ -165,7 +177,7 @@ def _find_large_subqueries(select: Select, rows: int) -> set[str]:
         if isinstance(part, SUBQUERIES):
             found |= _filter_large(walk_scans_of_query(part.query), rows)
             if not is_deterministic(part):
-                found.add("a subquery that may answer otherwise each time")
+                found.add("a subquery that may return other rows each time")
     return found
 
 

@@ -1,10 +1,10 @@
-"""Partial groups: each piece selects the states of its set functions, and another query merges them.
+"""Partial groups. Each piece selects the states of its set functions, and another query merges them.
 
     SELECT mag, AVG(dec) FROM t GROUP BY mag HAVING ...
     each piece:  SELECT mag AS k, STATE(AVG(dec)) AS s FROM t WHERE piece GROUP BY mag
     merged:      SELECT k, MERGED(AVG(dec), s) FROM rows of all pieces GROUP BY k HAVING ...
 
-HAVING, ORDER BY, DISTINCT, TOP and OFFSET apply to whole groups, so only the merging query has them.
+HAVING, ORDER BY, DISTINCT, TOP and OFFSET apply to complete groups, so only the merging query has them.
 """
 
 from __future__ import annotations
@@ -36,15 +36,15 @@ from clickhouse_schema.schema_model import Schema, Table
 
 
 def find_merge_obstacle(select: Select) -> str:
-    """Return why the groups of pieces cannot be merged; '' if they can."""
+    """Return the reason why the groups of pieces cannot be merged; '' if they can be merged."""
     if not select.group_by and not any(has_aggregate(expr) for expr in _walk_group_expressions(select)):
-        return "its one group is computed from no rows"
+        return "its only group may be computed from no rows"
     for expr in _walk_group_expressions(select):
         for part in walk_expr(expr):
             if isinstance(part, Aggregate) and part.name in UNBOUNDED:
                 return f"{part.name} needs all values of a group at once"
             if isinstance(part, SUBQUERIES):
-                return "a subquery stands beside set functions"
+                return "it has a subquery next to set functions"
     if any(key.type.is_array for key in select.group_by):
         return "it groups by arrays"
     return ""
@@ -60,7 +60,15 @@ def _walk_group_expressions(select: Select) -> Iterator[Expr]:
 
 @dataclass(frozen=True, slots=True)
 class PartialGroups:
-    """The columns of the pieces' rows: one for each key, and one or more states for each set function."""
+    """The columns of the rows of pieces.
+
+    Attributes
+    ----------
+    keys
+        Expression of GROUP BY -> its output.
+    states
+        Set function -> the outputs of its states.
+    """
 
     keys: Mapping[Expr, Output]
     states: Mapping[Aggregate, tuple[Output, ...]]
@@ -77,7 +85,7 @@ class PartialGroups:
         return cls(keys, found)
 
     def select_states(self, select: Select, *, bare: bool = False) -> Select:
-        """Return ``select`` with keys and states as outputs; ``bare`` states have the engine's types."""
+        """Return ``select`` with keys and states as outputs, as text or (``bare``) with the engine's types."""
         outputs = [*self.keys.values(), *(state for each in self.states.values() for state in each)]
         if bare:
             outputs = [replace(output, expr=_make_bare(output.expr)) for output in outputs]
@@ -94,7 +102,19 @@ class PartialGroups:
     def merge_states(
         self, select: Select, schema: str, table: str, types: Mapping[str, str], context: TranslationContext
     ) -> Select:
-        """Return ``select`` over the pieces' rows in a table; ``types`` are the engine types of bare states."""
+        """Return ``select`` over a table of the rows of all pieces.
+
+        Parameters
+        ----------
+        select
+            The query.
+        schema, table
+            The names of the table.
+        types
+            Name of a column -> the engine type of its bare state.
+        context
+            Generates relation numbers.
+        """
         columns = [TableColumn(name=name, datatype="char", arraysize="*") for name in types]
         stored = Table(name=table, columns=tuple(columns))
         scan = Scan(context.names.new_relation(), TableEntry(Schema(name=schema, tables=(stored,)), stored))

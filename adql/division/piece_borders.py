@@ -1,4 +1,4 @@
-"""Where the pieces of a divided query meet."""
+"""The borders between the pieces of a divided query."""
 
 from __future__ import annotations
 
@@ -7,17 +7,18 @@ from numpy.typing import NDArray
 
 from clickhouse_schema.healpix import NO_POSITION, ORDER
 
-#: The cells of the smallest piece that is cut, of order 18: less than a second of arc wide
+#: Minimum number of indexes of a piece that is cut: a cell of order 18, which is less than an arcsecond wide
 _LEAST_SPAN = 4 ** (ORDER - 18)
 
 
 def choose_borders(rows: NDArray[np.float64], order: int, count: int) -> tuple[int, ...]:
-    """Return the indexes at which pieces of about equal numbers of rows meet.
+    """Choose the borders of pieces with about equal numbers of rows.
 
     Parameters
     ----------
     rows
-        Shape (12 * 4**order,): the rows of each NESTED cell, taken to be evenly distributed within it.
+        Shape (12 * 4**order,): the number of rows of each NESTED cell, in which rows are assumed to be evenly
+        distributed.
     order
         The HEALPix order of the cells.
     count
@@ -40,9 +41,19 @@ def choose_borders(rows: NDArray[np.float64], order: int, count: int) -> tuple[i
 
 
 def find_middle(rows: NDArray[np.float64], order: int, first: int, end: int | None) -> int | None:
-    """Return the index that halves the rows between two indexes of order 29; None if they are too close to be cut.
+    """Find the index that halves the rows of a piece.
 
-    ``rows`` and ``order`` are as of ``choose_borders``; ``end`` is None for the last piece.
+    Parameters
+    ----------
+    rows, order
+        As in ``choose_borders``.
+    first, end
+        The first index of order 29 of the piece, and the index after its last one; None for the last piece.
+
+    Returns
+    -------
+    int or None
+        The index of order 29; None if the piece is too small.
     """
     end = NO_POSITION if end is None else end
     if end - first < _LEAST_SPAN:

@@ -1,6 +1,7 @@
-"""Divide a query into pieces: the same query for one range of HEALPix cells after the other, as Qserv does by chunks.
+"""Divide a query into pieces, which are the same query for successive ranges of HEALPix cells, like Qserv's chunks.
 
-One table of the query, the driving one, is cut by its ``hpx29``, so the results of the pieces together are the result.
+One table of the query, the driving table, is divided by its ``hpx29``, so the results of all pieces together are the
+result of the query.
 """
 
 from __future__ import annotations
@@ -52,16 +53,16 @@ from clickhouse_schema.tap_schema import TAP_SCHEMA
 
 @dataclass(frozen=True, slots=True)
 class Undivided:
-    """A query that cannot be divided; ``reason`` is what needs all rows at once."""
+    """A query that cannot be divided. ``reason``: the part of the query that needs all rows, for messages."""
 
     reason: str
 
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """The driving table's rows with ``first <= hpx29 < end``; None: to the last, rows without a position included.
+    """The rows of the driving table with ``first <= hpx29 < end``; without ``end``, also rows without a position.
 
-    Of an attached table whose files have no index: the rows of the files whose pixels begin in this range.
+    For an attached table whose files have no index, these are the rows of the files whose cells begin in this range.
     """
 
     first: int
@@ -70,7 +71,7 @@ class Piece:
 
 @dataclass(frozen=True, slots=True)
 class Division:
-    """How a query is cut.
+    """A query that can be divided into pieces.
 
     Attributes
     ----------
@@ -81,9 +82,9 @@ class Division:
     levels
         The SELECTs around the driving table, the outermost first.
     has_ties
-        Whether a nearness ties something to the driving table.
+        Whether a nearness ties another table to the driving table.
     groups
-        The partial groups of a query with set functions or GROUP BY, else None.
+        The partial groups of a query with set functions or GROUP BY; else None.
     """
 
     bound: BoundQuery
@@ -98,9 +99,17 @@ class Division:
         return self.bound.query.limit
 
     def make_pieces(self, borders: tuple[int, ...]) -> tuple[Piece, ...]:
-        """Return the pieces between ascending ``borders``, or the next borders of files if the pieces are of files.
+        """Return the pieces between borders.
 
-        Rows without a position have nothing near them: where something is tied, they are a piece of their own.
+        Parameters
+        ----------
+        borders
+            Ascending indexes of order 29. If files are not divided, the next borders of files replace them.
+
+        Returns
+        -------
+        tuple[Piece, ...]
+            The pieces. Nothing is near rows without a position, so these are a separate piece if a table is tied.
         """
         if files := _find_whole_files(self.scan):
             borders = files.attachment.find_file_borders(borders)
@@ -117,7 +126,7 @@ class Division:
         piece
             One of ``make_pieces``.
         bare
-            With groups, select the states with the engine's types, which no driver reads, instead of as text.
+            Whether states of groups have the engine's types, which no driver reads, instead of text.
         """
         context = self.bound.context.branch()
         select = self._select if self.groups is None else self.groups.select_states(self._select, bare=bare)
@@ -131,9 +140,9 @@ class Division:
         Parameters
         ----------
         schema, table
-            Where the rows of all pieces are, with states in text.
+            The names of the table of the rows of all pieces, with states as text.
         types
-            The columns of a ``bare`` statement with their engine types.
+            Name of a column of a ``bare`` statement -> its engine type.
         """
         assert self.groups is not None  # noqa: S101  others have nothing to merge
         context = self.bound.context.branch()
@@ -157,7 +166,7 @@ def divide_query(bound: BoundQuery) -> Division | Undivided:
     Returns
     -------
     Division or Undivided
-        How to cut the query, or the reason why it cannot be cut.
+        The divided query, or the reason why it cannot be divided.
     """
     query = bound.query
     if not isinstance(query, Select):
@@ -168,12 +177,14 @@ def divide_query(bound: BoundQuery) -> Division | Undivided:
         return Undivided(reason)
     candidates = list(find_candidates(query))
     if not candidates:
-        return Undivided("there is no table with positions of which each row returns rows of the result by itself")
+        return Undivided(
+            "no table with positions has rows that each give rows of the result independently of other rows"
+        )
     driving = max(candidates, key=lambda candidate: candidate.scan.entry.rows or 0)
     large, has_ties = find_large_reads(query, driving.levels, driving.scan.entry.rows or 0)
     if large:
         names = ", ".join(sorted(large))
-        return Undivided(f"{names} would be read whole for each piece of {driving.scan.entry.qualified_name}")
+        return Undivided(f"{names} would be read completely for each piece of {driving.scan.entry.qualified_name}")
     if not query.is_grouped:
         return Division(bound, driving.scan, driving.levels, has_ties, None)
     context = bound.context.branch()
@@ -186,14 +197,14 @@ def _find_group_obstacle(select: Select) -> str:
 
 
 def _find_changing_part(query: Query) -> str:
-    """Return what in a query may differ between two pieces; '' if nothing may."""
+    """Return the reason why parts of a query may differ between pieces; '' if they do not."""
     for select in walk_selects(query):
         for leaf in walk_leaves(select.from_):
             if isinstance(leaf, Scan) and leaf.entry.schema.name == TAP_SCHEMA.name:
-                return "TAP_SCHEMA describes one moment"
+                return "TAP_SCHEMA describes a single moment"
         for expr in walk_select_expressions(select):
             if any(isinstance(part, Call) and not is_deterministic(part) for part in walk_expr(expr)):
-                return "random numbers are drawn for the whole query"
+                return "random numbers are drawn for all of the query"
     return ""
 
 
@@ -201,7 +212,7 @@ def _find_changing_part(query: Query) -> str:
 
 
 def _cut_select(select: Select, levels: tuple[Level, ...], piece: Piece, context: TranslationContext) -> Select:
-    """Return ``select`` for the driving table's rows of one piece; filters follow for what is tied to it."""
+    """Return ``select`` for the rows of one piece of the driving table, with filters for the tied tables."""
     level, *inner_levels = levels
     leaf = collect_leaves(select.from_)[level.leaf]
     conditions: list[Expr] = []
@@ -219,7 +230,7 @@ def _cut_select(select: Select, levels: tuple[Level, ...], piece: Piece, context
         return _add_conditions(select, conditions)
     if piece.first < NO_POSITION:
         return _add_conditions(select, [*conditions, *_imply_region(level, piece, has_files=files is not None)])
-    # subqueries become joins first: renaming columns does not reach into subqueries
+    # subqueries become joins first, because columns in subqueries are not renamed
     straight = replace(select, from_=turn_right_joins(select.from_))
     select = decorrelate_subqueries(_add_conditions(straight, conditions), context)
     for end in find_tied_positions(select, level, is_sure=False):
@@ -239,16 +250,16 @@ def _test_piece(scan: Scan, piece: Piece) -> Iterator[Expr]:
 
 
 def _find_whole_files(leaf: Scan | Derived) -> AttachedRows | None:
-    """Return the rows of an attached table whose files have no index, so that a piece has whole files; else None.
+    """Return the rows of an attached table whose files have no index, so that a piece has complete files; else None.
 
-    An index that is computed does not say in which file a row is: it may have no position, or lie on a border.
+    A computed index does not determine the file of a row, which may have no position, or lie on a border.
     """
     rows = leaf.entry.attached if isinstance(leaf, Scan) else None
     return None if rows is None or rows.attachment.index_column else rows
 
 
 def _imply_region(level: Level, piece: Piece, *, has_files: bool) -> Iterator[Expr]:
-    """Yield the region of the piece as a filter, which the passes transfer to the tied tables."""
+    """Yield the region of the piece as a filter, which passes transfer to the tied tables."""
     if level.position and piece.end is not None:
         lon, lat = level.position
         yield ImpliedWithin(BOOLEAN, lon, lat, Moc.from_ranges([(piece.first, piece.end)]), has_files)

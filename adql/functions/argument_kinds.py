@@ -21,7 +21,20 @@ def fits_number(expr: Expr) -> bool:
 
 
 def fits_parameter(parameter: Parameter, arg: Expr) -> bool:
-    """Return whether ``arg`` fits ``parameter``. A bare NULL has every type, but is not a literal."""
+    """Return whether an argument fits a parameter.
+
+    Parameters
+    ----------
+    parameter
+        The parameter.
+    arg
+        The bound argument.
+
+    Returns
+    -------
+    bool
+        True also for a bare NULL, which has every type, unless a literal is required.
+    """
     return _FITS[parameter.kind](arg)
 
 

@@ -156,7 +156,8 @@ class SetFunction(Function):
         over
             `` OVER (...)`` or empty.
         has_rows
-            Whether each group has a row. The OrNull forms are unnecessary then: of NULLs only, other forms are NULL.
+            Whether each group has a row. If so, OrNull forms are unnecessary: other forms return NULL if all values are
+            NULL.
         """
         sql = self.integer_sql if self.integer_sql and result.is_integer else self.sql
         quantifier = "DISTINCT " if distinct else ""

@@ -1,4 +1,4 @@
-"""What all steps of one translation share."""
+"""The context of one translation, which all its steps share."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class NameGenerator:
 
 @node_class(frozen=True, slots=True)
 class TranslationContext:
-    """What the passes need besides the query. What they find, they return.
+    """The data that passes need in addition to the query. Passes return their findings.
 
     The catalogue is not in it: the bound query has the entries of its tables, and is sent to other processes.
 
@@ -50,5 +50,5 @@ class TranslationContext:
     sharding: Sharding | None = None
 
     def branch(self) -> TranslationContext:
-        """Return a context for one rewrite of a bound query; this one stays as it is for the next rewrite."""
+        """Return a context for one rewrite of a bound query; this context stays unchanged for the next rewrite."""
         return TranslationContext(self.names.copy(), self.sharding)

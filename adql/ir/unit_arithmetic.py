@@ -61,7 +61,7 @@ def find_conversion(source: str, target: str) -> tuple[str, float]:
     if wanted is None:
         raise UnitError(f"'{make_printable(target)}' is not a unit")
     if not wanted:
-        raise UnitError("the unit to convert to is empty")
+        raise UnitError("the target unit is empty")
     if wanted == source:
         return wanted, 1.0
     factor = _conversion_factor(_parse_unit(source), _parse_unit(wanted))

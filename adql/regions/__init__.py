@@ -1,7 +1,7 @@
 """Regions of the sky: pure geometry in float64, without SQL.
 
 unit_vectors          unit vectors, positions, separations; ShapeError
-region                what every region can do; covers by HEALPix cells, and by the stored covers of shapes
+region                the base class of regions; covers by HEALPix cells, and by stored shape covers
 cone, polygon, coordinate_interval, moc    the shapes
 circle_union          the union of many circles, for covers
 region_algebra        unions, intersections, complements, the whole sky, nothing
@@ -11,7 +11,7 @@ borders               borders as arcs of circles
 region_relations      CONTAINS and INTERSECTS of two regions
 area_centroid         AREA and CENTROID of a region
 polygon_sectors       polygons of many vertices, divided by direction
-region_rows           regions as a table keeps them
+region_rows           regions in the form that a table stores
 """
 
 from adql.regions.cone import Cone, make_circle

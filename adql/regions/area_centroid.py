@@ -1,7 +1,7 @@
 """Area and centroid of a constant region, from its border arcs.
 
-The area is the sum of the triangles of an apex with the arcs' chords and of the segments between chords and arcs,
-modulo the whole sphere. The centroid is half the integral of p x dp along the border.
+The area is the sum of the triangles between an apex and the chords of the arcs and of the segments between chords and
+arcs, modulo the area of the sphere. The centroid is half the integral of p x dp along the border.
 """
 
 from __future__ import annotations
@@ -24,6 +24,11 @@ _SPHERE = 4 * math.pi
 def find_area(region: Region) -> float:
     """Compute the area of a region.
 
+    Parameters
+    ----------
+    region : Region
+        The region.
+
     Returns
     -------
     float
@@ -32,14 +37,14 @@ def find_area(region: Region) -> float:
     Raises
     ------
     ShapeError
-        For combinations that hold a MOC.
+        If the region is a combination with a MOC.
     """
     if isinstance(region, (Cone, Polygon, Moc)):
         return region.area
     arcs = find_border(region).arcs
     apex = _choose_apex(arcs)
     area = math.fsum(_swept_area(apex, arc) for arc in arcs) % _SPHERE
-    if min(area, _SPHERE - area) < 1e-9:  # rounding decides between nothing and everything, so samples do
+    if min(area, _SPHERE - area) < 1e-9:  # rounding would decide between nothing and everything, so samples decide
         axes = np.eye(3)
         inside = int(region.contains(np.concatenate((axes, -axes))).sum())
         if area > 1 and inside < 3:
@@ -50,7 +55,12 @@ def find_area(region: Region) -> float:
 
 
 def find_centroid(region: Region) -> tuple[float, float]:
-    """Compute the position of the integral of directions over a region, good to 1e-16 / size radians.
+    """Compute the position of the integral of directions over a region, exact to 1e-16 / size radians.
+
+    Parameters
+    ----------
+    region : Region
+        The region.
 
     Returns
     -------
@@ -60,18 +70,18 @@ def find_centroid(region: Region) -> tuple[float, float]:
     Raises
     ------
     ShapeError
-        For combinations that hold a MOC, and where the integral is 0.
+        If the region is a combination with a MOC, or if the integral is 0.
     """
     if isinstance(region, (Cone, Polygon, Moc)):
         return region.centroid
     total = sum((_find_moment(arc) for arc in find_border(region).arcs), start=np.zeros(3))
     if float(vector_lengths(total)) < 1e-14:
-        raise ShapeError("the region has no centroid", "it is empty, without area, or as much on one side of the sky")
+        raise ShapeError("the region has no centroid", "it is empty, has no area, or is balanced around the sky")
     return vector_to_position(total)
 
 
 def _choose_apex(arcs: list[Arc]) -> Reals:
-    """Return a point of a small region's border, for precision; else a direction whose antipode no border meets."""
+    """Return a point on the border of a small region, for precision; else a direction with its antipode off borders."""
     starts = np.array([arc.find_point(arc.start) for arc in arcs]).reshape(-1, 3)
     is_near = len(starts) > 0 and bool((starts @ starts[0] > 0.9).all())
     if is_near and all(abs(arc.stop - arc.start) < 1 for arc in arcs):
@@ -82,7 +92,7 @@ def _choose_apex(arcs: list[Arc]) -> Reals:
 def _swept_area(apex: Reals, arc: Arc) -> float:
     # 1 - height, exact for small circles
     cap = arc.radius**2 / (1 + arc.height) if arc.height > 0 else 1 - arc.height
-    # a quarter of the circle at most for each chord: its ends must not be antipodes
+    # each chord spans at most a quarter of the circle, because its ends must not be antipodes
     chords = pairwise(arc.find_points(np.linspace(arc.start, arc.stop, 5)))
     triangles = sum(_triangle_area(apex, a, b) - _triangle_area(arc.axis, a, b) for a, b in chords)
     return (arc.stop - arc.start) * cap + triangles

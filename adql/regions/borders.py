@@ -1,4 +1,4 @@
-"""The borders of regions: arcs of great and small circles, where they meet, and which of them bound a region."""
+"""The borders of regions: arcs of great and small circles, their crossings, and the arcs that bound a region."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ from adql.regions.region import Region
 from adql.regions.region_algebra import Combination, Complement, has_moc
 from adql.regions.unit_vectors import ROUNDING, Mask, Reals, ShapeError, Vectors, separations, vector_lengths
 
-#: Angles along an arc that differ by less, in radians, are one crossing
+#: Angles along an arc that differ by less, in radians, are the same crossing
 _SAME_ANGLE = 1e-9
 
-#: Least angle, in radians, between two cuts: shorter parts result from rounding
+#: Minimum angle, in radians, between two cuts; shorter parts result from rounding
 MIN_PART = 1e-12
 
-#: Step from a part's middle to either side, in lengths of the part, and at least in radians
+#: Step from the middle of a part to its sides, as a fraction of its length, and its minimum in radians
 SIDE_STEP, MIN_SIDE_STEP = 1e-7, 1e-13
 
 #: Circles whose axes and radii differ by less, in radians, are the same
 SAME_CIRCLE = 1e-11
 
-#: Parts whose middles are nearer, in radians, are one part that two shapes share
+#: Parts whose middles are nearer, in radians, are the same part of two shapes
 _SAME_PART = 1e-11
 
 
@@ -70,7 +70,7 @@ class Arc:
 
 
 def find_arcs(region: Region) -> list[Arc]:
-    """Return the borders of all shapes in a region; MOCs, whose borders are no circles, have none here."""
+    """Return the borders of all shapes in a region, without borders of MOCs, which are not circles."""
     if isinstance(region, Combination):
         return [arc for part in region.parts for arc in find_arcs(part)]
     if isinstance(region, Complement):
@@ -113,9 +113,9 @@ def _find_range_arcs(region: Range) -> list[Arc]:
 
 
 def cut_arc(arc: Arc, others: list[Arc]) -> Reals:
-    """Return the ascending angles where an arc meets other arcs, from its start to its stop.
+    """Return the ascending angles at which an arc meets other arcs, from its start to its stop.
 
-    It meets an arc on the same circle at that one's ends.
+    It meets another arc on the same circle at the ends of that arc.
     """
     axes = np.array([other.axis for other in others])
     heights = np.array([other.height for other in others])
@@ -140,13 +140,13 @@ def cut_arc(arc: Arc, others: list[Arc]) -> Reals:
 
 
 def _find_ends(arc: Arc, other: Arc) -> Reals:
-    """Return the angles along an arc of the ends of another one on the same circle."""
+    """Return the angles along an arc of the ends of another arc on the same circle."""
     ends = other.find_points(np.array([other.start, other.stop]))
     return np.asarray(np.arctan2(ends @ arc.v, ends @ arc.u))
 
 
 def _is_on_arcs(points: Vectors, arcs: list[Arc]) -> Mask:
-    """Test which points, each on the circle of its arc, are on the arc."""
+    """Test which points are on their arc; each point is on the circle of its arc."""
     u = np.array([arc.u for arc in arcs])
     v = np.array([arc.v for arc in arcs])
     start = np.array([arc.start for arc in arcs])
@@ -157,7 +157,7 @@ def _is_on_arcs(points: Vectors, arcs: list[Arc]) -> Mask:
 
 
 def find_middles(arc: Arc, cuts: Reals) -> tuple[Vectors, Vectors]:
-    """Return the middles of the parts between cuts, and small steps from these to the side of the arc's axis."""
+    """Return the middles of the parts between cuts, and small steps from them to the side of the axis of the arc."""
     angles = (cuts[1:] + cuts[:-1]) / 2
     steps = np.maximum(SIDE_STEP * np.diff(cuts) * arc.radius, MIN_SIDE_STEP)
     return arc.find_points(angles), steps[:, None] * arc.find_normals(angles)
@@ -170,11 +170,11 @@ class Border:
     Attributes
     ----------
     arcs
-        The arcs with the region on one side, each on its left; a reversed arc stops before its start.
+        Arcs with the region on one side, the left one; a reversed arc stops before its start.
     lines
-        Arcs of the region with none of its area on either side.
+        Arcs of the region without an area on either side.
     points
-        Directions of the region at the ends of arcs that are not its own, shape (3,).
+        Directions of the region at the ends of arcs that do not belong to it, shape (3,).
     """
 
     arcs: list[Arc] = field(default_factory=list)
@@ -188,10 +188,10 @@ def find_border(region: Region) -> Border:
     Raises
     ------
     ShapeError
-        For a combination that holds a MOC.
+        If the region has a MOC.
     """
     if has_moc(region):
-        raise ShapeError("area or centroid of a combination that holds a MOC", "combine MOCs alone")
+        raise ShapeError("a combination with a MOC has no area or centroid", "combine MOCs only with MOCs")
     arcs = find_arcs(region)
     border = Border()
     seen = np.zeros((0, 3))
@@ -199,7 +199,7 @@ def find_border(region: Region) -> Border:
     for arc in arcs:
         cuts = cut_arc(arc, arcs)
         middles, steps = find_middles(arc, cuts)
-        left, right, on = (region.contains(places) for places in (middles + steps, middles - steps, middles))
+        left, right, on = (region.contains(points) for points in (middles + steps, middles - steps, middles))
         for part in np.flatnonzero((left != right) | (on & ~left)):
             middle = middles[part]
             if not (vector_lengths(seen - middle) < _SAME_PART).any():

@@ -1,4 +1,4 @@
-"""Celestial frames as constant rotations to and from ICRS, of positions only: no motion, parallax or aberration.
+"""Celestial frames as constant rotations of positions to and from ICRS, without motion, parallax or aberration.
 
     ICRS      also stands for no frame and UNKNOWNFRAME
     FK5       equinox J2000.0. Tied to ICRS by xi0 = 9.1, eta0 = -19.9, da0 = -22.9 mas (USNO Circular 179, section 3.5)
@@ -33,7 +33,7 @@ _ARCSEC = math.pi / 648_000
 
 
 def _rotate_axis(axis: str, angle: float) -> Matrix:
-    """Return the matrix that turns a frame by ``angle`` radians around an axis: R1, R2, R3."""
+    """Return the matrix that rotates a frame by ``angle`` radians around an axis: R1, R2 or R3."""
     c, s = math.cos(angle), math.sin(angle)
     rows = {
         "x": [[1, 0, 0], [0, c, s], [0, -s, c]],
@@ -71,7 +71,7 @@ _ICRS_TO_ECLIPTIC = (
     @ _rotate_axis("z", -0.052928 * _ARCSEC)
 )
 
-#: Frame -> matrix from ICRS to it; the transpose converts back
+#: Frame -> matrix of the rotation from ICRS; the transpose rotates to ICRS
 FROM_ICRS: dict[str, Matrix] = {
     "ICRS": np.eye(3),
     "FK5": _ICRS_TO_FK5,
@@ -116,17 +116,22 @@ FLAVORS = frozenset({"CARTESIAN2", "CARTESIAN3", "SPHERICAL", "SPHERICAL2", "UNI
 
 
 def parse_frame(word: str) -> str:
-    """Return the name of a frame, as in ``FROM_ICRS``.
+    """Parse the name of a frame.
 
     Parameters
     ----------
     word : str
-        A name or synonym, in any case.
+        A name or synonym, in upper or lower case.
+
+    Returns
+    -------
+    str
+        The name in ``FROM_ICRS``.
 
     Raises
     ------
     ShapeError
-        For an unknown frame; the hint lists the known ones.
+        If the frame is unknown; the hint lists the known frames.
     """
     name = word.strip().upper()
     name = SYNONYMS.get(name, name)
@@ -136,25 +141,39 @@ def parse_frame(word: str) -> str:
 
 
 def parse_system(system: str) -> str:
-    """Return the frame of ADQL's coordinate system argument, ``[frame] [refpos] [flavor]``.
+    """Parse the coordinate system argument of ADQL, ``[frame] [refpos] [flavor]``.
 
-    Reference positions are ignored: at the distances of catalogues they see the same direction.
+    Reference positions are ignored, because directions of distant objects are the same from all of them.
+
+    Parameters
+    ----------
+    system : str
+        The argument.
+
+    Returns
+    -------
+    str
+        The name of the frame in ``FROM_ICRS``.
 
     Raises
     ------
     ShapeError
-        For Cartesian flavors (coordinates are degrees), and for unknown words.
+        If the flavor is Cartesian (coordinates are in degrees), or a word is unknown.
     """
     words = system.upper().split()
     name = words.pop(0) if words and words[0] not in REFPOS | FLAVORS else ""
     if words and words[0] in REFPOS:
         words.pop(0)
     if words and words[0].startswith("CARTESIAN"):
-        raise ShapeError(f"Cartesian coordinates in '{system}'", "give longitude and latitude in degrees")
+        raise ShapeError(
+            f"Cartesian coordinates are not supported: '{system}'", "use longitude and latitude in degrees"
+        )
     if words and words[0] in FLAVORS:
         words.pop(0)
     if words:
-        raise ShapeError(f"'{words[0]}' in the coordinate system '{system}'", "write it as 'ICRS' or 'ICRS GEOCENTER'")
+        raise ShapeError(
+            f"unknown word '{words[0]}' in the coordinate system '{system}'", "for example 'ICRS' or 'ICRS GEOCENTER'"
+        )
     return parse_frame(name)
 
 
@@ -174,13 +193,13 @@ def rotation_matrix(source: str, target: str) -> Matrix:
     Raises
     ------
     ShapeError
-        For an unknown frame.
+        If a frame is unknown.
     """
     return np.asarray(FROM_ICRS[parse_frame(target)] @ FROM_ICRS[parse_frame(source)].T)
 
 
 def transform_position(lon: float, lat: float, source: str, target: str) -> tuple[float, float]:
-    """Transform a position; the same frame leaves it unchanged.
+    """Transform a position to another frame; in the same frame it is unchanged.
 
     Parameters
     ----------
@@ -205,14 +224,19 @@ def transform_region(region: Region, source: str, target: str) -> Region:
     Parameters
     ----------
     region : Region
-        In the frame ``source``.
+        The region in the frame ``source``.
     source, target : str
         Names or synonyms of frames.
+
+    Returns
+    -------
+    Region
+        The region in the frame ``target``.
 
     Raises
     ------
     ShapeError
-        For MOCs, which exist in ICRS only.
+        If the region has a MOC, which exists only in ICRS.
     """
     if parse_frame(source) == parse_frame(target):
         return region
@@ -227,5 +251,5 @@ def transform_region(region: Region, source: str, target: str) -> Region:
     if isinstance(region, Combination):
         return type(region)(tuple(transform_region(part, source, target) for part in region.parts))
     if isinstance(region, Moc):
-        raise ShapeError("a MOC has no form in another frame", "MOCs are in ICRS")
+        raise ShapeError("a MOC cannot be transformed to another frame", "MOCs are in ICRS")
     return region  # the whole sky, or nothing

@@ -1,4 +1,4 @@
-"""The union of many circles, tested all at once."""
+"""The union of many circles, which are tested in one step."""
 
 from __future__ import annotations
 
@@ -10,22 +10,22 @@ from adql.regions.region import BORDER, INSIDE, OUTSIDE, Classes, Region
 from adql.regions.unit_vectors import Mask, Reals, Vectors, dot_products
 from clickhouse_schema.healpix import Cells, max_cell_radius
 
-#: Unions of this many circles are tested all at once: fewer circles cost less one by one
+#: Minimum number of circles that are tested in one step; fewer circles are faster one by one
 MIN_UNION_CIRCLES = 12
 
-#: Worst error, in radians (6 mas), of angles from scalar products: near 0 and 180 degrees
+#: Maximum error, in radians (6 mas), of angles from scalar products, near 0 and 180 degrees
 _ANGLE_ERROR = 3e-8
 
-#: Angles, in radians, whose cosines differ by more than rounding, near 0 too
+#: Difference of angles, in radians, whose cosines differ by more than rounding, also near 0
 _SLACK = 1e-7
 
-#: Products of points and circles held in memory at once
+#: Maximum number of products of points and circles in memory
 _BLOCK = 1 << 20
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CircleUnion(Region):
-    """Everything within one of the circles. Only for covers: borders are good to 6 mas.
+    """All directions within one of the circles. Only for covers, because borders are exact only to 6 mas.
 
     Parameters
     ----------
@@ -52,7 +52,7 @@ class CircleUnion(Region):
         return np.asarray(np.sign(distance) * np.maximum(np.abs(distance) - _ANGLE_ERROR, 0.0))
 
     def classify_cells(self, cells: Cells) -> Classes:
-        """Compare cosines only: there may be millions of pairs."""
+        """Compare only cosines, because there may be millions of pairs."""
         reach = max_cell_radius(cells.order)
         touching = np.cos(np.minimum(self.radii + reach + _SLACK, np.pi))
         inner = np.cos(np.maximum(self.radii - reach - _SLACK, 0.0))

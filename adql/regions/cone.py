@@ -1,4 +1,4 @@
-"""Circles on the sky, and how far apart two circles may be to meet or to contain each other."""
+"""Circles on the sky, and the maximum separation at which two circles meet or contain each other."""
 
 from __future__ import annotations
 
@@ -22,18 +22,19 @@ from adql.regions.unit_vectors import (
 #: Degrees (4e-8 arcsec): a circle of this radius or less is a point
 MAX_POINT_RADIUS = 1e-11
 
-#: Radii that differ by less, in degrees, are equal: the circles may have their border in common
+#: Radii that differ by less, in degrees, are equal, so that the circles may have the same border
 EQUAL_RADII = math.degrees(ROUNDING)
 
-#: A reach that no separation is within
+#: A reach below all separations
 UNREACHABLE = -1.0
 
 
 @dataclass(frozen=True, slots=True)
 class Cone(Region):
-    """All directions within ``radius`` degrees of (lon, lat), a point with radius 0; without border if ``is_open``.
+    """All directions within ``radius`` degrees of (lon, lat), without the border if ``is_open``.
 
-    Accepts any number (see ``make_circle``): a negative radius gives an empty cover, one above 180 the whole sky.
+    A radius of 0 makes a point. Any radius is accepted (unlike in ``make_circle``): a negative radius gives an empty
+    region, a radius above 180 the whole sky.
     """
 
     lon: float
@@ -84,7 +85,7 @@ def make_circle(lon: float, lat: float, radius: float) -> Cone:
     Raises
     ------
     ShapeError
-        For coordinates that are no position, and for radii outside 0 to 180 degrees.
+        If the coordinates are not a position, or the radius is not between 0 and 180 degrees.
     """
     check_position(lon, lat)
     if not 0 <= radius <= 180:
@@ -94,12 +95,12 @@ def make_circle(lon: float, lat: float, radius: float) -> Cone:
     return Cone(lon, lat, radius)
 
 
-# A circle with a negative radius is empty, one with a radius of 180 and more is the whole sky, so a reach is not always
-# the difference or sum of the radii.
+# A circle with a negative radius is empty, and a circle with a radius of at least 180 is the whole sky, so a reach is
+# not always the difference or the sum of the radii.
 
 
 def reach_inside(outer: float, inner: float) -> float:
-    """Return how far apart two centres may be for the circle ``inner`` to lie in the circle ``outer``.
+    """Return the maximum separation of two centres at which the circle ``outer`` contains the circle ``inner``.
 
     Parameters
     ----------
@@ -109,7 +110,7 @@ def reach_inside(outer: float, inner: float) -> float:
     Returns
     -------
     float
-        Degrees, ``UNREACHABLE`` if ``inner`` lies nowhere in ``outer``.
+        Degrees; ``UNREACHABLE`` if ``outer`` contains ``inner`` at no separation.
     """
     if outer < 0 or inner < 0:
         return UNREACHABLE
@@ -119,7 +120,7 @@ def reach_inside(outer: float, inner: float) -> float:
 
 
 def reach_touching(first: float, second: float) -> float:
-    """Return how far apart two centres may be for the circles to have a direction in common.
+    """Return the maximum separation of two centres at which the circles have a direction in common.
 
     Parameters
     ----------
@@ -129,6 +130,6 @@ def reach_touching(first: float, second: float) -> float:
     Returns
     -------
     float
-        Degrees, ``UNREACHABLE`` if a circle is empty.
+        Degrees; ``UNREACHABLE`` if a circle is empty.
     """
     return UNREACHABLE if first < 0 or second < 0 else first + second

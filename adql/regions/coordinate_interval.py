@@ -23,7 +23,7 @@ from adql.regions.unit_vectors import (
 
 @dataclass(frozen=True, slots=True)
 class Range(Region):
-    """Longitudes from ``west`` eastwards to ``east``, latitudes from ``south`` to ``north``, borders included.
+    """Longitudes from ``west`` eastwards to ``east``, and latitudes from ``south`` to ``north``, with the borders.
 
     With ``west`` > ``east`` the range crosses longitude 0; a difference of 360 or more means all longitudes. A pole
     within the latitudes belongs to the range at every longitude.
@@ -36,7 +36,7 @@ class Range(Region):
     Raises
     ------
     ShapeError
-        For coordinates that are no position, and if ``south`` > ``north``.
+        If the coordinates are not positions, or if ``south`` > ``north``.
     """
 
     west: float
@@ -48,7 +48,8 @@ class Range(Region):
         check_position(self.west, self.south)
         check_position(self.east, self.north)
         if self.south > self.north:
-            raise ShapeError(f"latitudes from {self.south:g} to {self.north:g}", "give the southern latitude first")
+            message = f"southern latitude {self.south:g} is above northern latitude {self.north:g}"
+            raise ShapeError(message, "give the southern latitude first")
 
     @property
     def width(self) -> float:
@@ -69,8 +70,10 @@ class Range(Region):
 
     @property
     def side_normals(self) -> Vectors:
-        """Normals of three meridian planes, shape (3, 3): at the west (pointing east), at the east (pointing west),
-        and perpendicular to the middle, without which a narrow range would include its antimeridian.
+        """Normals of three meridian planes, shape (3, 3).
+
+        They are at the west (pointing east), at the east (pointing west), and perpendicular to the middle. Without the
+        last one, a narrow range would include its antimeridian.
 
         Up to 180 degrees of width a direction is in the range if it is inside of all three, above if inside of one.
         """
@@ -102,8 +105,8 @@ class Range(Region):
         within = (lat >= south - ROUNDING) & (lat <= north + ROUNDING)
         if self.has_all_longitudes:
             return np.asarray(within)
-        beside = points @ self.side_normals.T >= -ROUNDING
-        in_sector = beside.all(axis=1) if self.width <= 180 else beside.any(axis=1)
+        inside = points @ self.side_normals.T >= -ROUNDING
+        in_sector = inside.all(axis=1) if self.width <= 180 else inside.any(axis=1)
         return np.asarray(within & in_sector)
 
     def signed_distance(self, points: Vectors) -> Reals:
@@ -122,13 +125,13 @@ class Range(Region):
 
     @property
     def area(self) -> float:
-        """Square degrees: difference of the longitudes times that of the latitudes' sines."""
+        """Square degrees: the difference of the longitudes times the difference of the sines of the latitudes."""
         south, north = math.radians(self.south), math.radians(self.north)
         height = 2 * math.cos((north + south) / 2) * math.sin((north - south) / 2)
         return self.width * math.degrees(height)
 
 
 def _latitudes(points: Vectors) -> Reals:
-    """Return radians by atan2, good to 1e-16 at the poles, where arcsin loses half of its digits."""
+    """Return latitudes in radians by atan2, exact to 1e-16 at the poles, where arcsin loses half of its digits."""
     x, y, z = points.T
     return np.asarray(np.arctan2(z, np.hypot(x, y)), dtype=np.float64)

@@ -16,15 +16,15 @@ from clickhouse_schema.healpix import ORDER, Cells, cell_centres, max_cell_radiu
 
 Ranges = NDArray[np.int64]
 
-#: Cells of order 29 in the whole sky
+#: Number of cells of order 29 in the sky
 _SKY = 12 * 4**ORDER
 
 _TOKEN = re.compile(r"(?P<order>\d+)\s*/|(?P<first>\d+)(?:\s*-\s*(?P<last>\d+))?|[\s,;]+")
 
-#: Ranges that Python merges in a fifth of the time of numpy, whose calls cost more than their work
+#: Maximum number of ranges that Python merges in a fifth of the time of numpy, because numpy's calls dominate
 _FEW = 64
 
-#: Products of points and cells held in memory at once
+#: Maximum number of products of points and cells in memory
 _BLOCK = 1 << 18
 
 
@@ -35,7 +35,7 @@ class Moc(Region):
     Parameters
     ----------
     ranges : Ranges
-        Half-open ranges of indexes of order 29, shape (n, 2), sorted, neither overlapping nor touching.
+        Half-open ranges of indexes of order 29, shape (n, 2), sorted, without overlapping or adjacent ranges.
     """
 
     ranges: Ranges
@@ -47,7 +47,7 @@ class Moc(Region):
         Parameters
         ----------
         ranges : iterable of (int, int), or Ranges
-            Half-open, of order 29, in any order; they may overlap.
+            Half-open ranges of indexes of order 29, in any order; they may overlap.
         """
         given = ranges if isinstance(ranges, np.ndarray) else list(ranges)
         if len(given) <= _FEW:
@@ -87,7 +87,7 @@ class Moc(Region):
         Raises
         ------
         ShapeError
-            With the place of the fault.
+            If the text is not a MOC; with the offset of the error.
         """
         pairs: list[tuple[int, int]] = []
         order: int | None = None
@@ -106,7 +106,7 @@ class Moc(Region):
         return cls.from_ranges(pairs)
 
     def list_cells(self) -> tuple[tuple[int, tuple[int, ...]], ...]:
-        """Return the fewest NESTED cells, as (order, cells)."""
+        """Return the minimum number of NESTED cells, as (order, cells)."""
         by_order: dict[int, list[int]] = {}
         left = self.ranges
         for order in range(ORDER + 1):
@@ -123,7 +123,7 @@ class Moc(Region):
         return tuple((order, tuple(sorted(cells))) for order, cells in by_order.items())
 
     def __str__(self) -> str:
-        """Return the ASCII form with the fewest cells, consecutive ones as ranges."""
+        """Return the ASCII form with the minimum number of cells, in which consecutive cells are ranges."""
         return " ".join(f"{order}/{','.join(_format_runs(cells))}" for order, cells in self.list_cells())
 
     def has_index(self, index: NDArray[np.int64]) -> Mask:
@@ -144,7 +144,7 @@ class Moc(Region):
         return self.complement().union(other.complement()).complement()
 
     def classify_cells(self, cells: Cells) -> Classes:
-        """Classify exactly, by index."""
+        """Classify cells exactly by their indexes."""
         size = 4 ** (ORDER - cells.order)
         first = cells.index * size
         if not len(self.ranges):
@@ -157,11 +157,11 @@ class Moc(Region):
         return np.where(ends >= first + size, INSIDE, outside_or_border).astype(np.int8)
 
     def contains(self, points: Vectors) -> Mask:
-        """Test by index, which defines a MOC."""
+        """Test indexes, which define a MOC."""
         return self.has_index(vectors_to_index(points))
 
     def signed_distance(self, points: Vectors) -> Reals:
-        """Return the distance to the nearest cell's circumscribed circle outside, 0 inside."""
+        """Return the distance to the circumscribed circle of the nearest cell; 0 inside."""
         nearest = np.full(len(points), math.pi)
         for order, of_order in self.list_cells():
             centres = cell_centres(order, np.array(of_order, dtype=np.uint64))
@@ -169,7 +169,7 @@ class Moc(Region):
             for i in range(0, len(centres), step):
                 squared_chord = 2 - 2 * (points @ centres[i : i + step].T).max(axis=1)
                 angle = 2 * np.arcsin(np.sqrt(np.clip(squared_chord, 0, 4)) / 2)
-                nearest = np.minimum(nearest, angle - max_cell_radius(order) - 1e-7)  # the angle is good to 1e-8
+                nearest = np.minimum(nearest, angle - max_cell_radius(order) - 1e-7)  # the angle is exact to 1e-8
         return np.asarray(np.maximum(nearest - SLACK, 0.0))
 
     @property
@@ -179,13 +179,13 @@ class Moc(Region):
 
     @property
     def area(self) -> float:
-        """Square degrees: all cells of an order have the same area."""
+        """Square degrees, by the number of cells, which have equal areas."""
         cells = (self.ranges[:, 1] - self.ranges[:, 0]).sum()
         return float(cells / _SKY * 4 * math.pi * math.degrees(1) ** 2)
 
     @property
     def centroid(self) -> tuple[float, float]:
-        """Mean of the cells' centres, weighted by area. Raises ``ShapeError`` for an empty MOC."""
+        """Mean of the centres of the cells, weighted by area; raises ``ShapeError`` for an empty MOC."""
         if not len(self.ranges):
             raise ShapeError("an empty MOC has no centroid")
         total = np.zeros(3)
@@ -196,7 +196,7 @@ class Moc(Region):
 
 
 def _merge_ranges(ranges: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
-    """Return the sorted ranges that cover the same indexes and do not touch."""
+    """Return the sorted ranges of the same indexes without overlapping or adjacent ranges."""
     merged: list[tuple[int, int]] = []
     for first, end in sorted(ranges):
         if merged and first <= merged[-1][1]:
@@ -216,7 +216,7 @@ def _cells_to_range(token: re.Match[str], order: int | None) -> tuple[int, int]:
     at = token.start()
     if order is None:
         raise ShapeError(
-            f"cell '{token[0]}' at character {at + 1} of the MOC has no order", "write it as in '4/30-33'", at
+            f"cell '{token[0]}' at character {at + 1} of the MOC has no order", "for example '4/30-33'", at
         )
     first = int(token["first"])
     last = first if token["last"] is None else int(token["last"])

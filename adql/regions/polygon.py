@@ -30,44 +30,44 @@ from adql.regions.unit_vectors import (
 #: A polygon with less area, in units of its squared circumference, is a line
 _MIN_AREA = 1e-13
 
-#: Least width and height of a BOX in degrees (4e-8 arcsec): a box is a closed set, also with sides of 0
+#: Minimum width and height of a BOX in degrees (4e-8 arcsec), so that a box with sides of 0 is a closed set, too
 _MIN_BOX_SIDE = 1e-11
 
-#: Radians: the centroid of a smaller polygon is computed in the plane
+#: Size in radians below which the centroid of a polygon is computed in the plane
 MAX_FLAT_SIZE = 1e-4
 
-#: Products of points and edges held in memory at once
+#: Maximum number of products of points and edges in memory
 _BLOCK = 1 << 20
 
 
 @dataclass(frozen=True, slots=True)
 class Polygon(Region):
-    """The smaller side of a closed line of great-circle arcs, in either sense of its vertices.
+    """The smaller side of a closed line of great-circle arcs, whose vertices may be in either orientation.
 
     Parameters
     ----------
     vertices : tuple of (float, float)
-        Longitude and latitude in degrees. A vertex that repeats its neighbour, as the last may repeat the first, is
-        left out.
+        Longitude and latitude in degrees. A vertex that repeats its predecessor is removed, also the last one if it
+        repeats the first one.
 
     Raises
     ------
     ShapeError
-        For fewer than three distinct vertices, neighbours that are antipodes (any great circle joins them), edges that
-        cross, and lines that enclose no area or exactly half of the sky.
+        If there are fewer than three distinct vertices, if neighbours are antipodes (no unique great circle joins
+        them), if edges cross, or if the line encloses no area or exactly half of the sky.
     """
 
     vertices: tuple[tuple[float, float], ...]
     edges: Edges = field(init=False, repr=False, compare=False)
-    #: Whether the inside is on the left of the way along the vertices
+    #: Whether the inside is on the left in the order of the vertices
     is_left: bool = field(init=False, repr=False, compare=False)
     _area: float = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         if len(self.vertices) > MAX_VERTICES:
             raise ShapeError(
-                f"a polygon of {len(self.vertices)} vertices; at most {MAX_VERTICES} are taken",
-                "leave out vertices, or give the region as a MOC: REGION('order/cells ...')",
+                f"a polygon of {len(self.vertices)} vertices; at most {MAX_VERTICES} are allowed",
+                "use fewer vertices, or a MOC: REGION('order/cells ...')",
             )
         for lon, lat in self.vertices:
             check_position(lon, lat)
@@ -75,7 +75,7 @@ class Polygon(Region):
         points = _drop_repeated(positions_to_vectors(longitudes, latitudes))
         if len(points) < 3:
             raise ShapeError(
-                f"a polygon of {len(points)} distinct vertices", "give at least three, as ra1, dec1, ra2, dec2 ..."
+                f"a polygon of {len(points)} distinct vertices", "give at least three: ra1, dec1, ra2, dec2, ra3, dec3"
             )
         if (vector_lengths(points + np.roll(points, -1, axis=0)) < 1e-12).any():
             raise ShapeError("two neighbouring vertices of the polygon are antipodes", "put a vertex between them")
@@ -88,12 +88,13 @@ class Polygon(Region):
         object.__setattr__(self, "_area", abs(area))
 
     def contains(self, points: Vectors) -> Mask:
-        """Test by the sum of signed triangles, and for positions on an edge.
+        """Test membership by the sum of signed triangles, and positions on edges.
 
         The triangles with apex -p over the edges have the signed areas 2 atan2(-p.(a x b), 1 + a.b - p.a - p.b) (A. van
         Oosterom, J. Strackee 1983, IEEE Trans. Biomed. Eng. 30, 125). The denominator is (a-p).(b-p), which keeps its
-        digits for the smallest polygons. The sum is the area on the left, less 4 pi if p lies there: its size exceeds
-        2 pi exactly for p in the smaller side. Near an edge its jump depends on the sign of p.(a x b) alone.
+        digits for the smallest polygons. The sum is the area on the left, minus 4 pi if p is there, so its absolute
+        value exceeds 2 pi if and only if p is in the smaller side. Near an edge its jump depends only on the sign of
+        p.(a x b).
         """
         inside = [self._contains_block(block) for block in self._split_blocks(points)]
         return np.concatenate(inside) if inside else np.zeros(0, dtype=bool)
@@ -114,9 +115,9 @@ class Polygon(Region):
     def is_on_border(self, points: Vectors) -> Mask:
         """Test which points are on an edge or vertex, within rounding; shape (n,)."""
         after, before = self.edges.tangents
-        beside = (dot_products(points, after) >= -ROUNDING) & (dot_products(points, before) >= -ROUNDING)
+        is_between = (dot_products(points, after) >= -ROUNDING) & (dot_products(points, before) >= -ROUNDING)
         on_circle = np.abs(self.edges.find_heights(points)) <= ROUNDING
-        return np.asarray((beside & on_circle).any(axis=1))
+        return np.asarray((is_between & on_circle).any(axis=1))
 
     def signed_distance(self, points: Vectors) -> Reals:
         nearest = [self.edges.find_distances(block).min(axis=1) for block in self._split_blocks(points)]
@@ -124,7 +125,7 @@ class Polygon(Region):
         return np.where(self.contains(points), -distance, distance)
 
     def find_cap(self) -> tuple[Vectors, float]:
-        """Return a cap of all vertices: one below 90 degrees contains the edges, and so the smaller side."""
+        """Return a cap of all vertices. Below 90 degrees it contains the edges, and so the smaller side."""
         total = self.edges.a.sum(axis=0)
         length = float(vector_lengths(total))
         if length < 1e-9:
@@ -151,8 +152,8 @@ class Polygon(Region):
     def centroid(self) -> tuple[float, float]:
         """Direction of the integral of unit vectors over the inside: half the sum of edge length x normal.
 
-        In a small polygon that sum cancels (its error is 1e-16 / size radians), so the plane's centroid is used (its
-        error is below size^3). Both are good to 1e-11 radians.
+        For a small polygon this sum cancels (its error is 1e-16 / size radians), so the centroid in the plane is used
+        (its error is below size^3). Both are exact to 1e-11 radians.
         """
         a, b = self.edges.a, self.edges.b
         if float(vector_lengths(a - a[0]).max()) < MAX_FLAT_SIZE:
@@ -164,9 +165,9 @@ class Polygon(Region):
 def make_box(lon: float, lat: float, width: float, height: float) -> Polygon:
     """Make ADQL's BOX, which is STC's Box.
 
-    The arms of a cross extend from the centre along great circles, parallel to the axes there, by half the size to
-    either side. The sides are the great circles through the ends of the arms, perpendicular to them: a rectangle in the
-    gnomonic projection around the centre, not a range of coordinates.
+    The arms of a cross extend from the centre along great circles, parallel to the axes there, by half of the size in
+    both directions. The sides are the great circles through the ends of the arms, perpendicular to the arms. They are a
+    rectangle in the gnomonic projection around the centre, not a range of coordinates.
 
     Parameters
     ----------
@@ -178,14 +179,14 @@ def make_box(lon: float, lat: float, width: float, height: float) -> Polygon:
     Raises
     ------
     ShapeError
-        For a centre that is no position, and for other sizes.
+        If the centre is not a position, or a size is out of range.
     """
     check_position(lon, lat)
     for what, value in (("width", width), ("height", height)):
         if not 0 <= value < 180:
             raise ShapeError(
                 f"BOX of {what} {value:g} degrees: its great-circle sides need 0 <= {what} < 180",
-                "for a band of the sky compare coordinates: ra BETWEEN ... AND dec BETWEEN ...",
+                "for a band of the sky, compare coordinates: ra BETWEEN ... AND dec BETWEEN ...",
             )
     x = math.tan(math.radians(max(width, _MIN_BOX_SIDE)) / 2)
     y = math.tan(math.radians(max(height, _MIN_BOX_SIDE)) / 2)
@@ -200,7 +201,7 @@ def make_box(lon: float, lat: float, width: float, height: float) -> Polygon:
 
 
 def _find_flat_centroid(vertices: Vectors) -> Vectors:
-    """Return the centroid of the projection to the tangent plane at the first vertex: triangles weighted by area."""
+    """Return the centroid in the tangent plane at the first vertex, by triangles weighted by area."""
     o = vertices[0]
     a, b = vertices[1:-1] - o, vertices[2:] - o
     weights = np.cross(a, b) @ o
@@ -209,10 +210,10 @@ def _find_flat_centroid(vertices: Vectors) -> Vectors:
 
 
 def signed_area(vertices: Vectors) -> float:
-    """Return the area of a closed line's smaller side.
+    """Return the signed area of the smaller side of a closed line.
 
-    It is the sum of signed triangles over the first vertex; differences in the triple product keep its digits for the
-    smallest polygons.
+    It is the sum of signed triangles with the first vertex. Differences in the triple product keep the digits of small
+    polygons.
 
     Parameters
     ----------
@@ -222,7 +223,7 @@ def signed_area(vertices: Vectors) -> float:
     Returns
     -------
     float
-        Steradians, negative if the smaller side is on the right of the way.
+        Steradians; negative if the smaller side is on the right in the order of the vertices.
     """
     o, a, b = vertices[0], vertices[1:-1], vertices[2:]
     triple = np.einsum("j,ij->i", o, np.cross(a - o, b - o))
@@ -231,7 +232,7 @@ def signed_area(vertices: Vectors) -> float:
 
 
 def _drop_repeated(points: Vectors) -> Vectors:
-    """Leave out points that repeat the one before, the first after the last."""
+    """Remove points that repeat their predecessor, which is the last point for the first one."""
     return points[vector_lengths(points - np.roll(points, 1, axis=0)) > 2 * ROUNDING]
 
 
@@ -250,4 +251,6 @@ def _refuse_flat_polygon(edges: Edges, area: float) -> None:
     if area < _MIN_AREA * min(around, 1.0) ** 2:
         raise ShapeError("the polygon encloses no area", "its vertices are on one great circle")
     if 2 * math.pi - area < 1e-12 * len(edges.a):
-        raise ShapeError("the polygon encloses half of the sky, on either side", "for a hemisphere give a CIRCLE of 90")
+        raise ShapeError(
+            "the polygon encloses half of the sky, on either side", "for a hemisphere, use a CIRCLE of radius 90"
+        )

@@ -1,4 +1,4 @@
-"""Edges of polygons: arcs of great circles, their distances, and whether they cross."""
+"""Edges of polygons, which are arcs of great circles: their distances and crossings."""
 
 from __future__ import annotations
 
@@ -18,13 +18,14 @@ from adql.regions.unit_vectors import (
     vector_lengths,
 )
 
-#: Neighbouring edges that are tested for crossings together, if their bounds meet those of others
+#: Number of neighbouring edges that are tested for crossings together, if their bounds meet the bounds of other edges
 _RUN = 48
 
 #: Rounding of a bound
 _SLACK = 1e-12
 
-#: Directions along which runs of edges have bounds: an octahedron's vertices, edges and faces, one of each two opposite
+#: Directions along which runs of edges have bounds: the vertices, edges and faces of an octahedron, one of opposite
+#: ones
 _DIRECTIONS = np.array(
     [[x, y, z] for x in (-1, 0, 1) for y in (-1, 0, 1) for z in (-1, 0, 1) if (x, y, z) > (0, 0, 0)], dtype=np.float64
 )
@@ -46,42 +47,45 @@ class Edges:
         return cls(a, b, across / vector_lengths(across)[:, None])
 
     def choose_edges(self, which: slice | NDArray[np.int64]) -> Edges:
-        """Return some of the edges."""
+        """Return a selection of the edges."""
         return Edges(self.a[which], self.b[which], self.normals[which])
 
     def find_heights(self, points: Vectors) -> Reals:
-        """Return the sine of the distance to each edge's great circle, positive on the left, shape (points, edges)."""
+        """Return the sine of the distance to the great circle of each edge, positive on its left.
+
+        The shape is (points, edges).
+        """
         return dot_products(points, self.normals)
 
     @property
     def tangents(self) -> tuple[Vectors, Vectors]:
-        """Unit vectors along the edges, from the start onward and from the end back.
+        """Unit vectors along the edges: forward from the start, and backward from the end.
 
         The products of both with a point of the great circle are positive between the ends. (The cosine of the distance
-        to the middle is good to 1e-8 radians only.)
+        to the middle is exact only to 1e-8 radians.)
         """
         return cross_products(self.normals, self.a), cross_products(self.b, self.normals)
 
     def find_distances(self, points: Vectors) -> Reals:
         """Return the distance to each edge in radians, shape (points, edges).
 
-        The distance is to the great circle where the foot of the perpendicular is on the edge, else to the edge's
-        start: its end is the start of the next one.
+        The distance is to the great circle if the foot of the perpendicular is on the edge, else to the start of the
+        edge; its end is the start of the next edge.
         """
         onward, back = self.tangents
         after = dot_products(points, onward)
-        beside = (after >= 0) & (dot_products(points, back) >= 0)
+        has_foot = (after >= 0) & (dot_products(points, back) >= 0)
         along = np.hypot(dot_products(points, self.a), after)
         to_circle = np.arctan2(np.abs(self.find_heights(points)), along)
         to_start = separations(points[:, None, :], self.a[None, :, :])
-        return np.where(beside, np.minimum(to_circle, to_start), to_start)
+        return np.where(has_foot, np.minimum(to_circle, to_start), to_start)
 
 
 def find_first_crossing(edges: Edges) -> tuple[int, int] | None:
-    """Return the first two edges of a closed line, in their order, that cross; None if the line crosses itself nowhere.
+    """Return the first two edges of a closed line that cross; None if no edges cross.
 
-    Runs of neighbouring edges are tested against the runs whose bounds meet their own, so that a line of n edges takes
-    about n tests, not n squared.
+    A run of neighbouring edges is tested only against runs whose bounds meet its bounds, so that a line of n edges
+    takes about n tests instead of n squared.
     """
     total = len(edges.a)
     low, high = _bound_runs(edges)
@@ -98,9 +102,9 @@ def find_first_crossing(edges: Edges) -> tuple[int, int] | None:
 
 
 def _bound_runs(edges: Edges) -> tuple[Reals, Reals]:
-    """Return the least and greatest products with ``_DIRECTIONS`` in each run, shape (runs, directions).
+    """Return the minimum and maximum products with ``_DIRECTIONS`` in each run, shape (runs, directions).
 
-    No position of an arc is farther from its chord than half-way, where both are 1 - cos(length / 2) apart.
+    An arc is farthest from its chord in the middle, where the distance is 1 - cos(length / 2).
     """
     middles = vector_lengths(edges.a + edges.b) / 2
     bulge = ((1 - middles) + _SLACK)[:, None] * vector_lengths(_DIRECTIONS)
@@ -111,9 +115,9 @@ def _bound_runs(edges: Edges) -> tuple[Reals, Reals]:
 
 
 def find_crossings(some: Edges, others: Edges) -> Mask:
-    """Test which pairs of arcs AB and CD cross, not merely touch, shape (some, others).
+    """Test which pairs of arcs AB and CD cross, shape (some, others); touching does not count.
 
-    They cross if the triangles ACB, CBD, BDA and DAC all turn the same way.
+    They cross if the triangles ACB, CBD, BDA and DAC have the same orientation.
     """
     ab_c = (others.a @ some.normals.T).T
     ab_d = (others.b @ some.normals.T).T

@@ -1,7 +1,7 @@
-"""Sectors of polygons with many vertices: only the few edges of a position's sector decide whether it is inside.
+"""Sectors of polygons with many vertices, so that only the few edges of a sector decide about positions in it.
 
-Meridians of a reference direction divide the sky into sectors. The arc from a position to the reference stays in the
-position's sector, so it can cross only edges that touch the sector, and the position can lie on no others.
+Meridians of a reference direction divide the sky into sectors. The arc from a position to the reference is in the
+sector of the position, so it can cross only edges that touch the sector, and the position can be only on these edges.
 """
 
 from __future__ import annotations
@@ -15,16 +15,16 @@ from adql.regions.polygon import Polygon
 from adql.regions.polygon_edges import Edges
 from adql.regions.unit_vectors import Reals, Vectors, dot_products, vector_lengths
 
-#: Ten times the rounding of a direction; over the distance from the reference it is that of an azimuth
+#: Ten times the rounding of a direction; divided by the distance from the reference, the rounding of an azimuth
 _ROUNDING = 1e-14
 
-#: Least sine of the distance of a reference from the great circle of every edge, if some reference has it
+#: Minimum sine of the distance of a reference from the great circles of all edges, if there is such a reference
 _MIN_CLEARANCE = 1e-7
 
-#: References tried near the polygon, and all over the sky
+#: Number of candidate references near the polygon, and over the sky
 _NEAR_REFERENCES, _FAR_REFERENCES = 48, 8
 
-#: Edges in all sectors together, for each edge of the polygon
+#: Maximum number of edges in all sectors, for each edge of the polygon
 _MAX_COPIES = 16
 
 _Numbers = NDArray[np.int64]
@@ -41,7 +41,8 @@ class Sectors:
     edges : Edges
         Counterclockwise around ``pole``, seen from outside the sphere.
     bounds : Reals
-        Where each sector begins: ascending azimuths in radians, from ``u`` towards ``v``; the first is below all.
+        The starts of the sectors: ascending azimuths in radians from ``u`` towards ``v``. The first is below all
+        azimuths.
     members : tuple of tuple of int
         The numbers of the edges of each sector.
     """
@@ -55,10 +56,20 @@ class Sectors:
 
 
 def divide_polygon(polygon: Polygon, far: Vectors) -> Sectors:
-    """Divide a polygon around the reference from which the fewest edges lie behind each other.
+    """Divide a polygon around the reference from which the fewest edges are behind each other.
 
-    References are near the polygon or among ``far``, shape (n, 3). Their antipodes, which no unique arc joins to them,
-    are outside, for all but the largest polygons.
+    Parameters
+    ----------
+    polygon : Polygon
+        The polygon.
+    far : Vectors
+        Candidate references over the sky, shape (n, 3); others are near the polygon. The antipodes of references, which
+        no unique arc joins to them, are outside all but the largest polygons.
+
+    Returns
+    -------
+    Sectors
+        The edges of the polygon by sector.
     """
     edges = polygon.edges
     total = len(edges.a)
@@ -77,7 +88,7 @@ def divide_polygon(polygon: Polygon, far: Vectors) -> Sectors:
 
 
 def _spread_around(vertices: Vectors) -> Vectors:
-    """Return directions all over a cap that contains the vertices, unless they surround half of the sky."""
+    """Return directions spread over a cap that contains the vertices, unless they surround half of the sky."""
     total = vertices.sum(axis=0)
     middle = total / max(float(vector_lengths(total)), 1e-9)
     u, v = _perpendiculars(middle)
@@ -106,7 +117,7 @@ def _choose_clearest(edges: Edges, points: Vectors, count: int) -> Vectors:
 
 @dataclass(frozen=True, slots=True)
 class _View:
-    """The edges seen from ``pole``: azimuths of their first and last points; first > last across the cut."""
+    """The azimuths, seen from ``pole``, of the first and last points of edges; first > last across the cut."""
 
     pole: Reals
     u: Reals
@@ -121,18 +132,18 @@ class _View:
         u = middle - (middle @ pole) * pole  # the cut is opposite to the polygon
         u = u / vector_lengths(u) if vector_lengths(u) > 1e-9 else _perpendiculars(pole)[0]
         v = np.cross(pole, u)
-        turned = (edges.normals @ pole < 0)[:, None]
-        a = np.where(turned, edges.b, edges.a)
-        b = np.where(turned, edges.a, edges.b)
-        oriented = Edges(a, b, np.where(turned, -edges.normals, edges.normals))
+        is_reversed = (edges.normals @ pole < 0)[:, None]
+        a = np.where(is_reversed, edges.b, edges.a)
+        b = np.where(is_reversed, edges.a, edges.b)
+        oriented = Edges(a, b, np.where(is_reversed, -edges.normals, edges.normals))
         first, last = (np.arctan2(p @ v, p @ u) for p in (a, b))
         slack = _ROUNDING / max(float(np.abs(edges.normals @ pole).min()), _ROUNDING)
         return cls(pole, u, v, oriented, first - slack, last + slack)
 
     def find_bounds(self, count: int) -> Reals:
-        """Return the bounds of ``count`` sectors, in which about as many edges begin, and of one before them."""
-        places = np.linspace(0, len(self.first), count, endpoint=False).astype(np.int64)
-        return np.concatenate(([-4.0], np.unique(np.sort(self.first)[places])))
+        """Return the starts of ``count`` sectors with about equal numbers of edges, and a start before them."""
+        indexes = np.linspace(0, len(self.first), count, endpoint=False).astype(np.int64)
+        return np.concatenate(([-4.0], np.unique(np.sort(self.first)[indexes])))
 
     def find_ends(self, bounds: Reals) -> tuple[_Numbers, _Numbers]:
         """Return the numbers of the sectors in which each edge begins and ends."""

@@ -1,7 +1,7 @@
-"""Regions of the sky: what every region can do, and the covers of any region.
+"""The base class of regions, and their covers.
 
-A cover is found by recursion over HEALPix cells: each cell is outside a region, wholly inside it, or crossed by its
-border (``Region.classify_cells``); crossed cells are divided, or kept as border cells.
+A cover is found by recursion over HEALPix cells. A cell is outside the region, entirely inside it, or crossed by its
+border (``Region.classify_cells``). Crossed cells are divided, or kept as border cells.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from adql.regions.unit_vectors import Mask, Reals, Vectors
 from clickhouse_schema.healpix import ORDER, Cells, max_cell_radius
 from clickhouse_schema.shape_cover import EVERYWHERE, cap_radius, cell_number
 
-#: Margin, in radians, for the rounding of directions and distances: far above 1e-15, far below a cell of order 29
+#: Margin in radians for the rounding of directions and distances, far above 1e-15 and far below a cell of order 29
 SLACK = 1e-11
 
 #: Classes of cells. The class in a union is the maximum, in an intersection the minimum, in a complement the negative.
@@ -26,18 +26,19 @@ OUTSIDE, BORDER, INSIDE = -1, 0, 1
 
 Classes = NDArray[np.int8]
 
-#: About how many cells a cover may have: longer IN lists cost more than the rows they save
+#: Approximate maximum number of cells of a cover; longer IN lists cost more than they save
 MAX_COVER_CELLS = 200
 
-#: Cells of one order at which the search for shape covers stops dividing
+#: Number of cells of one order above which the search for shape covers stops dividing
 _MAX_SHAPE_COVER_CELLS = 100
 
-#: Shapes below 0.2 arcmin are searched together: a small region touches few cells of this order
+#: Finest order of the search. Shapes below 0.2 arcmin are not distinguished, because a small region touches few cells
+#: of this order.
 _FINEST_SHAPE_COVER_ORDER = 13
 
 
 class Region(ABC):
-    """A closed set of directions, ICRS."""
+    """A closed set of directions in ICRS."""
 
     @abstractmethod
     def contains(self, points: Vectors) -> Mask:
@@ -66,22 +67,22 @@ class Region(ABC):
         Returns
         -------
         Reals
-            Radians, shape (n,); never greater in size than the true distance, 0 where nothing better is known.
+            Radians, shape (n,). The absolute value is at most the true distance, and 0 if nothing better is known.
         """
 
     @property
     @abstractmethod
     def size(self) -> float:
-        """Angular size in radians: much smaller cells are not worth their cost."""
+        """Angular size in radians. Much smaller cells are not worth their cost."""
 
     def find_cap(self) -> tuple[Vectors, float]:
-        """Return the centre, a unit vector, and the radius in radians of a cap that contains the region."""
+        """Return a cap that contains the region: its centre, a unit vector, and its radius in radians."""
         return np.array([0.0, 0.0, 1.0]), math.pi
 
     def classify_cells(self, cells: Cells) -> Classes:
         """Return ``OUTSIDE``, ``BORDER`` or ``INSIDE`` for each cell, shape (n,).
 
-        A cell lies on one side of the border if its centre is farther from the border than any cell's radius.
+        A cell is on one side of the border if its centre is farther from the border than the radius of any cell.
         """
         reach = max_cell_radius(cells.order) + SLACK
         distance = self.signed_distance(cells.find_centres())
@@ -90,7 +91,7 @@ class Region(ABC):
 
 @dataclass(frozen=True, slots=True)
 class Cover:
-    """NESTED cells as (order, cells): those wholly inside the region, and those that its border may cross."""
+    """NESTED cells as (order, cells): cells entirely inside the region, and cells that its border may cross."""
 
     inside: tuple[tuple[int, tuple[int, ...]], ...]
     border: tuple[tuple[int, tuple[int, ...]], ...]
@@ -110,8 +111,14 @@ def find_cover(region: Region, max_cells: int = MAX_COVER_CELLS) -> Cover:
     Parameters
     ----------
     region : Region
+        The region.
     max_cells : int
-        About how many cells the cover may have.
+        Approximate maximum number of cells.
+
+    Returns
+    -------
+    Cover
+        The cells inside the region, and the cells on its border.
     """
     inside: list[tuple[int, tuple[int, ...]]] = []
     found = 0
@@ -142,7 +149,7 @@ def _choose_step(cells: Cells, size: float, inside: int, max_cells: int) -> int:
     radius = max_cell_radius(cells.order)
     if cells.order == ORDER:
         return 0
-    if radius > size and len(cells) <= 16 and not inside:  # no cell can be wholly inside yet
+    if radius > size and len(cells) <= 16 and not inside:  # no cell can be entirely inside yet
         return min(3 if radius > 8 * size else 2, ORDER - cells.order)
     # an intersection may be much smaller than its parts, so its size decides only once a cell is inside
     if (inside and radius * 16 < size) or 3 * len(cells) > max_cells - inside:
@@ -152,7 +159,7 @@ def _choose_step(cells: Cells, size: float, inside: int, max_cells: int) -> int:
 
 @dataclass(frozen=True, slots=True)
 class ShapeCovers:
-    """Stored shape covers: ``numbers`` one by one, and all numbers inside the NESTED ``cells`` of ``order``."""
+    """Stored shape covers: single ``numbers``, and all numbers inside the NESTED ``cells`` of ``order``."""
 
     numbers: tuple[int, ...]
     order: int
@@ -162,12 +169,17 @@ class ShapeCovers:
 def find_shape_covers(region: Region) -> ShapeCovers:
     """Find the shape covers (``clickhouse_schema.shape_cover``) of all shapes that may meet a region.
 
-    A shape's cell lies within the ``cap_radius`` of its order from every region that the shape meets.
+    The cell of a shape is within the ``cap_radius`` of its order from each region that the shape meets.
 
     Parameters
     ----------
     region : Region
-        Distances and size alone decide, so it may be ``Grown``.
+        The region. Only its distances and size are used, so it may be ``Grown``.
+
+    Returns
+    -------
+    ShapeCovers
+        A superset of the shape covers of these shapes.
     """
     numbers = [EVERYWHERE]
     cells = Cells.base_cells()

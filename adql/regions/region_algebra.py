@@ -13,10 +13,10 @@ from adql.regions.region import INSIDE, OUTSIDE, Classes, Region
 from adql.regions.unit_vectors import Mask, Reals, ShapeError, Vectors, dot_products
 from clickhouse_schema.healpix import Cells, max_cell_radius
 
-#: Unions of this many parts look only at the cells that touch the caps of their parts
+#: Minimum number of parts of a union that classifies only cells that touch the caps of its parts
 _MIN_CAPPED_PARTS = 8
 
-#: Radians: angles whose cosines differ by more than rounding, near 0 and 180 degrees too
+#: Difference of angles, in radians, whose cosines differ by more than rounding, also near 0 and 180 degrees
 _CAP_SLACK = 1e-7
 
 
@@ -28,7 +28,7 @@ class Combination(Region):
 
     def __post_init__(self) -> None:
         if not self.parts:
-            raise ShapeError(f"{type(self).__name__.lower()} of nothing", "give at least one shape")
+            raise ShapeError(f"{type(self).__name__.lower()} without shapes", "give at least one shape")
 
     @property
     def size(self) -> float:
@@ -37,7 +37,7 @@ class Combination(Region):
 
 @dataclass(frozen=True, slots=True)
 class Union(Combination):
-    """Everything that is in at least one of the parts."""
+    """All directions that are in at least one of the parts."""
 
     def contains(self, points: Vectors) -> Mask:
         return np.asarray(np.logical_or.reduce([part.contains(points) for part in self.parts]))
@@ -46,7 +46,7 @@ class Union(Combination):
         return np.asarray(np.minimum.reduce([part.signed_distance(points) for part in self.parts]))
 
     def classify_cells(self, cells: Cells) -> Classes:
-        """Ask each part about the cells that touch its cap and are in no part before it."""
+        """Let each part classify the cells that touch its cap and are in no earlier part."""
         if len(self.parts) < _MIN_CAPPED_PARTS:
             return np.asarray(np.maximum.reduce([part.classify_cells(cells) for part in self.parts]))
         centres, radii = _find_caps(self)
@@ -68,7 +68,7 @@ def _find_caps(union: Union) -> tuple[Vectors, Reals]:
 
 @dataclass(frozen=True, slots=True)
 class Intersection(Combination):
-    """Everything that is in all parts."""
+    """All directions that are in all parts."""
 
     def contains(self, points: Vectors) -> Mask:
         return np.asarray(np.logical_and.reduce([part.contains(points) for part in self.parts]))
@@ -82,7 +82,7 @@ class Intersection(Combination):
 
 @dataclass(frozen=True, slots=True)
 class Complement(Region):
-    """Everything that is not in ``part``, whose border stays outside."""
+    """All directions that are not in ``part``, without its border."""
 
     part: Region
 
@@ -138,7 +138,7 @@ class Nothing(Region):
 
 @dataclass(frozen=True, slots=True)
 class Grown(Region):
-    """Everything within ``by`` radians of ``part``. Only for covers: larger where distances are lower bounds."""
+    """All directions within ``by`` radians of ``part``. Only for covers, since it may be larger (lower bounds)."""
 
     part: Region
     by: float
@@ -155,7 +155,7 @@ class Grown(Region):
 
 
 def has_moc(region: Region) -> bool:
-    """Whether a MOC is a part of the region."""
+    """Return whether a region is a MOC or has one as a part."""
     if isinstance(region, Combination):
         return any(has_moc(part) for part in region.parts)
     return has_moc(region.part) if isinstance(region, Complement) else isinstance(region, Moc)

@@ -1,9 +1,10 @@
 """CONTAINS and INTERSECTS of two constant regions.
 
-The borders of all shapes, great and small circles, divide the sky into faces; a region, however it is combined, holds a
-face wholly or not at all. Each face borders on some part of an arc between two crossings, so one direction on either
-side of the middle of every part meets every face: one of these is in whatever two regions have in common. That is exact
-down to faces thinner than 1e-7 of the part. MOCs, whose borders are no circles, are compared by cells.
+The borders of all shapes are great and small circles, which divide the sky into faces. A region, however it is
+combined, contains a face entirely or not at all. Each face is next to a part of an arc between two crossings, so the
+directions on both sides of the middle of all parts meet all faces. If two regions have an area in common, it contains
+one of these directions. This is exact except for faces thinner than 1e-7 of the part. MOCs, whose borders are not
+circles, are compared by cells.
 """
 
 from __future__ import annotations
@@ -28,24 +29,25 @@ from adql.regions.unit_vectors import (
 )
 from clickhouse_schema.healpix import ORDER, Cells
 
-#: A direction that a border meets only by chance: a sample for regions without a border
+#: A direction that is hardly ever on a border, as a sample for regions without a border
 ANYWHERE = (0.36, 0.48, 0.8)
 
-#: Border cells at which the comparison of a MOC with another shape stops dividing
+#: Number of border cells above which the comparison of a MOC with another shape stops dividing
 _MAX_CELLS = 20_000
 
 
 def is_inside(inner: Region, outer: Region) -> bool:
-    """Test whether all of one region is in another; borders may be in common.
+    """Test whether one region contains another; borders may be in common.
 
     Parameters
     ----------
     inner, outer : Region
+        The regions.
 
     Returns
     -------
     bool
-        Exact for circles, and for MOCs among themselves.
+        Exact for two circles and for two MOCs.
     """
     if isinstance(inner, Cone) and inner.is_point:
         return bool(outer.contains(inner.centre)[0])
@@ -59,25 +61,26 @@ def is_inside(inner: Region, outer: Region) -> bool:
     has_cells = has_moc(inner) or has_moc(outer)
     if has_cells and _has_common_cell(Intersection((inner, Complement(outer))), if_touching=False):
         return False
-    beside, on_border = _sample_directions(inner, outer)
-    if (inner.contains(beside) & ~outer.contains(beside)).any():
+    next_to_border, on_border = _sample_directions(inner, outer)
+    if (inner.contains(next_to_border) & ~outer.contains(next_to_border)).any():
         return False
-    # shapes without an area consist of border only
+    # shapes without an area consist only of their border
     beyond = inner.contains(on_border) & ~outer.contains(on_border) & (outer.signed_distance(on_border) > SLACK)
     return not bool(beyond.any())
 
 
 def find_enclosing_positions(region: Region) -> Region:
-    """Find the positions that contain all of a region: the only one of a region without extent.
+    """Find the positions that contain a region, which exist only for a region without extent.
 
     Parameters
     ----------
     region : Region
+        The region.
 
     Returns
     -------
     Region
-        A point, or a circle of the size of a point. Nothing for other regions, the whole sky for an empty region.
+        A point, or a circle of the size of a point; the whole sky for an empty region; nothing for other regions.
     """
     if has_moc(region):
         return WholeSky() if isinstance(region, Moc) and not len(region.ranges) else Nothing()
@@ -94,16 +97,17 @@ def find_enclosing_positions(region: Region) -> Region:
 
 
 def is_intersecting(first: Region, second: Region) -> bool:
-    """Test whether some direction is in both regions; touching borders suffice.
+    """Test whether two regions have a direction in common; touching borders suffice.
 
     Parameters
     ----------
     first, second : Region
+        The regions.
 
     Returns
     -------
     bool
-        Exact for circles, and for MOCs among themselves.
+        Exact for two circles and for two MOCs.
     """
     for one, other in ((first, second), (second, first)):
         if isinstance(one, Cone) and one.is_point:
@@ -120,10 +124,7 @@ def is_intersecting(first: Region, second: Region) -> bool:
 
 
 def _has_common_cell(both: Intersection, *, if_touching: bool) -> bool:
-    """Test whether a cell, or the centre of one, is inside all parts.
-
-    Returns ``if_touching`` if only ever smaller border cells remain.
-    """
+    """Test whether a cell or its centre is inside all parts; ``if_touching`` if only border cells remain."""
     cells = Cells.base_cells()
     while True:
         classes = both.classify_cells(cells)
@@ -140,20 +141,20 @@ def _has_common_cell(both: Intersection, *, if_touching: bool) -> bool:
 
 
 def _sample_directions(first: Region, second: Region) -> tuple[Vectors, Vectors]:
-    """Return directions beside the parts of all borders but those of MOCs, and on them: middles and ends."""
+    """Return directions next to the parts of all borders except borders of MOCs, and their middles and ends."""
     arcs = [*find_arcs(first), *find_arcs(second)]
     points = np.array([*_find_points(first), *_find_points(second), ANYWHERE])
-    beside, on_border = [points], [points]
+    next_to_border, on_border = [points], [points]
     for arc in arcs:
         cuts = cut_arc(arc, arcs)
         middles, steps = find_middles(arc, cuts)
-        beside += [moved / vector_lengths(moved)[:, None] for moved in (middles + steps, middles - steps)]
+        next_to_border += [moved / vector_lengths(moved)[:, None] for moved in (middles + steps, middles - steps)]
         on_border += [middles, arc.find_points(cuts)]
-    return np.concatenate(beside), np.concatenate(on_border)
+    return np.concatenate(next_to_border), np.concatenate(on_border)
 
 
 def _find_points(region: Region) -> list[tuple[float, ...]]:
-    """Return the parts of a region that are points, which have no border."""
+    """Return the parts of a region that are points and have no border."""
     if isinstance(region, Combination):
         return [point for part in region.parts for point in _find_points(part)]
     if isinstance(region, Complement):

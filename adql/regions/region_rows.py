@@ -1,4 +1,4 @@
-"""Regions as a table keeps them: unions of intersections of shapes, and the numbers of these shapes.
+"""Regions in the form that a table stores: unions of intersections of shapes, and the numbers of these shapes.
 
 ``clickhouse_schema.shape_cover.shape_column`` defines the numbers.
 """
@@ -19,28 +19,33 @@ from adql.regions.region import Region
 from adql.regions.region_algebra import Combination, Complement, Nothing, Union, WholeSky
 from adql.regions.unit_vectors import ShapeError, vector_to_position
 
-#: A shape of which regions are combined
+#: A shape that regions combine
 Simple = Cone | Polygon | Range
 
 #: An intersection of shapes, with sign 1, and complements of shapes, with sign -1
 Term = tuple[tuple[float, Simple], ...]
 
-#: Terms of a region: more are too slow to compare with
+#: Maximum number of terms of a region; comparisons with more terms are too slow
 _MAX_TERMS = 1000
 
 
 def normal_form(region: Region) -> list[Term]:
     """Write a region as a union of terms.
 
+    Parameters
+    ----------
+    region : Region
+        The region.
+
     Returns
     -------
     list of Term
-        Empty for an empty region.
+        The terms; none for an empty region.
 
     Raises
     ------
     ShapeError
-        For regions that hold a MOC, and for regions of too many terms.
+        If the region has a MOC or too many terms.
     """
     return [term for term in map(_reduce_point_term, _expand_terms(region, complement=False)) if term]
 
@@ -51,12 +56,18 @@ def shape_rows(region: Region, terms: list[Term]) -> list[list[float]]:
     Parameters
     ----------
     region : Region
+        The region.
     terms : list of Term
         Its normal form.
+
+    Returns
+    -------
+    list of list of float
+        The numbers, as ``clickhouse_schema.shape_cover.shape_column`` defines them.
     """
     is_single = _is_single_shape(terms)
     border = Border() if is_single else find_border(region)
-    # intersections that consist of single positions have a term for each
+    # an intersection that consists of single positions has a term for each position
     positions = (vector_to_position(point) for point in border.points)
     terms = [*terms, *(((1.0, Cone(*position, 0.0)),) for position in positions)]
     rows = []
@@ -66,7 +77,7 @@ def shape_rows(region: Region, terms: list[Term]) -> list[list[float]]:
 
 
 def _is_single_shape(terms: list[Term]) -> bool:
-    """Whether the region is one circle or polygon: its numbers define its border too."""
+    """Return whether a region is one circle or polygon, whose numbers define its border, too."""
     if len(terms) != 1 or len(terms[0]) != 1:
         return False
     [(sign, shape)] = terms[0]
@@ -93,7 +104,7 @@ def _expand_terms(region: Region, *, complement: bool) -> list[Term]:
 
 
 def _reduce_point_term(term: Term) -> Term:
-    """Replace an intersection that holds a point by the point, or by nothing if another shape excludes it."""
+    """Replace an intersection with a point by the point, or by nothing if another shape excludes it."""
     points = [shape for sign, shape in term if sign > 0 and isinstance(shape, Cone) and shape.is_point]
     if not points:
         return term
@@ -118,7 +129,7 @@ def _border_rows(region: Region, border: Border) -> list[list[float]]:
 
 
 def _arc_numbers(arc: Arc, own: float) -> list[float]:
-    """Return [-1, own, axis, 1 - height, radius, u, v, length], turned so that the arc begins at angle 0."""
+    """Return [-1, own, axis, 1 - height, radius, u, v, length], rotated so that the arc starts at angle 0."""
     start, stop = min(arc.start, arc.stop), max(arc.start, arc.stop)
     c, s = math.cos(start), math.sin(start)
     u, v = c * arc.u + s * arc.v, c * arc.v - s * arc.u

@@ -3,12 +3,12 @@
     Circle ICRS 10 20 0.5         Polygon 1 2 3 4 5 6         Box 10 20 2 1         Position GALACTIC 0 90
     PositionInterval 10 1 20 2    (its two corners)           AllSky                Convex x y z c ... (x.p >= c)
     Union ICRS (Circle 1 2 3 Not (Box 1 2 3 4))               Intersection, Difference, Not likewise
-    circle 1 2 3    polygon 1 2 3 4 5 6    range 1 2 -1 1    point 1 2    (several: their union)
+    circle 1 2 3    polygon 1 2 3 4 5 6    range 1 2 -1 1    point 1 2    (of several, the union)
     4/30-33 5/8     moc 4/30-33 5/8
 
-A name may be followed by ``[fillfactor f] [frame] [refpos] [flavor]``, numbers by ``[unit deg]``, in any case. The
-shapes of a combination have its frame unless they name one. Fill factor, reference position and flavor do not change
-the region. Cartesian flavors are refused, and ellipses, whose border is no circle.
+A name may be followed by ``[fillfactor f] [frame] [refpos] [flavor]``, and numbers by ``[unit deg]``, in upper or lower
+case. The shapes of a combination have its frame unless they have their own. Fill factor, reference position and flavor
+do not change the region. Cartesian flavors are refused, and so are ellipses, whose border is not a circle.
 """
 
 from __future__ import annotations
@@ -34,25 +34,30 @@ _TOKEN = re.compile(r"[(),]|[^\s(),]+")
 
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)(E[+-]?\d+)?")
 
-#: Levels of nested combinations
+#: Maximum number of nested combinations
 _MAX_DEPTH = 30
 
-#: Largest difference from 1 of the length of Convex's vectors
+#: Maximum difference from 1 of the length of vectors of Convex
 _LENGTH_TOLERANCE = 1e-6
 
 
 def parse_region(text: str) -> Region:
-    """Read a region.
+    """Parse a region.
 
     Parameters
     ----------
     text : str
         STC-S, DALI's shapes, or an ASCII MOC.
 
+    Returns
+    -------
+    Region
+        The region in ICRS.
+
     Raises
     ------
     ShapeError
-        With the place of the fault in the text.
+        If the text is not a region; with the offset of the error.
     """
     if re.match(r"\s*(\d+\s*/|moc\b|$)", text, re.IGNORECASE):
         return _parse_moc(text)
@@ -71,7 +76,7 @@ def _parse_moc(text: str) -> Region:
 
 
 class _Reader:
-    """Recursive descent over words, numbers and parentheses."""
+    """A recursive descent parser of words, numbers and parentheses."""
 
     def __init__(self, text: str) -> None:
         self._tokens = [(m[0], m.start()) for m in _TOKEN.finditer(text) if m[0] != ","]
@@ -95,13 +100,13 @@ class _Reader:
         name, at = self._word, self._at
         read = _COMBINATIONS.get(name)
         if read is None and name not in _SHAPES:
-            hint = "an ellipse may be given as a POLYGON" if name == "ELLIPSE" else f"shapes are {', '.join(_KNOWN)}"
+            hint = "approximate an ellipse by a POLYGON" if name == "ELLIPSE" else f"shapes are {', '.join(_KNOWN)}"
             raise ShapeError(f"{self._shown} at character {at + 1} of the region is not a shape", hint, at)
         self._next += 1
         self._shapes += 1
         if self._shapes > MAX_REGION_SHAPES:
-            hint = "give the region as a MOC, or upload the shapes as a table and join it (UPLOAD)"
-            raise ShapeError(f"a region of more than {MAX_REGION_SHAPES} shapes", hint, at)
+            hint = "use a MOC, or upload the shapes as a table and join it (UPLOAD)"
+            raise ShapeError(f"the region has more than {MAX_REGION_SHAPES} shapes", hint, at)
         system = self._read_system(system)
         try:
             if read is not None:
@@ -121,13 +126,13 @@ class _Reader:
         self._next += 1
         self._depth += 1
         if self._depth > _MAX_DEPTH:
-            raise self._make_error(f"more than {_MAX_DEPTH} shapes inside one another")
+            raise self._make_error(f"more than {_MAX_DEPTH} nested shapes")
         found = self.read_shapes(system, closed=True)
         self._depth -= 1
         return found
 
     def _read_system(self, system: str) -> str:
-        """``[fillfactor f] [frame] [refpos] [flavor]``"""
+        """Read ``[fillfactor f] [frame] [refpos] [flavor]`` and return the frame."""
         if self._word == "FILLFACTOR":
             self._next += 1
             self._read_number()
@@ -137,7 +142,7 @@ class _Reader:
         if self._word in REFPOS:
             self._next += 1
         if self._word.startswith("CARTESIAN"):
-            raise self._make_error(f"Cartesian coordinates, {self._shown}")
+            raise self._make_error(f"Cartesian coordinates are not supported: {self._shown}")
         if self._word in FLAVORS:
             self._next += 1
         return system
@@ -165,7 +170,7 @@ class _Reader:
             while self._word in ("DEG", "DEGREE", "DEGREES"):
                 self._next += 1
             if self._word and self._word not in (")", *_KNOWN):
-                raise self._make_error(f"unit {self._shown}; coordinates are in degrees")
+                raise self._make_error(f"coordinates are in degrees, not {self._shown}")
 
     @property
     def _word(self) -> str:
@@ -182,7 +187,7 @@ class _Reader:
 
     def _make_error(self, message: str) -> ShapeError:
         return ShapeError(
-            f"{message} at character {self._at + 1} of the region", "as in 'Circle ICRS 10 20 0.5'", self._at
+            f"{message} at character {self._at + 1} of the region", "for example 'Circle ICRS 10 20 0.5'", self._at
         )
 
 
@@ -223,7 +228,7 @@ def _make_range(numbers: list[float]) -> Region:
 
 
 def _reduce_range(region: Range) -> Region:
-    """Return a range of a single position as a point, since it has no border."""
+    """Return a range that is a single position as a point, because it has no border."""
     is_point = region.south == region.north and (region.width == 0 or abs(region.south) == 90)
     return make_circle(region.west, region.south, 0.0) if is_point else region
 
@@ -231,7 +236,7 @@ def _reduce_range(region: Range) -> Region:
 def _make_convex(numbers: list[float]) -> Region:
     """Intersect half-spaces x.p >= c."""
     if not numbers or len(numbers) % 4:
-        raise ShapeError(f"{len(numbers)} numbers", "it takes x, y, z and the least product of each half-space")
+        raise ShapeError(f"{len(numbers)} numbers", "it takes x, y, z and the minimum product of each half-space")
     parts: list[Region] = []
     for *axis, least in np.reshape(numbers, (-1, 4)).tolist():
         if abs(math.hypot(*axis) - 1) > _LENGTH_TOLERANCE:
@@ -250,13 +255,15 @@ def _make_all_sky(numbers: list[float]) -> Region:
 
 def _make_complement(parts: list[Region]) -> Region:
     if len(parts) != 1:
-        raise ShapeError(f"Not of {len(parts)} shapes", "give one, or Not (Union (...))")
+        raise ShapeError(f"Not takes one shape, not {len(parts)}", "write Not (Union (...)) for several shapes")
     return Complement(parts[0])
 
 
 def _make_difference(parts: list[Region]) -> Region:
     if len(parts) != 2:
-        raise ShapeError(f"Difference of {len(parts)} shapes", "give two: the second is taken from the first")
+        raise ShapeError(
+            f"Difference takes two shapes, not {len(parts)}", "the second shape is subtracted from the first"
+        )
     return Intersection((parts[0], Complement(parts[1])))
 
 

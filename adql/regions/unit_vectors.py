@@ -1,4 +1,4 @@
-"""Unit vectors: conversion from and to positions in degrees, separations, products."""
+"""Unit vectors: conversion from and to positions in degrees, separations and products."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ Mask = NDArray[np.bool_]
 #: Square degrees of the whole sky
 SKY_AREA = 4 * math.pi * math.degrees(1) ** 2
 
-#: Rounding, in radians, of a vector's components, of dot products, and so of angles to a great circle (2e-10 arcsec).
-#: A direction within it of a border is on the border, and borders belong to their shape.
+#: Rounding, in radians, of the components of vectors, of dot products, and so of angles to a great circle (2e-10
+#: arcsec). A direction within this angle of a border is on the border, and borders belong to their shape.
 ROUNDING = 1e-15
 
 
@@ -29,9 +29,9 @@ class ShapeError(ValueError):
     message : str
         What is wrong.
     hint : str
-        The way out; may be empty.
+        How to correct it; may be empty.
     at : int
-        Offset of the fault in the shape's text, 0 if there is no text.
+        Offset of the error in the text of the shape; 0 if there is no text.
     """
 
     def __init__(self, message: str, hint: str = "", at: int = 0) -> None:
@@ -47,7 +47,7 @@ def position_to_vector(lon: float, lat: float) -> tuple[float, float, float]:
     Parameters
     ----------
     lon, lat : float
-        Degrees. The longitude is reduced modulo 360 first, which is exact.
+        Degrees. The longitude is first reduced modulo 360, which is exact.
 
     Returns
     -------
@@ -86,12 +86,12 @@ def vector_to_position(vector: ArrayLike) -> tuple[float, float]:
     Parameters
     ----------
     vector : array_like, shape (3,)
-        Any length but 0.
+        Any length except 0.
 
     Returns
     -------
     tuple of float
-        Longitude in [0, 360) and latitude, degrees.
+        Longitude in [0, 360) and latitude in degrees.
     """
     x, y, z = (float(c) for c in np.asarray(vector, dtype=np.float64))
     lon = math.degrees(math.atan2(y, x)) % 360.0
@@ -100,14 +100,25 @@ def vector_to_position(vector: ArrayLike) -> tuple[float, float]:
 
 
 def vector_lengths(vectors: Vectors) -> Reals:
-    """Return Euclidean lengths along the last axis."""
+    """Compute Euclidean lengths.
+
+    Parameters
+    ----------
+    vectors : Vectors
+        Shape (..., 3).
+
+    Returns
+    -------
+    Reals
+        Shape (...).
+    """
     return np.asarray(np.sqrt(np.einsum("...i,...i->...", vectors, vectors)), dtype=np.float64)
 
 
 def separations(a: Vectors, b: Vectors) -> Reals:
     """Return the angles between unit vectors.
 
-    2 atan2(|a-b|, |a+b|) is good to 1e-16 for every separation (W. Kahan).
+    2 atan2(|a-b|, |a+b|) is exact to 1e-16 for all separations (W. Kahan).
 
     Parameters
     ----------
@@ -124,20 +135,31 @@ def separations(a: Vectors, b: Vectors) -> Reals:
 
 
 def dot_products(a: Vectors, b: Vectors) -> Reals:
-    """Return the scalar products of all pairs, shape (len(a), len(b))."""
+    """Compute the scalar products of all pairs of vectors.
+
+    Parameters
+    ----------
+    a, b : Vectors
+        Shapes (n, 3) and (m, 3).
+
+    Returns
+    -------
+    Reals
+        Shape (n, m).
+    """
     return np.asarray(a @ b.T, dtype=np.float64)
 
 
 def cross_products(a: Vectors, b: Vectors) -> Vectors:
-    """Return the vector products of vectors side by side; ``np.cross`` takes ten times as long for a few."""
+    """Return the vector products of pairs of vectors. (``np.cross`` takes ten times as long for few vectors.)"""
     ax, ay, az = a.T
     bx, by, bz = b.T
     return np.stack((ay * bz - az * by, az * bx - ax * bz, ax * by - ay * bx), axis=-1)
 
 
 def check_position(lon: float, lat: float) -> None:
-    """Raise ``ShapeError`` unless both coordinates, in degrees, are finite and the latitude is within 90."""
+    """Raise ``ShapeError`` unless the coordinates are finite degrees and the latitude is from -90 to 90."""
     if not (math.isfinite(lon) and math.isfinite(lat)):
-        raise ShapeError(f"({lon:g}, {lat:g}) is not a position", "coordinates are finite numbers, in degrees")
+        raise ShapeError(f"({lon:g}, {lat:g}) is not a position", "coordinates are finite numbers in degrees")
     if abs(lat) > 90:
         raise ShapeError(f"declination {lat:g} is not between -90 and 90 degrees", "the order is (ra, dec)")

@@ -12,7 +12,7 @@ from clickhouse_schema.datatypes import DOUBLE, FLOATS, LONG, NUMBERS, ColumnTyp
 
 
 def is_vector(expr: Expr) -> bool:
-    """Whether a value is an array of plain numbers, such as an INTERVAL but not a POINT."""
+    """Return whether a value is an array of plain numbers, such as an INTERVAL but not a POINT."""
     kind = expr.type
     return kind.is_array and kind.datatype in NUMBERS and kind.xtype in ("", "interval", "multiinterval")
 

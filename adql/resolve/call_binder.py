@@ -51,7 +51,9 @@ def _list_function_names() -> list[str]:
 def _bind_function(binder: Binder, node: nodes.FunctionCall, candidates: tuple[Function, ...]) -> Expr:
     if not any(f.accepts_count(len(node.args)) for f in candidates):
         usages = " or ".join(f.usage for f in candidates)
-        raise FormError(f"{node.name.name} does not take {len(node.args)} arguments", node.span, f"write {usages}")
+        raise FormError(
+            f"wrong number of arguments for {node.name.name}: {len(node.args)}", node.span, f"write {usages}"
+        )
     args = tuple(binder.bind(a) for a in node.args)
     function = choose_function(candidates, args)
     assert function is not None  # noqa: S101  checked above
@@ -91,10 +93,8 @@ def _bind_in_unit(binder: Binder, node: nodes.FunctionCall) -> Expr:
     if not source:
         hint = "TAP_SCHEMA.columns lists the units"
         if isinstance(value, Call) and value.name in ("*", "/"):
-            hint = (
-                "a number has no unit, so its product or quotient with a column has no known unit: convert the column"
-            )
-        raise AdqlSemanticError("IN_UNIT takes a value with a known unit; this one has none", value.span, hint)
+            hint = "a number has no unit, so its product or quotient has no known unit: convert the column"
+        raise AdqlSemanticError("IN_UNIT takes a value with a known unit; this value has none", value.span, hint)
     try:
         unit, factor = find_conversion(source, target.value)
     except UnitError as error:

@@ -95,7 +95,7 @@ def _is_key(expr: Expr, kind: ColumnType) -> bool:
 
 
 def _is_held(result: Literal, kind: ColumnType) -> bool:
-    """Whether ``kind`` is a number, a text or a boolean that holds the literal exactly."""
+    """Return whether ``kind`` is a number, a text or a boolean that holds the literal exactly."""
     if not (kind.is_numeric or kind.is_text or kind.is_boolean) or kind.is_array:
         return False
     if kind.is_numeric and isinstance(result.value, int) and not kind.is_integer:

@@ -86,7 +86,11 @@ class FromBinder:
         if common is None:
             return self._bind_table(node)
         if node.sample is not None:
-            raise AdqlSemanticError("TABLESAMPLE takes a table of the catalogue", node.sample.span, "sample it in WITH")
+            raise AdqlSemanticError(
+                "TABLESAMPLE takes a table of the catalogue",
+                node.sample.span,
+                "sample a table of the catalogue in WITH",
+            )
         return self._bind_common_table(common, node)
 
     # --- tables
@@ -171,7 +175,7 @@ class FromBinder:
             return True
         name, inside = table.name.name.lower(), self.open_tables[-1]
         if name == inside and self.resolution.catalogue.find_tables(table.name.name, table.name.delimited):
-            return False  # a stored table has the same name and is meant
+            return False  # a stored table of the same name is meant
         if name == inside:
             raise AdqlSemanticError(f"WITH table {table.name.name} uses itself", span, "ADQL has no recursive WITH")
         names = list(self.resolution.common_tables)

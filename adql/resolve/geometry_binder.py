@@ -1,4 +1,4 @@
-"""Binding of geometry functions to the few operators that covers, cross-matches and the emitter know.
+"""Binding of geometry functions to the few operators that covers, cross-matches and the emitter handle.
 
 ``adql.resolve.shape_binder`` binds shapes. CONTAINS and INTERSECTS become '0 OR 1'(condition), where the condition is
 
@@ -170,7 +170,7 @@ def _warn_of_points(binder: Binder, name: str, first: Expr, second: Expr, span: 
 
 
 def _is_round(shape: Expr) -> bool:
-    """Whether a shape is a point, or a circle of expressions. A column of circles is not: its covers serve better."""
+    """Return whether a shape is a point, or a circle of expressions. Covers serve a column of circles better."""
     if isinstance(shape, Column):
         return shape.type.xtype == "point"
     return shape.type.xtype in ("point", "circle") and not isinstance(shape, Shape)

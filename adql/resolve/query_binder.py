@@ -204,7 +204,7 @@ class QueryBinder:
             [name] = term.parts
             items = [item for item in node.items if item.alias and is_same_name(name, item.alias.name)]
             if items and not any(is_same_name(name, v.name) for v in scope.visible):
-                bound = binder.bind(items[0].expression)  # raises an error if GROUP BY does not take it
+                bound = binder.bind(items[0].expression)  # raises an error if GROUP BY does not allow it
                 return next((o.expr for o in outputs if is_same_name(name, o.field.name)), bound)
         with self.resolution.collect_errors():
             return binder.bind(term)

@@ -23,7 +23,7 @@ def bind_set_function(binder: Binder, node: nodes.FunctionCall, name: str, *, ov
     function = SET_FUNCTIONS_BY_NAME[name]
     if not function.accepts_count(len(node.args)):
         raise FormError(
-            f"{node.name.name} does not take {len(node.args)} arguments", node.span, f"write {function.usage}"
+            f"wrong number of arguments for {node.name.name}: {len(node.args)}", node.span, f"write {function.usage}"
         )
     args = tuple(binder.bind(a) for a in node.args)
     for arg in args:
@@ -54,4 +54,4 @@ def _refuse_nested_functions(arg: Expr, name: str) -> None:
         if isinstance(part, Windowed):
             raise AdqlSemanticError(f"{part.name} OVER inside {name}", part.span, "compute it in a subquery")
     if has_aggregate(arg):
-        raise AdqlSemanticError(f"{name} of a set function", arg.span, "compute the inner one in a subquery")
+        raise AdqlSemanticError(f"{name} of a set function", arg.span, "compute the inner function in a subquery")

@@ -1,7 +1,7 @@
 """Check of a query without its tables: any table may exist, with columns of any name and type.
 
-The resolver binds the query with unknown values instead of columns of such tables. An unknown value may stand wherever
-NULL may stand. An expression with an unknown value is unknown, unless its type is certain. An error counts only if its
+The resolver binds the query with unknown values instead of columns of such tables. An unknown value is allowed wherever
+NULL is allowed. An expression with an unknown value is unknown, unless its type is certain. An error counts only if its
 span contains no unknown value, or if it is a ``FormError``. A query that fails this check fails with any tables; a
 query that passes it may still be wrong for existing tables.
 """
@@ -25,7 +25,7 @@ from clickhouse_schema.catalogue import Catalogue, TableEntry
 from clickhouse_schema.datatypes import DOUBLE, ColumnType, Field
 from clickhouse_schema.schema_model import Column, Schema, Table
 
-#: The name of an output that stands for all columns of unknown tables
+#: The name of an output that represents all columns of unknown tables
 _ALL = "*"
 
 _COLUMN = Column(name="unknown", datatype="int")

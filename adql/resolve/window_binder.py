@@ -90,7 +90,7 @@ def bind_window(binder: Binder, node: nodes.FunctionCall) -> Expr:
     for part in walk_expr(windowed):
         if isinstance(part, Windowed) and part is not windowed:
             raise AdqlSemanticError(
-                f"{part.name} OVER inside {name} OVER", part.span, "compute the inner one in a subquery"
+                f"{part.name} OVER inside {name} OVER", part.span, "compute the inner function in a subquery"
             )
     return windowed
 
@@ -101,7 +101,7 @@ def _find_function(node: nodes.FunctionCall, name: str) -> WindowFunction:
         hint = suggest_name(name, [*WINDOW_FUNCTIONS, *SET_FUNCTIONS_BY_NAME], node.name.span)
         raise AdqlSemanticError(f"{node.name.name} is not a window function", node.name.span, hint or "remove OVER")
     if not function.min_args <= len(node.args) <= function.max_args:
-        raise FormError(f"{name} does not take {len(node.args)} arguments", node.span, f"write {function.usage}")
+        raise FormError(f"wrong number of arguments for {name}: {len(node.args)}", node.span, f"write {function.usage}")
     return function
 
 

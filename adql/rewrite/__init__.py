@@ -3,7 +3,7 @@
 Every SELECT goes through ``PASSES_BEFORE_INNER``, has its derived tables and subqueries rewritten, and goes through
 ``PASSES_AFTER_INNER``. On a cluster ``distribute_query`` follows, once for the whole query.
 
-A pass is a pure function: it returns the new SELECT, with what it has found in it, if anything (``Rewritten``).
+A pass is a pure function. It returns the new SELECT, or a ``Rewritten`` with the SELECT and its finding.
 """
 
 from __future__ import annotations
@@ -63,7 +63,9 @@ from adql.rewrite.subqueries.decorrelate import decorrelate_subqueries
 from adql.rewrite.trees.rewritten import Rewritten
 from adql.rewrite.trees.select_contents import SelectContents
 
+#: Returns whether a SELECT needs a pass
 PassCondition = Callable[[SelectContents], bool]
+#: Rewrites one SELECT; the context generates the relation numbers and aliases that it adds
 Pass = Callable[[Select, TranslationContext], Select | Rewritten[Select]]
 
 
@@ -76,7 +78,7 @@ def has_join(contents: SelectContents) -> bool:
 
 
 def has_inner_tables(contents: SelectContents) -> bool:
-    """Return whether a region may be transferred: across a join, into a derived table or out of HAVING."""
+    """Return whether a region may be transferred across a join, into a derived table or out of HAVING."""
     return not isinstance(contents.select.from_, Scan) or contents.select.having is not None
 
 
@@ -102,11 +104,11 @@ def is_any(contents: SelectContents) -> bool:  # noqa: ARG001  every condition h
     return True
 
 
-#: These make derived tables or add conditions to them, so they come before the SELECTs inside are rewritten. Each pass
-#: runs on the SELECTs that satisfy its condition.
+#: These passes make derived tables or add conditions to them, so they run before the inner SELECTs are rewritten. A
+#: pass runs on the SELECTs that satisfy its condition.
 PASSES_BEFORE_INNER: tuple[tuple[Pass, PassCondition], ...] = (
     (decorrelate_subqueries, has_subquery),  # before all others: they expect that no subquery is correlated
-    (find_id_look_ups, may_look_up),  # at any position: it changes nothing
+    (find_id_look_ups, may_look_up),  # anywhere: it changes nothing
     (use_text_indexes, may_search_texts),  # before a small side's conditions are copied into its filters
     (make_left_deep, has_join),  # before all passes below: they expect leaves on the right of joins, and no RIGHT JOIN
     (empty_impossible_joins, is_any),  # before any join is planned: one that matches nothing needs no plan
@@ -114,17 +116,23 @@ PASSES_BEFORE_INNER: tuple[tuple[Pass, PassCondition], ...] = (
     (add_cap_nearness, joins_by_call(*SHAPE_RELATIONS)),  # adds the nearnesses of shapes, which the passes below read
     (choose_nearest, has_call(*CHOICES)),  # turns skyhouse_nearest into a nearness inside a derived table
     (split_outer_matches, joins_by_call(*NEARNESSES)),  # settles which joins are outer before filters cross them
-    (transfer_regions, has_inner_tables),  # turns outer joins into inner ones: the next pass may filter both sides
-    (filter_by_small_sides, has_join),  # last: the fewer rows the conditions above leave, the more sides are small
+    (
+        transfer_regions,
+        has_inner_tables,
+    ),  # makes inner joins of outer joins, so that the next pass may filter both sides
+    (filter_by_small_sides, has_join),  # last: the conditions added above make more sides small
 )
 
-#: These change the SELECT itself, once its derived tables have their final columns.
+#: These passes change the SELECT when its derived tables have their final columns
 PASSES_AFTER_INNER: tuple[tuple[Pass, PassCondition], ...] = (
-    (use_stored_shapes, has_call(*SHAPE_CALLS)),  # before covers: its conditions stand beside the exact tests of shapes
+    (use_stored_shapes, has_call(*SHAPE_CALLS)),  # before covers: its conditions are next to the exact tests of shapes
     (add_covers, may_have_cover),  # removes the ImpliedWithin of transfer_regions, which must not be emitted
     (move_keys_to_on, has_join),  # before cross-matches: a join with a key is not planned by cubes
-    (merge_matches, joins_by_call(*NEARNESSES)),  # before the plans by hash tables, which take what it leaves
-    (count_matches, joins_by_call(*NEARNESSES)),  # before cross-matches: a match that is only counted tests fewer pairs
+    (
+        merge_matches,
+        joins_by_call(*NEARNESSES),
+    ),  # before the passes that plan hash joins, which take the matches that it leaves
+    (count_matches, joins_by_call(*NEARNESSES)),  # before cross-matches: counting a match tests fewer pairs
     (plan_cross_matches, joins_by_call(*NEARNESSES)),  # adds the equality of cubes
     (add_outer_keys, has_join),  # after every pass that may add a real key
     (enclose_alternatives, has_join),  # after the last condition of an ON
@@ -147,21 +155,20 @@ def rewrite_query(query: Query, context: TranslationContext) -> Rewritten[Query]
     Returns
     -------
     Rewritten[Query]
-        A query with the same result that the emitter, or ``distribute_query`` before it, can take, and what the passes
-        found in it.
+        A query with the same result, for the emitter or ``distribute_query``, and the findings of the passes.
 
     Raises
     ------
     AdqlUnsupported
         If a correlated subquery cannot become a join.
     AdqlSemanticError
-        If ``skyhouse_nearest`` or ``skyhouse_mutual`` stands outside of a join's ON.
+        If ``skyhouse_nearest`` or ``skyhouse_mutual`` is outside a join's ON.
     """
     rewriter = _Rewriter(context)
     return Rewritten(rewriter.rewrite(query), rewriter.has_id_look_up)
 
 
-#: Expressions that hold no query and compare no zeros: nearly all
+#: The classes of most expressions, which contain no query and compare no zeros
 _PLAIN = frozenset((Call, Column, Literal))
 
 

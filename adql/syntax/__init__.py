@@ -1,0 +1,1 @@
+"""The syntax of ADQL: lexer, parser and syntax tree."""

@@ -80,7 +80,7 @@ class Cursor:
         return _new_span((self.starts[at], self.ends[at]))
 
     def take(self, kind: str) -> bool:
-        """Read the next token if it is of this kind, and return whether it was."""
+        """Read the next token if it is of this kind, and return whether it is."""
         if self.kinds[self.at] == kind:
             self.at += 1
             return True

@@ -143,8 +143,8 @@ def _parse_call(cursor: Cursor, first: int, name: Identifier) -> Expression:
         args = _parse_arguments(cursor, name)
     cursor.close_bracket(opening)
     span = cursor.span_from(first)
-    if kind in ARGUMENTS and not star and (wrong := _find_argument_problem(kind, args)):
-        raise AdqlSyntaxError(wrong, span, _find_argument_hint(kind, args))
+    if kind in ARGUMENTS and not star and (wrong := _find_count_error(kind, args)):
+        raise AdqlSyntaxError(wrong, span, _find_count_hint(kind, args))
     if not (cursor.is_word("OVER", cursor.at) and cursor.kinds[cursor.at + 1] == "("):
         return FunctionCall(span, name, args, distinct, star)
     if kind in RESERVED and kind not in SET_FUNCTIONS:
@@ -304,7 +304,7 @@ _GEOMETRY_FORMS = {
 }
 
 
-def _find_argument_problem(name: str, args: Sequence[Expression]) -> str:
+def _find_count_error(name: str, args: Sequence[Expression]) -> str:
     """Return the message about a wrong number of arguments of a reserved function; '' if the number is right."""
     if name in GEOMETRIES:
         if _has_geometry_form(name, args):
@@ -320,8 +320,8 @@ def _find_argument_problem(name: str, args: Sequence[Expression]) -> str:
 _LOGARITHM = "LOG is the natural logarithm; for another base, write LOG(x) / LOG(base)"
 
 
-def _find_argument_hint(name: str, args: Sequence[Expression]) -> Hint:
-    """Return the hint for arguments with which ``_find_argument_problem`` finds a problem."""
+def _find_count_hint(name: str, args: Sequence[Expression]) -> Hint:
+    """Return the hint for a wrong number of arguments."""
     if name == "COUNT":
         return Hint(DISTINCT_ROWS_HINT if args else "COUNT(*) counts rows")
     if name in ("LOG", "LOG10") and len(args) == 2:

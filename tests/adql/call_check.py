@@ -1,4 +1,4 @@
-"""A check of the name and the number of operands of every ``Call`` that tests construct."""
+"""A check of name and number of operands of every ``Call`` that tests construct."""
 
 from __future__ import annotations
 

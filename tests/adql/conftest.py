@@ -1,4 +1,4 @@
-"""Small tables with NULLs, duplicates and awkward values, the same in the engine and in DuckDB; and a way to ask both."""
+"""Small tables with NULLs, duplicates and awkward values in the engine and in DuckDB, and ways to query them."""
 
 from __future__ import annotations
 
@@ -55,11 +55,11 @@ def other() -> Iterator[duckdb.DuckDBPyConnection]:
 
 @pytest.fixture
 def ask(engine: Engine, small: Catalogue) -> Ask:
-    """Ask the small tables in ADQL."""
+    """Return the rows of a query on the small tables."""
     return lambda query: query_rows(engine, small, query)
 
 
-# --- a sky of hard places ----------------------------------------------------------------------------------------------
+# --- difficult positions -----------------------------------------------------------------------------------------------
 
 
 @pytest.fixture(scope="session")
@@ -74,7 +74,7 @@ def others(points: Positions) -> Positions:
 
 @pytest.fixture(scope="session")
 def sky(engine: Engine) -> Catalogue:
-    """The catalogue of both, which are in the engine."""
+    """The catalogue of both tables, which are in the engine."""
     engine.execute("CREATE DATABASE IF NOT EXISTS sky")
     for table, batch in sky_rows():
         store(engine, "sky", table, [batch])

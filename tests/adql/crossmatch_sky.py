@@ -1,4 +1,4 @@
-"""Two small tables that are hard to match, with radii of all sizes, and the separations of all their pairs."""
+"""Two small tables that are difficult to match, with radii of all sizes, and the separations of all pairs of rows."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _COLUMNS = (
 )
 _LAYOUT = Layout(position=("ra", "dec"), id=("id",))
 _TABLES = tuple(Table(name=name, columns=_COLUMNS, layout=_LAYOUT) for name in ("ones", "others", "nothing"))
-#: rows that nothing tells apart: each three times
+#: Indistinguishable rows: each three times
 _TWINS = Table(name="twins", columns=_COLUMNS[1:], layout=_LAYOUT.model_copy(update={"id": ()}))
 MATCHES = Schema(name="matches", tables=(*_TABLES, _TWINS))
 _COUNT = 160
@@ -31,18 +31,18 @@ Pairs = set[tuple[int | None, int | None]]
 
 
 class Sky:
-    """What is in the tables, and the separations of all pairs: ``apart[i, j]`` of left row i and right row j."""
+    """The rows of the tables, and the separation ``apart[i, j]`` of each left row i and right row j."""
 
     def __init__(self) -> None:
         rng = np.random.default_rng(11)
-        self.left = self._rows(*positions(_COUNT, seed=5), rng)
+        self.left = self._make_rows(*positions(_COUNT, seed=5), rng)
         lon, lat = self.left["ra"], self.left["dec"]
         size, angle = 10 ** rng.uniform(-7, 1, len(lon)), rng.uniform(0, 2 * np.pi, len(lon))
         moved = np.clip(np.nan_to_num(lat + size * np.sin(angle), nan=20.0), -90, 90)
         near = (np.nan_to_num(lon + size * np.cos(angle), nan=20.0)) % 360
-        near[np.abs(moved) == 90] = 0  # one name for one place: what is equally near here is so in float64
-        # duplicates of positions, and the left table's own ones
-        self.right = self._rows(
+        near[np.abs(moved) == 90] = 0  # one name for each pole: equal distances are then equal in float64
+        # duplicates of positions, also of the left table's positions
+        self.right = self._make_rows(
             np.concatenate([near, near[:20], np.nan_to_num(lon[:40])]),
             np.concatenate([moved, moved[:20], np.nan_to_num(lat[:40])]),
             rng,
@@ -53,10 +53,10 @@ class Sky:
         self.apart = separation(a["ra"][:, None], a["dec"][:, None], b["ra"][None, :], b["dec"][None, :])
 
     @staticmethod
-    def _rows(
+    def _make_rows(
         lon: NDArray[np.float64], lat: NDArray[np.float64], rng: np.random.Generator
     ) -> dict[str, NDArray[np.float64]]:
-        """With rows of NULL (as NaN here), half a position, and radii from 1e-6 to 180 degrees, odd ones among them."""
+        """Return the columns, with unknown and half known positions, and radii from 1e-6 to 180 degrees and odd radii."""
         lon = np.concatenate([lon, [np.nan, np.nan, 10.0]])
         lat = np.concatenate([lat, [np.nan, 10.0, np.nan]])
         err = 10 ** rng.uniform(-6, 0.5, len(lon))
@@ -65,19 +65,19 @@ class Sky:
 
     @property
     def within_left(self) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
-        """Separations of the left rows from each other, and whether both positions are known."""
+        """The separations of the left rows from each other, and whether both positions are known."""
         known = np.isfinite(self.left["ra"]) & np.isfinite(self.left["dec"])
         lon, lat = np.nan_to_num(self.left["ra"]), np.nan_to_num(self.left["dec"])
         return separation(lon[:, None], lat[:, None], lon[None, :], lat[None, :]), known[:, None] & known[None, :]
 
     def store(self, engine: Engine) -> None:
-        """Into the database ``matches``."""
+        """Store the tables in the database ``matches``."""
         engine.execute("CREATE DATABASE IF NOT EXISTS matches")
-        for table, batch in self.batches():
+        for table, batch in self.make_batches():
             store(engine, "matches", table, [batch])
 
-    def batches(self) -> Iterator[tuple[Table, pa.RecordBatch]]:
-        """Of ones, others, an empty table, and others without an id, each row three times."""
+    def make_batches(self) -> Iterator[tuple[Table, pa.RecordBatch]]:
+        """Yield ones, others, an empty table, and the rows of others three times without an id."""
         nothing = {k: v[:0] for k, v in self.left.items()}
         for table, rows in zip(_TABLES, (self.left, self.right, nothing), strict=True):
             schema = pa.schema([(c.name, c.type.arrow) for c in _COLUMNS])

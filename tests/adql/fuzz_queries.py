@@ -1,7 +1,7 @@
 """Random ADQL from typed templates: mostly well-formed, with extreme constants and occasional damage.
 
-A template's {words} are filled with texts of that kind. Functions come from their table with the kinds that they
-declare. The same dice give the same query.
+Each {word} of a template is replaced by a value of that kind. Functions come from ``adql.functions``, with their declared
+kinds. The same random state gives the same query.
 """
 
 from __future__ import annotations
@@ -151,7 +151,7 @@ _WORDS: dict[str, tuple[str, ...]] = {
     "frame_clause": ("", " ROWS BETWEEN 1 PRECEDING AND 1 FOLLOWING", " RANGE UNBOUNDED PRECEDING", " ROWS CURRENT ROW", " ROWS 1000000 PRECEDING"),
 }  # fmt: skip
 
-#: The kind of a parameter in the table of functions -> the kind of template
+#: Kind of a function's parameter -> kind of template
 _PARAMETERS = {
     "timestamp": "time", "gaia order": "order", "literal": "literal", "pattern": "text", "single": "any", "alike": "number", "geometry": "shape",
 }  # fmt: skip
@@ -190,12 +190,12 @@ def _make_function_templates() -> dict[str, list[str]]:
     for function in (function for overloads in FUNCTIONS.values() for function in overloads):
         if function.name == "ivo_simbadpoint" or function.name.startswith(
             "skyhouse_"
-        ):  # of other services; of ON alone
+        ):  # functions of other services, and functions that only ON may have
             continue
         numbers = (ColumnType("double"),) * len(function.parameters)
         kind = _find_kind(function.infer_result_type(numbers))
         calls = _list_calls(function)
-        if function.name == "ivo_epoch_prop_pos":  # its SQL is long, and grows with what it is made of
+        if function.name == "ivo_epoch_prop_pos":  # its SQL is long, and grows with its operands
             calls = [call.replace("{number}", "{column_real}") for call in calls]
         found.setdefault(kind, []).extend(calls)
     return found
@@ -214,7 +214,7 @@ Column = tuple[str, str]  # as written, kind
 
 
 class Fuzzer:
-    """Random queries over the tables of ``fuzz_tables``; ``steady`` leaves out what is not deterministic."""
+    """Random queries over the tables of ``fuzz_tables``; ``steady`` omits what is not deterministic."""
 
     def __init__(self, dice: random.Random, *, steady: bool = False) -> None:
         self.dice = dice
@@ -226,40 +226,40 @@ class Fuzzer:
     # --- texts ----------------------------------------------------------------------------------------------------------
 
     def make_text(self) -> str:
-        """A query, a spoilt one, or anything."""
+        """Return a query, a damaged query, or random characters."""
         query = self.make_query()
         chance = self.dice.random()
         if chance < 0.7:
             return query
         if chance < 0.97:
-            return self.spoil_query(query)
+            return self.damage_query(query)
         return "".join(chr(self.dice.choice((self.dice.randrange(128), self.dice.randrange(0x2FF), self.dice.randrange(0x1FFFF)))) for _ in range(self.dice.randrange(60)))  # fmt: skip
 
-    def spoil_query(self, query: str) -> str:
-        """With a few tokens left out, twice there, swapped or replaced."""
+    def damage_query(self, query: str) -> str:
+        """Return the query with a few tokens removed, repeated, swapped or replaced."""
         tokens = _TOKEN.findall(query)
         for _ in range(self.dice.choice((1, 1, 2, 5))):
-            place = self.dice.randrange(len(tokens) or 1)
+            at = self.dice.randrange(len(tokens) or 1)
             way = self.dice.randrange(5)
             if way == 0:
-                del tokens[place : place + self.dice.choice((1, 1, 3))]
+                del tokens[at : at + self.dice.choice((1, 1, 3))]
             elif way == 1:
-                tokens[place:place] = tokens[place : place + self.dice.choice((1, 4))]
+                tokens[at:at] = tokens[at : at + self.dice.choice((1, 4))]
             elif way == 2:
                 other = self.dice.randrange(len(tokens) or 1)
-                tokens[place : place + 1], tokens[other : other + 1] = (
+                tokens[at : at + 1], tokens[other : other + 1] = (
                     tokens[other : other + 1],
-                    tokens[place : place + 1],
+                    tokens[at : at + 1],
                 )
             else:
                 spice = (_SPICE, EXTREMES["integer"], EXTREMES["real"], EXTREMES["text"], tokens or ("",))
-                tokens[place : place + (way == 3)] = [self.dice.choice(self.dice.choice(spice))]
+                tokens[at : at + (way == 3)] = [self.dice.choice(self.dice.choice(spice))]
         return " ".join(tokens)
 
     # --- queries --------------------------------------------------------------------------------------------------------
 
     def make_query(self) -> str:
-        """A whole query."""
+        """Return a query with all its clauses."""
         before = ""
         if self._happens(0.1):
             before = f"WITH w AS ({self._make_select([self._pick_kind()])}) "
@@ -278,7 +278,7 @@ class Fuzzer:
         return before + text
 
     def make_partition(self) -> tuple[str, str]:
-        """One table or two, and a condition of their rows."""
+        """Return one or two tables, and a condition on their rows."""
         self._scopes.append([])
         self._room = 1
         tables = ", ".join(self._make_leaf() for _ in range(self.dice.choice((1, 2, 2))))
@@ -290,7 +290,7 @@ class Fuzzer:
         return self.dice.choice(("integer", "real", "text", "time", "value", "value", "shape", "array", "any"))
 
     def _make_select(self, kinds: list[str], depth: int = 3, top: int | None = None) -> str:
-        """With columns x0, x1 ... of these kinds."""
+        """Return a SELECT with columns x0, x1 ... of these kinds."""
         self._scopes.append([])
         from_ = self._make_from()
         group = ""
@@ -333,7 +333,7 @@ class Fuzzer:
         return text
 
     def _make_join_condition(self) -> str:
-        """What joins are made of: nearness above all."""
+        """Return a condition as joins have, mostly a nearness."""
         return self._fill_template(
             self.dice.choice((
                 "{integer} = {integer}", "DISTANCE({point}, {point}) {compare} {number}", "DISTANCE({ra}, {dec}, {ra}, {dec}) {compare} {real}",
@@ -374,7 +374,7 @@ class Fuzzer:
     # --- values ---------------------------------------------------------------------------------------------------------
 
     def make_value(self, kind: str, depth: int) -> str:
-        """A text of a kind; now and then of another one."""
+        """Return a value of a kind, and now and then of another kind."""
         if kind in _WORDS:
             return self._make_word(kind)
         special: dict[str, Callable[[int], str]] = {
@@ -419,7 +419,7 @@ class Fuzzer:
         return self.dice.choice(pools.get(kind, ("NULL",)))
 
     def _pick_column(self, kind: str) -> str:
-        """One of the tables here, sometimes of those around."""
+        """Return a column of the query's tables, sometimes of an outer query's tables."""
         scopes = self._scopes if self._happens(0.2) else self._scopes[-1:]
         found = [name for scope in scopes for name, of in scope if of == kind]
         return self.dice.choice(found) if found else self._pick_extreme(kind)
@@ -431,7 +431,7 @@ class Fuzzer:
         return self.make_value("latitude" if name == "dec" and self._happens(0.5) else "real", depth)
 
     def _make_position(self, depth: int) -> str:
-        """Longitude and latitude of one table, which matches are planned by."""
+        """Return longitude and latitude of one table, by which matches are planned."""
         found = [column.removesuffix(".ra") for column, _ in self._scopes[-1] if column.endswith(".ra")]
         alias = self.dice.choice(found) if found else ""
         return (
@@ -439,7 +439,7 @@ class Fuzzer:
         )
 
     def _make_pair(self, depth: int) -> str:
-        """The positions of the last two tables."""
+        """Return the positions of the last two tables."""
         found = [column.removesuffix(".ra") for column, _ in self._scopes[-1] if column.endswith(".ra")][-2:]
         if len(found) < 2:
             return f"{self._make_position(depth)}, {self._make_position(depth)}"

@@ -21,14 +21,14 @@ from tap_service.storage.engine.engine import Engine
 from tests.adql.storing import catalogue_of, store
 
 _ID = Column(name="id", datatype="int", nullable=False)
-_PLACE = (Column(name="ra", datatype="double", unit="deg"), Column(name="dec", datatype="double", unit="deg"))
+_POSITION = (Column(name="ra", datatype="double", unit="deg"), Column(name="dec", datatype="double", unit="deg"))
 _LAYOUT = Layout(position=("ra", "dec"), id=("id",))
 
 KINDS = Table(
     name="kinds",
     columns=(
         _ID,
-        *_PLACE,
+        *_POSITION,
         Column(name="b", datatype="byte"),
         Column(name="s", datatype="short"),
         Column(name="i", datatype="int"),
@@ -51,7 +51,7 @@ KINDS = Table(
     layout=_LAYOUT,
 )
 FEW = Table(name="few", columns=KINDS.columns[:13], layout=_LAYOUT)
-NONE = Table(name="none", columns=(_ID, *_PLACE, KINDS.columns[8], KINDS.columns[10]), layout=_LAYOUT)
+NONE = Table(name="none", columns=(_ID, *_POSITION, KINDS.columns[8], KINDS.columns[10]), layout=_LAYOUT)
 FUZZ = Schema(name="fuzz", tables=(KINDS, FEW, NONE))
 UPLOAD = Table(name="mine", columns=FEW.columns, layout=Layout(position=("ra", "dec")))
 

@@ -1,4 +1,4 @@
-"""Matches in all kinds of queries, of the tables of ``tests.adql.crossmatch_sky``."""
+"""Queries of all kinds with matches of the tables of ``tests.adql.crossmatch_sky``."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ MATCH_QUERIES = [
     f"SELECT a.id, b.id, c.id FROM matches.ones AS a LEFT JOIN matches.others AS b ON {_NEAR} LEFT JOIN matches.others AS c"
     " ON DISTANCE(POINT(a.ra, a.dec), POINT(c.ra, c.dec)) < 2 * c.err",
     f"SELECT a.id, b.id FROM matches.ones AS a RIGHT JOIN (matches.others AS b JOIN matches.ones AS c ON {_OF_C}) ON {_NEAR}",
-    # conditions beside the nearness
+    # further conditions with the nearness
     f"SELECT a.id, b.id FROM matches.ones AS a LEFT JOIN matches.others AS b ON {_NEAR} AND a.mag < 3 AND b.mag > 2 AND a.mag <> b.mag",
     f"SELECT a.id, b.id FROM matches.ones AS a FULL JOIN matches.others AS b ON {_NEAR} AND a.mag < 3 AND b.mag > 2 AND a.mag <> b.mag",
     f"SELECT a.id, b.id FROM matches.ones AS a FULL JOIN matches.others AS b ON {_NEAR} WHERE a.mag < 3 OR b.id IS NULL",
@@ -71,6 +71,6 @@ def disable_planning(query: str) -> str:
 
 
 def round_values(rows: Rows) -> Rows:
-    """Return the rows in order, their numbers without what another order of operations changes."""
+    """Return the sorted rows, with numbers rounded beyond the effect of the order of operations."""
     rounded = [tuple(round(v, 9) if isinstance(v, float) else v for v in row) for row in rows]
     return sorted(rounded, key=repr)

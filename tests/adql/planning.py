@@ -1,4 +1,4 @@
-"""Two catalogues of the same tables, one without positions and ids, so that nothing is planned by them."""
+"""Two catalogues of the same tables; without positions and ids in the second, nothing is planned by them."""
 
 from __future__ import annotations
 
@@ -43,10 +43,10 @@ PLAIN = Catalogue(_make_catalogue(Layout()).schemas)
 
 @dataclass(frozen=True)
 class Sky:
-    """The tables in the engine; ``places`` has the positions of the rows that have one, by table; ids count from 0."""
+    """The tables in the engine, and the known positions by table; ids count from 0."""
 
     engine: Engine
-    places: dict[str, Positions] = field(repr=False)
+    known_positions: dict[str, Positions] = field(repr=False)
 
     def fetch_rows(self, query: str) -> list[tuple[Any, ...]]:
         """Return the sorted answer of the planned query, which must equal that of the unplanned one."""
@@ -56,27 +56,27 @@ class Sky:
         return planned
 
     def count_granules(self, query: str) -> dict[str, tuple[int, int]]:
-        """Return the granules read and all granules, by ``table#number of the reading in the plan``."""
+        """Return the numbers of granules read and of all granules, by ``table#number of the read in the plan``."""
         translation = translate(query, PLANNED)
         plan = self.engine.explain_query(translation.sql, translation.settings)
         found: dict[str, tuple[int, int]] = {}
-        for place, part in enumerate(re.split(r"ReadFromMergeTree \(planned\.", plan)[1:]):
+        for number, part in enumerate(re.split(r"ReadFromMergeTree \(planned\.", plan)[1:]):
             counts = re.findall(r"Granules: (\d+)/(\d+)", part)
-            found[f"{part.split(')')[0]}#{place}"] = (int(counts[-1][0]), int(counts[0][1])) if counts else (0, 0)
+            found[f"{part.split(')')[0]}#{number}"] = (int(counts[-1][0]), int(counts[0][1])) if counts else (0, 0)
         return found
 
     def find_share_read(self, query: str, name: str) -> float:
-        """Return the greatest part of a table's granules that one reading of the plan reads."""
+        """Return the largest fraction of a table's granules that one read of the plan reads."""
         counts = [count for key, count in self.count_granules(query).items() if key.startswith(f"{name}#")]
         return max(read / max(whole, 1) for read, whole in counts)
 
 
 def fill_tables(engine: Engine) -> Sky:
-    """Fill the tables with positions on the whole sky, at hard places, NULL, NaN and half known; granules have 32 rows."""
+    """Store positions on the whole sky, difficult ones, NULL, NaN and half known; granules have 32 rows."""
     engine.execute("CREATE DATABASE IF NOT EXISTS planned")
-    places = {name: positions(size // 2, seed=i) for i, (name, size) in enumerate(SIZES.items(), 7)}
+    known = {name: positions(size // 2, seed=i) for i, (name, size) in enumerate(SIZES.items(), 7)}
     for table in PLANNED.schemas[0].tables:
-        lon, lat = places[table.name]
+        lon, lat = known[table.name]
         ra = [*lon.tolist(), None, float("nan"), 10.0, None, float("nan")]
         dec = [*lat.tolist(), None, float("nan"), None, 10.0, 10.0]
         mag = [float(i % 10) if i % 17 else None for i in range(len(ra))]
@@ -88,4 +88,4 @@ def fill_tables(engine: Engine) -> Sky:
         )
         engine.execute(create_table_sql(table, f"planned.{table.name}") + ", index_granularity = 32")
         engine.insert_batches(f"planned.{table.name}", [batch])
-    return Sky(engine, places)
+    return Sky(engine, known)

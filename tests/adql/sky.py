@@ -1,4 +1,4 @@
-"""Positions that are hard for spatial indexes, and the separations of a brute force in float64."""
+"""Positions that are difficult for spatial indexes, and separations for brute-force searches in float64."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Positions = tuple[NDArray[np.float64], NDArray[np.float64]]
 BORDER_ARCSEC = 1e-9
 
 #: Directions where coordinates and HEALPix cells are singular: poles, RA 0, cell corners and face borders
-HARD_PLACES = [
+DIFFICULT_POSITIONS = [
     (0, 90),
     (0, -90),
     (0, 0),
@@ -29,10 +29,10 @@ HARD_PLACES = [
 
 
 def positions(count: int, seed: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Longitudes and latitudes in degrees: all over the sky, and clusters of all sizes at the hard places."""
+    """Return longitudes and latitudes in degrees: all over the sky, and in clusters around the difficult positions."""
     rng = np.random.default_rng(seed)
     lon, lat = [rng.uniform(0, 360, count)], [np.degrees(np.arcsin(rng.uniform(-1, 1, count)))]
-    for ra, dec in HARD_PLACES:
+    for ra, dec in DIFFICULT_POSITIONS:
         centre = SkyCoord(ra, dec, unit="deg")
         size = 10 ** rng.uniform(-7, 0.5, count // 10)
         near = centre.directional_offset_by(rng.uniform(0, 360, len(size)) * u.deg, size * u.deg)
@@ -44,12 +44,12 @@ def positions(count: int, seed: int) -> tuple[NDArray[np.float64], NDArray[np.fl
 
 
 def separation(lon1: object, lat1: object, lon2: object, lat2: object) -> NDArray[np.float64]:
-    """Angles in degrees (astropy: Vincenty's formula, good everywhere)."""
+    """Return angles in degrees (astropy: Vincenty's formula, accurate everywhere)."""
     first = SkyCoord(lon1, lat1, unit="deg")
     return np.asarray(first.separation(SkyCoord(lon2, lat2, unit="deg")).deg)
 
 
 def inside(apart: NDArray[np.float64], radius: float) -> tuple[set[int], set[int]]:
-    """Indexes that are within ``radius`` degrees for sure, and those at its border."""
+    """Return the indexes that are certainly within ``radius`` degrees, and the indexes at the border."""
     border = np.abs(apart - radius) * 3600 < BORDER_ARCSEC
     return set(np.flatnonzero((apart <= radius) & ~border).tolist()), set(np.flatnonzero(border).tolist())

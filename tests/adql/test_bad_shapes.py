@@ -1,4 +1,4 @@
-"""Shapes that are none: of constants and of too few arguments an error with its place and the way out, of rows the answer that docs/adql.md tells."""
+"""Numbers that define no shape: an error with position and hint for constants, the documented answer for rows."""
 
 from __future__ import annotations
 
@@ -19,9 +19,13 @@ CONSTANTS = [
     ("POLYGON(0, 0, 1, 1, 0, 1, 1, 0)", "edges 1 and 3 of the polygon cross", "POLYGON"),
     ("POLYGON(0, 0, 1, 0, 2, 0)", "the polygon encloses no area", "POLYGON"),
     ("POLYGON(0, 0, 180, 0, 0, 1)", "two neighbouring vertices of the polygon are antipodes", "POLYGON"),
-    ("POLYGON(ra, dec, ra)", "in pairs; these are 3 arguments", "ra, dec, ra)"),
-    ("POLYGON('GALACTIC', ra, dec, ra, dec, ra)", "in pairs; these are 5 arguments", "ra, dec, ra"),
-    ("POLYGON(ra, dec, ra, dec)", "in pairs; these are 4 arguments", "ra, dec, ra, dec)"),
+    ("POLYGON(ra, dec, ra)", "three or more pairs of longitude and latitude, not 3 numbers", "ra, dec, ra)"),
+    (
+        "POLYGON('GALACTIC', ra, dec, ra, dec, ra)",
+        "three or more pairs of longitude and latitude, not 5 numbers",
+        "ra, dec, ra",
+    ),
+    ("POLYGON(ra, dec, ra, dec)", "three or more pairs of longitude and latitude, not 4 numbers", "ra, dec, ra, dec)"),
     ("BOX(0, 0, 180, 1)", "BOX of width 180 degrees", "BOX"),
     ("BOX(0, 0, 1, -1)", "BOX of height -1 degrees", "BOX"),
     ("REGION('Circle 1 2 -1')", "radius -1 is not between 0 and 180 degrees", "Circle 1 2 -1"),
@@ -36,7 +40,7 @@ CONSTANTS = [
 
 
 @pytest.mark.parametrize(("shape", "message", "at"), CONSTANTS)
-def test_constants_are_refused_where_they_stand(shape: str, message: str, at: str, sky: Catalogue) -> None:
+def test_constants_are_refused_with_their_position(shape: str, message: str, at: str, sky: Catalogue) -> None:
     query = f"SELECT id FROM points WHERE 1 = INTERSECTS(POINT(ra, dec), {shape})"
     if shape.startswith("POINT"):
         query = query.replace("INTERSECTS", "CONTAINS").replace(shape, f"CIRCLE({shape}, 1)")
@@ -48,7 +52,7 @@ def test_constants_are_refused_where_they_stand(shape: str, message: str, at: st
 @pytest.mark.parametrize(
     ("expression", "value"),
     [
-        # an empty MOC is no direction: it meets nothing, all of it is in everything, its area is 0
+        # an empty MOC contains no direction: it meets nothing, every shape contains it, its area is 0
         ("CONTAINS(POINT(1, 2), REGION('4/'))", 0),
         ("INTERSECTS(CIRCLE(1, 2, 3), REGION('4/'))", 0),
         ("CONTAINS(REGION('4/'), CIRCLE(1, 2, 3))", 1),
@@ -65,16 +69,16 @@ def test_constants_are_refused_where_they_stand(shape: str, message: str, at: st
         ("AREA(CIRCLE(1, 2, -0.5 - id))", 0.0),
         ("ROUND(AREA(CIRCLE(1, 2, 180.5 + id)), 3)", 41252.961),
         ("AREA(CIRCLE(1, 2, SQRT(-1 - id)))", None),
-        # declinations of rows beyond a pole go on over it: 91 at ra 0 is 89 at ra 180
+        # declinations of rows beyond 90 continue over the pole: 91 at ra 0 is 89 at ra 180
         ("CONTAINS(POINT(180, 89), CIRCLE(0, 91 + id, 0.001))", 1),
-        # coordinates of rows that are NaN are unknown
+        # NaN coordinates of rows are unknown
         ("CONTAINS(POINT(SQRT(-1 - id), 2), CIRCLE(1, 2, 3))", None),
         ("CONTAINS(POINT(1, 2), POLYGON(0, 0, 5, 0, 5, SQRT(-1 - id)))", None),
         ("DISTANCE(POINT(1, 2), POINT(NULLIF(id, 0), 2))", None),
-        # and so are constants that are none, which the engine computes beforehand
+        # NaN constants too, which the engine computes beforehand
         ("COORD1(CENTROID(BOX('FK4', id, 2, NULL, 3)))", None),
         ("AREA(BOX('FK4', id, 2, 1 / 0.0, 3))", None),
-        # polygons of rows: without three distinct vertices a line, crossing ones have what they wind around
+        # polygons of rows: a line without three distinct vertices; crossing edges enclose what they wind around
         ("CONTAINS(POINT(1, 1), POLYGON(0, 0, 2 + id, 2, 0, 0))", 0),
         ("CONTAINS(POINT(2, 2), POLYGON(0, 0, 2 + id, 2, 0, 0))", 1),
         ("ROUND(AREA(POLYGON(0, 0, 2 + id, 2, 0, 0)), 9)", 0.0),

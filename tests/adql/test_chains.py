@@ -1,4 +1,4 @@
-"""Long chains of AND and OR: flat, and equalities of one value are one IN, with SQL's three values."""
+"""Long chains of AND and OR are flat; equalities of one value become one IN, with three-valued logic."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ from tests.support.adql_rows import Ask
         "-mag <> 0.0 AND -mag <> parallax AND -mag <> 7.0 AND -mag <> n_obs",
     ],
 )
-def test_the_meaning_stays(condition: str, ask: Ask, other: duckdb.DuckDBPyConnection) -> None:
+def test_the_meaning_is_kept(condition: str, ask: Ask, other: duckdb.DuckDBPyConnection) -> None:
     for where in (
         condition,
         f"NOT ({condition})",

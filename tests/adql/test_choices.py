@@ -1,4 +1,4 @@
-"""CASE of many branches: a look-up has the values of its branches tested one by one, and so many others are refused."""
+"""CASE with many branches: look-ups equal branches tested one by one; too many other branches are refused."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from adql.translation import translate
 from clickhouse_schema.catalogue import Catalogue
 from tests.support.adql_rows import Rows
 
-#: Values of the small tables and neighbours of theirs, some twice, with keys of the other kind of number
+#: Values of the small tables and their neighbours, some twice, and keys of the other type of number
 _KEYS = {
     "n_obs": ["3", "0", "-7", "32767", "32768", "2.0", "2.5", "-1e0", "10", "3", "1e300", "-9223372036854775808", "5"],
     "big": [
@@ -24,7 +24,7 @@ _KEYS = {
     "name": ["'alpha'", "'Beta'", "'beta'", "'Éta_é'", "'100%'", "'back\\slash'", "''", "'it''s'", "'alpha'", "'x'", "'y'", "'z'"],
 }  # fmt: skip
 
-#: Results of one kind, NULL among them, and what stands for the others
+#: Results of one type, some NULL, and the result of ELSE
 _RESULTS = [
     (["5", "NULL", "-2"], "n_obs"),
     (["0.5", "NULL", "7"], "-1"),
@@ -34,8 +34,8 @@ _RESULTS = [
 
 
 @pytest.mark.parametrize("column", _KEYS)
-def test_a_look_up_is_its_branches(column: str, ask: Callable[[str], Rows], small: Catalogue) -> None:
-    """Both forms of CASE, OR in a branch, and branches of another kind between; each beside the same one by one."""
+def test_a_look_up_equals_its_branches(column: str, ask: Callable[[str], Rows], small: Catalogue) -> None:
+    """Test both forms of CASE, OR in a branch, and other branches in between, against branches tested one by one."""
     keys = _KEYS[column]
     selected: list[str] = []
     for results, otherwise in _RESULTS:
@@ -45,7 +45,7 @@ def test_a_look_up_is_its_branches(column: str, ask: Callable[[str], Rows], smal
         twice = " ".join(
             f"WHEN {column} = {key} OR {keys[i - 1]} = {column} THEN {result}" for i, (key, result) in enumerate(pairs)
         )
-        # TRUE AND ... is no comparison
+        # TRUE AND ... is not a comparison
         plain = " ".join(f"WHEN TRUE AND {column} = {key} THEN {result}" for key, result in pairs)
         plainly = " ".join(
             f"WHEN TRUE AND ({column} = {key} OR {keys[i - 1]} = {column}) THEN {result}"
@@ -84,7 +84,7 @@ def test_a_look_up_may_be_grouped_and_used_in_conditions(ask: Callable[[str], Ro
     assert ask(joined) == [(6,)]
 
 
-def test_too_many_branches_that_are_no_look_up_are_refused(small: Catalogue) -> None:
+def test_too_many_branches_other_than_a_look_up_are_refused(small: Catalogue) -> None:
     whens = " ".join(f"WHEN mag < {i} THEN {i}" for i in range(MAX_BRANCHES + 1))
     with pytest.raises(AdqlUnsupported, match="branches of CASE that are not look-ups"):
         translate(f"SELECT CASE {whens} END FROM stars", small)

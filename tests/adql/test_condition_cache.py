@@ -1,4 +1,4 @@
-"""No query changes the answers of those that follow, whatever the engine remembers of their conditions."""
+"""No query changes later answers, although the engine caches conditions."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ ROWS = {
     "others": [(1, 1, 2, 2.0), (2, 1, 2, 1.0), (3, None, None, None), (4, 2, 0, -0.0), (5, 7, 1, 3.0)],
 }
 CONDITION = "SELECT a.id FROM remembered.ones AS a WHERE a.id = a.j"
-#: Its joins leave no row of the condition's
+#: Its joins remove all rows of the condition
 JOINED = (
     f"{CONDITION} AND EXISTS (SELECT b.j FROM remembered.others AS b WHERE b.j = a.j AND b.j IN"
     " (SELECT CASE WHEN COUNT(*) > 1 THEN SUM(c.x) ELSE 7 END FROM remembered.others AS c"

@@ -1,4 +1,4 @@
-"""Every AND that ClickHouse sees is between conjuncts: elsewhere it loses rows (``clickhouse_schema.conjunction_sql``)."""
+"""ClickHouse sees AND between conjuncts only: elsewhere AND loses rows (``clickhouse_schema.conjunction_sql``)."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def empty_tables(engine: Engine) -> Engine:
 
 
 def find_inner_conjunctions(tree: str) -> list[str]:
-    """Return the lines of EXPLAIN QUERY TREE with an AND that is not between conjuncts or parts of an OR of such."""
+    """Return the lines of EXPLAIN QUERY TREE with an AND inside other operators than AND and OR."""
     found, above = [], []
     for line in tree.splitlines():
         node = _NODE.match(line)

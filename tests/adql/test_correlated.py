@@ -1,4 +1,4 @@
-"""Correlated subqueries: each answer is DuckDB's, and none reaches the engine."""
+"""Correlated subqueries equal DuckDB's, and never reach the engine."""
 
 from __future__ import annotations
 
@@ -123,7 +123,7 @@ def test_usage_of_merged_columns(ask: Ask) -> None:
         "SELECT id FROM small.stars JOIN small.spectra USING (id)"
         " WHERE EXISTS (SELECT * FROM small.spectra AS q WHERE q.star = id AND q.id > 100) OR id = 3"
     )
-    # the inner table has an id of its own, which hides the outer one
+    # the inner table has an id, which hides the outer table's id
     assert ask(query) == [(3,)]
 
 
@@ -133,7 +133,7 @@ def test_usage_of_merged_columns(ask: Ask) -> None:
         (
             "SELECT s.id FROM small.stars AS s LEFT JOIN small.spectra AS p"
             " ON EXISTS (SELECT * FROM small.stars AS t WHERE t.id = p.star AND t.mag = s.mag)",
-            "a subquery in the ON of an outer join uses columns of more than one of the joined tables",
+            "a subquery in the ON of an outer join uses columns of several joined tables",
         ),
         (
             "SELECT id FROM (SELECT TOP 5 * FROM small.stars) AS s"
@@ -162,7 +162,7 @@ def test_what_cannot_be_joined_is_refused(query: str, message: str, small: Catal
 
 # --- random queries ---------------------------------------------------------------------------------------------------
 
-#: Table -> column -> kind, n for numbers and t for texts
+#: Table -> column -> kind: n for numbers, t for texts
 COLUMNS = {
     "stars": {"id": "n", "mag": "n", "parallax": "n", "n_obs": "n", "name": "t"},
     "spectra": {"id": "n", "star": "n", "flux": "n", "name": "t"},
@@ -171,7 +171,7 @@ COLUMNS = {
 
 @dataclass
 class Generator:
-    """Makes random queries; ``scopes`` has alias -> table of each open query, the innermost last."""
+    """A generator of random queries; ``scopes`` has alias -> table of each open query, the innermost last."""
 
     dice: random.Random
     scopes: list[dict[str, str]] = field(default_factory=list)
@@ -199,7 +199,7 @@ class Generator:
         return f"{parts[0]} {kind} {parts[1]} ON {self.make_tie(*list(scope))}{self.make_on_subquery(self.dice.choice(list(scope)))}"
 
     def make_on_subquery(self, alias: str) -> str:
-        """Return nothing, or a condition of ON with a subquery that uses one of the joined tables."""
+        """Return a condition of ON with a subquery that uses a joined table, or nothing."""
         if self.dice.random() < 0.7:
             return ""
         self.aliases += 1
@@ -222,7 +222,7 @@ class Generator:
         return f"{self.pick_column(one, kind)} {op} {self.pick_column(two, kind)}"
 
     def pick_outer_alias(self) -> str:
-        """Return an alias of an outer query, mostly of the next one."""
+        """Return an alias of an outer query, mostly of the nearest."""
         scopes = self.scopes[:-1] or self.scopes
         scope = scopes[-1] if self.dice.random() < 0.75 else self.dice.choice(scopes)
         return self.dice.choice(list(scope))

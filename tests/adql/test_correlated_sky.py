@@ -1,4 +1,4 @@
-"""Correlated subqueries tied by a nearness: cube joins, compared with a brute-force search."""
+"""Correlated subqueries tied by a nearness become cube joins: compared with a brute-force search."""
 
 from __future__ import annotations
 

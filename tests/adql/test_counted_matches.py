@@ -1,4 +1,4 @@
-"""Matches whose pairs are only counted: by whole cells of the sky, with the numbers of a brute-force search."""
+"""Matches whose pairs are only counted, cell by cell: compared with a brute-force search."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ from tap_service.storage.engine.engine import Engine
 from tests.adql.crossmatch_sky import Sky
 from tests.support.adql_rows import Rows, query_rows
 
-#: Separations closer to a radius than this, in degrees and relative to it, may be on either side
+#: A separation that differs less from a radius, in degrees and relative to it, may be on either side
 _BORDER = 1e-12
 
 _NEAR = "DISTANCE(a.ra, a.dec, b.ra, b.dec) {} {!r}"
 
 
 def crowd(catalogue: Catalogue, radius: float, pairs: float) -> Catalogue:
-    """Return the catalogue of a sky so crowded that a row has about so many partners."""
+    """Return the catalogue of a sky so crowded that a row has about ``pairs`` partners."""
     density = pairs / (math.pi * radius**2)
     names = ("ones", "others", "nothing", "twins")
     return replace(catalogue, local_densities={("matches", name): density for name in names})
@@ -60,7 +60,7 @@ def test_counts_are_exact(
 @pytest.mark.parametrize(
     "query",
     [
-        # conditions on either side, groups by either side, what is computed from the count
+        # conditions on either side, groups by either side, expressions of the count
         "SELECT a.mag, COUNT(*) AS n FROM {join} ON {near} WHERE a.id > 20 AND b.mag < 5 GROUP BY a.mag HAVING COUNT(*) > 2 ORDER BY n DESC, a.mag",
         "SELECT b.mag + 1, 2 * COUNT(*) FROM {join} ON {near} AND a.id > 20 AND b.id <> 4 GROUP BY b.mag ORDER BY 1",
         "SELECT TOP 5 a.id, COUNT(*) FROM {join} ON {near} GROUP BY a.id ORDER BY COUNT(*) DESC, a.id",
@@ -105,7 +105,7 @@ def _sort(rows: Rows) -> Rows:
         "SELECT COUNT(*) FROM {join} ON {near} JOIN matches.ones AS c ON c.id = a.id",
     ],
 )
-def test_others_test_every_pair(query: str, match_catalogue: Catalogue) -> None:
+def test_other_queries_test_every_pair(query: str, match_catalogue: Catalogue) -> None:
     join = "matches.ones AS a JOIN matches.others AS b"
     text = query.format(join=join, left=join.replace("JOIN", "LEFT JOIN"), near=_NEAR.format("<", 3))
     assert not is_counted(text, crowd(match_catalogue, 3, 3000))
@@ -123,7 +123,7 @@ _POSITIONS = """(SELECT arrayJoin([0., 1e-9, 44.9, 90., 180., 359.999999999]) AS
 
 @pytest.mark.parametrize("height", [0.001, 0.7, 7.1, 29.9])
 def test_cells_contain_their_rows_and_know_their_neighbours(height: float, engine: Engine) -> None:
-    """The centre of a row's cell is within the cell's radius, and cells that are near each other are listed once."""
+    """A row is within its cell's radius of the cell's centre, and cells near each other are listed once."""
     vector = direction_sql("lon", "lat")
     cell, centre = zone_cell_sql(vector, height), zone_cell_centre_sql("cell", height)
     rows = f"(SELECT {cell} AS cell, {', '.join(f'{v} AS {n}' for v, n in zip(vector, 'xyz', strict=True))} FROM {_POSITIONS})"

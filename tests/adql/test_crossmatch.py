@@ -1,4 +1,4 @@
-"""Cross-matches find exactly the pairs of a brute-force search: every kind of join, at hard places."""
+"""Cross-matches find exactly the pairs of a brute-force search, in every kind of join, at difficult positions."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from tests.adql.crossmatch_sky import Pairs, Sky
 from tests.adql.match_queries import MATCH_QUERIES, disable_planning, round_values
 from tests.support.adql_rows import Rows, query_rows
 
-#: Separations closer to a radius than this, in degrees and relative to it, may be on either side
+#: A separation that differs less from a radius, in degrees and relative to it, may be on either side
 _BORDER = 1e-12
 
 
@@ -108,7 +108,7 @@ _EXTREMES = ("5e-324", "1e-309", "2.3e-308", "1e-160", "1e-154", "1e-20", "-0.0"
 
 
 def test_extreme_radii(ask_matches: Callable[[str], Rows], match_catalogue: Catalogue, engine: Engine) -> None:
-    """The pairs are those of the plain comparison, with and without counts of rows."""
+    """Pairs equal the plain comparison's, with and without counts of rows."""
     near = "DISTANCE(a.ra, a.dec, b.ra, b.dec)"
     bounds = [(operator, radius) for radius in _EXTREMES for operator in ("<", "<=")]
     from_ = "FROM matches.ones AS a JOIN matches.others AS b ON"
@@ -121,7 +121,7 @@ def test_extreme_radii(ask_matches: Callable[[str], Rows], match_catalogue: Cata
 
 
 def _compare_as_numbers(near: str, operator: str, radius: str) -> str:
-    """Return the comparison as one of numbers, which tests every pair; borders are inside, to the rounding of positions."""
+    """Return a comparison of numbers, which tests every pair; borders are inside, to the rounding of positions."""
     border = math.degrees(ROUNDING) if operator == "<=" and float(radius) >= 0 else 0.0
     return f"{disable_planning(near)} {operator} {float(radius) + border!r}"
 

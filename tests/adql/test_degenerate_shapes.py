@@ -1,8 +1,8 @@
-"""Shapes without width, and shapes that share only an edge, a corner or a pole, in every relation on every route.
+"""Shapes without width, and shapes that share only an edge, a corner or a pole, in every relation, evaluated in every way.
 
-Most are ranges of longitude and latitude, also where they are written as points, circles around a pole, or polygons of
-meridians and the equator, so that comparisons of numbers tell their relations, without any geometry. The others have
-answers that were found by hand.
+Most shapes are ranges of longitude and latitude, perhaps written as points, circles around a pole, or polygons of
+meridians and the equator. Comparisons of numbers decide their relations, without geometry. The answers for the other
+shapes were found by hand.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ class Figure:
         return self.south == self.north and abs(self.south) == 90
 
 
-def _range(west: float, east: float, south: float, north: float) -> Figure:
+def _make_range(west: float, east: float, south: float, north: float) -> Figure:
     width = 360 if east - west >= 360 else (east - west) % 360
     return Figure(f"range {west} {east} {south} {north}", west, width, south, north)
 
@@ -73,56 +73,56 @@ FIGURES = [
     # positions, as points, circles and ranges
     Figure("point 10 2", 10, 0, 2, 2),
     Figure("circle 10 2 0", 10, 0, 2, 2),
-    _range(10, 10, 2, 2),
-    _range(370, 10, 2, 2),
+    _make_range(10, 10, 2, 2),
+    _make_range(370, 10, 2, 2),
     Figure("point 20 5", 20, 0, 5, 5),
     Figure("point 0 0", 0, 0, 0, 0),
     Figure("point 77 90", 77, 0, 90, 90),
-    _range(10, 20, 90, 90),
-    _range(0, 360, -90, -90),
+    _make_range(10, 20, 90, 90),
+    _make_range(0, 360, -90, -90),
     # lines
-    _range(10, 10, 0, 5),
-    _range(10, 10, 1, 2),
-    _range(10, 10, 2, 9),
-    _range(120, 120, -90, 90),
-    _range(300, 300, 0, 90),
-    _range(10, 20, 5, 5),
-    _range(12, 15, 5, 5),
-    _range(10, 20, 0, 0),
-    _range(350, 20, 0, 0),
-    _range(0, 360, 5, 5),
-    _range(0, 360, 0, 0),
-    _range(90, 270, 0, 0),
-    _range(-90, 270, 0, 0),
+    _make_range(10, 10, 0, 5),
+    _make_range(10, 10, 1, 2),
+    _make_range(10, 10, 2, 9),
+    _make_range(120, 120, -90, 90),
+    _make_range(300, 300, 0, 90),
+    _make_range(10, 20, 5, 5),
+    _make_range(12, 15, 5, 5),
+    _make_range(10, 20, 0, 0),
+    _make_range(350, 20, 0, 0),
+    _make_range(0, 360, 5, 5),
+    _make_range(0, 360, 0, 0),
+    _make_range(90, 270, 0, 0),
+    _make_range(-90, 270, 0, 0),
     # areas with common edges, corners and poles
-    _range(10, 20, 0, 5),
-    _range(12, 15, 1, 2),
-    _range(20, 30, 0, 5),
-    _range(20, 30, 5, 10),
-    _range(20, 30, 10, 20),
-    _range(350, 10, -5, 5),
-    _range(-10, 10, -5, 5),
-    _range(10, 350, -5, 5),
-    _range(0, 360, -5, 5),
-    _range(0, 180, 0, 5),
-    _range(180, 0, -5, 0),
-    _range(30, 60, 80, 90),
-    _range(200, 210, 70, 90),
-    _range(200, 210, -90, -70),
-    _range(0, 360, 85, 90),
+    _make_range(10, 20, 0, 5),
+    _make_range(12, 15, 1, 2),
+    _make_range(20, 30, 0, 5),
+    _make_range(20, 30, 5, 10),
+    _make_range(20, 30, 10, 20),
+    _make_range(350, 10, -5, 5),
+    _make_range(-10, 10, -5, 5),
+    _make_range(10, 350, -5, 5),
+    _make_range(0, 360, -5, 5),
+    _make_range(0, 180, 0, 5),
+    _make_range(180, 0, -5, 0),
+    _make_range(30, 60, 80, 90),
+    _make_range(200, 210, 70, 90),
+    _make_range(200, 210, -90, -70),
+    _make_range(0, 360, 85, 90),
     Figure("circle 0 90 5", 0, 360, 85, 90),
     Figure("circle 44 -90 20", 0, 360, -90, -70),
     Figure("circle 0 90 90", 0, 360, 0, 90),
-    _range(0, 360, -90, 0),
+    _make_range(0, 360, -90, 0),
     Figure("polygon 0 0 90 0 0 90", 0, 90, 0, 90),
     Figure("polygon 10 0 20 0 15 90", 10, 10, 0, 90),
     Figure("polygon 20 0 15 -90 10 0", 10, 10, -90, 0),
     # everything
-    _range(0, 360, -90, 90),
+    _make_range(0, 360, -90, 90),
     Figure("circle 5 5 180", 0, 360, -90, 90),
 ]
 
-#: Two regions, whether the first is in the second, and whether they meet
+#: Two regions; whether the first is inside the second; whether they meet
 BY_HAND = [
     # (10, 5) is 4.98 degrees from (15, 5); (10, 0) is 5 from (15, 0), and (10, 1) is 5.10
     ("range 10 10 0 5", "circle 15 5 5", 0, 1),
@@ -156,7 +156,7 @@ BY_HAND = [
     ("Intersection (Range 0 10 80 90 Range 100 110 80 90)", "point 33 90", 1, 1),
     ("Intersection (Range 0 10 80 90 Range 100 110 80 90)", "circle 0 80 9", 0, 0),
     ("Intersection (Range 0 10 80 90 Range 100 110 80 90)", "range 50 50 0 90", 1, 1),
-    # the border of what is taken away is not in the rest, and may be touched
+    # the border of a removed shape is not in the rest, and may be touched
     ("point 15 0", "Not (Circle 20 0 5)", 0, 0),
     ("circle 10 0 5", "Not (Circle 20 0 5)", 1, 1),
     ("circle 10 0 5.1", "Not (Circle 20 0 5)", 0, 1),
@@ -169,7 +169,7 @@ BY_HAND = [
     ("range 15 15 0 1", "Difference (Circle 10 0 9 Circle 20 0 5)", 1, 1),
     ("range 15.1 15.1 -1 1", "Difference (Circle 10 0 9 Circle 20 0 5)", 0, 1),
     ("point 15 -0", "circle 15 -0 5", 1, 1),
-    # vertices that repeat their neighbours but for rounding do not reach their antipodes
+    # vertices that equal their neighbours up to rounding do not reach their antipodes
     ("polygon 0 80 90 80 90 90 0 90", "circle 0 90 12", 1, 1),
     ("polygon 0 80 90 80 90 90 0 90", "point 77 -90", 0, 0),
     ("point 180 -10", "polygon 0 10 10 10 5 20 360 10", 0, 0),
@@ -179,7 +179,7 @@ BY_HAND = [
     ("range 0 6 0 0", "polygon -3 -3 1 -3 1 0 1.5 1 2 0 2 -3 9 -3 9 9 -3 9", 0, 1),
     ("polygon 0 0 6 0 3 -2", "polygon -3 -3 1 -3 1 0 1.5 1 2 0 2 -3 9 -3 9 9 -3 9", 0, 1),
     ("polygon 2 0 6 0 3 4", "polygon -3 -3 1 -3 1 0 1.5 1 2 0 2 -3 9 -3 9 9 -3 9", 1, 1),
-    # polygons that touch what is taken away
+    # polygons that touch a removed shape
     ("polygon 0 -1 0 1 1 3", "Not (Range -1 0 0 90)", 1, 1),
     ("polygon 0 -1 0 1 -0.5 3", "Not (Range -1 0 0 90)", 0, 1),
     ("polygon 5 0 5 3 15 0", "Not (Circle 20 0 5)", 1, 1),
@@ -197,8 +197,8 @@ _TEXTS += dict.fromkeys(text for pair in BY_HAND for text in pair[:2] if text no
 _COUNT = len(FIGURES)
 
 
-def _answers(name: str) -> dict[tuple[int, int], bool]:
-    """Return the answer for each pair of rows of which it is known."""
+def _find_answers(name: str) -> dict[tuple[int, int], bool]:
+    """Return the known answers for pairs of rows."""
     test = Figure.is_inside if name == "CONTAINS" else Figure.is_meeting
     found = {(i, j): test(one, other) for i, one in enumerate(FIGURES) for j, other in enumerate(FIGURES)}
     for one, other, inside, meets in BY_HAND:
@@ -209,19 +209,19 @@ def _answers(name: str) -> dict[tuple[int, int], bool]:
     return found
 
 
-ANSWERS = {name: _answers(name) for name in ("CONTAINS", "INTERSECTS")}
+ANSWERS = {name: _find_answers(name) for name in ("CONTAINS", "INTERSECTS")}
 
 _COLUMN_OF = {"point": "x", "circle": "c", "polygon": "v", "range": "r"}
 
 
-def _numbers(text: str) -> list[float]:
+def _read_numbers(text: str) -> list[float]:
     return [float(word) for word in text.split()[1:]]
 
 
-def _batch() -> pa.RecordBatch:
+def _make_batch() -> pa.RecordBatch:
     values: dict[str, list[Any]] = {"id": [*range(len(_TEXTS))], "s": _TEXTS}
     for word, name in _COLUMN_OF.items():
-        values[name] = [_numbers(text) if text.startswith(word) else [] for text in _TEXTS]
+        values[name] = [_read_numbers(text) if text.startswith(word) else [] for text in _TEXTS]
     arrays = {column.name: pa.array(values[column.name], column.type.arrow) for column in TABLE.columns}
     for column in TABLE.columns:
         assert not shape_columns.find_bad_shapes(column.type, arrays[column.name])
@@ -232,14 +232,14 @@ def _batch() -> pa.RecordBatch:
     return pa.RecordBatch.from_pydict(arrays)
 
 
-#: Asks with a number of rows in the catalogue: of a million, joins are planned as cross-matches
+#: Runs a query with a number of rows in the catalogue; with a million, joins are planned as cross-matches
 Ask = Callable[..., Rows]
 
 
 @pytest.fixture(scope="module")
 def ask(engine: Engine) -> Ask:
     engine.execute("CREATE DATABASE IF NOT EXISTS degenerate")
-    store(engine, "degenerate", TABLE, [_batch()])
+    store(engine, "degenerate", TABLE, [_make_batch()])
     schema = Schema(name="degenerate", tables=(TABLE,))
 
     def ask_rows(query: str, rows: int = 100) -> Rows:
@@ -267,13 +267,13 @@ def test_constants() -> None:
         assert _find_wrong(name, found) == []
 
 
-#: Columns of both shapes: texts hold every shape
+#: Columns of both shapes; s has shapes of all kinds
 _PAIRS = ["xr", "rx", "cr", "rc", "vr", "rv", "xx", "cx", "vx", "sx", "ss"]
 
 
 @pytest.mark.parametrize(("one", "other"), _PAIRS)
 def test_columns(one: str, other: str, ask: Ask) -> None:
-    """Test values, conditions, and joins that are planned as cross-matches; some, for texts their SQL is long."""
+    """Test values, conditions, and joins that are planned as cross-matches; not all, since the SQL of texts is long."""
     relations = [f"{name}(a.{one}, b.{other})" for name in ANSWERS]
     rows = ask(f"SELECT a.id, b.id, {', '.join(relations)} FROM edges AS a, edges AS b")
     assert len(rows) == len(_TEXTS) ** 2
@@ -287,7 +287,7 @@ def test_columns(one: str, other: str, ask: Ask) -> None:
             assert {*ask(f"SELECT a.id, b.id FROM edges AS a JOIN edges AS b ON 1 = {relation}", 10**6)} == true
 
 
-#: A text and the relations that are tested as values and as conditions; 2 and 3 are CONTAINS with the column first, last
+#: Text -> relations tested as values and conditions: 1 is INTERSECTS, 2 and 3 are CONTAINS with the column first, last
 _CONSTANTS = {
     "point 20 5": (1, 2, 3),
     "range 10 10 0 5": (1, 2, 3),
@@ -301,7 +301,7 @@ _CONSTANTS = {
 
 
 @pytest.mark.parametrize("text", _CONSTANTS)
-def test_constants_beside_columns(text: str, ask: Ask) -> None:
+def test_constants_with_columns(text: str, ask: Ask) -> None:
     """Test values, and conditions, which read only the rows whose shape covers are near the constant."""
     j = _TEXTS.index(text)
     constant = f"POINT({', '.join(text.split()[1:])})" if text.startswith("point") else f"REGION('{text}')"

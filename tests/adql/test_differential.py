@@ -1,6 +1,6 @@
-"""Random queries over three small tables give the rows that an independent engine gives.
+"""Random queries over three small tables give the same rows as an independent engine.
 
-FUZZ_EXAMPLES=20000 runs longer, and other queries each time.
+FUZZ_EXAMPLES=20000 runs longer, with other queries each time.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ _EXAMPLES = os.environ.get("FUZZ_EXAMPLES", "")
 
 
 class Reference:
-    """DuckDB, started anew when it breaks."""
+    """DuckDB, restarted when it crashes."""
 
     def __init__(self) -> None:
         self.connection = independent_engine()
 
     def rows(self, sql: str) -> Rows:
-        """The answer; a query that is beyond DuckDB, which is about one in a thousand, counts for nothing."""
+        """Return the answer; a query that DuckDB cannot run, about one in a thousand, is not counted."""
         try:
             return self.connection.execute(sql).fetchall()
         except (duckdb.InternalException, duckdb.FatalException):

@@ -1,4 +1,4 @@
-"""Where the parts of a query are computed on a cluster, read from its SQL. tests/cluster compares the answers."""
+"""Which server computes which part of a query, read from its SQL. tests/cluster compares the answers."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from clickhouse_schema.shard_map import CLUSTER_NAME, MAP_ORDER, Sharding, Shard
 
 SHARDS = 6
 
-_PLACE = (Column(name="ra", datatype="double"), Column(name="dec", datatype="double"))
+_POSITION = (Column(name="ra", datatype="double"), Column(name="dec", datatype="double"))
 _ID = Column(name="id", datatype="long", nullable=False)
 _OBJECT = Column(name="object", datatype="long")
 
@@ -29,7 +29,7 @@ def _make_child(name: str, parent: str = "objects", *, is_placed: bool = True) -
     layout = Layout(id=("id",), time="mjd", overlap_radius=0.01, parent="of")
     return Table(
         name=name,
-        columns=(_ID, _OBJECT, *_PLACE, Column(name="mjd", datatype="double")),
+        columns=(_ID, _OBJECT, *_POSITION, Column(name="mjd", datatype="double")),
         keys=(
             ForeignKey(name="of", columns=("object",), referencedTable=f"s.{parent}", referencedColumns=("id",)),
         ),
@@ -39,7 +39,7 @@ def _make_child(name: str, parent: str = "objects", *, is_placed: bool = True) -
 
 OBJECTS = Table(
     name="objects",
-    columns=(_ID, *_PLACE, Column(name="mag", datatype="float")),
+    columns=(_ID, *_POSITION, Column(name="mag", datatype="float")),
     layout=Layout(position=("ra", "dec"), id=("id",), overlap_radius=0.1),
 )
 TABLES = (
@@ -53,7 +53,7 @@ TABLES = (
     Table(name="bands", columns=(_ID, Column(name="name", datatype="string")), layout=Layout(id=("id",))),
 )
 SCHEMA = Schema(name="s", tables=TABLES)
-MINE = Table(name="mine", columns=(_ID, *_PLACE), layout=Layout(position=("ra", "dec")))
+MINE = Table(name="mine", columns=(_ID, *_POSITION), layout=Layout(position=("ra", "dec")))
 UPLOADED = TableEntry(Schema(name="TAP_UPLOAD", tables=(MINE,)), MINE, 100, stored_sql="`skyhouse`.`upload_1`")
 
 #: Each shard has the same part of the sky, in one run of cells
@@ -146,7 +146,7 @@ def list_tables(query: str) -> list[str]:
         ),
         ("SELECT s.mjd FROM sources AS s JOIN forced AS f ON s.id = f.id", ["sources", "forced"], 1),
         ("SELECT a.id FROM objects AS a JOIN wide AS b ON a.id = b.id", ["objects", "wide"], 1),
-        # a copy of an object near the border has its series elsewhere
+        # the series of a copied object is on another shard
         (
             f"SELECT s.mjd FROM wide AS a JOIN objects AS b ON {NEAR.format('a', 'b', 0.1)} JOIN sources AS s ON b.id = s.object",
             ["wide__local", "objects__margin", "sources"],
@@ -157,7 +157,7 @@ def list_tables(query: str) -> list[str]:
         (f"SELECT a.id FROM marks AS a LEFT JOIN wide AS b ON {NEAR.format('a', 'b', 0.98)}", ["marks__local", "wide__margin"], 0),
         (f"SELECT a.id FROM marks AS a LEFT JOIN wide AS b ON {NEAR.format('a', 'b', 0.985)}", ["marks__local", "wide"], 1),
         (f"SELECT a.id FROM flags AS a LEFT JOIN wide AS b ON {NEAR.format('a', 'b', 0.001)}", ["flags__local", "wide"], 1),
-        # tables that every server has, and those that one has
+        # tables that every server has, and tables of one server
         ("SELECT o.id FROM objects AS o JOIN bands AS b ON b.id = o.id", ["objects", "bands"], 0),
         ("SELECT o.id FROM bands AS b JOIN objects AS o ON b.id = o.id", ["objects", "bands"], 0),
         ("SELECT o.id FROM bands AS b LEFT JOIN objects AS o ON b.id = o.id", ["bands", "objects"], 0),
@@ -192,7 +192,7 @@ MUTUAL = "mutual(POINT(a.ra, a.dec), POINT(b.ra, b.dec)"
 @pytest.mark.parametrize("choice", [OF_LEFT, OF_RIGHT, MUTUAL])
 @pytest.mark.parametrize("kind", ["JOIN", "LEFT JOIN", "RIGHT JOIN"])
 def test_nearest_partners_within_the_overlap_are_on_the_shard(kind: str, choice: str) -> None:
-    """Row numbers are per shard, and never of copies: those differ on each shard."""
+    """Row numbers are per shard, and copies, which differ on each shard, have none."""
     text = make_sql(NEAREST.format(kind, choice, 1))
     assert list_tables(NEAREST.format(kind, choice, 1)) == ["wide__local", "wide__margin"]
     assert "GLOBAL" not in text
@@ -244,7 +244,7 @@ def test_ntile_has_a_constant_argument() -> None:
 
 
 def test_windows_of_joined_rows_are_computed_after_the_join() -> None:
-    """ClickHouse confuses columns in what it computes beside windows on shards with GLOBAL joins."""
+    """ClickHouse confuses columns in expressions next to windows on shards with GLOBAL joins."""
     joined = "FROM objects AS a JOIN wide AS b ON a.id = b.id"
     text = make_sql(f"SELECT a.ra - b.dec AS d, RANK() OVER (ORDER BY a.id) AS r {joined}")
     assert re.fullmatch(r"SELECT \(t3.* FROM \(SELECT t1.*GLOBAL INNER JOIN .*\) AS t3", text)
@@ -300,11 +300,11 @@ def test_a_cone_reads_its_shards(ra: float, dec: float, radius: float) -> None:
     ):
         [asked] = find_shards(query)
         assert wanted <= asked
-        assert len(asked) <= len(find_cone_shards(ra, dec, radius + 5))  # covers are of whole cells
+        assert len(asked) <= len(find_cone_shards(ra, dec, radius + 5))  # covers consist of whole cells
 
 
 def test_a_time_series_reads_its_objects_shards() -> None:
-    """Its rows may lie across the border, by up to the overlap radius."""
+    """Its rows may be across the border, by up to the overlap radius."""
     ra, dec = _find_border_position()
     cone = f"1 = CONTAINS(POINT(ra, dec), CIRCLE({ra}, {dec}, 0.0001))"
     [of_objects], [of_sources] = (
@@ -358,7 +358,7 @@ def test_a_match_reads_the_shards_of_its_left_side() -> None:
         ("SELECT a.id FROM objects AS a WHERE {} UNION ALL SELECT id FROM bands", None),
     ],
 )  # fmt: skip
-def test_what_one_shard_has_all_rows_of(query: str, tables: list[str] | None) -> None:
+def test_joins_within_one_shard(query: str, tables: list[str] | None) -> None:
     found = translate(query.format(CONE.format("a", 0.1)), CATALOGUE).on_shard
     if tables is None:
         assert found is None
@@ -387,7 +387,7 @@ def find_piece_shards(query: str, *borders: int) -> list[list[set[int]]]:
 
 
 def test_a_piece_reads_the_shards_of_its_cells() -> None:
-    """Rows without a position have a shard too; they are in the last piece, or in one of their own."""
+    """Rows without a position have a shard too; they are in the last piece, or in a separate piece."""
     size = 12 * 4**MAP_ORDER // SHARDS
     query = "SELECT a.id FROM objects AS a"
     assert find_piece_shards(query, size, 2 * size + 1, 5 * size) == [[{0}], [{1, 2}], [{2, 3, 4}], [{5, 0}]]
@@ -442,7 +442,11 @@ _LARGE = dict.fromkeys((("s", "objects"), ("s", "wide"), ("s", "sources")), 10**
     ("tables", "radius", "parts"),
     [
         ("s.objects AS a JOIN s.wide AS b", 0.1, ["objects__local", "wide__margin"]),
-        ("s.wide AS a JOIN s.objects AS b", 0.5, ["objects__local", "wide__margin"]),  # only wide has that overlap
+        (
+            "s.wide AS a JOIN s.objects AS b",
+            0.5,
+            ["objects__local", "wide__margin"],
+        ),  # only wide has an overlap of this radius
         ("s.objects AS a JOIN s.objects AS b", 0.05, ["objects__local", "objects__margin"]),
         ("s.objects AS a JOIN s.objects AS b", 0.5, None),
         ("s.objects AS a LEFT JOIN s.wide AS b", 0.1, None),

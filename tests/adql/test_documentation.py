@@ -1,5 +1,4 @@
-"""docs/adql.md and docs/functions.md list the functions of ``adql.functions``, and their examples return the documented
-values."""
+"""docs/adql.md and docs/functions.md list all functions of ``adql.functions``; examples return the documented values."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The package's door: all names, each from the module that type checkers are told."""
+"""The package's public names: each comes from the module that type checkers see."""
 
 from __future__ import annotations
 

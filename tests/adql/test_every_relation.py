@@ -1,7 +1,7 @@
 """Every pair of shapes in every relation, as values, conditions and joins, against plain geometry in numpy.
 
-Two small tables have shapes of equal and of slightly different size at the same places, so that an answer that compares
-sizes only, or loses a sign, is wrong somewhere.
+Two small tables have shapes of equal and of slightly different size at the same positions, so that a
+test that compares only sizes, or loses a sign, gives a wrong answer.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from clickhouse_schema.shape_cover import cover_column, shape_column
 from tap_service.readers import shape_columns
 from tap_service.storage.engine.engine import Engine
 from tests.adql import plain_shapes
-from tests.adql.plain_shapes import Circles, Polygons, Shapes, in_plane, unit
+from tests.adql.plain_shapes import Circles, Polygons, Shapes, project_from_plane, to_unit_vectors
 from tests.adql.storing import catalogue_of, store
 from tests.support.adql_rows import Rows, query_rows
 
@@ -38,9 +38,9 @@ _X, _Y = np.array([-1.0, 1.0, 0.3, 1.0, -1.0]), np.array([-1.0, -1.0, 0.0, 1.0, 
 
 _ROUND = {"point", "circle", "stored circle", "disc", "wide disc", "sky"}
 
-_PLACES = ((10.0, 20.0), (0.0, 90.0), (359.9, -35.0), (200.0, -88.5))
+_CENTRES = ((10.0, 20.0), (0.0, 90.0), (359.9, -35.0), (200.0, -88.5))
 
-#: Degrees north (at the pole: south) of a place, and radius: equal, nearly equal, touching, contained, extreme
+#: Degrees north (at the pole: south) of a position, and radius: equal, nearly equal, touching, contained, extreme
 _ONES = ((0, 1.0), (0.7, 1.0), (0, 2.5), (0, 0.0))
 _OTHERS = ((0, 1.0), (0, 1 + 1e-9), (0, 1 - 1e-9), (1.3, 0.5), (2, 1.0), (0, 0.0), (0, -1.0), (1, 180.0), (0, 200.0))
 
@@ -62,7 +62,7 @@ class _Rows:
     """The rows of a table and their plain shapes; positions beyond ``count`` are unknown."""
 
     def __init__(self, sizes: tuple[tuple[float, float], ...]) -> None:
-        of = [(ra, dec + (north if dec < 80 else -north), r) for ra, dec in _PLACES for north, r in sizes]
+        of = [(ra, dec + (north if dec < 80 else -north), r) for ra, dec in _CENTRES for north, r in sizes]
         self.count = len(of)
         self.ra, self.dec, self.r = (np.array(values, dtype=np.float64) for values in zip(*of, strict=True))
         self.width = np.where((self.r > 0) & (self.r < 90), self.r, 0.3)
@@ -79,7 +79,7 @@ class _Rows:
         ]
 
     def shapes(self, kind: str) -> Shapes:
-        here = unit(self.ra, self.dec)
+        here = to_unit_vectors(self.ra, self.dec)
         radius = {"point": 0 * self.r, "circle": self.r, "disc": 0 * self.r + 1, "wide disc": 0 * self.r + 2.5}
         if kind in radius:
             return Circles(here, np.radians(radius[kind]))
@@ -90,11 +90,11 @@ class _Rows:
         if kind == "box":
             east, north = np.tan(np.radians(self.width))[:, None], np.tan(np.radians(0.75 * self.width))[:, None]
             x, y = np.array([-1, 1, 1, -1.0]), np.array([-1, -1, 1, 1.0])
-            return Polygons(in_plane(ra, dec, east * x, north * y), here)
+            return Polygons(project_from_plane(ra, dec, east * x, north * y), here)
         if kind == "polygon":
-            return Polygons(in_plane(ra, dec, half * _X, half * _Y), here)
+            return Polygons(project_from_plane(ra, dec, half * _X, half * _Y), here)
         if kind == "region":
-            return self.shapes("polygon"), Circles(unit(*self._far()), np.radians(self.width / 2))  # type: ignore[return-value]
+            return self.shapes("polygon"), Circles(to_unit_vectors(*self._far()), np.radians(self.width / 2))  # type: ignore[return-value]
         return Circles(here, np.radians(self.width))
 
     def _far(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
@@ -129,22 +129,22 @@ class Relation:
 
     def find_answers(self, ones: _Rows = ONES) -> NDArray[np.bool_]:
         """Return the answer for row i of ones and j of others, [i, j]; touching closed shapes share their border."""
-        one, other = _with_axis(ones.shapes(self.first), 1), _with_axis(OTHERS.shapes(self.second), 0)
+        one, other = _insert_axis(ones.shapes(self.first), 1), _insert_axis(OTHERS.shapes(self.second), 0)
         margin = (plain_shapes.contains if self.name == "CONTAINS" else plain_shapes.intersects)(one, other)
         assert not ((np.abs(margin) > 1e-14) & (np.abs(margin) < 1e-12)).any()
         return np.asarray(margin > -1e-13)
 
 
-def _with_axis(of: Shapes, axis: int) -> Shapes:
+def _insert_axis(of: Shapes, axis: int) -> Shapes:
     if isinstance(of, tuple):
-        return tuple(_with_axis(part, axis) for part in of)  # type: ignore[misc,return-value]
+        return tuple(_insert_axis(part, axis) for part in of)  # type: ignore[misc,return-value]
     if isinstance(of, Circles):
         return Circles(np.expand_dims(of.centre, axis), np.expand_dims(of.radius, axis))
     return Polygons(np.expand_dims(of.vertices, axis), np.expand_dims(of.middle, axis))
 
 
 def _list_relations() -> Iterator[Relation]:
-    """Yield every pair but a region and a shape that is not round: their tests are long, see ``test_shape_columns``."""
+    """Yield every pair except regions with shapes that are not round: those take long, see ``test_shape_columns``."""
     for first in _KINDS:
         for second in _KINDS:
             is_round = first in _ROUND, second in _ROUND
@@ -210,12 +210,12 @@ def _expected_pairs(form: str, answers: NDArray[np.bool_]) -> set[tuple[int | No
     return found
 
 
-#: Circles with radii of rows, and with constant radii, which show at translation that some contain nothing
+#: Circles with radii of rows, and with constant radii, for which the translator knows which circles contain nothing
 _IN_ALL_FORMS = {("CONTAINS", first, second) for first, second in (("circle", "circle"), ("wide disc", "disc"))}
 
 
 def _choose_forms(number: int, relation: Relation) -> list[str]:
-    """Return all forms for circles in circles; else one in turn, for every second pair with a shape that is not round."""
+    """Return all forms for circles in circles; else one in turn, or none for every second pair that is not round."""
     if (relation.name, relation.first, relation.second) in _IN_ALL_FORMS:
         return [*_FORMS]
     if number % 2 and not {relation.first, relation.second} <= _ROUND:
@@ -237,12 +237,12 @@ def test_a_relation_as_a_condition(kind: str, ask: Callable[[str], Rows]) -> Non
 
 # --- constants --------------------------------------------------------------------------------------------------------
 
-#: Rows of others that are written as constants: slightly smaller and larger, and an equal one at the pole
+#: Rows of others that are written as constants: slightly smaller and larger shapes, and an equal shape at the pole
 _SOME = (2, 1, len(_OTHERS))
 
 
 def _choose_rows(relation: Relation) -> tuple[int, ...]:
-    """Return fewer rows for shapes that are not round: their tests are long."""
+    """Return fewer rows for shapes that are not round: their tests take long."""
     return _SOME if {relation.first, relation.second} <= _ROUND else _SOME[-1:]
 
 
@@ -265,7 +265,7 @@ def _write_constant(kind: str, row: int) -> str:
 
 
 @pytest.mark.parametrize("kind", _KINDS)
-def test_a_relation_with_a_write_constant(kind: str, ask: Callable[[str], Rows]) -> None:
+def test_a_relation_with_a_constant(kind: str, ask: Callable[[str], Rows]) -> None:
     """Test it as a value, and as a condition, which reads only the cells of its cover."""
     some = [(r, row) for r in RELATIONS if r.first == kind for row in _choose_rows(r)]
     calls = [f"{r.name}({_KINDS[kind].format('')}, {_write_constant(r.second, row)})" for r, row in some]

@@ -1,6 +1,6 @@
-"""Numbers of two types compared in every place of a query, against Python, which compares int and float exactly.
+"""Numbers of two types compared in every clause of a query, against Python, which compares int and float exactly.
 
-Each template is asked of many pairs of types in one query, a UNION ALL of them.
+Each template is queried for many pairs of types at once, in a UNION ALL.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ VALUES: dict[str, list[Number]] = {
 }  # fmt: skip
 _COUNT = max(map(len, VALUES.values()))
 COLUMNS = {f"{kind}_": [*values, *[None] * (_COUNT - len(values))] for kind, values in VALUES.items()}
-#: Where the engine compares by hash: each kind of pair once or twice
+#: Pairs for comparisons by hash: each kind once or twice
 PAIRS = [("long_", "double_"), ("double_", "long_"), ("long_", "float_"), ("int_", "float_"), ("float_", "int_"),
          ("double_", "short_"), ("byte_", "double_"), ("int_", "long_"), ("float_", "double_"), ("double_", "double_")]  # fmt: skip
 
@@ -50,17 +50,17 @@ COMPARISONS: dict[str, Callable[[Any, Any], bool]] = {
 }  # fmt: skip
 
 
-def _table(name: str, layout_id: str = "id") -> Table:
+def _make_table(name: str, layout_id: str = "id") -> Table:
     columns = [Column(name="id", datatype="int", nullable=False), Column(name="one", datatype="int")]
     columns += [Column(name=f"{kind}_", datatype=kind, nullable=f"{kind}_" != layout_id) for kind in VALUES]
     return Table(name=name, columns=tuple(columns), layout=Layout(id=(layout_id,)))
 
 
-A, B, LARGE = _table("a"), _table("b"), _table("large", "long_")
+A, B, LARGE = _make_table("a"), _make_table("b"), _make_table("large", "long_")
 SCHEMA = Schema(name="numbers", tables=(A, B, LARGE))
 
 
-def _rows(table: Table) -> pa.RecordBatch:
+def _make_batch(table: Table) -> pa.RecordBatch:
     content = {"id": list(range(_COUNT)), "one": [1] * _COUNT, **COLUMNS}
     schema = pa.schema([(c.name, c.type.arrow) for c in table.columns])
     batch = pa.RecordBatch.from_arrays([pa.array(content[f.name], f.type) for f in schema], schema=schema)
@@ -71,20 +71,20 @@ def _rows(table: Table) -> pa.RecordBatch:
 def catalogue(engine: Engine) -> Catalogue:
     engine.execute("CREATE DATABASE IF NOT EXISTS numbers")
     for table in SCHEMA.tables:
-        store(engine, "numbers", table, [_rows(table)])
+        store(engine, "numbers", table, [_make_batch(table)])
     return catalogue_of(engine, SCHEMA)
 
 
-def _equal(x: Number, y: Number) -> bool:
+def _is_equal(x: Number, y: Number) -> bool:
     return x is not None and y is not None and x == y
 
 
-def _matches(x: str, y: str) -> Rows:
-    return [(i, j) for i, j in product(range(_COUNT), repeat=2) if _equal(COLUMNS[x][i], COLUMNS[y][j])]
+def _list_matches(x: str, y: str) -> Rows:
+    return [(i, j) for i, j in product(range(_COUNT), repeat=2) if _is_equal(COLUMNS[x][i], COLUMNS[y][j])]
 
 
-def _with_unmatched(x: str, y: str, *, left: bool, right: bool) -> Rows:
-    found = _matches(x, y)
+def _list_joined(x: str, y: str, *, left: bool, right: bool) -> Rows:
+    found = _list_matches(x, y)
     rows: Rows = list(found)
     rows += [(i, None) for i in range(_COUNT) if left and i not in {i for i, _ in found}]
     return rows + [(None, j) for j in range(_COUNT) if right and j not in {j for _, j in found}]
@@ -92,7 +92,7 @@ def _with_unmatched(x: str, y: str, *, left: bool, right: bool) -> Rows:
 
 _KEYED = "FROM (SELECT id AS i, {x} AS k FROM a) AS a {join} (SELECT id AS j, {y} AS k FROM b) AS b {using}"
 
-#: What gives the pairs of rows with equal numbers, unmatched ones for outer joins
+#: Join of the rows with equal numbers -> sides whose unmatched rows it keeps
 JOINS = {
     "FROM a JOIN b ON a.{x} = b.{y} OR (a.{x} = b.{y} AND a.id < b.id)": "",
     "FROM a JOIN b ON NOT (a.{x} <> b.{y})": "",
@@ -117,17 +117,17 @@ JOINS = {
 Pairs = Iterable[tuple[str, str]]
 
 
-def _for_all(template: str, pairs: Pairs = PAIRS) -> str:
+def _write_union(template: str, pairs: Pairs = PAIRS) -> str:
     return " UNION ALL ".join(
         f"SELECT {number} AS pair, {template.format(x=x, y=y)}" for number, (x, y) in enumerate(pairs)
     )
 
 
-def _expected(rows_of: Callable[[str, str], Rows], pairs: Pairs = PAIRS) -> Rows:
+def _list_expected(rows_of: Callable[[str, str], Rows], pairs: Pairs = PAIRS) -> Rows:
     return [(number, *row) for number, (x, y) in enumerate(pairs) for row in rows_of(x, y)]
 
 
-def _same(found: Rows, expected: Rows) -> None:
+def _assert_same(found: Rows, expected: Rows) -> None:
     assert sorted(found, key=repr) == sorted(expected, key=repr)
 
 
@@ -135,39 +135,39 @@ def _same(found: Rows, expected: Rows) -> None:
 def test_joins(template: str, engine: Engine, catalogue: Catalogue) -> None:
     sides = JOINS[template]
     columns = "i, j" if "AS i" in template else "a.id, b.id"
-    query = _for_all(f"{columns} {template}")
-    expected = _expected(lambda x, y: _with_unmatched(x, y, left="left" in sides, right="right" in sides))
-    _same(query_rows(engine, catalogue, query), expected)
+    query = _write_union(f"{columns} {template}")
+    expected = _list_expected(lambda x, y: _list_joined(x, y, left="left" in sides, right="right" in sides))
+    _assert_same(query_rows(engine, catalogue, query), expected)
 
 
-# --- conditions, with their third value -------------------------------------------------------------------------------
+# --- conditions in three-valued logic ---------------------------------------------------------------------------------
 
 
-def _three(condition: str) -> str:
+def _write_truth(condition: str) -> str:
     return f"CASE WHEN {condition} THEN 1 WHEN NOT ({condition}) THEN 0 ELSE 2 END"
 
 
-def _said(truth: bool | None) -> int:
+def _number_truth(truth: bool | None) -> int:
     return 2 if truth is None else int(truth)
 
 
-def _member(x: Number, values: list[Number]) -> bool | None:
-    if any(_equal(x, y) for y in values):
+def _is_member(x: Number, values: list[Number]) -> bool | None:
+    if any(_is_equal(x, y) for y in values):
         return True
     return None if values and (x is None or None in values) else False
 
 
 def test_comparisons(engine: Engine, catalogue: Catalogue) -> None:
     pairs = list(combinations_with_replacement(COLUMNS, 2))
-    shown = ", ".join(_three(f"a.{{x}} {op} b.{{y}}") for op in COMPARISONS)
-    found = query_rows(engine, catalogue, _for_all(f"a.id, b.id, {shown} FROM a, b", pairs))
+    shown = ", ".join(_write_truth(f"a.{{x}} {op} b.{{y}}") for op in COMPARISONS)
+    found = query_rows(engine, catalogue, _write_union(f"a.id, b.id, {shown} FROM a, b", pairs))
 
     def rows(x: str, y: str) -> Iterator[tuple[Any, ...]]:
         for (i, v), (j, w) in product(enumerate(COLUMNS[x]), enumerate(COLUMNS[y])):
             known = v is not None and w is not None
-            yield i, j, *(_said(compare(v, w) if known else None) for compare in COMPARISONS.values())
+            yield i, j, *(_number_truth(compare(v, w) if known else None) for compare in COMPARISONS.values())
 
-    _same(found, _expected(lambda x, y: list(rows(x, y)), pairs))
+    _assert_same(found, _list_expected(lambda x, y: list(rows(x, y)), pairs))
 
 
 #: Members of IN: the subquery, and which rows of b it has for row i of a
@@ -184,24 +184,27 @@ SUBQUERIES: dict[str, Callable[[int, str], list[Number]]] = {
 
 @pytest.mark.parametrize("subquery", SUBQUERIES)
 def test_in_subquery(subquery: str, engine: Engine, catalogue: Catalogue) -> None:
-    """As a value, and in WHERE, where joins stand for some."""
+    """Test it as a value, and in WHERE, where some become joins."""
 
     def truth(i: int, x: str, y: str) -> bool | None:
-        return _member(COLUMNS[x][i], SUBQUERIES[subquery](i, y))
+        return _is_member(COLUMNS[x][i], SUBQUERIES[subquery](i, y))
 
     condition = f"a.{{x}} IN ({subquery})"
-    _same(
-        query_rows(engine, catalogue, _for_all(f"a.id, {_three(condition)} FROM a")),
-        _expected(lambda x, y: [(i, _said(truth(i, x, y))) for i in range(_COUNT)]),
+    _assert_same(
+        query_rows(engine, catalogue, _write_union(f"a.id, {_write_truth(condition)} FROM a")),
+        _list_expected(lambda x, y: [(i, _number_truth(truth(i, x, y))) for i in range(_COUNT)]),
     )
-    both = " UNION ALL ".join(_for_all(f"{wanted}, a.id FROM a WHERE {condition}") for wanted, condition in
+    both = " UNION ALL ".join(_write_union(f"{wanted}, a.id FROM a WHERE {condition}") for wanted, condition in
                               ((1, condition), (0, f"NOT {condition}")))  # fmt: skip
-    wanted = [[(said, i) for said in (1, 0) for i in range(_COUNT) if truth(i, x, y) is bool(said)] for x, y in PAIRS]
-    _same(query_rows(engine, catalogue, both), [(n, *row) for n, rows in enumerate(wanted) for row in rows])
+    wanted = [
+        [(truth_number, i) for truth_number in (1, 0) for i in range(_COUNT) if truth(i, x, y) is bool(truth_number)]
+        for x, y in PAIRS
+    ]
+    _assert_same(query_rows(engine, catalogue, both), [(n, *row) for n, rows in enumerate(wanted) for row in rows])
 
 
-def _partners(i: int, x: str, y: str) -> int:
-    return sum(_equal(COLUMNS[x][i], v) for v in COLUMNS[y])
+def _count_partners(i: int, x: str, y: str) -> int:
+    return sum(_is_equal(COLUMNS[x][i], v) for v in COLUMNS[y])
 
 
 @pytest.mark.parametrize(
@@ -220,14 +223,14 @@ def _partners(i: int, x: str, y: str) -> int:
     ],
 )
 def test_correlated(template: str, rows: Callable[[int], bool], engine: Engine, catalogue: Catalogue) -> None:
-    _same(
-        query_rows(engine, catalogue, _for_all(f"a.id FROM a {template}")),
-        _expected(lambda x, y: [(i,) for i in range(_COUNT) if rows(_partners(i, x, y))]),
+    _assert_same(
+        query_rows(engine, catalogue, _write_union(f"a.id FROM a {template}")),
+        _list_expected(lambda x, y: [(i,) for i in range(_COUNT) if rows(_count_partners(i, x, y))]),
     )
 
 
 def test_literals(engine: Engine, catalogue: Catalogue) -> None:
-    """Alone and several of them, as a chain or as a list: the engine's IN takes the type of what is compared."""
+    """Test one literal, chains and lists: the engine's IN converts literals to the type of the compared value."""
     numbers = [float(text) if set(text) & {".", "e"} else int(text) for text in LITERALS]
     pairs = list(zip(LITERALS, numbers, LITERALS[1:], numbers[1:], strict=False))
     shown = [f"{{0}} {op} {text}" for text in LITERALS for op in ("=", "<", "<=")]
@@ -235,26 +238,26 @@ def test_literals(engine: Engine, catalogue: Catalogue) -> None:
         shown += [f"{{0}} IN ({first}, {second})", f"{{0}} = {first} OR {{0}} = {second}"]
         shown += [f"NOT ({{0}} <> {first} AND {{0}} <> {second})", f"{{0}} NOT IN ({first}, NULL)"]
     columns = list(COLUMNS)
-    selected = ", ".join(map(_three, shown))
+    selected = ", ".join(map(_write_truth, shown))
     query = " UNION ALL ".join(f"SELECT {n}, id, {selected.format(c)} FROM a" for n, c in enumerate(columns))
 
     def row(value: Number) -> Iterator[bool | None]:
         for number in numbers:
             yield from (None if value is None else COMPARISONS[op](value, number) for op in ("=", "<", "<="))
         for _, first, _, second in pairs:
-            yield from [_member(value, [first, second])] * 3
-            yield False if _equal(value, first) else None
+            yield from [_is_member(value, [first, second])] * 3
+            yield False if _is_equal(value, first) else None
 
-    expected = [(n, i, *map(_said, row(v))) for n, c in enumerate(columns) for i, v in enumerate(COLUMNS[c])]
-    _same(query_rows(engine, catalogue, query), expected)
+    expected = [(n, i, *map(_number_truth, row(v))) for n, c in enumerate(columns) for i, v in enumerate(COLUMNS[c])]
+    _assert_same(query_rows(engine, catalogue, query), expected)
 
 
 def test_literals_compared_with_each_other(engine: Engine, catalogue: Catalogue) -> None:
     pairs = ("9007199254740993 = 9007199254740992.0", "9007199254740993 IN (9007199254740992.0, 5)",
              "9223372036854775807 = 9223372036854775808", "16777217 = CAST(16777216 AS REAL)")  # fmt: skip
-    shown = ", ".join(map(_three, pairs))
+    shown = ", ".join(map(_write_truth, pairs))
     assert query_rows(engine, catalogue, f"SELECT {shown} FROM a WHERE id = 0") == [(0,) * len(pairs)]
-    # what is known to be never true beside a position
+    # a condition that is never true, combined with a position
     query = "SELECT COUNT(*) FROM a WHERE {} OR (id < 0 AND 1 = CONTAINS(POINT(double_, double_), CIRCLE(0, 0, 1)))"
     assert query_rows(engine, catalogue, query.format("9007199254740993 <> 9007199254740992.0")) == [(_COUNT,)]
     assert query_rows(engine, catalogue, query.format("9007199254740992 + 1 = 9007199254740993")) == [(_COUNT,)]
@@ -266,14 +269,14 @@ def test_literals_compared_with_each_other(engine: Engine, catalogue: Catalogue)
 # --- set operations ---------------------------------------------------------------------------------------------------
 
 
-def _key(value: Number) -> Any:
-    """Rows of set operations are the same where NULL, and NaN, stand on both sides."""
+def _make_key(value: Number) -> Any:
+    """Return a key that is equal for equal rows of set operations, also for NaN."""
     return "nan" if isinstance(value, float) and math.isnan(value) else value
 
 
-def _set_operation(op: str, left: list[Any], right: list[Any]) -> list[Any]:
-    rest, rows = [_key(v) for v in right], []
-    for value in [_key(v) for v in left]:
+def _apply_set_operation(op: str, left: list[Any], right: list[Any]) -> list[Any]:
+    rest, rows = [_make_key(v) for v in right], []
+    for value in [_make_key(v) for v in left]:
         partner = next((k for k, v in enumerate(rest) if v == value), None)
         if (partner is not None) == op.startswith("INTERSECT"):
             rows.append(value)
@@ -289,13 +292,13 @@ def test_except_and_intersect_keep_the_left_sides_values(op: str, engine: Engine
         parts, expected = [], []
         for number, (x, y) in enumerate(product(lefts, COLUMNS)):
             parts.append(f"SELECT {number}, q.v FROM (SELECT {x} AS v, one FROM a {op} SELECT {y}, one FROM b) AS q")
-            expected += [(number, v) for v in _set_operation(op, COLUMNS[x], COLUMNS[y])]
-        found = [(n, _key(v)) for n, v in query_rows(engine, catalogue, " UNION ALL ".join(parts))]
+            expected += [(number, v) for v in _apply_set_operation(op, COLUMNS[x], COLUMNS[y])]
+        found = [(n, _make_key(v)) for n, v in query_rows(engine, catalogue, " UNION ALL ".join(parts))]
         plain = [[(n, v + 0.0 if isinstance(v, float) else v) for n, v in rows] for rows in (found, expected)]
-        _same(*plain)
+        _assert_same(*plain)
 
 
-#: What is of DOUBLE, and would be made of a BIGINT
+#: Queries that convert a BIGINT to DOUBLE
 CHOICES = (
     "SELECT {long} FROM a UNION SELECT double_ FROM b",
     "SELECT double_ FROM a UNION ALL SELECT {long} FROM b",
@@ -308,7 +311,7 @@ CHOICES = (
 
 
 @pytest.mark.parametrize("query", CHOICES)
-def test_a_bigint_is_not_rounded_unless_that_is_asked_for(query: str, engine: Engine, catalogue: Catalogue) -> None:
+def test_a_bigint_is_rounded_only_by_a_cast(query: str, engine: Engine, catalogue: Catalogue) -> None:
     with pytest.raises(EngineValueError) as caught:
         query_rows(engine, catalogue, query.format(long="long_"))
     assert "a BIGINT has too many digits for a column of DOUBLE" in explain_value_error(caught.value)
@@ -320,13 +323,15 @@ def test_integers_that_double_holds_unite_with_reals(engine: Engine, catalogue: 
     assert sorted(query_rows(engine, catalogue, query)) == [(-(2.0**63),), (0.0,), (2.0**53 - 1,), (2.0**53,)]
 
 
-# --- a small table that tells a large one where to look ---------------------------------------------------------------
+# --- look-ups by the values of a small table ---------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("column", COLUMNS)
 def test_ids_of_a_small_table(column: str, engine: Engine, catalogue: Catalogue) -> None:
-    """An upload with NULLs among its ids often has them as DOUBLE: the large table is still looked up by them."""
+    """An upload with NULLs among its ids often has them as DOUBLE: the large table is still looked up by id."""
     counted = catalogue_of(engine, SCHEMA, counts={("numbers", "large"): 10_000_000, ("numbers", "b"): _COUNT})
     query = f"SELECT a.id, b.id FROM large AS a JOIN b ON a.long_ = b.{column}"
     assert " IN (SELECT " in translate(query, counted).sql
-    _same(query_rows(engine, counted, query), [(i, j) for i, j in _matches("long_", column) if i < _COUNT - 1])
+    _assert_same(
+        query_rows(engine, counted, query), [(i, j) for i, j in _list_matches("long_", column) if i < _COUNT - 1]
+    )

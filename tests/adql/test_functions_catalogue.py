@@ -86,7 +86,9 @@ def test_the_infinitely_remote_example_differs_by_no_more_than_its_parallax(ask:
 def test_texts_of_a_group_are_joined(ask: Ask) -> None:
     query = "SELECT ivo_string_agg(table_name, ' <//> ') FROM (SELECT name AS table_name FROM small.stars WHERE name ILIKE '%a') AS t"
     assert ask(query) == [("Beta <//> alpha <//> alpha",)]
-    assert ask("SELECT ivo_string_agg(name, ', ') FROM small.stars WHERE id IN (1, 3)") == [("alpha",)]  # 3 has none
+    assert ask("SELECT ivo_string_agg(name, ', ') FROM small.stars WHERE id IN (1, 3)") == [
+        ("alpha",)
+    ]  # row 3 has no name
 
 
 def test_histogram_counts_nulls_below(ask: Ask) -> None:
@@ -118,10 +120,10 @@ def test_example_is_an_error(call: str, small: Catalogue) -> None:
         translate(f"SELECT {call} FROM small.stars", small)
 
 
-@pytest.mark.parametrize("place", [0, 1, 6, 7])
-def test_null_in_a_row_is_an_error_unless_the_row_is_excluded(place: int, engine: Engine, small: Catalogue) -> None:
+@pytest.mark.parametrize("index", [0, 1, 6, 7])
+def test_null_in_a_row_is_an_error_unless_the_row_is_excluded(index: int, engine: Engine, small: Catalogue) -> None:
     args = ["1", "2", "3", "4", "5", "6", "2000", "2010"]
-    args[place] = "mag"
+    args[index] = "mag"
     query = f"SELECT ivo_epoch_prop_pos({', '.join(args)}) FROM small.stars"
     with pytest.raises(EngineValueError, match="takes no NULL as ra, dec, ref_epoch or out_epoch; leave such rows out"):
         query_rows(engine, small, query)
@@ -167,7 +169,7 @@ def test_further_forms_of_angles(call: str, value: float, ask: Ask) -> None:
 
 
 def test_topcat_can_parse_declared_forms() -> None:
-    """Check names and types, and the limit of older TOPCATs: no underscore in a parameter's name."""
+    """Check names and types; older TOPCATs allow no underscore in a parameter's name."""
     parameter = r"[a-zA-Z][0-9a-zA-Z]* [A-Z]+"
     forms = [form for function in USER_DEFINED for form in function.signatures]
     for form in forms:

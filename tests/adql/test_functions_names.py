@@ -1,4 +1,4 @@
-"""ivo_simbadpoint: names are looked up during translation, or the query is refused with the reason."""
+"""ivo_simbadpoint: names are looked up during translation; failures refuse the query with a reason."""
 
 from __future__ import annotations
 

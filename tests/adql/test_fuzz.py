@@ -1,6 +1,6 @@
-"""Any text at all gives rows, or a fault that tells its author what is wrong: never an error of the service's own.
+"""Any text gives rows, or an error that tells its author the cause, but never an internal error.
 
-``make fuzz`` tries many more than ``make test``, other ones each time: ``FUZZ_EXAMPLES`` says how many, and
+``make fuzz`` tries many more texts than ``make test``, and other texts each time. ``FUZZ_EXAMPLES`` is their number;
 ``FUZZ_SEED`` repeats a run.
 """
 
@@ -31,18 +31,18 @@ from tests.support.adql_rows import Rows, query_rows
 _EXAMPLES = int(os.environ.get("FUZZ_EXAMPLES", "0"))
 _SEED = int(os.environ.get("FUZZ_SEED", time.time_ns() if _EXAMPLES else "0"))
 
-#: In one run of the tests: texts that are translated only, queries that run, conditions that divide rows
+#: Numbers in one run of the tests: texts that are only translated, queries that run, conditions
 _TEXTS, _QUERIES, _CONDITIONS = 400, 80, 30
 
 #: ClickHouse's FUNCTION_THROW_IF_VALUE_IS_NON_ZERO
-_THROWN = 395
+_THROW_IF_CODE = 395
 
-#: Rows of a result that are looked at
+#: Row limit of results
 _LIMIT = 50
 
 
-def _dice(count: int) -> Iterator[tuple[int, random.Random]]:
-    """Each with its number, which with the seed gives the same query again."""
+def _seed_dice(count: int) -> Iterator[tuple[int, random.Random]]:
+    """Yield random states with their numbers; the number as seed repeats the query."""
     for number in range(_SEED, _SEED + (_EXAMPLES or count)):
         yield number, random.Random(number)
 
@@ -57,8 +57,8 @@ def scratch(tmp_path_factory: pytest.TempPathFactory) -> ScratchSpace:
     return ScratchSpace(tmp_path_factory.mktemp("scratch"), Budget(1 << 30))
 
 
-def _translated(text: str, catalogue: Catalogue) -> Translation | None:
-    """All that the service makes of a text before it runs; None for a fault, which must lie within the text."""
+def _translate(text: str, catalogue: Catalogue) -> Translation | None:
+    """Translate and divide a text as the service does; return None for an error, whose position must be in the text."""
     try:
         translation = translate(text, catalogue, limit=_LIMIT)
     except AdqlError as error:
@@ -72,16 +72,16 @@ def _translated(text: str, catalogue: Catalogue) -> Translation | None:
     return translation
 
 
-def _check_error(problem: AdqlError, text: str) -> None:
-    for part in problem.errors if isinstance(problem, AdqlErrors) else (problem,):
+def _check_error(error: AdqlError, text: str) -> None:
+    for part in error.errors if isinstance(error, AdqlErrors) else (error,):
         spans = [part.span, *(fix.span for fix in part.fixes)]
         assert all(0 <= span.start <= span.end <= len(text) for span in spans), part.message
         assert part.message
-    assert problem.describe(text)
+    assert error.describe(text)
 
 
 def _run(translation: Translation, number: int, engine: Engine, scratch: ScratchSpace) -> None:
-    """Write the result in one of the formats. Raises what ``faults_told`` makes of what goes wrong."""
+    """Write the result in one of the formats; errors are translated as the service does."""
     with translate_errors(f"fuzz {number}"):
         kind = FORMATS[number % len(FORMATS)]
         serializer = kind.serializer(translation.fields, ResultInfo(links=translation.links), scratch)
@@ -97,19 +97,23 @@ def _run(translation: Translation, number: int, engine: Engine, scratch: Scratch
 
 
 def _is_explained(cause: BaseException | None) -> bool:
-    """Whether the fault does not have to speak the engine's words; the message of a throwIf is ours."""
-    return not isinstance(cause, EngineValueError) or cause.code == _THROWN or explain_value_error(cause) != str(cause)
+    """Whether a user gets a message of the service, not of the engine; messages of throwIf are the service's."""
+    return (
+        not isinstance(cause, EngineValueError)
+        or cause.code == _THROW_IF_CODE
+        or explain_value_error(cause) != str(cause)
+    )
 
 
-def _failures(texts: Iterator[tuple[int, str]], judge: Callable[[int, str], None]) -> list[str]:
+def _collect_failures(texts: Iterator[tuple[int, str]], judge: Callable[[int, str], None]) -> list[str]:
     found = []
     for number, text in texts:
         try:
             judge(number, text)
-        except UserError as problem:
-            if isinstance(problem, QueryTooHeavy) or not _is_explained(problem.__cause__):
-                found.append(f"{number}: {problem}\n{text}")
-        except Exception as error:  # whatever it is, the text that makes it is what is wanted
+        except UserError as error:
+            if isinstance(error, QueryTooHeavy) or not _is_explained(error.__cause__):
+                found.append(f"{number}: {error}\n{text}")
+        except Exception as error:  # of any kind: the report must have the text that causes it
             cause = error.__cause__ if isinstance(error, ServiceError) and error.__cause__ else error
             detail = cause.detail if isinstance(cause, EngineError) else repr(cause)
             found.append(f"{number}: {detail}\n{text}")
@@ -117,12 +121,12 @@ def _failures(texts: Iterator[tuple[int, str]], judge: Callable[[int, str], None
 
 
 def test_texts_are_translated_or_refused(catalogues: tuple[Catalogue, Catalogue]) -> None:
-    texts = ((number, Fuzzer(dice).make_text()) for number, dice in _dice(_TEXTS))
+    texts = ((number, Fuzzer(dice).make_text()) for number, dice in _seed_dice(_TEXTS))
 
     def judge(number: int, text: str) -> None:
-        _translated(text, catalogues[number % 2])
+        _translate(text, catalogues[number % 2])
 
-    assert _failures(texts, judge) == []
+    assert _collect_failures(texts, judge) == []
 
 
 def test_queries_give_what_is_declared(
@@ -132,16 +136,18 @@ def test_queries_give_what_is_declared(
 
     def judge(number: int, text: str) -> None:
         nonlocal answered
-        if (translation := _translated(text, catalogues[number % 2])) is not None:
+        if (translation := _translate(text, catalogues[number % 2])) is not None:
             _run(translation, number, engine, scratch)
             answered += 1
 
-    assert _failures(((number, Fuzzer(dice).make_query()) for number, dice in _dice(_QUERIES)), judge) == []
+    assert (
+        _collect_failures(((number, Fuzzer(dice).make_query()) for number, dice in _seed_dice(_QUERIES)), judge) == []
+    )
     assert answered > (_EXAMPLES or _QUERIES) / 5
 
 
-def test_conditions_divide_rows_in_three(engine: Engine, catalogues: tuple[Catalogue, Catalogue]) -> None:
-    """WHERE and ON, which are planned, leave the rows that the same condition is true of as a value, which is not."""
+def test_conditions_select_the_same_rows_as_values(engine: Engine, catalogues: tuple[Catalogue, Catalogue]) -> None:
+    """Conditions in WHERE and ON, which are planned, select the same rows as conditions in values, which are not."""
     plain, sized = catalogues
 
     def count(values: str, from_: str, catalogue: Catalogue) -> Rows:
@@ -164,5 +170,7 @@ def test_conditions_divide_rows_in_three(engine: Engine, catalogues: tuple[Catal
             return
         assert tuple(found) == wanted
 
-    texts = ((number, "\n".join(Fuzzer(dice, steady=True).make_partition())) for number, dice in _dice(_CONDITIONS))
-    assert _failures(texts, judge) == []
+    texts = (
+        (number, "\n".join(Fuzzer(dice, steady=True).make_partition())) for number, dice in _seed_dice(_CONDITIONS)
+    )
+    assert _collect_failures(texts, judge) == []

@@ -43,7 +43,7 @@ def test_values(expression: str, value: object, engine: Engine, small: Catalogue
 
 
 @pytest.mark.parametrize("text", ["1", "1 2 3", "1 x", "1 91", "nan 2", "1 inf", "1e999 2"])
-def test_texts_of_rows_that_are_no_points(text: str, engine: Engine, small: Catalogue) -> None:
+def test_texts_of_rows_that_define_no_point(text: str, engine: Engine, small: Catalogue) -> None:
     with pytest.raises(EngineValueError, match=f"{text} .POINT"):
         query_rows(engine, small, f"SELECT CAST(LOWER('{text}') AS POINT) {ONE}")
 
@@ -64,6 +64,6 @@ def test_texts_of_rows_that_are_no_points(text: str, engine: Engine, small: Cata
         ("CAST(REGION('3/1') AS POLYGON)", "CAST cannot convert MOC to POLYGON"),
     ],
 )
-def test_what_makes_no_shape_is_said(expression: str, message: str, small: Catalogue) -> None:
+def test_values_without_a_shape_are_refused(expression: str, message: str, small: Catalogue) -> None:
     with pytest.raises(AdqlError, match=message):
         translate(f"SELECT {expression} {ONE}", small)

@@ -1,8 +1,8 @@
-"""The parser against a second grammar: both must agree on what is a query.
+"""The parser compared with a second grammar: both must agree on the validity of queries.
 
-Queries come from the grammar itself, by random derivation, and from the list of valid ones with tokens cut, doubled or
-exchanged. What the grammar leaves out: the arguments of the geometry constructors, the bound on depth, comparisons with a
-bare NULL, and OVER without a window.
+Queries are random derivations from the grammar, and valid queries with tokens removed, repeated or swapped. The grammar
+omits the arguments of the geometry constructors, the limit on depth, comparisons with a bare NULL, and OVER without a
+window.
 """
 
 from __future__ import annotations
@@ -35,7 +35,12 @@ ONE_ARGUMENT = frozenset(
 )
 WORDS = frozenset(re.findall(r"\b[A-Z][A-Z0-9_]+\b", re.sub(r"(?m)//.*|^[A-Z].*|^%.*", "", TEXT)))
 #: Errors about rules that the grammar omits
-LEFT_OUT = ("the arguments of", "the query is nested too deeply", "a comparison with NULL", "expected the window of")
+OMITTED = (
+    "these arguments do not fit",
+    "the query is nested too deeply",
+    "a comparison with NULL",
+    "expected the window of",
+)
 LEXED = frozenset({"WORD", "DELIMITED", "STRING", "DECIMAL", "INTEGER"})
 
 
@@ -71,7 +76,7 @@ def parser_accepts(text: str) -> bool:
     try:
         parse(text)
     except AdqlSyntaxError as error:
-        assume(not error.message.startswith(LEFT_OUT))
+        assume(not error.message.startswith(OMITTED))
         return False
     return True
 
@@ -87,8 +92,8 @@ EXAMPLES = {
     "ONE_ARGUMENT": sorted(ONE_ARGUMENT),
     "INTEGER_TYPE": ["INTEGER"],
 }
-MOST_DEPTH = 80
-ENOUGH_TOKENS = 80
+MAX_DEPTH = 80
+MAX_TOKENS = 80
 
 
 @lru_cache
@@ -101,7 +106,7 @@ def list_expansions() -> dict[str, list[list[Symbol]]]:
 
 @lru_cache
 def compute_costs() -> dict[str, int]:
-    """Return the least height of a derivation from each symbol."""
+    """Return the minimal height of derivations from each symbol."""
     least: dict[str, int] = {}
     changed = True
     while changed:
@@ -126,13 +131,13 @@ def name_symbols() -> dict[str, str]:
 
 
 def derive_tokens(symbol: Symbol, dice: random.Random, depth: int, tokens: list[str]) -> None:
-    """Append the tokens of a random derivation; beyond a length or depth choose the lowest."""
+    """Append the tokens of a random derivation, which beyond a length or depth takes the lowest expansion."""
     name = str(symbol.name)
     if not isinstance(symbol, NonTerminal):
         tokens.append(dice.choice(EXAMPLES[name]) if name in EXAMPLES else name_symbols().get(name, name))
         return
     choices = list_expansions()[name]
-    if depth > MOST_DEPTH or len(tokens) > dice.randrange(ENOUGH_TOKENS):
+    if depth > MAX_DEPTH or len(tokens) > dice.randrange(MAX_TOKENS):
         lowest = min(cost for choice in choices if (cost := compute_cost(choice, compute_costs())) is not None)
         choices = [choice for choice in choices if compute_cost(choice, compute_costs()) == lowest]
     for part in dice.choice(choices):

@@ -1,4 +1,4 @@
-"""Divided queries with groups: merged set functions return what they return for all rows at once."""
+"""Divided queries with groups: merged set functions return the same values as for all rows at once."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ UNDIVIDED = {
 
 
 @pytest.mark.parametrize("query", GROUPED)
-def test_the_groups_are_those_of_the_whole(engine: EmbeddedEngine, piecewise: Catalogue, query: str) -> None:  # noqa: F811
+def test_groups_equal_the_undivided_querys(engine: EmbeddedEngine, piecewise: Catalogue, query: str) -> None:  # noqa: F811
     whole = translate(query, piecewise)
     wanted = make_lists_comparable(fetch_rows(engine, whole.sql, whole.settings))
     by = divide(query, piecewise)
@@ -85,7 +85,7 @@ def make_lists_comparable(found: Rows) -> Rows:
 
 @pytest.mark.parametrize("group", ["", "GROUP BY a.mag HAVING COUNT(*) > 1", "GROUP BY b.id"])
 def test_matches_that_are_counted(engine: EmbeddedEngine, piecewise: Catalogue, group: str) -> None:  # noqa: F811
-    """Each piece counts its matches by cells of the sky, as the whole does."""
+    """Each piece counts its matches by cells of the sky, as the undivided query does."""
     crowded = {("matches", name): 1e4 for name in ("ones", "others")}
     catalogue = replace(piecewise, local_densities=crowded)
     key = f", {group.split()[2]}" if group else ""

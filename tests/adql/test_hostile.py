@@ -1,4 +1,4 @@
-"""Queries that try to reach more than ADQL: each is refused with AdqlError, or answered as ADQL and nothing else."""
+"""Queries that try to get more than ADQL: each is refused with AdqlError, or answered as ADQL and nothing else."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from clickhouse_schema.catalogue import Catalogue
 from tap_service.storage.engine.engine import Engine
 from tests.support.adql_rows import Ask
 
-#: where a value may stand: SELECT list, WHERE, TOP, FROM, alias ...
-_PLACES = (
+#: Queries with a gap in each clause: SELECT list, WHERE, TOP, FROM, alias ...
+_CLAUSES = (
     "SELECT {} FROM small.stars",
     "SELECT id FROM small.stars WHERE {} = 1",
     "SELECT id FROM {}",
@@ -99,7 +99,7 @@ _PIECES = (
     "'\u202e'",
     "\u2028id",
 )
-_WHOLE = (
+_QUERIES = (
     "",
     ";",
     "--",
@@ -148,12 +148,12 @@ _WHOLE = (
     "x" * 1_000_000,
     "'" * 999_999,
 )
-HOSTILE = (*(place.replace("{}", piece) for piece in _PIECES for place in _PLACES), *_WHOLE)
+HOSTILE = (*(clause.replace("{}", piece) for piece in _PIECES for clause in _CLAUSES), *_QUERIES)
 
-#: of HOSTILE, those that are ADQL after all: texts, and words of ClickHouse as aliases
+#: Queries of HOSTILE that are valid ADQL: texts, and words of ClickHouse as aliases
 _ADQL = {
-    *(_PLACES[i].format(text) for i in (0, 5) for text in ("'a\\'", "'a' 'b'", "'\u202e'")),
-    *(_PLACES[i].format(name) for i in (3, 6) for name in ("inf", "nan", "c1", "hpx29", '"small`.`stars"')),
+    *(_CLAUSES[i].format(text) for i in (0, 5) for text in ("'a\\'", "'a' 'b'", "'\u202e'")),
+    *(_CLAUSES[i].format(name) for i in (3, 6) for name in ("inf", "nan", "c1", "hpx29", '"small`.`stars"')),
     "SELECT id FROM small.stars FINAL",
     "SELECT id FROM small.stars ASOF JOIN small.spectra USING (id)",
 }
@@ -190,15 +190,15 @@ def test_the_engines_own_functions_are_unknown(engine: Engine, small: Catalogue)
                     translate(f"SELECT {call} FROM small.stars", small)
 
 
-#: any text that a query may hold: no control characters but tab and line ends, no lone surrogates
+#: Texts that a query may contain: no control characters except tab and line ends, no lone surrogates
 _TEXTS = st.text(st.characters(blacklist_categories=("Cs", "Cc"), whitelist_characters="\t\n\r"), max_size=40)
-_SPITEFUL = st.lists(st.sampled_from([*"\\'\"`%_{}:;-?\n\t", "''", "\\'", "--", "/*", "{x:String}", "\\n", "\\0", "é", "\U0001f52d"]), max_size=12).map("".join)  # fmt: skip
-_ANY = st.one_of(_TEXTS, _SPITEFUL)
+_SPECIAL_TEXTS = st.lists(st.sampled_from([*"\\'\"`%_{}:;-?\n\t", "''", "\\'", "--", "/*", "{x:String}", "\\n", "\\0", "é", "\U0001f52d"]), max_size=12).map("".join)  # fmt: skip
+_ANY = st.one_of(_TEXTS, _SPECIAL_TEXTS)
 
 
 @settings(max_examples=50, deadline=None)
 @given(text=_ANY, name=_ANY)
-def test_a_text_and_a_name_come_back_as_they_went_in(text: str, name: str, engine: Engine, small: Catalogue) -> None:
+def test_texts_and_names_return_unchanged(text: str, name: str, engine: Engine, small: Catalogue) -> None:
     literal, alias = "'" + text.replace("'", "''") + "'", '"' + (name or "x").replace('"', '""') + '"'
     query = f"SELECT {literal} AS {alias}, COUNT(*) FROM small.stars WHERE {literal} = {literal} GROUP BY {literal}"
     translation = translate(query, small)
@@ -209,7 +209,7 @@ def test_a_text_and_a_name_come_back_as_they_went_in(text: str, name: str, engin
 
 @settings(max_examples=50, deadline=None)
 @given(text=_ANY, other=_ANY)
-def test_a_pattern_matches_by_its_two_wildcards_alone(text: str, other: str, engine: Engine, small: Catalogue) -> None:
+def test_patterns_have_only_two_wildcards(text: str, other: str, engine: Engine, small: Catalogue) -> None:
     def matches(pattern: str) -> int:
         quoted = [s.replace("'", "''") for s in (text, pattern)]
         translation = translate(f"SELECT COUNT(*) FROM small.stars WHERE id = 1 AND '{quoted[0]}' LIKE '{quoted[1]}'", small)  # fmt: skip
@@ -222,7 +222,7 @@ def test_a_pattern_matches_by_its_two_wildcards_alone(text: str, other: str, eng
         assert matches(other) == (text == other)
 
 
-def test_texts_reach_the_engine_and_leave_it_whole(ask: Ask) -> None:
+def test_texts_reach_the_engine_and_return_unchanged(ask: Ask) -> None:
     assert ask("SELECT 'a\\', 'b''c', '\\n', '`', '{x:Int8}' FROM small.stars WHERE id = 1") == [
         ("a\\", "b'c", "\\n", "`", "{x:Int8}")
     ]

@@ -1,4 +1,4 @@
-"""Look-ups by id read the projections of small parts, and answer as without them."""
+"""Look-ups by id read the projections of small parts, with the answers of tables without projections."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _SETTING = "min_table_rows_to_use_projection_index"
 _BY_PROJECTION = "Projection has been analyzed and will be applied during reading"
 
 _PARTS = 3
-_PART_ROWS = 12_000  # more than the setting demands, far fewer than ClickHouse does by itself
+_PART_ROWS = 12_000  # more than the setting requires, far fewer than ClickHouse's default requires
 
 _TABLES = {
     "stars": (
@@ -58,7 +58,7 @@ _TABLES = {
         (
             Column(name="id", datatype="long"),
             Column(name="word", datatype="char", arraysize="*"),
-            Column(name="place", datatype="long"),
+            Column(name="target", datatype="long"),
             Column(name="turn", datatype="double"),
         ),
     ),
@@ -78,7 +78,7 @@ LOOKED, PLAIN = _make_catalogue(has_layouts=True), _make_catalogue(has_layouts=F
 
 
 def _make_id(row: int) -> int | None:
-    """Return ids in no order: negative ones, each 50th row without one, and 100 and 200 in all parts, twice in one."""
+    """Return an id: unordered, some negative, None in each 50th row; 100 and 200 are in all parts, and twice in one."""
     if row % 50 == 49:
         return None
     return {100: 100, 200: 200, 201: 200}.get(row % _PART_ROWS, (row * 7919 + 1) % 50_021 - 20_000)
@@ -112,22 +112,22 @@ def looked(engine: Engine) -> Engine:
     return engine
 
 
-#: The columns that are looked up by the values of a small table: further ones of an index beside those before them
+#: Query -> columns that are looked up by the values of a small table: also later columns of an index
 TOGETHER = {
-    "SELECT a.word, b.ra FROM looked.few AS a JOIN looked.seen AS b ON a.place = b.field AND b.turn = a.turn": (
+    "SELECT a.word, b.ra FROM looked.few AS a JOIN looked.seen AS b ON a.target = b.field AND b.turn = a.turn": (
         ["field", "turn"]
     ),
-    "SELECT a.place, q.d FROM looked.few AS a LEFT JOIN (SELECT field AS f, turn AS n, dec AS d FROM looked.seen) AS q"
-    " ON q.n = a.turn AND q.f = a.place": ["field", "turn"],
+    "SELECT a.target, q.d FROM looked.few AS a LEFT JOIN (SELECT field AS f, turn AS n, dec AS d FROM looked.seen) AS q"
+    " ON q.n = a.turn AND q.f = a.target": ["field", "turn"],
     "SELECT a.word, b.ra FROM looked.few AS a JOIN looked.seen AS b ON b.turn = a.turn WHERE b.field = 37": ["turn"],
-    "SELECT a.word, b.ra FROM looked.few AS a JOIN looked.seen AS b ON b.turn = a.turn WHERE a.place = b.field": (
+    "SELECT a.word, b.ra FROM looked.few AS a JOIN looked.seen AS b ON b.turn = a.turn WHERE a.target = b.field": (
         ["field", "turn"]
     ),
-    "SELECT a.word, b.ra FROM looked.few AS a JOIN looked.seen AS b ON a.turn = b.turn AND a.place = b.field + 1": [],
+    "SELECT a.word, b.ra FROM looked.few AS a JOIN looked.seen AS b ON a.turn = b.turn AND a.target = b.field + 1": [],
     "SELECT a.word, b.ra FROM looked.few AS a JOIN looked.seen AS b ON a.turn = b.turn WHERE b.field > 3": [],
 }
 
-#: ClickHouse reads rows of the table by the projection
+#: Queries that read the table by a projection
 BY_PROJECTION = [
     "SELECT * FROM looked.stars WHERE id = 13838",
     "SELECT * FROM looked.stars WHERE 100 = id AND dec < 80",
@@ -149,7 +149,7 @@ BY_PROJECTION = [
     *(query for query, columns in TOGETHER.items() if columns),
 ]
 
-#: No part holds the ids, the projection has all columns, or a cone leaves fewer rows
+#: Further look-ups: no part has the ids, the projection has all columns, or a cone leaves fewer rows
 LOOK_UPS = [
     *BY_PROJECTION,
     "SELECT * FROM looked.stars WHERE id = 9223372036854775807",
@@ -178,12 +178,12 @@ OTHERS = [
 
 
 @pytest.mark.parametrize("query", [*LOOK_UPS, *OTHERS, *TOGETHER])
-def test_answers_are_those_without_an_index(query: str, looked: Engine) -> None:
+def test_answers_equal_those_without_an_index(query: str, looked: Engine) -> None:
     found, plain = (sorted(query_rows(looked, catalogue, query), key=repr) for catalogue in (LOOKED, PLAIN))
     assert make_comparable(found) == make_comparable(plain)
 
 
-#: By a projection, ClickHouse would take each AND for true
+#: Queries with an AND that ClickHouse would evaluate as true if it read a projection
 ANDS = [
     "SELECT * FROM looked.stars WHERE id = 100 AND NOT (dec > 1000 AND ra > 1000)",
     "SELECT * FROM looked.stars WHERE id = 100 AND CASE WHEN dec > 1000 AND ra > 1000 THEN 0 ELSE 1 END = 1",
@@ -193,7 +193,7 @@ ANDS = [
     " WHERE id = 100 AND x = 1",
     "SELECT a.ra FROM looked.stars AS a JOIN looked.few AS b ON a.id = b.id AND NOT (a.dec > 1000 AND a.ra > 1000)",
     "SELECT id, MIN(ra) FROM looked.stars WHERE id = 100 GROUP BY id HAVING NOT (MIN(ra) > 999 AND id > 999)",
-    "SELECT * FROM looked.stars WHERE NOT (id = 100 OR dec > 0)",  # an error by a projection
+    "SELECT * FROM looked.stars WHERE NOT (id = 100 OR dec > 0)",  # an error if a projection is read
     "SELECT * FROM looked.stars WHERE NOT (NOT (id = 100 AND dec IS NOT NULL))",
 ]
 
@@ -258,7 +258,7 @@ def test_a_table_without_an_id_has_no_look_up() -> None:
 
 _PREFERRED = "preferred_optimize_projection_name"
 
-#: Of several indexes with a column of a condition, the one whose first columns are all named is read alone
+#: Query -> index that is read alone: of several with a column of the condition, all its first columns are compared
 ALONE = {
     "SELECT ra FROM looked.seen WHERE field = 4294967297 AND number = 5 AND ra > 1": "by_id",
     "SELECT dec FROM looked.seen WHERE number = 5 AND ra = 12": "by_columns_number__ra",

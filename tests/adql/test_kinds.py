@@ -97,7 +97,7 @@ REFUSED = [
     ("SELECT CAST(flux AS VARCHAR) FROM obs", "cannot convert DOUBLE[] to VARCHAR", ""),
 ]  # fmt: skip
 
-#: Texts that ClickHouse would accept as timestamps
+#: Texts that only ClickHouse accepts as timestamps
 NO_TIMESTAMPS = (
     "12:00",
     "20200101",

@@ -81,9 +81,9 @@ def test_malformed_numbers(text: str) -> None:
 
 
 @pytest.mark.parametrize("character", ["\0", "\x07", "\x1b", "\x7f", chr(0xD800), chr(0xDFFF)])
-@pytest.mark.parametrize("place", ["a {} b", "'{}'", '"{}"', "-- {}"])
-def test_control_characters_and_surrogates_are_refused(character: str, place: str) -> None:
-    text = place.format(character)
+@pytest.mark.parametrize("template", ["a {} b", "'{}'", '"{}"', "-- {}"])
+def test_control_characters_and_surrogates_are_refused(character: str, template: str) -> None:
+    text = template.format(character)
     with pytest.raises(AdqlSyntaxError, match=f"U.{ord(character):04X}") as caught:
         tokenise(text)
     assert caught.value.span == Span(text.index(character), text.index(character) + 1)
@@ -120,5 +120,5 @@ def test_any_text_is_tokenised_or_refused_with_a_position(text: str) -> None:
         assert found.describe(text).startswith("line ")
     else:
         assert COMMENT not in found.kinds
-        places = zip(found.texts, found.starts, found.ends, strict=True)
-        assert all(text[start:end] == token for token, start, end in places)
+        tokens = zip(found.texts, found.starts, found.ends, strict=True)
+        assert all(text[start:end] == token for token, start, end in tokens)

@@ -1,4 +1,4 @@
-"""Queries at a limit are translated; beyond it they are refused at the place, with the way out."""
+"""Queries at a limit are translated; beyond it they are refused with a position and a hint."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from clickhouse_schema.catalogue import Catalogue
 from tests.support.adql_rows import Ask
 
 
-def _refuse(query: str, catalogue: Catalogue, message: str, hint: str, line: int = 2) -> None:
+def _assert_refused(query: str, catalogue: Catalogue, message: str, hint: str, line: int = 2) -> None:
     with pytest.raises(AdqlError, match=message) as caught:
         translate(query, catalogue)
     assert hint in caught.value.hint
@@ -35,15 +35,17 @@ def _select_columns(count: int) -> str:
 
 def test_columns(small: Catalogue) -> None:
     assert len(translate(_select_columns(MAX_COLUMNS), small).fields) == MAX_COLUMNS
-    _refuse(_select_columns(MAX_COLUMNS + 1), small, "selects more than 10000 columns", "use several queries")
+    _assert_refused(_select_columns(MAX_COLUMNS + 1), small, "selects more than 10000 columns", "use several queries")
     stars = ", ".join(["*"] * (MAX_COLUMNS // 8 + 1))
-    _refuse(f"SELECT\n{stars} FROM small.stars", small, "selects more than 10000 columns", "use several queries")
+    _assert_refused(
+        f"SELECT\n{stars} FROM small.stars", small, "selects more than 10000 columns", "use several queries"
+    )
 
 
 def test_values_of_in(small: Catalogue) -> None:
     query = "SELECT id FROM small.stars WHERE\nid IN ({})".format
     translate(query(", ".join(map(str, range(MAX_IN_VALUES - 10)))), small)  # 10: other words and symbols of the query
-    _refuse(
+    _assert_refused(
         query(", ".join(f"id + {i}" for i in range(MAX_CONDITIONS + 1))), small, "joins more than 1000 cond", "upload"
     )
 
@@ -55,18 +57,20 @@ def _chain_with_tables(count: int) -> str:
 
 def test_chains_of_with(small: Catalogue, ask: Ask) -> None:
     assert ask(_chain_with_tables(MAX_WITH_DEPTH)) == [(9,)]
-    _refuse(_chain_with_tables(MAX_WITH_DEPTH + 1), small, "more than 60 WITH tables", "combine some of them", line=1)
-    _refuse(_chain_with_tables(1000), small, "more than 60 WITH tables", "combine some of them", line=1)
+    _assert_refused(
+        _chain_with_tables(MAX_WITH_DEPTH + 1), small, "more than 60 WITH tables", "combine some of them", line=1
+    )
+    _assert_refused(_chain_with_tables(1000), small, "more than 60 WITH tables", "combine some of them", line=1)
 
 
 def test_tables(small: Catalogue) -> None:
     query = "SELECT COUNT(*) FROM\n{}".format
     joined = ", ".join(f"small.stars AS t{i}" for i in range(MAX_RELATIONS + 1))
-    _refuse(query(joined), small, "more than 500 tables", "each use of a WITH table")
+    _assert_refused(query(joined), small, "more than 500 tables", "each use of a WITH table")
 
 
-def test_keys_of_many_tables_join_them_as_of_few(small: Catalogue, ask: Ask) -> None:
-    """A hundred tables joined in WHERE: each equality is in the ON of its join."""
+def test_many_tables_are_joined_by_their_keys(small: Catalogue, ask: Ask) -> None:
+    """Test a hundred tables joined in WHERE: each equality is in the ON of its join."""
     tables = ", ".join(f"small.stars AS t{i}" for i in range(100))
     keys = " AND ".join(f"t{i}.id = t{i + 1}.id" for i in range(99))
     sql = translate(f"SELECT COUNT(*) FROM {tables} WHERE {keys}", small).sql
@@ -84,23 +88,23 @@ def _draw_polygon(count: int) -> str:
 def test_vertices(sky: Catalogue) -> None:
     query = "SELECT TOP 1 id FROM sky.points WHERE 1 = CONTAINS(POINT(ra, dec),\nPOLYGON({}))".format
     translate(query(_draw_polygon(MAX_VERTICES)), sky)
-    _refuse(query(_draw_polygon(MAX_VERTICES + 1)), sky, "polygon of 5001 vertices", "as a MOC")
+    _assert_refused(query(_draw_polygon(MAX_VERTICES + 1)), sky, "polygon of 5001 vertices", "as a MOC")
 
 
 def test_shapes_of_a_region(sky: Catalogue) -> None:
     circles = "Circle 10 10 1 " * (MAX_REGION_SHAPES + 1)
     query = f"SELECT id FROM sky.points WHERE 1 = CONTAINS(POINT(ra, dec),\nREGION('Union ({circles})'))"
-    _refuse(query, sky, "region of more than 1000 shapes", "as a MOC")
+    _assert_refused(query, sky, "region of more than 1000 shapes", "as a MOC")
 
 
 @pytest.mark.parametrize("depth", [24, 48])
 def test_positions_computed_from_positions(depth: int, sky: Catalogue) -> None:
-    """Each rotation repeats what it rotates: without a limit the time doubles with each."""
+    """Each rotation repeats its operands: without a limit, each doubles the time."""
     position = "POINT(ra, dec)"
     for i in range(depth):
         frames = "'ICRS', 'GALACTIC'" if i % 2 else "'FK4', 'ICRS'"
         position = f"ivo_geom_transform({frames}, {position})"
-    _refuse(f"SELECT\n{position} FROM sky.points", sky, "too deep|too many parts", "subquery")
+    _assert_refused(f"SELECT\n{position} FROM sky.points", sky, "too deep|too many parts", "subquery")
 
 
 def test_the_sql_of_a_query(small: Catalogue) -> None:

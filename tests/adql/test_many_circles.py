@@ -1,4 +1,4 @@
-"""Many circles under OR are one search: it finds the rows that brute force finds, at all sizes, with little SQL."""
+"""Many circles under OR are one search, which finds the rows of a brute-force search at all sizes, with short SQL."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from adql.regions import Cone, Union, position_to_vector
 from adql.translation import translate
 from clickhouse_schema.catalogue import Catalogue
 from tap_service.storage.engine.engine import Engine
-from tests.adql.sky import HARD_PLACES, Positions, inside, positions, separation
+from tests.adql.sky import DIFFICULT_POSITIONS, Positions, inside, positions, separation
 from tests.support.adql_rows import Rows, query_rows
 
 Circles = tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]
 
 
 def _make_circles(count: int, smallest: float, largest: float) -> Circles:
-    """Return circles at the hard places and elsewhere, with radii from 10^``smallest`` to 10^``largest`` degrees."""
+    """Return circles at difficult positions and elsewhere, with radii from 10^smallest to 10^largest degrees."""
     lon, lat = positions(count, seed=6)
     radii = 10 ** np.random.default_rng(count).uniform(smallest, largest, len(lon))
     return lon, lat, radii
@@ -33,7 +33,7 @@ def _write_chain(circles: Circles, form: str, word: str = "OR") -> str:
 
 
 def _find_certain_rows(points: Positions, circles: Circles) -> tuple[set[int], set[int]]:
-    """Return the rows that are certainly in some circle, and those at the border of some and certainly in none."""
+    """Return the rows that are certainly in a circle, and the other rows at a circle's border."""
     sure, border = set[int](), set[int]()
     for lon, lat, radius in zip(*circles, strict=True):
         one, other = inside(separation(*points, lon, lat), radius)
@@ -70,7 +70,7 @@ def test_many_circles_have_the_rows_of_a_brute_force(
 
 
 def test_circles_with_other_conditions(ask: Callable[[str], Rows], points: Positions) -> None:
-    """Test circles around a computed position, which has no index, beside a polygon, a wide circle, and no region."""
+    """Test circles around a computed position, which has no index, with a polygon, with a wide circle, and without a region."""
     circles = _make_circles(20, -2, 0)
     many = _write_chain(circles, NEAR)
     for others in (
@@ -99,7 +99,7 @@ def _write_union(circles: Circles) -> str:
 
 
 def test_thousands_of_circles_are_one_condition(sky: Catalogue) -> None:
-    """Test more circles than OR may join: only the circles of the row's own cube are compared."""
+    """Test more circles than OR may have: only the circles of a row's cube are compared."""
     count = 1500
     circles = tuple(values[:count] for values in _make_circles(count, -2, -1))
     translation = translate(f"SELECT COUNT(*) FROM points WHERE {_write_chain(circles, NEAR)}", sky)  # type: ignore[arg-type]
@@ -109,9 +109,9 @@ def test_thousands_of_circles_are_one_condition(sky: Catalogue) -> None:
 
 
 def test_a_point_at_the_border_of_one_of_many_is_inside_unless_it_is_open(engine: Engine) -> None:
-    """Test places all around each circle, just inside and outside: the cubes of a circle contain its border."""
+    """Test positions all around each circle, just inside and outside: the cubes of a circle contain its border."""
     for radius in (0.0, 1e-9, 0.001, 3.0, 90.0):
-        cones = [Cone(ra, dec, radius, is_open=bool(i % 2)) for i, (ra, dec) in enumerate(HARD_PLACES)]
+        cones = [Cone(ra, dec, radius, is_open=bool(i % 2)) for i, (ra, dec) in enumerate(DIFFICULT_POSITIONS)]
         cones += [Cone(200 + i, 60, 1e-12) for i in range(3)]
         rows = []
         for cone in cones:

@@ -1,4 +1,4 @@
-"""The queries in the section on cross-matches of docs/adql.md run on the demo data as planned matches."""
+"""The queries in the section on cross-matches of docs/adql.md become planned matches on the demo data."""
 
 from __future__ import annotations
 

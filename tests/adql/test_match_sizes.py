@@ -1,4 +1,4 @@
-"""The cubes of a match and the side that is repeated are chosen by how large and how crowded the tables are."""
+"""Numbers of rows and density of the tables decide the cubes of a match, and which side is repeated."""
 
 from __future__ import annotations
 

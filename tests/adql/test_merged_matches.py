@@ -1,4 +1,4 @@
-"""Matches of large stored tables are merged in HEALPix order, and find the pairs that other plans find."""
+"""Matches of large stored tables are merged in HEALPix order, and find the same pairs as other plans."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _WITHIN = "DISTANCE(a.ra, a.dec, b.ra, b.dec) <= {}"
 
 @pytest.fixture(scope="session")
 def large_catalogue(match_catalogue: Catalogue) -> Catalogue:
-    """The catalogue with so many rows in its tables that their matches are merged."""
+    """Return the catalogue with enough rows in its tables that matches are merged."""
     counts = {("matches", entry.table.name): 10**7 for entry in match_catalogue.entries}
     densities = dict.fromkeys(counts, 0.001)
     return replace(match_catalogue, counts=counts, local_densities=densities)
@@ -39,7 +39,7 @@ def large_catalogue(match_catalogue: Catalogue) -> Catalogue:
 
 @pytest.fixture
 def ask_merged(engine: Engine, large_catalogue: Catalogue) -> Callable[[str], Rows]:
-    """Answer a query that has a merge join; on a cluster only inner joins within the overlap have."""
+    """Return the rows of a query with a merge join; on a cluster only inner joins within the overlap have one."""
 
     def ask(query: str) -> Rows:
         assert _MERGE in translate(query, large_catalogue).sql or large_catalogue.sharding is not None
@@ -57,14 +57,14 @@ def _skip_on_cluster(catalogue: Catalogue) -> None:
 
 
 def _place_at_borders(order: int, count: int) -> SkyCoord:
-    """Return positions in cells of an order, most at the borders, and cells at the corners of the base cells."""
+    """Return positions in cells of an order, most at borders, also in cells at the corners of base cells."""
     chance = np.random.default_rng(order)
     side = 4**order - 1
     corners = np.array([0, side, side // 3, side - side // 3])
     at_corners = (np.arange(12)[:, None] * 4**order + corners).ravel()
     cells = np.concatenate((at_corners, chance.integers(0, 12 * 4**order, count))).astype(np.uint64)
-    places = product((0.0, 1e-6, 0.1, 0.5, 1 - 1e-6, 1 - 1e-9), repeat=2)
-    lon, lat = zip(*(healpix_to_lonlat(cells, order, dx, dy) for dx, dy in places), strict=True)
+    offsets = product((0.0, 1e-6, 0.1, 0.5, 1 - 1e-6, 1 - 1e-9), repeat=2)
+    lon, lat = zip(*(healpix_to_lonlat(cells, order, dx, dy) for dx, dy in offsets), strict=True)
     return SkyCoord(np.concatenate(lon), np.concatenate(lat))
 
 
@@ -87,14 +87,14 @@ def test_copies_are_in_every_cell_with_something_within_the_radius(order: int, e
         f" WHERE {is_at_border_sql('hpx29', order, radius)})"
     )
     found = set(zip(copies["row"].to_pylist(), copies["cell"].to_pylist(), strict=True))
-    assert len(found) == copies.num_rows  # each once, or pairs would be found twice
+    assert len(found) == copies.num_rows  # once each, or pairs would be found twice
     found |= {(row, int(cell)) for row, cell in enumerate(own >> np.uint64(2 * (ORDER - order)))}
     assert {(row, int(cell)) for row, cell in enumerate(of_partner)} <= found
     assert copies.num_rows < 2.5 * len(own)
 
 
 def test_rows_far_from_the_border_are_not_copied(engine: Engine) -> None:
-    middle = 5 * 4 ** (ORDER - 3) + 4 ** (ORDER - 3) // 4 * 3  # of the cell: no coordinate is near 0 or the end
+    middle = 5 * 4 ** (ORDER - 3) + 4 ** (ORDER - 3) // 4 * 3  # of a base cell: no coordinate is near its border
     sql = is_at_border_sql(f"toUInt64({middle})", 3, 0.5)
     assert engine.fetch_table(f"SELECT {sql} AS near")["near"].to_pylist() == [0]
 
@@ -114,7 +114,7 @@ def test_the_order_of_cells_follows_radius_and_density(radius: float, crowding: 
 def test_pairs_within_a_radius(
     kind: str, radius: float, matches: Sky, ask_merged: Callable[[str], Rows], ask_matches: Callable[[str], Rows]
 ) -> None:
-    """Brute force tells the pairs of the other plan."""
+    """Compare with a brute-force search."""
     query = f"SELECT a.id, b.id FROM matches.ones AS a {kind} JOIN matches.others AS b ON {_WITHIN.format(radius)}"
     found = ask_merged(query)
     assert sorted(found, key=repr) == sorted(ask_matches(query), key=repr)
@@ -143,7 +143,7 @@ def test_merged_matches_equal_unplanned_ones(
         " WHERE EXISTS (SELECT 1 FROM matches.others AS b WHERE {near}) GROUP BY a.mag",
         "SELECT COUNT(*), SUM(a.id * b.id) FROM matches.ones AS a JOIN matches.others AS b ON {near}",
         "SELECT a.id, COUNT(*) FROM matches.ones AS a JOIN matches.others AS b ON {near} GROUP BY a.id",
-        # rows that nothing tells apart
+        # indistinguishable rows
         "SELECT a.ra, a.mag, b.id FROM matches.twins AS a LEFT JOIN matches.ones AS b ON {near} WHERE a.mag < 3",
         "SELECT COUNT(*) FROM matches.twins AS a WHERE NOT EXISTS (SELECT 1 FROM matches.ones AS b WHERE {near})",
         *(
@@ -162,7 +162,7 @@ def test_other_joins_are_made_of_merged_pairs(
 
 
 def test_rows_have_one_number_in_all_parts_of_a_query(engine: Engine, large_catalogue: Catalogue) -> None:
-    """The rows of a table of several parts, some of them excluded by the key, are known again in both branches."""
+    """Rows keep their numbers in both branches, also in a table of several parts, some excluded by the key."""
     _skip_on_cluster(large_catalogue)
     engine.execute("DROP TABLE IF EXISTS matches.kept SYNC")
     engine.execute("CREATE TABLE matches.kept AS matches.ones")
@@ -183,7 +183,7 @@ def test_rows_have_one_number_in_all_parts_of_a_query(engine: Engine, large_cata
     engine.execute("DROP TABLE matches.kept SYNC")
 
 
-# --- when -------------------------------------------------------------------------------------------------------------
+# --- choice of the plan -------------------------------------------------------------------------------------------------------------
 
 
 def test_the_engine_reads_both_tables_in_their_order(engine: Engine, large_catalogue: Catalogue) -> None:
@@ -193,7 +193,7 @@ def test_the_engine_reads_both_tables_in_their_order(engine: Engine, large_catal
     plan = engine.fetch_table(f"EXPLAIN actions = 1 {translation.sql}", translation.settings)
     lines = " ".join(plan.column(0).to_pylist())
     assert lines.count("FullSortingMergeJoin") == 2
-    assert lines.count("InOrder") >= 3  # the copies alone are sorted
+    assert lines.count("InOrder") >= 3  # only the copies are sorted
 
 
 @pytest.mark.parametrize(

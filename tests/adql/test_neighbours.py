@@ -1,4 +1,4 @@
-"""The cells around a position are its own and those that touch it, and contain everything within reach."""
+"""The cells around a position are its cell and the touching cells, and contain everything within their reach."""
 
 from __future__ import annotations
 
@@ -19,19 +19,19 @@ from tap_service.storage.engine.engine import Engine
 
 
 def _choose_cells(order: int, count: int = 2000) -> NDArray[np.uint64]:
-    """Return all cells of low orders; of others those at corners and middles of base cells' sides, and random ones."""
+    """Return all cells of a low order, or cells at corners and in the middle of base cells' sides, and random cells."""
     every = 12 * 4**order
     if every <= count:
         return np.arange(every, dtype=np.uint64)
     side = 4**order - 1
-    places = np.array([0, side, side // 3, side - side // 3, side // 2, side // 4, side // 12, side // 3 + 1])
-    at_borders = (np.arange(12)[:, None] * 4**order + places).ravel()
+    offsets = np.array([0, side, side // 3, side - side // 3, side // 2, side // 4, side // 12, side // 3 + 1])
+    at_borders = (np.arange(12)[:, None] * 4**order + offsets).ravel()
     chosen = np.concatenate((at_borders, np.random.default_rng(order).integers(0, every, count)))
     return np.unique(chosen.astype(np.uint64))
 
 
 @pytest.mark.parametrize("order", [0, 1, 2, 3, 4, 8, 13, 20])
-def test_the_cells_around_a_position_are_those_of_another_library(order: int, engine: Engine) -> None:
+def test_the_cells_around_a_position_equal_another_librarys(order: int, engine: Engine) -> None:
     cells = _choose_cells(order)
     index = cells * np.uint64(4 ** (ORDER - order)) + np.uint64(4 ** (ORDER - order) // 2)
     engine.execute("CREATE OR REPLACE TABLE around (hpx29 UInt64) ENGINE = Memory")
@@ -48,8 +48,8 @@ def test_an_unknown_position_has_no_cells(engine: Engine) -> None:
 
 
 @pytest.mark.parametrize("order", [0, 1, 2, 3, 5, 9, 14, 20])
-def test_what_is_within_reach_lies_in_touching_choose_cells(order: int) -> None:
-    """Test points all over the cells, above all at borders and corners, in all directions."""
+def test_points_within_reach_are_in_touching_cells(order: int) -> None:
+    """Test points all over the cells, mostly at borders and corners, in all directions."""
     chance = np.random.default_rng(order)
     cells = _choose_cells(order, 400)
     touching = {int(c): {int(c), *map(int, n)} for c, n in zip(cells, neighbours(cells, order), strict=True)}

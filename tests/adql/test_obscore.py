@@ -1,4 +1,4 @@
-"""The examples of the shipped ObsCore schema, and what clients ask such tables, read few granules by the covers."""
+"""The examples of the shipped ObsCore schema, and typical queries of clients, read few granules by covers."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ GRANULE = 32
 OBSCORE = Catalogue((read_schema(find_schema_file("obscore"))[0],))
 EXAMPLES = {example.name: example.query for example in OBSCORE.schemas[0].examples}
 
-#: As TOPCAT, pyvo's discovery of images and the use cases of the standard write their conditions
-ASKED = {
+#: Conditions as TOPCAT, pyvo's image discovery and the standard's use cases write them
+TYPICAL = {
     "a position within": "SELECT * FROM ivoa.Obscore WHERE CONTAINS(POINT('ICRS', 16.0, 40.0), s_region) = 1",
     "regions within": "SELECT * FROM ivoa.ObsCore WHERE 1 = CONTAINS(s_region, CIRCLE('ICRS', 30, -20, 3))",
     "centres within": "SELECT * FROM ivoa.obscore WHERE 1 = CONTAINS(POINT('', s_ra, s_dec), CIRCLE('', 30, -20, 3))",
@@ -34,21 +34,21 @@ ASKED = {
 }
 
 
-#: Where something is found
-PLACES = ((83.82, -5.39), (56.75, 24.12), (10.7, 41.2), (187.7, 12.4), (16, 40), (30, -20), (0, 90))
+#: Positions with observations
+POSITIONS = ((83.82, -5.39), (56.75, 24.12), (10.7, 41.2), (187.7, 12.4), (16, 40), (30, -20), (0, 90))
 
 
 @pytest.fixture(scope="module")
 def observations(engine: Engine) -> Iterator[Engine]:
-    """Circles of 1 arcsec to half a degree all over the sky, one row in ten without a region."""
+    """Store circles of 1 arcsec to half a degree all over the sky, and one row in ten without a region."""
     rng = np.random.default_rng(3)
     table = OBSCORE.schemas[0].tables[0]
     ra, dec = rng.uniform(0, 360, ROWS), np.degrees(np.arcsin(rng.uniform(-1, 1, ROWS)))
     radius = 10 ** rng.uniform(-3.5, -0.3, ROWS)
-    for i, place in enumerate(PLACES, 1):
-        ra[i], dec[i] = place
-    places = zip(ra.tolist(), dec.tolist(), radius.tolist(), strict=True)
-    regions = pa.array([f"Circle ICRS {a} {b} {r}" if i % 10 else None for i, (a, b, r) in enumerate(places)])
+    for i, position in enumerate(POSITIONS, 1):
+        ra[i], dec[i] = position
+    circles = zip(ra.tolist(), dec.tolist(), radius.tolist(), strict=True)
+    regions = pa.array([f"Circle ICRS {a} {b} {r}" if i % 10 else None for i, (a, b, r) in enumerate(circles)])
     shape, cover, _ = shape_columns.read_regions(table.get_column("s_region").type, regions)
     given = {
         "s_ra": ra,
@@ -74,10 +74,10 @@ def observations(engine: Engine) -> Iterator[Engine]:
     engine.execute("DROP TABLE ivoa.ObsCore SYNC")
 
 
-@pytest.mark.parametrize("query", [*EXAMPLES.values(), *ASKED.values()], ids=[*EXAMPLES, *ASKED])
+@pytest.mark.parametrize("query", [*EXAMPLES.values(), *TYPICAL.values()], ids=[*EXAMPLES, *TYPICAL])
 def test_few_granules_are_read(query: str, observations: Engine) -> None:
     translation = translate(query, OBSCORE)
-    # the engine leaves the projections of tables below a million rows alone
+    # the engine ignores projections of tables below a million rows
     settings = translation.settings | {"min_table_rows_to_use_projection_index": 0}
     explained = observations.explain_query(translation.sql, settings)
     marks = [int(found) for found in re.findall(r"(?:Granules|Marks): (\d+)", explained)]
@@ -87,7 +87,7 @@ def test_few_granules_are_read(query: str, observations: Engine) -> None:
 
 
 def _unpruned(query: str) -> str:
-    """With the relation as a value that nothing is pruned by."""
+    """Return the query with the relation as a value, which prunes nothing."""
     relation = r"(?:1 = )?((?:CONTAINS|INTERSECTS)\((?:[^()]|\([^()]*\))*\))(?: = 1)?"
     changed, count = re.subn(relation, r"(CASE WHEN 1 = \1 THEN 1 ELSE 0 END) = 1", query)
     assert count == 1

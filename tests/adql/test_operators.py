@@ -1,4 +1,4 @@
-"""The table of operators: the emitter knows the same names, and views read operands by the roles in the table."""
+"""The table of operators: the emitter has the same names, and views read operands by the table's roles."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from clickhouse_schema.datatypes import BOOLEAN, UNICODE
 from tests.adql.call_check import check_call
 
 
-def _call(name: str) -> Call:
-    """A call whose operands are literals of their roles."""
+def _make_call(name: str) -> Call:
+    """Return a call whose operands are literals of their roles."""
     roles = OPERATORS[name].split()
     return Call(BOOLEAN, name, tuple(Literal(UNICODE, role.rstrip("*?")) for role in roles))
 
 
-def _roles(exprs: tuple[Expr, ...]) -> str:
+def _read_roles(exprs: tuple[Expr, ...]) -> str:
     return " ".join(str(expr.value) for expr in exprs if isinstance(expr, Literal))
 
 
@@ -29,36 +29,36 @@ def test_emitter_and_table_have_the_same_operators() -> None:
 
 @pytest.mark.parametrize("name", ["NEAR", "NEARER", "NEAREST", "MUTUAL", "DISTANCE"])
 def test_separation_reads_two_positions(name: str) -> None:
-    left, right = Separation.from_call(_call(name))
-    assert (_roles(left), _roles(right)) == ("left_lon left_lat", "right_lon right_lat")
+    left, right = Separation.from_call(_make_call(name))
+    assert (_read_roles(left), _read_roles(right)) == ("left_lon left_lat", "right_lon right_lat")
 
 
 @pytest.mark.parametrize("name", ["NEAR", "NEARER"])
 def test_nearness_is_its_call(name: str) -> None:
-    near = Nearness.match(_call(name))
+    near = Nearness.match(_make_call(name))
     assert near is not None
-    assert near.radius == get_operand(_call(name), "radius")
-    assert near.to_call() == _call(name)
-    assert Nearness.match(_call("DISTANCE")) is None
+    assert near.radius == get_operand(_make_call(name), "radius")
+    assert near.to_call() == _make_call(name)
+    assert Nearness.match(_make_call("DISTANCE")) is None
 
 
 @pytest.mark.parametrize("name", ["VECTORS NEAR", "VECTORS NEARER"])
 def test_vector_nearness(name: str) -> None:
-    near = VectorNearness.from_call(_call(name))
-    assert (*near.left, *near.right, near.radius) == _call(name).args
+    near = VectorNearness.from_call(_make_call(name))
+    assert (*near.left, *near.right, near.radius) == _make_call(name).args
     assert near.is_strict == (name == "VECTORS NEARER")
 
 
 @pytest.mark.parametrize("name", ["TURNED LON", "TURNED LAT"])
 def test_turn(name: str) -> None:
-    turn = Turn.from_call(_call(name))
-    assert (_roles(turn.position), turn.source, turn.target) == ("lon lat", "source", "target")
+    turn = Turn.from_call(_make_call(name))
+    assert (_read_roles(turn.position), turn.source, turn.target) == ("lon lat", "source", "target")
 
 
 def test_cases() -> None:
-    cases = Cases.from_call(_call("CASE"))
-    assert [_roles(branch) for branch in cases.branches] == ["condition value"]
-    assert _roles(cases.values) == "value otherwise"
+    cases = Cases.from_call(_make_call("CASE"))
+    assert [_read_roles(branch) for branch in cases.branches] == ["condition value"]
+    assert _read_roles(cases.values) == "value otherwise"
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ from adql.limits import MAX_DEPTH, MAX_HEIGHT
 from adql.syntax.nodes import Node
 from adql.syntax.parser import parse
 
-# The text before, the repeated opening, the kernel, the repeated closing, the text after.
+#: Name -> text before, repeated opening, core, repeated closing, text after
 NESTS = {
     "parentheses": ("SELECT ", "(", "1", ")", " FROM t"),
     "right operands": ("SELECT ", "1 + (", "1", ")", " FROM t"),
@@ -107,7 +107,7 @@ def test_lists_and_balanced_chains_are_unlimited(name: str) -> None:
 
 
 def test_chains_at_the_head_of_chains_add_up() -> None:
-    """Brackets may each hold a chain as their first operand: the limit is on their sum."""
+    """Parentheses may each have a chain as first operand: the limit is on the sum."""
     for head, link in (("SELECT ", " + 1"), ("SELECT * FROM ", " JOIN t USING (a)")):
         text = head + "(" * 20 + "t" + (link * 50 + ")") * 20 + (" FROM t" if "+" in link else "")
         with pytest.raises(AdqlSyntaxError, match="nested too deeply"):

@@ -1,4 +1,4 @@
-"""Whole queries: those of queries/valid.adql parse, those of queries/invalid.tsv give the listed errors."""
+"""Queries: those of queries/valid.adql are parsed, those of queries/invalid.tsv give the listed errors."""
 
 from __future__ import annotations
 
@@ -18,23 +18,25 @@ from tests.adql.test_parser_depth import list_children
 
 QUERIES = Path(__file__).parent / "queries"
 PARAGRAPHS = (QUERIES / "valid.adql").read_text(encoding="utf-8").split("\n\n")
-VALID = [text for text in PARAGRAPHS if len(tokenise(text).kinds) > 1]  # the others are comments alone
+VALID = [text for text in PARAGRAPHS if len(tokenise(text).kinds) > 1]  # the others are only comments
 _ESCAPED = {"n": "\n", "t": "\t", "\\": "\\"}
 
 
 def read_invalid_queries() -> list[tuple[str, str, str]]:
     lines = (QUERIES / "invalid.tsv").read_text(encoding="utf-8").rstrip("\n").split("\n")
     rows = [line.split("\t") for line in lines if not line.startswith("#")]
-    return [(re.sub(r"\\([nt\\])", lambda m: _ESCAPED[m[1]], query), place, said) for place, said, query in rows]
+    return [
+        (re.sub(r"\\([nt\\])", lambda m: _ESCAPED[m[1]], query), position, message) for position, message, query in rows
+    ]
 
 
-@pytest.mark.parametrize(("query", "place", "said"), read_invalid_queries())
-def test_invalid(query: str, place: str, said: str) -> None:
+@pytest.mark.parametrize(("query", "position", "message"), read_invalid_queries())
+def test_invalid(query: str, position: str, message: str) -> None:
     with pytest.raises(AdqlSyntaxError) as caught:
         parse(query)
     line, column = offset_to_line_column(query, caught.value.span.start)
-    assert f"{line}:{column}" == place
-    assert said in caught.value.describe(query)
+    assert f"{line}:{column}" == position
+    assert message in caught.value.describe(query)
 
 
 def test_no_query_is_listed_twice() -> None:

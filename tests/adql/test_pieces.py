@@ -1,4 +1,4 @@
-"""Divided queries return what they return as a whole: every row once, however many pieces there are."""
+"""Divided queries return the rows of the undivided query, each once, for any number of pieces."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from clickhouse_schema.healpix import NO_POSITION
 from tap_service.storage.engine.embedded_engine import EmbeddedEngine
 from tests.support.adql_rows import Rows, make_comparable
 
-#: Numbers of pieces; joins have only the first, since ClickHouse plans them longer
+#: Numbers of pieces; joins have only the first, since ClickHouse takes longer to plan them
 COUNTS = [7, 1, 60]
 
 NEAR = "1 = CONTAINS(POINT(a.ra, a.dec), CIRCLE(b.ra, b.dec, 0.5))"
@@ -87,7 +87,7 @@ def fetch_rows(engine: EmbeddedEngine, sql: str, settings: dict) -> Rows:
 
 
 def cut_evenly(engine: EmbeddedEngine, cut_by: Division, count: int) -> tuple[int, ...]:
-    """Return borders chosen by the true rows of the driving table."""
+    """Return borders by the actual rows of the driving table."""
     cells = fetch_rows(engine, f"SELECT intDiv(hpx29, {4**25}) FROM {cut_by.scan.entry.storage_sql}", {})
     return choose_borders(
         np.bincount([cell for (cell,) in cells], minlength=12 * 4**4 + 1)[:-1].astype(float), 4, count
@@ -95,7 +95,7 @@ def cut_evenly(engine: EmbeddedEngine, cut_by: Division, count: int) -> tuple[in
 
 
 @pytest.mark.parametrize("query", DIVIDED)
-def test_the_pieces_are_the_whole(engine: EmbeddedEngine, piecewise: Catalogue, query: str) -> None:
+def test_pieces_equal_the_undivided_query(engine: EmbeddedEngine, piecewise: Catalogue, query: str) -> None:
     whole = translate(query, piecewise)
     wanted = sorted(make_comparable(fetch_rows(engine, whole.sql, whole.settings)))
     assert wanted
@@ -109,7 +109,7 @@ def test_the_pieces_are_the_whole(engine: EmbeddedEngine, piecewise: Catalogue, 
 
 
 @pytest.mark.parametrize("query", UNDIVIDED)
-def test_what_is_not_divided(piecewise: Catalogue, query: str) -> None:
+def test_undivided_queries(piecewise: Catalogue, query: str) -> None:
     resolved = translate(query, piecewise).bound
     assert resolved is not None
     found = divide_query(resolved)
@@ -131,7 +131,7 @@ def test_a_large_table_is_not_read_for_each_piece(piecewise: Catalogue) -> None:
     resolved = translate(equal, large).bound
     assert resolved is not None
     found = divide_query(resolved)
-    assert found == Undivided("sky.others would be read whole for each piece of sky.points")
+    assert found == Undivided("sky.others would be read completely for each piece of sky.points")
     assert divide(near, large).scan.entry.qualified_name == "sky.points"
     inside = "SELECT id FROM sky.points WHERE id IN (SELECT id FROM sky.others)"
     assert isinstance(divide_query(translate(inside, large).bound), Undivided)
@@ -159,7 +159,7 @@ def test_tied_tables_are_read_near_the_piece(engine: EmbeddedEngine, piecewise: 
 def test_borders(rows_of_cells: list[float], count: int, expected: tuple[float, ...]) -> None:
     size = 4**25
     found = choose_borders(np.array([*rows_of_cells, *[0.0] * (12 * 4**4 - 3)]), 4, count)
-    assert found == tuple(int(place * size) for place in expected)
+    assert found == tuple(int(share * size) for share in expected)
 
 
 @settings(deadline=None)

@@ -1,4 +1,4 @@
-"""Plans do not change answers, and read few granules: each query runs with and without positions and ids to plan by."""
+"""Plans keep the answers and read few granules: each query runs with and without positions and ids to plan by."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from clickhouse_schema.schema_model import Column, Layout, Schema, Table
 from clickhouse_schema.shard_map import Sharding, ShardMap
 from tap_service.storage.engine.engine import Engine
 from tests.adql.planning import COLUMNS, COUNTS, PLANNED, SIZES, Sky, fill_tables
-from tests.adql.sky import HARD_PLACES, inside, separation
+from tests.adql.sky import DIFFICULT_POSITIONS, inside, separation
 from tests.support.adql_rows import query_rows
 
 
@@ -31,7 +31,7 @@ _ANY_JOIN = settings(_ANY, max_examples=5)
 # --- random conditions ------------------------------------------------------------------------------------------------
 
 _RADII = st.floats(-3, 2.25).map(lambda e: round(10**e, 4)) | st.sampled_from([0, 90, 180])
-_CENTRES = st.sampled_from(HARD_PLACES) | st.tuples(st.integers(0, 360), st.integers(-90, 90))
+_CENTRES = st.sampled_from(DIFFICULT_POSITIONS) | st.tuples(st.integers(0, 360), st.integers(-90, 90))
 
 
 @st.composite
@@ -182,7 +182,7 @@ def test_the_nearest_are_chosen_before_any_condition(kind: str, choice: str, whe
 @pytest.mark.parametrize("query", ["few AS a JOIN large AS b", "large AS b JOIN (SELECT * FROM few) AS a"])
 def test_a_small_table_finds_each_partner(radius: float, query: str, planned: Sky) -> None:
     """The cells around the small table's rows contain all partners, at poles, corners and borders of cells."""
-    few, large = planned.places["few"], planned.places["large"]
+    few, large = planned.known_positions["few"], planned.known_positions["large"]
     apart = separation(few[0][:, None], few[1][:, None], large[0][None, :], large[1][None, :])
     near = "DISTANCE(a.ra, a.dec, b.ra, b.dec) <= " + repr(radius)
     counted = f"SELECT a.id, COUNT(*) FROM {query} ON {near} GROUP BY a.id"
@@ -194,17 +194,17 @@ def test_a_small_table_finds_each_partner(radius: float, query: str, planned: Sk
 
 def test_many_circles_have_one_bounded_cover(planned: Sky) -> None:
     chance = random.Random(5)
-    places = [(chance.uniform(0, 360), chance.uniform(-80, 80), chance.choice([0.05, 0.2, 1])) for _ in range(100)]
-    circles = " OR ".join(f"1 = CONTAINS(POINT(ra, dec), CIRCLE({x}, {y}, {r}))" for x, y, r in places)
+    cones = [(chance.uniform(0, 360), chance.uniform(-80, 80), chance.choice([0.05, 0.2, 1])) for _ in range(100)]
+    circles = " OR ".join(f"1 = CONTAINS(POINT(ra, dec), CIRCLE({x}, {y}, {r}))" for x, y, r in cones)
     query = f"SELECT id FROM large WHERE {circles}"
-    lon, lat = planned.places["large"]
+    lon, lat = planned.known_positions["large"]
     wanted: set[int] = set()
-    for x, y, r in places:
+    for x, y, r in cones:
         wanted |= inside(separation(lon, lat, x, y), r)[0]
     assert {row[0] for row in planned.fetch_rows(query)} == wanted
     [cells] = translate(query, PLANNED).cells.values()
     assert sum(len(of_order) for _, of_order in cells.list_cells()) <= 1600
-    assert cells.area < 4 * np.pi * sum((r + 0.5) ** 2 for _, _, r in places)
+    assert cells.area < 4 * np.pi * sum((r + 0.5) ** 2 for _, _, r in cones)
 
 
 # --- granules ---------------------------------------------------------------------------------------------------------
@@ -282,11 +282,11 @@ def test_few_granules_are_read(query: str, pruned: str, planned: Sky) -> None:
 )
 def test_a_small_side_selects_granules_of_the_large_one(query: str, table: str, planned: Sky) -> None:
     planned.fetch_rows(query)
-    assert planned.find_share_read(query, table) < 0.7  # a third of the small table lies where the large one is dense
+    assert planned.find_share_read(query, table) < 0.7  # a third of the small table is where the large table is dense
 
 
 def test_first_rows_of_equal_values_are_the_same_in_the_filter(planned: Sky) -> None:
-    """Each row is near itself, whichever of the equally bright ones are found."""
+    """Each row is near itself, whichever of the equally bright rows are found."""
     for condition in ("DISTANCE(a.ra, a.dec, b.ra, b.dec) < 0.0001 AND b.id - a.id = 0", "a.id = b.id"):
         query = f"SELECT COUNT(*), COUNT(b.id) FROM {_FIRST.format('large', 'mag')} AS a LEFT JOIN large AS b ON {condition}"
         assert query_rows(planned.engine, PLANNED, query) == [(30, 30)]
@@ -337,7 +337,7 @@ def test_any_radii_of_a_small_side_keep_all_pairs(
     )
 
 
-def test_a_join_by_id_looks_the_ids_up(planned: Sky) -> None:
+def test_a_join_by_id_looks_up_the_ids(planned: Sky) -> None:
     query = "SELECT a.id, b.mag FROM few AS a JOIN large AS b ON a.id = b.id WHERE a.mag > 7"
     planned.fetch_rows(query)
     translation = translate(query, PLANNED)
@@ -351,7 +351,7 @@ def test_a_join_by_id_looks_the_ids_up(planned: Sky) -> None:
 def test_a_join_by_another_column_filters_by_its_values_where_that_saves_much(
     indexes: tuple[str, ...], is_sharded: bool, is_chosen: bool
 ) -> None:
-    """It saves granules of an index, or rows that are sent; without either ClickHouse filters as well itself."""
+    """The filter saves granules of an index, or rows to send; without such savings ClickHouse filters by itself."""
     columns = (*COLUMNS, Column(name="seen", datatype="long"))
     layout = Layout(position=("ra", "dec"), id=("id",), indexes=indexes)
     tables = tuple(Table(name=name, columns=columns, layout=layout) for name in SIZES)
@@ -365,7 +365,7 @@ def test_a_join_by_another_column_filters_by_its_values_where_that_saves_much(
     "query",
     [
         f"SELECT a.id FROM large AS a LEFT JOIN few AS b ON {_MATCH}",  # each row of large stays
-        f"SELECT a.id FROM (SELECT TOP 5 * FROM few) AS a JOIN large AS b ON {_MATCH}",  # may be five others
+        f"SELECT a.id FROM (SELECT TOP 5 * FROM few) AS a JOIN large AS b ON {_MATCH}",  # may be five other rows
         f"SELECT a.id FROM (SELECT TOP 5 * FROM few ORDER BY mag + RAND()) AS a JOIN large AS b ON {_MATCH}",
         f"SELECT a.id FROM (SELECT TOP 5 * FROM few WHERE RAND() < 0.5 ORDER BY id) AS a JOIN large AS b ON {_MATCH}",
         "SELECT a.id FROM few AS a JOIN large AS b ON DISTANCE(a.ra, a.dec, b.ra, b.dec) < 40",

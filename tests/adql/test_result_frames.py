@@ -1,4 +1,4 @@
-"""The frame of coordinates in a result: of columns that are positions in their table, as long as they are nothing else."""
+"""Frames of coordinates in results: known for unchanged columns that are positions of their table."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which LINKs and service descriptors a result has: those whose columns it has as they are stored, and with which places."""
+"""LINKs and service descriptors of a result: it has each whose columns it returns unchanged, with their indexes."""
 
 from __future__ import annotations
 
@@ -40,18 +40,18 @@ _SCHEMA = {"name": "s", "tables": [_OBS, _STARS, {"name": "plain", "columns": _S
 _CATALOGUE = Catalogue((Schema.model_validate_json(json.dumps(_SCHEMA)),))
 
 
-def told(query: str) -> tuple[list[str], list[str]]:
-    """Links as 'place href', with places for columns, and services as 'name places'."""
+def list_links_and_services(query: str) -> tuple[list[str], list[str]]:
+    """Return links as 'index href', with indexes for columns, and services as 'name indexes'."""
     links = translate(query, _CATALOGUE).links
     hrefs = [
-        f"{placed.place} {placed.link.rename_href_columns({name: str(place) for name, place in placed.columns.items()})}"
+        f"{placed.place} {placed.link.rename_href_columns({name: str(index) for name, index in placed.columns.items()})}"
         for placed in links.of_columns
     ]
     services = [" ".join((placed.service.name, *map(str, placed.columns.values()))) for placed in links.services]
     return [href.replace("http://a/", "") for href in hrefs], services
 
 
-WHOLE = (["0 doc", "0 ${0}/${1}", "2 ${0}"], ["both 0 1", "did 0", "none"])
+ALL_LINKS = (["0 doc", "0 ${0}/${1}", "2 ${0}"], ["both 0 1", "did 0", "none"])
 
 
 @pytest.mark.parametrize(
@@ -74,8 +74,8 @@ WHOLE = (["0 doc", "0 ${0}/${1}", "2 ${0}"], ["both 0 1", "did 0", "none"])
         "SELECT * FROM s.obs INTERSECT SELECT did, 1, did FROM s.plain",
     ],
 )
-def test_columns_that_are_what_they_were(query: str) -> None:
-    assert told(query) == WHOLE
+def test_unchanged_columns(query: str) -> None:
+    assert list_links_and_services(query) == ALL_LINKS
 
 
 @pytest.mark.parametrize(
@@ -87,7 +87,7 @@ def test_columns_that_are_what_they_were(query: str) -> None:
         ("SELECT note, did FROM s.obs", ["0 ${1}", "1 doc"], ["did 1", "none"]),
         ("SELECT COUNT(*) FROM s.obs", [], []),
         ("SELECT mag FROM s.stars WHERE did IN (SELECT did FROM s.obs)", [], []),
-        # computed with
+        # columns in expressions
         ("SELECT did || '', part, note FROM s.obs", [], ["none"]),
         ("SELECT did, part + 0 FROM s.obs", ["0 doc"], ["did 0", "none"]),
         ("SELECT did, CAST(part AS BIGINT) AS part FROM s.obs", ["0 doc"], ["did 0", "none"]),
@@ -105,8 +105,8 @@ def test_columns_that_are_what_they_were(query: str) -> None:
         ("SELECT mag, did FROM s.plain", [], []),
     ],
 )
-def test_columns_that_are_not(query: str, links: list[str], services: list[str]) -> None:
-    assert told(query) == (links, services)
+def test_changed_columns(query: str, links: list[str], services: list[str]) -> None:
+    assert list_links_and_services(query) == (links, services)
 
 
 @pytest.mark.parametrize(
@@ -122,7 +122,7 @@ def test_columns_that_are_not(query: str, links: list[str], services: list[str])
             ["0 doc", "0 ${0}/${1}", "2 ${0}", "3 doc", "3 ${3}/${4}", "5 ${3}"],
             ["both 0 1", "did 0", "none", "both 3 4", "did 3"],
         ),
-        # columns of two rows belong to none of them together
+        # columns of different rows do not belong together
         ("SELECT a.did, b.part FROM s.obs AS a, s.obs AS b", ["0 doc"], ["did 0", "none"]),
         ("SELECT a.note, b.did FROM s.obs AS a, s.obs AS b", ["1 doc"], ["none", "did 1"]),
         (
@@ -140,16 +140,16 @@ def test_columns_that_are_not(query: str, links: list[str], services: list[str])
             ["2 doc"],
             ["stars 1", "did 2", "none"],
         ),
-        # of USING there is the left table's column
+        # a column of USING is the left table's
         ("SELECT did, mag FROM s.obs JOIN s.stars USING (did)", ["0 doc"], ["did 0", "none"]),
     ],
 )
 def test_several_rows_of_tables(query: str, links: list[str], services: list[str]) -> None:
-    assert told(query) == (links, services)
+    assert list_links_and_services(query) == (links, services)
 
 
 def test_wide_and_deep_queries() -> None:
-    """Every name is looked up once: nothing grows with the square of the columns or doubles with each level."""
+    """Each name is looked up once: no time grows with the square of the columns or doubles with each level."""
     columns = [{"name": f"c{i}", "datatype": "int"} for i in range(2000)]
     columns[0]["skyhouse:links"] = [{"href": "http://a/${c1999}"}]
     schema = Schema.model_validate_json(json.dumps({"name": "w", "tables": [{"name": "t", "columns": columns}]}))

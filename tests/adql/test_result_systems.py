@@ -42,7 +42,7 @@ CATALOGUE = Catalogue((Schema(name="s", tables=_TABLES),))
         ("POINT(ra, dec)", _GAIA),
         ("CIRCLE(ra, dec, 0.1)", _GAIA),
         ("POINT(ra + 1, dec)", _ICRS),
-        ("POINT(l, b)", _ICRS),  # whoever writes it says so
+        ("POINT(l, b)", _ICRS),  # the query states the system
         ("POINT(ra, b)", _ICRS),
         ("POINT(1, 2)", _ICRS),
         ("POLYGON(1, 2, 3, 4, 5, 6)", _ICRS),

@@ -1,4 +1,4 @@
-"""The described columns of a result, and the engine's answer in their types."""
+"""The declared columns of a result, and the engine's answer in their types."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def _make_calls(function: Function) -> list[str]:
 
 
 def _is_plain(function: Function) -> bool:
-    """Whether it is neither bound by the resolver itself nor only for the ON of joins."""
+    """Return whether a call needs neither special treatment by the resolver nor the ON of a join."""
     return bool(function.sql or function.expand) and function not in MATCH_FUNCTIONS
 
 

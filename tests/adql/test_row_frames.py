@@ -1,4 +1,4 @@
-"""Coordinates of rows in other frames: equal to astropy's, and searches in them prune by the table's cells."""
+"""Coordinates of rows in other frames equal astropy's, and searches in them prune by the table's cells."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ FRAMES: dict[str, Any] = {
     "GALACTIC": Galactic(),
     "ECLIPTIC": BarycentricMeanEcliptic(),
 }
-#: Degrees (2e-6 arcsec): the agreement of the frames with astropy's
+#: Degrees (2e-6 arcsec) within which frames agree with astropy's
 NEAR = 2e-6 / 3600
 
 
@@ -99,7 +99,7 @@ def test_pairs_in_one_frame_are_pairs_in_the_other(engine: Engine, sky: Catalogu
 def test_shapes_of_rows_are_those_of_constants(
     shape: str, constant: str, engine: Engine, sky: Catalogue, points: Positions
 ) -> None:
-    """Compare DALI's numbers and the area of each row's shape with those of the same shape as a constant."""
+    """Compare the DALI numbers and area of each row's shape with the same shape as a constant."""
     for i in range(0, 60, 7):
         alone = constant.format(float(points[0][i]), float(points[1][i]))
         [(ours, area, theirs, other)] = query_rows(
@@ -139,7 +139,10 @@ def test_unknown_positions_stay_unknown(engine: Engine, sky: Catalogue, points: 
         ("SELECT ivo_geom_transform(mag, 'ICRS', POINT(ra, dec)) FROM points", "takes a frame as a literal"),
         ("SELECT ivo_geom_transform('ICRS', 'FK5', ra) FROM points", "takes a POINT, CIRCLE or POLYGON; this is"),
         ("SELECT ivo_geom_transform('ICRS', POINT(ra, dec)) FROM points", "takes 3 arguments, not 2"),
-        ("SELECT ivo_geom_transform('ICRS', 'FK5', REGION('3/1')) FROM points", "a MOC has no form in another frame"),
+        (
+            "SELECT ivo_geom_transform('ICRS', 'FK5', REGION('3/1')) FROM points",
+            "a MOC cannot be transformed to another frame",
+        ),
     ],
 )
 def test_impossible_transformations_are_refused(query: str, message: str, sky: Catalogue) -> None:

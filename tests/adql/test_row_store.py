@@ -1,4 +1,4 @@
-"""Look-ups of whole rows answer from the row store what they answer from the columns, bit by bit."""
+"""Look-ups of whole rows return the same bits from the row store as from the columns."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _LONG_TEXT = "long ünicode \U0001f52d " * 4000
 _NAN = float(np.array([0x7FF8_0000_0000_BEEF], np.uint64).view(np.float64)[0])
 _TIMES = (datetime(1900, 1, 1, tzinfo=UTC), datetime(2299, 12, 31, 23, 59, 59, 999_999, tzinfo=UTC))
 
-#: Column and values of each; rows combine them
+#: Column -> values, which the rows combine
 _VALUES: tuple[tuple[Column, tuple[Any, ...]], ...] = (
     (Column(name="a byte", datatype="byte"), (0, 255, 1, None)),
     (Column(name="s", datatype="short"), (-32768, 32767, 0, None)),
@@ -137,7 +137,7 @@ def _read_stored(engine: Engine, translation: Translation) -> list[pa.Array]:
 
 
 def _write_bits(array: pa.Array, kind: pa.DataType) -> list[Any]:
-    """Values with floats as their bits; NULL and empty values stay apart."""
+    """Return the values, floats as their bits; NULL differs from empty values."""
     array = array.cast(kind)
     if pa.types.is_list(kind):
         return [
@@ -161,7 +161,7 @@ def _compare(engine: Engine, translation: Translation, *, in_order: bool = False
     return len(answers[0])
 
 
-def test_every_type_comes_back_bit_by_bit(engine: Engine, catalogue: Catalogue) -> None:
+def test_all_types_return_the_same_bits(engine: Engine, catalogue: Catalogue) -> None:
     every = ", ".join(str(row * 1_000_003) for row in range(_ROWS))
     translation = translate(f"SELECT * FROM whole.kinds WHERE id IN ({every})", catalogue)
     assert _compare(engine, translation) == _ROWS
@@ -186,7 +186,7 @@ def test_every_type_comes_back_bit_by_bit(engine: Engine, catalogue: Catalogue) 
         ('SELECT p.*, x1 + x2 AS more FROM whole.pairs AS p WHERE field = 1 AND "Name" IS NOT NULL', 10),
     ],
 )
-def test_answers_are_those_of_the_columns(engine: Engine, catalogue: Catalogue, query: str, rows: int | None) -> None:
+def test_answers_equal_those_of_the_columns(engine: Engine, catalogue: Catalogue, query: str, rows: int | None) -> None:
     found = _compare(engine, translate(query.replace("'infinity'", "1e38"), catalogue), in_order="ORDER BY" in query)
     assert rows is None or found == rows
 
@@ -283,7 +283,7 @@ def test_the_widest_table(engine: Engine) -> None:
 
 @pytest.fixture
 def stored(engine: Engine, catalogue: Catalogue) -> pa.Array:
-    """Rows of KINDS as bytes."""
+    """Return the rows of KINDS as bytes."""
     layout = find_row_layout(KINDS)
     assert layout is not None
     if read_topology(engine).is_cluster:
@@ -314,7 +314,7 @@ def test_the_layout_of_other_columns_has_another_name() -> None:
     assert len({name(id_), name(id_, one), name(id_, other), name(id_, Column(name="one", datatype="long"))}) == 4
 
 
-def _spoil(row: bytes, kind: str) -> bytes:
+def _damage(row: bytes, kind: str) -> bytes:
     layout = find_row_layout(KINDS)
     assert layout is not None
     at = layout.counts_at
@@ -334,12 +334,12 @@ def test_bytes_of_another_length_are_refused(stored: pa.Array, kind: str) -> Non
     layout = find_row_layout(KINDS)
     assert layout is not None
     rows = stored.cast(pa.binary()).to_pylist()
-    spoilt = pa.array([*rows[:3], _spoil(rows[3], kind), *rows[4:]], pa.binary())
+    damaged = pa.array([*rows[:3], _damage(rows[3], kind), *rows[4:]], pa.binary())
     with pytest.raises(RowStoreError):
-        decode_rows(spoilt, layout, layout.slots)
+        decode_rows(damaged, layout, layout.slots)
 
 
-def test_no_rows_are_no_rows(stored: pa.Array) -> None:
+def test_empty_answers_are_decoded(stored: pa.Array) -> None:
     layout = find_row_layout(KINDS)
     assert layout is not None
     for array in (stored.slice(0, 0), pa.array([], pa.binary())):

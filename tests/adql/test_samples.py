@@ -1,4 +1,4 @@
-"""TABLESAMPLE: the same rows each time, as many as said, and other tables of the query are whole."""
+"""TABLESAMPLE: the same rows each time, in the given percentage, and all rows of the other tables."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def count(engine: Engine, sky: Catalogue) -> int:
 
 
 @pytest.mark.parametrize("percent", [0.5, 10, 50, 99.9])
-def test_as_many_rows_as_said(percent: float, engine: Engine, sky: Catalogue, count: int) -> None:
+def test_the_given_percentage_of_rows(percent: float, engine: Engine, sky: Catalogue, count: int) -> None:
     [(taken,)] = query_rows(engine, sky, f"SELECT COUNT(*) FROM sky.points TABLESAMPLE ({percent})")
     part = percent / 100
     assert abs(taken - count * part) < 5 * math.sqrt(count * part * (1 - part)) + 1
@@ -38,7 +38,7 @@ def test_the_same_rows_each_time_and_others_with_a_seed(engine: Engine, sky: Cat
 
 
 def test_a_sample_in_an_outer_join(engine: Engine, sky: Catalogue, count: int) -> None:
-    """The left table is whole, whatever was taken of the right one."""
+    """The answer has all rows of the left table, whatever the sample of the right table is."""
     query = (
         "SELECT COUNT(*), COUNT(b.id) FROM sky.points AS a LEFT JOIN sky.points AS b TABLESAMPLE (10) ON a.id = b.id"
     )

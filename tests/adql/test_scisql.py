@@ -1,4 +1,4 @@
-"""The geometry functions of Qserv's scisql: the rows of ADQL's own forms, and of the formulas in numpy."""
+"""The geometry functions of Qserv's scisql: the rows of the equivalent ADQL, and of the formulas in numpy."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from adql.errors import AdqlError
 from adql.translation import translate
 from clickhouse_schema.catalogue import Catalogue
 from tap_service.storage.engine.engine import Engine
-from tests.adql.sky import HARD_PLACES, Positions
+from tests.adql.sky import DIFFICULT_POSITIONS, Positions
 from tests.support.adql_rows import Rows, query_rows
 
-#: A call and its form in ADQL
+#: Call -> equivalent ADQL
 TWINS = [
     ("s2PtInCircle(ra, dec, 45, 41.8, 1.5)", "CONTAINS(POINT(ra, dec), CIRCLE(45, 41.8, 1.5))"),
     ("s2PtInCircle(ra, dec, ra, 0, 5)", "CONTAINS(POINT(ra, dec), CIRCLE(ra, 0, 5))"),
@@ -31,7 +31,7 @@ def ask(engine: Engine, sky: Catalogue) -> Callable[[str], Rows]:
 
 @pytest.mark.parametrize("prefix", ["", "scisql_"])
 @pytest.mark.parametrize(("call", "twin"), TWINS)
-def test_rows_of_the_form_in_adql(
+def test_rows_equal_those_of_the_equivalent_adql(
     call: str, twin: str, prefix: str, ask: Callable[[str], Rows], sky: Catalogue
 ) -> None:
     query = "SELECT id FROM points WHERE {} = 1 ORDER BY id"
@@ -44,7 +44,7 @@ def test_rows_of_the_form_in_adql(
 
 def test_separation_is_the_distance(ask: Callable[[str], Rows]) -> None:
     query = "SELECT {}(ra, dec, 10, 20) FROM points ORDER BY id"
-    given = [repr(ask(query.format(name))) for name in ("DISTANCE", "angSep", "scisql_angSep")]  # NaN has no equal
+    given = [repr(ask(query.format(name))) for name in ("DISTANCE", "angSep", "scisql_angSep")]  # NaN equals nothing
     assert given[1:] == given[:1] * 2
 
 
@@ -62,7 +62,7 @@ def test_box_has_the_rows_between_its_borders(
     expected = np.flatnonzero(in_range & (lat >= south) & (lat <= north))
     query = f"SELECT id FROM points WHERE scisql_s2PtInBox(ra, dec, {west}, {south}, {east}, {north}) = 1 ORDER BY id"
     found = {i for (i,) in ask(query)}
-    # a pole belongs to a box at every longitude
+    # a box contains a pole at every longitude
     assert found >= set(expected.tolist())
     assert all(abs(lat[i]) == 90 for i in found - set(expected.tolist()))
     if east - west < 300:
@@ -72,7 +72,7 @@ def test_box_has_the_rows_between_its_borders(
 def _is_in_ellipse(
     points: Positions, centre: tuple[float, float], axes: tuple[float, float], angle: float
 ) -> np.ndarray:
-    """In the plane perpendicular to the centre's direction, in radians: along and across the major axis."""
+    """Test in the plane perpendicular to the centre's direction, in radians along and across the major axis."""
     (lon, lat), (ra, dec) = np.radians(points), np.radians(centre)
     east = np.cos(lat) * np.sin(lon - ra)
     north = np.cos(dec) * np.sin(lat) - np.sin(dec) * np.cos(lat) * np.cos(lon - ra)
@@ -84,7 +84,7 @@ def _is_in_ellipse(
 
 
 @pytest.mark.parametrize("axes", [(36000, 12000), (36000, 36000), (3600, 360), (40, 39.5), (0.01, 0.003)])
-@pytest.mark.parametrize("centre", HARD_PLACES)
+@pytest.mark.parametrize("centre", DIFFICULT_POSITIONS)
 def test_ellipse_has_the_rows_of_the_formula(
     centre: tuple[float, float], axes: tuple[float, float], ask: Callable[[str], Rows], points: Positions
 ) -> None:
@@ -92,7 +92,7 @@ def test_ellipse_has_the_rows_of_the_formula(
         call = f"s2PtInEllipse(ra, dec, {centre[0]}, {centre[1]}, {axes[0]}, {axes[1]}, {angle})"
         expected = set(np.flatnonzero(_is_in_ellipse(points, centre, axes, angle)).tolist())
         found = {i for (i,) in ask(f"SELECT id FROM points WHERE 1 = {call}")}
-        # the centre's own position, which rounds to nearly its direction
+        # the centre itself, which rounding moves slightly
         assert all(np.hypot(*(np.array(axes) / 3600)) < 1e-5 for _ in found ^ expected)
 
 
@@ -126,7 +126,7 @@ def test_ellipse_reads_the_cells_around_its_centre(sky: Catalogue) -> None:
         ("s2PtInCPoly(ra, dec, 1, 2, 3, 4)", "s2PtInCPoly takes a position and three or more vertices, not 6 numbers"),
         ("s2PtInCPoly(ra, dec, 1, 2, 3, 4, 5, 6, 7)", "not 9"),
         ("scisql_s2PtInBox(ra, dec, ra, 2, 3, 4)", "scisql_s2PtInBox takes constants as borders"),
-        ("s2PtInBox(ra, dec, 1, 5, 3, 4)", "latitudes from 5 to 4"),
+        ("s2PtInBox(ra, dec, 1, 5, 3, 4)", "southern latitude 5 is above northern latitude 4"),
         ("s2PtInBox(ra, dec, 1, -95, 3, 4)", "declination -95 is not between"),
         ("s2PtInEllipse(ra, dec, 1, 2, 3, 4, 5)", "semi-minor axis 4 is not between 0 and the semi-major axis"),
         ("s2PtInEllipse(ra, dec, 1, 2, 36001, 4, 5)", "semi-major axis 36001 is not between 0 and 36000 arcsec"),

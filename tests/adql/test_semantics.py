@@ -1,4 +1,4 @@
-"""Rows equal those of DuckDB, which runs the same query or the SQL beside it."""
+"""Rows equal those of DuckDB, which runs the same query or the SQL given with it."""
 
 from __future__ import annotations
 
@@ -106,7 +106,7 @@ PAIRS: list[tuple[str, str]] = [
     ("SELECT s.id, p.id FROM small.stars AS s RIGHT JOIN small.spectra AS p ON s.id = p.star", ""),
     ("SELECT s.id, p.id FROM small.stars AS s RIGHT OUTER JOIN small.spectra AS p ON s.mag < p.flux", ""),
     ("SELECT s.id, p.id FROM small.stars AS s FULL OUTER JOIN small.spectra AS p ON s.id = p.star", ""),
-    (  # no column is needed beyond the joins
+    (  # no column is needed above the joins
         "SELECT 1 AS c FROM small.stars AS s JOIN small.visits AS v ON s.id = v.star FULL OUTER JOIN small.visits AS w"
         " ON s.id IS NULL, small.stars AS t WHERE w.ended = CAST('2020-01-01T00:00:00' AS TIMESTAMP)",
         "",

@@ -1,4 +1,4 @@
-"""UNION, EXCEPT and INTERSECT with and without ALL, against an independent engine: duplicates, NULLs, precedence."""
+"""UNION, EXCEPT and INTERSECT with and without ALL, compared with DuckDB: duplicates, NULLs, precedence."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def test_bags_and_sets(operator: str, template: str, ask: Ask, other: duckdb.Duc
     assert sorted(make_comparable(ask(query)), key=repr) == sorted(expected, key=repr)
 
 
-#: NaN with a sign, as the processor makes it, and without; of constants and of columns
+#: NaN with a sign, as the processor makes it, and without, in constants and columns
 _SIGNED, _PLAIN = ("SQRT(-1)", "SQRT(-1 - id)"), ("LOG(-1)", "ACOS(2 + id)")
 
 _BOTH = "(SELECT id, SQRT(-1 - id) AS x FROM small.stars UNION ALL SELECT id, LOG(-1 - id) FROM small.stars) AS q"

@@ -1,4 +1,4 @@
-"""Columns of shapes against the same shapes as constants: circles, polygons, regions and MOCs, in every relation."""
+"""Columns of shapes compared with the same shapes as constants: circles, polygons, regions, MOCs, in all relations."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from clickhouse_schema.shape_cover import cover_column, has_stored_shapes, shape
 from clickhouse_schema.table_ddl import create_table_sql
 from tap_service.readers import shape_columns
 from tap_service.storage.engine.engine import Engine
-from tests.adql.sky import HARD_PLACES, separation
+from tests.adql.sky import DIFFICULT_POSITIONS, separation
 from tests.support.adql_rows import Rows, query_rows
 
 COUNT = 72
@@ -49,7 +49,11 @@ class Sky:
         self.rows: dict[str, list[Any]] = {name: [] for name in ("x", "c", "v", "s_region", "r", "sh", "ms", "m")}
         self.regions: dict[str, list[Region | None]] = {name: [] for name in self.rows}
         for i in range(COUNT):
-            lon, lat = HARD_PLACES[i % len(HARD_PLACES)] if i % 3 else (rng.uniform(0, 360), rng.uniform(-90, 90))
+            lon, lat = (
+                DIFFICULT_POSITIONS[i % len(DIFFICULT_POSITIONS)]
+                if i % 3
+                else (rng.uniform(0, 360), rng.uniform(-90, 90))
+            )
             size = float(10 ** rng.uniform(-5, 1.5))
             lon = float(lon + size * rng.uniform(-1, 1)) % 360
             lat = float(np.clip(lat + size * rng.uniform(-1, 1), -89.9, 89.9))
@@ -206,7 +210,7 @@ def test_regions_of_two_rows(ask: Callable[[str], Rows], shapes_of: Sky) -> None
 
 
 def test_columns_in_the_other_functions(ask: Callable[[str], Rows], obs: Catalogue, shapes_of: Sky) -> None:
-    """Values equal the stored ones, measures those of constants, and NULL remains NULL."""
+    """Values equal the stored values, measures equal those of constants, and NULL remains NULL."""
     query = (
         "SELECT x, c, v, COORD1(x), COORD2(x), DISTANCE(x, POINT(10, 20)), AREA(c), AREA(v), COORD2(CENTROID(c)), "
         "COORD2(CENTROID(v)), COORDSYS(c), CAST(x AS VARCHAR) FROM obs ORDER BY id"
@@ -282,9 +286,9 @@ def test_unions_and_intersections_of_mocs(ask: Callable[[str], Rows], shapes_of:
 
 @pytest.mark.parametrize("column", ["c", "v", "s_region", "r", "sh", "ms", "m"])
 def test_points_of_rows_in_shapes_of_rows(column: str, ask: Callable[[str], Rows], shapes_of: Sky) -> None:
-    regions, places = shapes_of.regions[column], shapes_of.regions["x"]
+    regions, positions = shapes_of.regions[column], shapes_of.regions["x"]
     pairs = ask(f"SELECT a.id, b.id FROM obs AS a JOIN obs AS b ON 1 = CONTAINS(a.x, b.{column}) WHERE a.id < 40")
-    vectors = np.concatenate([p.centre for p in places[:40] if isinstance(p, Cone)])
+    vectors = np.concatenate([p.centre for p in positions[:40] if isinstance(p, Cone)])
     expected = {
         (int(a), b) for b, r in enumerate(regions) if r is not None for a in np.flatnonzero(r.contains(vectors))
     }
@@ -319,9 +323,9 @@ def test_a_search_prunes_and_finds_the_same_through_derived_tables(
 def many(engine: Engine) -> Catalogue:
     """Store circles of 0.1 arcsec to 10 degrees, sorted by another position, or by the first column of shapes."""
     shape = Column(name="c", datatype="double", arraysize="3", xtype="circle")
-    place = tuple(Column(name=n, datatype="double") for n in ("ra", "dec"))
+    position = tuple(Column(name=n, datatype="double") for n in ("ra", "dec"))
     tables = (
-        Table(name="placed", columns=(*place, shape), layout=Layout(position=("ra", "dec"))),
+        Table(name="placed", columns=(*position, shape), layout=Layout(position=("ra", "dec"))),
         Table(name="unplaced", columns=(shape,)),
     )
     engine.execute("CREATE DATABASE IF NOT EXISTS footprints")
@@ -341,7 +345,7 @@ def many(engine: Engine) -> Catalogue:
 def test_granules_are_pruned(table: str, shape: str, engine: Engine, many: Catalogue) -> None:
     """The projection of shape covers, or the sort key, prunes."""
     translation = translate(f"SELECT COUNT(*) FROM {table} WHERE 1 = INTERSECTS(c, {shape})", many)
-    # ClickHouse does not use projections of tables below a million rows
+    # ClickHouse uses no projections of tables below a million rows
     settings = translation.settings | {"min_table_rows_to_use_projection_index": 0}
     explained = engine.explain_query(translation.sql, settings)
     every = 60_000 // 256

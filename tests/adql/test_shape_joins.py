@@ -1,4 +1,4 @@
-"""Joins by CONTAINS and INTERSECTS of two tables' shapes: planned as cross-matches, with the answers of all pairs."""
+"""Joins by CONTAINS and INTERSECTS of two tables' shapes are planned as cross-matches, with the answers of all pairs."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ from clickhouse_schema.table_ddl import create_table_sql
 from tap_service.readers import shape_columns
 from tap_service.storage.engine.engine import Engine
 from tap_service.storage.engine.memory_settings import choose_memory_settings
-from tests.adql.sky import HARD_PLACES, positions
+from tests.adql.sky import DIFFICULT_POSITIONS, positions
 from tests.support.adql_rows import query_rows
 
 _ID = Column(name="id", datatype="int", nullable=False)
-_PLACE = (Column(name="ra", datatype="double"), Column(name="dec", datatype="double"))
+_POSITION = (Column(name="ra", datatype="double"), Column(name="dec", datatype="double"))
 _SHAPES = (
     Column(name="c", datatype="double", arraysize="3", xtype="circle"),
     Column(name="v", datatype="double", arraysize="*", xtype="polygon"),
     Column(name="s", datatype="string", xtype="adql:REGION"),
 )
 TABLES = (
-    Table(name="stars", columns=(_ID, *_PLACE), layout=Layout(position=("ra", "dec"), id=("id",))),
+    Table(name="stars", columns=(_ID, *_POSITION), layout=Layout(position=("ra", "dec"), id=("id",))),
     Table(name="fields", columns=(_ID, *_SHAPES), layout=Layout(id=("id",))),
 )
 
@@ -34,13 +34,13 @@ def _make_catalogue(rows: int) -> Catalogue:
     return Catalogue((Schema(name="joined", tables=TABLES),), counts)
 
 
-#: Rows in the catalogue: enough for a cross-match, and so few that all pairs are tested
+#: Catalogues with enough rows for a cross-match, and with so few that all pairs are tested
 MANY, FEW = _make_catalogue(1_000_000), _make_catalogue(10)
 
 
 @pytest.fixture(scope="session")
 def joined(engine: Engine) -> Engine:
-    """Store stars at the hard places of the sky, and fields of all sizes around them, one without a shape."""
+    """Store stars at difficult positions, and fields of all sizes around them, one without a shape."""
     engine.execute("CREATE DATABASE IF NOT EXISTS joined")
     for table in TABLES:
         engine.execute(create_table_sql(table, f"joined.{table.name}"))
@@ -48,7 +48,7 @@ def joined(engine: Engine) -> Engine:
     stars = {"id": pa.array(range(len(lon)), pa.int32()), "ra": pa.array(lon), "dec": pa.array(lat)}
     engine.insert_batches("joined.stars", pa.table(stars).to_batches())
     circles, polygons, texts = [], [], []
-    for i, (ra, dec) in enumerate([*HARD_PLACES, (200, -50), (20, 20)] * 3):
+    for i, (ra, dec) in enumerate([*DIFFICULT_POSITIONS, (200, -50), (20, 20)] * 3):
         size, south, north = 10.0 ** (i % 5 - 3), max(dec - 3, -90), min(dec + 2, 90)
         middle = min(max(dec, -80.0), 80.0)
         circles.append([float(ra), float(dec), size])
@@ -74,7 +74,7 @@ def joined(engine: Engine) -> Engine:
 
 
 def check_disk_use(engine: Engine, catalogue: Catalogue, query: str) -> None:
-    """Check that each join goes to disk if it keeps much, and that the plan itself takes little memory."""
+    """Check that each large join goes to disk, and that planning takes little memory."""
     translation = translate(query, catalogue)
     memory = choose_memory_settings(150_000_000)
     plan = engine.fetch_table(f"EXPLAIN actions = 1 {translation.sql}", translation.settings | memory)

@@ -44,7 +44,7 @@ def _read_ids(rows: Rows) -> set[int]:
 
 
 def _find_certain_rows(region: Region, where: Positions) -> tuple[set[int], set[int]]:
-    """Return the rows that are certainly inside, and those within 1e-9 arcsec of the border."""
+    """Return the rows that are certainly inside, and the rows within 1e-9 arcsec of the border."""
     vectors = positions_to_vectors(*where)
     border = np.abs(region.signed_distance(vectors)) < np.radians(1e-9 / 3600)
     inside = region.contains(vectors)
@@ -107,7 +107,7 @@ def test_constants(expression: str, value: object, ask: Callable[[str], Rows]) -
 def test_shapes_of_columns_equal_shapes_of_constants(
     columns: str, constants: str, ask: Callable[[str], Rows], points: Positions
 ) -> None:
-    """Compare the relations and the area of each row's shape with those of the same shape as a constant."""
+    """Compare the relations and area of each row's shape with the same shape as a constant."""
     few = range(0, 36, 6)
     relations = f"CONTAINS({{0}}, {STAR}), INTERSECTS({{0}}, {STAR}), INTERSECTS({{0}}, CIRCLE(0, 0, 40)), CONTAINS(POINT(9, 9), {{0}}), ROUND(AREA({{0}}), 6)"
     ids = ", ".join(map(str, few))

@@ -1,4 +1,4 @@
-"""Names like an unknown one, in tables of thousands of columns."""
+"""Suggestions for an unknown name, in tables with thousands of columns."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ COLUMNS = [*WIDE, "source_id", "Parallax", "phot_g_mean_mag"]
         ("quite_another_thing", None),
     ],
 )
-def test_the_name_that_is_meant_is_found_by_few_comparisons(
+def test_the_intended_name_is_found_with_few_comparisons(
     monkeypatch: pytest.MonkeyPatch, written: str, meant: str | None
 ) -> None:
     compared: list[int] = []

@@ -1,4 +1,4 @@
-"""Mistakes of users of other dialects: each error has a position and a hint, whose fix works."""
+"""Mistakes of users of other dialects: each error has a position and a hint, and its fix works."""
 
 from __future__ import annotations
 
@@ -70,25 +70,25 @@ def apply_fixes(query: str, fixes: Sequence[Fix]) -> str:
 
 
 def repair_query(query: str) -> str:
-    """Apply the fixes of the first error, then of the next one, and so on, each after the one before."""
+    """Apply the fixes of the first error, then of the next error, and so on."""
     for _ in range(5):
-        problem = find_error(query)
-        if problem is None or not problem.fixes:
+        error = find_error(query)
+        if error is None or not error.fixes:
             break
-        assert all(0 <= fix.span.start < fix.span.end <= len(query) for fix in problem.fixes), query
-        assert all(one.span.end <= other.span.start for one, other in pairwise(problem.fixes)), query
-        query = apply_fixes(query, problem.fixes)
+        assert all(0 <= fix.span.start < fix.span.end <= len(query) for fix in error.fixes), query
+        assert all(one.span.end <= other.span.start for one, other in pairwise(error.fixes)), query
+        query = apply_fixes(query, error.fixes)
         left = find_error(query)
-        assert left is None or (left.message, left.span) != (problem.message, problem.span), query
+        assert left is None or (left.message, left.span) != (error.message, error.span), query
     return query
 
 
-@pytest.mark.parametrize(("place", "message", "hint", "query", "better"), SLIPS, ids=[row[3] for row in SLIPS])
-def test_slip(place: str, message: str, hint: str, query: str, better: str) -> None:
-    problem = find_error(query)
-    assert problem is not None
-    assert (problem.message, problem.hint) == (message, hint)
-    assert "{}:{}".format(*offset_to_line_column(query, problem.span.start)) == place
+@pytest.mark.parametrize(("position", "message", "hint", "query", "better"), SLIPS, ids=[row[3] for row in SLIPS])
+def test_slip(position: str, message: str, hint: str, query: str, better: str) -> None:
+    error = find_error(query)
+    assert error is not None
+    assert (error.message, error.hint) == (message, hint)
+    assert "{}:{}".format(*offset_to_line_column(query, error.span.start)) == position
     assert repair_query(query) == (better or query)
     if better:
         assert find_error(better) is None
@@ -113,16 +113,16 @@ def test_damaged_slips_are_refused_with_a_position() -> None:
             at = dice.randint(0, len(damaged))
             damaged[at : at + dice.randint(0, 2)] = [dice.choice(dice.choice(pieces) or [" "])] * dice.randint(0, 2)
         query = "".join(damaged)
-        problem = find_error(query)
-        if problem is not None:
-            assert 0 <= problem.span.start <= problem.span.end <= len(query)
-            assert all(0 <= fix.span.start < fix.span.end <= len(query) for fix in problem.fixes), query
-            assert all(one.span.end <= other.span.start for one, other in pairwise(problem.fixes)), query
-            assert not problem.fixes or apply_fixes(query, problem.fixes) != query
+        error = find_error(query)
+        if error is not None:
+            assert 0 <= error.span.start <= error.span.end <= len(query)
+            assert all(0 <= fix.span.start < fix.span.end <= len(query) for fix in error.fixes), query
+            assert all(one.span.end <= other.span.start for one, other in pairwise(error.fixes)), query
+            assert not error.fixes or apply_fixes(query, error.fixes) != query
 
 
-def test_hints_for_other_dialects_hide_no_function_of_ours() -> None:
-    """No hint for a function of another dialect has the name of a function of ours."""
+def test_hints_for_other_dialects_hide_no_function() -> None:
+    """No hint for a function of another dialect has the name of a function of this service."""
     span = Span(0, 1)
     assert not [name for name in (*FUNCTIONS, *SET_FUNCTIONS_BY_NAME, *ARGUMENTS) if find_function_hint(name, span)]
     assert find_function_hint("IFNULL", span).fixes == (Fix(span, "COALESCE"),)
@@ -132,8 +132,8 @@ def test_a_polygon_of_too_many_vertices() -> None:
     """The limit is checked first: comparing all sides would take minutes."""
     vertices = ", ".join(f"{10 + i / 1e4:.4f}, {i % 2}" for i in range(5001))
     query = f"SELECT ra FROM gaiadr3.gaia_source WHERE 1 = CONTAINS(POINT(ra, dec), POLYGON({vertices}))"
-    problem = find_error(query)
-    assert problem is not None
-    assert problem.message == "a polygon of 5001 vertices; at most 5000 are taken"
-    assert "MOC" in problem.hint
-    assert query[slice(*problem.span)].startswith("POLYGON(")
+    error = find_error(query)
+    assert error is not None
+    assert error.message == "a polygon of 5001 vertices; at most 5000 are allowed"
+    assert "MOC" in error.hint
+    assert query[slice(*error.span)].startswith("POLYGON(")

@@ -1,4 +1,4 @@
-"""Cones and cross-matches return exactly the rows that a brute force over all positions returns."""
+"""Cones and cross-matches return exactly the rows of a brute-force search over all positions."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from adql.translation import translate
 from clickhouse_schema.catalogue import Catalogue
 from tap_service.storage.engine.engine import Engine
-from tests.adql.sky import HARD_PLACES, Positions, inside, separation
+from tests.adql.sky import DIFFICULT_POSITIONS, Positions, inside, separation
 from tests.support.adql_rows import Rows, query_rows
 
 
@@ -28,7 +28,7 @@ def _ids(rows: Rows) -> list[int]:
 
 
 @pytest.mark.parametrize("radius", [0, 1e-5, 1e-3, 0.7, 1, 30, 89.999, 90, 90.001, 150, 179, 179.9999, 180])
-@pytest.mark.parametrize("centre", HARD_PLACES)
+@pytest.mark.parametrize("centre", DIFFICULT_POSITIONS)
 def test_a_cone_has_exactly_the_rows_of_a_brute_force(
     centre: tuple[float, float], radius: float, ask: Callable[[str], Rows], points: Positions
 ) -> None:
@@ -40,7 +40,7 @@ def test_a_cone_has_exactly_the_rows_of_a_brute_force(
     assert sure <= set(found) <= sure | border
 
 
-#: Rows per square degree, by which the cells around a cone, a cover of few cells and one of many are chosen
+#: Rows per square degree for which a cone is searched by the cells around it, by few cells and by many
 DENSITIES = (1e-3, 1e4, 1e12)
 
 
@@ -66,7 +66,7 @@ def test_any_cone_has_exactly_the_rows_of_a_brute_force(
 
 @pytest.mark.parametrize("radius", [1e-6, 0.01, 3, 40])
 def test_every_cover_of_a_cone_leaves_the_same_rows(radius: float, engine: Engine, sky: Catalogue) -> None:
-    for lon, lat in HARD_PLACES:
+    for lon, lat in DIFFICULT_POSITIONS:
         query = f"SELECT id FROM points WHERE 1 = CONTAINS(POINT(ra, dec), CIRCLE({lon}, {lat}, {radius}))"
         found = [set(_ids(query_rows(engine, _with_density(sky, density), query))) for density in DENSITIES]
         assert found[0]
@@ -74,7 +74,7 @@ def test_every_cover_of_a_cone_leaves_the_same_rows(radius: float, engine: Engin
 
 
 def test_a_cone_is_written_once_where_it_has_few_rows(sky: Catalogue) -> None:
-    """Few cells, and no cells wholly inside, which spare tests of rows: too few to pay for themselves."""
+    """The cover has few cells and no inner cells, which would spare too few tests of rows."""
     query = "SELECT id FROM points WHERE 1 = CONTAINS(POINT(ra, dec), CIRCLE(45, 30, 1))"
     found = [translate(query, _with_density(sky, density)).sql for density in DENSITIES]
     few, close, many = (
@@ -125,7 +125,7 @@ def test_covers_reach_through_ors_subqueries_and_common_tables(ask: Callable[[st
 
 
 def test_a_cone_reads_few_granules(engine: Engine, sky: Catalogue) -> None:
-    """The cover is a condition that the primary key understands."""
+    """The cover is a condition by which the primary key prunes."""
     cone = translate("SELECT id FROM points WHERE 1 = CONTAINS(POINT(ra, dec), CIRCLE(45, 0, 0.001))", sky)
     plan = engine.explain_query(cone.sql, cone.settings)
     assert "PrimaryKey" in plan
@@ -166,7 +166,7 @@ def test_a_cross_match_has_each_pair_once(
     ],
 )
 def test_a_planned_cross_match_equals_the_unplanned_one(query: str, ask: Callable[[str], Rows]) -> None:
-    """``+ 0 * a.id`` makes the radius a value of the row, which no plan uses: every pair is then tested."""
+    """``+ 0 * a.id`` makes the radius an expression of the row, for which no plan exists: all pairs are tested."""
     unplanned = query.replace("< 0.0", "< 0 * a.id + 0.0").replace("b.dec, 0.1)", "b.dec, 0 * a.id + 0.1)")
     assert unplanned != query
     assert sorted(ask(query), key=repr) == sorted(ask(unplanned), key=repr)
@@ -212,7 +212,7 @@ def test_one_bounded_coordinate_leaves_rows_whose_other_one_is_unknown(
 @pytest.mark.parametrize(
     "shape",
     [
-        "POLYGON(0, 0, 40, 0, 40, 40, 0, 40)",  # a side along the equator has no product with the unknown longitude
+        "POLYGON(0, 0, 40, 0, 40, 40, 0, 40)",  # a side along the equator does not depend on the unknown longitude
         "POLYGON(0, 0, 40, 0, 20, 10, 40, 40, 0, 40)",
         f"POLYGON({', '.join(f'{lon}, {80 if lon % 60 else 70}' for lon in range(0, 360, 20))})",
         "BOX(20, 0, 60, 40)",

@@ -1,4 +1,4 @@
-"""Regions from text: the meaning of each form, and the place of each error."""
+"""Regions from text: the meaning of each form, and the position of each error."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def test_meanings(text: str, region: Region) -> None:
     assert parse_region(text) == region
 
 
-def test_ranges_of_other_frames_are_turned() -> None:
+def test_ranges_of_other_frames_are_rotated() -> None:
     region = parse_region("PositionInterval GALACTIC 350 -5 10 5")
     lon, lat = positions(3000, 3)
     galactic = positions_to_vectors(lon, lat) @ rotation_matrix("ICRS", "GALACTIC").T
@@ -74,7 +74,7 @@ def test_ranges_of_other_frames_are_turned() -> None:
 @pytest.mark.parametrize(
     "shape", ["Range 350 10 -5 5", "Range 0 200 10 90", "Range 0 360 -90 90", "Range 0 360 -10 20"]
 )
-def test_combinations_are_turned_with_all_their_parts(shape: str) -> None:
+def test_combinations_are_rotated_with_all_their_parts(shape: str) -> None:
     """A transformation and its inverse return the same region."""
     region = parse_region(f"Union (Intersection (Circle 0 0 40 {shape}) Not (Polygon 0 0 120 10 60 80))")
     back = transform_region(transform_region(region, "GALACTIC", "FK4"), "FK4", "GALACTIC")
@@ -104,7 +104,7 @@ def test_mocs(text: str) -> None:
         ("circle 1e999 2 3", "'1e999' is too large at character 8", 7),
         ("circle ICRS foo 1 2 3", "'foo' is not a number or frame at character 13", 12),
         ("circle CARTESIAN2 1 2 3", "Cartesian coordinates", 7),
-        ("circle 1 2 3 unit rad", "unit 'rad'", 18),
+        ("circle 1 2 3 unit rad", "not 'rad'", 18),
         ("polygon 1 2 3 4 5", "5 numbers, an odd count", 0),
         ("polygon 1 2 3 4", "a polygon of 2 distinct vertices", 0),
         ("polygon 0 0 10 10 10 0 0 10", "edges 1 and 3 of the polygon cross", 0),
@@ -114,16 +114,16 @@ def test_mocs(text: str) -> None:
         ("Union circle 1 2 3", "'\\(' is missing, found 'circle' at character 7", 6),
         ("Union ()", "a shape is missing, found '\\)' at character 8", 7),
         ("circle 1 2 3)", "'\\)' at character 13", 12),
-        ("Not (circle 1 2 3 circle 1 2 4)", "Not of 2 shapes", 0),
-        ("Difference (circle 1 2 3)", "Difference of 1 shapes", 0),
+        ("Not (circle 1 2 3 circle 1 2 4)", "Not takes one shape, not 2", 0),
+        ("Difference (circle 1 2 3)", "Difference takes two shapes, not 1", 0),
         ("Convex 1 1 1 0", "is not a unit vector", 0),
         ("Convex 1 0 0", "3 numbers", 0),
         ("moc 4/1 5/99999999", "cells '99999999' at character 11", 10),
         ("4/3 x", "'x' at character 5", 4),
-        ("union (" * 40, "more than 30 shapes inside one another", 217),
+        ("union (" * 40, "more than 30 nested shapes", 217),
     ],
 )
-def test_errors_name_the_place(text: str, message: str, at: int) -> None:
+def test_errors_name_the_position(text: str, message: str, at: int) -> None:
     with pytest.raises(ShapeError, match=message) as raised:
         parse_region(text)
     assert raised.value.at == at

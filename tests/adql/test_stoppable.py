@@ -18,7 +18,7 @@ def _draw_star(vertices: int) -> str:
 
 
 def _find_largest_block(query: str, engine: Engine, catalogue: Catalogue) -> int:
-    """Return the rows of the largest block that the engine makes with the settings of a query."""
+    """Return the rows of the largest block of a query with its settings."""
     settings = translate(query, catalogue).settings
     sql = "SELECT max(blockSize()) AS n FROM numbers(200000)"
     return int(engine.fetch_table(sql, settings).column(0)[0].as_py())

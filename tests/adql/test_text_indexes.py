@@ -1,4 +1,4 @@
-"""Conditions on texts with a text index: answers are those without it, and the engine reads the index."""
+"""Conditions on texts with a text index: the answers of tables without it, and the engine reads the index."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ _ASCII = [
     *("fork", "FORK", "Fork", "disk", "DISK", "likes", "sold", "m31", "M31", "NGC", "a", "k", "i", "s", "K", "I"),
     *("galaxy", "Galaxies", "clusters of", "1234", "42", " ", "  ", "-", "_", "%", "\\", "'", "#", ".", "\t"),
 ]
-#: With letters that are equal to k, s and i without regard to case, or become several
+#: Also letters that equal k, s or i regardless of case, or become several letters
 _ALL = [*_ASCII, "for\u212a", "di\u017fk", "L\u0130KES", "l\u0131kes", "stra\u00dfe", "STRASSE", "\ufb01ne", "FINE", "\u00c4rzte", "\u00e4rzte", "e\u0301", "\u65e5\u672c\u8a9e", "\u2013", "\u00a0"]  # fmt: skip
 
 
@@ -64,7 +64,7 @@ def _make_rows(part: int) -> list[list[object]]:
 
 @pytest.fixture(scope="module")
 def texted(engine: Engine) -> Engine:
-    """Three parts in different states: the second has no index yet."""
+    """Return an engine with a table of three parts, the second without an index."""
     engine.execute("CREATE DATABASE IF NOT EXISTS texted")
     engine.execute("DROP TABLE IF EXISTS texted.t SYNC")
     table = INDEXED.schemas[0].tables[0]
@@ -139,7 +139,7 @@ _FORMS = (
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(form=st.sampled_from((*_FORMS[:2] * 3, *_FORMS)), condition=_CONDITION, is_eager=st.booleans())
-def test_answers_are_those_without_an_index(texted: Engine, form: str, condition: str, is_eager: bool) -> None:
+def test_answers_equal_those_without_an_index(texted: Engine, form: str, condition: str, is_eager: bool) -> None:
     query = form.format(condition)
     translation = translate(query, INDEXED)
     eager = {"min_table_rows_to_use_projection_index": 0} if is_eager else {}
@@ -148,7 +148,7 @@ def test_answers_are_those_without_an_index(texted: Engine, form: str, condition
     assert sorted(rows, key=repr) == sorted(query_rows(texted, PLAIN, query), key=repr)
 
 
-#: Each would be wrong if a piece were looked for as the engine compares a word of the index
+#: Conditions with wrong answers if words were compared as the engine compares words of the index
 _HOSTILE = [
     "note ILIKE 'for_%'",
     "note ILIKE '%fork%disk%'",
@@ -205,7 +205,7 @@ def test_rows_that_are_changed_and_deleted(engine: Engine) -> None:
 # --- the index is read ------------------------------------------------------------------------------------------------
 
 #: Condition -> the index that finds the 6 rows of the rare words
-_SERVED = {
+_INDEXES_READ = {
     "{} LIKE '%heodolite%'": "pieces_{}",
     "{} ILIKE '%HEODOLITE%'": "pieces_{}",
     "{} LIKE '%rare theodolites%'": "pieces_{}",
@@ -223,14 +223,14 @@ _SERVED = {
 
 
 @pytest.mark.parametrize("name", _TEXTS)
-@pytest.mark.parametrize("condition", _SERVED)
+@pytest.mark.parametrize("condition", _INDEXES_READ)
 @pytest.mark.parametrize("source", ["texted.t", "(SELECT id, number, note, label, plain FROM texted.t) AS q"])
 def test_the_index_is_read(texted: Engine, condition: str, name: str, source: str) -> None:
-    """Of the two parts that have it one granule each; the index alone counts whole words."""
+    """One granule is read of each of the two parts with an index; counts of whole words need only the index."""
     query = f"SELECT id FROM {source} WHERE {condition.replace('{}', name)}"
     translation = translate(query, INDEXED)
     plan = texted.explain_query(translation.sql, translation.settings)
-    assert f"Name: {_SERVED[condition].format(name)}" in plan
+    assert f"Name: {_INDEXES_READ[condition].format(name)}" in plan
     granules = [tuple(map(int, pair)) for pair in re.findall(r"Granules: (\d+)/(\d+)", plan)]
     without_index = -(-_PART_ROWS // 64)
     assert min(read for read, _ in granules) <= without_index + 4, plan
@@ -256,7 +256,7 @@ def _ask_plain(query: str) -> tuple[str, dict[str, str | int]]:
         "note > 'theodolites'",
     ],
 )
-def test_what_the_index_does_not_serve_stays_as_it_is(condition: str) -> None:
+def test_other_conditions_stay_unchanged(condition: str) -> None:
     query = f"SELECT id FROM texted.t WHERE {condition}"
     assert translate(query, INDEXED).sql == translate(query, PLAIN).sql
 

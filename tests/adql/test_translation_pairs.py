@@ -1,4 +1,4 @@
-"""Each query of ``translation_pairs.sql`` becomes the SQL that stands below it."""
+"""Each query of ``translation_pairs.sql`` is translated to the SQL below it."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ PAIRS = read_pairs()
 
 @pytest.mark.parametrize("pair", PAIRS, ids=[pair.title for pair in PAIRS])
 def test_the_sql_of_a_query(pair: Pair) -> None:
-    """After an intended change: python -m tests.adql.translation_pairs, and review what it writes."""
+    """After an intended change: python -m tests.adql.translation_pairs, and review the diff."""
     assert str(translate_pair(pair)) == str(pair)
 
 

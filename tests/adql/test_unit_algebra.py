@@ -1,7 +1,7 @@
 """Declared units of every operator and function, and the numbers, against astropy.
 
-Each expression stands beside the same expression of astropy quantities. If that is None or astropy refuses it, no unit
-may be declared; if it is a unit, numbers are not compared.
+Each expression is paired with the same expression of astropy quantities. If astropy refuses it, or the pair has None, no
+unit may be declared; if the pair has a unit, numbers are not compared.
 """
 
 from __future__ import annotations
@@ -237,9 +237,9 @@ WINDOWS: dict[str, Cases] = {
     "SUM": [(f"SUM(jy) {_OVER}", lambda q: np.cumsum(q.jy))], "VAR_POP": [("VAR_POP(plx) OVER ()", lambda q: np.var(q.plx))],
 }  # fmt: skip
 
-#: They stand in ON alone, or ask somebody outside
+#: Functions only for ON, and functions that call another service
 WITHOUT_VALUES = {"SKYHOUSE_NEAREST", "SKYHOUSE_MUTUAL", "IVO_SIMBADPOINT", "SKYHOUSE_RESOLVE"}
-#: Calls that set operations and passes make
+#: Calls that only set operations and passes make
 MADE_LATER = {"EXACT OR NULL", "CANONICAL"}
 
 ROWS = {**OPERATORS, **MATHEMATICAL, **GEOMETRY, **DEFINED, **PHOTOMETRY}
@@ -262,22 +262,22 @@ def catalogue(engine: Engine) -> Catalogue:
     return catalogue_of(engine, Schema(name="units", tables=(_TABLE,)))
 
 
-def _flat(cases: dict[str, Cases]) -> Cases:
+def _flatten(cases: dict[str, Cases]) -> Cases:
     return [case for of_one in cases.values() for case in of_one]
 
 
-def _translated(cases: Cases, catalogue: Catalogue, tail: str = "") -> Translation:
+def _translate(cases: Cases, catalogue: Catalogue, tail: str = "") -> Translation:
     selected = ", ".join(expression for expression, _ in cases)
     return translate(f"SELECT {selected} FROM measured{tail}", catalogue)
 
 
 def test_every_function_and_operator_has_a_case(catalogue: Catalogue) -> None:
-    """A new one is to be added above, with what astropy makes of its units."""
+    """A new function needs a case above, with astropy's expression."""
     functions = {*FUNCTIONS, *GEOMETRY_NAMES} - WITHOUT_VALUES
     assert functions <= {*ROWS}
     assert set(SETS) == set(SET_FUNCTIONS_BY_NAME)
     assert set(WINDOWS) >= set(WINDOW_FUNCTIONS)
-    select = _translated(_flat(ROWS), catalogue).bound.query
+    select = _translate(_flatten(ROWS), catalogue).bound.query
     assert isinstance(select, Select)
     called = {
         part.name for expr in walk_select_expressions(select) for part in walk_expr(expr) if isinstance(part, Call)
@@ -291,13 +291,13 @@ def test_every_function_and_operator_has_a_case(catalogue: Catalogue) -> None:
 def test_units_and_numbers_are_astropys(
     cases: dict[str, Cases], tail: str, engine: Engine, catalogue: Catalogue
 ) -> None:
-    flat = _flat(cases)
-    translation = _translated(flat, catalogue, tail)
+    flat = _flatten(cases)
+    translation = _translate(flat, catalogue, tail)
     answer = engine.fetch_table(translation.sql, translation.settings)
     wrong = []
     for (expression, wanted), field, column in zip(flat, translation.fields, answer.columns, strict=True):
         assert field.unit == normalise_unit(field.unit)
-        error = _error(
+        error = _find_error(
             wanted(Q) if callable(wanted) and not isinstance(wanted, u.UnitBase) else wanted, field.unit, column
         )
         if error:
@@ -305,8 +305,8 @@ def test_units_and_numbers_are_astropys(
     assert not wrong, "\n".join(wrong)
 
 
-def _error(wanted: Any, unit: str, column: Any) -> str:
-    """What is wrong with the declared unit or with the numbers; '' if nothing."""
+def _find_error(wanted: Any, unit: str, column: Any) -> str:
+    """Return the error in the declared unit or the numbers, or an empty text."""
     if wanted is None:
         return f"has no known unit, declared {unit}" if unit else ""
     if unit.startswith("log("):
@@ -316,12 +316,14 @@ def _error(wanted: Any, unit: str, column: Any) -> str:
     if not declared.is_equivalent(expected):
         return f"declared '{unit}', astropy says {expected}"
     if isinstance(wanted, u.Quantity):
-        return "" if _close(column, wanted.to_value(declared)) else f"{column.to_pylist()}, not {wanted.to(declared)}"
+        return (
+            "" if _is_close(column, wanted.to_value(declared)) else f"{column.to_pylist()}, not {wanted.to(declared)}"
+        )
     scale = (1 * expected).to_value(declared)
     return "" if math.isclose(scale, 1, rel_tol=1e-12) else f"declared '{unit}', {scale} of astropy's {expected}"
 
 
-def _close(column: Any, expected: Any) -> bool:
+def _is_close(column: Any, expected: Any) -> bool:
     return bool(np.allclose(np.array(column.to_pylist(), float), expected, rtol=1e-6, atol=0))
 
 

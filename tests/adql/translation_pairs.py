@@ -1,8 +1,8 @@
-"""The queries of ``translation_pairs.sql`` and the SQL that they become; run this module to write the file anew.
+"""The queries of ``translation_pairs.sql`` and their translations; run this module to rewrite the file.
 
     python -m tests.adql.translation_pairs
 
-Review the difference before you commit it: it shows what a change of the translator does to queries.
+Review the diff before you commit it: it shows the effect of a change to the translator.
 """
 
 from __future__ import annotations
@@ -105,7 +105,7 @@ def read_pairs() -> list[Pair]:
 
 
 def translate_pair(pair: Pair) -> Pair:
-    """The pair as the translator makes it now."""
+    """Return the pair with the translator's current SQL."""
     catalogue = THREE_SHARDS if pair.title.startswith(ON_CLUSTER) else ONE_SERVER
     translation = translate(pair.adql, catalogue)
     settings = sorted(f"{name} = {value}" for name, value in translation.settings.items() - SETTINGS.items())
@@ -124,7 +124,7 @@ def _parse_pair(text: str) -> Pair:
 
 
 def _wrap_sql(sql: str) -> Iterator[str]:
-    """One clause a line, none longer than ``WIDTH`` where it has blanks. String literals may be split: for reading only."""
+    """Yield one clause per line, wrapped at blanks to ``WIDTH``. String literals may be split: for reading only."""
     for line in _CLAUSES.sub("\n", sql).split("\n"):
         yield from textwrap.wrap(line, WIDTH, subsequent_indent="    ", break_long_words=False, break_on_hyphens=False)
 

@@ -118,7 +118,7 @@ BAD = {
     24: ("m", "4/999999", "not a valid MOC: cells '999999' at character 3 of the MOC"),
     25: ("m", "Circle 1 2 3", "not a valid MOC: this is a shape, not a MOC such as '4/30-33 5/8'"),
     26: ("r", "1 2 3", "not an array of 4 values"),
-    27: ("r", "1 2 4 3", "not a valid RANGE: latitudes from 4 to 3"),
+    27: ("r", "1 2 4 3", "not a valid RANGE: southern latitude 4 is above northern latitude 3"),
     28: ("r", "1 2 nan 3", "not a valid RANGE: 'nan' is not a number"),
     29: (
         "sh",

@@ -117,7 +117,7 @@ def middles_sql(others: str) -> str:
 def _cuts_sql(others: str) -> str:
     """Return the ascending angles between the ends of arc ``s`` at which the circles of ``others`` meet it.
 
-    Of another arc on the same circle, these are the angles of its ends.
+    For another arc on the same circle, these are the angles of its ends.
     """
     axis: Vector = ("e[3]", "e[4]", "e[5]")
     squared_chord = _squared_chord_sql(_AXIS, axis)

@@ -144,7 +144,7 @@ def _is_outside_sql(inner: Known, circle: Cone) -> str:
 
 
 def _is_in_sql(several: Stored, outer: Known) -> str:
-    """Whether a region of several shapes is in another shape."""
+    """Return the test whether a region of several shapes is in another shape."""
     if not isinstance(outer, Stored):
         return stored_region_sql.is_in_shape_sql(several, outer)
     return choose_by_count_sql(
@@ -167,7 +167,7 @@ def _intersects_known_sql(first: Known, second: Known) -> str:
 
 
 def _meets_sql(several: Stored, other: Known) -> str:
-    """Whether a region of several shapes meets another shape."""
+    """Return the test whether a region of several shapes meets another shape."""
     if _is_point(other):
         return stored_region_sql.contains_vector_sql(several, other.centre)
     if not isinstance(other, Stored):

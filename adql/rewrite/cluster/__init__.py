@@ -1,1 +1,1 @@
-"""The last pass, for a cluster: which parts of a query the shards compute."""
+"""The last pass, for a cluster, which decides what the shards compute."""

@@ -1,14 +1,14 @@
-"""Place the parts of a query on a cluster: the last pass, once for the whole query.
+"""Place the parts of a query on a cluster. This is the last pass, and runs once for the query.
 
-A SELECT is sent to the shards if its FROM begins with a sharded table, or a derived table that only selects from one.
-Each shard computes it for its own rows, and aggregates in two steps. A table that it is joined with is
+A SELECT is sent to the shards if its FROM begins with a sharded table, or with a derived table that only selects from a
+sharded table. Each shard computes it for its own rows; aggregation has two steps. A table with which it is joined is
 
-* read on the shard itself if that has all partners (``collocation``): in the overlap for a nearness, among the shard's
-  own rows for an equality of a time series with its object;
-* else computed once and sent along (GLOBAL), like the rows of IN (SELECT ...).
+* read on the shard if that has all partners (``collocation``): in the overlap for a nearness, among the shard's own
+  rows for an equality of a time series with its object;
+* else computed once and sent to all shards (GLOBAL), like the rows of IN (SELECT ...).
 
-A FULL JOIN, and every SELECT that begins with another table, is computed where the answer is put together. Every part
-is right by itself: ClickHouse refuses what is forgotten here (distributed_product_mode = 'deny').
+A FULL JOIN, and a SELECT that begins with another table, is computed by the connected server. An error here cannot give
+a wrong result, because ClickHouse refuses joins that would miss rows (distributed_product_mode = 'deny').
 
     SELECT ... FROM objects JOIN sources ON sources.object = objects.id
     SELECT ... FROM objects JOIN sources__local ON ...                    sent to the shards
@@ -64,7 +64,7 @@ from clickhouse_schema.shard_map import LOCAL, MARGIN, SHARD_COLUMN, Sharding
 
 
 def distribute_query(query: Query, sharding: Sharding, context: TranslationContext) -> Query:
-    """Return a query that ``rewrite_query`` has returned with each part in its place.
+    """Decide where each part of a query is computed on a cluster.
 
     Parameters
     ----------
@@ -73,7 +73,13 @@ def distribute_query(query: Query, sharding: Sharding, context: TranslationConte
     sharding
         The cluster's name and the map of cells to shards.
     context
-        The generator of relation numbers and aliases of this translation.
+        Generates relation numbers and aliases.
+
+    Returns
+    -------
+    Query
+        The query in which ``Scan.part``, ``Derived.computed_on``, ``Join.is_global`` and ``InSubquery.is_global`` are
+        set.
     """
     return _Distributor(sharding, context).place_query(query)
 
@@ -95,7 +101,7 @@ class _Distributor:
         return self._place_subqueries(self._send_select(select), is_sent=True)
 
     def _collect_rows(self, select: Select) -> Select:
-        """Return ``select`` from a derived table that brings the rows together."""
+        """Return ``select`` from a derived table that collects the rows on the connected server."""
         builder = DerivedBuilder(select.from_, select, self.context)
         rows = replace(builder.build_derived(split_conjuncts(select.where)), computed_on="server")
         return builder.rename_select(replace(select, from_=rows, where=None))
@@ -103,7 +109,7 @@ class _Distributor:
     # --- joins --------------------------------------------------------------------------------------------------------
 
     def _place_tables(self, tree: Relation) -> Relation:
-        """Place each derived table by itself; they are joined where the answer is put together."""
+        """Place each derived table separately; the connected server joins them."""
         if isinstance(tree, Join):
             return replace(tree, left=self._place_tables(tree.left), right=self._place_tables(tree.right))
         if isinstance(tree, Scan):
@@ -116,7 +122,7 @@ class _Distributor:
         return replace(tree, query=self.place_query(tree.query))
 
     def _prepare_join(self, select: Select) -> Select | None:
-        """Return ``select`` with one of its joins in a form that can be sent; None when all are."""
+        """Return ``select`` with one more of its joins in a form that can be sent; None if all have it."""
         collocation = Collocation(select)
         for join in walk_joins(select.from_):
             if join.kind == "FULL":
@@ -124,12 +130,12 @@ class _Distributor:
                 rows = replace(builder.build_derived(), computed_on="server")
                 return builder.rename_select(replace(select, from_=replace_relation(select.from_, join.left, rows)))
             if not has_equality(join):
-                return add_equality(select, join, self.context)  # ClickHouse sends no other joins
+                return add_equality(select, join, self.context)  # ClickHouse can send no other joins
             if find_sharded_scan(join.right) is join.right and collocation.find_part(join) is None:
                 return wrap_relation(select, join.right, self.context, _find_right_conditions(select, join))
         return None
 
-    # --- what is sent -------------------------------------------------------------------------------------------------
+    # --- parts that are sent ------------------------------------------------------------------------------------------
 
     def _send_select(self, select: Select) -> Select:
         collocation = Collocation(select)
@@ -165,7 +171,7 @@ class _Distributor:
         return replace(select, where=combine_conjuncts([is_wanted, *split_conjuncts(select.where)]))
 
     def _send_derived(self, select: Select, first: Derived) -> Select:
-        """Have the shards compute the derived table ``first``; its conditions with subqueries move to ``select``."""
+        """Send the derived table ``first`` to the shards; move its conditions with subqueries to ``select``."""
         derived, conditions = self._lift_subqueries(first)
         scan, inside = find_scan(derived)
         outside = [
@@ -185,13 +191,13 @@ class _Distributor:
         return replace(select, from_=replace_relation(select.from_, first, sent), where=where)
 
     def _send_counts(self, derived: Derived) -> Derived:
-        """Have each shard count the pairs of its own rows: ``counted_matches`` has seen to it that it has them."""
+        """Let each shard count the pairs of its own rows, which ``counted_matches`` ensures that it has."""
         local = replace(derived, query=_join_on_shard(derived.query))
         distinct = _make_distinct(local, self.context.names.new_relation())
         return replace(distinct, computed_on="shards", cluster=self.sharding.cluster)
 
     def _send_pairs(self, derived: Derived, query: SetOperation) -> Derived:
-        """Have each shard find the pairs of its own rows: ``merged_matches`` has seen to it that it has them."""
+        """Let each shard find the pairs of its own rows, which ``merged_matches`` ensures that it has."""
         pairs = Derived(
             self.context.names.new_relation(),
             replace(query, left=_join_on_shard(query.left), right=_join_on_shard(query.right)),
@@ -203,7 +209,7 @@ class _Distributor:
         return replace(distinct, computed_on="shards", cluster=self.sharding.cluster)
 
     def _lift_subqueries(self, derived: Derived) -> tuple[Derived, list[Expr]]:
-        """Return ``derived`` without its conditions that have subqueries, and these as conditions on its outputs."""
+        """Return ``derived`` without its conditions that have subqueries, and these conditions on its outputs."""
         query = _get_select(derived)
         lifted: list[Expr] = []
         if isinstance(query.from_, Derived):
@@ -222,7 +228,7 @@ class _Distributor:
         return derived, outside
 
     def _export_column(self, derived: Derived, column: Column) -> tuple[Derived, Column]:
-        """Return ``derived`` with an output for a column of a table inside it, at any depth, and that output."""
+        """Return ``derived`` with an output for a column of a table at any depth in it, and the output's column."""
         query = _get_select(derived)
         below = query.from_
         if isinstance(below, Derived) and below.relation != column.relation:
@@ -235,7 +241,7 @@ class _Distributor:
         return replace(derived, query=query), Column(column.type, derived.relation, found.alias, column.field)
 
     def _place_subqueries(self, select: Select, *, is_sent: bool) -> Select:
-        """Place the subqueries of conditions and outputs; the rows of IN go along with a SELECT that is sent."""
+        """Place the subqueries of conditions and outputs; a SELECT that is sent takes the rows of IN with it."""
 
         def change(expr: Expr) -> Expr:
             if isinstance(expr, InSubquery):
@@ -250,7 +256,7 @@ class _Distributor:
 
 
 def _join_on_shard(query: Query) -> Select:
-    """Return the SELECT of a join with the left tables' rows of a shard and the right tables' rows there and near."""
+    """Return a join of a shard's own rows of the left tables with its rows and its overlap of the right tables."""
     assert isinstance(query, Select)  # noqa: S101  matches of cells and branches of merges are such SELECTs
     assert isinstance(query.from_, Join)  # noqa: S101
     join = query.from_
@@ -258,7 +264,7 @@ def _join_on_shard(query: Query) -> Select:
 
 
 def read_tables(relation: Relation, part: str) -> Relation:
-    """Return a relation that reads ``part`` of each table in it, at any depth."""
+    """Return a relation in which all tables, at any depth, read ``part``."""
     if isinstance(relation, Join):
         return relation.with_sides(read_tables(relation.left, part), read_tables(relation.right, part))
     if isinstance(relation, Scan):
@@ -277,10 +283,10 @@ def _begins_sharded(select: Select) -> bool:
 
 
 def _needs_all_rows(select: Select) -> bool:
-    """Return whether rows are put together before anything else is done with them.
+    """Return whether all rows are collected before anything else is computed.
 
-    ClickHouse computes windows of rows there anyway, and confuses columns in what it computes beside them for joined
-    tables. Its ntile takes a constant, but an argument from another server is none.
+    ClickHouse computes windows over rows on the connected server anyway, and confuses columns of joined tables in other
+    expressions next to them. Its ntile takes a constant, but an argument from another server is not constant.
     """
     if has_window(select) and isinstance(select.from_, Join) and not select.is_grouped:
         return True
@@ -289,33 +295,33 @@ def _needs_all_rows(select: Select) -> bool:
 
 
 def put_sharded_first(select: Select) -> Select:
-    """Put that one of the first two tables first that can stay where it is; of two sharded ones, the larger."""
+    """Put first, of the first two tables, the one whose rows need not be sent; of two sharded tables, the larger."""
     join = next(walk_joins(select.from_), None)
     if join is None or join.kind != "INNER":
         return select
-    turned = replace(join, left=join.right, right=join.left)
-    swapped = replace(select, from_=replace_relation(select.from_, join, turned))
+    swapped_join = replace(join, left=join.right, right=join.left)
+    swapped = replace(select, from_=replace_relation(select.from_, join, swapped_join))
     if find_sharded_scan(join.right) is None:
         return select
     if find_sharded_scan(join.left) is None:
         return swapped
     if Collocation(select).find_part(join) is not None:
         return select
-    if Collocation(swapped).find_part(turned) is not None:
+    if Collocation(swapped).find_part(swapped_join) is not None:
         return swapped
     left, right = find_row_count(join.left), find_row_count(join.right)
     return swapped if left is not None and right is not None and left < right else select
 
 
 def _find_right_conditions(select: Select, join: Join) -> list[Expr]:
-    """Return the conditions on the right table of a join alone, which may be tested before the join as well."""
+    """Return the conditions on only the right table of a join, which may be tested before the join."""
     pool = [*split_conjuncts(join.condition), *(split_conjuncts(select.where) if join.kind == "INNER" else ())]
     right = collect_numbers(join.right)
     return [c for c in pool if find_used_relations(c) == right and all(map(is_deterministic, walk_expr(c)))]
 
 
 def find_scan(derived: Derived) -> tuple[Scan, tuple[Expr, ...]]:
-    """Return the table that a derived table only selects from, and the conditions beside it."""
+    """Return the table from which a derived table only selects, and its conditions."""
     query = _get_select(derived)
     if isinstance(query.from_, Derived):
         return find_scan(query.from_)
@@ -324,9 +330,9 @@ def find_scan(derived: Derived) -> tuple[Scan, tuple[Expr, ...]]:
 
 
 def _make_distinct(derived: Derived, number: int) -> Derived:
-    """Add ``number = number`` to a derived table: ClickHouse merges table functions that differ in aliases alone.
+    """Add ``number = number`` to a derived table: ClickHouse merges table functions that differ only in aliases.
 
-    Each use of the derived table has a number of its own, for it may have other outputs there.
+    Each use of a derived table has a different number, because its outputs may differ.
     """
     query = _get_select(derived)
     literal = Literal(INT, number)
@@ -351,5 +357,5 @@ def _test_shard(shard: Column, wanted: frozenset[int]) -> Expr:
 
 
 def is_on_all_servers(leaf: Relation) -> bool:
-    """Return whether every server has a table of this name."""
+    """Return whether all servers have a table of this name."""
     return isinstance(leaf, Scan) and not leaf.entry.is_sharded and not leaf.entry.stored_sql

@@ -1,4 +1,4 @@
-"""Which shards a SELECT reads: those with rows in the cells that its conditions confine a sharded table to."""
+"""The shards that a SELECT reads, which have rows in the cells to which its conditions confine a sharded table."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from adql.rewrite.covers.spatial_covers import HPX29
 from clickhouse_schema.healpix import NO_POSITION, cell_centres, max_cell_radius
 from clickhouse_schema.shard_map import ShardMap
 
-#: Cells compared with all cells of the map at once, which bounds the memory
+#: Number of cells that are compared with all cells of the map in one step, to limit memory
 _CELLS_AT_ONCE = 1024
 
 
 def find_shards(scan: Scan, conditions: Iterable[Expr], shard_map: ShardMap) -> frozenset[int] | None:
-    """Return the shards with rows in the cells that ANDed ``conditions`` leave; None if these are all shards."""
+    """Return the shards with rows in the cells that ANDed ``conditions`` leave; None for all shards."""
     strays = scan.entry.stray_radius
     if math.isinf(strays):
         return None
@@ -34,7 +34,7 @@ def find_shards(scan: Scan, conditions: Iterable[Expr], shard_map: ShardMap) -> 
             end = limit.value if condition.name == "<" else end
     if end is not None:
         wanted &= _find_shards_of_cells(Moc.from_ranges([(first, end)]).list_cells(), strays, shard_map)
-    elif not strays:  # children without a position are on their parents' shards, so any
+    elif not strays:  # children without a position are on the shards of their parents, which may be any
         wanted &= shard_map.find_shards([(first, NO_POSITION + 1)])
     return None if len(wanted) == shard_map.shard_count else wanted
 
@@ -55,7 +55,7 @@ def _find_shards_of_cells(
 
 
 def _find_cells_near(order: int, cells: tuple[int, ...], radius: float, coarse: int) -> list[int]:
-    """Return at least the cells of order ``coarse`` with points within ``radius`` degrees of ``cells``."""
+    """Return a superset of the cells of order ``coarse`` with points within ``radius`` degrees of ``cells``."""
     count = 12 * 4**coarse
     middles = cell_centres(coarse, np.arange(count, dtype=np.uint64))
     wanted = cell_centres(order, np.array(cells, np.uint64))

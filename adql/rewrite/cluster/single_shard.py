@@ -1,10 +1,10 @@
-"""Queries whose rows are all on one shard: what its server computes alone, from its own tables.
+"""Queries whose rows are all on one shard, which a server of this shard can answer from its own tables.
 
-    SELECT ... FROM objects WHERE __shard IN (3) AND ...        any server: it asks one of the shard
-    SELECT ... FROM objects__local WHERE ...                    one of the shard, in a fraction of the processor time
+    SELECT ... FROM objects WHERE __shard IN (3) AND ...        any server, which queries a server of the shard
+    SELECT ... FROM objects__local WHERE ...                    a server of the shard, in a fraction of the time
 
 Such a query selects from a sharded table that its conditions confine to cells of one shard (``shard_pruning``), and
-joins it with nothing but tables that every server has and rows that the shard has itself (``collocation``).
+joins it only with tables that all servers have and with rows that the shard has (``collocation``).
 """
 
 from __future__ import annotations
@@ -33,19 +33,20 @@ from clickhouse_schema.shard_map import LOCAL, ShardMap
 
 
 def confine_to_shard(query: Query, shard_map: ShardMap) -> tuple[int, Query] | None:
-    """Return the shard, and the query of its own tables.
+    """Confine a query to the only shard that has rows for it.
 
     Parameters
     ----------
     query
-        The query as ``distribute_query`` gets it.
+        The query after ``rewrite_query``.
     shard_map
-        Where rows are.
+        The shard of each cell.
 
     Returns
     -------
-    tuple or None
-        None if rows of other shards, or of tables that only one server has, may be needed.
+    tuple[int, Query] or None
+        The shard, and the query of its own tables; None if the query may need rows of other shards, or of tables that
+        only one server has.
     """
     if not isinstance(query, Select) or _has_subqueries(query):
         return None
@@ -81,7 +82,7 @@ def _find_shards(select: Select, first: Scan | Derived, shard_map: ShardMap) -> 
 
 
 def _choose_parts(select: Select) -> dict[int, str] | None:
-    """Return the parts of sharded tables that the joins read; None if the shard has not all rows that they need."""
+    """Return the parts of sharded tables that the joins read; None if the shard may lack rows that they need."""
     collocation = Collocation(select)
     parts: dict[int, str] = {}
     for join in walk_joins(select.from_):
@@ -95,7 +96,7 @@ def _choose_parts(select: Select) -> dict[int, str] | None:
 
 
 def _read_parts(relation: Relation, parts: dict[int, str]) -> Relation:
-    """Return a join tree whose leaves of these numbers read parts of tables."""
+    """Return a join tree in which the leaves with these numbers read parts of tables."""
     if isinstance(relation, Join):
         return relation.with_sides(_read_parts(relation.left, parts), _read_parts(relation.right, parts))
     part = parts.get(relation.relation)

@@ -1,7 +1,7 @@
-"""Choose the files of attached tables that a query reads, by the covers and the pieces in its conditions.
+"""Choose the files of attached tables that a query reads, by the covers and pieces in its conditions.
 
-A file has the rows of one HEALPix cell, so a condition on the index names the files that may have rows for it. The
-cells of a small side (``small_side_filters``) are known when the query runs: the engine chooses, by the files' names.
+A file has the rows of one HEALPix cell, so a condition on the index determines the files that may have rows for it. The
+cells of a small side (``small_side_filters``) are known only when the query runs, so the engine chooses files by name.
 
     WHERE cell of hpx29 IN (SELECT cells around few)
     WHERE cell of hpx29 IN (SELECT cells around few) AND __file IN (SELECT files of (cells around few))
@@ -42,7 +42,7 @@ from clickhouse_schema.datatypes import BOOLEAN, CHAR, LONG, Field
 from clickhouse_schema.hats.attachment import FILE_COLUMN
 from clickhouse_schema.healpix import NO_POSITION
 
-#: Kinds of joins whose ON confines the rows of the right side, and those of both
+#: Kinds of joins whose ON confines the rows of the right side, and kinds whose ON confines the rows of both sides
 _CONFINING_RIGHT = frozenset(("INNER", "LEFT", "SEMI", "ANTI"))
 _CONFINING_BOTH = frozenset(("INNER", "SEMI"))
 
@@ -53,7 +53,20 @@ def reads_attached(query: Query) -> bool:
 
 
 def choose_files(query: Query, context: TranslationContext) -> Query:
-    """Return a rewritten query whose scans of attached tables read only the files that may have rows for it."""
+    """Choose the files of attached tables that a query reads.
+
+    Parameters
+    ----------
+    query
+        The query after all other passes except ``distribute_query``.
+    context
+        Generates relation numbers and aliases.
+
+    Returns
+    -------
+    Query
+        The query whose scans of attached tables read only files that may have rows for it.
+    """
     if isinstance(query, SetOperation):
         return replace(query, left=choose_files(query.left, context), right=choose_files(query.right, context))
     return _choose_in_select(query, split_conjuncts(query.where), context)
@@ -68,9 +81,10 @@ def _choose_in_select(select: Select, conditions: tuple[Expr, ...], context: Tra
 
 
 def _choose_in_tree(relation: Relation, conditions: tuple[Expr, ...], context: TranslationContext) -> Relation:
-    """``conditions``: what all rows of the relation satisfy that the query needs; those of other relations too.
+    """Choose the files of the tables in a join tree.
 
-    A condition on the index is not true for the NULLs of an outer join, so it may confine what such a join reads.
+    ``conditions``: conditions, also on other relations, that all rows which the query needs satisfy. A condition on the
+    index is not true for the NULLs of an outer join, so it may confine the rows that such a join reads.
     """
     if isinstance(relation, Join):
         own = split_conjuncts(relation.condition)
@@ -96,7 +110,7 @@ def _choose_in_derived(derived: Derived, conditions: tuple[Expr, ...], context: 
 
 
 def _name_files(select: Select, context: TranslationContext) -> Select:
-    """Return a SELECT whose filters by cells of a small side name the files of attached tables too."""
+    """Return a SELECT whose filters by cells of a small side also select the files of attached tables."""
     conditions = split_conjuncts(select.where)
     scans = {leaf.relation: leaf for leaf in walk_leaves(select.from_) if isinstance(leaf, Scan)}
     added = [test for condition in conditions if (test := _make_file_test(condition, scans, context)) is not None]
@@ -119,13 +133,13 @@ def _make_file_test(condition: Expr, scans: dict[int, Scan], context: Translatio
     name = Field(FILE_COLUMN, CHAR, nullable=False)
     names = Select(cells, None, (), None, (Output(context.names.new_alias(), files, name),), True, (), None, 0)
     file = Column(CHAR, scan.relation, FILE_COLUMN, name)
-    # by rows the test may do nothing: ClickHouse 26.9 fills the name of the file with '' where it reads by PREWHERE
+    # for rows, the test may be useless: ClickHouse 26.9 sets the name of the file to '' if it reads by PREWHERE
     unknown = Call(BOOLEAN, "=", (file, Literal(CHAR, "")))
     return Call(BOOLEAN, "OR", (InSubquery(BOOLEAN, file, names), unknown))
 
 
 def _only_selects(query: Select) -> bool:
-    """Return whether rows of the result depend on one row each, so that fewer rows may be read for fewer."""
+    """Return whether each row of the result depends on one row, so that rows without a result need not be read."""
     needs_rows = query.is_grouped or query.distinct or query.limit is not None or query.offset or has_window(query)
     return not needs_rows
 

@@ -1,11 +1,11 @@
-"""Read from conditions the region of the sky in which a position lies whenever they are true.
+"""Find the region of the sky in which a position lies whenever a condition is true.
 
-condition                        position lies in
+condition                        the position lies in
 position in R                    R
-NOT (position in R)              the complement of R: an unknown position is neither in nor out
+NOT (position in R)              the complement of R (an unknown position is neither inside nor outside)
 a AND b                          the intersection of both regions
 a OR b                           their union, if both confine the position
-lon and lat between constants    their range
+lon and lat between constants    the range of these
 anything else                    anywhere
 """
 
@@ -27,16 +27,16 @@ from adql.rewrite.joins.impossible_conditions import is_never_true
 #: Columns of longitude and latitude of one relation
 Position = tuple[Column, Column]
 
-#: Columns compared with constants that are tried as positions, in pairs
+#: Maximum number of columns, compared with constants, that are tried as positions in pairs
 _MAX_COLUMNS = 24
 
 
 @node_class(frozen=True, slots=True)
 class ImpliedWithin(Expr):
-    """A filter: the query's other conditions imply that (lon, lat) lies in ``region``.
+    """A filter that other conditions of the query imply: (lon, lat) lies in ``region``.
 
-    ``add_covers`` makes a cover of it, unless the table reads only the files of the region (``has_files``), and removes
-    it; it is never emitted.
+    ``add_covers`` replaces it by a cover, or removes it if the table reads only files of the region (``has_files``). It
+    is never emitted.
     """
 
     lon: Column
@@ -57,7 +57,7 @@ class ImpliedWithin(Expr):
 
 @dataclass(frozen=True, slots=True)
 class Confinement:
-    """``is_exact``: the condition is true everywhere in the region and false outside."""
+    """The region of a position. ``is_exact``: the condition is true in all of the region and false outside."""
 
     region: Region
     is_exact: bool
@@ -65,7 +65,7 @@ class Confinement:
 
 Confinements = dict[Position, Confinement]
 
-#: Whether two columns are the position of a table
+#: Returns whether two columns are the position of a table
 PositionTest = Callable[[Column, Column], bool]
 
 
@@ -105,7 +105,7 @@ def find_confinements(expr: Expr, is_position: PositionTest, negated: bool = Fal
 
 
 def combine_confinements(found: Iterable[Confinements]) -> Confinements:
-    """Return the confinements by conditions that are true together."""
+    """Return the confinements by the conjunction of conditions."""
     found = list(found)
     regions: dict[Position, list[Region]] = {}
     for one in found:
@@ -118,7 +118,20 @@ def combine_confinements(found: Iterable[Confinements]) -> Confinements:
 
 
 def find_ranges(conditions: Iterable[Expr], is_position: PositionTest) -> list[Confinements]:
-    """Return the confinements of positions both of whose coordinates are compared with constants."""
+    """Find the positions of which both coordinates are compared with constants.
+
+    Parameters
+    ----------
+    conditions
+        Conditions joined by AND.
+    is_position
+        Returns whether two columns are the position of a table.
+
+    Returns
+    -------
+    list of Confinements
+        One entry for each position, with a range of coordinates.
+    """
     bounds = find_column_bounds(conditions)
     found = []
     for lon, lat in permutations(islice(bounds, _MAX_COLUMNS), 2):
@@ -130,7 +143,7 @@ def find_ranges(conditions: Iterable[Expr], is_position: PositionTest) -> list[C
 
 
 def _unite_confinements(found: list[Confinements]) -> Confinements:
-    """Return the confinements by conditions of which one is true."""
+    """Return the confinements by the disjunction of conditions."""
     if not found:
         return {}
     common = [position for position in found[0] if all(position in one for one in found[1:])]
@@ -203,7 +216,7 @@ def unite_regions(regions: list[Region]) -> Region:
 
 _MIRRORED = {"=": "=", "<": ">", "<=": ">=", ">": "<", ">=": "<="}
 
-#: Least and greatest value of a column
+#: Column -> its minimum and maximum
 ColumnBounds = dict[Column, tuple[float, float]]
 
 

@@ -1,14 +1,14 @@
-"""Use what a table stores beside its columns of shapes: the shapes of texts, and the shape covers.
+"""Use the shapes and shape covers that a table stores for its columns of shapes.
 
-* A range, and a text of a region or MOC, is read as the shapes that its table stores. Derived tables get these as
-  hidden outputs.
-* A condition with a constant region is preceded by the shape covers near the region, at positive polarity only:
+* A range, or a text of a region or MOC, is read as the shapes that its table stores, which derived tables get as hidden
+  outputs.
+* A condition with a constant region, unless it is negated, is preceded by a test of the shape covers near the region:
 
     1 = INTERSECTS(t.region, R)
     (t.region's cover IN covers near R) AND CASE WHEN (t.region's cover IN ...) THEN exact test ELSE FALSE END
 
-The CASE keeps ClickHouse from testing every shape first, since it orders ANDed conditions by the size of their columns.
-Comes before ``add_covers``.
+The CASE keeps ClickHouse from testing all shapes first, because it orders conjuncts by the size of their columns.
+This pass runs before ``add_covers``.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ from adql.rewrite.trees.relation_trees import collect_leaves, map_conditions
 from clickhouse_schema.datatypes import BOOLEAN, LONG, ColumnType, Field
 from clickhouse_schema.shape_cover import cover_column, has_cover, has_stored_shapes, shape_column
 
-#: Conditions that relate two shapes
+#: Conditions on two shapes
 SHAPE_RELATIONS = ("SHAPES CONTAIN", "SHAPES MEET")
 
 #: Calls whose operands are shapes
@@ -115,10 +115,10 @@ def _prune_by_covers(expr: Expr, hidden: _HiddenColumns) -> Expr:
 
 
 class _HiddenColumns:
-    """Finds the columns that tables store beside a column of shapes, through derived tables.
+    """Finds the columns that tables store for a column of shapes, through derived tables.
 
-    Derived tables get them as hidden outputs in ``add_outputs``. A hidden column is a function of the shown one, so it
-    changes neither DISTINCT nor GROUP BY.
+    ``add_outputs`` adds them to derived tables as hidden outputs. A hidden column is a function of the shown column, so
+    it changes neither DISTINCT nor GROUP BY.
     """
 
     def __init__(self, select: Select, context: TranslationContext) -> None:
@@ -127,7 +127,7 @@ class _HiddenColumns:
         self._context = context
 
     def find_column(self, shape: Column, name_of: Callable[[str], str], kind: ColumnType) -> Column | None:
-        """Return the column ``name_of(name)`` of the table that ``shape`` comes from; None if it comes from none."""
+        """Return the column ``name_of(name)`` of the table from which ``shape`` comes; None without such a table."""
         leaf = self._changed.get(shape.relation) or self._leaves.get(shape.relation)
         if isinstance(leaf, Scan):
             name = name_of(shape.name)

@@ -1,13 +1,13 @@
-"""Add covers: conditions on the stored HEALPix index, the sort key, for the conditions that confine a position.
+"""Add covers: conditions on the stored HEALPix index, the sort key, for conditions that confine a position.
 
     WHERE CONTAINS(POINT(ra, dec), CIRCLE(...)) = 1
     WHERE hpx29 IN cells AND exact test                                          few rows
-    WHERE hpx29 IN cells AND (hpx29 IN cells wholly inside OR exact test)        many rows
+    WHERE hpx29 IN cells AND (hpx29 IN cells inside the region OR exact test)    many rows
 
-All conditions of one WHERE or ON together confine a position to one region, which has one cover. In the cells wholly
-inside the region, the conditions that say nothing else need no test; a cover of few rows does without that, because
-it costs more than it saves. Removes the ``ImpliedWithin`` that
-``transfer_regions`` adds, and writes CELL of ``filter_by_small_sides`` by the index.
+All conditions of a WHERE or ON together confine a position to one region, which has one cover. In cells that are
+entirely inside the region, conditions on the region alone need no test; a cover of few rows has no such cells, because
+they cost more than they save. This pass also removes the ``ImpliedWithin`` that ``transfer_regions`` adds, and writes
+the CELL of ``filter_by_small_sides`` by the index.
 """
 
 from __future__ import annotations
@@ -53,17 +53,17 @@ from clickhouse_schema.datatypes import BOOLEAN, LONG, Field
 
 HPX29 = "hpx29"
 
-#: Cells of a cover for each shape of a union, and in all
+#: Maximum number of cells of a cover, for each shape of a union and in total
 _MAX_CELLS_PER_SHAPE = 16
 _MAX_CELLS = 10_000
 
-#: Rows in the cells around a cone up to which a closer cover costs more than it saves
+#: Number of rows in the cells around a cone below which a closer cover costs more than it saves
 _FEW_ROWS = 4096
 
-#: Rows in a cover of few cells from which more cells save more than they cost
+#: Number of rows in a cover of few cells from which more cells save more than they cost
 _MANY_ROWS = 100_000
 
-#: Fewer cells by this factor where there are fewer rows
+#: The factor by which the number of cells is divided if there are fewer rows
 _FEWER_CELLS = 2
 
 #: The part of the sky above which a cover costs more than it saves
@@ -73,7 +73,7 @@ Scans = dict[int, Scan]
 
 
 def may_have_cover(contents: SelectContents) -> bool:
-    """Return whether conditions use both columns of a table's position, or may hold a filter to remove or to write."""
+    """Return whether conditions use both columns of a table's position, or may have a filter to remove or to write."""
     if not contents.conditions.kinds.isdisjoint((ImpliedWithin, InSubquery)):
         return True
     positions = (
@@ -95,7 +95,20 @@ def add_covers(select: Select, context: TranslationContext) -> Select:  # noqa: 
 
 
 def find_index_column(leaf: Scan, lon: Column, lat: Column) -> Column | None:
-    """Return the ``hpx29`` column that belongs to (lon, lat); None unless they are the table's position."""
+    """Find the index of a position.
+
+    Parameters
+    ----------
+    leaf
+        A stored table.
+    lon, lat
+        Columns of this table.
+
+    Returns
+    -------
+    Column or None
+        Its column ``hpx29``; None if the columns are not its position.
+    """
     if leaf.entry.table.layout.position != (lon.name, lat.name):
         return None
     field = Field(f"{leaf.entry.qualified_name}.{HPX29}", LONG, nullable=False)
@@ -110,7 +123,7 @@ class _Part:
     confinements: Confinements
 
     def is_only(self, position: Position) -> bool:
-        """Return whether the conjunct states a region of ``position`` and nothing else."""
+        """Return whether the conjunct only states a region of ``position``."""
         return position in self.confinements and self.confinements[position].is_exact
 
 
@@ -141,9 +154,9 @@ def _find_index(lon: Column, lat: Column, scans: Scans) -> Column | None:
 
 
 def _test_by_index(expr: Expr, scans: Scans) -> Expr | None:
-    """Return the filter ``CELL(lon, lat, order) IN (SELECT ...)``, or an OR of such, by the index; None without one.
+    """Write the filter ``CELL(lon, lat, order) IN (SELECT ...)``, or an OR of such filters, by the index.
 
-    Other conditions are unchanged.
+    Return None if the table has no index, and other conditions unchanged.
     """
     if isinstance(expr, Call) and expr.name == "OR" and all(_is_cell_test(arg) for arg in expr.args):
         tests = tuple(test for arg in expr.args if (test := _test_by_index(arg, scans)) is not None)
@@ -162,9 +175,10 @@ def _is_cell_test(expr: Expr) -> bool:
 def _add_cover(
     index: Column, position: Position, region: Region, entry: TableEntry, parts: list[_Part]
 ) -> tuple[list[Expr], list[_Part]]:
-    """Return the cover, and ``parts`` with one test for all those that cells wholly inside need not make.
+    """Return the cover, and ``parts`` in which one test replaces the conditions that cells inside the region satisfy.
 
-    The index of an attached table is as its files have it: a row without a position may have one, so all are tested.
+    The index of an attached table comes from its files. A row without a position may have an index, so all rows are
+    tested.
     """
     cover, has_many_rows = _choose_cover(region, entry)
     cells = cover.all
@@ -182,12 +196,12 @@ def _add_cover(
 
 
 def _choose_cover(region: Region, entry: TableEntry) -> tuple[Cover, bool]:
-    """Return the cover that costs least in all, by the rows of the table about in it, and whether these are many.
+    """Return the cheapest cover, by the estimated number of rows in it, and whether these are many.
 
     A MOC is tested by its cells, so fewer cells save nothing.
     """
     density = entry.local_density or UNKNOWN_DENSITY
-    # a cover has no fewer rows than its region, so a cover that would be too large need not be searched
+    # a cover has at least the rows of its region, so a cover that would be too large need not be searched
     least_rows = region.area * density if isinstance(region, Cone) and region.radius > 0 else 0.0
     around = None
     if isinstance(region, Cone) and least_rows < _FEW_ROWS:
@@ -202,7 +216,20 @@ def _choose_cover(region: Region, entry: TableEntry) -> tuple[Cover, bool]:
 
 
 def cover_region(region: Region, fewer: int = 1) -> Cover:
-    """Return the cover of a region, with more cells for unions of many shapes, ``fewer`` times as few as is usual."""
+    """Cover a region, with more cells for a union of many shapes.
+
+    Parameters
+    ----------
+    region
+        The region.
+    fewer
+        The factor by which the usual number of cells is divided.
+
+    Returns
+    -------
+    Cover
+        The cells on the border of the region, and the cells inside it.
+    """
     cells = min(max(MAX_COVER_CELLS, _MAX_CELLS_PER_SHAPE * _count_shapes(region)), _MAX_CELLS)
     return find_cover(region, cells // fewer)
 
@@ -216,12 +243,23 @@ def _count_shapes(region: Region) -> int:
 
 
 def _sum_sky(cells: tuple[tuple[int, tuple[int, ...]], ...]) -> float:
-    """Return the part of the sky in ``cells``, from 0 to 1."""
+    """Return the fraction of the sky in ``cells``."""
     return math.fsum(len(numbers) / (12 * 4**order) for order, numbers in cells)
 
 
 def find_cells_read(query: Query) -> dict[str, Moc]:
-    """Return the cells that all covers together leave of each table, by ``schema.table.hpx29``."""
+    """Find the cells to which covers confine the tables of a query.
+
+    Parameters
+    ----------
+    query
+        The query after all passes.
+
+    Returns
+    -------
+    dict[str, Moc]
+        ``schema.table.hpx29`` -> the union of the covers of this table.
+    """
     found: dict[str, list[tuple[int, tuple[int, ...]]]] = {}
     for select in walk_selects(query):
         for expr in walk_select_expressions(select):

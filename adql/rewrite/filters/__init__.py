@@ -1,1 +1,1 @@
-"""Passes that add filters: conditions that one table implies for another, so that less of it is read."""
+"""Passes that add filters: conditions that one table implies for another table, so that fewer of its rows are read."""

@@ -1,9 +1,9 @@
-"""Filters on columns of a leaf, put into the SELECTs of derived tables that the columns come from.
+"""Filters on columns of a leaf, pushed down into the SELECTs of derived tables from which the columns come.
 
     SELECT ... FROM (SELECT ra AS x, dec AS y FROM t) AS q           filter on (q.x, q.y)
     SELECT ... FROM (SELECT ra AS x, dec AS y FROM t WHERE filter(ra, dec)) AS q
 
-The passes that find filters, ``region_transfer`` and ``small_side_filters``, use this.
+The passes that find filters, ``region_transfer`` and ``small_side_filters``, use these functions.
 """
 
 from __future__ import annotations
@@ -37,14 +37,27 @@ ConditionMaker = Callable[[tuple[Column, ...]], Expr]
 
 @dataclass(frozen=True, slots=True)
 class Filter:
-    """A condition on columns of a leaf that does not change the result; it is made for these columns or inner ones."""
+    """A condition on columns of a leaf that does not change the result, for these columns or for inner columns."""
 
     columns: tuple[Column, ...]
     make_condition: ConditionMaker
 
 
 def find_origins(leaf: Relation | None, names: tuple[str, ...]) -> Iterator[tuple[Scan, tuple[str, ...]]]:
-    """Yield the stored tables, with the names there, that columns of ``leaf`` come from and may be filtered in."""
+    """Find the stored tables in which columns of a leaf may be filtered.
+
+    Parameters
+    ----------
+    leaf
+        A leaf of FROM.
+    names
+        Names of its columns.
+
+    Yields
+    ------
+    tuple[Scan, tuple[str, ...]]
+        A table from which the columns come, and their names there.
+    """
     if isinstance(leaf, Scan):
         yield leaf, names
     elif isinstance(leaf, Derived):
@@ -67,10 +80,27 @@ def _find_origins_in_query(query: Query, names: tuple[str, ...]) -> Iterator[tup
 def add_filters(
     select: Select, leaf: Leaf, filters: list[Filter], context: TranslationContext, *, is_sure: bool
 ) -> Select:
-    """Return ``select`` with filters on a leaf of its FROM.
+    """Add filters on a leaf of FROM.
 
-    A derived table takes them inside. A stored table has them in WHERE if every row that matters has a row of it
-    (``is_sure``), else in a derived table made around it.
+    A derived table gets them inside. A stored table gets them in WHERE, or in a derived table around it.
+
+    Parameters
+    ----------
+    select
+        The SELECT.
+    leaf
+        The leaf.
+    filters
+        The filters.
+    context
+        Generates names.
+    is_sure
+        Whether each row that matters has a row of the leaf, so that WHERE may have the filters.
+
+    Returns
+    -------
+    Select
+        The SELECT with the filters; the same if there are none.
     """
     if not filters:
         return select
@@ -86,7 +116,7 @@ def add_filters(
 
 
 def _push_down(query: Query, names: tuple[str, ...], make_condition: ConditionMaker) -> Query:
-    """Return ``query`` with a condition on the columns that its outputs ``names`` are; unchanged if it must not."""
+    """Return ``query`` with a condition on the columns of its outputs ``names``; unchanged if it must not have it."""
     columns = _find_filterable_columns(query, names)
     if columns is None:
         return query
@@ -98,9 +128,9 @@ def _push_down(query: Query, names: tuple[str, ...], make_condition: ConditionMa
 
 
 def _find_filterable_columns(query: Query, names: tuple[str, ...]) -> tuple[Column, ...] | None:
-    """Return the inner columns, of one relation, that outputs are; None if a filter on them would change the result.
+    """Return the inner columns, of one relation, of outputs; None if a filter on them would change the result.
 
-    It would where rows are counted (TOP, OFFSET, window functions) or grouped by other columns.
+    It would if rows are counted (TOP, OFFSET, window functions) or grouped by other columns.
     """
     if query.limit is not None or query.offset or has_window(query):
         return None
@@ -114,7 +144,7 @@ def _find_filterable_columns(query: Query, names: tuple[str, ...]) -> tuple[Colu
 
 
 def _remove_cast(expr: Expr) -> Expr:
-    """Remove a CAST that changes no coordinate, such as a set operation has around its outputs."""
+    """Remove a CAST that changes no coordinate, such as the casts of the outputs of a set operation."""
     if isinstance(expr, Call) and expr.name == "CAST" and len(expr.args) == 1:
         inner = expr.args[0]
         if expr.type == inner.type or (expr.type == DOUBLE and inner.type == FLOAT):
@@ -123,7 +153,7 @@ def _remove_cast(expr: Expr) -> Expr:
 
 
 def _split_by_side(query: SetOperation, columns: tuple[Column, ...]) -> Iterator[tuple[Query, tuple[str, ...]]]:
-    """Yield both sides of a set operation with the names there of ``columns``, which have the left side's names."""
+    """Yield both sides of a set operation with their names of ``columns``, which have the names of the left side."""
     index = {output.alias: i for i, output in enumerate(query.left.outputs)}
     indices = [index[column.name] for column in columns]
     for side in (query.left, query.right):

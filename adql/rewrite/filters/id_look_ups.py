@@ -1,6 +1,6 @@
-"""Find queries that look rows up by an id or an index; they read the projections of small parts too.
+"""Find look-ups by an id or an index, for which the engine should also read the projections of small parts.
 
-``sql_settings.LOOK_UP`` is the setting. Equal values of the first column are enough.
+``sql_settings.LOOK_UP`` is the setting. Equal values of the first column of an index suffice.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ from adql.rewrite.trees.select_contents import SelectContents
 
 
 def may_look_up(contents: SelectContents) -> bool:
-    """Return whether conditions may name ids."""
+    """Return whether conditions may list ids."""
     parts = contents.conditions
     return not parts.calls.isdisjoint(("=", "IN")) or InSubquery in parts.kinds
 
 
 def find_id_look_ups(select: Select, context: TranslationContext) -> Rewritten[Select]:  # noqa: ARG001
-    """Find out whether a conjunct of WHERE or of an ON names few values of the first column of an id or index."""
+    """Find out whether a conjunct of WHERE or an ON lists few values of the first column of an id or index."""
     leaves = collect_leaves(select.from_)
     conditions = (select.where, *walk_join_conditions(select.from_))
     has_look_up = any(_names_keys(part, leaves) for condition in conditions for part in split_conjuncts(condition))
@@ -48,7 +48,7 @@ def _names_keys(condition: Expr, leaves: dict[int, Leaf]) -> bool:
 
 
 def _is_key(column: Column, leaves: dict[int, Leaf], rows: int = 0) -> bool:
-    """Return whether an id or index begins with ``column`` in which as many values as ``rows`` select few granules."""
+    """Return whether an id or index begins with ``column``, and ``rows`` of its values select few granules."""
     origins = find_origins(leaves.get(column.relation), (column.name,))
     return any(
         any(names == key[:1] for key in scan.entry.table.layout.sorted_columns)

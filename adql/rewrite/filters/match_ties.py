@@ -1,7 +1,7 @@
-"""Ties between the leaves of a SELECT, by nearness or by equality, and what a filter on one end implies for the other.
+"""Ties between the leaves of a SELECT, by nearness or by equality, and the filters that they transfer.
 
-A filter on a leaf removes its rows before anything else happens to them. Each rule here answers one question: could a
-removed row be in a result, or keep an outer join from filling up with NULLs?
+A filter on a leaf removes rows before they are used. Each rule decides whether a removed row could be in the result, or
+could keep an outer join from returning NULLs.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from adql.ir import Call, Column, Expr, Join, Nearness, Relation, Select, evaluate_constant, split_conjuncts
 from adql.rewrite.trees.relation_trees import collect_numbers, find_used_relations
 
-#: Degrees of a chain of ties
+#: Maximum length of a chain of ties in degrees
 _MAX_DISTANCE = 30.0
 
 #: Longitude and latitude, or one column that is compared
@@ -21,10 +21,20 @@ End = tuple[Column, ...]
 
 @dataclass(frozen=True, slots=True)
 class Tie:
-    """Two ends within ``radius`` degrees, or equal (0), where the ON of ``join``, or WHERE without one, is true.
+    """Two ends that are near or equal where the ON of ``join`` is true.
 
-    ``is_always``: in every row that matters. ``row_radius``: the radius where it depends on the first end's row;
-    ``radius`` is 0 then.
+    Attributes
+    ----------
+    ends
+        The columns.
+    radius
+        Their maximum separation in degrees; 0 for an equality, and if ``row_radius`` is set.
+    join
+        The join; None for a tie in WHERE.
+    is_always
+        Whether the condition is true in each row that matters.
+    row_radius
+        The radius, if it depends on the row of the first end; else None.
     """
 
     ends: tuple[End, End]
@@ -36,10 +46,10 @@ class Tie:
 
 @dataclass(frozen=True, slots=True)
 class KnownEnd:
-    """An end that satisfies a filter, or is NULL, in every row that matters.
+    """An end that satisfies a filter, or is NULL, in each row that matters.
 
-    ``is_sure``: it is not NULL in those rows. ``within``: it satisfies the filter only where this join's ON is true,
-    which is of use for the join's right side alone.
+    ``is_sure``: it is not NULL in these rows. ``within``: it satisfies the filter only where the ON of this join is
+    true, which helps only on the right side of the join.
     """
 
     end: End
@@ -47,7 +57,7 @@ class KnownEnd:
     within: Join | None = None
 
 
-#: Returns the ends and the radius of a condition; None if it is no tie
+#: Returns the ends and the radius of a condition; None if it is not a tie
 TieReader = Callable[[Expr], tuple[tuple[End, End], float | Expr] | None]
 
 
@@ -62,7 +72,7 @@ def read_nearness_tie(condition: Expr) -> tuple[tuple[End, End], float] | None:
 
 
 def read_row_radius_tie(relation: int, condition: Expr) -> tuple[tuple[End, End], Expr] | None:
-    """Read a nearness whose radius depends on ``relation`` alone, and whose first end is to be of ``relation``."""
+    """Read a nearness whose radius depends only on ``relation``, with the end of ``relation`` first."""
     near = Nearness.match(condition)
     ends = None if near is None else _read_ends(near.left, near.right)
     if near is None or ends is None or find_used_relations(near.radius) != {relation}:
@@ -81,7 +91,7 @@ def read_equality_tie(condition: Expr) -> tuple[tuple[End, End], float] | None:
 
 
 def _read_ends(first: tuple[Expr, ...], second: tuple[Expr, ...]) -> tuple[End, End] | None:
-    """Return two ends of different relations; None if these are none."""
+    """Return two ends of different relations; None if the expressions are not such ends."""
     one, other = _read_end(first), _read_end(second)
     return (one, other) if one and other and one[0].relation != other[0].relation else None
 
@@ -92,7 +102,20 @@ def _read_end(exprs: tuple[Expr, ...]) -> End:
 
 
 def find_ties(select: Select, read_tie: TieReader) -> list[Tie]:
-    """Return all ties of one kind in WHERE and ON."""
+    """Find all ties of one kind in WHERE and ON.
+
+    Parameters
+    ----------
+    select
+        The SELECT.
+    read_tie
+        Reads a condition; returns None for other conditions.
+
+    Returns
+    -------
+    list[Tie]
+        The ties.
+    """
 
     def read_all(condition: Expr | None, join: Join | None, *, is_always: bool) -> Iterator[Tie]:
         for part in split_conjuncts(condition):
@@ -115,7 +138,20 @@ def find_ties(select: Select, read_tie: TieReader) -> list[Tie]:
 
 
 def follow_ties(origin: KnownEnd, ties: list[Tie]) -> Iterator[tuple[KnownEnd, float]]:
-    """Yield the ends that chains of ties reach from ``origin``, each once, with their distance in degrees."""
+    """Follow chains of ties.
+
+    Parameters
+    ----------
+    origin
+        The end at which chains start.
+    ties
+        All ties.
+
+    Yields
+    ------
+    tuple[KnownEnd, float]
+        Each end that a chain reaches, once, and the length of the chain in degrees.
+    """
     seen = {origin.end}
     frontier = [(origin, 0.0)]
     while frontier:
@@ -132,7 +168,7 @@ def follow_ties(origin: KnownEnd, ties: list[Tie]) -> Iterator[tuple[KnownEnd, f
 
 
 def _cross_tie(known: KnownEnd, tie: Tie, there: End) -> bool | None:
-    """Return whether the end ``there`` is surely not NULL; None if nothing follows for it."""
+    """Return whether the end ``there`` is certainly not NULL; None if the tie does not transfer a filter to it."""
     join = tie.join
     if join is None:
         return True if known.within is None else None

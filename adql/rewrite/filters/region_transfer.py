@@ -1,10 +1,10 @@
-"""Transfer regions from the position that a condition confines to other positions, as filters.
+"""Transfer the region to which a condition confines a position to other positions, as filters.
 
 * Into derived tables: ``SELECT ... FROM (SELECT ra, dec FROM t) AS q WHERE (q.ra, q.dec) in R`` also confines
   (t.ra, t.dec) to R, unless the derived table counts its rows (TOP, OFFSET, window functions).
 * Across matches: ``a JOIN b ON NEAR(a, b, r) WHERE a in R`` confines b to R grown by r, and so on along chains.
 
-Comes before the SELECTs inside are rewritten; ``add_covers`` turns the filters into covers.
+This pass runs before the inner SELECTs are rewritten; ``add_covers`` turns the filters into covers.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from adql.rewrite.filters.match_ties import KnownEnd, find_ties, follow_ties, re
 from adql.rewrite.trees.relation_trees import Leaf, collect_leaves, collect_numbers
 from clickhouse_schema.datatypes import BOOLEAN
 
-#: Cells of a MOC that is grown: the distances to many cells take long
+#: Maximum number of cells of a grown MOC, because distances to many cells take long
 _MAX_GROWN_CELLS = 500
 
 Leaves = dict[int, Leaf]
@@ -53,12 +53,12 @@ class Fact:
         return self.known.end[0].relation
 
     def make_condition(self, columns: tuple[Column, ...]) -> ImpliedWithin:
-        """Return the filter for the columns of the position here or further inside."""
+        """Return the filter for columns of the position, in this SELECT or in an inner one."""
         return ImpliedWithin(BOOLEAN, columns[0], columns[1], self.region)
 
 
 def transfer_regions(select: Select, context: TranslationContext) -> Select:
-    """Add filters to derived tables and matched tables, and turn outer joins into inner ones where a filter allows."""
+    """Add filters to derived and matched tables, and make inner joins of outer joins where a filter allows it."""
     leaves = collect_leaves(select.from_)
     facts = _read_facts(select.where, leaves, is_sure=True)
     group_facts = [f for f in _read_facts(select.having, leaves, is_sure=True) if {*f.position} <= {*select.group_by}]
@@ -74,7 +74,7 @@ def transfer_regions(select: Select, context: TranslationContext) -> Select:
 
 
 def _read_facts_of_joins(relation: Relation, leaves: Leaves, *, below_full: bool) -> Iterator[Fact]:
-    """Yield the facts that the ON of joins contain; ``below_full``: a FULL JOIN may fill the rows with NULLs."""
+    """Yield the facts in the ON of joins. ``below_full``: a FULL JOIN may make the rows NULL."""
     if not isinstance(relation, Join):
         return
     is_full = relation.kind == "FULL"
@@ -107,7 +107,7 @@ def _read_facts(condition: Expr | None, leaves: Leaves, *, is_sure: bool) -> lis
 
 
 def _reduce_outer_joins(relation: Relation, confined: set[int]) -> Relation:
-    """Turn outer joins into inner ones where a confined position drops the rows that they fill with NULLs."""
+    """Make inner joins of outer joins if a confined position excludes the rows that they fill with NULLs."""
     if not isinstance(relation, Join):
         return relation
     if not confined:
@@ -136,7 +136,7 @@ def _transfer_across_matches(facts: list[Fact], select: Select) -> Iterator[Fact
 
 
 def _merge_facts(facts: list[Fact]) -> list[Fact]:
-    """Merge the facts of a position that hold in all rows into one."""
+    """Merge the facts of a position that are true in all rows into one fact."""
     sure: dict[KnownEnd, list[Region]] = {}
     for fact in facts:
         if fact.known.is_sure:
@@ -159,7 +159,7 @@ def _coarsen_region(region: Region) -> Region:
 
 
 def _add_facts(select: Select, facts: list[Fact], new: list[Fact], context: TranslationContext) -> Select:
-    """Add filters: all facts to derived tables, and the new ones to stored tables, which have their own conditions."""
+    """Add all facts as filters to derived tables, and new facts to stored tables, which have their own conditions."""
     sure = {fact.relation for fact in (*facts, *new) if fact.known.is_sure}
     for relation, leaf in collect_leaves(select.from_).items():
         about: Iterable[Fact] = new if isinstance(leaf, Scan) else (*facts, *new)

@@ -1,9 +1,9 @@
-"""Look-ups of whole rows by id, read from the row store of their table instead of its columns.
+"""Look-ups of whole rows by id, which read the row store of a table instead of its columns.
 
     SELECT a, b, ..., c + 1 FROM jobs WHERE id IN (7, 9) AND kind = 'x' ORDER BY d
       -> SELECT stored row, c + 1 FROM jobs WHERE id IN (7, 9) AND kind = 'x' ORDER BY d
 
-Whoever runs the second takes a, b, ... out of the stored row (``clickhouse_schema.row_decoder``).
+The caller that runs the second query decodes a, b, ... from the stored row (``clickhouse_schema.row_decoder``).
 """
 
 from __future__ import annotations
@@ -30,20 +30,21 @@ from adql.node_classes import replace
 from clickhouse_schema.datatypes import BOOLEAN, CHAR, ColumnType, Field, is_integer_in_range
 from clickhouse_schema.row_store import RowLayout
 
-#: A stored row of one id costs as much as so many columns, whose outputs the engine plans.
+#: Minimum number of columns: a stored row of one id costs as much as planning this number of outputs
 _MIN_COLUMNS = 8
 
-#: With more ids what is read counts. Of 100 columns, milliseconds from stored rows and from columns: 10 ids, 8 columns
-#: 10.3 and 7.7, 16 columns 9.8 and 12.7; 1000 ids, 8 columns 315 and 68, all columns 364 and 1129.
+#: With more ids, the bytes read dominate. Milliseconds from stored rows and from columns, of a table of 100 columns:
+#: for 10 ids, 10.3 and 7.7 for 8 columns, 9.8 and 12.7 for 16; for 1000 ids, 315 and 68 for 8 columns, 364 and 1129 for
+#: all.
 _FEW_IDS = 16
 _MIN_PART_OF_FEW, _MIN_PART_OF_MANY = 1 / 8, 1 / 3
 
-#: For more ids most granules of a table are read: 5000 of a million take 384 and 410 ms.
+#: With more ids, most granules of a table are read: 5000 ids of a million rows take 384 and 410 ms
 _MAX_IDS = 1000
 
 
 class IdLookUp(NamedTuple):
-    """A query that is nothing but a look-up by ``column``, the only one of the id, in the table ``storage_sql``."""
+    """A query that only looks up rows of the table ``storage_sql`` by ``column``, its only id column."""
 
     storage_sql: str
     column: str
@@ -60,9 +61,9 @@ class StoredRowRead(NamedTuple):
     layout
         The layout of the stored rows.
     columns
-        For each output of the original query its column in the stored row, or the number of the output that it is here.
+        For each output of the original query the name of its column in the stored row, or the index of its output here.
     look_up
-        The ids, if the query is nothing but a look-up by one column.
+        The ids, if the query only looks up rows by one column; else None.
     """
 
     query: Select
@@ -72,7 +73,20 @@ class StoredRowRead(NamedTuple):
 
 
 def read_stored_rows(query: Query, context: TranslationContext) -> StoredRowRead | None:
-    """Return the query with stored rows in place of columns; None if it is no look-up of many columns of a table."""
+    """Read stored rows instead of columns.
+
+    Parameters
+    ----------
+    query
+        The rewritten query.
+    context
+        Generates aliases.
+
+    Returns
+    -------
+    StoredRowRead or None
+        The query of stored rows; None if the query is not a look-up of many columns of a table.
+    """
     if not isinstance(query, Select) or not isinstance(query.from_, Scan):
         return None
     scan = query.from_
@@ -96,7 +110,22 @@ def read_stored_rows(query: Query, context: TranslationContext) -> StoredRowRead
 
 
 def join_look_ups(query: Select, ids: tuple[Literal, ...], limit: int) -> Select:
-    """Return the query of a bare look-up for other ids."""
+    """Make a look-up for other ids.
+
+    Parameters
+    ----------
+    query
+        The query of a look-up (``StoredRowRead.look_up``).
+    ids
+        The ids.
+    limit
+        Maximum number of rows.
+
+    Returns
+    -------
+    Select
+        The look-up.
+    """
     [condition] = split_conjuncts(query.where)
     named = NamedValues.match(condition)
     assert named is not None  # noqa: S101  a bare look-up is one
@@ -104,7 +133,7 @@ def join_look_ups(query: Select, ids: tuple[Literal, ...], limit: int) -> Select
 
 
 def _is_row_by_row(query: Select, computed: list[Expr]) -> bool:
-    """Return whether each row of the table gives one row of the result. ``computed``: outputs that are no columns."""
+    """Return whether each row of the table gives one row of the result. ``computed``: outputs that are not columns."""
     if query.distinct or query.group_by or query.having is not None:
         return False
     return not any(isinstance(part, (Aggregate, Windowed)) for expr in computed for part in walk_expr(expr))
@@ -115,7 +144,7 @@ def _row_column(scan: Scan, layout: RowLayout) -> Column:
 
 
 def _find_ids(query: Select, scan: Scan) -> tuple[Expr, ...]:
-    """Return the constants that a condition names for the first column of the id."""
+    """Return the constants that a condition lists for the first column of the id; none without such a condition."""
     for condition in split_conjuncts(query.where):
         named = NamedValues.match(condition)
         if named is None or named.column.relation != scan.relation or len(named.values) > _MAX_IDS:
@@ -126,7 +155,7 @@ def _find_ids(query: Select, scan: Scan) -> tuple[Expr, ...]:
 
 
 def _find_look_up(query: Select, scan: Scan, ids: tuple[Expr, ...]) -> IdLookUp | None:
-    """Return the look-up of a query without other conditions, by literals of the id's own type."""
+    """Return the look-up of a query without other conditions, by literals of the type of the id; else None."""
     names = scan.entry.table.layout.id
     literals = tuple(value for value in ids if isinstance(value, Literal))
     if len(names) > 1 or len(literals) < len(ids) or len(split_conjuncts(query.where)) > 1 or scan.entry.is_sharded:

@@ -1,16 +1,16 @@
 """Filter a large table of a join by the rows of a small one.
 
-* A small table matched by position filters by the HEALPix cells around its rows, of an order whose neighbours reach
-  farther than the radius, so they hold every partner by construction. Where each row has its own radius, the cells
-  are of one of a few orders.
-* A small table joined by columns filters by their values.
+* A small table matched by position filters by the HEALPix cells around its rows. The order of the cells is such that
+  neighbours reach farther than the radius, so the cells contain all partners by construction. If each row has its own
+  radius, the cells have one of a few orders.
+* A small table joined by columns filters by the values of the columns.
 
     few JOIN large ON NEAR(few, large, r)
     few JOIN large ON NEAR(few, large, r) WHERE CELL(large.ra, large.dec, k) IN (SELECT cells around few, of order k)
 
-The large table is selected by its sort key or projection, and on a cluster fewer of its rows are sent. The small table
-is read once more for each filter, so it must answer the same each time: the first rows of an order (TOP) are sorted by
-the columns that joins compare, too. Comes before the SELECTs inside are rewritten;
+The large table is selected by its sort key or projection, and on a cluster fewer of its rows are sent. Each filter
+reads the small table again, so that must return the same rows each time. The first rows of an order (TOP) are therefore
+also sorted by the columns that joins compare. This pass runs before the inner SELECTs are rewritten;
 ``add_covers`` writes CELL by the stored index.
 """
 
@@ -72,24 +72,24 @@ from adql.rewrite.trees.rewritten import Rewritten
 from clickhouse_schema.adjacent_cells import order_for_radius, reach_of_order
 from clickhouse_schema.datatypes import BOOLEAN, DOUBLE, INT, LONG
 
-#: Rows of a small table: each is read twice, and has nine cells
+#: Maximum number of rows of a small table; each row is read twice and has nine cells
 _MAX_SMALL_ROWS = 20_000
 
-#: The large table has at least so many times as many rows
+#: Minimum ratio of the rows of the large table to the rows of the small table
 _MIN_RATIO = 50
 
-#: A table that is not counted is taken for large beside so few rows, or so few ids
-_MAX_ROWS_BESIDE_UNKNOWN = 1_000
-_MAX_IDS_BESIDE_UNKNOWN = 100
+#: Maximum numbers of rows and of ids of a small side for which a table of unknown size counts as large
+_MAX_ROWS_WITH_UNKNOWN = 1_000
+_MAX_IDS_WITH_UNKNOWN = 100
 
-#: Rows per id from which ids select granules: ten granules
+#: Minimum number of rows per id with which ids select granules: ten granules
 _MIN_ROWS_PER_ID = 10 * 8192
 
-#: Orders of cells for radii that depend on rows: they reach 30 arcsec, 8 arcmin, 1.1 and 4.3 degrees; beyond these the
-#: filter is the whole sky
+#: Orders of cells for radii that depend on rows. They reach 30 arcsec, 8 arcmin, 1.1 and 4.3 degrees; for larger radii
+#: the filter is the whole sky.
 _ORDERS = (12, 8, 5, 3)
 
-#: The part of the sky that the cells may cover
+#: Maximum fraction of the sky that the cells may cover
 _MAX_SKY = 0.3
 
 KnownFilter = tuple[KnownEnd, Filter]
@@ -119,9 +119,9 @@ def filter_by_small_sides(select: Select, context: TranslationContext) -> Rewrit
 
 
 def _fix_first_rows(leaf: Leaf, select: Select) -> Leaf:
-    """Return the first rows of an order (TOP) with an order in which each reading finds the same values of the joins.
+    """Return the first rows of an order (TOP) with an order in which each read returns the same values for the joins.
 
-    Which of the rows that ORDER BY leaves equal are found is open; the columns that the joins compare decide.
+    ORDER BY does not decide among equal rows, so the columns that the joins compare decide.
     """
     if not _is_first_rows(leaf) or not isinstance(leaf, Derived) or not isinstance(leaf.query, Select):
         return leaf
@@ -151,7 +151,7 @@ def _is_repeatable_before_limit(query: Select) -> bool:
 
 
 def _find_own_conditions(select: Select, leaf: Leaf) -> list[Expr]:
-    """Return the conditions of WHERE on one table alone that have no subquery."""
+    """Return the conditions of WHERE on only one table that have no subquery."""
     return [
         part
         for part in split_conjuncts(select.where)
@@ -160,7 +160,7 @@ def _find_own_conditions(select: Select, leaf: Leaf) -> list[Expr]:
 
 
 def _bound_rows(leaf: Relation, conditions: tuple[Expr, ...]) -> int | None:
-    """Return an upper bound of the rows of a leaf, with those ``conditions`` that are on it; None if none is known."""
+    """Return an upper bound of the rows of a leaf that satisfy ``conditions``; None if no bound is known."""
     if isinstance(leaf, Scan):
         known = [leaf.entry.rows, *(_count_ids(leaf, condition) for condition in conditions)]
         return min((n for n in known if n is not None), default=None)
@@ -168,7 +168,7 @@ def _bound_rows(leaf: Relation, conditions: tuple[Expr, ...]) -> int | None:
 
 
 def bound_rows(query: Query) -> int | None:
-    """Return an upper bound of the rows of a query; None if none is known."""
+    """Return an upper bound of the number of rows of a query; None if no bound is known."""
     bounds = (query.limit, _bound_rows_before_limit(query))
     return min((n for n in bounds if n is not None), default=None)
 
@@ -183,15 +183,15 @@ def _bound_rows_before_limit(query: Query) -> int | None:
 
 
 def _pays_to_read_twice(leaf: Leaf, scan: Scan) -> bool:
-    """Return whether the first rows of an order are found in fewer rows than the filter on ``scan`` may spare."""
+    """Return whether reading the first rows of an order again costs less than the filter on ``scan`` saves."""
     if isinstance(leaf, Scan) or leaf.query.limit is None:
-        return True  # all that is read is small
+        return True  # everything that is read is small
     read = _bound_rows_before_limit(leaf.query)
     return scan.entry.rows is None or (read is not None and read <= scan.entry.rows)
 
 
 def _count_ids(leaf: Scan, condition: Expr) -> int | None:
-    """Return the number of values that a condition on the whole id allows; None for other conditions."""
+    """Return the number of values that a condition on the complete id allows; None for other conditions."""
     ids = leaf.entry.table.layout.id
     named = NamedValues.match(condition)
     if len(ids) != 1 or named is None:
@@ -203,19 +203,28 @@ def _count_ids(leaf: Scan, condition: Expr) -> int | None:
 def _is_large(scan: Scan, small: int) -> bool:
     rows = scan.entry.rows
     if rows is None:
-        return small <= _MAX_ROWS_BESIDE_UNKNOWN
-    return rows >= _MIN_RATIO * max(small, _MAX_ROWS_BESIDE_UNKNOWN)
+        return small <= _MAX_ROWS_WITH_UNKNOWN
+    return rows >= _MIN_RATIO * max(small, _MAX_ROWS_WITH_UNKNOWN)
 
 
-def is_selective(scan: Scan, name: str, small: int, beside: Collection[str] = ()) -> bool:
-    """Return whether so many values of a column save much: granules by an index, else rows sent to one server.
+def is_selective(scan: Scan, name: str, count: int, others: Collection[str] = ()) -> bool:
+    """Return whether a filter by values of a column saves much: granules by an index, or rows sent to one server.
 
-    ``beside``: columns of which values are named, too.
+    Parameters
+    ----------
+    scan
+        The table.
+    name
+        The name of the column.
+    count
+        The number of values.
+    others
+        The names of other columns whose values are listed.
     """
-    if not scan.entry.table.is_indexed(name, beside):
-        return scan.entry.is_sharded and _is_large(scan, small)
+    if not scan.entry.table.is_indexed(name, others):
+        return scan.entry.is_sharded and _is_large(scan, count)
     rows = scan.entry.rows
-    return small <= _MAX_IDS_BESIDE_UNKNOWN if rows is None else rows >= _MIN_ROWS_PER_ID * small
+    return count <= _MAX_IDS_WITH_UNKNOWN if rows is None else rows >= _MIN_ROWS_PER_ID * count
 
 
 # --- filters ----------------------------------------------------------------------------------------------------------
@@ -242,7 +251,7 @@ class _SmallSide:
                     yield known, Filter(known.end, partial(_test_cells, cells))
 
     def make_cell_filters_by_radius(self) -> Iterator[KnownFilter]:
-        """Yield filters by cells of the finest order that reaches as far as each row's own radius."""
+        """Yield filters by cells of the finest order that reaches as far as the radius of each row."""
         for tie in find_ties(self.select, partial(read_row_radius_tie, self.leaf.relation)):
             radius, end = tie.row_radius, tie.ends[0]
             if radius is None or not all(is_deterministic(part) for part in walk_expr(radius)):
@@ -259,7 +268,7 @@ class _SmallSide:
                 yield known, Filter(known.end, partial(_test_cells, cells))
 
     def _is_useful_for(self, end: End) -> bool:
-        """Return whether a large table is sorted by the position ``end``."""
+        """Return whether the position ``end`` is the sort key of a large table."""
         leaf = collect_leaves(self.select.from_)[end[0].relation]
         origins = find_origins(leaf, tuple(column.name for column in end))
         return any(
@@ -270,11 +279,11 @@ class _SmallSide:
         )
 
     def _select_cells(self, end: End, order: int, radius_conditions: list[Expr]) -> Select:
-        """Return the query of the cells of ``order`` around the rows that meet ``radius_conditions``."""
+        """Return the query of the cells of ``order`` around the rows that satisfy ``radius_conditions``."""
         conditions = [*_find_own_conditions(self.select, self.leaf), *radius_conditions]
         table, flat_conditions, (lon, lat) = _flatten_derived(self.leaf, conditions, end)
         if any(isinstance(part, Call) and part.name.startswith("CAP ") for part in walk_expr(lon)):
-            # caps are long expressions, which the derived table computes once per row
+            # caps are long expressions; the derived table computes them once per row
             table, flat_conditions, (lon, lat) = self.leaf, conditions, end
         if order == 0:
             return make_select(table, [Call(LONG, "BASE CELLS", ())], self.context, flat_conditions)
@@ -295,7 +304,7 @@ class _SmallSide:
                 yield known, Filter(known.end, partial(_test_value, values))
 
     def _find_compared(self, tie: Tie) -> Iterator[tuple[Column, KnownEnd]]:
-        """Yield the column of the small side that another is compared with, and what is known of that one."""
+        """Yield a column of the small side, and the other end with which it is compared."""
         for end in tie.ends:
             if end[0].relation == self.leaf.relation:
                 for known, _ in follow_ties(KnownEnd(end, is_sure=False), [tie]):
@@ -303,19 +312,19 @@ class _SmallSide:
                         yield end[0], known
 
     def _is_selective(self, column: Column, compared: list[Column]) -> bool:
-        """Return whether the values of a column save much, beside those that other columns are compared with."""
+        """Return whether a filter by a column saves much, given the other compared columns."""
         leaf = collect_leaves(self.select.from_)[column.relation]
         fixed = [
             named.column for part in split_conjuncts(self.select.where) if (named := NamedValues.match_constants(part))
         ]
-        beside = {
+        others = {
             (scan.relation, name)
             for each in (*compared, *fixed)
             if each.relation == column.relation
             for scan, (name,) in find_origins(leaf, (each.name,))
         }
         return any(
-            is_selective(scan, name, self.rows, {each for relation, each in beside if relation == scan.relation})
+            is_selective(scan, name, self.rows, {each for relation, each in others if relation == scan.relation})
             and _pays_to_read_twice(self.leaf, scan)
             for scan, (name,) in find_origins(leaf, (column.name,))
         )
@@ -330,7 +339,7 @@ def _test_radius(radius: Expr, least: float, limit: float) -> list[Expr]:
 
 
 def _test_cells(cells: dict[int, Select], position: tuple[Column, ...]) -> Expr:
-    """Return the condition that a position is in one of the cells, which a query returns for each order."""
+    """Return the condition that a position is in one of the cells, given as one query for each order."""
     tests = tuple(
         InSubquery(BOOLEAN, Call(LONG, "CELL", (*position, Literal(INT, order))), query)
         for order, query in cells.items()
@@ -343,14 +352,14 @@ def _test_value(values: Select, columns: tuple[Column, ...]) -> Expr:
 
 
 def _is_comparable(value: Column, other: Column) -> bool:
-    """Return whether ClickHouse compares the types in IN as SQL does: numbers with integers, or texts."""
+    """Return whether IN compares the types as in SQL, which is true for numbers with integers, and for texts."""
     return (value.type.is_numeric and other.type.is_integer) or (value.type.is_text and other.type.is_text)
 
 
 def _flatten_derived(
     leaf: Leaf, conditions: list[Expr], exprs: tuple[Expr, ...]
 ) -> tuple[Relation, list[Expr], tuple[Expr, ...]]:
-    """Return the FROM of a derived table that only selects, with conditions and ``exprs`` in terms of it."""
+    """Return the FROM of a derived table that only selects, and conditions and ``exprs`` in columns of this FROM."""
     if not isinstance(leaf, Derived) or not isinstance(leaf.query, Select):
         return leaf, conditions, exprs
     query = leaf.query

@@ -1,13 +1,13 @@
-"""Write conditions of WHERE on a column with a text index so that the engine answers them from the index.
+"""Write conditions of WHERE on a column with a text index so that the engine can use the index.
 
-    comment LIKE '%uriously%'          like(text, '%uriously%'), which the index answers alone
+    comment LIKE '%uriously%'          like(text, '%uriously%'), for which the index suffices
     comment LIKE '%foxes nag%'         like(text, '%foxes%') AND comment LIKE '%foxes nag%'
-    1 = ivo_hasword(comment, 'fox')    the row has the words of 'fox', which the index answers alone
+    1 = ivo_hasword(comment, 'fox')    the row has the words of 'fox', for which the index suffices
     comment = 'final foxes'            the row has the words of 'final foxes' AND comment = 'final foxes'
 
-``text`` is the expression of the index, '' for NULL: unknown and false have the same effect here, in WHERE's conjuncts
-and in OR between them. Below NOT and in CASE conditions stay as they are. A condition that the index does not answer
-alone stays beside its filter, which every row that fulfils it fulfils.
+``text`` is the expression of the index, which is '' for NULL: unknown and false have the same effect in conjuncts of
+WHERE and in OR between them. Conditions below NOT and in CASE are not changed. If the index does not suffice for a
+condition, the condition is kept together with a filter that it implies.
 """
 
 from __future__ import annotations
@@ -22,19 +22,20 @@ from adql.rewrite.trees.relation_trees import Leaf, collect_leaves
 from adql.rewrite.trees.select_contents import SelectContents
 from clickhouse_schema.datatypes import BOOLEAN, UNICODE
 
-#: Shorter pieces are in many words, and the engine looks for them in the texts (text_index_like_min_pattern_length)
+#: Minimum length of a piece. Many words have shorter pieces, and the engine searches the texts for these
+#: (text_index_like_min_pattern_length).
 MIN_PIECE = 4
 
-#: Of the pieces of a pattern, so many are looked for, the longest ones
+#: Maximum number of pieces of a pattern that are looked up in the index, the longest ones
 _MAX_PIECES = 4
 
-#: Values of an IN, each of which is looked for by its words
+#: Maximum number of values of an IN, each of which is looked up by its words
 _MAX_VALUES = 8
 
 _CONDITIONS = ("LIKE", "ILIKE", "HAS WORDS", "HASHLIST HAS", "=", "IN")
 
-#: Letters to which other ones are equal, in the regular expressions that ILIKE becomes and under LOWER: U+212A (the
-#: Kelvin) lower-cased is k, U+0130 is i and a dot, U+017F is s without regard to case.
+#: Letters that equal other letters in the regular expressions of ILIKE, or after LOWER: U+212A (Kelvin) in lower case
+#: is k, U+0130 is i and a dot, and U+017F is s if case is ignored
 _AMBIGUOUS = {"ILIKE": "ks", "LOWER": "ki", "LIKE": ""}
 
 
@@ -44,7 +45,7 @@ def may_search_texts(contents: SelectContents) -> bool:
 
 
 def use_text_indexes(select: Select, context: TranslationContext) -> Select:  # noqa: ARG001  every pass has this signature
-    """Return ``select`` with the conditions of WHERE that a text index serves written for it."""
+    """Return ``select`` in which the conditions of WHERE use text indexes."""
     leaves = collect_leaves(select.from_)
     conjuncts = split_conjuncts(select.where)
     served = [_serve(part, leaves) or part for part in conjuncts]
@@ -54,12 +55,14 @@ def use_text_indexes(select: Select, context: TranslationContext) -> Select:  # 
 
 
 def _serve(condition: Expr, leaves: dict[int, Leaf]) -> Expr | None:
-    """Return the condition as a text index serves it; None if none does."""
+    """Return the condition in a form that uses a text index; None if no index serves it."""
     if not isinstance(condition, Call):
         return None
     if condition.name in ("AND", "OR"):
         parts = [_serve(part, leaves) for part in condition.args]
-        needed = any if condition.name == "AND" else all  # one part of OR that reads all rows makes the others useless
+        needed = (
+            any if condition.name == "AND" else all
+        )  # a part of OR that reads all rows makes the other parts useless
         if not needed(part is not None for part in parts):
             return None
         chosen = (new or old for new, old in zip(parts, condition.args, strict=True))
@@ -130,19 +133,19 @@ def _find_piece(condition: Call, name: str, column: Column, piece: str) -> Expr:
 
 
 def _serve_words(condition: Call, column: Column, change: str, texts: list[str]) -> Expr | None:
-    """Serve ``ivo_hasword``: the index has the words themselves."""
+    """Serve ``ivo_hasword`` by the words in the index."""
     return None if change or not _has_words(texts[0]) else _find_words(condition, column, texts[0])
 
 
 def _serve_item(condition: Call, column: Column, change: str, texts: list[str]) -> Expr | None:
-    """Serve ``ivo_hashlist_has``: an item's words are between # too."""
+    """Serve ``ivo_hashlist_has``: the index has the words of an item, because # separates words."""
     if change or not _has_words(texts[0]):
         return None
     return combine_conditions("AND", [_find_words(condition, column, texts[0]), condition])
 
 
 def _serve_values(condition: Call, column: Column, change: str, texts: list[str]) -> Expr | None:
-    """Serve ``=`` and IN: an equal text has the same words."""
+    """Serve ``=`` and IN by words, because equal texts have the same words."""
     if len(texts) > _MAX_VALUES or not all(map(_has_words, texts)) or change == "UPPER":
         return None
     words = combine_conditions("OR", [_find_words(condition, column, text) for text in texts])
@@ -150,7 +153,7 @@ def _serve_values(condition: Call, column: Column, change: str, texts: list[str]
 
 
 def _has_words(text: str) -> bool:
-    """Return whether a text surely has a word: any text has all words of one that has none."""
+    """Return whether a text certainly has a word; for a text without words, all rows would match."""
     return re.search("[A-Za-z0-9]", text) is not None
 
 

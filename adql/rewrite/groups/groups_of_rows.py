@@ -1,7 +1,7 @@
-"""Mark the set functions of queries with GROUP BY: each of their groups has a row.
+"""Mark the set functions of queries with GROUP BY, in which each group has a row.
 
-Without GROUP BY there is one group, perhaps of no rows, for which ClickHouse's plain forms return 0 or NaN; its OrNull
-forms return NULL, and take nearly twice the time of many groups.
+Without GROUP BY there is one group, which may have no rows. For no rows ClickHouse's plain forms return 0 or NaN, and
+its OrNull forms return NULL, but take nearly twice the time for many groups.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from adql.node_classes import replace
 
 
 def mark_groups_of_rows(select: Select, context: TranslationContext) -> Select:  # noqa: ARG001  every pass has this signature
-    """Mark each set function but those of pieces, whose states are merged with others."""
+    """Mark each set function except set functions of pieces, whose states are merged with other states."""
 
     def change(expr: Expr) -> Expr:
         if isinstance(expr, Aggregate):

@@ -1,1 +1,1 @@
-"""Passes that bring joins and compared keys into the form that ClickHouse takes."""
+"""Passes that bring joins and compared keys into the form that ClickHouse accepts."""

@@ -1,12 +1,13 @@
-"""Write reals in one form where ClickHouse compares them by their bits: in GROUP BY, DISTINCT, joins, IN, PARTITION BY.
+"""Write reals in a canonical form where ClickHouse compares their bits: GROUP BY, DISTINCT, joins, IN, PARTITION BY.
 
-SQL has one zero and, where values are grouped, one NaN. ClickHouse hashes -0.0 and 0.0 apart, and the NaN that the
-processor makes of SQRT(-1), which has a sign, and the one of LOG(-1) or a file. ``CANONICAL`` makes one of each.
+SQL has one zero and, in groups, one NaN. ClickHouse's hashes of -0.0 and 0.0 differ, and so do the hashes of the NaN
+with a sign that the processor returns for SQRT(-1) and the NaN of LOG(-1) or of a file. ``CANONICAL`` returns one zero
+and one NaN.
 
     SELECT x FROM t GROUP BY x
     SELECT if(isNaN(x), nan, x + 0.0) FROM t GROUP BY if(isNaN(x), nan, x + 0.0)
 
-Comes last, when all keys are there.
+This pass runs last, after all passes that add keys.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ from clickhouse_schema.datatypes import COMPLEX, FLOATS, LONG
 
 
 def canonicalize_keys(select: Select, context: TranslationContext) -> Select:  # noqa: ARG001  every pass has this signature
-    """Write join keys, group keys and the outputs of a SELECT DISTINCT in one form."""
+    """Write join keys, group keys and the outputs of a SELECT DISTINCT in the canonical form."""
     if isinstance(select.from_, Join):
         select = select.with_from(map_conditions(select.from_, _unify_in_join))
     keys = {e: _call_canonical(e) for e in select.group_by if _has_reals(e)}
@@ -44,14 +45,14 @@ def canonicalize_keys(select: Select, context: TranslationContext) -> Select:  #
 
 
 def canonicalize_outputs(query: Query) -> Query:
-    """Write a query's outputs in one form."""
+    """Write the outputs of a query in the canonical form."""
     if not any(_has_reals(o.expr) for o in query.outputs):
         return query
     return replace(query, outputs=tuple(replace(o, expr=_make_canonical(o.expr)) for o in query.outputs))
 
 
 def canonicalize_compared(expr: Expr) -> Expr:
-    """Write what COUNT(DISTINCT x), PARTITION BY x or x IN (SELECT ...) compares in one form."""
+    """Write the values that COUNT(DISTINCT x), PARTITION BY x or x IN (SELECT ...) compares in the canonical form."""
     if isinstance(expr, Windowed):
         expr = replace(expr, partition_by=tuple(map(_make_canonical, expr.partition_by)))
     if isinstance(expr, (Aggregate, Windowed)) and expr.distinct and _has_reals(expr.args[0]):
@@ -90,7 +91,7 @@ def _unify_in_condition(condition: Expr, join: Join) -> Expr:
 
 
 def _cast_to_integer(expr: Expr) -> Expr:
-    """Return a real as the integer that it equals: no ClickHouse type holds both every BIGINT and every DOUBLE."""
+    """Return a real as the integer that it equals, since no ClickHouse type can hold all BIGINT and DOUBLE values."""
     return Call(LONG, "EXACT OR NULL", (expr,), span=expr.span) if _is_real(expr) else expr
 
 
@@ -99,7 +100,7 @@ def _is_real(expr: Expr) -> bool:
 
 
 def _has_reals(expr: Expr) -> bool:
-    """Whether a value is a real or an array of reals; shapes, intervals and the like hold no NaN."""
+    """Return whether a value is a real or an array of reals; shapes and intervals contain no NaN."""
     kind = expr.type
     return _is_real(expr) or (kind.is_array and not kind.xtype and kind.datatype in (*FLOATS, *COMPLEX))
 

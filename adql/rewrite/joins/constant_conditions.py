@@ -1,12 +1,12 @@
-"""Hold constant predicates in ON back from ClickHouse.
+"""Hide constant predicates in ON from ClickHouse.
 
-ClickHouse evaluates them before it plans. Where one makes an AND below an OR false, as in
-``a.x < b.x OR (1 = 2 AND a.y > 3)``, it finds no keys in the rest of an outer join's ON.
+ClickHouse evaluates them before planning. If one makes an AND below an OR false, as in
+``a.x < b.x OR (1 = 2 AND a.y > 3)``, ClickHouse finds no keys in the rest of the ON of an outer join.
 
     ON a.id = b.id AND (a.x < b.x OR (1 = 2 AND a.y > 3))
     ON a.id = b.id AND (a.x < b.x OR (HELD(1 = 2) AND a.y > 3))
 
-Comes after the last pass that changes an ON.
+This pass runs after the last pass that changes an ON.
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
-"""Empty the joins whose condition is true in no row, so that ClickHouse tests no pair of rows.
+"""Empty the joins whose condition is never true, so that ClickHouse tests no pairs of rows.
 
     a LEFT JOIN b ON 1 = 2 AND ...
     a LEFT JOIN (SELECT ... FROM b WHERE FALSE) ON TRUE
 
-A FULL JOIN keeps its right rows, so it gets a key that never matches instead. Comes after ``make_left_deep`` and before
-the passes that plan joins.
+A FULL JOIN keeps its right rows, so it gets a key that never matches. This pass runs after ``make_left_deep``
+and before the passes that plan joins.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _TWO = Literal(INT, 2)
 
 
 def empty_impossible_joins(select: Select, context: TranslationContext) -> Select:
-    """Leave no rows on the right of a join that matches nothing; in a FULL JOIN, no partners."""
+    """Remove the right rows of joins that match nothing, or in a FULL JOIN the partners."""
     if any(is_never_true(c) for c in split_conjuncts(select.where)):
         select = replace(select, where=_FALSE)
     while True:
@@ -48,7 +48,20 @@ def empty_impossible_joins(select: Select, context: TranslationContext) -> Selec
 
 
 def is_never_true(condition: Expr, negated: bool = False) -> bool:
-    """Return whether a condition is known to be true in no row, or false in no row if ``negated``."""
+    """Return whether a condition is certainly never true.
+
+    Parameters
+    ----------
+    condition
+        The condition.
+    negated
+        Whether to test instead that it is never false.
+
+    Returns
+    -------
+    bool
+        False if this is unknown.
+    """
     if isinstance(condition, Literal):
         return condition.value is None or bool(condition.value) == negated
     if not isinstance(condition, Call):
@@ -78,7 +91,7 @@ def _read_number(expr: Expr) -> int | float | None:
 
 
 def _is_never_near(condition: Expr, negated: bool) -> bool:
-    """Return whether a nearness asks for a separation below 0 degrees or, negated, above 180."""
+    """Return whether a nearness requires a separation below 0 degrees or, negated, above 180 degrees."""
     near = Nearness.match(condition)
     radius = None if near is None else evaluate_constant(near.radius)
     if near is None or radius is None:

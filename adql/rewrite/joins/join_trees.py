@@ -1,9 +1,9 @@
-"""Bring join trees into the form that ClickHouse takes.
+"""Passes that bring join trees into the form that ClickHouse accepts.
 
 * ``make_left_deep``: ``a RIGHT JOIN b`` becomes ``b LEFT JOIN a``, and a join on the right of a join a derived table.
 * ``move_keys_to_on``: ``FROM a, b WHERE a.id = b.id`` becomes ``FROM a JOIN b ON a.id = b.id``, which is hashed.
-* ``add_outer_keys``: an outer join without an equality of both sides, which ClickHouse refuses, gets one that is always
-  true.
+* ``add_outer_keys``: an outer join without an equality of both sides, which ClickHouse refuses, gets an equality that
+  is always true.
 * ``enclose_alternatives``: ``ON key AND (f OR g)`` becomes ``ON key AND NOT (NOT (f OR g))``, a join by one key.
 """
 
@@ -42,7 +42,7 @@ _Equality = tuple[Expr, EqualitySides]
 
 
 def make_left_deep(select: Select, context: TranslationContext) -> Select:
-    """Replace RIGHT JOINs, and wrap joins on the right of joins. Comes first."""
+    """Replace RIGHT JOINs, and make derived tables of joins on the right of joins."""
     select = select.with_from(turn_right_joins(select.from_))
     while True:
         nested = next((j.right for j in walk_joins(select.from_) if isinstance(j.right, Join)), None)
@@ -52,7 +52,7 @@ def make_left_deep(select: Select, context: TranslationContext) -> Select:
 
 
 def turn_right_joins(relation: Relation) -> Relation:
-    """Replace ``a RIGHT JOIN b`` by ``b LEFT JOIN a``; the order of the sides does not show in named outputs."""
+    """Replace ``a RIGHT JOIN b`` by ``b LEFT JOIN a``; named outputs are independent of the order of the sides."""
     if not isinstance(relation, Join):
         return relation
     left, right = turn_right_joins(relation.left), turn_right_joins(relation.right)
@@ -73,7 +73,10 @@ def move_keys_to_on(select: Select, context: TranslationContext) -> Select:  # n
 
 
 def _take_keys(relation: Relation, equalities: list[_Equality]) -> tuple[Relation, list[_Equality]]:
-    """Return the join tree with the equalities that join its sides in ON, the innermost first, and those left over."""
+    """Return the join tree in which ON has the equalities of both sides, and the remaining equalities.
+
+    An equality goes to the innermost join for which it is an equality of both sides.
+    """
     if not isinstance(relation, Join) or relation.kind == "FULL":
         return relation, equalities  # WHERE also applies to the unmatched right rows of a FULL JOIN
     below, equalities = _take_keys(relation.left, equalities)
@@ -90,7 +93,7 @@ def _take_keys(relation: Relation, equalities: list[_Equality]) -> tuple[Relatio
 
 
 def add_outer_keys(select: Select, context: TranslationContext) -> Select:
-    """Add an equality that is always true to each outer join without one. Comes after every pass that may add one."""
+    """Add an equality that is always true to each outer join without one, after all passes that add equalities."""
     while True:
         outer = (join for join in walk_joins(select.from_) if join.kind != "INNER")
         join = next((j for j in outer if not has_equality(j)), None)
@@ -105,7 +108,24 @@ def has_equality(join: Join) -> bool:
 
 
 def add_equality(select: Select, join: Join, context: TranslationContext, value: Literal = ONE) -> Select:
-    """Return ``select`` with ``1 = value`` in the ON of ``join``, written as an equality of columns of both sides."""
+    """Add ``1 = value`` to the ON of a join, as an equality of columns of both sides.
+
+    Parameters
+    ----------
+    select
+        The SELECT of the join.
+    join
+        A join without an equality.
+    context
+        Generates relation numbers and aliases.
+    value
+        1, or another number for a join that matches nothing.
+
+    Returns
+    -------
+    Select
+        The changed SELECT, in which the right side is a derived table.
+    """
     builder = DerivedBuilder(join.right, select, context)
     key = builder.export_expr(value)
     anchor = _find_any_column(next(walk_leaves(join.left)))
@@ -124,10 +144,10 @@ def _find_any_column(leaf: Leaf) -> Column:
 
 
 def enclose_alternatives(select: Select, context: TranslationContext) -> Select:  # noqa: ARG001
-    """Enclose each OR of both sides beside a key.
+    """Enclose each OR of both sides in an ON that has a key.
 
-    ClickHouse makes it a join by several keys, and such a join never goes to disk. Without a key, and where the
-    alternatives are keys themselves, they are what partners are found by.
+    ClickHouse would join by several keys, and such a join cannot spill to disk. An OR is not enclosed if there is no
+    key, or if its alternatives are keys, because it finds the partners then.
     """
     return select.with_from(_enclose_in(select.from_))
 

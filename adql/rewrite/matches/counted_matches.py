@@ -1,10 +1,10 @@
-"""Count the pairs of a cross-match by cells of the sky, where a query needs nothing but their number.
+"""Count the pairs of a cross-match by cells of the sky, if a query needs only their number.
 
     SELECT a.id, COUNT(*) FROM a JOIN b ON NEAR(a.ra, a.dec, b.ra, b.dec, r) GROUP BY a.id
 
-A cell that is wholly within the radius of a row has as many partners as it has rows of b: they are counted once for
-each cell, and only the rows of cells on the border of the radius are tested. Each row of a meets the cells around its
-own one:
+All rows of b in a cell that is entirely within the radius of a row are its partners. They are counted once for each
+cell, and only the rows of cells on the border of the radius are tested. Each row of a meets the cells around its own
+cell:
 
     rows of a     SELECT id, X, Y, Z, ZONE CELL(X, Y, Z, h) AS own FROM a
     cells around  SELECT own, ZONE CELLS NEAR(own, h, reach) AS cell FROM (SELECT DISTINCT own FROM rows of a)
@@ -15,8 +15,8 @@ own one:
     SELECT id, COUNT OF WEIGHTS(weight) FROM cells met JOIN rows of b ON cell = cell AND is_whole = is_whole
     AND (is_whole = 1 OR VECTORS NEAR(...)) GROUP BY id
 
-On a cluster each shard counts the pairs of its own rows with its rows and its overlap, and the counts are added up;
-matches that reach beyond the overlap are left. Comes before ``plan_cross_matches``, which takes what this pass leaves.
+On a cluster, each shard counts the pairs of its own rows with its rows and its overlap, and the counts are added.
+Matches that reach beyond the overlap are left to ``plan_cross_matches``, which comes after this pass.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ from adql.rewrite.trees.repeatable_relations import is_deterministic, is_repeata
 from adql.rewrite.trees.sharded_tables import reads_sharded_tables
 from clickhouse_schema.datatypes import BOOLEAN, DOUBLE, INT, LONG
 
-#: The greatest radius in degrees: a row of larger circles meets most of the sky
+#: Maximum radius in degrees; with a larger radius, a row meets most of the sky
 _MAX_RADIUS = 30.0
 
 _AXES = ("X", "Y", "Z")
@@ -76,7 +76,7 @@ _PART, _WHOLE = Literal(INT, 0), Literal(INT, 1)
 
 @dataclass(frozen=True, slots=True)
 class _Side:
-    """A table of the match: its position and the conditions on it alone."""
+    """A table of the match, its position and the conditions on only this table."""
 
     relation: Relation
     position: tuple[Expr, ...]
@@ -85,7 +85,7 @@ class _Side:
 
 @dataclass(frozen=True, slots=True)
 class _CountedMatch:
-    """Rows of ``one`` with the number of rows of ``other`` near each."""
+    """Rows of ``one`` with the number of rows of ``other`` near each row."""
 
     one: _Side
     other: _Side
@@ -99,7 +99,7 @@ class _CountedMatch:
 
 
 def count_matches(select: Select, context: TranslationContext) -> Select:
-    """Replace a match whose pairs are only counted by the match of cells."""
+    """Replace a match whose pairs are only counted by a match of cells."""
     match = _find_counted_match(select)
     return select if match is None else _plan_match(select, match, context)
 
@@ -116,7 +116,7 @@ def _find_counted_match(select: Select) -> _CountedMatch | None:
     near = next(iter(find_join_nearnesses(join, across)), None) if len(across) == 1 else None
     if near is None or not all(is_deterministic(part) for c in conditions for part in walk_expr(c)):
         return None
-    used = _find_relations_beside_counts(select)
+    used = _find_relations_of_groups(select)
     if used is None or (used & left and used & right):
         return None
     sides = [(join.left, near.left_position), (join.right, near.right_position)]
@@ -135,8 +135,8 @@ def _find_counted_match(select: Select) -> _CountedMatch | None:
     return _CountedMatch(*counted, near, radius, height, is_on_shards)
 
 
-def _find_relations_beside_counts(select: Select) -> set[int] | None:
-    """Return the relations that groups and outputs use; None if they need more of the pairs than COUNT(*)."""
+def _find_relations_of_groups(select: Select) -> set[int] | None:
+    """Return the relations that groups and outputs use; None if they need more than COUNT(*) of the pairs."""
     used: set[int] = set()
     for expr in walk_select_expressions(select, has_conditions=False):
         used |= find_used_relations(expr)
@@ -177,7 +177,7 @@ def _plan_match(select: Select, match: _CountedMatch, context: TranslationContex
 def _count_on_shards(
     joined: Join, names: dict[Column, Column], weight: Column, context: TranslationContext
 ) -> tuple[Derived, dict[Column, Column], Column]:
-    """Return the counts of pairs by all columns, which each shard makes by itself, the columns, and the count."""
+    """Return a derived table of counts by all columns, which each shard computes, its columns, and the count."""
     keys = tuple(names.values())
     counts = make_select(joined, [*keys, Aggregate(LONG, WEIGHED_COUNT, (weight,))], context)
     derived = Derived(context.names.new_relation(), replace(counts, group_by=keys))
@@ -188,7 +188,7 @@ def _count_on_shards(
 def _meet_cells(
     match: _CountedMatch, columns: list[Column], context: TranslationContext
 ) -> tuple[Derived, dict[Column, Column]]:
-    """Return (cell, is whole, x, y, z, columns) for each row and cell that it meets, and its columns by the old."""
+    """Return (cell, is whole, x, y, z, columns) for each row and cell that it meets, and old -> new columns."""
     height, cell_radius = Literal(DOUBLE, match.height), find_cell_radius(match.height)
     vectors = _read_vectors(match.one, columns, context)
     x, y, z, *kept = list_columns(vectors)
@@ -245,7 +245,7 @@ def _make_near(vectors: Sequence[Expr], radius: Expr, *, is_strict: bool = False
     return Call(BOOLEAN, "VECTORS NEARER" if is_strict else "VECTORS NEAR", (*vectors, radius))
 
 
-# --- its parts, for plans and estimates -------------------------------------------------------------------------------
+# --- reading a match, for plans and estimates -------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
@@ -255,9 +255,9 @@ class CellMatch:
     Attributes
     ----------
     left, right
-        The queries of the rows that its sides are made of.
+        The queries of the rows of its sides.
     nearness
-        The test of rows of cells on the border of the radius.
+        The test of rows in cells on the border of the radius.
     height
         The height of the zones in degrees.
     """
@@ -269,12 +269,12 @@ class CellMatch:
 
     @property
     def cell_radius(self) -> float:
-        """The greatest separation of a row from the centre of its cell, in degrees."""
+        """The maximum separation of a row from the centre of its cell, in degrees."""
         return find_cell_radius(self.height)
 
     @classmethod
     def from_join(cls, join: Relation) -> CellMatch | None:
-        """Read a join; None if this pass did not make it."""
+        """Read a join; return None if this pass did not make it."""
         if not (isinstance(join, Join) and isinstance(join.left, Derived) and isinstance(join.right, Derived)):
             return None
         met, weighted = join.left.query, join.right.query

@@ -4,15 +4,15 @@
     FROM (SELECT ..., CUBE(ra, dec, s) AS cube, X, Y, Z FROM a)
     JOIN (SELECT ..., CUBES(ra, dec, s, r) AS cube, X, Y, Z FROM b) ON cube = cube AND VECTORS NEAR(XYZ, XYZ, r)
 
-Unit vectors fall into a grid of cubes of side s. A left row has the cube that it is in. A right row is repeated for
-each cube that the bounding box of its ball of the match radius touches: a superset by construction, poles included.
-Equal cubes give each candidate pair once, and the exact test on the unit vectors, computed once per row, decides.
+Unit vectors fall into a grid of cubes of side s. A left row gets the cube that contains it. A right row is repeated for
+each cube that the bounding box of its ball of the match radius touches, which is a superset by construction, also at
+the poles. Equal cubes give each candidate pair once. The exact test decides, on unit vectors that are computed once per
+row.
 
-Where the radius depends on rows, there is a grid for each of a few levels of radii
-(``adql.clickhouse.sky.cube_sql``), and the number of a cube contains its level (``_plan_levels``). So a few large
-radii cost their own pairs alone.
+If the radius depends on rows, there is a grid for each of a few levels of radii (``adql.clickhouse.sky.cube_sql``), and
+the number of a cube contains its level (``_plan_levels``), so a few large radii cost only their own pairs.
 
-Comes after ``move_keys_to_on``: a join with an equality needs no cubes.
+This pass runs after ``move_keys_to_on``, because a join with an equality needs no cubes.
 """
 
 from __future__ import annotations
@@ -75,12 +75,12 @@ class JoinNearness:
 
     @property
     def bounds(self) -> RadiusBounds | None:
-        """Bounds of a radius that depends on rows; None if they are unknown."""
+        """The bounds of a radius that depends on rows; None if they are unknown."""
         return bound_radius(self.radius, collect_numbers(self.join.left), collect_numbers(self.join.right))
 
 
 def plan_cross_matches(select: Select, context: TranslationContext) -> Select:
-    """Turn every join that only a nearness restricts into a join on cubes."""
+    """Replace each join that only a nearness restricts by a join on cubes."""
     select = replace(select, from_=_put_smaller_right(select.from_, split_conjuncts(select.where)))
     while (match := _find_cube_join(select)) is not None:
         select = _plan_match(select, match, context)
@@ -88,7 +88,7 @@ def plan_cross_matches(select: Select, context: TranslationContext) -> Select:
 
 
 def _put_smaller_right(relation: Relation, where: tuple[Expr, ...]) -> Relation:
-    """Swap the first two tables if the left one is smaller: the right one's rows are repeated and hashed."""
+    """Swap the first two tables if the left one is smaller, because rows of the right one are repeated and hashed."""
     if not isinstance(relation, Join):
         return relation
     if isinstance(relation.left, Join):
@@ -121,7 +121,20 @@ def _find_cube_join(select: Select) -> JoinNearness | None:
 
 
 def find_join_nearnesses(join: Join, conditions: list[Expr]) -> list[JoinNearness]:
-    """Return the nearnesses of both sides among ANDed ``conditions``, those of constant radius first."""
+    """Find the nearnesses between both sides of a join.
+
+    Parameters
+    ----------
+    join
+        The join.
+    conditions
+        Conjuncts of its condition.
+
+    Returns
+    -------
+    list[JoinNearness]
+        The nearnesses, those with a constant radius first.
+    """
     found = [match for condition in conditions if (match := _read_match(join, condition)) is not None]
     return sorted(found, key=lambda match: evaluate_constant(match.radius) is None)
 
@@ -138,7 +151,7 @@ def _read_match(join: Join, condition: Expr) -> JoinNearness | None:
 
 
 def _find_part_with(tree: Relation, position: tuple[Expr, ...]) -> Relation | None:
-    """Return the part of ``tree`` that has a position: the one table if it is of bare columns, else all of it."""
+    """Return the part of ``tree`` that has a position: the only table if it has bare columns, else all of ``tree``."""
     used = {number for expr in position for number in find_used_relations(expr)}
     if not used or not used <= collect_numbers(tree):
         return None
@@ -190,13 +203,13 @@ def _plan_match(select: Select, match: JoinNearness, context: TranslationContext
 
 
 def _find_part_with_radius(match: JoinNearness) -> Relation:
-    """Return the one left table that position and radius are of, or the whole left side."""
+    """Return the left table that has the position and the radius, or else the complete left side."""
     used = find_used_relations(match.radius) & collect_numbers(match.join.left)
     return match.left if used <= collect_numbers(match.left) else match.join.left
 
 
 def _split_conditions(select: Select, join: Join) -> tuple[list[Expr], list[Expr]]:
-    """Return the conditions on the right table alone, tested before its rows are repeated, and the other ones of ON."""
+    """Return the conditions on only the right table, tested before its rows are repeated, and the others of ON."""
     right = collect_numbers(join.right)
     in_on = split_conjuncts(join.condition)
     right_only = [c for c in in_on if find_used_relations(c) == right]
@@ -207,7 +220,7 @@ def _split_conditions(select: Select, join: Join) -> tuple[list[Expr], list[Expr
 
 
 def _test_vectors(select: Select, condition: Expr, vectors: list[Column]) -> Select:
-    """Compute the nearness, where it stands as a conjunct, and the separation of its positions from unit vectors."""
+    """Compute the nearness, if it is a conjunct, and the separation of its positions from unit vectors."""
     near = Nearness.match(condition)
     assert isinstance(condition, Call)  # noqa: S101  renamed columns leave it a nearness
     assert near is not None  # noqa: S101
@@ -223,12 +236,24 @@ def _test_vectors(select: Select, condition: Expr, vectors: list[Column]) -> Sel
 
 
 def reuse_separation(select: Select, near: Nearness, values: Mapping[str, Expr]) -> Select:
-    """Return ``select`` with ``values`` for calls by name, such as DISTANCE, of the positions of ``near``.
+    """Replace computations of the separation of two positions.
 
-    It is ``select`` itself if there are none.
+    Parameters
+    ----------
+    select
+        The SELECT.
+    near
+        The nearness of the two positions.
+    values
+        Name of a call, such as DISTANCE -> the expression that replaces it.
+
+    Returns
+    -------
+    Select
+        The changed SELECT; ``select`` if it has no such calls.
     """
     if {c for expr in (*near.left, *near.right) for c in walk_columns(expr)} <= {*select.group_by}:
-        return select  # expressions of grouped columns may be selected, other columns not
+        return select  # expressions of grouped columns may be selected, but not other columns
     positions = {(*near.left, *near.right), (*near.right, *near.left)}
 
     def change(expr: Expr) -> Expr:
@@ -248,13 +273,13 @@ class _Side:
     position: tuple[Expr, ...]
 
     def export_cubes(self, function: str, *operands: Expr) -> Column:
-        """Return a column with the cubes of the side's position."""
+        """Return a column with the cubes of the position of the side."""
         return self.builder.export_expr(Call(LONG, function, (*self.position, *operands)))
 
 
 @dataclass(frozen=True, slots=True)
 class _CubeKeys:
-    """Conditions of a cube join: in its ON, and on each side before its rows are repeated."""
+    """The conditions of a cube join: in its ON, and on each side before rows are repeated."""
 
     join: list[Expr]
     left: list[Expr]
@@ -275,8 +300,8 @@ def _plan_cubes(match: JoinNearness, left: _Side, right: _Side, context: Transla
 def _plan_levels(match: JoinNearness, left: _Side, right: _Side, context: TranslationContext) -> _CubeKeys:
     """Plan for a radius that depends on rows.
 
-    The side that knows the radius has the cubes of its level, the other side's rows their cube of each level. In an
-    outer join the left rows must not be repeated, so the right rows have the cubes of each level.
+    Rows of the side with the radius get the cubes of their level, rows of the other side their cube of each level. In
+    an outer join the left rows must not be repeated, so the right rows get the cubes of each level.
     """
     bounds = match.bounds
     assert bounds is not None  # noqa: S101  _can_plan has checked it
@@ -297,7 +322,7 @@ def _plan_levels(match: JoinNearness, left: _Side, right: _Side, context: Transl
 
 
 def _equate_levels(bearing: _Side, radius: Expr, other: _Side, context: TranslationContext) -> Expr:
-    """Equate the cubes of the level of ``radius``, which ``bearing`` knows, with the other side's of each level."""
+    """Equate the cubes of the level of ``radius``, which ``bearing`` has, with the cubes of each level on ``other``."""
     cubes = bearing.export_cubes("CUBES OF LEVEL", Call(LONG, "LEVEL", (radius,)), radius)
     each = Call(LONG, "EACH LEVEL", (_list_levels([(bearing, radius)], context),))
     return _make_equal(other.export_cubes("CUBE OF LEVEL", each), cubes)
@@ -306,7 +331,7 @@ def _equate_levels(bearing: _Side, radius: Expr, other: _Side, context: Translat
 def _plan_levels_of_both(
     left_bound: Expr, right_bound: Expr, left: _Side, right: _Side, context: TranslationContext
 ) -> _CubeKeys:
-    """Plan for a radius of at most twice the greater bound: a pair meets at the level of that one, and only there."""
+    """Plan for a radius of at most twice the greater bound, at whose level alone a pair meets."""
     double_left, double_right = (
         Call(DOUBLE, "*", (Call(DOUBLE, "AT LEAST 0", (bound,)), _make_double(2.0)))
         for bound in (left_bound, right_bound)
@@ -324,7 +349,7 @@ def _plan_levels_of_both(
 
 
 def _list_levels(radii: list[tuple[_Side, Expr]], context: TranslationContext) -> Expr:
-    """Return the levels that occur; all possible ones if a table might answer differently when it is read again."""
+    """Return the levels that occur, or all levels if a table may return other rows when it is read again."""
     subqueries = []
     for side, radius in radii:
         used = find_used_relations(radius)
@@ -337,7 +362,7 @@ def _list_levels(radii: list[tuple[_Side, Expr]], context: TranslationContext) -
 
 
 def _is_radius(radius: Expr) -> Expr:
-    """Return a condition: ``radius`` is neither NULL nor NaN nor negative."""
+    """Return the condition that ``radius`` is not NULL, NaN or negative."""
     return Call(BOOLEAN, ">=", (radius, _make_double(0.0)))
 
 

@@ -1,4 +1,4 @@
-"""Read the pairs of a cross-match from a kept match, which has them already.
+"""Read the pairs of a cross-match from a kept match.
 
     a JOIN b ON NEAR(a.ra, a.dec, b.ra, b.dec, r)
     a JOIN kept AS k ON a.id = k.a_id JOIN b ON k.b_id = b.id WHERE k.separation <= r
@@ -10,16 +10,16 @@
     a SEMI JOIN b ON NEAR(...)
     a SEMI JOIN (SELECT k.a_id FROM kept AS k WHERE k.separation <= r) AS m ON a.id = m.a_id
 
-A match has the ids of both tables, the position of the first and the separations. A table of which a query uses nothing
-else is left out.
+A kept match has the ids of both tables, the position of the first table and the separations. If a query uses no other
+columns of a table, the table is not read.
 
-Ids are unique: a match is not made of others. At the kept radius the pairs are the result of the exact test; at a
-smaller one the kept separation is compared, with the same rounding as where a radius depends on rows. (Whether a
-separation that equals a radius to the last digit is below it, rounding decides either way.) Only matches that have
-followed both tables are among ``TableEntry.matches``, and only matches of whole tables are read from them: of a few
-rows the cells of the sky are found sooner than their pairs.
+A match is made only for tables with unique ids. At the kept radius, the pairs are the result of the exact test. At a
+smaller radius, the kept separation is compared, with the same rounding as for a radius that depends on rows. (Rounding
+decides, in both cases, about a separation that equals the radius to the last digit.) ``TableEntry.matches`` has only
+matches that have followed both tables, and only cross-matches of complete tables read them: for a few rows, cells of
+the sky are found faster than pairs.
 
-Comes after ``make_left_deep``, and before the passes that plan matches.
+This pass runs after ``make_left_deep``, and before the passes that plan matches.
 """
 
 from __future__ import annotations
@@ -66,14 +66,14 @@ from clickhouse_schema.datatypes import BOOLEAN, DOUBLE
 from clickhouse_schema.kept_match import RANK, SEPARATION
 from clickhouse_schema.schema_model import ForeignKey, Match
 
-#: Rows of the smaller table, and as a part of the larger one, below which cells of the sky are faster.
+#: Number of rows of the smaller table, and its ratio to the larger table, below which cells of the sky are faster
 MIN_ROWS = 50_000
 _MIN_PART = 0.1
 
-#: Pairs for each row of both tables, beyond which the ids of pairs take longer than cubes.
+#: Number of pairs per row of both tables above which the ids of pairs take longer than cubes
 _MAX_PAIRS = 2.0
 
-#: Rows of the larger table, beyond which a merge finds pairs sooner than the ids of both tables find their rows
+#: Number of rows of the larger table above which a merge finds pairs faster than ids find the rows of both tables
 _MAX_ROWS_OF_BOTH = 5_000_000
 
 _ARCSEC_PER_DEGREE = 3600.0
@@ -86,13 +86,13 @@ class _KeptUse:
     Attributes
     ----------
     right
-        The table of the right side: the side itself, or what its derived table reads.
+        The table of the right side: the side, or the table that its derived table reads.
     is_turned
-        The left table of the match is on the right side.
+        Whether the left table of the match is on the right side.
     condition
-        The nearness or choice that is read.
+        The nearness or choice whose pairs are read.
     rank
-        The greatest rank of the pairs; None for all.
+        The maximum rank of the pairs; None for all pairs.
     """
 
     join: Join
@@ -105,7 +105,7 @@ class _KeptUse:
 
     @property
     def match(self) -> Match:
-        assert self.kept.table.match is not None  # noqa: S101  it is a kept match
+        assert self.kept.table.match is not None  # noqa: S101  kept matches have one
         return self.kept.table.match
 
     @property
@@ -116,7 +116,7 @@ class _KeptUse:
 
 
 def use_kept_matches(select: Select, context: TranslationContext) -> Select:
-    """Replace the matches of which a kept one has the pairs."""
+    """Replace matches whose pairs a kept match has."""
     while True:
         reads = (_read_pairs(select, use, context) for use in _find_uses(select))
         read = next((read for read in reads if read is not None), None)
@@ -145,7 +145,7 @@ def _find_uses(select: Select) -> Iterator[_KeptUse]:
 
 
 def _find_scan(right: Relation) -> Scan | None:
-    """Return the table of which a right side has all rows."""
+    """Return the table of which a right side has all rows; None without one."""
     if isinstance(right, Scan):
         return right
     if not isinstance(right, Derived) or not isinstance(right.query, Select):
@@ -156,7 +156,7 @@ def _find_scan(right: Relation) -> Scan | None:
 
 
 def _selects_by_index(condition: Expr, scan: Scan) -> bool:
-    """Whether a condition on one table alone may leave few rows of it."""
+    """Return whether a condition on only this table may leave few of its rows."""
     if find_used_relations(condition) != {scan.relation}:
         return False
     names = (column.name for column in walk_columns(condition))
@@ -177,7 +177,7 @@ def _read_use(join: Join, left: Scan, right: Scan, condition: Call) -> _KeptUse 
         if not (chooses or (is_other_way and condition.name != "NEAREST")):
             continue
         if is_choice and first is right and join.kind != "INNER":
-            continue  # whose left rows choose nothing
+            continue  # the left rows choose nothing
         for kept in first.entry.matches:
             use = _KeptUse(join, left, right, kept, first is right, condition, _find_rank(condition))
             if _has_pairs(use, second.entry) and _is_faster(kept, first.entry, second.entry):
@@ -196,7 +196,7 @@ def _inline_outputs(position: Sequence[Expr], right: Relation) -> tuple[Expr, ..
 
 
 def _is_position(scan: Scan, position: Sequence[Expr]) -> bool:
-    """Whether these are the columns of the stored position of a whole table."""
+    """Return whether these are the columns of the stored position of a complete table."""
     entry = scan.entry
     if scan.part or entry.is_computed or entry.stored_sql:
         return False
@@ -205,7 +205,7 @@ def _is_position(scan: Scan, position: Sequence[Expr]) -> bool:
 
 
 def _find_rank(condition: Call) -> int | None:
-    """Return the number of nearest rows of a choice; None for all."""
+    """Return the number of nearest rows of a choice; None for all rows."""
     if condition.name != "NEAREST":
         return None
     count = condition.args[5]
@@ -215,7 +215,7 @@ def _find_rank(condition: Call) -> int | None:
 
 
 def _has_pairs(use: _KeptUse, right: TableEntry) -> bool:
-    """Whether the match is one with ``right``, and has all pairs of the condition."""
+    """Return whether the match is with ``right`` and has all pairs of the condition."""
     match = use.match
     key = use.kept.table.find_key(match.right)
     if key is None or key.referenced_table != right.qualified_name or match.has_epochs:
@@ -234,8 +234,8 @@ def _is_faster(kept: TableEntry, left: TableEntry, right: TableEntry) -> bool:
     return fewer >= max(MIN_ROWS, _MIN_PART * more) and kept.rows <= _MAX_PAIRS * (fewer + more)
 
 
-def _is_merged_sooner(use: _KeptUse) -> bool:
-    """Whether all pairs, with rows of both tables, are found sooner by a merge."""
+def _is_merge_faster(use: _KeptUse) -> bool:
+    """Return whether a merge finds all pairs, with rows of both tables, faster."""
     rows = max(use.left.entry.rows or 0, use.right.entry.rows or 0)
     return use.join.kind == "INNER" and use.condition.name not in CHOICES and rows > _MAX_ROWS_OF_BOTH
 
@@ -245,16 +245,16 @@ def _is_merged_sooner(use: _KeptUse) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class _End:
-    """A side of the join, beside the pairs.
+    """A side of the join with the pairs.
 
     Attributes
     ----------
     leaf
         The side, with its ids among its columns.
     equalities
-        Conditions that the ids of the side equal the ids of a pair.
+        The conditions that the ids of the side equal the ids of a pair.
     kept
-        The columns of the pairs that have values of the side, by relation and name of its columns.
+        Relation and name of a column of the side -> the column of the pairs that has its values.
     """
 
     leaf: Leaf
@@ -266,12 +266,12 @@ class _End:
         return all((c.relation, c.name) in self.kept for c in used if c.relation == self.leaf.relation)
 
     def name_columns(self, used: Iterable[Column]) -> dict[Column, Column]:
-        """Return the columns of the pairs by the ``used`` columns of the side."""
+        """Return ``used`` columns of the side -> the columns of the pairs that have their values."""
         return {c: self.kept[c.relation, c.name] for c in used if (c.relation, c.name) in self.kept}
 
 
 def _read_pairs(select: Select, use: _KeptUse, context: TranslationContext) -> Select | None:
-    """Join the pairs with those sides of which more is used than the pairs have; None if a merge is faster."""
+    """Join the pairs with the sides that have used columns which the pairs lack; return None if a merge is faster."""
     pairs = Scan(context.names.new_relation(), use.kept)
     select = _remove_condition(select, use, pairs)
     numbers = collect_numbers(use.join)
@@ -280,7 +280,7 @@ def _read_pairs(select: Select, use: _KeptUse, context: TranslationContext) -> S
     used = [*dict.fromkeys(c for expr in walk_select_expressions(select) for c in walk_columns(expr))]
     needs_left = join.kind != "INNER" or not left.has_kept(used)
     needs_right = not right.has_kept(used)
-    if needs_left and needs_right and _is_merged_sooner(use):
+    if needs_left and needs_right and _is_merge_faster(use):
         return None
     if use.left.entry.is_sharded and (needs_left or needs_right):  # the pairs are with the rows of the first table
         needs_left, needs_right = True, needs_right or use.is_turned
@@ -305,7 +305,7 @@ def _read_pairs(select: Select, use: _KeptUse, context: TranslationContext) -> S
 
 
 def _remove_condition(select: Select, use: _KeptUse, pairs: Scan) -> Select:
-    """Return ``select`` without the condition that is read, and with the kept separation for DISTANCE."""
+    """Return ``select`` without the condition, and with the kept separation instead of DISTANCE."""
     on, where = (
         combine_conjuncts([part for part in split_conjuncts(condition) if part is not use.condition])
         for condition in (use.join.condition, select.where)
@@ -337,7 +337,7 @@ def _read_ends(use: _KeptUse, pairs: Scan, context: TranslationContext) -> tuple
 
 
 def _list_kept(scan: Scan, key: ForeignKey, pairs: Scan, *, is_first: bool) -> dict[tuple[int, str], Column]:
-    """Return the columns of the pairs by the columns of a table whose values they have: ids, and the first position."""
+    """Return columns of a table -> the columns of the pairs that have their values: ids, and the first position."""
     names = dict(zip(key.referenced_columns, key.columns, strict=True))
     if is_first:
         own, stored = (each.entry.table.layout.position or () for each in (scan, pairs))
@@ -347,7 +347,7 @@ def _list_kept(scan: Scan, key: ForeignKey, pairs: Scan, *, is_first: bool) -> d
 
 def _locate_on_shards(use: _KeptUse, pairs: Scan, *, needs_right: bool) -> list[Expr]:
     """Return nearnesses that are true for every pair, by which a cluster knows that its rows are on one shard."""
-    found: list[Expr] = [] if use.is_turned else [_make_same_place(use.left, pairs)]
+    found: list[Expr] = [] if use.is_turned else [_make_same_position(use.left, pairs)]
     return [*found, Nearness.from_call(use.condition).to_call()] if needs_right else found
 
 
@@ -382,14 +382,14 @@ def _choose_pairs(use: _KeptUse, pairs: Scan) -> list[Expr]:
     return bounds
 
 
-def _make_same_place(left: Scan, pairs: Scan) -> Expr:
-    """Return whether a row is where its pairs are stored: always."""
+def _make_same_position(left: Scan, pairs: Scan) -> Expr:
+    """Return the condition, which is always true, that a row has the position with which its pairs are stored."""
     ends = [[_column(scan, name) for name in scan.entry.table.layout.position or ()] for scan in (left, pairs)]
     return Call(BOOLEAN, "NEAR", (*ends[0], *ends[1], Literal(DOUBLE, 0.0)))
 
 
 def _is_within(use: _KeptUse, pairs: Scan) -> Expr:
-    """Return whether the kept separation is within the radius, with the rounding of radii that depend on rows."""
+    """Return the condition that the kept separation is within the radius, rounded as for radii that depend on rows."""
     is_strict = Nearness.from_call(use.condition).is_strict
     limit = use.radius if is_strict else use.radius + math.degrees(ROUNDING)
     operands = _column(pairs, SEPARATION), Literal(DOUBLE, limit * _ARCSEC_PER_DEGREE)

@@ -1,4 +1,4 @@
-"""Table sizes of a cross-match, and the side of its cubes or the height of its zones that follows from them."""
+"""Table sizes of a cross-match, and the best side of its cubes, height of its zones or order of its cells."""
 
 from __future__ import annotations
 
@@ -9,34 +9,34 @@ from clickhouse_schema.adjacent_cells import find_border_width
 from clickhouse_schema.catalogue import UNKNOWN_DENSITY
 from clickhouse_schema.healpix import ORDER
 
-#: Sides of cubes to choose from, in chords of the radius
+#: Candidate sides of cubes, in chords of the radius
 _SIDES = (1.0, 2.0, 4.0, 8.0, 16.0)
 
-#: Numbers of zones to the radius to choose from, where matches are counted
+#: Candidate numbers of zones per radius for counted matches
 _ZONES = (2, 3, 4, 6, 8, 12)
 
-#: The cost of a cell that a row meets, in tests of a pair
+#: The cost of a cell that a row meets, in units of the test of a pair
 _CELL_COST = 6.5
 
-#: Orders of cells to choose from, where tables are merged
+#: Candidate orders of cells for merged tables
 _MERGE_ORDERS = range(2, 23)
 
-#: The costs of a row that is merged, and of one near the border of its cell, in tests of a pair
+#: The cost of a merged row, and of a row near the border of its cell, in units of the test of a pair
 _MERGE_COST = 3.0
 _BORDER_COST = 9.0
 
-#: The part of a cell that may be near its border: the two borders of a side take at most half of it
+#: Maximum fraction of a cell that may be near its border, for which both borders of a side take at most half of it
 _MAX_AT_BORDER = 0.75
 
-#: Counting reads its tables twice: it has to be cheaper than cubes by more than the estimate may be wrong
+#: Maximum cost of counting relative to cubes. Counting reads its tables twice, and the estimates may be wrong.
 _MOST_OF_CUBES = 0.7
 
-#: The cost of a copy of a row in a hash table, in tests of a pair
+#: The cost of a copy of a row in a hash table, in units of the test of a pair
 _COPY_COST = 10.0
 
 
 def choose_cube_side(radius: float, crowding: float) -> float:
-    """Return the cheapest side of cubes, in chords of the radius.
+    """Choose the cheapest side of cubes.
 
     A row has (1 + 2/f)^3 copies for side f, and is tested with the rows of the other table in a square of side
     (f + 2) r around it.
@@ -47,20 +47,37 @@ def choose_cube_side(radius: float, crowding: float) -> float:
         The match radius in degrees.
     crowding
         Rows per square degree of the table whose rows are not repeated.
+
+    Returns
+    -------
+    float
+        The side, in chords of the radius.
     """
     return min(_SIDES, key=lambda side: _estimate_cube_cost(side, radius, crowding))
 
 
 def _estimate_cube_cost(side: float, radius: float, crowding: float) -> float:
-    """Return the cost of a row, in tests of a pair."""
+    """Return the cost of a row, in units of the test of a pair."""
     return _COPY_COST * (1 + 2 / side) ** 3 + crowding * ((side + 2) * radius) ** 2
 
 
 def choose_zone_height(radius: float, crowding: float) -> float | None:
-    """Return the cheapest height of the zones of a counted match, in degrees; None where cubes are as cheap.
+    """Choose the cheapest height of the zones of a counted match.
 
-    With zones f to the radius, a row meets the cells of a circle of f + 1, and is tested with the rows of those on a
-    ring of twice a cell's radius.
+    With f zones per radius, a row meets the cells of a circle of radius f + 1, and is tested with the rows of the cells
+    on a ring as wide as twice the radius of a cell.
+
+    Parameters
+    ----------
+    radius
+        The match radius in degrees.
+    crowding
+        Rows per square degree of the table whose rows are counted.
+
+    Returns
+    -------
+    float or None
+        The height in degrees; None if cubes are as cheap.
     """
     costs = {
         parts: _CELL_COST * math.pi * (parts + 1) ** 2 + crowding * radius**2 * 2 * math.pi * math.sqrt(2) / parts
@@ -72,7 +89,7 @@ def choose_zone_height(radius: float, crowding: float) -> float | None:
 
 
 def choose_merge_order(radius: float, crowding: float) -> int | None:
-    """Return the cheapest order of the cells by which two stored tables are merged; None where cubes are cheaper.
+    """Choose the cheapest order of the cells by which two stored tables are merged.
 
     Parameters
     ----------
@@ -80,6 +97,11 @@ def choose_merge_order(radius: float, crowding: float) -> int | None:
         The match radius in degrees.
     crowding
         Rows per square degree of the more crowded table.
+
+    Returns
+    -------
+    int or None
+        The HEALPix order; None if cubes are cheaper.
     """
     if radius < 0:
         return None
@@ -90,7 +112,7 @@ def choose_merge_order(radius: float, crowding: float) -> int | None:
 
 
 def _estimate_merge_cost(order: int, radius: float, crowding: float) -> float:
-    """Return the cost of a row, in tests of a pair."""
+    """Return the cost of a row, in units of the test of a pair."""
     at_border = find_border_part(order, radius)
     if at_border > _MAX_AT_BORDER:
         return math.inf
@@ -98,7 +120,20 @@ def _estimate_merge_cost(order: int, radius: float, crowding: float) -> float:
 
 
 def find_border_part(order: int, radius: float) -> float:
-    """Return the part of a HEALPix cell that is so near its border that something within the radius may be beyond."""
+    """Estimate how much of a HEALPix cell is near its border.
+
+    Parameters
+    ----------
+    order
+        The order of the cell.
+    radius
+        The match radius in degrees.
+
+    Returns
+    -------
+    float
+        The fraction of the cell in which something within the radius may be outside the cell.
+    """
     inside = 1 - 2.0 ** (order - ORDER + 1) * find_border_width(radius)
     return 1 - float(max(inside, 0.0) ** 2)
 
@@ -116,13 +151,13 @@ def find_crowding(relation: Relation) -> float:
 
 
 def find_row_count(relation: Relation) -> int | None:
-    """Return the rows of the one catalogue table that a relation reads, or reads a part of; None if unknown."""
+    """Return the number of rows of the only catalogue table that a relation reads; None if unknown."""
     scans = _find_scans(relation)
     return scans[0].entry.rows if len(scans) == 1 else None
 
 
 def _find_scans(relation: Relation) -> list[Scan]:
-    """Return the tables that a relation reads, subqueries in conditions aside."""
+    """Return the tables that a relation reads, without subqueries in conditions."""
     found: list[Scan] = []
     for leaf in walk_leaves(relation):
         found += [leaf] if isinstance(leaf, Scan) else _find_scans_of_query(leaf.query)

@@ -1,8 +1,8 @@
-"""Merge the rows of two large stored tables, cell of the sky by cell, where they are matched by position.
+"""Merge the rows of two large stored tables that are matched by position, cell of the sky by cell.
 
-Both tables are stored in HEALPix order, so the rows of a cell stand together, and a merge join reads each table once,
-keeps nothing but the rows of a cell, and needs no hash table. It finds the pairs whose rows are in one cell. The pairs
-across the border of a cell are few; they are found by copies of the rows near the border:
+Both tables are stored in HEALPix order, so the rows of a cell are adjacent. A merge join reads each table once, keeps
+only the rows of one cell in memory, and needs no hash table. It finds the pairs whose rows are in one cell. The pairs
+across the border of a cell are few; copies of the rows near the border find them:
 
     FROM a JOIN b ON NEAR(a.ra, a.dec, b.ra, b.dec, r)
 
@@ -14,11 +14,11 @@ across the border of a cell are few; they are found by copies of the rows near t
                       FROM (SELECT STEPS OVER BORDER(hpx29, k, r) AS step, ... FROM b WHERE AT BORDER(hpx29, k, r)))
                 ON cell = cell WHERE near)
 
-A row of b is copied to each cell in which something within the radius may be: exactly, by the greatest slope of the
-projection (``clickhouse_schema.adjacent_cells.find_border_width``). So each pair is found once.
+A row of b is copied to each cell in which something within the radius may be, which follows exactly from the maximum
+slope of the projection (``clickhouse_schema.adjacent_cells.find_border_width``). So each pair is found once.
 
-Other joins are made of these pairs. A row of a stored table has a number (STORED ROW), the same each time a query reads
-it, so the rows of a with a partner are known:
+Other joins use these pairs. A row of a stored table has a number (STORED ROW) that is the same in each read of a query,
+so the rows of a with a partner are known:
 
     a SEMI JOIN b ON near
     a SEMI JOIN (SELECT row of a FROM pairs) ON row = row
@@ -26,11 +26,11 @@ it, so the rows of a with a partner are known:
     a LEFT JOIN b ON near
     a LEFT JOIN (SELECT row of a, columns of b FROM pairs) ON row = row
 
-On a cluster each shard finds the pairs of its own rows, with its rows and its overlap; other joins than inner ones, and
-matches that reach beyond the overlap, are left.
+On a cluster, each shard finds the pairs of its own rows, with its rows and its overlap. Other joins than inner joins,
+and matches that reach beyond the overlap, are left to other passes.
 
-Comes before ``count_matches`` and ``plan_cross_matches``, which take what this pass leaves: matches of computed
-positions, dense ones, and those with a small side.
+This pass runs before ``count_matches`` and ``plan_cross_matches``, which plan the other matches: of computed positions,
+dense matches, and matches with a small side.
 """
 
 from __future__ import annotations
@@ -88,10 +88,10 @@ from adql.rewrite.trees.repeatable_relations import is_deterministic
 from clickhouse_schema.datatypes import BOOLEAN, DOUBLE, INT, LONG
 from clickhouse_schema.healpix import NO_POSITION
 
-#: The least rows of each table: below, a hash table stays in the cache
+#: Minimum number of rows of each table; with fewer rows, a hash table fits into the cache
 _MIN_ROWS = 100_000
 
-#: Maximum ratio of the tables' rows
+#: Maximum ratio of the numbers of rows of the tables
 _MAX_RATIO = 20
 
 
@@ -127,20 +127,21 @@ class _Side:
         return self.scan.entry.rows or 0
 
     def has_columns_of(self, expr: Expr) -> bool:
-        """Return whether an expression uses no columns but this side's."""
+        """Return whether an expression uses only columns of this side."""
         return find_used_relations(expr) <= {self.leaf.relation, self.scan.relation}
 
     def read_value(self, expr: Expr) -> Expr:
-        """Return an expression of the side by the columns of the table, ROW NUMBER by the number of a stored row."""
+        """Return an expression of the side in columns of the table; a stored row's number replaces ROW NUMBER."""
         value = transform_expr(expr, lambda part: self.values.get(part, part))
         return self.row if _is_row_number(value) else value
 
 
 @dataclass(frozen=True, slots=True)
 class _Match:
-    """The match of a join in cells of ``order``: ``other`` has the rows that are copied, ``tests`` test pairs.
+    """The match of a join in cells of ``order``.
 
-    ``latitudes``: the latitude of each position.
+    ``other``: the side whose rows are copied. ``latitudes``: the latitude of each position. ``tests``: the conditions
+    on pairs.
     """
 
     join: Join
@@ -176,7 +177,7 @@ def _find_match(select: Select) -> _Match | None:
 
 
 def _keeps_left_rows_of(tree: Relation, join: Join) -> bool:
-    """Return whether the left rows of ``join`` come to WHERE as they are: no outer join puts NULLs in their place."""
+    """Return whether the left rows of ``join`` reach WHERE unchanged, without an outer join that makes them NULL."""
     while isinstance(tree, Join) and tree.kind != "FULL":
         if tree is join:
             return True
@@ -216,9 +217,9 @@ def _read_match(select: Select, join: Join) -> _Match | None:
 
 
 def _order_sides(select: Select, join: Join, left: _Side, right: _Side) -> tuple[_Side, _Side] | None:
-    """Return the side with more rows first, on a cluster the one whose partners each shard has in its overlap.
+    """Return the side with more rows first, or on a cluster the side whose partners each shard has in its overlap.
 
-    None if the shards have not all partners, or a join needs the numbers of rows, which differ between copies of a row.
+    Return None if the shards lack partners, or if the join needs row numbers, which differ between copies of a row.
     """
     by_rows = (right, left) if left.rows < right.rows else (left, right)
     if not (left.scan.entry.is_sharded or right.scan.entry.is_sharded):
@@ -234,7 +235,7 @@ def _is_of_one_side(condition: Expr, join: Join) -> bool:
 
 
 def _is_plain(condition: Expr) -> bool:
-    """Return whether a condition may be tested for pairs, and twice: its rows are not few by a subquery, nor random."""
+    """Return whether a condition may be tested for pairs, and twice: it has no subquery and no random numbers."""
     return not has_subquery(condition) and all(map(is_deterministic, walk_expr(condition)))
 
 
@@ -244,7 +245,7 @@ def _are_worth_merging(left: _Side, right: _Side) -> bool:
 
 
 def _read_side(leaf: Relation, position: tuple[Expr, ...]) -> _Side | None:
-    """Return a side matched by the stored position of its table; None for other sides."""
+    """Return a side that is matched by the stored position of its table; None for other sides."""
     if isinstance(leaf, Join):
         return None
     scan: Relation = leaf
@@ -302,7 +303,7 @@ def _plan_outer_join(select: Select, match: _Match, context: TranslationContext)
 
 
 def _show_row(side: _Side, context: TranslationContext) -> tuple[Leaf, Expr]:
-    """Return a side with the numbers of its stored rows, also for ROW NUMBER, as the pairs have them."""
+    """Return a side with the numbers of its stored rows, which also replace ROW NUMBER, as in the pairs."""
     if isinstance(side.leaf, Scan):
         return side.leaf, side.row
     query = side.leaf.query
@@ -312,7 +313,7 @@ def _show_row(side: _Side, context: TranslationContext) -> tuple[Leaf, Expr]:
     return numbered, list_columns(numbered)[-1]
 
 
-#: Kind of join -> its plan
+#: Kind of join -> function that plans it
 _PLANS = {"INNER": _plan_inner_join} | dict.fromkeys(("LEFT", "SEMI", "ANTI"), _plan_outer_join)
 
 
@@ -344,7 +345,7 @@ def _join_cells(match: _Match, shown: Sequence[Expr], context: TranslationContex
 def _list_cells(
     match: _Match, side: _Side, exprs: Sequence[Expr], context: TranslationContext, *, is_border: bool = False
 ) -> Derived:
-    """Return (cell, exprs) of the rows of a side, or of those near the border of their cell."""
+    """Return (cell, exprs) of the rows of a side, or only of the rows near the border of their cell."""
     cell = Call(LONG, "CELL OF", (side.index, match.order))
     return make_derived(
         side.scan, [cell, *map(side.read_value, exprs)], context, _select_rows(match, side, is_border=is_border)
@@ -352,7 +353,7 @@ def _list_cells(
 
 
 def _copy_beyond(match: _Match, side: _Side, exprs: Sequence[Expr], context: TranslationContext) -> Derived:
-    """Return (cell, exprs) of the rows of a side for each cell beyond the border that they are near."""
+    """Return (cell, exprs) of the rows of a side for each cell beyond a border that is near."""
     step = Call(LONG, "STEPS OVER BORDER", (side.index, match.order, match.radius))
     where = _select_rows(match, side, is_border=True)
     stepped = make_derived(side.scan, [side.index, step, *map(side.read_value, exprs)], context, where)
@@ -366,11 +367,11 @@ def _select_rows(match: _Match, side: _Side, *, is_border: bool) -> list[Expr]:
     return [has_position, *([at_border] if is_border else []), *side.conditions]
 
 
-# --- its parts, for plans and estimates -------------------------------------------------------------------------------
+# --- reading a match, for plans and estimates -------------------------------------------------------------------------
 
 
 def is_merged(query: Query) -> bool:
-    """Return whether a query is the pairs of a match that this pass made."""
+    """Return whether a query returns the pairs of a match that this pass made."""
     return isinstance(query, SetOperation) and MergedMatch.from_query(query.left) is not None
 
 
@@ -394,7 +395,7 @@ class MergedMatch:
 
     @classmethod
     def from_query(cls, query: Query) -> MergedMatch | None:
-        """Read a query; None if this pass did not make it."""
+        """Read a query; return None if this pass did not make it."""
         if not (isinstance(query, Select) and isinstance(query.from_, Join) and query.from_.is_merge):
             return None
         latitudes = split_conjuncts(query.where)[0]

@@ -1,17 +1,17 @@
-"""Keep, of all pairs of a join within a radius, the nearest of each row or of both rows.
+"""Keep the nearest pairs of each row, or the mutually nearest pairs, of all pairs of a join within a radius.
 
     a JOIN b ON 1 = skyhouse_nearest(n, p, q, r) AND more
     (SELECT ... FROM (SELECT ..., ROW_NUMBER() OVER (PARTITION BY row of a ORDER BY separation, ties) AS rank
                       FROM a JOIN b ON NEAR(p, q, r) AND more) WHERE rank <= n)
 
-The candidates are the pairs that satisfy the whole ON. Ties are broken by the id, or by all columns in use. An
+The candidates are the pairs that satisfy all conditions of ON. Ties are broken by the id, or by all used columns. An
 outer join keeps its rows without a match. WHERE filters the result.
 
-Rows are numbered while they are read, so equal rows stay apart. On a cluster the copies of a row on several shards have
-no number in common: a right row of a sharded table is known by its values and, among rows of equal values, by its place
-among those near the same left row. Which is which does not show.
+Rows are numbered while they are read, so equal rows stay distinct. On a cluster, the copies of a row on several shards
+have different numbers, so a right row of a sharded table is identified by its values and, among rows with equal values,
+by its number among the rows near the same left row. The result is independent of the order of such rows.
 
-Comes before the SELECTs inside are rewritten: ``plan_cross_matches`` plans the join there.
+This pass runs before the inner SELECTs are rewritten, because ``plan_cross_matches`` plans the join there.
 """
 
 from __future__ import annotations
@@ -59,14 +59,20 @@ from adql.rewrite.trees.repeatable_relations import is_repeatable
 from adql.rewrite.trees.sharded_tables import find_sharded_scan
 from clickhouse_schema.datatypes import BOOLEAN, DOUBLE, INT, LONG
 
-#: Predicate -> the ADQL function that it comes from
+#: Predicate -> the ADQL function from which it comes
 CHOICES = {"NEAREST": "skyhouse_nearest", "MUTUAL": "skyhouse_mutual"}
 
-_USAGE = "write it as a condition of its own: FROM a JOIN b ON 1 = {}(...) AND ..."
+_USAGE = "write it as a separate condition: FROM a JOIN b ON 1 = {}(...) AND ..."
 
 
 def choose_nearest(select: Select, context: TranslationContext) -> Select:
-    """Replace joins by skyhouse_nearest or skyhouse_mutual; raise AdqlSemanticError where these choose from no join."""
+    """Replace the joins by skyhouse_nearest or skyhouse_mutual.
+
+    Raises
+    ------
+    AdqlSemanticError
+        If one of these functions is not in the ON of a join.
+    """
     while (choice := _find_choice(select)) is not None:
         select = _replace_join(select, choice, context)
     for expr in walk_select_expressions(select):
@@ -74,17 +80,16 @@ def choose_nearest(select: Select, context: TranslationContext) -> Select:
             if isinstance(part, Call) and part.name in CHOICES:
                 name = CHOICES[part.name]
                 raise AdqlSemanticError(
-                    f"{name} chooses rows of a JOIN and may stand only in its ON", part.span, _USAGE.format(name)
+                    f"{name} chooses rows of a JOIN and is allowed only in its ON", part.span, _USAGE.format(name)
                 )
     return select
 
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """A join that keeps the ``count`` nearest of each left row (``is_of_left``) or right row, or the mutually nearest.
+    """A join that keeps ``count`` nearest rows of each left (``is_of_left``) or right row, or mutually nearest pairs.
 
-    The sides of an INNER JOIN are turned so that its left rows choose. ``condition`` is the nearness that the predicate
-    contains.
+    The sides of an INNER JOIN are swapped so that its left rows choose. ``condition`` is the nearness in the predicate.
     """
 
     join: Join
@@ -101,7 +106,7 @@ class Choice:
 
     @property
     def is_within_quarter(self) -> bool:
-        """Return whether the radius is at most 90 degrees."""
+        """Whether the radius is at most 90 degrees."""
         radius = evaluate_constant(self.near.radius)
         return radius is not None and radius <= 90
 
@@ -111,7 +116,7 @@ class Choice:
 
     @property
     def is_on_shards(self) -> bool:
-        """Return whether shards have copies of the right rows, in the overlap."""
+        """Whether shards have copies of the right rows, in the overlap."""
         radius, scan = evaluate_constant(self.near.radius), find_sharded_scan(self.right)
         if radius is None or scan is None or not is_repeatable(self.right):
             return False
@@ -123,7 +128,7 @@ class Choice:
 
 
 def _find_choice(select: Select) -> Choice | None:
-    """Return the innermost join with a choice."""
+    """Return the choice of the innermost join with a choice; None without one."""
     for join in walk_joins(select.from_):
         calls = [c for c in split_conjuncts(join.condition) if isinstance(c, Call) and c.name in CHOICES]
         if calls:
@@ -135,13 +140,15 @@ def _check_choice(join: Join, calls: list[Call]) -> Choice:
     call = calls[0]
     name = CHOICES[call.name]
     if len(calls) > 1:
-        raise AdqlSemanticError("one ON cannot choose twice", calls[1].span, "choose in a subquery first")
+        raise AdqlSemanticError(
+            "one ON can choose nearest rows only once", calls[1].span, "make the first choice in a subquery"
+        )
     if join.kind not in ("INNER", "LEFT"):
         kind = "a FULL JOIN" if join.kind == "FULL" else "EXISTS or IN"
-        raise AdqlSemanticError(f"{name} cannot stand in {kind}", call.span, "use JOIN, LEFT JOIN or RIGHT JOIN")
+        raise AdqlSemanticError(f"{name} is not allowed in {kind}", call.span, "use JOIN, LEFT JOIN or RIGHT JOIN")
     condition = Call(BOOLEAN, "NEAR", call.args[:5], span=call.span)
     near = Nearness.match(condition)
-    assert near is not None  # noqa: S101  it was made as one
+    assert near is not None  # noqa: S101  made above
     left, right = collect_numbers(join.left), collect_numbers(join.right)
     first, second = ({n for expr in end for n in find_used_relations(expr)} for end in (near.left, near.right))
     for one, other, is_of_left in ((left, right, True), (right, left, False)):
@@ -152,7 +159,7 @@ def _check_choice(join: Join, calls: list[Call]) -> Choice:
     raise AdqlSemanticError(
         f"{name} takes a position of each side of its JOIN",
         call.span,
-        "p of one table, q of the other",
+        "use columns of one table for p, and of the other for q",
     )
 
 
@@ -161,10 +168,18 @@ def _check_choice(join: Join, calls: list[Call]) -> Choice:
 
 @dataclass(frozen=True, slots=True)
 class _Pairs:
-    """The candidate pairs; all columns are those of ``source``.
+    """The candidate pairs, in columns of ``source``.
 
-    ``filters`` are the conditions of WHERE that are tested before the choice, ``shown`` the expressions that the rest
-    of the query uses, with the separation if it does, ``best`` the conditions on ranks that the best pairs meet.
+    Attributes
+    ----------
+    source
+        The join.
+    filters
+        The conditions of WHERE that are tested before the choice.
+    shown
+        The expressions that the rest of the query uses, with the separation if it is used.
+    best
+        The conditions on ranks that the best pairs satisfy.
     """
 
     source: Relation
@@ -175,12 +190,12 @@ class _Pairs:
 
 @dataclass(frozen=True, slots=True)
 class _Keys:
-    """What tells rows of the candidate pairs apart, and orders those of equal separation."""
+    """The columns that distinguish rows of the candidate pairs, and that order pairs of equal separation."""
 
     left_row: Column
     left_ties: list[Column]
     right_ties: list[Column]
-    #: none where right rows are not ranked
+    #: empty if right rows are not ranked
     right_row: tuple[Column, ...] = ()
     #: not NULL in a row with a match
     match: Column | None = None
@@ -207,7 +222,7 @@ def _replace_join(select: Select, choice: Choice, context: TranslationContext) -
     shown = [*map(rename, used), *([separation] if shows_separation else [])]
     order: Expr = Call(DOUBLE, "HAVERSINE" if choice.is_within_quarter else "DISTANCE", ends)
     if choice.ranks_right_rows and choice.is_on_shards:
-        source, (*shown, order), keys = _tell_twins_apart(
+        source, (*shown, order), keys = _number_equal_rows(
             source, [*shown, order], keys, right.exported_columns, context
         )
     pairs = _Pairs(source, [*map(rename, before)], shown, _rank_pairs(choice, keys, order))
@@ -239,10 +254,10 @@ def _export_keys(choice: Choice, left: DerivedBuilder, right: DerivedBuilder) ->
     return _Keys(left_row, _export_ties(left), _export_ties(right), (right_row,), match)
 
 
-def _tell_twins_apart(
+def _number_equal_rows(
     source: Relation, shown: list[Expr], keys: _Keys, values: Sequence[Column], context: TranslationContext
 ) -> tuple[Relation, list[Expr], _Keys]:
-    """Know right rows by their values, and by a number among the equal ones near the same left row."""
+    """Identify right rows by their values, and by a number among equal rows near the same left row."""
     number = Windowed(LONG, "ROW_NUMBER", (), (keys.left_row, *values), ())
     known = [keys.left_row, *keys.left_ties, *keys.right_ties, *keys.right_row, *values]
     exprs = [*dict.fromkeys([*shown, *known, number])]
@@ -259,7 +274,7 @@ def _tell_twins_apart(
 
 
 def _rank_pairs(choice: Choice, keys: _Keys, separation: Expr) -> list[Expr]:
-    """Return the conditions that a pair is among the best of its rows."""
+    """Return the conditions that a pair is among the best pairs of its rows."""
     ranks = []
     if choice.is_mutual or choice.is_of_left:
         ranks.append(_rank_by_separation((keys.left_row,), separation, keys.right_ties))
@@ -272,13 +287,13 @@ def _rank_pairs(choice: Choice, keys: _Keys, separation: Expr) -> list[Expr]:
 
 
 def _rank_by_separation(row: tuple[Column, ...], separation: Expr, ties: Sequence[Column]) -> Expr:
-    """Return the rank of a pair among those of one row."""
+    """Return the rank of a pair among the pairs of one row."""
     order = tuple(Order(expr, descending=False) for expr in (separation, *ties))
     return Windowed(LONG, "ROW_NUMBER", (), row, order)
 
 
 def _export_ties(side: DerivedBuilder) -> list[Column]:
-    """Return the columns that order pairs of equal separation: the id of its one table, else all columns in use."""
+    """Return the columns that order pairs of equal separation: the id of a single table, else all used columns."""
     ids = [
         Column(column.type, leaf.relation, column.name, column.field)
         for leaf in walk_leaves(side.relation)
@@ -293,7 +308,7 @@ def _export_ties(side: DerivedBuilder) -> list[Column]:
 
 
 def _split_filters(select: Select, choice: Choice) -> tuple[list[Expr], list[Expr]]:
-    """Split WHERE into conditions on the choosing side alone, tested before the choice, and others, tested after."""
+    """Split WHERE into conditions on only the choosing side, tested before the choice, and others, tested after it."""
     conditions = list(split_conjuncts(select.where))
     side = collect_numbers(choice.left if choice.is_of_left else choice.right)
     keeps_null_rows = choice.join.kind != "INNER" and not choice.is_of_left
@@ -305,7 +320,7 @@ def _split_filters(select: Select, choice: Choice) -> tuple[list[Expr], list[Exp
 
 
 def _select_best(pairs: _Pairs, context: TranslationContext) -> Derived:
-    """Return the best pairs; in an outer join a row without a match is the best of its own."""
+    """Return the best pairs; in an outer join, a row without a match is its own best pair."""
     ranks = [part for expr in pairs.best for part in walk_expr(expr) if isinstance(part, Windowed)]
     exprs = [*pairs.shown, *ranks]
     ranked = make_derived(pairs.source, exprs, context, where=pairs.filters)
@@ -315,7 +330,7 @@ def _select_best(pairs: _Pairs, context: TranslationContext) -> Derived:
 
 
 def _select_best_or_null(pairs: _Pairs, optional: set[Expr], row: Column, context: TranslationContext) -> Derived:
-    """Return the best pairs, and once each left ``row`` without one, with NULL for the ``optional`` expressions."""
+    """Return the best pairs, and each left ``row`` without a pair once, with NULL for the ``optional`` expressions."""
     is_best = Call(BOOLEAN, "AND", tuple(pairs.best))
     exprs = [*pairs.shown, row, is_best]
     flagged = make_derived(pairs.source, exprs, context)

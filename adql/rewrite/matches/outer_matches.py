@@ -7,11 +7,11 @@
     a LEFT JOIN (SELECT p.ra, p.dec, ... FROM (SELECT DISTINCT ra, dec FROM a) AS p JOIN b ON near) AS m
       ON a.ra = m.ra AND a.dec = m.dec
 
-The second form is for a radius that the right side knows: the left rows would have to be repeated, which an outer join
-must not do. Between large tables it is also for one that the left side knows. Both forms read a side twice, so a side
-that might answer differently the second time keeps the plain join of all pairs.
+The second form is for a radius of the right side, for which the left rows would have to be repeated, which an outer
+join does not allow. Between large tables it is also for a radius of the left side. Both forms read a side twice, so a
+side that may return other rows in the second read keeps the plain join of all pairs.
 
-Comes after ``choose_nearest``, which makes nearnesses, and before the passes that filter across joins.
+This pass runs after ``choose_nearest``, which makes nearnesses, and before the passes that filter across joins.
 """
 
 from __future__ import annotations
@@ -53,19 +53,19 @@ from adql.rewrite.trees.repeatable_relations import is_repeatable
 from adql.rewrite.trees.rewritten import Rewritten
 from clickhouse_schema.datatypes import BOOLEAN
 
-#: Fewer left rows select the right rows that are read
+#: With fewer left rows, these select the right rows that are read
 _MIN_LEFT_ROWS = 50_000
 
-#: The cubes that the ball of a row touches
+#: Number of cubes that the ball of a row touches
 _CUBES_OF_ROW = 8
 
 
 def split_outer_matches(select: Select, context: TranslationContext) -> Rewritten[Select]:
-    """Replace FULL cross-matches, and those that keep left rows for a radius of the right side."""
+    """Replace FULL cross-matches, and cross-matches that keep left rows for a radius of the right side."""
     has_id_look_up = False
     match = _find_outer_match(select)
     if match is not None and match.join.kind == "SEMI":
-        filtered = filter_by_small_sides(select, context)  # after the split it would filter the partners alone
+        filtered = filter_by_small_sides(select, context)  # after the split, it would filter only the partners
         select, has_id_look_up = filtered.query, filtered.has_id_look_up
     while (match := _find_outer_match(select)) is not None:
         if match.join.kind == "FULL":
@@ -100,7 +100,7 @@ def _is_radius_of_left(match: JoinNearness) -> bool:
 def _is_cheaper_in_two(join: Join) -> bool:
     """Return whether a join for a radius of the left side is cheaper in the second form.
 
-    That reads the left rows twice; otherwise each right row has up to eight cubes for each level of the radii.
+    The second form reads the left rows twice; in the first, each right row has up to eight cubes for each level.
     """
     left, right = find_row_count(join.left), find_row_count(join.right)
     return left is not None and right is not None and left >= _MIN_LEFT_ROWS and left <= _CUBES_OF_ROW * right
@@ -141,6 +141,6 @@ def _match_distinct_positions(select: Select, match: JoinNearness, context: Tran
 
 
 def _find_source(tree: Relation, keys: Sequence[Column]) -> Relation:
-    """Return the one table of ``tree`` that the columns are of, or all of it."""
+    """Return the only table of ``tree`` that has the columns, or else all of ``tree``."""
     used = {key.relation for key in keys}
     return next((leaf for leaf in walk_leaves(tree) if used == {leaf.relation}), tree)

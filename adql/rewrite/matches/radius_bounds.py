@@ -1,6 +1,6 @@
-"""Bounds of a match radius that depends on rows, by what each side of the join knows.
+"""Bounds, computed from each side of a join, of a match radius that depends on rows.
 
-For f(a, b) <= g(a) + h(b), each side knows how far it has to look without the other side's rows.
+For f(a, b) <= g(a) + h(b), the rows of each side determine how far to search, without the rows of the other side.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ from clickhouse_schema.datatypes import DOUBLE
 
 @dataclass(frozen=True, slots=True)
 class RadiusBounds:
-    """The radius is at most the sum of both, where a negative bound counts as 0, and so does None.
+    """Bounds of a radius, which is at most their sum. A negative bound and None count as 0.
 
-    A bound is NULL only where the radius is.
+    A bound is NULL only if the radius is NULL.
     """
 
     left: Expr | None
@@ -25,7 +25,7 @@ class RadiusBounds:
 
 
 def bound_radius(radius: Expr, left: frozenset[int], right: frozenset[int]) -> RadiusBounds | None:
-    """Bound a radius by what each side of a join knows.
+    """Bound a radius by expressions of each side of a join.
 
     Parameters
     ----------
@@ -37,7 +37,7 @@ def bound_radius(radius: Expr, left: frozenset[int], right: frozenset[int]) -> R
     Returns
     -------
     RadiusBounds or None
-        None if the radius uses other relations, or no bounds are known.
+        The bounds; None if the radius uses other relations, or no bounds are known.
     """
     used = find_used_relations(radius)
     if not used <= left | right:

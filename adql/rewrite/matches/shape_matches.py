@@ -1,12 +1,12 @@
 """Add a nearness of caps to CONTAINS or INTERSECTS between two tables, so that the join is planned as a cross-match.
 
-Two shapes that have a direction in common are no farther apart than the sum of the radii of their caps. A cap is a
-circle around the shape: around the direction of the sum of its vertices or centres, as wide as needed.
+The separation of two shapes that have a direction in common is at most the sum of the radii of their caps. A cap is a
+circle that contains the shape; its centre is the direction of the sum of the shape's vertices or centres.
 
     a JOIN b ON 1 = INTERSECTS(a.shape, b.shape)
     a JOIN b ON NEAR(centres of both caps, sum of their radii) AND 1 = INTERSECTS(a.shape, b.shape)
 
-Comes before the passes that read nearnesses.
+This pass runs before the passes that read nearnesses.
 """
 
 from __future__ import annotations
@@ -28,8 +28,9 @@ from clickhouse_schema.datatypes import BOOLEAN, DOUBLE, REGION_TEXTS
 #: The xtypes of shapes whose cap the emitter computes
 _CAPPED_XTYPES = ("circle", "range", "polygon", *REGION_TEXTS)
 
-#: Pairs from which testing all takes longer than planning a match: about 1 second where one shape is a point, 10 where
-#: neither is, for both sides have radii of their own then. Beside points, a table of unknown size counts as large.
+#: Number of pairs from which testing all pairs takes longer than a planned match: about 1 second if one shape is a
+#: point, and 10 seconds otherwise, because both sides have radii then. With points, a table of unknown size counts as
+#: large.
 _MIN_PAIRS_WITH_POINTS = 1_000_000
 _MIN_PAIRS_OF_SHAPES = 30_000_000
 
@@ -43,7 +44,7 @@ def add_cap_nearness(select: Select, context: TranslationContext) -> Select:
 
 
 class _CapColumns:
-    """The caps of the shapes in a SELECT's FROM, as columns of derived tables, which compute them once per row."""
+    """The caps of the shapes in FROM, as columns of derived tables, which compute them once per row."""
 
     def __init__(self, select: Select, context: TranslationContext) -> None:
         self._select = select
@@ -57,7 +58,7 @@ class _CapColumns:
         return combine_conjuncts([*added, *parts]) if added else condition
 
     def _make_nearness(self, condition: Expr) -> Expr | None:
-        """Return the nearness for a relation between shapes of two tables; None for others, and for MOCs."""
+        """Return the nearness for a relation between shapes of two tables; None for MOCs and other conditions."""
         if not (isinstance(condition, Call) and condition.name in SHAPE_RELATIONS):
             return None
         first, second = (find_used_relations(shape) for shape in condition.args)
@@ -73,7 +74,7 @@ class _CapColumns:
         return Call(BOOLEAN, "NEAR", (lon1, lat1, lon2, lat2, radius), span=condition.span)
 
     def _export_cap(self, shape: Expr) -> tuple[Expr, ...]:
-        """Return the longitude and latitude of a cap's centre and its radius as columns; a point has no radius."""
+        """Return columns with longitude and latitude of a cap's centre and with its radius; a point has no radius."""
         if shape.type.xtype == "point":
             return read_position(shape)
         [relation] = find_used_relations(shape)
@@ -91,7 +92,7 @@ class _CapColumns:
 
 
 def _is_worth_planning(condition: Call, first: Leaf, second: Leaf) -> bool:
-    """Return whether there are too many pairs to test all of them."""
+    """Return whether there are too many pairs to test them all."""
     first_rows, second_rows = find_row_count(first), find_row_count(second)
     is_known = first_rows is not None and second_rows is not None
     pairs = (first_rows or 0) * (second_rows or 0)

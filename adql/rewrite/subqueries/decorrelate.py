@@ -1,18 +1,18 @@
-"""Replace correlated subqueries by joins, since ClickHouse's own decorrelation returns wrong answers.
+"""Replace correlated subqueries by joins, because ClickHouse's decorrelation returns wrong results.
 
 subquery                               becomes
 WHERE [NOT] EXISTS, IN, NOT IN         a SEMI or ANTI join on the conditions that tie it to the outer query
 EXISTS elsewhere                       a LEFT JOIN of its keys; it is true where a key matches
 IN elsewhere                           LEFT JOINs of its keys with values, and of its keys with the number of NULLs
-a set function without GROUP BY        a LEFT JOIN of it grouped by its keys; without a match, its value of no rows
-any other scalar                       a LEFT JOIN of its rows, of which a key may have one
-in ON, where WHERE will not do         a column of the table that it uses
+a set function without GROUP BY        a LEFT JOIN of it, grouped by its keys; without a match, its value for no rows
+any other scalar                       a LEFT JOIN of its rows, of which each key may have one
+in ON, if WHERE would change it        a column of the table that it uses
 
     SELECT a.id, (SELECT COUNT(*) FROM b WHERE b.a = a.id) FROM a
     SELECT a.id, CASE WHEN k.n IS NULL THEN 0 ELSE k.n END
     FROM a LEFT JOIN (SELECT a, COUNT(*) AS n FROM b GROUP BY a) AS k ON a.id = k.a
 
-Comes before all other passes. This file brings the subqueries to WHERE, to the outputs and below groups;
+This pass runs before all other passes. This module moves the subqueries to WHERE, to the outputs and below groups;
 ``subquery_joins`` makes the joins.
 """
 
@@ -85,7 +85,7 @@ def _select_from_groups(select: Select, context: TranslationContext) -> Select:
 
 
 def _has_correlated_by_group(expr: Expr, keys: frozenset[Expr]) -> bool:
-    """Return whether a correlated subquery stands outside of set functions and keys, which are computed per row."""
+    """Return whether a correlated subquery is outside set functions and keys, which are computed per row."""
     if isinstance(expr, Aggregate) or expr in keys:
         return False
     return is_correlated(expr) or any(_has_correlated_by_group(child, keys) for child in expr.children)
@@ -131,14 +131,14 @@ def _move_conditions_to_where(select: Select) -> Select:
 
 
 def _compute_in_tables(select: Select, context: TranslationContext) -> Select:
-    """Make the correlated subqueries that are left in ON columns of derived tables around the tables that they use."""
+    """Make the remaining correlated subqueries of ON columns of derived tables around the tables that they use."""
     found: dict[int, list[Expr]] = {}
     in_on = (part for on in walk_join_conditions(select.from_) for part in _find_outermost_correlated(on))
     for part in in_on:
         used = {column.relation for column in walk_used_columns(part)}
         if len(used) > 1:
             raise AdqlUnsupported(
-                "a subquery in the ON of an outer join uses columns of more than one of the joined tables",
+                "a subquery in the ON of an outer join uses columns of several joined tables",
                 part.span,
                 "join these tables in a subquery in FROM, and use its columns",
             )

@@ -1,7 +1,7 @@
-"""Give a correlated subquery keys, which makes it a query of its own: the rows of an outer row are those of its key.
+"""Add keys to a correlated subquery, which make it independent: the rows for an outer row have the same key.
 
-Where only equalities tie the subquery to the outer query, the keys are its own sides of them; else it is joined to the
-outer query's values (``subquery_domains``).
+If only equalities tie the subquery to the outer query, the keys are its sides of the equalities. Otherwise it is joined
+to the values of the outer query (``subquery_domains``).
 
     (SELECT b.x FROM b WHERE b.a = a.id)       becomes SELECT b.a, b.x FROM b, joined by a.id = b.a
 """
@@ -36,8 +36,7 @@ __all__ = ["KeyedQuery", "OuterQuery", "add_keys", "add_keys_per_group"]
 class KeyedQuery:
     """A query whose first outputs are its keys.
 
-    ``ties`` has for each key the value of the outer row and the operator that compares them: ``=``, or ``SAME``, by
-    which NULL is NULL.
+    ``ties``: for each key, the value of the outer row and the operator that compares them, ``=`` or ``SAME``.
     """
 
     query: Query
@@ -47,10 +46,25 @@ class KeyedQuery:
 def add_keys(
     query: Query, outer: OuterQuery, context: TranslationContext, span: Span, *, is_exact: bool = False
 ) -> KeyedQuery:
-    """Return ``query`` with keys.
+    """Add keys to a correlated subquery.
 
-    ``is_exact``: no row may be computed for values that the outer query does not have. Raises AdqlUnsupported where the
-    outer query cannot be read twice.
+    Parameters
+    ----------
+    query
+        The subquery.
+    outer
+        The outer query.
+    context
+        Generates names.
+    span
+        The span of the subquery, for errors.
+    is_exact
+        Whether no row may be computed for values that the outer query does not have.
+
+    Raises
+    ------
+    AdqlUnsupported
+        If the outer query cannot be read twice.
     """
     keyed = None if is_one_row(query) else _key_by_equalities(query, context)
     if keyed is not None:
@@ -61,7 +75,7 @@ def add_keys(
 
 
 def add_keys_per_group(query: Select, outer: OuterQuery, context: TranslationContext, span: Span) -> KeyedQuery:
-    """Return set functions without GROUP BY with keys; omit the keys without matching rows."""
+    """Add keys to set functions without GROUP BY; keys without matching rows are omitted."""
     keyed = _key_by_equalities(query, context)
     if keyed is not None:
         return keyed
@@ -90,7 +104,7 @@ def _key_by_equalities(query: Query, context: TranslationContext) -> KeyedQuery 
 
 
 def _split_equality(condition: Expr, own: frozenset[int]) -> tuple[Expr, Expr] | None:
-    """Return the own and the outer side of an equality between them; None for any other condition."""
+    """Return the own side and the outer side of an equality; None for another condition."""
     if not (isinstance(condition, Call) and condition.name == "="):
         return None
     if has_subquery(condition):

@@ -1,4 +1,4 @@
-"""Set functions without GROUP BY: a query that has one row, even when it reads no rows."""
+"""Set functions without GROUP BY: queries that have one row, even if they read no rows."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from adql.ir import Aggregate, Call, Expr, Literal, Query, Select, transform_exp
 from adql.rewrite.trees.derived_tables import make_null
 from clickhouse_schema.datatypes import LONG, ColumnType
 
-#: An output that makes a query one of groups, and is NULL only where a LEFT JOIN finds no group
+#: An output that makes a query grouped, and is NULL only if a LEFT JOIN finds no group
 GROUP_MARK = Aggregate(LONG, "COUNT", ())
 
 
@@ -15,7 +15,7 @@ def is_one_row(query: Query) -> bool:
 
 
 def evaluate_without_rows(expr: Expr) -> Expr:
-    """Return the value of an expression of set functions over no rows: COUNT is 0, the others are NULL."""
+    """Return the value of an expression of set functions over no rows: COUNT is 0, other set functions are NULL."""
     return transform_expr(expr, _evaluate_aggregate)
 
 
@@ -26,5 +26,5 @@ def _evaluate_aggregate(expr: Expr) -> Expr:
 
 
 def make_typed_null(kind: ColumnType) -> Expr:
-    """Return NULL with a type that the engine sees, for arrays the empty array."""
+    """Return NULL with a type that the engine knows; an empty array for arrays."""
     return make_null(kind) if kind.is_array else Call(kind, "CAST", (make_null(kind),))

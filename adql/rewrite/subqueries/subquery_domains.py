@@ -1,4 +1,4 @@
-"""Join a subquery to the distinct values that the outer query has of the columns in question: its domain.
+"""Join a subquery to its domain: the distinct values of the outer columns that it uses.
 
 After Neumann and Kemper, Unnesting Arbitrary Queries, BTW 2015.
 
@@ -37,8 +37,8 @@ from adql.ir import (
 from adql.node_classes import replace
 from adql.rewrite.joins.join_trees import turn_right_joins
 from adql.rewrite.subqueries.single_group_queries import GROUP_MARK, evaluate_without_rows, is_one_row
-from adql.rewrite.subqueries.subquery_keys import limit_per_key, list_columns, prepend_keys, rename_outputs
-from adql.rewrite.trees.derived_tables import make_select, map_outputs
+from adql.rewrite.subqueries.subquery_keys import limit_per_key, prepend_keys, rename_outputs
+from adql.rewrite.trees.derived_tables import list_columns, make_select, map_outputs
 from adql.rewrite.trees.relation_trees import replace_relation
 from adql.rewrite.trees.repeatable_relations import is_repeatable
 from clickhouse_schema.datatypes import BOOLEAN
@@ -46,7 +46,7 @@ from clickhouse_schema.datatypes import BOOLEAN
 
 @dataclass(frozen=True, slots=True)
 class OuterQuery:
-    """The outer query: its FROM, and the conditions of its WHERE that a domain may use to read less of it."""
+    """The outer query: its FROM, and the conditions of its WHERE that a domain may use to read fewer rows."""
 
     from_: Relation
     filters: tuple[Expr, ...]
@@ -54,7 +54,7 @@ class OuterQuery:
 
 @dataclass(frozen=True, slots=True)
 class Domain:
-    """``SELECT DISTINCT values FROM the outer query``, for a subquery at ``span``."""
+    """``SELECT DISTINCT values FROM`` the outer query, for a subquery at ``span``."""
 
     values: Sequence[Column]
     select: Select
@@ -65,9 +65,25 @@ class Domain:
     def from_outer(
         cls, values: Sequence[Column], outer: OuterQuery, context: TranslationContext, span: Span, *, is_exact: bool
     ) -> Domain:
-        """Make the domain of ``values``; ``is_exact``: without values that only rows lost in joins have.
+        """Make the domain of columns.
 
-        Raises AdqlUnsupported if the outer query cannot be read twice.
+        Parameters
+        ----------
+        values
+            The columns.
+        outer
+            The outer query.
+        context
+            Generates names.
+        span
+            The span of the subquery, for errors.
+        is_exact
+            Whether to exclude values of rows that joins remove.
+
+        Raises
+        ------
+        AdqlUnsupported
+            If the outer query cannot be read twice.
         """
         source, filters = outer.from_, list(outer.filters)
         used = {value.relation for value in values}
@@ -76,17 +92,17 @@ class Domain:
             filters = [f for f in filters if {column.relation for column in walk_used_columns(f)} <= used]
         if not is_repeatable(source):
             raise AdqlUnsupported(
-                "a subquery is compared here with rows that may differ each time they are read (TOP, RAND)",
+                "this subquery depends on rows that may differ each time they are read (TOP, RAND)",
                 span,
-                "compare by equalities alone, or write a JOIN",
+                "use only equalities with columns of the outer query, or write a JOIN",
             )
-        # these aliases are replaced in each use of the domain
+        # each use of the domain replaces these aliases
         outputs = tuple(Output(value.name, value, value.field) for value in values)
         select = Select(source, combine_conjuncts(filters), (), None, outputs, True, (), None, 0)
         return cls(values, select, context, span)
 
     def join_query(self, query: Query) -> Query:
-        """Return ``query`` for each row of the domain, whose values come first among the outputs."""
+        """Return ``query`` for each row of the domain, with the values of the domain as first outputs."""
         if isinstance(query, SetOperation):
             return self._join_set_operation(query)
         if is_one_row(query):
@@ -94,7 +110,7 @@ class Domain:
         return self.join_select(query)
 
     def join_select(self, query: Select) -> Query:
-        """Return ``query`` for each row of the domain that has rows of it."""
+        """Return ``query`` for each row of the domain for which it has rows."""
         derived = self._make_derived()
         names = map_outputs(self.values, derived)
         select, ties = self._join_inner_tables(query, names)
@@ -118,7 +134,7 @@ class Domain:
         return limit_per_key(combined, query, count, self.context)
 
     def _join_with_empty_groups(self, query: Select) -> Select:
-        """Return a row for each row of the domain, also where the set functions of ``query`` have no rows."""
+        """Return a row for each row of the domain, even if the set functions of ``query`` have no rows."""
         having = Literal(BOOLEAN, False) if query.limit == 0 or query.offset else query.having
         exprs = [*(output.expr for output in query.outputs), *([] if having is None else [having])]
         plain = replace(make_select(query.from_, [*exprs, GROUP_MARK], self.context), where=query.where)
@@ -136,23 +152,24 @@ class Domain:
         ties = [Call(BOOLEAN, "SAME", (names[value], key)) for value, key in zip(self.values, keys, strict=True)]
         joined = Join("LEFT", rows, grouped, combine_conjuncts([*ties]))
         outputs, conditions = shown[: len(query.outputs)], shown[len(query.outputs) :]
-        whole = make_select(joined, [*names.values(), *outputs], self.context, conditions)
-        return rename_outputs(whole, [*(o.alias for o in whole.outputs[:count]), *(o.alias for o in query.outputs)])
+        complete = make_select(joined, [*names.values(), *outputs], self.context, conditions)
+        aliases = [*(o.alias for o in complete.outputs[:count]), *(o.alias for o in query.outputs)]
+        return rename_outputs(complete, aliases)
 
     def _make_derived(self) -> Derived:
-        """Return the domain with aliases of its own."""
+        """Return the domain with new aliases."""
         outputs = tuple(replace(output, alias=self.context.names.new_alias()) for output in self.select.outputs)
         return Derived(self.context.names.new_relation(), replace(self.select, outputs=outputs))
 
     def _join_inner_tables(self, select: Select, names: dict[Column, Column]) -> tuple[Select, list[Expr]]:
-        """Join the correlated derived tables of FROM to the domain, and return the conditions that tie them to it."""
+        """Join the correlated derived tables of FROM to the domain; return also the conditions that tie them to it."""
         ties: list[Expr] = []
         for leaf in [*walk_leaves(select.from_)]:
             if not (isinstance(leaf, Derived) and find_free_columns(leaf.query)):
                 continue
             if not _has_only_inner_joins(select.from_):
                 raise AdqlUnsupported(
-                    "a subquery in FROM uses columns of the outer query in an outer join",
+                    "a subquery in an outer join uses columns of the outer query",
                     self.span,
                     "write it as an INNER JOIN",
                 )
@@ -164,7 +181,7 @@ class Domain:
         return select, ties
 
     def _join_from(self, domain: Derived, tree: Relation) -> Relation:
-        """Join the domain to a FROM, some of whose ON may use it."""
+        """Join the domain to a FROM whose ON may use it."""
         tree = turn_right_joins(tree)
         if not _uses_in_on(tree, domain):
             return Join("INNER", domain, tree, None)

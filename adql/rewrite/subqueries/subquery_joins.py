@@ -1,4 +1,4 @@
-"""Make joins of correlated subqueries in WHERE and in expressions (see ``decorrelate``)."""
+"""Replace correlated subqueries in WHERE and in expressions by joins (see ``decorrelate``)."""
 
 from __future__ import annotations
 
@@ -35,8 +35,7 @@ from adql.ir import (
 from adql.node_classes import replace
 from adql.rewrite.subqueries.keyed_subqueries import KeyedQuery, OuterQuery, add_keys, add_keys_per_group
 from adql.rewrite.subqueries.single_group_queries import GROUP_MARK, evaluate_without_rows, is_one_row, make_typed_null
-from adql.rewrite.subqueries.subquery_keys import list_columns
-from adql.rewrite.trees.derived_tables import ONE, make_derived, make_select, map_outputs
+from adql.rewrite.trees.derived_tables import ONE, list_columns, make_derived, make_select, map_outputs
 from adql.rewrite.trees.relation_trees import collect_numbers, has_subquery
 from clickhouse_schema.datatypes import BOOLEAN, LONG
 
@@ -44,7 +43,7 @@ _TRUE, _FALSE = Literal(BOOLEAN, True), Literal(BOOLEAN, False)
 
 
 def join_subqueries(select: Select, context: TranslationContext) -> Select:
-    """Return ``select`` with one or two joins for each correlated subquery of its WHERE, outputs and other clauses."""
+    """Return ``select`` with one or two joins instead of each correlated subquery."""
     return _SubqueryJoiner(select, context).join_all()
 
 
@@ -68,7 +67,7 @@ class _SubqueryJoiner:
     # --- conditions of WHERE ------------------------------------------------------------------------------------------
 
     def _join_condition(self, condition: Expr) -> tuple[Expr, ...]:
-        """Return what is left of a conjunct of WHERE once a join does the rest."""
+        """Return the conditions that replace a conjunct of WHERE, together with a join."""
         is_negated, inner = False, condition
         while isinstance(inner, Call) and inner.name == "NOT":
             is_negated, inner = not is_negated, inner.args[0]
@@ -80,7 +79,7 @@ class _SubqueryJoiner:
         return (condition,) if left is None else left
 
     def _join_semi(self, inner: Exists | InSubquery, kind: str) -> tuple[Expr, ...] | None:
-        """Join for EXISTS or IN, and return the conditions on the left alone; None if the subquery is too intricate."""
+        """Join for EXISTS or IN; return the conditions on only the left side, or None for a complex subquery."""
         select = _reduce_to_rows(inner.query) if isinstance(inner, Exists) else _reduce_to_values(inner.query)
         if select is None or not is_correlated_by_where(select):
             return None
@@ -95,7 +94,7 @@ class _SubqueryJoiner:
         left_only = [tie for tie in ties if all(column.relation not in own for column in walk_used_columns(tie))]
         ties = [tie for tie in ties if tie not in left_only]
         used = [*dict.fromkeys(c for tie in ties for c in walk_used_columns(tie) if c.relation in own)]
-        # a condition on the left alone is no condition of a join until it equals a column of the right
+        # a condition on only the left side must equal a column of the right side to be a condition of the join
         exports: list[Expr] = [*used, *([_TRUE] if left_only and kind == "ANTI" else [])]
         right = make_derived(select.from_, exports, self._context, local)
         names = map_outputs(exports, right)
@@ -108,7 +107,7 @@ class _SubqueryJoiner:
     # --- values -------------------------------------------------------------------------------------------------------
 
     def _replace_subquery(self, expr: Expr) -> Expr:
-        """Return a correlated subquery as an expression of joined columns, any other ``expr`` unchanged."""
+        """Return a correlated subquery as an expression of joined columns, and other expressions unchanged."""
         if not is_correlated(expr):
             return expr
         if expr not in self._values:
@@ -135,7 +134,7 @@ class _SubqueryJoiner:
         return _is_not_null(self._join_mark(found, len(found.ties)))
 
     def _compute_in(self, expr: InSubquery) -> Expr:
-        """Return TRUE with an equal value, NULL beside NULLs, FALSE without rows."""
+        """Return TRUE if a value is equal, else NULL if a value is NULL, else FALSE."""
         found = self._add_keys(expr.query, expr)
         matched = self._join_mark(found, len(found.ties) + 1, expr.operand)
         rows = Derived(self._context.names.new_relation(), found.query)
@@ -165,12 +164,12 @@ class _SubqueryJoiner:
         rows = Derived(self._context.names.new_relation(), found.query)
         *keys, column = list_columns(rows)
         least, count = Aggregate(expr.type, "MIN", (column,)), Aggregate(LONG, "COUNT", ())
-        only = Call(expr.type, "ONLY ONE", (least, count))  # raises an error for more rows
+        only = Call(expr.type, "ONLY ONE", (least, count))  # raises an error if there are more rows
         grouped = replace(make_select(rows, [*keys, only], self._context), group_by=tuple(keys))
         return self._join_left(grouped, found)[0]
 
     def _compute_of_one_row(self, query: Select, value: Expr, if_absent: Expr) -> Expr:
-        """Return ``value`` of the row of set functions without GROUP BY; ``if_absent`` if TOP or OFFSET remove it."""
+        """Return ``value`` of the row of set functions without GROUP BY; ``if_absent`` if TOP or OFFSET removes it."""
         if query.limit == 0 or query.offset:
             return if_absent
         if isinstance(value, Literal):
@@ -196,7 +195,7 @@ class _SubqueryJoiner:
         return self._join_left(marked, found, () if operand is None else (operand,))[0]
 
     def _join_left(self, query: Query, found: KeyedQuery, values: Sequence[Expr] = ()) -> list[Column]:
-        """Join ``query`` by its first outputs, the keys of ``found`` and then ``values``; return its other columns."""
+        """Join ``query`` by its first outputs, the keys of ``found`` and then ``values``; return the other columns."""
         right = Derived(self._context.names.new_relation(), query)
         columns = list_columns(right)
         ties = [*found.ties, *((value, "=") for value in values)]
@@ -205,11 +204,11 @@ class _SubqueryJoiner:
         return columns[len(ties) :]
 
 
-# --- subqueries reduced to what matters -------------------------------------------------------------------------------
+# --- reduced subqueries -----------------------------------------------------------------------------------------------
 
 
 def _reduce_to_rows(query: Query) -> Select | None:
-    """Return a SELECT without groups that has a row whenever ``query`` has one; None if it is not that simple."""
+    """Return a SELECT without groups that has a row if and only if ``query`` has; None if ``query`` is too complex."""
     if not isinstance(query, Select) or query.limit == 0 or query.offset or query.having is not None:
         return None
     if is_one_row(query):
@@ -218,7 +217,7 @@ def _reduce_to_rows(query: Query) -> Select | None:
 
 
 def _reduce_to_values(query: Query) -> Select | None:
-    """Return a SELECT without groups that has the same set of values; None if it is not that simple."""
+    """Return a SELECT without groups that has the same set of values; None if ``query`` is too complex."""
     if not isinstance(query, Select) or query.limit is not None or query.offset or query.is_grouped:
         return None
     value = query.outputs[0].expr
@@ -228,7 +227,7 @@ def _reduce_to_values(query: Query) -> Select | None:
 
 
 def _reduce_to_existence(query: Query, context: TranslationContext) -> Query:
-    """Return the query without what does not decide whether it has a row."""
+    """Return the query without the parts that are irrelevant to whether it has a row."""
     if query.limit and not query.offset:
         query = replace(query, limit=None)
     if not isinstance(query, Select) or query.limit is not None or query.offset:
@@ -242,7 +241,7 @@ def _reduce_to_existence(query: Query, context: TranslationContext) -> Query:
 
 
 def _compare_member(operand: Expr, value: Expr, *, is_strict: bool) -> Expr:
-    """Return ``operand = value``, true beside NULLs unless ``is_strict``: NOT IN is not true there."""
+    """Return ``operand = value``; for a NULL, it is true unless ``is_strict``, so that NOT IN is not true."""
     equal = Call(BOOLEAN, "=", (operand, value))
     if is_strict or not (_may_be_null(operand) or _may_be_null(value)):
         return equal

@@ -1,4 +1,4 @@
-"""Put keys in front of a subquery's outputs, so that it answers for all outer rows at once.
+"""Add keys before the outputs of a subquery, so that one query answers for all outer rows.
 
 SELECT TOP 2 x FROM b ORDER BY y                       for each b.a
 SELECT a, x FROM (SELECT a, x, ROW_NUMBER() OVER (PARTITION BY a ORDER BY y) AS n FROM b) WHERE n <= 2
@@ -10,7 +10,6 @@ from collections.abc import Sequence
 
 from adql.ir import (
     Call,
-    Column,
     Derived,
     Expr,
     Literal,
@@ -23,17 +22,12 @@ from adql.ir import (
     transform_expr,
 )
 from adql.node_classes import replace
-from adql.rewrite.trees.derived_tables import make_select
+from adql.rewrite.trees.derived_tables import list_columns, make_select
 from clickhouse_schema.datatypes import BOOLEAN, LONG
 
 
-def list_columns(derived: Derived) -> list[Column]:
-    """Return the columns of a derived table."""
-    return [Column(o.expr.type, derived.relation, o.alias, o.field) for o in derived.query.outputs]
-
-
 def prepend_keys(select: Select, keys: Sequence[Expr], context: TranslationContext) -> Query:
-    """Return ``select`` with the keys as its first outputs, and its groups, windows and TOP made per key."""
+    """Return ``select`` with the keys as first outputs, and with groups, windows and TOP per key."""
 
     def partition_by_keys(expr: Expr) -> Expr:
         if isinstance(expr, Windowed):
@@ -52,7 +46,7 @@ def prepend_keys(select: Select, keys: Sequence[Expr], context: TranslationConte
 def limit_per_key(plain: Query, limited: Query, keys: int, context: TranslationContext) -> Query:
     """Return the rows of ``plain`` that ORDER BY, TOP and OFFSET of ``limited`` leave for each key.
 
-    ``keys`` is the number of outputs of ``plain`` that are keys; they come first.
+    ``keys``: the number of first outputs of ``plain`` that are keys.
     """
     if limited.limit is None and not limited.offset:
         return plain
@@ -71,7 +65,7 @@ def limit_per_key(plain: Query, limited: Query, keys: int, context: TranslationC
 
 
 def _output_order(plain: Query, limited: Query, context: TranslationContext) -> tuple[Query, list[int]]:
-    """Return ``plain`` with outputs for all ORDER BY expressions of ``limited``, and the indices of these."""
+    """Return ``plain`` with outputs for all ORDER BY expressions of ``limited``, and the indexes of these outputs."""
     indices = []
     for order in limited.order_by:
         index = next((i for i, output in enumerate(plain.outputs) if output.expr == order.expr), None)

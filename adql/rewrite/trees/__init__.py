@@ -1,1 +1,1 @@
-"""What several passes share: readers and editors of join trees, derived tables, repeatable relations. No passes."""
+"""Functions that several passes share: on join trees, derived tables and repeatable relations."""

@@ -1,11 +1,11 @@
-"""Collocated joins: those whose partners each shard has itself, among its own rows or in its overlap.
+"""Collocated joins, for which each shard has all partners of its rows, among its own rows or in its overlap.
 
-* By nearness: the radius, added up along a chain of matches, is at most the overlap radius of the right table. The
-  shard reads its own rows and the overlap (``MARGIN``).
-* By equality of a foreign key with its parent's key: children are stored on their parent's shard. The shard reads its
-  own rows (``LOCAL``).
+* By nearness: the sum of the radii along a chain of matches is at most the overlap radius of the right table. The shard
+  reads its own rows and the overlap (``MARGIN``).
+* By equality of a foreign key with its parent's key: children are stored on the shard of their parent. The shard reads
+  its own rows (``LOCAL``).
 
-The matches of ``counted_matches`` and ``merged_matches`` ask for this, and ``distribute`` after all other passes.
+``counted_matches``, ``merged_matches`` and, after all other passes, ``distribute`` use this.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ _AXES = ("X", "Y", "Z")
 
 
 def _find_series_scan(leaf: Relation) -> Scan | None:
-    """Like ``find_sharded_scan``, but allow GROUP BY, windows and DISTINCT by the parent: those rows share a shard."""
+    """Do the same as ``find_sharded_scan``, but allow groups, windows and DISTINCT by the parent (one shard each)."""
     if not isinstance(leaf, Derived) or leaf.computed_on or isinstance(leaf.query, SetOperation):
         return find_sharded_scan(leaf)
     query = leaf.query
@@ -72,7 +72,7 @@ def _has_parent_key(scan: Scan, exprs: Sequence[Expr], tree: Relation) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class _ShardRows:
-    """Rows of a table that a shard has: within ``reach`` degrees of its cells; ``is_own``: without the overlap."""
+    """Rows of a table that a shard has, within ``reach`` degrees of its cells. ``is_own``: without the overlap."""
 
     scan: Scan
     reach: float
@@ -100,7 +100,7 @@ class Collocation:
                 self._rows[right.relation] = found[1]
 
     def find_part(self, join: Join) -> str | None:
-        """Return the part of the right table that holds all partners of a shard's rows; None if no part does."""
+        """Return the part of the right table that has all partners of a shard's rows; None if no part has."""
         return self._parts[next(walk_leaves(join.right)).relation]
 
     def _find_partners(self, right: Leaf, conditions: list[Expr]) -> tuple[str, _ShardRows] | None:
@@ -119,7 +119,7 @@ class Collocation:
     # --- by nearness --------------------------------------------------------------------------------------------------
 
     def _find_reach(self, right: Leaf, condition: Expr) -> float | None:
-        """Return the degrees from the shard's cells within which a nearness finds its partners; None if unknown."""
+        """Return the maximum distance in degrees of partners by nearness from the shard's cells; None if unknown."""
         near = _read_nearness(condition)
         radius = None if near is None else evaluate_constant(near.radius)
         if near is None or radius is None or radius < 0:
@@ -131,7 +131,7 @@ class Collocation:
         return None
 
     def _find_position(self, exprs: Sequence[Expr]) -> int | None:
-        """Return the relation whose table's position these coordinates, or components of a unit vector, are."""
+        """Return the relation whose table has these coordinates, or unit vector, as its position; None without one."""
         numbers = {part.relation for expr in exprs for part in walk_expr(expr) if isinstance(part, Column)}
         if len(numbers) != 1:
             return None
@@ -161,7 +161,7 @@ class Collocation:
         return False
 
     def _find_equal_columns(self, right: Leaf, condition: Expr) -> Iterator[tuple[int, str, str]]:
-        """Yield (the other relation, stored column of ``right``, stored column of the other) of an equality."""
+        """Yield, for an equality, the other relation and the stored columns of ``right`` and of the other relation."""
         if not (isinstance(condition, Call) and condition.name == "="):
             return
         for own, other in (condition.args, condition.args[::-1]):
@@ -173,14 +173,29 @@ class Collocation:
 
 
 def has_pairs_on_shards(select: Select, join: Join, one: Leaf, other: Leaf) -> bool:
-    """Return whether each shard has the partners of its own rows of ``one``, a side of ``join``, in its overlap."""
+    """Return whether each shard has the partners of its own rows.
+
+    Parameters
+    ----------
+    select
+        The SELECT of the join.
+    join
+        A match of two tables.
+    one, other
+        The side whose rows are the shard's own, and the side of the partners.
+
+    Returns
+    -------
+    bool
+        True if all partners are among the shard's rows of ``other`` and its overlap.
+    """
     if find_sharded_scan(one) is None or any(map(has_subquery, walk_select_expressions(select))):
         return False
     inside = (query for leaf in (one, other) if isinstance(leaf, Derived) for query in walk_selects(leaf.query))
     if any(has_subquery(expr) for query in inside for expr in walk_select_expressions(query)):
         return False
-    turned = replace(join, left=one, right=other)
-    return Collocation(replace(select, from_=turned)).find_part(turned) == MARGIN
+    ordered = replace(join, left=one, right=other)
+    return Collocation(replace(select, from_=ordered)).find_part(ordered) == MARGIN
 
 
 def _read_nearness(condition: Expr) -> Nearness | VectorNearness | None:
@@ -190,7 +205,7 @@ def _read_nearness(condition: Expr) -> Nearness | VectorNearness | None:
 
 
 def _list_kinships(scan: Scan, other: Scan) -> Iterator[list[tuple[str, str]]]:
-    """Yield the pairs of columns whose equality makes rows of two tables belong to the same parent."""
+    """Yield the pairs of columns whose equality means that rows of two tables have the same parent."""
     own_key, other_key = scan.entry.table.parent_key, other.entry.table.parent_key
     if own_key is not None and own_key.referenced_table == other.entry.qualified_name:
         yield [*zip(own_key.columns, own_key.referenced_columns, strict=True)]
@@ -207,7 +222,20 @@ def _have_like_types(one: Column, other: Column) -> bool:
 
 
 def inline_derived_outputs(expr: Expr, leaves: Mapping[int, Relation]) -> Expr:
-    """Return the expression in stored tables' columns, as far as the derived tables are SELECTs."""
+    """Write an expression in terms of columns of stored tables.
+
+    Parameters
+    ----------
+    expr
+        The expression.
+    leaves
+        Relation number -> leaf of FROM.
+
+    Returns
+    -------
+    Expr
+        The expression; columns of derived tables that are not SELECTs remain.
+    """
 
     def change(part: Expr) -> Expr:
         leaf = leaves.get(part.relation) if isinstance(part, Column) else None
@@ -220,7 +248,7 @@ def inline_derived_outputs(expr: Expr, leaves: Mapping[int, Relation]) -> Expr:
 
 
 def _numbers_rows(leaf: Relation) -> bool:
-    """Return whether rows have numbers, which would differ between copies of a row on two shards."""
+    """Return whether rows are numbered; the numbers would differ between copies of a row on two shards."""
     if not isinstance(leaf, Derived) or not isinstance(leaf.query, Select):
         return False
     parts = (part for expr in walk_select_expressions(leaf.query) for part in walk_expr(expr))

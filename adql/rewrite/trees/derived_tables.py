@@ -1,4 +1,4 @@
-"""Make parts of FROM derived tables, with the columns that the query uses of them."""
+"""Functions that make derived tables of parts of FROM, with the columns that the query uses."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ AnyExpr = TypeVar("AnyExpr", bound=Expr)
 class DerivedBuilder:
     """Makes a derived table of ``relation``, a part of the FROM of ``select``.
 
-    Its outputs are the columns that the rest of ``select`` uses, and what ``export_expr`` adds before
+    Its outputs are the columns that the rest of ``select`` uses, and the expressions that ``export_expr`` adds before
     ``build_derived``.
     """
 
@@ -53,7 +53,7 @@ class DerivedBuilder:
         self._alias = {output.expr: output.alias for output in self._outputs}
 
     def export_expr(self, expr: Expr) -> Column:
-        """Return the column of the derived table that holds an expression over ``relation``."""
+        """Return the column of the derived table with the value of an expression over ``relation``."""
         alias = self._alias.get(expr)
         if alias is None:
             alias = self._context.names.new_alias()
@@ -91,7 +91,24 @@ class DerivedBuilder:
 def wrap_relation(
     select: Select, relation: Relation, context: TranslationContext, where: Sequence[Expr] = ()
 ) -> Select:
-    """Return ``select`` with a part of its FROM as the derived table ``(SELECT ... FROM relation WHERE where)``."""
+    """Replace a part of FROM by the derived table ``(SELECT ... FROM relation WHERE where)``.
+
+    Parameters
+    ----------
+    select
+        The SELECT.
+    relation
+        The part of its FROM.
+    context
+        Generates relation numbers and aliases.
+    where
+        Conditions on columns of ``relation``, which the derived table gets.
+
+    Returns
+    -------
+    Select
+        The SELECT, with all columns of ``relation`` read from the derived table.
+    """
     builder = DerivedBuilder(relation, select, context)
     derived = builder.build_derived(where)
     return builder.rename_select(replace(select, from_=replace_relation(select.from_, relation, derived)))
@@ -100,14 +117,48 @@ def wrap_relation(
 def make_derived(
     from_: Relation, exprs: Sequence[Expr], context: TranslationContext, where: Sequence[Expr] = ()
 ) -> Derived:
-    """Return ``(SELECT exprs FROM from_ WHERE where)``."""
+    """Make the derived table ``(SELECT exprs FROM from_ WHERE where)``.
+
+    Parameters
+    ----------
+    from_
+        Its FROM.
+    exprs
+        The expressions of its outputs; 1 if there are none.
+    context
+        Generates relation numbers and aliases.
+    where
+        The conjuncts of its WHERE.
+
+    Returns
+    -------
+    Derived
+        The derived table, with new aliases; see ``map_outputs``.
+    """
     return Derived(context.names.new_relation(), make_select(from_, exprs, context, where))
 
 
 def make_select(
     from_: Relation, exprs: Sequence[Expr], context: TranslationContext, where: Sequence[Expr] = ()
 ) -> Select:
-    """Return ``SELECT exprs FROM from_ WHERE where``; SELECT 1 if there are no ``exprs``."""
+    """Make ``SELECT exprs FROM from_ WHERE where``.
+
+    Parameters
+    ----------
+    from_
+        Its FROM.
+    exprs
+        The expressions of its outputs; 1 if there are none.
+    context
+        Generates relation numbers and aliases.
+    where
+        The conjuncts of its WHERE.
+
+    Returns
+    -------
+    Select
+        The SELECT, with new aliases.
+    """
     exprs = exprs or (ONE,)
     aliases = [context.names.new_alias() for _ in exprs]
     outputs = tuple(Output(alias, expr, derive_field(expr, alias)) for alias, expr in zip(aliases, exprs, strict=True))
@@ -115,7 +166,20 @@ def make_select(
 
 
 def map_outputs(exprs: Sequence[AnyExpr], derived: Derived) -> dict[AnyExpr, Column]:
-    """Return the columns of a derived table of ``make_derived`` by the expressions that they hold."""
+    """Map expressions to the columns of a derived table of ``make_derived``.
+
+    Parameters
+    ----------
+    exprs
+        The expressions from which ``make_derived`` made it.
+    derived
+        The derived table.
+
+    Returns
+    -------
+    dict
+        Expression -> column of the derived table.
+    """
     return dict(zip(exprs, list_columns(derived), strict=bool(exprs)))
 
 
@@ -125,14 +189,27 @@ def list_columns(derived: Derived) -> list[Column]:
 
 
 def is_row_by_row(query: Query) -> bool:
-    """Return whether a query returns rows of its FROM, at most one for each and whatever the other rows are."""
+    """Return whether each row of a query comes from one row of its FROM, independently of the other rows."""
     if not isinstance(query, Select) or query.limit is not None or query.offset:
         return False
     return not (query.is_grouped or query.distinct or has_window(query))
 
 
 def make_union(left: Select, right: Select, context: TranslationContext) -> Derived:
-    """Return ``(left UNION ALL right)``, with the types and fields of ``left``."""
+    """Make the derived table ``(left UNION ALL right)``.
+
+    Parameters
+    ----------
+    left, right
+        SELECTs with the same number of outputs.
+    context
+        Generates relation numbers and aliases.
+
+    Returns
+    -------
+    Derived
+        The derived table, with the types and fields of ``left``.
+    """
     number = context.names.new_relation()
     outputs = tuple(
         Output(context.names.new_alias(), Column(o.expr.type, number, o.alias, o.field), o.field) for o in left.outputs
@@ -141,7 +218,20 @@ def make_union(left: Select, right: Select, context: TranslationContext) -> Deri
 
 
 def rename_columns(select: Select, names: Mapping[Column, Column]) -> Select:
-    """Return ``select`` with columns replaced."""
+    """Replace columns of a SELECT.
+
+    Parameters
+    ----------
+    select
+        The SELECT.
+    names
+        Column -> the column that replaces it.
+
+    Returns
+    -------
+    Select
+        The changed SELECT.
+    """
 
     def change(part: Expr) -> Expr:
         return names.get(part, part) if isinstance(part, Column) else part
@@ -150,13 +240,26 @@ def rename_columns(select: Select, names: Mapping[Column, Column]) -> Select:
 
 
 def make_null(kind: ColumnType) -> Expr:
-    """Return NULL of a type; for arrays this is the empty array."""
+    """Return NULL of a type; an empty array for arrays."""
     null = Literal(UNTYPED, None)
     return Call(kind, "COALESCE", (null,)) if kind.is_array else null
 
 
 def find_columns_used_outside(relation: Relation, select: Select) -> list[Column]:
-    """Return the columns of a part of FROM that the rest of ``select`` uses, each once."""
+    """Find the columns of a part of FROM that the rest of a SELECT uses.
+
+    Parameters
+    ----------
+    relation
+        The part of FROM.
+    select
+        The SELECT.
+
+    Returns
+    -------
+    list[Column]
+        The columns, each once.
+    """
     inside = collect_numbers(relation)
     outside = walk_select_expressions(replace(select, from_=_remove_conditions_inside(select.from_, relation)))
     return [*dict.fromkeys(c for e in outside for c in walk_columns(e) if c.relation in inside)]

@@ -1,4 +1,4 @@
-"""Readers and editors of join trees that several passes share."""
+"""Functions that read and change join trees."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from adql.node_classes import replace
 
 Leaf = Scan | Derived
 
-#: The relations that each side of an equality uses
+#: The numbers of the relations that each side of an equality uses
 EqualitySides = tuple[set[int], set[int]]
 
 
@@ -37,30 +37,69 @@ def collect_numbers(relation: Relation) -> frozenset[int]:
 
 
 def find_used_relations(expr: Expr) -> set[int]:
-    """Return the numbers of the relations whose columns an expression uses, subqueries aside."""
+    """Return the numbers of the relations whose columns an expression uses, without its subqueries."""
     return {column.relation for column in walk_columns(expr)}
 
 
 def has_subquery(expr: Expr) -> bool:
-    """Return whether a part of an expression is a subquery."""
+    """Return whether an expression contains a subquery."""
     return any(isinstance(part, SUBQUERIES) for part in walk_expr(expr))
 
 
 def is_join_equality(condition: Expr, join: Join) -> bool:
-    """Whether a condition is ``f(columns of one side) = g(columns of the other)``, or SAME, by which NULL is NULL."""
+    """Return whether a condition is an equality, or SAME, of columns of one side with columns of the other side.
+
+    Parameters
+    ----------
+    condition
+        The condition.
+    join
+        The join.
+
+    Returns
+    -------
+    bool
+        True if ClickHouse can join by the condition.
+    """
     sides = find_equality_sides(condition)
     return sides is not None and is_across(*sides, collect_numbers(join.right))
 
 
 def joins_both_sides(condition: Expr, join: Join) -> bool:
-    """Return whether a condition uses columns of both sides of a join, and no others."""
+    """Return whether a condition uses columns of both sides of a join, and no other columns.
+
+    Parameters
+    ----------
+    condition
+        The condition.
+    join
+        The join.
+
+    Returns
+    -------
+    bool
+        False also for a condition that uses columns of an outer query.
+    """
     left, right = collect_numbers(join.left), collect_numbers(join.right)
     used = find_used_relations(condition)
     return bool(used & left and used & right) and used <= left | right
 
 
 def has_join_key(join: Join, conditions: Iterable[Expr]) -> bool:
-    """Whether a join finds partners by equal values: an equality with what is the same in all rows finds none."""
+    """Return whether a join finds partners by equal values.
+
+    Parameters
+    ----------
+    join
+        The join.
+    conditions
+        The conjuncts of its ON.
+
+    Returns
+    -------
+    bool
+        True if one of them is an equality of both sides; an equality with a constant column does not count.
+    """
     constants = {
         (leaf.relation, output.alias)
         for leaf in walk_leaves(join.right)
@@ -83,14 +122,40 @@ def find_equality_sides(condition: Expr) -> EqualitySides | None:
 
 
 def is_across(one: set[int], other: set[int], right: frozenset[int]) -> bool:
-    """Whether one set of relations is wholly in the ``right`` side of a join and the other wholly outside of it."""
+    """Return whether a condition on two sets of relations crosses a join.
+
+    Parameters
+    ----------
+    one, other
+        The relation numbers of both sets.
+    right
+        The relation numbers of the right side of the join.
+
+    Returns
+    -------
+    bool
+        True if one set is in ``right`` and the other is outside it; False if a set is empty.
+    """
     if not one or not other:
         return False
     return (one <= right and right.isdisjoint(other)) or (other <= right and right.isdisjoint(one))
 
 
 def replace_relation(relation: Relation, old: Relation, new: Relation) -> Relation:
-    """Return the join tree with the node ``old`` replaced."""
+    """Replace a node of a join tree.
+
+    Parameters
+    ----------
+    relation
+        The join tree.
+    old, new
+        The node, compared by identity, and the node that replaces it.
+
+    Returns
+    -------
+    Relation
+        The changed join tree.
+    """
     if relation is old:
         return new
     if not isinstance(relation, Join):
@@ -99,7 +164,20 @@ def replace_relation(relation: Relation, old: Relation, new: Relation) -> Relati
 
 
 def map_conditions(relation: Relation, change: Callable[[Join], Expr | None]) -> Relation:
-    """Return the join tree with ``change(join)`` as the ON of each join, from the root down."""
+    """Change the ON of each join of a join tree, starting at the root.
+
+    Parameters
+    ----------
+    relation
+        The join tree.
+    change
+        Returns the new condition of a join.
+
+    Returns
+    -------
+    Relation
+        The changed join tree.
+    """
     if not isinstance(relation, Join):
         return relation
     condition = change(relation)

@@ -1,4 +1,4 @@
-"""Which relations answer the same each time they are read: only these may stand in a query more often than written."""
+"""The relations that return the same rows each time they are read. A pass may repeat only these in a query."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ from adql.ir import (
     walk_selects,
 )
 
-#: Set functions whose value does not depend on the order of rows, as sums of floating-point numbers do
+#: Set functions whose value is independent of the order of rows, unlike sums of floating-point numbers
 _STEADY_AGGREGATES = ("COUNT", "MIN", "MAX")
 
 _UNSTEADY_CALLS = (*RANDOM_SQL, "ROW NUMBER")
 
 
 def has_random_answer(query: Query) -> bool:
-    """Return whether random numbers or a sample make the answer differ each time."""
+    """Return whether a query has random numbers or a sample, which change its result."""
     parts = (
         part for select in walk_selects(query) for expr in walk_select_expressions(select) for part in walk_expr(expr)
     )
@@ -40,7 +40,7 @@ def is_repeatable(relation: Relation) -> bool:
 
 
 def is_repeatable_query(query: Query) -> bool:
-    """Return whether a query has the same rows each time: no part depends on an order of rows or on chance."""
+    """Return whether a query has the same rows each time: nothing depends on the order of rows or on chance."""
     if query.limit is not None or query.offset:
         return False
     if isinstance(query, SetOperation):
@@ -51,7 +51,7 @@ def is_repeatable_query(query: Query) -> bool:
 
 
 def is_deterministic(expr: Expr) -> bool:
-    """Return whether an expression has the same value each time, if its operands have."""
+    """Return whether an expression has the same value each time if its operands have the same values."""
     if isinstance(expr, SUBQUERIES):
         return is_repeatable_query(expr.query)
     if isinstance(expr, Aggregate):

@@ -1,4 +1,4 @@
-"""What a pass returns if it has found something besides rewriting."""
+"""The result of a pass that has also found a fact."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ AnyQuery = TypeVar("AnyQuery", bound=Query, covariant=True)
 
 @node_class(frozen=True, slots=True)
 class Rewritten(Generic[AnyQuery]):
-    """A rewritten query, and what was found in it.
+    """A rewritten query, and the fact that was found in it.
 
     Attributes
     ----------

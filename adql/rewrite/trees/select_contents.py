@@ -1,4 +1,4 @@
-"""What the expressions of a SELECT contain, found in one walk: by it the passes know whether they have work."""
+"""The contents of the expressions of a SELECT, found in one walk, which decide whether a pass is needed."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from adql.ir import Call, Column, Expr, Literal, Select, walk_join_conditions, w
 
 
 class Parts(NamedTuple):
-    """Parts of expressions, without those of subqueries.
+    """The parts of expressions, without the contents of subqueries.
 
-    ``calls``: the names of calls. ``columns``: relation numbers and names. ``kinds``: the classes of other nodes, but
-    for literals.
+    ``calls``: the names of calls. ``columns``: relation numbers and names. ``kinds``: the classes of other nodes except
+    literals.
     """
 
     calls: set[str]
@@ -49,7 +49,7 @@ class SelectContents:
         return not (self.conditions.kinds.isdisjoint(kinds) and self.others.kinds.isdisjoint(kinds))
 
     def update(self, select: Select) -> SelectContents:
-        """Return the contents of another SELECT, these if it is the same."""
+        """Return the contents of another SELECT; these contents if it is the same."""
         return self if select is self.select else SelectContents(select)
 
     def has_call(self, names: Iterable[str]) -> bool:

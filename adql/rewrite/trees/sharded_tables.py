@@ -1,4 +1,4 @@
-"""Which parts of FROM are rows of one sharded table, as a shard has them."""
+"""The parts of FROM that are rows of one sharded table, as a shard has them."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ def reads_sharded_tables(relation: Relation) -> bool:
 
 
 def find_sharded_scan(leaf: Relation) -> Scan | None:
-    """Return the sharded table of which a leaf only selects rows and computes columns; None if it does more."""
+    """Return the sharded table from which a leaf only selects rows and computes columns; None if it does more."""
     if isinstance(leaf, Scan):
         return leaf if leaf.entry.is_sharded else None
     if not isinstance(leaf, Derived) or leaf.computed_on or not isinstance(leaf.query, Select):

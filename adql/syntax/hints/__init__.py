@@ -1,0 +1,1 @@
+"""Hints and fixes for common mistakes in the syntax."""

@@ -44,7 +44,20 @@ class Angle(NamedTuple):
 
 
 def find_angle_at(text: str, start: int) -> Angle | None:
-    """Find the angle whose first digit is at offset ``start``; return None for a plain number or another text."""
+    """Find the angle at an offset.
+
+    Parameters
+    ----------
+    text
+        The query.
+    start
+        The offset of the first digit.
+
+    Returns
+    -------
+    Angle or None
+        The angle; None for a plain number or another text.
+    """
     for pattern, function in ((_HOURS, "ivo_hms_to_degrees"), (_DEGREES, "ivo_dms_to_degrees")):
         if found := pattern.match(text, start):
             adql = f"{function}('{_format_sexagesimal(found)}')"

@@ -24,9 +24,9 @@ _REPLACEMENTS: tuple[tuple[str, str, str], ...] = (
     ("\u2010\u2011\u2012\u2013\u2014\u2212", "a typographic dash: use the minus sign, -", "-"),
     ("\u00d7\u22c5\u00b7", "multiplication is *", "*"),
     ("\u00f7", "division is /", "/"),
-    ("\u2264", "type <=", "<="),
-    ("\u2265", "type >=", ">="),
-    ("\u2260", "type <>", "<>"),
+    ("\u2264", "write <=", "<="),
+    ("\u2265", "write >=", ">="),
+    ("\u2260", "write <>", "<>"),
     (_SPACES, "type a plain space", " "),
     (_INVISIBLE, "an invisible character: delete it", ""),
     ("\uff0c", "type a plain comma", ","),
@@ -36,7 +36,7 @@ _REPLACEMENTS: tuple[tuple[str, str, str], ...] = (
 _HINTS = {
     "`": 'put names in double quotes: "name"',
     "%": "for the remainder, write MOD(a, b)",
-    "!": "'not' is NOT, 'unequal' is <> or !=",
+    "!": "'not' is NOT, write 'not equal' as <> or !=",
     "{": f"{_PARAMETERS}; write a list in parentheses",
     **dict.fromkeys("$@?:}", _PARAMETERS),
     "\\": "a backslash is allowed only inside quotes, where it is an ordinary character",
@@ -119,7 +119,7 @@ def _hint_percent(text: str, start: int) -> Hint:
     top = _TOP.search(text, 0, start)
     if not top:
         return NO_HINT
-    return Hint(f"TOP takes a number of rows; for a percentage write TABLESAMPLE ({top[1]}) after the table")
+    return Hint(f"TOP takes a number of rows; for a percentage, write TABLESAMPLE ({top[1]}) after the table")
 
 
 def _hint_exclamation(text: str, start: int) -> Hint:

@@ -110,7 +110,7 @@ _FUNCTION_SYNONYMS = {
 #: Column or constant of another dialect, in upper case -> the hint
 _COLUMN_HINTS = {
     **dict.fromkeys(("ROWNUM", "ROWNUMBER"), TOP_HINT),
-    "PERCENT": "TOP takes a number of rows; for a percentage write TABLESAMPLE (10) after the table",
+    "PERCENT": "TOP takes a number of rows; for a percentage, write TABLESAMPLE (10) after the table",
     **dict.fromkeys(("SYSDATE", "SYSTIMESTAMP"), _NOW),
     **dict.fromkeys(("NAN", "INF", "INFINITY"), "ADQL has no literal for it; test for a missing value with IS NULL"),
 }
@@ -120,7 +120,20 @@ _TABLE_HINTS = {"DUAL": NO_TABLE_HINT}
 
 
 def find_function_hint(name: str, span: Span) -> Hint:
-    """Return the hint for a function of another dialect, whose name is at ``span``."""
+    """Find the hint for a function of another dialect.
+
+    Parameters
+    ----------
+    name
+        The name of the function, in any case.
+    span
+        The position of the name.
+
+    Returns
+    -------
+    Hint
+        The hint with its fix; an empty hint for other functions.
+    """
     if renamed := _FUNCTION_SYNONYMS.get(name.upper()):
         return Hint(f"in ADQL, write {renamed}", (Fix(span, renamed),))
     return Hint(_FUNCTION_HINTS.get(name.upper(), ""))

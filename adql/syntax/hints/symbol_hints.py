@@ -153,7 +153,7 @@ def find_operator_hint(position: ParsePosition, expected: str) -> Hint:
         hint, operator = _DOUBLED[kind]
         return Hint(hint, (replace_tokens(position, at - 1, at, operator),) if operator else ())
     if pair := _PAIRS.get(before + kind):
-        return Hint(f"type {pair}", (replace_tokens(position, at - 1, at, pair),))
+        return Hint(f"write {pair}", (replace_tokens(position, at - 1, at, pair),))
     if kind == "~":
         return Hint("match a regular expression with 1 = gavo_match(pattern, text)")
     if kind == before == ".":
@@ -178,7 +178,7 @@ def _find_is_hint(position: ParsePosition, expected: str) -> Hint:
         last = at if kind == "IS" else at - 1
         return Hint("write IS NOT NULL", (replace_tokens(position, at - 1, last, "IS NOT"),))
     if kind == "=":
-        return Hint("'unequal' is <>", (replace_tokens(position, at - 1, at, "<>"),))
+        return Hint("write 'not equal' as <>", (replace_tokens(position, at - 1, at, "<>"),))
     return NO_HINT
 
 
@@ -232,7 +232,7 @@ def find_other_hint(position: ParsePosition, expected: str) -> Hint:
     if kind == END and "a value" in expected:
         return Hint(f"the query ends after {texts[at - 1]}: is a part missing?")
     if expected.endswith("END") and kind in _CLAUSES:
-        return Hint("a CASE ends with END", (append_to_token(position, at - 1, " END"),))
+        return Hint("CASE ends with END", (append_to_token(position, at - 1, " END"),))
     return NO_HINT
 
 

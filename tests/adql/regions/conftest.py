@@ -1,4 +1,4 @@
-"""A table of positions, also at hard places, with the index that tables store."""
+"""A table of positions, also of difficult ones, with the index that tables store."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Random shapes of all sizes at the hard places of the sky, directions around them, and an independent polygon test."""
+"""Random shapes of all sizes at difficult positions, directions around them, and an independent polygon test."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ from adql.regions import Complement, Cone, Intersection, Moc, Polygon, Range, Re
 from adql.regions.celestial_frames import transform_region
 from adql.regions.unit_vectors import Vectors, position_to_vector, positions_to_vectors, vector_to_position
 from clickhouse_schema.healpix import vectors_to_index
-from tests.adql.sky import HARD_PLACES, positions
+from tests.adql.sky import DIFFICULT_POSITIONS, positions
 
 #: Radians (1e-9 arcsec): rows nearer to a border may fall on either side
 BORDER = math.radians(1e-9 / 3600)
 
-places = st.sampled_from(HARD_PLACES) | st.tuples(st.floats(0, 359), st.floats(-89, 89))
+places = st.sampled_from(DIFFICULT_POSITIONS) | st.tuples(st.floats(0, 359), st.floats(-89, 89))
 sizes = st.floats(-7, 1.7).map(lambda exponent: float(10**exponent))
 
 
 def offset_position(place: tuple[float, float], angle: float, size: float) -> tuple[float, float]:
-    """Return the position ``size`` degrees from a place in the direction ``angle``, in degrees."""
+    """Return the position ``size`` degrees from another one in the direction ``angle``, in degrees."""
     lon, lat = place
     ra, dec = math.radians(lon), math.radians(lat)
     east = np.array([-math.sin(ra), math.cos(ra), 0.0])
@@ -36,7 +36,7 @@ def offset_position(place: tuple[float, float], angle: float, size: float) -> tu
 
 @st.composite
 def stars(draw: Any, place: tuple[float, float], size: float, least: int = 3, most: int = 12) -> Polygon:
-    """Draw a star-shaped polygon around a place, mostly concave, in either sense."""
+    """Draw a star-shaped polygon around a position, mostly concave, in either orientation."""
     count = draw(st.integers(least, most))
     rng = np.random.default_rng(draw(st.integers(0, 1 << 30)))
     angles = (np.arange(count) + rng.uniform(0, 0.8, count)) * 360 / count
@@ -68,7 +68,7 @@ def ranges(draw: Any, place: tuple[float, float], size: float) -> Range:
 
 @st.composite
 def mocs(draw: Any, place: tuple[float, float], size: float) -> Moc:
-    """Draw cells of three orders near a place."""
+    """Draw cells of three orders near a position."""
     order = max(0, min(26, round(math.log2(60 / size))))
     near = positions_to_vectors(*np.array([offset_position(place, a, size / 2) for a in range(0, 360, 60)]).T)
     picked = draw(
@@ -110,7 +110,7 @@ def regions(draw: Any, kinds: Any = simple) -> tuple[Region, Vectors]:
 
 
 def sample_around(place: tuple[float, float], size: float, count: int = 1500) -> Vectors:
-    """Return directions near a place, and at all hard places."""
+    """Return directions near a position, and at all difficult positions."""
     rng = np.random.default_rng(5)
     spread = rng.normal(size=(count, 3)) * math.radians(size)
     near = np.array(position_to_vector(*place)) + spread

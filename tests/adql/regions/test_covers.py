@@ -1,4 +1,4 @@
-"""Covers of random regions contain every point of the region; their inner cells contain no other points."""
+"""Covers of random regions contain every point of the region, and their inner cells no other points."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from tests.adql.regions.shapes import BORDER, regions
 
 @settings(max_examples=60, deadline=None)
 @given(regions())
-def test_nothing_is_missed_and_inner_cells_are_inside(sample: tuple[Region, Vectors]) -> None:
+def test_covers_are_complete_and_inner_cells_inside(sample: tuple[Region, Vectors]) -> None:
     region, points = sample
     found = find_cover(region)
     index, inside = vectors_to_index(points), region.contains(points)
@@ -69,7 +69,7 @@ def test_a_moc_small_enough_is_its_own_cover() -> None:
     assert Moc.from_cells(find_cover(moc).inside).ranges.tolist() == moc.ranges.tolist()
 
 
-def test_a_union_of_many_parts_has_the_cover_of_each_part_asked_about_all_cells(
+def test_a_union_of_many_parts_has_the_same_cover_as_all_its_parts(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     rng = np.random.default_rng(3)

@@ -1,4 +1,4 @@
-"""Crossing edges are found as if each were tested against each other one, with far fewer tests."""
+"""Crossing edges are the same as in a test of all pairs, with far fewer tests."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def _draw_line(rng: np.random.Generator) -> Vectors:
     return positions_to_vectors(100 + east, np.clip(north + radii * np.sin(angles), -90, 90))
 
 
-def test_verdicts_are_those_of_all_pairs() -> None:
+def test_verdicts_equal_a_test_of_all_pairs() -> None:
     rng = np.random.default_rng(15)
     found = []
     for _ in range(600):
@@ -49,7 +49,7 @@ def test_verdicts_are_those_of_all_pairs() -> None:
 
 
 def _make_ring(vertices: int, depth: float) -> Vectors:
-    """Return a circle of vertices, with ``depth`` above 0 a star."""
+    """Return a circle of vertices, or a star if ``depth`` is above 0."""
     angles = np.linspace(0, 2 * np.pi, vertices, endpoint=False)
     radii = np.where(np.arange(vertices) % 2, 5, 5 * (1 - depth))
     return positions_to_vectors(100 + radii * np.cos(angles), radii * np.sin(angles))
@@ -67,7 +67,7 @@ def _make_comb(vertices: int) -> Vectors:
     ("line", "most"), [(_make_ring(4000, 0), 200), (_make_ring(4000, 0.5), 400), (_make_comb(4000), 1000)]
 )
 def test_few_pairs_are_tested(line: Vectors, most: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    """``most``: tests for each of the 4,000 edges."""
+    """``most`` is the largest number of tests per edge, of 4,000 edges."""
     tested = 0
 
     def count_pairs(some: Edges, others: Edges) -> Mask:

@@ -73,8 +73,8 @@ def _check_by_sectors(polygon: Polygon, points: Vectors, evaluate: Any) -> str:
     edges = polygon.edges
     middles = (edges.a + edges.b) / np.linalg.norm(edges.a + edges.b, axis=1)[:, None]
     border = np.concatenate((edges.a, middles))
-    beside = np.concatenate([middles + distance * edges.normals for distance in (-1e-6, -1e-12, 1e-12, 1e-6)])
-    points = np.concatenate((points, beside))
+    nearby = np.concatenate([middles + distance * edges.normals for distance in (-1e-6, -1e-12, 1e-12, 1e-6)])
+    points = np.concatenate((points, nearby))
     points = points[np.abs(polygon.signed_distance(points)) > 1e-14]
     condition = membership_sql(polygon, Row("p.1", "p.2", "p.3"))
     assert "arrayFilter" in condition
@@ -115,7 +115,7 @@ def test_vertices_and_edges_belong_to_the_polygon(polygon: Polygon, evaluate: An
     assert evaluate(tests) == [1] * len(tests)
 
 
-def test_a_range_is_what_between_means(select: Select, row: Row) -> None:
+def test_a_range_equals_between(select: Select, row: Row) -> None:
     lon, lat = positions(1000, 11)
     between = (lon >= 44.5) & (lon <= 91) & (lat >= -1) & (lat <= 42)
     assert select(membership_sql(Range(44.5, 91, -1, 42), row)).tolist() == np.flatnonzero(between).tolist()

@@ -1,4 +1,4 @@
-"""MOCs: their text, their set operations against Python's sets, and the index of directions."""
+"""MOCs: their texts, their set operations compared with Python's sets, and the index of directions."""
 
 from __future__ import annotations
 
@@ -76,13 +76,13 @@ def test_texts(text: str, shortest: str) -> None:
         ("3/-5", "'-5' at character 3", 2),
     ],
 )
-def test_errors_name_the_place(text: str, message: str, at: int) -> None:
+def test_errors_name_the_position(text: str, message: str, at: int) -> None:
     with pytest.raises(ShapeError, match=message) as raised:
         Moc.parse_ascii(text)
     assert raised.value.at == at
 
 
-def test_the_index_is_that_of_the_tables(engine: Any) -> None:
+def test_the_index_equals_the_tables_index(engine: Any) -> None:
     lon, lat = positions(2000, 3)
     values = ", ".join(f"({a!r}, {b!r})" for a, b in zip(lon.tolist(), lat.tolist(), strict=True))
     sql = f"SELECT {index_sql('p.1', 'p.2', 20)} FROM (SELECT arrayJoin([{values}]) AS p)"

@@ -1,4 +1,4 @@
-"""CONTAINS and INTERSECTS of every pair of shapes against many directions, and the SQL of columns against constants."""
+"""CONTAINS and INTERSECTS of all pairs of shapes, compared with many directions, and columns with constants."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ FIXTURES = [HealthCheck.function_scoped_fixture]
 
 @st.composite
 def pairs(draw: Any, kinds: Any = simple) -> tuple[Any, ...]:
-    """Draw two shapes of similar or different size near each other, and directions around them."""
+    """Draw two shapes near each other, of similar or different size, and directions around them."""
     place, size = draw(places), draw(sizes)
     other = size * draw(st.sampled_from([0.05, 0.3, 1.0]))
     near = offset_position(place, draw(st.floats(0, 360)), size * draw(st.floats(0, 1)))
@@ -56,7 +56,7 @@ def test_relations_agree_with_directions(pair: tuple[Any, ...]) -> None:
     if (in_one & in_other).any() and not at_corner:
         assert is_intersecting(one, other)
         assert is_intersecting(other, one)
-    # rounding alone may put directions on the border inside
+    # rounding may put directions on the border inside
     inner = in_one & (one.signed_distance(points) < -1e-12)
     if (inner & ~in_other & (other.signed_distance(points) > 1e-12)).any():
         assert not is_inside(one, other)
@@ -78,7 +78,7 @@ def _is_empty(region: Region) -> bool:
 
 @st.composite
 def plain(draw: Any, place: tuple[float, float], size: float) -> Region:
-    """Draw a shape that columns can hold, of a size that hardly touches by chance: rounding would decide."""
+    """Draw a shape of a column, too small or large to touch the other by chance, where rounding would decide."""
     near = offset_position(place, draw(st.floats(0, 360)), size * draw(st.floats(0, 0.8)))
     kind = draw(st.integers(0, 3))
     if kind == 0:
@@ -91,7 +91,7 @@ def plain(draw: Any, place: tuple[float, float], size: float) -> Region:
 
 
 def has_corner_at(shape: Region, border_of: Region) -> bool:
-    """Whether rounding decides on which side of a border a corner lies, as for the same polygon drawn twice."""
+    """Return whether a corner is on the other's border, where rounding decides, as in the same polygon drawn twice."""
     if not isinstance(shape, Polygon):
         return False
     corners = positions_to_vectors(*np.transpose(shape.vertices))
@@ -99,7 +99,7 @@ def has_corner_at(shape: Region, border_of: Region) -> bool:
 
 
 def as_columns(shape: Region) -> row_shape_sql.Circle | row_shape_sql.Edges:
-    """Write the shape by values that are no constants to ClickHouse."""
+    """Return the shape as expressions that ClickHouse does not evaluate as constants."""
     if isinstance(shape, Cone):
         x, y, z = (f"materialize({c!r})" for c in position_to_vector(shape.lon, shape.lat))
         return row_shape_sql.Circle((x, y, z), f"materialize({shape.radius!r})")
@@ -190,6 +190,6 @@ def test_a_closing_vertex_may_be_repeated_in_columns(evaluate: Any) -> None:
     assert centroid == pytest.approx(plain.centroid)
 
 
-def test_a_moc_beside_a_column_is_refused() -> None:
+def test_a_moc_with_a_column_is_refused() -> None:
     with pytest.raises(ShapeError, match="a MOC compared with a shape from columns"):
         row_relation_sql.contains_sql(as_columns(CIRCLE), Moc.parse_ascii("3/5"))

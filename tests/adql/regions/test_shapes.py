@@ -1,4 +1,4 @@
-"""Shapes: sides, borders, areas, centroids, and numbers that define no shape."""
+"""Shapes: orientation, borders, areas, centroids, and numbers that define no shape."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def test_areas(shape: Cone | Polygon | Range | Moc, area: float) -> None:
 @settings(max_examples=40, deadline=None)
 @given(st.data())
 def test_the_area_of_a_polygon_is_the_sum_of_its_triangles_angles(data: Any) -> None:
-    """By Girard's theorem: the angles between neighbouring edges, over those of a plane polygon."""
+    """Test Girard's theorem: the area is the excess of the angles over a plane polygon's."""
     polygon = data.draw(stars(data.draw(places), data.draw(st.floats(1, 50))))
     edges = polygon.edges
     normals = edges.normals if polygon.is_left else -edges.normals[::-1]
@@ -111,7 +111,7 @@ def test_centroids() -> None:
 
 
 def test_a_box_has_its_arms_on_great_circles() -> None:
-    """At declination 60 the ends of the arms are half the width away, in angle on the sky."""
+    """Test at declination 60: the ends of the arms are half the width away, measured on the sky."""
     shape = make_box(100, 60, 10, 4)
     ends = [offset_position((100, 60), angle, size) for angle, size in ((90, 5), (270, 5), (0, 2), (180, 2))]
     assert shape.is_on_border(positions_to_vectors(*np.array(ends).T)).all()
@@ -132,7 +132,7 @@ def test_a_border_ends_at_its_vertices(size: float) -> None:
     """Test points on the great circle of an edge, inside and just beyond its ends, also of a tiny polygon."""
     polygon = Polygon(((10, 0), (10 + size, 0), (10, size)))
     along = positions_to_vectors([10 + size * f for f in (-1e-5, 0, 0.5, 1, 1 + 1e-5)], [0] * 5)
-    if size == 1e-8:  # as near as rounding allows
+    if size == 1e-8:  # as close as rounding allows
         along = positions_to_vectors([10 + size * f for f in (-0.01, 0, 0.5, 1, 1.01)], [0] * 5)
     assert polygon.is_on_border(along).tolist() == [False, True, True, True, False]
     assert polygon.contains(along).tolist() == [False, True, True, True, False]
@@ -160,7 +160,7 @@ def test_repeated_vertices_are_left_out() -> None:
         (lambda: make_circle(0, -91, 1), "declination -91"),
         (lambda: make_box(0, 0, -1, 1), "width -1"),
         (lambda: make_box(0, 0, 1, 180), "height 180"),
-        (lambda: Range(0, 1, 3, 2), "latitudes from 3 to 2"),
+        (lambda: Range(0, 1, 3, 2), "southern latitude 3 is above northern latitude 2"),
         (lambda: Moc.parse_ascii("").centroid, "empty MOC"),
     ],
 )
@@ -216,7 +216,7 @@ def test_overlapping_shapes_against_counted_cells() -> None:
 
 
 def test_regions_without_area_or_centroid() -> None:
-    with pytest.raises(ShapeError, match="holds a MOC"):
+    with pytest.raises(ShapeError, match="combination with a MOC"):
         area_centroid.find_area(Union((Moc.parse_ascii("3/5"), Cone(0, 0, 1))))
     with pytest.raises(ShapeError, match="no centroid"):
         area_centroid.find_centroid(WholeSky())

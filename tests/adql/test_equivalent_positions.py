@@ -1,4 +1,4 @@
-"""A place has many names: longitudes are modulo 360, and at a pole arbitrary. Circles of radius 0 match all of them."""
+"""Coordinates of one direction: longitudes are modulo 360, and at a pole arbitrary. Circles of radius 0 match all."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from tap_service.storage.engine.engine import Engine
 from tests.adql.storing import catalogue_of, store
 from tests.support.adql_rows import Rows, query_rows
 
-#: Names of some places; those that are no multiple of 0.25 differ by rounding
-NAMES = [
+#: Equivalent coordinates of some directions; those that are not multiples of 0.25 differ by rounding
+EQUIVALENTS = [
     [(0.0, 0.0), (360.0, 0.0), (-360.0, 0.0), (720.0, 0.0), (36000.0, 0.0), (-0.0, -0.0)],
     [(0.0, 90.0), (77.0, 90.0), (-123.4, 90.0), (360.0, 90.0), (1e6, 90.0)],
     [(12.0, -90.0), (200.0, -90.0), (-1.5, -90.0)],
@@ -23,7 +23,7 @@ NAMES = [
     [(10.1, 41.30000000001)],
     [(77.0, 89.99999999999)],
 ]
-PLACES = [(i, lon, lat) for i, names in enumerate(NAMES) for lon, lat in names]
+POSITIONS = [(i, lon, lat) for i, equivalents in enumerate(EQUIVALENTS) for lon, lat in equivalents]
 
 _TABLE = Table(
     name="named",
@@ -34,18 +34,18 @@ _TABLE = Table(
     ),
     layout=Layout(position=("ra", "dec"), id=("id",)),
 )
-_SAME = {(a, b) for a, (place, _, _) in enumerate(PLACES) for b, (other, _, _) in enumerate(PLACES) if place == other}
+_SAME = {(a, b) for a, (one, _, _) in enumerate(POSITIONS) for b, (other, _, _) in enumerate(POSITIONS) if one == other}
 
 
 @pytest.fixture(scope="module")
 def ask(engine: Engine) -> Callable[[str], Rows]:
-    engine.execute("CREATE DATABASE IF NOT EXISTS places")
-    _, lon, lat = zip(*PLACES, strict=True)
+    engine.execute("CREATE DATABASE IF NOT EXISTS directions")
+    _, lon, lat = zip(*POSITIONS, strict=True)
     circles = [[ra, dec, 0.0] for ra, dec in zip(lon, lat, strict=True)]
-    columns = {"id": range(len(PLACES)), "ra": lon, "dec": lat, "zero": [0.0] * len(PLACES), "c": circles}
+    columns = {"id": range(len(POSITIONS)), "ra": lon, "dec": lat, "zero": [0.0] * len(POSITIONS), "c": circles}
     arrays = {c.name: pa.array(columns[c.name], c.type.arrow) for c in _TABLE.columns}
-    store(engine, "places", _TABLE, [pa.RecordBatch.from_pydict(arrays)])
-    catalogue = catalogue_of(engine, Schema(name="places", tables=(_TABLE,)))
+    store(engine, "directions", _TABLE, [pa.RecordBatch.from_pydict(arrays)])
+    catalogue = catalogue_of(engine, Schema(name="directions", tables=(_TABLE,)))
     return lambda query: query_rows(engine, catalogue, query)
 
 
@@ -65,16 +65,16 @@ _PAIRS = [
 
 
 @pytest.mark.parametrize("condition", _PAIRS)
-def test_two_rows_at_one_place(condition: str, ask: Callable[[str], Rows]) -> None:
-    """Test it as a join, which may use cubes, and as a value, which does not."""
+def test_two_rows_with_one_direction(condition: str, ask: Callable[[str], Rows]) -> None:
+    """Test it as a join, which may use cubes, and as a value, which uses none."""
     assert set(ask(f"SELECT a.id, b.id FROM named AS a JOIN named AS b ON {condition}")) == _SAME
     rows = ask(f"SELECT a.id, b.id, CASE WHEN {condition} THEN 1 ELSE 0 END FROM named AS a, named AS b")
     assert {(a, b) for a, b, same in rows if same} == _SAME
 
 
-def test_a_row_at_the_place_of_a_constant(ask: Callable[[str], Rows]) -> None:
+def test_a_row_with_the_direction_of_a_constant(ask: Callable[[str], Rows]) -> None:
     """Test it in conditions, which read the constant's cells, in values, and between constants."""
-    for i, (_, lon, lat) in enumerate(PLACES):
+    for i, (_, lon, lat) in enumerate(POSITIONS):
         here, circle = f"POINT({lon!r}, {lat!r})", f"CIRCLE({lon!r}, {lat!r}, 0)"
         tests = [
             f"1 = CONTAINS(POINT(ra, dec), {circle})",
@@ -95,8 +95,8 @@ def test_a_row_at_the_place_of_a_constant(ask: Callable[[str], Rows]) -> None:
         chosen = tests[i % len(tests)]
         assert [a for (a,) in ask(f"SELECT id FROM named WHERE {chosen} ORDER BY id")] == same, (chosen, lon, lat)
     calls = [
-        (f"CONTAINS(POINT({lon!r}, {lat!r}), CIRCLE({ra!r}, {dec!r}, 0))", place == other)
-        for place, lon, lat in PLACES for other, ra, dec in PLACES
+        (f"CONTAINS(POINT({lon!r}, {lat!r}), CIRCLE({ra!r}, {dec!r}, 0))", one == other)
+        for one, lon, lat in POSITIONS for other, ra, dec in POSITIONS
     ]  # fmt: skip
     [found] = ask(f"SELECT {', '.join(call for call, _ in calls)} FROM named WHERE id = 0")
     assert [bool(value) for value in found] == [same for _, same in calls]
