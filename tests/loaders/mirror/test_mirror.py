@@ -189,7 +189,7 @@ def test_bad_rows_are_listed_once_however_often_the_mirror_is_stopped(
     write_sums(gaia.server.folder)
     for cell in ("003112", "005233", "006530"):
         gaia.server.choose_failure = lambda path, count, cell=cell: 404 if cell in path else ""
-        assert "is not there" in gaia.fail(mirror_engine)
+        assert "does not exist" in gaia.fail(mirror_engine)
     gaia.server.choose_failure = lambda path, count: ""
     reporter = gaia.run(mirror_engine)
     assert reporter.lines == [f"loaded 396 rows into {TABLE}; 4 bad rows are in {gaia.folder / 'rejects.csv'}"]

@@ -82,7 +82,7 @@ def test_pairs_are_made_by_the_next_start_when_the_other_table_comes_later(
         (("into: mirrored.pairs", "into: mirrored.GAIA"), "the pairs of a crossmatch cannot replace mirrored.GAIA"),
         (
             ("mirrored.other, radius: 3600, into: mirrored.pairs", "mirrored.x, radius: 1, into: mirrored.other"),
-            "there is a table mirrored.other that is not of this crossmatch",
+            "there is a table mirrored.other of another origin",
         ),
         (("  id: [source_id]\n", ""), "a crossmatch needs a table with position and id: name them in the layout of"),
     ],

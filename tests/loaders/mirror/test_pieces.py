@@ -74,7 +74,7 @@ def test_a_reserved_word_is_quoted() -> None:
 
 
 def test_a_part_with_other_rows_than_its_halves_is_an_error() -> None:
-    with pytest.raises(LoadError, match="the table has 100 rows, and its parts have 60: values are NaN"):
+    with pytest.raises(LoadError, match="the table has 100 rows, but its parts have 60: values are NaN"):
         list(divide_table(lambda piece: 30, [ColumnRange("ra", 0.0, 360.0)], 100, 50))
 
 

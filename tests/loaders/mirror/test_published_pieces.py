@@ -75,7 +75,7 @@ def test_a_file_that_changed_after_the_mirror_is_not_appended_to_its_former_rows
     gaia.run(mirror_engine, publishes_early=True)
     gaia_rows[1] = gaia_rows[1][:50]
     change_second_file(gaia, gaia_rows[1])
-    assert "Begin again with --restart --replace" in gaia.fail(mirror_engine, publishes_early=True)
+    assert "Start again with --restart --replace" in gaia.fail(mirror_engine, publishes_early=True)
     assert len(read_rows(mirror_engine)) == 400
     gaia.run(mirror_engine, publishes_early=True, restarts=True, mode="replace")
     assert read_rows(mirror_engine) == sort_rows(gaia_rows)
@@ -86,4 +86,4 @@ def test_a_table_that_is_dropped_in_between_is_not_completed(gaia: GaiaMirror, m
     gaia.fail(mirror_engine, publishes_early=True)
     drop_table(mirror_engine, TABLE, Recorder())
     error = gaia.fail(mirror_engine, publishes_early=True)
-    assert error == f"{TABLE}, which has the files before, is not there any more: begin with --restart"
+    assert error == f"{TABLE}, which had the earlier files, does not exist any more: start again with --restart"

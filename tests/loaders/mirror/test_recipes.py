@@ -228,9 +228,9 @@ def test_a_draft_is_refused(tmp_path: Path, mirror_engine: EmbeddedEngine) -> No
         (("layout:", "layuot:"), "r.yaml:8: unknown key 'layuot': did you mean 'layout'?"),
         (("  match:", "  matches:"), "r.yaml:5: unknown key 'matches': did you mean 'match'?"),
         (("position: [ra, dec]", "position: [ra]"), "r.yaml:9: "),
-        (("table: mirrored.gaia", "table: gaia"), "r.yaml:1: 'gaia' is no schema.table"),
+        (("table: mirrored.gaia", "table: gaia"), "r.yaml:1: 'gaia' is not schema.table"),
         (("table: mirrored.gaia\n", ""), "r.yaml:1: the key 'table' is missing"),
-        (("  checksums: {url}/_MD5SUM.txt\n", ""), "r.yaml:3: origin needs files, checksums or pages"),
+        (("  checksums: {url}/_MD5SUM.txt\n", ""), "r.yaml:3: origin needs either files, checksums or pages"),
         (("name: gaia_test", "name: gaia_test\nname: x"), "r.yaml:2: the key 'name' occurs twice: remove one"),
         (("name: gaia_test", "columns: {{a: flaot}}\nname: x"), "r.yaml:1: 'flaot' is not a datatype"),
         (("ICRS", "ICRF"), "r.yaml:11: "),
@@ -250,8 +250,8 @@ def test_an_empty_recipe_is_called_one() -> None:
 @pytest.mark.parametrize(
     ("pattern", "said"),
     [
-        ("http://x.example/{a..}", "has braces that are no range"),
-        ("http://x.example/{9..1}", "has a range that ends before it begins"),
+        ("http://x.example/{a..}", "has braces that are not a range"),
+        ("http://x.example/{9..1}", "has a range that ends before it starts"),
         ("http://x.example/{0..9999}{0..9999}", "the limit is"),
         ("http://x.example/{0..99999999999}", "the limit is|more than"),
     ],

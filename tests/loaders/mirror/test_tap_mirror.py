@@ -116,7 +116,7 @@ def test_all_rows_come_in_pieces(
     recorder = run(mirror_engine, request_)
     assert recorder.lines == [f"loaded {ROWS:,} rows into {TABLE}"]
     assert read_rows(mirror_engine) == rows
-    assert "has 2,000 rows, which come 500 at a time at most" in recorder.messages[0]
+    assert "has 2,000 rows, of which at most 500 are fetched at a time" in recorder.messages[0]
 
 
 def test_an_address_may_end_with_a_slash(
@@ -219,9 +219,9 @@ def test_the_rows_of_one_place_cannot_be_divided(request_: MirrorRequest, mirror
     ("changes", "said"),
     [
         ({"origin_table": "origin.nothing"}, "refuses SELECT TOP 1 .* there is no table origin.nothing"),
-        ({"origin_table": "origin.stars; DROP"}, "is no name of a table"),
-        ({"by": "name"}, "--by: origin.stars has no column name of numbers"),
-        ({"by": "ratio", "piece_rows": 50}, "origin.stars cannot be divided by ratio, of which values are infinite"),
+        ({"origin_table": "origin.stars; DROP"}, "is not the name of a table"),
+        ({"by": "name"}, "--by: origin.stars has no numeric column name"),
+        ({"by": "ratio", "piece_rows": 50}, "origin.stars cannot be divided by ratio, which has infinite"),
         ({"where": "brightness > 1"}, "--where: .*brightness"),
     ],
 )
@@ -255,5 +255,5 @@ def test_an_origin_that_cuts_results_in_silence_is_asked_for_smaller_pieces(
     with running_proxy(service.port, max_rows=300) as proxy:
         recorder = run(mirror_engine, request_.model_copy(update={"recipe": f"tap+{proxy.url}/tap"}))
     assert read_rows(mirror_engine) == rows
-    assert any("cuts results after 300 rows: smaller pieces are asked for" in line for line in recorder.messages)
+    assert any("cuts results after 300 rows: fetching smaller pieces" in line for line in recorder.messages)
     assert (proxy.most_jobs, proxy.jobs) == (1, 0)

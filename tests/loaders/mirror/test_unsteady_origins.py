@@ -144,7 +144,7 @@ def test_a_corrupt_file_without_a_sum_is_fetched_twice_and_named(
     data = (gaia.server.folder / SECOND).read_bytes()
     (gaia.server.folder / SECOND).write_bytes(data[: len(data) // 2])
     error = without_sums(gaia).fail(mirror_engine)
-    assert error.startswith(f"{gaia.server.url}/{SECOND} cannot be read, also when it is fetched again")
+    assert error.startswith(f"{gaia.server.url}/{SECOND} cannot be read, even when it is fetched again")
     assert gaia.server.counts[SECOND] == 2
 
 
@@ -170,7 +170,7 @@ def test_a_file_with_other_columns_is_named(gaia: GaiaMirror, mirror_engine: Emb
     write_sums(gaia.server.folder)
     error = gaia.fail(mirror_engine)
     assert error.startswith(f"{gaia.server.url}/{SECOND}")
-    assert "has no column parallax: leave it out by --columns, or give the names that the files have" in error
+    assert "has no column parallax: leave it out with --columns, or give the names that the files have" in error
 
 
 @pytest.mark.parametrize(
@@ -209,7 +209,7 @@ def test_columns_that_only_later_files_have_are_reported_once(
 
 def test_a_missing_list_is_an_error_that_names_it(gaia: GaiaMirror, mirror_engine: EmbeddedEngine) -> None:
     (gaia.server.folder / "_MD5SUM.txt").unlink()
-    assert gaia.fail(mirror_engine) == f"{gaia.server.url}/_MD5SUM.txt is not there: the server answers 404 Not Found"
+    assert gaia.fail(mirror_engine) == f"{gaia.server.url}/_MD5SUM.txt does not exist: the server answers 404 Not Found"
 
 
 def test_a_file_without_a_sum_in_the_list_is_refused(gaia: GaiaMirror, mirror_engine: EmbeddedEngine) -> None:
@@ -217,12 +217,12 @@ def test_a_file_without_a_sum_in_the_list_is_refused(gaia: GaiaMirror, mirror_en
     lines = (gaia.server.folder / "_MD5SUM.txt").read_text().splitlines(keepends=True)
     (gaia.server.folder / "_MD5SUM.txt").write_text("".join(lines[1:]))
     error = GaiaMirror(gaia.server, gaia.folder, recipe).fail(mirror_engine)
-    assert error.endswith("has no sum of GaiaSource_000000-003111.csv.gz: correct files or checksums in the recipe")
+    assert error.endswith("has no checksum of GaiaSource_000000-003111.csv.gz: correct files or checksums in the recipe")
 
 
 def test_a_file_larger_than_the_room_is_refused_before_it_is_fetched(tmp_path: Path) -> None:
     room = os.statvfs(tmp_path)
-    with pytest.raises(LoadError, match=r"no space left for big\.gz .* MB are free: make room"):
+    with pytest.raises(LoadError, match=r"no space left for big\.gz .* MB are free: free space"):
         require_room(tmp_path, "big.gz", room.f_bavail * room.f_frsize)
 
 

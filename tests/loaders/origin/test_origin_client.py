@@ -26,12 +26,12 @@ def test_a_busy_origin_is_asked_again_when_it_wishes(origin: Origin, status: int
     began = time.monotonic()
     assert client.get(f"{origin.url}/x", body) == b"rows"
     assert 1 <= time.monotonic() - began < 20
-    assert said[0].endswith("asking again in 1 s")
+    assert said[0].endswith("trying again in 1 s")
 
 
 def test_an_origin_that_asks_for_an_hour_is_left_alone(origin: Origin, client: OriginClient) -> None:
     origin.answers["/x"] = Reply(b"", 503, {"Retry-After": "3600"})
-    with pytest.raises(OriginUnavailable, match="503 Service Unavailable; it asks to come back in 3,600 seconds"):
+    with pytest.raises(OriginUnavailable, match="503 Service Unavailable; it asks for a pause of 3,600 seconds"):
         client.get(f"{origin.url}/x", body)
     assert len(origin.requests) == 1
 
@@ -67,7 +67,7 @@ def test_a_server_that_is_down(client: OriginClient) -> None:
 
 
 def test_what_is_missing_is_asked_for_once(origin: Origin, client: OriginClient) -> None:
-    with pytest.raises(OriginMissing, match="/x is not there: the server answers 404 Not Found"):
+    with pytest.raises(OriginMissing, match="/x does not exist: the server answers 404 Not Found"):
         client.get(f"{origin.url}/x", body)
     assert len(origin.requests) == 1
 
@@ -95,8 +95,8 @@ def test_a_form_is_sent_again_where_the_service_has_moved(origin: Origin, client
 @pytest.mark.parametrize(
     ("location", "reason"),
     [
-        ("file:///etc/passwd", "'file:///etc/passwd' is no address of an origin"),
-        ("http://user:secret@127.0.0.1/x", "no user or password"),
+        ("file:///etc/passwd", "'file:///etc/passwd' is not the address of an origin"),
+        ("http://user:secret@127.0.0.1/x", "must not contain a user or password"),
         ("/x", "redirects more than"),
     ],
 )

@@ -74,7 +74,7 @@ def test_the_same_case_goes_first(schema: Read, wanted: str, column: str) -> Non
 
 
 def test_a_name_in_neither_case_is_ambiguous(old: Origin, schema: Read) -> None:
-    with pytest.raises(OriginError, match=r"viz\.STARS may be several tables: viz\.Stars, viz\.stars"):
+    with pytest.raises(OriginError, match=r"viz\.STARS may be one of several tables: viz\.Stars, viz\.stars"):
         schema("viz.STARS")
 
 
@@ -82,7 +82,7 @@ def test_two_tables_that_differ_by_case_in_one_document(origin: Origin, schema: 
     twin = dialects.CADC.replace("caom.Plane", "caom.PLANE").partition("<schema>")[2].partition("</vosi")[0]
     origin.publish(dialects.CADC.replace("</vosi", f"<schema>{twin}</vosi"))
     assert schema("caom.PLANE").tables[0].name == "PLANE"
-    with pytest.raises(OriginError, match=r"caom\.plane may be several tables: caom\.Plane, caom\.PLANE"):
+    with pytest.raises(OriginError, match=r"caom\.plane may be one of several tables: caom\.Plane, caom\.PLANE"):
         schema("caom.plane")
 
 
@@ -121,7 +121,7 @@ def test_near_names_come_from_tap_schema_too(old: Origin, schema: Read) -> None:
 
 
 def test_an_address_that_describes_nothing(origin: Origin, schema: Read) -> None:
-    with pytest.raises(OriginError, match=r"describes no tables: .*404 Not Found.* Is it the address of a TAP"):
+    with pytest.raises(OriginError, match=r"describes no tables: .*404 Not Found.* Is this the address of a TAP"):
         schema("a.b")
 
 
