@@ -49,7 +49,7 @@ class SyncQueries:
             if status.value == "ERROR":
                 raise OriginError(f"{self._address} refuses the query: {status.message or 'it gives no reason'}")
             if status.value == "OVERFLOW":
-                raise OriginError(f"{self._address} cuts the answer: its row limit is too low")
+                raise OriginError(f"{self._address} truncates the answer: its row limit is too low")
             try:
                 return _read_rows(Path(file.name))
             except ReadError as error:

@@ -68,7 +68,7 @@ class TableAppends:
 
     def read_unfinished(self) -> AppendState | None:
         """Return the append that was killed after all its rows were in the gateway; None without one."""
-        state = append_record.read_begun_state(self._engine, self._origin)
+        state = append_record.read_started_state(self._engine, self._origin)
         return AppendState.model_validate_json(state) if state else None
 
     # --- an append ----------------------------------------------------------------------------------------------------

@@ -107,7 +107,7 @@ def test_warnings_name_the_line_in_the_other_file(release: Path, tmp_path: Path)
         (
             "uri: base.yaml",
             "uri: bas.yaml",
-            "4: the resource base: bas.yaml is missing: copy it into the folder of this file",
+            "4: the resource base: bas.yaml is missing: copy it to the folder of this file",
         ),
         (
             "uri: base.yaml",
@@ -116,7 +116,7 @@ def test_warnings_name_the_line_in_the_other_file(release: Path, tmp_path: Path)
         ),
         ("uri: base.yaml", "uri: ../base.yaml", "4: the resource base: ../base.yaml is not in the folder of this file"),
         ("uri: base.yaml", "uri: /etc/passwd", "4: the resource base: /etc/passwd is not in the folder of this file"),
-        ("uri: base.yaml", "uri: release.yaml", "4: the resource base: release.yaml takes columns from the file that"),
+        ("uri: base.yaml", "uri: release.yaml", "4: the resource base: release.yaml itself takes columns from this"),
         ("uri: base.yaml", "url: base.yaml", "3: the resource base must have one key, uri: the name of a schema file"),
         ("resources:\n  base:\n    uri: base.yaml", "resources: [base.yaml]", "2: resources must be a mapping"),
         ("    base:\n      Object", "    bas:\n      Object", "11: there is no resource bas: did you mean 'base'?"),
@@ -159,7 +159,7 @@ def test_a_resource_that_is_no_yaml_is_told_with_its_line(release: Path) -> None
 
 def test_files_that_take_from_each_other_are_refused(release: Path) -> None:
     (release.parent / "base.yaml").write_text(TAKING.replace("base.yaml", "release.yaml"))
-    with pytest.raises(SchemaError, match=r"release\.yaml takes columns from the file that it gives columns"):
+    with pytest.raises(SchemaError, match=r"release\.yaml itself takes columns from this file"):
         read_schema(release)
 
 
@@ -171,7 +171,7 @@ def test_each_resource_is_read_once_and_their_number_is_limited(tmp_path: Path) 
         (tmp_path / f"r{i}.yaml").write_text(BASE)
     many = "".join(f"  r{i}: {{uri: r{i}.yaml}}\n" for i in range(40))
     errors = check_schema(write(tmp_path, f"name: s\nresources:\n{many}")).errors
-    assert "more than 32 files: join some of the resources" in errors[0]
+    assert "more than 32 files: combine some of the resources" in errors[0]
 
 
 def write(folder: Path, text: str) -> Path:
@@ -182,7 +182,7 @@ def write(folder: Path, text: str) -> Path:
 
 def test_a_text_has_no_resources() -> None:
     with pytest.raises(
-        SchemaError, match=r"^f\.yaml:3: only a schema file can have resources: they lie in its folder$"
+        SchemaError, match=r"^f\.yaml:3: only a schema file can have resources: they are in its folder$"
     ):
         read_schema(TAKING, "f.yaml")
 
@@ -233,7 +233,7 @@ def test_tables_of_a_missing_file_are_left_out_of_a_partial_schema(lacking: Path
 
 def test_a_partial_schema_keeps_the_lines_of_its_file(lacking: Path) -> None:
     assert [line.removeprefix(f"{lacking}:") for line in check_schema(lacking, partial=True).warnings] == [
-        "4: gone.yaml is missing: copy it into the folder of this file; "
+        "4: gone.yaml is missing: copy it to the folder of this file; "
         "these tables with 3 of its columns are left out: Visit, Last",
         "9: mysql:datatype is ignored: keys of mysql are for another program",
         "12: fits:tunit 'furlong' is not a VOUnit: kept unchanged (write VOUnits, such as km.s**-1)",
@@ -258,7 +258,7 @@ def test_faults_of_a_partial_schema_are_errors(lacking: Path, old: str, new: str
 
 
 def test_a_whole_schema_needs_all_files(lacking: Path) -> None:
-    said = r":4: the resource gone: gone\.yaml is missing: copy it into the folder of this file$"
+    said = r":4: the resource gone: gone\.yaml is missing: copy it to the folder of this file$"
     with pytest.raises(SchemaError, match=said):
         read_schema(lacking)
 

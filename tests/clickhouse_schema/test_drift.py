@@ -111,7 +111,7 @@ def test_columns_indexes_and_comments_are_added_where_they_belong(stored: Engine
     assert _taken(stored, wanted) == [
         "the column flux of drifting.stars is missing",
         "the row store of drifting.stars is missing",
-        "drifting.stars has a row store that the file does not want",
+        "drifting.stars has a row store that does not match the file",
         "the comment on drifting.stars.ra differs",
         "the index by_index_flux of drifting.stars is missing",
     ]
@@ -150,7 +150,7 @@ def test_columns_get_the_order_of_the_model(stored: Engine) -> None:
     assert _taken(stored, wanted) == [
         "the column flux of drifting.stars is missing",
         "the row store of drifting.stars is missing",
-        "drifting.stars has a row store that the file does not want",
+        "drifting.stars has a row store that does not match the file",
         "the columns of drifting.stars are in another order",
     ]
     stored.execute("RENAME TABLE drifting.stars TO drifting.turned")
@@ -257,13 +257,13 @@ def test_indexes_are_in_the_same_order_whenever_they_were_made(stored: Engine) -
         ),
         (
             with_columns(STARS, *STARS.columns, Column(name="new", datatype="int", nullable=False)),
-            "the column new is not nullable, but rows of drifting.stars have none",
+            "the column new is not nullable, but rows of drifting.stars have no value",
         ),
         (
             with_columns(STARS, *STARS.columns, Column(name="new", datatype="string", xtype="moc")),
-            "the column new holds shapes (moc), which only a load covers",
+            "the column new holds shapes (moc), whose covers only a load computes",
         ),
-        (changed(STARS, years=True), "the years of drifting.stars are together"),
+        (changed(STARS, years=True), "drifting.stars has one partition for all years"),
         (changed(STARS, time=""), "drifting.stars is in the order of hpx29, c_timestamp, not of hpx29"),
     ],
 )

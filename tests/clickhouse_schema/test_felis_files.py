@@ -251,7 +251,7 @@ def test_faults_of_a_key_after_other_constraints_have_its_line() -> None:
 
 def test_a_primary_key_beside_another_id_is_told() -> None:
     layout = "  skyhouse:layout: {id: [b]}\n"
-    said = "4: primaryKey is a, but the id of skyhouse:layout b: both identify a row"
+    said = "4: primaryKey is a, but the id of skyhouse:layout is b: both identify a row"
     assert said in read_table(CONSTRAINED + layout)[1]
     assert said not in read_table(CONSTRAINED + layout.replace("[b]", "[a, b]"))[1]
 
@@ -262,7 +262,10 @@ def test_obscore_columns_have_the_types_of_the_standard() -> None:
     assert [column.datatype for column in schema.tables[0].columns] == ["double", "long"]
     assert schema.tables[0].name == "ObsCore"
     assert warnings[0] == "f.yaml:3: the table is ObsCore: its name has no schema"
-    assert "f.yaml:5: the key 'datatype' is missing: that of ObsCore 1.1 is taken (2 times; next on line 6)" in warnings
+    assert (
+        "f.yaml:5: the key 'datatype' is missing: the datatype of ObsCore 1.1 is used (2 times; next on line 6)"
+        in warnings
+    )
 
 
 def test_strict_reading_and_the_check_report_the_same() -> None:

@@ -196,7 +196,7 @@ def test_address_refused(url: str) -> None:
             inputs("{name: B, datatype: double, ivoa:unit: furlong}"),
             "ivoa:unit 'furlong' is not a VOUnit: write one such as",
         ),
-        (inputs("{name: B, ivoa:ucd: POS_EQ}"), "ivoa:ucd 'POS_EQ' is a UCD1 of before 2005"),
+        (inputs("{name: B, ivoa:ucd: POS_EQ}"), "ivoa:ucd 'POS_EQ' is a UCD1 from before 2005"),
         (inputs("{name: B, value: 1.5}"), "value must be text: put it in quotes"),
     ],
 )

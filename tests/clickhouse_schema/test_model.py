@@ -60,7 +60,7 @@ def test_type(column: dict[str, Any], expected: ColumnType) -> None:
         ({"datatype": "timestamp", "xtype": "hms"}, "single texts"),
         ({"datatype": "string", "arraysize": "8x3", "xtype": "dms"}, "single texts"),
         ({"datatype": "string", "arraysize": "2", "xtype": "point"}, "datatype double"),
-        ({"datatype": "int", "description": "bell \a"}, "XML cannot carry"),
+        ({"datatype": "int", "description": "bell \a"}, "XML cannot contain"),
         ({"datatype": "int", "nullable": "no"}, "valid boolean"),
         ({"datatype": "int", "ucds": "meta.id"}, "Extra inputs"),
     ],

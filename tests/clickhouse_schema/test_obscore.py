@@ -66,7 +66,7 @@ def test_a_table_of_radio_data_with_but_the_name_is_warned_of() -> None:
     text = "name: ivoa\ntables:\n- name: obscore_radio\n  columns:\n  - {name: scan_mode, datatype: string}\n"
     _, [warning] = read_schema(text, "x.yaml")
     assert warning.startswith("x.yaml:4: ivoa.obscore_radio lacks obs_publisher_did, s_resolution_min, ")
-    assert warning.endswith("which its name promises: see skyhouse schema show obscore-radio")
+    assert warning.endswith("which a table with this name must have: see skyhouse schema show obscore-radio")
 
 
 def _catalogue(schema: str, table: str, columns: tuple[str, ...]) -> Catalogue:

@@ -135,7 +135,7 @@ def test_a_plan_names_the_tables_of_which_a_file_is_missing(engine: EmbeddedEngi
     assert [line.splitlines()[0] for line in recorder.lines if "CREATE TABLE" in line] == [
         "-- the table felis.Source is missing"
     ]
-    said = f"warning: {lacking}:4: base.yaml is missing: copy it into the folder of this file; "
+    said = f"warning: {lacking}:4: base.yaml is missing: copy it to the folder of this file; "
     assert recorder.messages[0] == f"{said}these tables with 2 of its columns are left out: Visit"
 
 
@@ -149,7 +149,7 @@ def test_a_file_with_unknown_tables_differs_from_the_engine(engine: EmbeddedEngi
 def test_only_plans_do_without_a_file(engine: EmbeddedEngine, lacking: Path) -> None:
     engine_setup.prepare_engine(engine)
     recorder = Recorder()
-    said = f"error: {lacking}:4: the resource base: base.yaml is missing: copy it into the folder of this file"
+    said = f"error: {lacking}:4: the resource base: base.yaml is missing: copy it to the folder of this file"
     assert run_command(engine, SchemaRequest(command="schema apply", schema_file=lacking), recorder) == 1
     assert (recorder.lines, recorder.messages) == ([], [said])
     result = CliRunner().invoke(app, ["schema", "check", str(lacking)])

@@ -55,7 +55,7 @@ def test_hats_reads_the_partition_list(tmp_path):
     ("text", "message"),
     [
         ("order,pixel\n0,1\n", "no columns Norder and Npix"),
-        ("Norder,Npix\n0,1\n1,x\n", "line 3: '1,x' is no pair of whole numbers"),
+        ("Norder,Npix\n0,1\n1,x\n", "line 3: '1,x' is not a pair of whole numbers"),
         ("Norder,Npix\n0\n", "line 2"),
         ("Norder,Npix\n30,1\n", "the order is 30"),
         ("Norder,Npix\n0,12\n", "pixel 12 is not on the sky"),

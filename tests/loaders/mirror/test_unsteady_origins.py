@@ -217,7 +217,9 @@ def test_a_file_without_a_sum_in_the_list_is_refused(gaia: GaiaMirror, mirror_en
     lines = (gaia.server.folder / "_MD5SUM.txt").read_text().splitlines(keepends=True)
     (gaia.server.folder / "_MD5SUM.txt").write_text("".join(lines[1:]))
     error = GaiaMirror(gaia.server, gaia.folder, recipe).fail(mirror_engine)
-    assert error.endswith("has no checksum of GaiaSource_000000-003111.csv.gz: correct files or checksums in the recipe")
+    assert error.endswith(
+        "has no checksum of GaiaSource_000000-003111.csv.gz: correct files or checksums in the recipe"
+    )
 
 
 def test_a_file_larger_than_the_room_is_refused_before_it_is_fetched(tmp_path: Path) -> None:

@@ -61,7 +61,7 @@ def test_keys_become_constraints(schema: Read) -> None:
 def test_comments_stand_above_what_is_doubtful(describe: Callable[..., str]) -> None:
     lines = describe("hip.main").splitlines()
     place = lines.index("  - name: B-V")
-    assert lines[place - 1].startswith("  # 'PHOT_MAG_B' is a UCD1 of before 2005")
+    assert lines[place - 1].startswith("  # 'PHOT_MAG_B' is a UCD1 from before 2005")
     assert lines[place - 2] == "  # 'mag(AB)' is not a VOUnit: write one, such as km.s**-1"
     at = lines.index("  columns:")
     assert lines[at - 1] == "  # left out: image: its datatype 'BLOB' is not valid in VOTable"

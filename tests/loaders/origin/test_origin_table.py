@@ -139,7 +139,7 @@ def test_an_answer_that_is_cut_off_is_not_taken_for_all(origin: Origin, schema: 
     origin.answers["/tap/sync"] = Reply(
         cut.replace(b"</TABLE>", b'</TABLE><INFO name="QUERY_STATUS" value="OVERFLOW"/>')
     )
-    with pytest.raises(OriginError, match="cuts the answer off"):
+    with pytest.raises(OriginError, match="truncates the answer"):
         schema("a.b")
 
 
