@@ -127,7 +127,7 @@ def test_good() -> None:
         ("name: s\ndescription: !!int x\n", "2: 'x' is not a valid int: put it in quotes"),
         ("name: s\n? [a, b]\n: c\n", "2: a key must be a plain word"),
         ("name: s\n---\nname: t\n", "2: a second YAML document"),
-        ("name: s\ntables: " + "[" * 40 + "]" * 40, "2: nested more than 16 deep"),
+        ("name: s\ntables: " + "[" * 40 + "]" * 40, "2: nested more than 16 levels deep"),
         ("name: s\ndescription: \x07\n", "2: not YAML"),
         ("x" * (MAX_BYTES + 1), "1: more than 8,000,000 characters"),
         ("name: s\ndescripton: x\n", "2: unknown key 'descripton': did you mean 'description'?"),

@@ -116,7 +116,7 @@ def test_java_properties_are_read():
         ("obs_collection=c\ndataproduct_type=object\nhats_nrows=-1\n", "hats_nrows"),
         ("obs_collection=c\ndataproduct_type=object\nhats_npix_suffix=/../../etc\n", "hats_npix_suffix"),
         ("obs_collection=c\ndataproduct_type=object\nhats_col_healpix_order=99\n", "hats_col_healpix_order"),
-        ("=x\n", "no property"),
+        ("=x\n", "not a property"),
     ],
 )
 def test_wrong_properties_are_refused(text, message):
