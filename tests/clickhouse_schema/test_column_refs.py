@@ -64,7 +64,7 @@ def errors_after(path: Path, old: str, new: str) -> list[str]:
     return [error.replace(f"{path.parent}/", "") for error in caught.value.errors]
 
 
-def test_columns_of_another_file_follow_those_of_the_table(release: Path) -> None:
+def test_columns_of_another_file_follow_the_columns_of_the_table(release: Path) -> None:
     schema, warnings = read_schema(release, strict=True)
     assert (schema.tables[0].primary_key, warnings) == (("star_id",), [])
     assert schema.tables[0].columns == (
@@ -76,13 +76,13 @@ def test_columns_of_another_file_follow_those_of_the_table(release: Path) -> Non
     assert read_schema(schema_to_yaml(schema), "written.yaml") == (schema, [])
 
 
-def test_columns_have_ids_below_that_of_the_table(release: Path) -> None:
+def test_ids_of_columns_extend_the_id_of_the_table(release: Path) -> None:
     text = TAKING.replace('  primaryKey: "#Star.star_id"', '  "@id": "#stars"\n  primaryKey: "#stars.star_id"')
     release.write_text(text)
     assert read_schema(release)[0].tables[0].primary_key == ("star_id",)
 
 
-def test_a_file_may_take_what_another_has_taken(release: Path, tmp_path: Path) -> None:
+def test_a_file_may_take_columns_that_another_file_takes(release: Path, tmp_path: Path) -> None:
     text = (
         TAKING.replace("base.yaml", "release.yaml")
         .replace("Object:", "Star:")
@@ -131,7 +131,7 @@ def test_warnings_name_the_line_in_the_other_file(release: Path, tmp_path: Path)
         ("        band:", "        own:\n          ref_name: band", "19: the column own occurs twice (as own; case is"),
     ],
 )
-def test_faults_have_the_line_of_the_reference(release: Path, old: str, new: str, said: str) -> None:
+def test_errors_have_the_line_of_the_reference(release: Path, old: str, new: str, said: str) -> None:
     errors = errors_after(release, old, new)
     assert any(said in error and error.startswith("release.yaml:") for error in errors), errors
 
@@ -143,7 +143,7 @@ def test_faults_have_the_line_of_the_reference(release: Path, old: str, new: str
         ("length: 1, ", "length: x, ", "base.yaml:10: length must be a whole number"),
     ],
 )
-def test_faults_of_a_definition_have_its_line(release: Path, old: str, new: str, said: str) -> None:
+def test_errors_in_a_definition_have_its_line(release: Path, old: str, new: str, said: str) -> None:
     release.write_text(TAKING.replace("            datatype: float\n", ""))
     base = release.parent / "base.yaml"
     base.write_text(BASE.replace(old, new))
@@ -151,13 +151,13 @@ def test_faults_of_a_definition_have_its_line(release: Path, old: str, new: str,
         read_schema(release)
 
 
-def test_a_resource_that_is_no_yaml_is_told_with_its_line(release: Path) -> None:
+def test_a_resource_that_is_not_yaml_is_reported_with_its_line(release: Path) -> None:
     (release.parent / "base.yaml").write_text("name: base\ntables: [\n")
     with pytest.raises(SchemaError, match=r"release\.yaml:4: the resource base: .*base\.yaml:3: not YAML"):
         read_schema(release)
 
 
-def test_files_that_take_from_each_other_are_refused(release: Path) -> None:
+def test_files_that_take_columns_from_each_other_are_rejected(release: Path) -> None:
     (release.parent / "base.yaml").write_text(TAKING.replace("base.yaml", "release.yaml"))
     with pytest.raises(SchemaError, match=r"release\.yaml itself takes columns from this file"):
         read_schema(release)
@@ -250,14 +250,14 @@ def test_a_partial_schema_keeps_the_lines_of_its_file(lacking: Path) -> None:
         ("- name: Last\n", "- name: Last\n  columns: 5\n", "17: columns must be a list"),
     ],
 )
-def test_faults_of_a_partial_schema_are_errors(lacking: Path, old: str, new: str, said: str) -> None:
+def test_problems_in_a_partial_schema_are_errors(lacking: Path, old: str, new: str, said: str) -> None:
     assert old in LACKING
     lacking.write_text(LACKING.replace(old, new))
     [error] = check_schema(lacking, partial=True).errors
     assert error.startswith(f"{lacking}:{said}")
 
 
-def test_a_whole_schema_needs_all_files(lacking: Path) -> None:
+def test_a_complete_schema_needs_all_files(lacking: Path) -> None:
     said = r":4: the resource gone: gone\.yaml is missing: copy it to the folder of this file$"
     with pytest.raises(SchemaError, match=said):
         read_schema(lacking)

@@ -45,7 +45,7 @@ tables:
 
 
 @pytest.mark.parametrize("model", WHERE, ids=lambda model: model.__name__)
-def test_keys_are_those_that_there_are(model: type[StrictModel]) -> None:
+def test_the_documented_keys_are_the_existing_keys(model: type[StrictModel]) -> None:
     table = PAGE.partition(f"\n{WHERE[model]}")[2].partition("\n|---")[2].partition("\n\n")[0]
     said = [key for line in table.splitlines()[1:] for key in re.findall(r"`([^`]+)`", line.split(" | ")[0])]
     assert sorted(said) == sorted(list_keys(model))

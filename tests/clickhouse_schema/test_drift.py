@@ -81,7 +81,7 @@ def _taken(engine: Engine, table: Table) -> list[str]:
     return [step.description for step in found.steps]
 
 
-def test_a_table_as_it_was_made_has_no_drift(stored: Engine) -> None:
+def test_a_new_table_has_no_drift(stored: Engine) -> None:
     for table in (
         STARS,
         changed(STARS, years=True),
@@ -93,11 +93,11 @@ def test_a_table_as_it_was_made_has_no_drift(stored: Engine) -> None:
         stored.execute("DROP TABLE drifting.stars SYNC")
 
 
-def test_a_missing_table_is_made(stored: Engine) -> None:
+def test_a_missing_table_is_created(stored: Engine) -> None:
     assert _taken(stored, STARS) == ["the table drifting.stars is missing"]
 
 
-def test_columns_indexes_and_comments_are_added_where_they_belong(stored: Engine) -> None:
+def test_columns_indexes_and_comments_are_added_in_order(stored: Engine) -> None:
     first = with_columns(changed(STARS, indexes=(), time=""), *STARS.columns[1:3], STARS.columns[0])
     stored.execute(create_table_sql(first, "drifting.stars"))
     stored.execute("INSERT INTO drifting.stars (id, ra, dec) SELECT number, number, 0 FROM numbers(90)")
@@ -125,7 +125,7 @@ def test_columns_indexes_and_comments_are_added_where_they_belong(stored: Engine
     ]
 
 
-def test_tables_of_older_versions_get_todays_merges(stored: Engine) -> None:
+def test_tables_of_older_versions_get_the_current_settings_for_merges(stored: Engine) -> None:
     """Parts become one where nothing was added for a while; what an operator set stays."""
     stored.execute(create_table_sql(STARS, "drifting.stars"))
     for name in MERGE_SETTINGS:
@@ -229,7 +229,7 @@ def test_the_index_of_names_is_added_and_follows_columns_that_become_nullable(st
     assert description.startswith("the index names_")
 
 
-def test_indexes_are_in_the_same_order_whenever_they_were_made(stored: Engine) -> None:
+def test_indexes_are_in_the_same_order_whenever_they_were_created(stored: Engine) -> None:
     """A replica that is made later must be as those that there are."""
     stored.execute(create_table_sql(changed(STARS, indexes=_indexes("c_short", c_unicode="text")), "drifting.stars"))
     wanted = changed(STARS, indexes=_indexes("c_short", "c_long", "c_char", c_unicode="text", c_char="text"))
@@ -267,7 +267,7 @@ def test_indexes_are_in_the_same_order_whenever_they_were_made(stored: Engine) -
         (changed(STARS, time=""), "drifting.stars is in the order of hpx29, c_timestamp, not of hpx29"),
     ],
 )
-def test_what_cannot_be_changed_in_place_is_told(wanted: Table, said: str, stored: Engine) -> None:
+def test_changes_that_require_a_reload_are_reported(wanted: Table, said: str, stored: Engine) -> None:
     stored.execute(create_table_sql(STARS, "drifting.stars"))
     obstacles = _drift(stored, wanted).obstacles
     assert any(obstacle.startswith(said) and "load the table again" in obstacle for obstacle in obstacles), obstacles

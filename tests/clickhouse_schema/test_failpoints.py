@@ -20,7 +20,7 @@ def read_sources(*packages: str) -> dict[str, str]:
     return {str(path.relative_to(ROOT)): path.read_text() for path in paths}
 
 
-def test_a_failpoint_does_nothing_of_itself() -> None:
+def test_a_failpoint_does_nothing_by_itself() -> None:
     assert failpoints.observer is None
     for point in Failpoint:
         reach(point)

@@ -38,7 +38,7 @@ def test_random_positions_have_the_index_of_the_other_library(engine: Engine) ->
     assert (answer["cell"].to_numpy() == theirs).all()
 
 
-def test_positions_on_borders_lie_in_their_cell(engine: Engine) -> None:
+def test_positions_on_borders_are_in_their_cell(engine: Engine) -> None:
     """At round numbers libraries choose either neighbour; the cell must contain the position within rounding."""
     lon, lat = (
         v.ravel().astype(float)

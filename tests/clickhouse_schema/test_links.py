@@ -118,7 +118,7 @@ def test_the_sample_is_good() -> None:
         ("x", "skyhouse:links must be a mapping"),
     ],
 )
-def test_link_refused(link: str, said: str) -> None:
+def test_wrong_links_are_rejected(link: str, said: str) -> None:
     errors = errors_of(link=link)
     assert any(error.startswith(f"f.yaml:8: {said}") for error in errors), errors
 
@@ -151,7 +151,7 @@ def test_link_refused(link: str, said: str) -> None:
         "http:///b",
     ],
 )
-def test_address_refused(url: str) -> None:
+def test_wrong_addresses_are_rejected(url: str) -> None:
     assert re.fullmatch(
         r"f\.yaml:8: href .* (is not a URL: write http.*|has a control character: .*)", *errors_of(f'{{href: "{url}"}}')
     )
@@ -200,7 +200,7 @@ def test_address_refused(url: str) -> None:
         (inputs("{name: B, value: 1.5}"), "value must be text: put it in quotes"),
     ],
 )
-def test_service_refused(service: str, said: str) -> None:
+def test_wrong_services_are_rejected(service: str, said: str) -> None:
     errors = errors_of(service=service)
     assert any(error.startswith(f"f.yaml:9: {said}") for error in errors), errors
 
@@ -236,7 +236,7 @@ _VALUES = [
 
 @given(st.lists(st.tuples(st.sampled_from(_PLACES), st.sampled_from(_VALUES)), min_size=1, max_size=3))
 @settings(deadline=None)
-def test_any_value_anywhere_is_read_or_told(changes: list[tuple[int, str]]) -> None:
+def test_any_value_anywhere_is_read_or_reported(changes: list[tuple[int, str]]) -> None:
     lines = list(_LINES)
     for place, value in changes:
         lines[place] = lines[place].partition(":")[0] + ": " + value

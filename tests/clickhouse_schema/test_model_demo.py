@@ -24,7 +24,7 @@ def shipped(name: str) -> Schema:
 
 
 @pytest.mark.parametrize("name", FILES)
-def test_columns_are_those_of_the_data(name: str) -> None:
+def test_columns_are_the_columns_of_the_data(name: str) -> None:
     data = pq.read_table(DEMO / FILES[name])
     columns = shipped(name).tables[0].columns
     assert [column.name for column in columns] == data.column_names
@@ -40,7 +40,7 @@ def test_columns_are_those_of_the_data(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", FILES)
-def test_id_names_one_row(name: str) -> None:
+def test_an_id_identifies_one_row(name: str) -> None:
     data = pq.read_table(DEMO / FILES[name])
     ident = list(shipped(name).tables[0].layout.id)
     assert data.group_by(ident).aggregate([]).num_rows == data.num_rows

@@ -275,7 +275,7 @@ def test_good() -> None:
         ),
     ],
 )
-def test_refused(text: str, said: str) -> None:
+def test_wrong_schemas_are_rejected(text: str, said: str) -> None:
     errors = errors_of(text)
     assert any(error.startswith(f"f.yaml:{said}") for error in errors), errors
 
@@ -316,26 +316,26 @@ tables:
         ({"referenced": "[]"}, "12: referencedColumns must have at least one entry"),
     ],
 )
-def test_key_refused(changed: dict[str, str], said: str) -> None:
+def test_wrong_keys_are_rejected(changed: dict[str, str], said: str) -> None:
     good = {"primary": '"#a"', "ident": "#b", "kind": "ForeignKey", "columns": '["#a"]', "referenced": '["#a"]'}
     read_schema(KEYED.format(**good), "f.yaml", strict=True)
     errors = errors_of(KEYED.format(**(good | changed)))
     assert any(error.startswith(f"f.yaml:{said}") for error in errors), errors
 
 
-def test_all_faults_at_once_in_order() -> None:
+def test_all_errors_are_reported_in_order() -> None:
     errors = errors_of("name: 1\nfoo: 2\ntables:\n- nam: t\n  columns: [{name: c, datatype: lon}]\n")
     assert [error.split(": ")[0] for error in errors] == [f"f.yaml:{line}" for line in (1, 2, 4, 4, 5)]
 
 
-def test_many_faults_are_counted() -> None:
+def test_many_errors_are_counted() -> None:
     columns = "".join(f"  - {{name: c{i}, datatype: lon}}\n" for i in range(50))
     errors = errors_of(f"name: s\ntables:\n- name: t\n  columns:\n{columns}")
     assert len(errors) == 21
     assert errors[-1] == "... and 30 more"
 
 
-def test_warnings_are_errors_when_strict() -> None:
+def test_warnings_are_errors_in_strict_mode() -> None:
     text = column("name: c, datatype: int, ivoa:unit: furlong, ivoa:ucd: POS_EQ_RA_MAIN, mysql:datatype: BIGINT")
     schema, warnings = read_schema(text, "f.yaml")
     assert (schema.tables[0].columns[0].unit, schema.tables[0].columns[0].ucd) == ("furlong", "")
@@ -398,7 +398,7 @@ _VALUES = [
 @settings(deadline=None)
 @given(st.lists(st.tuples(st.sampled_from(_PLACES), st.sampled_from(_VALUES)), min_size=1, max_size=3))
 @example([(10, "{}")])
-def test_any_value_anywhere_is_read_or_told(changes: list[tuple[int, str]]) -> None:
+def test_any_value_anywhere_is_read_or_reported(changes: list[tuple[int, str]]) -> None:
     """Values of every shape under every key: faults have a line that exists, and no other exception is raised."""
     lines = GOOD.splitlines()
     for place, value in changes:
@@ -521,7 +521,7 @@ def test_parents_are_checked(changed: dict[str, str], said: str) -> None:
     assert any(error.startswith(f"f.yaml:{said}") for error in errors), errors
 
 
-def test_tables_with_a_place_in_the_sky_are_cut_up() -> None:
+def test_tables_with_positions_are_sharded() -> None:
     right = {"objects": "{position: [ra, dec], id: [id]}", "sources": "{parent: of_object}", "column": "id"}
     text = CHILDREN.format(**right)
     schema, _ = read_schema(text, "f.yaml")

@@ -93,7 +93,7 @@ def test_rows_within_the_radius_of_a_shards_cells_have_a_copy_there(
         assert set(copies) == set(np.flatnonzero(held[:, shard]))
 
 
-def test_few_rows_more_have_a_copy(engine: Engine) -> None:
+def test_few_rows_outside_the_radius_have_a_copy(engine: Engine) -> None:
     """Points all over the sky: those within 0.1 degrees of another shard have copies, and at most twice as many."""
     chance = np.random.default_rng(4)
     at = SkyCoord(chance.uniform(0, 360, 200_000) * u.deg, np.arcsin(chance.uniform(-1, 1, 200_000)) * u.rad)
@@ -114,7 +114,7 @@ def test_without_a_radius_or_a_position_there_are_no_copies(engine: Engine) -> N
     assert not _find_copies(engine, Overlap(_SCATTERED, 1.9), nowhere, np.array([3])).any()
 
 
-def test_a_child_has_a_copy_where_it_lies(engine: Engine) -> None:
+def test_a_child_has_a_copy_in_the_shard_of_its_position(engine: Engine) -> None:
     """Its home is its parent's, which may be beyond the border."""
     index = _find_index(_make_points())
     map_ = ShardMap.build_uniform(3)

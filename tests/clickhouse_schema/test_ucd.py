@@ -35,5 +35,5 @@ def test_ucd1(ucd: str) -> None:
         ("pos.eq.ré", "not ASCII"),
     ],
 )
-def test_what_is_wrong(ucd: str, said: str) -> None:
+def test_problems_of_ucds_are_described(ucd: str, said: str) -> None:
     assert said in find_ucd_problem(ucd)

@@ -109,7 +109,7 @@ SELECT ivo_healpix_index(3, ra, dec) AS cell, COUNT(*) FROM {0} GROUP BY cell OR
 
 
 @pytest.mark.parametrize("query", QUERIES.strip().splitlines())
-def test_the_answers_are_those_of_the_loaded_table(survey: Path, ask: Ask, query: str) -> None:
+def test_the_answers_are_the_same_as_from_the_loaded_table(survey: Path, ask: Ask, query: str) -> None:
     stored, lying = ask(query.format("att.stored")), ask(query.format("att.lying"))
     assert _round(lying.to_pylist()) == _round(stored.to_pylist())
     assert lying.schema.names == stored.schema.names
@@ -152,7 +152,7 @@ def test_a_cone_reads_the_files_of_its_cells(survey: Path, engine: EmbeddedEngin
     assert "url(" not in nowhere
 
 
-def test_jobs_know_their_query_in_another_process(
+def test_a_job_can_run_its_query_in_another_process(
     survey: Path, engine: EmbeddedEngine, gateway: FileGateway, tmp_path: Path
 ) -> None:
     """They resume, and results are found again, if the same query reads the same files."""
@@ -269,7 +269,7 @@ def test_it_is_exported_like_a_stored_table(survey: Path, engine: EmbeddedEngine
     assert _round(rows[0]) == _round(rows[1])
 
 
-def test_commands_of_stored_rows_refuse_it(survey: Path, engine: EmbeddedEngine) -> None:
+def test_commands_for_stored_rows_reject_it(survey: Path, engine: EmbeddedEngine) -> None:
     request = LoadRequest(files=(survey,), table="att.lying", rejects=survey / "rejects.csv", mode="replace")
     with pytest.raises(LoadError, match=r"att\.lying is attached, so its rows are in the files of"):
         load_files(engine, request, Recorder())
@@ -330,7 +330,7 @@ def stars(tmp_path: Path, engine: EmbeddedEngine) -> Iterator[Path]:
     assert next(folder.rglob("Npix=*.parquet"))
 
 
-def test_a_layout_that_nobody_has_asked_for_is_no_message(tmp_path: Path, engine: EmbeddedEngine) -> None:
+def test_a_default_layout_causes_no_message(tmp_path: Path, engine: EmbeddedEngine) -> None:
     prepare_engine(engine)
     rows = make_rows()
     identity = rows.schema.field("id").with_metadata({"ucd": "meta.id;meta.main"})
@@ -343,7 +343,7 @@ def test_a_layout_that_nobody_has_asked_for_is_no_message(tmp_path: Path, engine
     assert not any("skyhouse:layout" in message for message in reporter.messages)
 
 
-def test_files_that_change_are_an_error_until_they_are_read_again(
+def test_changed_files_are_an_error_until_they_are_attached_again(
     stars: Path, ask: Ask, engine: EmbeddedEngine, tmp_path: Path
 ) -> None:
     count = "SELECT COUNT(id) AS n, MAX(mag) AS m FROM changing.stars WHERE mag > -99"
@@ -381,7 +381,7 @@ def test_files_that_change_are_an_error_until_they_are_read_again(
         (0.01, {}, r"the index _healpix_29 of \d+ of the first \d+ rows is not that of ra, dec"),
     ],
 )
-def test_positions_that_are_elsewhere(
+def test_positions_outside_the_pixel_of_their_file(
     engine: EmbeddedEngine, tmp_path: Path, move: float, properties: dict[str, str], reason: str
 ) -> None:
     """They would be missing from cones."""
@@ -413,7 +413,7 @@ def test_a_missing_file_is_an_error(stars: Path, ask: Ask) -> None:
         (("position: [ra, dec]", "position: [mag, dec]"), "the catalogue is partitioned by ra, dec"),
     ],
 )
-def test_what_only_a_load_can_do(
+def test_options_that_only_a_load_has(
     stars: Path, engine: EmbeddedEngine, tmp_path: Path, change: tuple[str, str], reason: str
 ) -> None:
     (tmp_path / "other.yaml").write_text(SCHEMA.replace(*change).replace("name: changing", "name: other"))

@@ -130,7 +130,7 @@ def restore(folder: Path, source: Path, *arguments: str) -> tuple[int, str, str]
     return skyhouse(folder, "restore", str(source), *arguments)
 
 
-def test_backups_say_what_they_have(place: Path, expected: dict[str, str]) -> None:
+def test_the_list_of_backups_shows_what_they_contain(place: Path, expected: dict[str, str]) -> None:
     name, described = expected["first"].strip().split(": ")
     assert described.startswith("1 table (full, ")
     assert ", users, 1 job, 3 files of results, " in described
@@ -140,7 +140,7 @@ def test_backups_say_what_they_have(place: Path, expected: dict[str, str]) -> No
     assert (code, out) == (0, listed)
 
 
-def test_newest_backup_is_served_from_another_place(place: Path, expected: dict[str, str], tmp_path: Path) -> None:
+def test_the_newest_backup_is_served_from_another_folder(place: Path, expected: dict[str, str], tmp_path: Path) -> None:
     moved = tmp_path / "moved"
     shutil.copytree(place / "backups", moved)
     code, out, err = restore(tmp_path, moved)
@@ -240,7 +240,7 @@ def kill_when(condition: Callable[[], bool], delay: float, process: subprocess.P
     process.communicate()
 
 
-def test_data_are_copied_where_links_are_followed(place: Path, tmp_path: Path) -> None:
+def test_data_are_copied_if_links_are_followed(place: Path, tmp_path: Path) -> None:
     shutil.copytree(place / "data", tmp_path / "data", symlinks=False, ignore=shutil.ignore_patterns("control.sock"))
     assert not any(path.is_symlink() for path in (tmp_path / "data").rglob("*"))
     code, out, err = skyhouse(tmp_path, "verify", "s.stars")
@@ -302,7 +302,7 @@ class TestRefusals:
         newest.write_text(json.dumps(document | {"version": 2, "colour": "blue"}, indent=1))
         assert f"the backup {newest} was made by a later version of Skyhouse" in refusal(tmp_path, damaged)
 
-    def test_manifest_that_is_none(self, damaged: Path, tmp_path: Path) -> None:
+    def test_invalid_manifest(self, damaged: Path, tmp_path: Path) -> None:
         newest = max(damaged.glob("*.json"))
         newest.write_text('{"version": 1')
         assert f"the backup {newest} is damaged" in refusal(tmp_path, damaged)

@@ -137,7 +137,7 @@ def test_files_are_for_this_user_alone(service: Service) -> None:
     assert any(path.parent.name == "results" for path in found)
 
 
-def test_commands_beside_a_service(service: Service, stars: Path) -> None:
+def test_commands_while_a_service_runs(service: Service, stars: Path) -> None:
     mode = stat.S_IMODE((service.folder / "data" / "control.sock").stat().st_mode)
     assert mode == 0o600
     assert skyhouse(service.folder, "tables")[:2] == (0, "no tables yet: skyhouse load FILE --table schema.table\n")
@@ -188,7 +188,7 @@ def test_a_schema_file_changes_what_a_service_has(service: Service) -> None:
     assert (code, out, err) == (1, "", "error: this is a single server, which has no shards\n")
 
 
-def test_versions_and_corrections_beside_a_service(service: Service) -> None:
+def test_versions_and_corrections_while_a_service_runs(service: Service) -> None:
     folder = service.folder
     columns = "".join(f"  - {{name: {n}, datatype: long, nullable: false}}\n" for n in ("id", "version", "value"))
     layout = "  skyhouse:layout: {id: [id, version], versions: {key: [id], by: version}}\n"
@@ -267,7 +267,7 @@ def wait_for(happened: object, running: subprocess.Popen[str] | None = None) -> 
         time.sleep(0.05)
 
 
-def test_too_few_files_for_the_connections_are_told(tmp_path: Path) -> None:
+def test_too_few_files_for_the_connections_are_reported(tmp_path: Path) -> None:
     def limit_files() -> None:
         resource.setrlimit(resource.RLIMIT_NOFILE, (256, 1000))
 
@@ -277,7 +277,7 @@ def test_too_few_files_for_the_connections_are_told(tmp_path: Path) -> None:
     assert err.startswith("note: only 500 connections can be open at once, not 4000 (SKYHOUSE_MAX_CONNECTIONS): each")
 
 
-def test_a_second_service_is_refused(service: Service) -> None:
+def test_a_second_service_does_not_start(service: Service) -> None:
     code, _, err = skyhouse(service.folder, "serve", "--port", str(free_port()))
     assert code == 1
     assert f"another process (pid {service.process.pid}) holds the data path" in err
@@ -290,7 +290,7 @@ def test_a_second_service_is_refused(service: Service) -> None:
     )
 
 
-def test_what_users_own(service: Service) -> None:
+def test_files_of_users(service: Service) -> None:
     """Whoever gets a removed user's name does not inherit tables, jobs and queries."""
     definition = b"<table><column><name>a</name><dataType>int</dataType></column></table>"
     assert skyhouse(service.folder, "user", "add", "alice", given="correct-horse\n")[0] == 0
@@ -351,7 +351,7 @@ def test_the_demo_starts_again_with_its_data(tmp_path: Path) -> None:
         assert service.said.startswith(said)
 
 
-def test_commands_alone(tmp_path: Path) -> None:
+def test_commands_without_a_service(tmp_path: Path) -> None:
     (tmp_path / "t.csv").write_text("RAJ2000,DEJ2000,name\n1,2,a\n3,95,b\n")
     code, out, _ = skyhouse(tmp_path, "describe", "t.csv", "--table", "s.t")
     assert code == 0
@@ -368,7 +368,7 @@ def test_commands_alone(tmp_path: Path) -> None:
     assert skyhouse(tmp_path, "load", "t.csv", "--table", "s.t", "--replace", "--append")[0] == 2
 
 
-def test_a_value_that_makes_numbers_text_is_told(tmp_path: Path) -> None:
+def test_a_value_that_makes_numbers_text_is_reported(tmp_path: Path) -> None:
     (tmp_path / "t.csv").write_text("ra,dec,mag,name\n1,2,3.5,HD 1\n1,2\n\n3,95,none,2\n4,5,-1e5,HD 3\n4,5,,HD 4\n")
     code, out, err = skyhouse(tmp_path, "describe", "t.csv")
     assert code == 0

@@ -113,7 +113,7 @@ def test_commands_change_the_files_that_the_settings_name(file: Path, tmp_path: 
     assert "note: the setting client_limits has no @surve here" in run(*limits, "@surve").stderr
 
 
-def test_faults_of_settings_are_told_by_every_command(file: Path) -> None:
+def test_every_command_reports_errors_in_settings(file: Path) -> None:
     file.write_text("port = 0\nanonymus = true\n")
     for command in (("tables",), ("serve",), ("config", "show"), ("config", "check"), ("user", "list")):
         refused = run("--config", file, *command)

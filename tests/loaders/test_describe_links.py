@@ -55,7 +55,7 @@ def described_as(path: Path) -> Schema:
 
 
 @pytest.mark.parametrize("responseformat", ["votable/b2", "votable/td"])
-def test_those_of_a_result(tmp_path: Path, responseformat: str) -> None:
+def test_links_of_a_result(tmp_path: Path, responseformat: str) -> None:
     declared = read_schema(DECLARED, "declared", strict=True)[0]
     translation = translate("SELECT * FROM s.t", Catalogue((declared,)))
     serializer = find_format(responseformat).serializer(translation.fields, ResultInfo(links=translation.links))
@@ -103,7 +103,7 @@ def test_what_no_schema_file_could_have_is_left_out(tmp_path: Path) -> None:
     ]
 
 
-def test_a_document_that_breaks_after_its_table_is_told(tmp_path: Path) -> None:
+def test_a_document_with_an_error_after_its_table_is_reported(tmp_path: Path) -> None:
     path = tmp_path / "broken.vot"
     path.write_text(FOREIGN.replace("</VOTABLE>", "</VOTABLE"))
     with pytest.raises(ReadError, match="line 19: the VOTable is not well-formed XML"):

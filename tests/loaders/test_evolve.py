@@ -85,7 +85,7 @@ def _entry(engine: EmbeddedEngine, name: str) -> TableEntry:
     return entry
 
 
-def test_an_engine_as_the_file_says(evolving: EmbeddedEngine, tmp_path: Path) -> None:
+def test_an_engine_that_matches_the_file(evolving: EmbeddedEngine, tmp_path: Path) -> None:
     told = f"the engine matches {tmp_path / 'schema.yaml'}"
     before = catalogue_log.read_catalogue_version(evolving)
     assert _said(evolving, "diff", tmp_path, SCHEMA) == (0, [told], "")
@@ -94,7 +94,7 @@ def test_an_engine_as_the_file_says(evolving: EmbeddedEngine, tmp_path: Path) ->
     assert catalogue_log.read_catalogue_version(evolving) == before
 
 
-def test_differences_are_told_and_taken_away(evolving: EmbeddedEngine, tmp_path: Path) -> None:
+def test_differences_are_reported_and_removed(evolving: EmbeddedEngine, tmp_path: Path) -> None:
     differences = [
         "the column mag of evolving.stars is missing",
         "the index by_index_mag of evolving.stars is missing",
@@ -167,7 +167,7 @@ def test_a_change_that_was_killed_before_the_catalogue_knew_it_is_finished(
     assert _said(evolving, "diff", tmp_path, MORE)[0] == 0
 
 
-def test_what_data_files_said_stays(evolving: EmbeddedEngine, tmp_path: Path) -> None:
+def test_metadata_from_data_files_are_kept(evolving: EmbeddedEngine, tmp_path: Path) -> None:
     described = SCHEMA.replace("datatype: long,", "datatype: long, description: The number,")
     assert _said(evolving, "apply", tmp_path, described)[1] == [
         "the comment on evolving.stars.id differs",
@@ -180,7 +180,7 @@ def test_what_data_files_said_stays(evolving: EmbeddedEngine, tmp_path: Path) ->
     assert _entry(evolving, "stars").table.get_column("id").description == "The number"
 
 
-def test_what_is_refused_changes_nothing(evolving: EmbeddedEngine, tmp_path: Path) -> None:
+def test_rejected_changes_change_nothing(evolving: EmbeddedEngine, tmp_path: Path) -> None:
     refused = {
         "evolving.stars.ra is stored as Float64, but": SCHEMA.replace("ra, datatype: double", "ra, datatype: float"),
         "evolving.stars is in the order of hpx29, not of hpx29, dec": SCHEMA.replace("id: [id]", "id: [id], time: dec"),

@@ -118,7 +118,7 @@ CASES = [
 
 
 @pytest.mark.parametrize(("name", "free"), CASES)
-def test_a_command_on_a_full_disk_is_done_wholly_or_not(
+def test_a_command_on_a_full_disk_is_done_completely_or_not_at_all(
     disk: SmallDisk, data: Path, before: list[list[dict[str, Any]]], folder: Path, name: str, free: int
 ) -> None:
     command = build_command(name, folder, disk)
@@ -142,7 +142,9 @@ def test_a_command_on_a_full_disk_is_done_wholly_or_not(
 
 
 @pytest.mark.parametrize("free", [0, 1_000_000])
-def test_a_match_on_a_full_disk_is_made_wholly_or_not(disk: SmallDisk, data: Path, folder: Path, free: int) -> None:
+def test_a_match_on_a_full_disk_is_made_completely_or_not_at_all(
+    disk: SmallDisk, data: Path, folder: Path, free: int
+) -> None:
     tables = {"left": "sky.stars", "right": "sky.other", "table": "sky.pairs", "radius": 1.0}
     make: Command = ("match make", tables)
     disk.start_again(data)
@@ -165,7 +167,7 @@ def test_a_match_on_a_full_disk_is_made_wholly_or_not(disk: SmallDisk, data: Pat
 
 
 @pytest.mark.parametrize("free", [0, 4_096, 12_288])
-def test_an_engine_that_finds_no_room_after_all_loses_no_definition(
+def test_an_engine_that_runs_out_of_space_loses_no_definition(
     disk: SmallDisk, data: Path, before: list[list[dict[str, Any]]], folder: Path, free: int
 ) -> None:
     """The room is taken by somebody else just before the engine, which reports no failed write, writes a definition."""
@@ -229,7 +231,7 @@ def find_stored(data: Path) -> Path:
 @pytest.mark.parametrize(
     "damage", [empty_staging, empty_mutation, empty_format, empty_database, cut_changed_definition]
 )
-def test_what_a_full_disk_left_does_not_keep_the_data_from_opening(
+def test_data_open_after_the_disk_was_full(
     disk: SmallDisk, data: Path, before: list[list[dict[str, Any]]], damage: Callable[[Path], Path]
 ) -> None:
     disk.start_again(data)
@@ -249,7 +251,7 @@ def test_what_a_full_disk_left_does_not_keep_the_data_from_opening(
     assert not (disk.path / "data/clickhouse/store/000/00000000-0000-4000-8000-000000000000").exists()
 
 
-def test_data_that_are_on_another_disk_than_their_path(
+def test_data_on_another_disk_than_their_path(
     disk: SmallDisk, data: Path, before: list[list[dict[str, Any]]], folder: Path, tmp_path: Path
 ) -> None:
     disk.start_again(data)

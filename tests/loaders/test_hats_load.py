@@ -132,7 +132,7 @@ def test_a_catalogue_becomes_a_table(
 
 
 @pytest.mark.parametrize("checks", [13, 15, 16])
-def test_a_stopped_load_goes_on_without_reading_again(
+def test_a_stopped_load_continues_without_reading_again(
     loading: EmbeddedEngine,
     stars: Path,
     checks: int,
@@ -246,7 +246,7 @@ def test_bad_rows_name_their_partition(loading: EmbeddedEngine, tmp_path: Path, 
         load_files(loading, request_of(folder, schema=tmp_path / "stars.yaml"), Recorder())
 
 
-def test_verify_reads_a_catalogue_where_it_lies(stars: Path) -> None:
+def test_verify_reads_a_catalogue_at_its_address(stars: Path) -> None:
     recorder = Recorder()
     verify_catalogue(str(stars), recorder, with_rows=True)
     assert f"{ROWS:,} rows in 12 partitions of the order 0" in recorder.lines[0]

@@ -141,7 +141,7 @@ def test_a_dense_field_is_matched_within_the_memory_of_matches(
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_verify_proves_a_match_against_one_made_anew(
+def test_verify_compares_a_match_with_a_new_match(
     engine: EmbeddedEngine,
     tables: MatchedTables,
     monkeypatch: pytest.MonkeyPatch,
@@ -256,7 +256,7 @@ def test_queries_read_kept_pairs_and_answer_the_same(
         assert ("the kept match" in plan) == is_read
 
 
-def test_no_query_reads_a_match_that_has_not_followed(
+def test_no_query_reads_an_outdated_match(
     engine: EmbeddedEngine, tables: MatchedTables, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(kept_matches, "MIN_ROWS", 0)
@@ -327,7 +327,7 @@ def test_keys_are_declared_in_tap_schema(engine: EmbeddedEngine, tables: Matched
         ({"epochs": "2016,20000"}, "a Julian year"),
     ],
 )
-def test_what_cannot_be_kept_is_refused(
+def test_matches_that_cannot_be_kept_are_rejected(
     engine: EmbeddedEngine, tables: MatchedTables, request_: dict[str, Any], message: str
 ) -> None:
     with pytest.raises(LoadError, match=message):
@@ -335,7 +335,7 @@ def test_what_cannot_be_kept_is_refused(
     assert not catalogue_log.read_catalogue(engine).current_matches
 
 
-def test_tables_without_ids_or_with_equal_ones_are_refused(engine: EmbeddedEngine, tables: MatchedTables) -> None:
+def test_tables_without_ids_or_with_equal_ids_are_rejected(engine: EmbeddedEngine, tables: MatchedTables) -> None:
     schema = SCHEMA.replace(", id: [designation]", "")
     (tables.folder / "kept.yaml").write_text(schema)
     tables.load(tables.make_right(20), "replace")
@@ -370,7 +370,7 @@ def test_a_match_keeps_its_tables_as_it_needs_them(engine: EmbeddedEngine, table
     drop_table(engine, "kept.infrared", Recorder())
 
 
-def test_a_match_is_seen_by_those_alone_who_see_both_tables(engine: EmbeddedEngine, tables: MatchedTables) -> None:
+def test_a_match_is_visible_only_to_users_who_see_both_tables(engine: EmbeddedEngine, tables: MatchedTables) -> None:
     keep(engine)
     catalogue = replace(catalogue_log.read_catalogue(engine), grants={"kept.infrared": frozenset({"team"})})
     seen = {entry.qualified_name: entry for entry in select_visible(catalogue, frozenset()).entries}

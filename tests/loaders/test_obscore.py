@@ -69,7 +69,7 @@ def _column(engine: EmbeddedEngine, name: str) -> list[object]:
     return engine.fetch_table(f"SELECT {name} FROM ivoa.ObsCore ORDER BY obs_id").column(0).to_pylist()
 
 
-def test_the_example_is_loaded_whole(obscore: EmbeddedEngine, tmp_path: Path) -> None:
+def test_the_example_is_loaded_completely(obscore: EmbeddedEngine, tmp_path: Path) -> None:
     recorder = Recorder()
     files = (find_example_file("obscore"),)
     load_files(
@@ -142,7 +142,7 @@ def test_columns_that_every_file_has(obscore: EmbeddedEngine, tmp_path: Path, na
     assert find_data_models(catalogue_log.read_catalogue(obscore)) == ()
 
 
-def test_another_unit_than_the_standards_is_told(obscore: EmbeddedEngine, tmp_path: Path) -> None:
+def test_a_unit_that_differs_from_the_standard_is_reported(obscore: EmbeddedEngine, tmp_path: Path) -> None:
     file = tmp_path / "obs.ecsv"
     table = Table({name: [int(value) if name == "calib_level" else value] for name, value in GOOD.items()})
     table["s_ra"], table["em_min"], table["t_exptime"] = [10.0], [500.0], [3.0]
@@ -208,7 +208,7 @@ BAD = (
 )
 
 
-def test_rows_that_the_standard_does_not_allow_are_put_aside(obscore: EmbeddedEngine, tmp_path: Path) -> None:
+def test_rows_that_the_standard_does_not_allow_are_rejected(obscore: EmbeddedEngine, tmp_path: Path) -> None:
     rows = [GOOD | {"data_rights": "", "t_min": ""} | {column: value} for column, value, _ in BAD]
     rows.append(rows[0] | {"dataproduct_type": "image"})
     recorder = Recorder()

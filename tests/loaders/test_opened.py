@@ -26,7 +26,7 @@ class Standing:
         self.is_closed = True
 
 
-def test_on_a_full_disk_what_is_there_can_be_read(
+def test_existing_data_can_be_read_on_a_full_disk(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     def full(engine: object) -> None:
@@ -39,7 +39,7 @@ def test_on_a_full_disk_what_is_there_can_be_read(
     assert "no space is left: Cannot reserve 1.00 MiB" in caplog.text
 
 
-def test_a_command_that_loses_the_engine_tells_the_way_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_command_that_loses_the_engine_says_what_to_do(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def lost(*_: Any) -> None:
         raise EngineUnavailable("the engine does not answer")
 

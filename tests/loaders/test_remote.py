@@ -81,7 +81,7 @@ def test_from_load_to_drop(tmp_path: Path, settings: dict[str, str]) -> None:
     assert said == "stopped\n"
 
 
-def test_a_server_that_is_not_there(tmp_path: Path) -> None:
+def test_a_server_that_does_not_exist(tmp_path: Path) -> None:
     with closed_port() as port:
         skyhouse = Skyhouse(tmp_path, {"clickhouse_url": f"http://127.0.0.1:{port}"})
         for arguments in (("tables",), ("serve", "--port", str(free_port()))):

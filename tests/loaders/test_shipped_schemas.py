@@ -51,7 +51,7 @@ def test_shipped_schemas_are_named() -> None:
 
 
 @pytest.mark.parametrize("name", TABLES)
-def test_the_example_is_loaded_whole(name: str, prepared: EmbeddedEngine, tmp_path: Path) -> None:
+def test_the_example_is_loaded_completely(name: str, prepared: EmbeddedEngine, tmp_path: Path) -> None:
     table, rows, utype = TABLES[name]
     files = (find_example_file(name),)
     recorder = Recorder()

@@ -47,7 +47,7 @@ def ask(service: Service, path: str, authorization: str) -> str:
         return str(answer.read().decode())
 
 
-def test_everything_is_there(old: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_nothing_is_lost(old: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SKYHOUSE_USER_TABLE_DAYS", "36500")
     service = started(old)
     try:
@@ -68,7 +68,7 @@ def test_everything_is_there(old: Path, monkeypatch: pytest.MonkeyPatch) -> None
     assert (old / "data" / "accounts.sqlite.version-0").exists()
 
 
-def test_later_catalogue_is_refused(old: Path) -> None:
+def test_a_later_catalogue_is_rejected(old: Path) -> None:
     subprocess.run([sys.executable, "-c", _MARK, str(old / "data")], cwd=ROOT, check=True, timeout=60)
     code, out, err = skyhouse(old, "tables")
     assert (code, out) == (1, "")

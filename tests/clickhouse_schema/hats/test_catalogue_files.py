@@ -16,7 +16,7 @@ PIXELS = [HatsPixel(0, 0), HatsPixel(1, 17), HatsPixel(8, 123_456), HatsPixel(1,
 
 @pytest.mark.parametrize("pixel", PIXELS)
 @pytest.mark.parametrize("suffix", [".parquet", ".snappy.parquet"])
-def test_a_path_is_that_of_hats(pixel, suffix):
+def test_paths_are_as_in_hats(pixel, suffix):
     path = pixel.build_path(suffix)
 
     assert str(paths.pixel_catalog_file("/c", HealpixPixel(*pixel), npix_suffix=suffix)) == f"/c/{path}"
@@ -63,7 +63,7 @@ def test_hats_reads_the_partition_list(tmp_path):
         ("", "no columns"),
     ],
 )
-def test_a_wrong_partition_list_is_refused(text, message):
+def test_a_wrong_partition_list_is_rejected(text, message):
     with pytest.raises(HatsError, match=message):
         read_partition_info(text)
 
@@ -119,7 +119,7 @@ def test_java_properties_are_read():
         ("=x\n", "not a property"),
     ],
 )
-def test_wrong_properties_are_refused(text, message):
+def test_wrong_properties_are_rejected(text, message):
     with pytest.raises(HatsError, match=message):
         CatalogProperties.read(text, "hats.properties")
 

@@ -53,7 +53,7 @@ def test_killed_at_any_step_and_started_again(
     assert read_rows(mirror_engine) == sort_rows(gaia_rows)
 
 
-def test_it_is_killed_at_each_failpoint_of_mirrors(gaia: GaiaMirror, mirror_engine: EmbeddedEngine) -> None:
+def test_a_mirror_is_killed_at_each_failpoint_of_mirrors(gaia: GaiaMirror, mirror_engine: EmbeddedEngine) -> None:
     reached: set[Failpoint] = set()
     with observed(reached.add):
         gaia.run(mirror_engine)
@@ -82,7 +82,7 @@ def undisturbed(large: str, tmp_path_factory: pytest.TempPathFactory) -> str:
     return done.stdout.splitlines()[-1]
 
 
-def test_killed_in_many_moments_and_started_again(large: str, undisturbed: str, tmp_path: Path) -> None:
+def test_killed_at_many_times_and_started_again(large: str, undisturbed: str, tmp_path: Path) -> None:
     for delay in DELAYS:
         killed = run(tmp_path, large, delay)
         assert killed.returncode in (-signal.SIGKILL, 0), killed.stderr

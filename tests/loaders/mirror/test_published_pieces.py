@@ -16,7 +16,7 @@ from tests.loaders.recorder import Recorder
 Files = list[list[Row]]
 
 
-def test_each_file_is_visible_when_it_is_loaded(
+def test_each_file_is_visible_once_it_is_loaded(
     gaia: GaiaMirror, gaia_rows: Files, mirror_engine: EmbeddedEngine
 ) -> None:
     gaia.server.fail_first(GaiaSource_005233=[404])
@@ -29,7 +29,7 @@ def test_each_file_is_visible_when_it_is_loaded(
     assert not (gaia.folder / "work").exists()
 
 
-def test_a_condition_and_columns_count_for_each_file(
+def test_a_condition_and_columns_apply_to_each_file(
     gaia: GaiaMirror, gaia_rows: Files, mirror_engine: EmbeddedEngine
 ) -> None:
     gaia.run(mirror_engine, publishes_early=True, where="phot_g_mean_mag < 12", columns=("source_id",))
@@ -69,7 +69,7 @@ def change_second_file(gaia: GaiaMirror, rows: list[Row]) -> None:
     write_sums(gaia.server.folder)
 
 
-def test_a_file_that_changed_after_the_mirror_is_not_appended_to_its_former_rows(
+def test_a_file_that_changed_after_the_mirror_is_not_appended_to_its_earlier_rows(
     gaia: GaiaMirror, gaia_rows: Files, mirror_engine: EmbeddedEngine
 ) -> None:
     gaia.run(mirror_engine, publishes_early=True)

@@ -141,7 +141,7 @@ def test_an_id_divides_the_rows(
     assert read_rows(mirror_engine) == rows
 
 
-def test_a_condition_and_columns_are_asked_for(
+def test_a_condition_and_columns_are_part_of_the_queries(
     request_: MirrorRequest, rows: list[dict[str, Any]], mirror_engine: EmbeddedEngine
 ) -> None:
     run(mirror_engine, request_.model_copy(update={"where": "mag < 14 OR mag IS NULL -- bright", "columns": ("name",)}))
@@ -150,7 +150,7 @@ def test_a_condition_and_columns_are_asked_for(
     assert found == [{name: row[name] for name in ("id", "ra", "dec", "name")} for row in wanted]
 
 
-def test_the_metadata_come_too(request_: MirrorRequest, mirror_engine: EmbeddedEngine) -> None:
+def test_metadata_are_mirrored_too(request_: MirrorRequest, mirror_engine: EmbeddedEngine) -> None:
     run(mirror_engine, request_)
     (entry,) = catalogue_log.read_catalogue(mirror_engine).find_tables("stars", True, "mirrored", True)
     table = entry.table
@@ -210,7 +210,7 @@ def test_files_get_their_metadata_from_a_service(
     assert magnitudes == [row["mag"] for row in rows[:50]]
 
 
-def test_the_rows_of_one_place_cannot_be_divided(request_: MirrorRequest, mirror_engine: EmbeddedEngine) -> None:
+def test_rows_at_one_position_cannot_be_divided(request_: MirrorRequest, mirror_engine: EmbeddedEngine) -> None:
     with pytest.raises(LoadError, match=r"rows are in one piece that cannot be divided .* with --by"):
         run(mirror_engine, request_.model_copy(update={"by": "size", "piece_rows": 50}))
 
@@ -232,7 +232,7 @@ def test_what_the_origin_does_not_have_is_an_error(
         run(mirror_engine, request_.model_copy(update=changes))  # type: ignore[arg-type]
 
 
-def test_an_address_that_is_no_service_is_an_error(
+def test_an_address_without_a_service_is_an_error(
     request_: MirrorRequest, service: Service, mirror_engine: EmbeddedEngine
 ) -> None:
     address = f"tap+http://127.0.0.1:{service.port}/nothing/"
@@ -240,7 +240,7 @@ def test_an_address_that_is_no_service_is_an_error(
         run(mirror_engine, request_.model_copy(update={"recipe": address}))
 
 
-def test_a_busy_origin_is_waited_for(
+def test_a_mirror_waits_for_a_busy_origin(
     request_: MirrorRequest, service: Service, rows: list[dict[str, Any]], mirror_engine: EmbeddedEngine
 ) -> None:
     with running_proxy(service.port, period=4) as proxy:
@@ -249,7 +249,7 @@ def test_a_busy_origin_is_waited_for(
     assert proxy.requests > 100
 
 
-def test_an_origin_that_cuts_results_in_silence_is_asked_for_smaller_pieces(
+def test_an_origin_that_truncates_results_silently_is_asked_for_smaller_pieces(
     request_: MirrorRequest, service: Service, rows: list[dict[str, Any]], mirror_engine: EmbeddedEngine
 ) -> None:
     with running_proxy(service.port, max_rows=300) as proxy:

@@ -23,7 +23,7 @@ def vollt(origin: Origin) -> None:
 
 
 @pytest.mark.usefixtures("vollt")
-def test_types_of_tap_become_those_of_votable(schema: Read) -> None:
+def test_types_of_tap_become_types_of_votable(schema: Read) -> None:
     assert types(schema("hip.main").tables[0]) == {
         "id": ("long", "", ""),
         "RAICRS": ("double", "", ""),
@@ -58,7 +58,7 @@ def test_keys_become_constraints(schema: Read) -> None:
 
 
 @pytest.mark.usefixtures("vollt")
-def test_comments_stand_above_what_is_doubtful(describe: Callable[..., str]) -> None:
+def test_comments_are_above_doubtful_lines(describe: Callable[..., str]) -> None:
     lines = describe("hip.main").splitlines()
     place = lines.index("  - name: B-V")
     assert lines[place - 1].startswith("  # 'PHOT_MAG_B' is a UCD1 from before 2005")
@@ -71,7 +71,7 @@ def test_comments_stand_above_what_is_doubtful(describe: Callable[..., str]) -> 
 
 
 @pytest.mark.usefixtures("vollt")
-def test_further_indexes_of_the_origin_are_a_comment(describe: Callable[..., str]) -> None:
+def test_other_indexes_of_the_origin_are_a_comment(describe: Callable[..., str]) -> None:
     text = describe("hip.main")
     lines = [line.strip() for line in text.splitlines()]
     at = lines.index("skyhouse:layout:")
