@@ -67,7 +67,7 @@ def refuse_unfinished_loads(plan: ShardPlan) -> None:
 
 
 def drop_other_generations(plan: ShardPlan, kept: Sharding) -> None:
-    """Drop the tables of all other shardings: earlier ones, and those of unfinished moves."""
+    """Drop the tables of all other shardings: earlier shardings and unfinished moves."""
     for found in _find_stored_tables(plan):
         if found.entry is not None and found.generation != kept.generation:
             plan.servers.execute_everywhere(*drop_sharded_sql(found.database, found.base_name, plan.topology))

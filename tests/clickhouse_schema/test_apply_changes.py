@@ -1,4 +1,4 @@
-"""Changes of the catalogue while others read or change it, after a crash, and with a clock that was set back."""
+"""Changes of the catalogue while others read or change it, after a crash, and after the clock was set back."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from clickhouse_schema.engine_tables import catalogue_log, engine_setup
 from clickhouse_schema.schema_model import Column, Schema, Table
 from tap_service.storage.engine.engine import Engine
 
-#: Enough rows of TAP_SCHEMA.columns that a reader can be in the middle of them.
+#: Enough rows of TAP_SCHEMA.columns for a reader to be in the middle of them
 _WIDE = 3000
 
 
@@ -23,7 +23,7 @@ def _schema(name: str, columns: int = 1, description: str = "") -> Schema:
 
 @pytest.fixture
 def changed(engine: Engine) -> Iterator[Engine]:
-    """The shared engine; the schemas ``change_*`` are gone again afterwards."""
+    """The shared engine; the schemas ``change_*`` are removed afterwards."""
     engine_setup.prepare_engine(engine)
     yield engine
     for schema in catalogue_log.read_catalogue(engine).schemas:

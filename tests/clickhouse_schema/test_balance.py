@@ -1,4 +1,4 @@
-"""Balanced maps: runs of cells, each shard with as much to hold."""
+"""Balanced maps: runs of cells with the same weight for each shard."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The cells around one position contain its circle, and are those of the formulas for arrays."""
+"""The cells around one position contain its circle, and are the same as from the formulas for arrays."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tests.adql.sky import HARD_PLACES
 
 
 def _spread_around(lon: float, lat: float, radius: float) -> np.ndarray:
-    """Unit vectors of positions within a radius, many at its border."""
+    """Return unit vectors of positions within a radius, many at its border."""
     rng = np.random.default_rng(7)
     apart = np.radians(radius) * np.concatenate((np.sqrt(rng.random(300)), np.full(200, 1 - 1e-9), [0.0]))
     angle = rng.uniform(0, 2 * np.pi, len(apart))

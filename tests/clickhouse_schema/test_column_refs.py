@@ -1,4 +1,4 @@
-"""Columns that a schema file takes from others (Felis' ``resources`` and ``columnRefs``)."""
+"""Columns that a schema file takes from other files (Felis' ``resources`` and ``columnRefs``)."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def release(tmp_path: Path) -> Path:
 
 
 def errors_after(path: Path, old: str, new: str) -> list[str]:
-    """The errors of the file after a change of its text, without its folder."""
+    """Return the errors of the file after a change of its text, without its folder."""
     assert old in path.read_text()
     path.write_text(path.read_text().replace(old, new))
     with pytest.raises(SchemaError) as caught:

@@ -1,4 +1,4 @@
-"""docs/schema-yaml.md is true: its samples are read, and its tables have the keys that there are."""
+"""docs/schema-yaml.md is correct: its samples can be read, and its tables have all existing keys."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from tests.support.environment import ROOT
 PAGE = (ROOT / "docs" / "schema-yaml.md").read_text()
 SAMPLES = re.findall(r"^```yaml\n(.*?)^```", PAGE, re.DOTALL | re.MULTILINE)
 
-#: what stands before the table of each model's keys
+#: Text before the table of each model's keys
 WHERE = {
     Schema: "## Schema",
     Table: "## Table",
@@ -35,7 +35,7 @@ WHERE = {
     FileForm: "The keys are:",
 }
 
-#: what the sample of columns of other files takes
+#: The file from which the sample takes columns
 BASE = """\
 name: base
 tables:

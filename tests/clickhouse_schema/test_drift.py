@@ -42,7 +42,7 @@ STARS = Table(
 )
 
 
-#: One has a name that no folder can have
+#: One has a name that a folder cannot have
 NAMES = (Column(name="name", datatype="unicode"), Column(name="kind/of", datatype="char"))
 
 
@@ -126,7 +126,7 @@ def test_columns_indexes_and_comments_are_added_in_order(stored: Engine) -> None
 
 
 def test_tables_of_older_versions_get_the_current_settings_for_merges(stored: Engine) -> None:
-    """Parts become one where nothing was added for a while; what an operator set stays."""
+    """Parts are merged if nothing was added for a while; the values of an operator stay."""
     stored.execute(create_table_sql(STARS, "drifting.stars"))
     for name in MERGE_SETTINGS:
         stored.execute(f"ALTER TABLE drifting.stars RESET SETTING {name}")
@@ -143,7 +143,7 @@ def test_tables_of_older_versions_get_the_current_settings_for_merges(stored: En
 
 
 def test_columns_get_the_order_of_the_model(stored: Engine) -> None:
-    """Together with new parts, and without losing rows."""
+    """Also together with new parts, and without losing rows."""
     stored.execute(create_table_sql(with_columns(STARS, *STARS.columns[3:], *STARS.columns[:3]), "drifting.stars"))
     stored.execute("INSERT INTO drifting.stars (id, ra, dec, c_int) SELECT number, number, 0, 7 FROM numbers(90)")
     wanted = with_columns(STARS, Column(name="flux", datatype="float"), *STARS.columns)
@@ -230,7 +230,7 @@ def test_the_index_of_names_is_added_and_follows_columns_that_become_nullable(st
 
 
 def test_indexes_are_in_the_same_order_whenever_they_were_created(stored: Engine) -> None:
-    """A replica that is made later must be as those that there are."""
+    """A replica that is created later must be the same as the existing replicas."""
     stored.execute(create_table_sql(changed(STARS, indexes=_indexes("c_short", c_unicode="text")), "drifting.stars"))
     wanted = changed(STARS, indexes=_indexes("c_short", "c_long", "c_char", c_unicode="text", c_char="text"))
     assert len(_taken(stored, wanted)) == 4
@@ -285,6 +285,6 @@ def test_children_without_a_position_are_in_the_order_of_their_parents(stored: E
 
 
 def test_columns_without_nulls_fit_a_file_that_allows_them(stored: Engine) -> None:
-    """A load stores them plainly."""
+    """A load does not make them Nullable."""
     stored.execute(create_table_sql(store_plainly(STARS, list_changeable(STARS)), "drifting.stars"))
     assert _drift(stored, STARS) == Drift()

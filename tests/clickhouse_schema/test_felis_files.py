@@ -15,7 +15,7 @@ PUBLISHED = ROOT.parent / "shared" / "data" / "felis"
 
 
 def read_table(rows: str) -> tuple[Table, list[str]]:
-    """Read a table of these lines, which begin on line 4; the warnings have no file name."""
+    """Read a table with these lines, which start on line 4; the warnings have no file name."""
     schema, warnings = read_schema(f"name: s\ntables:\n- name: t\n{rows}", "f.yaml")
     return schema.tables[0], [warning.removeprefix("f.yaml:") for warning in warnings]
 
@@ -284,7 +284,7 @@ def test_the_check_reports_every_error() -> None:
 
 @pytest.mark.parametrize("name", sorted(path.name for path in PUBLISHED.glob("*.yaml")))
 def test_published_files_are_read(name: str) -> None:
-    """Read files of the Rubin Observatory, where they are; some take columns from a file that may be missing."""
+    """Read files of the Rubin Observatory if they are available; some take columns from a file that may be missing."""
     found = check_schema(PUBLISHED / name, partial=True)
     schema = found.require_schema()
     assert (

@@ -1,4 +1,4 @@
-"""LINKs and services in schema files: reading, refusals with lines, and writing without loss."""
+"""LINKs and services in schema files: reading, errors with lines, and writing without loss."""
 
 from __future__ import annotations
 
@@ -206,7 +206,7 @@ def test_wrong_services_are_rejected(service: str, said: str) -> None:
 
 
 def test_a_long_address_is_checked_in_no_time() -> None:
-    """No pattern is tried in more than one way: a second would be a thousand times too long."""
+    """No pattern is tried in more than one way: a second attempt would take a thousand times as long."""
     for character in ("%", "$", "${a}", "a", ";a=b", "/"):
         Link.model_validate({"href": "http://a/" + "${a}" * 20_000})
         with pytest.raises(ValueError, match="is not a URL"):
@@ -238,8 +238,8 @@ _VALUES = [
 @settings(deadline=None)
 def test_any_value_anywhere_is_read_or_reported(changes: list[tuple[int, str]]) -> None:
     lines = list(_LINES)
-    for place, value in changes:
-        lines[place] = lines[place].partition(":")[0] + ": " + value
+    for number, value in changes:
+        lines[number] = lines[number].partition(":")[0] + ": " + value
     try:
         schema, _ = read_schema("\n".join(lines), "f.yaml")
     except SchemaError as error:

@@ -1,4 +1,4 @@
-"""The model's own rules, its derived types, and its documents."""
+"""The rules of the model, its derived types, and its documents."""
 
 from __future__ import annotations
 
@@ -156,7 +156,7 @@ def test_indexes_are_written_in_their_shortest_form() -> None:
 @pytest.mark.parametrize(
     ("document", "indexes"),
     [
-        ('["a", "b"]', (TableIndex(columns=("a",)), TableIndex(columns=("b",)))),  # of older catalogues
+        ('["a", "b"]', (TableIndex(columns=("a",)), TableIndex(columns=("b",)))),  # from older catalogues
         ('{"c": "text", "columns": "text"}', (INDEXES[1], TableIndex(columns=("columns",), kind="text"))),
         ('[["a"], {"b": "values"}]', (TableIndex(columns=("a",)), TableIndex(columns=("b",)))),
     ],

@@ -56,7 +56,7 @@ def test_metadata_are_complete(name: str) -> None:
     assert [column.column_index for column in columns] == list(range(1, len(columns) + 1))
     measured = [column for column in columns if column.ucd.startswith(("pos.eq", "pos.pm", "phot.mag", "stat.error"))]
     assert all(column.unit for column in measured)
-    assert list(DEMO.glob(f"{name}-*.txt")), "the licence lies beside the data"
+    assert list(DEMO.glob(f"{name}-*.txt")), "the licence is in the folder of the data"
 
 
 @pytest.mark.parametrize("example", [e for name in FILES for e in shipped(name).examples], ids=lambda e: e.name)

@@ -1,4 +1,4 @@
-"""Schema files: reading, refusals with lines, and writing what reads back."""
+"""Schema files: reading, errors with lines, and writing files that are read back unchanged."""
 
 from __future__ import annotations
 
@@ -70,12 +70,12 @@ def errors_of(text: str, *, strict: bool = False) -> tuple[str, ...]:
 
 
 def column(said: str) -> str:
-    """A schema whose one column is on line 4."""
+    """Return a schema whose only column is on line 4."""
     return "name: s\ntables:\n- name: t\n  columns: [{" + said + "}]\n"
 
 
 def layout(said: str) -> str:
-    """A schema with the layout on line 9."""
+    """Return a schema with the layout on line 9."""
     columns = ["{name: ra, datatype: double}", "{name: dec, datatype: double}", "{name: id, datatype: text}"]
     columns.append('{name: vector, datatype: float, votable:arraysize: "3"}')
     listed = "".join(f"  - {entry}\n" for entry in columns)
@@ -83,7 +83,7 @@ def layout(said: str) -> str:
 
 
 def names(said: str, given: str = "{position: [ra, dec]}") -> str:
-    """A schema with one more column, of whole numbers, and names on line 11."""
+    """Return a schema with another column, of whole numbers, and names on line 11."""
     more = "  columns:\n  - {name: number, datatype: int}\n"
     return layout(given).replace("  columns:\n", more) + f"  skyhouse:names: {said}\n"
 
@@ -367,7 +367,7 @@ def test_files(tmp_path: Path) -> None:
 
 
 def test_wide_tables() -> None:
-    """As many columns as a table may have, and one more."""
+    """Test the maximum number of columns of a table, and one more."""
     columns = tuple(Column(name=f"c{i}", datatype="float", unit="mag", description="x" * 40) for i in range(5000))
     text = schema_to_yaml(Schema(name="s", tables=(Table(name="t", columns=columns),)))
     assert len(read_schema(text, "f.yaml", strict=True)[0].tables[0].columns) == 5000
@@ -399,15 +399,15 @@ _VALUES = [
 @given(st.lists(st.tuples(st.sampled_from(_PLACES), st.sampled_from(_VALUES)), min_size=1, max_size=3))
 @example([(10, "{}")])
 def test_any_value_anywhere_is_read_or_reported(changes: list[tuple[int, str]]) -> None:
-    """Values of every shape under every key: faults have a line that exists, and no other exception is raised."""
+    """Values of all types under all keys: errors have an existing line, and no other exception is raised."""
     lines = GOOD.splitlines()
-    for place, value in changes:
-        lines[place] = lines[place].partition(":")[0] + ": " + value
+    for number, value in changes:
+        lines[number] = lines[number].partition(":")[0] + ": " + value
     try:
         schema, _ = read_schema("\n".join(lines), "f.yaml")
     except SchemaError as error:
-        told = [line.split(":")[1] for line in error.errors if not line.startswith("... and")]
-        assert all(1 <= int(line) <= len(lines) + 1 for line in told)
+        reported = [line.split(":")[1] for line in error.errors if not line.startswith("... and")]
+        assert all(1 <= int(line) <= len(lines) + 1 for line in reported)
     else:
         assert read_schema(schema_to_yaml(schema), "f.yaml")[0] == schema
 
@@ -424,7 +424,7 @@ def _names(count: int) -> st.SearchStrategy[list[str]]:
     return st.lists(name, min_size=count, max_size=count, unique_by=str.lower)
 
 
-#: Arrays of bytes are no id.
+#: Arrays of bytes cannot be an id
 _ID_TYPES = [datatype for datatype in FELIS if datatype != "binary"]
 
 

@@ -1,4 +1,4 @@
-"""ObsCore: the shipped schema file is the standard's, and only tables that are the data model are declared as such."""
+"""ObsCore: the shipped schema file conforms to the standard, and only tables that do are declared as ObsCore."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from clickhouse_schema.schema_model import Column, Schema, Table
 from clickhouse_schema.schema_problem import SchemaError
 from loaders.tables.schema_names import find_schema_file
 
-#: Section 4 of the standard: of what is mandatory, what must not be NULL
+#: Section 4 of the standard: the mandatory columns that must not be NULL
 NOT_NULL = {"calib_level", "obs_collection", "obs_id", "obs_publisher_did"}
 
 

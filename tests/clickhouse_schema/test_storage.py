@@ -41,7 +41,7 @@ def test_a_quoted_text_is_read_unchanged(text: str, engine: Engine) -> None:
 
 @pytest.fixture
 def survey(engine: Engine) -> Engine:
-    """An engine with one table that the catalogue knows."""
+    """An engine with one table that is in the catalogue."""
     engine_setup.prepare_engine(engine)
     engine.execute("CREATE DATABASE IF NOT EXISTS survey")
     engine.execute("DROP TABLE IF EXISTS survey.`Objects` SYNC")
@@ -100,7 +100,7 @@ def test_the_catalogue_knows_the_local_density_of_a_table(survey: Engine) -> Non
     [entry] = [e for e in catalogue_log.read_catalogue(survey).entries if e.qualified_name == "survey.Objects"]
     assert entry.rows == 2004
     cell = 41252.96 / (12 * 4**OBJECTS.layout.healpix_order)
-    # half of the rows share a cell, the others have one nearly to themselves
+    # half of the rows are in one cell, the others are nearly alone in their cells
     assert entry.local_density == pytest.approx(0.5 * 1002 / cell, rel=0.02)
 
 

@@ -1,4 +1,4 @@
-"""``skyhouse attach``: the same answers as from the loaded catalogue, and changes, faults and commands of the table."""
+"""``skyhouse attach``: the same answers as from the loaded catalogue; changed and wrong files, and other commands."""
 
 from __future__ import annotations
 
@@ -155,7 +155,7 @@ def test_a_cone_reads_the_files_of_its_cells(survey: Path, engine: EmbeddedEngin
 def test_a_job_can_run_its_query_in_another_process(
     survey: Path, engine: EmbeddedEngine, gateway: FileGateway, tmp_path: Path
 ) -> None:
-    """They resume, and results are found again, if the same query reads the same files."""
+    """Jobs resume, and results are reused, if the same query reads the same files."""
     query = "SELECT a.id FROM att.lying AS a JOIN att.stored AS b ON a.id = b.id"
     known = read_catalogue(engine)
     other = FileGateway("127.0.0.1", tmp_path, 1 << 20)
@@ -197,7 +197,7 @@ def _list_numbers(pattern: str) -> list[int]:
 
 
 def test_a_small_side_chooses_the_files(survey: Path, engine: EmbeddedEngine, ask: Ask) -> None:
-    """As if the catalogue were large: then the cells around the rows of a small side confine what is read of it."""
+    """As if the catalogue were large: then only the cells around the rows of a small side are read."""
     few = "(SELECT TOP 4 id, ra, dec FROM att.stored WHERE DISTANCE(ra, dec, 200, -60) < 30 ORDER BY id)"
     query = (
         f"SELECT a.id, b.id FROM {few} AS a JOIN att.{{0}} AS b ON DISTANCE(a.ra, a.dec, b.ra, b.dec) < 3 ORDER BY 1, 2"
@@ -211,7 +211,7 @@ def test_a_small_side_chooses_the_files(survey: Path, engine: EmbeddedEngine, as
 
 
 def make_large(known: Catalogue) -> Catalogue:
-    """The same tables, said to have very many rows."""
+    """The same tables, as if they had very many rows."""
     return Catalogue(
         known.schemas,
         dict.fromkeys(known.counts, 10**9),
@@ -222,7 +222,7 @@ def make_large(known: Catalogue) -> Catalogue:
 
 @contextmanager
 def counted_requests() -> Iterator[list[str]]:
-    """The paths that the engine asks gateways for."""
+    """The paths that the engine requests from gateways."""
     paths: list[str] = []
     answer = file_gateway._Handler._answer
 
@@ -289,7 +289,7 @@ def test_verify(survey: Path, engine: EmbeddedEngine) -> None:
 
 
 def test_verify_compares_all_positions(tmp_path: Path) -> None:
-    """The first rows alone are compared when a catalogue is attached."""
+    """Only the first rows are compared when a catalogue is attached."""
     for error, reason in (("pixel", "in the partition's pixel"), ("index", "where the index _healpix_29 says")):
         rows = make_rows(30_000)
         number = 15_500  # in the middle of a pixel
@@ -384,7 +384,7 @@ def test_changed_files_are_an_error_until_they_are_attached_again(
 def test_positions_outside_the_pixel_of_their_file(
     engine: EmbeddedEngine, tmp_path: Path, move: float, properties: dict[str, str], reason: str
 ) -> None:
-    """They would be missing from cones."""
+    """Such rows would be missing from cones."""
     prepare_engine(engine)
     rows = make_rows()
     moved = rows.set_column(2, "ra", pc.add(rows["ra"], move))
@@ -454,7 +454,7 @@ def test_an_index_without_statistics_is_not_trusted(
 
 @pytest.fixture(params=[True, False], ids=["index", "no index"])
 def unplaced(request: pytest.FixtureRequest, tmp_path: Path, engine: EmbeddedEngine) -> Iterator[None]:
-    """unplaced.stars: without an index a row beside the pixel of its file by rounding; some rows have no position."""
+    """unplaced.stars has no index, a row outside the pixel of its file by rounding, and rows without a position."""
     prepare_engine(engine)
     rows = make_rows()
     ra, dec = rows["ra"].to_numpy().copy(), rows["dec"].to_numpy().copy()
@@ -511,7 +511,7 @@ def test_a_row_without_a_position_is_in_no_region(
 
 
 def _round(value: object) -> object:
-    """Return rows with their numbers rounded, for sums depend on the order of rows, and NaN as text."""
+    """Return rows with rounded numbers, because sums depend on the order of rows, and with NaN as text."""
     if isinstance(value, dict):
         return {key: _round(part) for key, part in value.items()}
     if isinstance(value, list):

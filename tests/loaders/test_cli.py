@@ -1,4 +1,4 @@
-"""The ``skyhouse`` command as its users run it: beside a service that holds the data path, and alone."""
+"""The ``skyhouse`` command as users run it: while a service uses the data path, and alone."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ from tests.tap_service.site.test_first_queries import suggested
 MAIN = "from loaders.cli.skyhouse_command import main; main()"
 SMALL_CHUNKS = "from loaders.pipeline import chunk_reader; chunk_reader.CHUNK_ROWS = 20_000"
 
-#: commands that may read files in their own process; others start in half of the time without what reads them
+#: Commands that may read files in their own process; others do not import the readers and start in half of the time
 READING = {"serve", "demo", "load", "update", "delete"}
 
 
@@ -66,14 +66,14 @@ class Service:
     said: str
 
     def rows(self, query: str) -> list[str]:
-        """The lines of the CSV that the service answers."""
+        """Return the lines of the CSV that the service answers."""
         asked = urllib.parse.urlencode({"LANG": "ADQL", "FORMAT": "csv", "QUERY": query})
         with urllib.request.urlopen(f"http://127.0.0.1:{self.port}/tap/sync?{asked}", timeout=30) as answer:
             return answer.read().decode().split()[1:]
 
 
 def started(folder: Path, command: str = "serve", **options: object) -> Service:
-    """A service that answers: it has printed what to try."""
+    """A service that has printed what to try and answers requests."""
     port = free_port()
     process = start(folder, command, "--port", str(port), **options)
     assert process.stdout is not None
@@ -89,7 +89,7 @@ def started(folder: Path, command: str = "serve", **options: object) -> Service:
 def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
     folder = tmp_path_factory.mktemp("cli")
     (folder / "data").mkdir()
-    # what a service that was killed leaves behind
+    # what a killed service leaves behind
     with socket.socket(socket.AF_UNIX) as stale:
         stale.bind(str(folder / "data" / "control.sock"))
     service = started(folder)
@@ -254,7 +254,7 @@ def test_a_client_that_is_stopped_stops_its_load(service: Service, stars: Path) 
 
 
 def listed(service: Service) -> str:
-    """What ``skyhouse tables`` prints, without the time that a process takes to start."""
+    """Return what ``skyhouse tables`` prints, without the time that a process takes to start."""
     recorder = Recorder()
     assert hand_over(service.folder / "data", ArgumentlessRequest(command="tables"), recorder) == 0
     assert recorder.fractions == []
@@ -291,7 +291,7 @@ def test_a_second_service_does_not_start(service: Service) -> None:
 
 
 def test_files_of_users(service: Service) -> None:
-    """Whoever gets a removed user's name does not inherit tables, jobs and queries."""
+    """A new user with the name of a removed user does not inherit tables, jobs and queries."""
     definition = b"<table><column><name>a</name><dataType>int</dataType></column></table>"
     assert skyhouse(service.folder, "user", "add", "alice", given="correct-horse\n")[0] == 0
 

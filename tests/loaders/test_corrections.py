@@ -1,4 +1,4 @@
-"""``skyhouse update`` and ``skyhouse delete`` on one server: which rows change, and what a correction refuses or leaves."""
+"""``skyhouse update`` and ``skyhouse delete`` on one server: which rows change, and which corrections are rejected."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ tables:
 
 @pytest.fixture
 def folder(engine: EmbeddedEngine, tmp_path: Path) -> Iterator[Path]:
-    """Where files are; the engine has a table of sources. The tables are gone afterwards."""
+    """The folder of the files; the engine has a table of sources. The tables are dropped afterwards."""
     engine_setup.prepare_engine(engine)
     (tmp_path / "corrections.yaml").write_text(SCHEMA)
     load(engine, tmp_path, "sources", make_sources(SOURCES))
@@ -238,7 +238,7 @@ def test_too_many_unknown_ids_change_nothing(engine: EmbeddedEngine, folder: Pat
 
 
 def leftovers(engine: EmbeddedEngine) -> list[str]:
-    """Return the tables that a command left."""
+    """Return the tables that a command has left behind."""
     left = "database = 'corrections' AND name LIKE '%\\_\\_%' OR startsWith(name, 'correction_')"
     return engine.fetch_table(f"SELECT name FROM system.tables WHERE {left}").column(0).to_pylist()  # type: ignore[no-any-return]
 

@@ -1,4 +1,4 @@
-"""LINKs and service descriptors of a VOTable in the schema file that ``skyhouse describe`` makes of it."""
+"""LINKs and service descriptors of a VOTable in the schema file that ``skyhouse describe`` writes."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ tables:
 
 
 def described_as(path: Path) -> Schema:
-    """What is made of a file is a good schema file."""
+    """The output for a file is a valid schema file."""
     return read_schema(document_to_yaml(describe_source(open_source(path), "s", "t")), "described", strict=True)[0]
 
 
@@ -90,7 +90,7 @@ FOREIGN = """\
 
 
 def test_what_no_schema_file_could_have_is_left_out(tmp_path: Path) -> None:
-    """IDs precede names; a service with an invalid part is dropped; the first of two with one name counts."""
+    """IDs precede names; a service with an invalid part is left out; the first of two services with one name counts."""
     path = tmp_path / "foreign.vot"
     path.write_text(FOREIGN)
     [table] = described_as(path).tables

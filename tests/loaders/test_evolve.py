@@ -46,7 +46,7 @@ MORE = (
 
 @pytest.fixture
 def evolving(engine: EmbeddedEngine, tmp_path: Path) -> EmbeddedEngine:
-    """An engine with one table of two rows, made by a load."""
+    """An engine with one table of two rows, created by a load."""
     engine_setup.prepare_engine(engine)
     for entry in catalogue_log.read_catalogue(engine).entries:
         if entry.schema.name == "evolving":
@@ -71,7 +71,7 @@ def _load(
 
 
 def _said(engine: EmbeddedEngine, command: str, folder: Path, schema: str) -> tuple[int, list[str], str]:
-    """Exit code, lines and messages of a command."""
+    """Return the exit code, lines and messages of a command."""
     (folder / "schema.yaml").write_text(schema)
     recorder = Recorder()
     code = run_command(
@@ -125,7 +125,7 @@ def test_indexes_follow_appends_and_rebuilds(evolving: EmbeddedEngine, tmp_path:
     named = SCHEMA + "  - {name: name, datatype: unicode, skyhouse:if_missing: leave_out}\n"
     indexed = named.replace("id: [id]}", "id: [id], indexes: [[name, ra], {name: text}]}")
     _load(evolving, tmp_path, indexed, "id,ra,dec\n1,10,20\n", mode="replace")
-    assert _entry(evolving, "stars").table.layout.indexes == ()  # no file has the name
+    assert _entry(evolving, "stars").table.layout.indexes == ()  # no file has the column
     _load(evolving, tmp_path, indexed, "id,ra,dec,name\n1,10,20,a rare star\n2,30,40,\n", mode="replace")
     _load(evolving, tmp_path, indexed, "id,ra,dec,name\n3,50,60,Rare Stars\n", mode="append")
     assert _said(evolving, "diff", tmp_path, indexed)[0] == 0

@@ -1,4 +1,4 @@
-"""Felis files with what databases need and Skyhouse does not: ``schema check``, ``plan``, ``apply``, and loads."""
+"""Felis files with keys that databases need and Skyhouse does not: ``schema check``, ``plan``, ``apply``, and loads."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def file(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def applied(engine: EmbeddedEngine, file: Path) -> Iterator[EmbeddedEngine]:
-    """The tests' engine with the tables of the file, which are gone afterwards."""
+    """The tests' engine with the tables of the file, which are dropped afterwards."""
     engine_setup.prepare_engine(engine)
     assert run_command(engine, SchemaRequest(command="schema apply", schema_file=file), Recorder()) == 0
     yield engine
@@ -122,7 +122,7 @@ def test_a_strict_load_rejects_what_the_check_reports(engine: EmbeddedEngine, fi
 
 @pytest.fixture
 def lacking(file: Path) -> Path:
-    """The file without its resource, from which Visit takes its columns."""
+    """The file without its resource, from which the table Visit takes its columns."""
     (file.parent / "base.yaml").unlink()
     return file
 

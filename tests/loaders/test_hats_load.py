@@ -1,4 +1,4 @@
-"""Catalogues of hats-import become tables: from a folder, a server and a store, once and whole."""
+"""Catalogues of hats-import become tables: from a folder, a server and a store, completely and without duplicates."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ BuildRequest = Callable[..., LoadRequest]
 
 @pytest.fixture(scope="module")
 def stars(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A collection that hats-import has made of ``stars.parquet`` beside it."""
+    """A collection that hats-import has made from ``stars.parquet`` in the same folder."""
     folder = tmp_path_factory.mktemp("sky")
     random = np.random.default_rng(5)
     made = pa.table(
@@ -79,7 +79,7 @@ def store_address(stars: Path) -> Iterator[str]:
 
 @pytest.fixture
 def loading(engine: EmbeddedEngine, monkeypatch: pytest.MonkeyPatch) -> Iterator[EmbeddedEngine]:
-    """The engine, with chunks of 700 rows; tables of the schema hatsload are gone afterwards."""
+    """The engine, with chunks of 700 rows; tables of the schema hatsload are dropped afterwards."""
     engine_setup.prepare_engine(engine)
     monkeypatch.setattr(chunk_reader, "CHUNK_ROWS", 700)
     yield engine

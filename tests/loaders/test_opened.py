@@ -1,4 +1,4 @@
-"""The engine as commands open it where its catalogue cannot be written."""
+"""How commands open the engine if its catalogue cannot be written."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tests.loaders.recorder import Recorder
 
 
 class Standing:
-    """An engine that is not asked for anything."""
+    """An engine that receives no queries."""
 
     def __init__(self, path: Path, lock: object = None) -> None:
         self.is_closed = False

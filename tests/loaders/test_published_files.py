@@ -1,4 +1,4 @@
-"""Catalogues as data centres publish them, loaded by the command: what the files do not show, the operator says."""
+"""Catalogues as data centres publish them, loaded by the command: options tell what the files do not show."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from astropy.io import fits
 
 from tests.loaders.test_cli import skyhouse
 
-#: Two rows of the form of 2MASS' psc_*.gz, and its columns
+#: Two rows in the format of 2MASS' psc_*.gz, and their columns
 POINT_SOURCES = "10.5|-5.25|00420000-0515000|12.345|\\N|2000-09-18\n11.5|-6.25|00460000-0615000|\\N|14.1|2000-09-18\n"
 SCHEMA = """\
 name: twomass

@@ -1,4 +1,4 @@
-"""The row store is true after loads, appends, replacements, rebuilds and changes of the schema."""
+"""The row store is correct after loads, appends, replacements, rebuilds and changes of the schema."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The shipped schemas of standards: their names, and their examples loaded and asked."""
+"""The shipped schemas of standards: their names, and their examples loaded and queried."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ TABLES = {
 
 @pytest.fixture
 def prepared(engine: EmbeddedEngine) -> Iterator[EmbeddedEngine]:
-    """The tests' engine, whose tables of shipped schemas are gone afterwards."""
+    """The tests' engine, whose tables of shipped schemas are dropped afterwards."""
     engine_setup.prepare_engine(engine)
     yield engine
     catalogue = catalogue_log.read_catalogue(engine)

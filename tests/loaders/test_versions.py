@@ -1,4 +1,4 @@
-"""Tables of versions: the latest of each key is in a table of its own, whatever is loaded, corrected or killed."""
+"""Tables of versions: the latest version of each key is in a second table, whatever is loaded, corrected or killed."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ Row = dict[str, Any]
 
 @pytest.fixture
 def folder(engine: EmbeddedEngine, tmp_path: Path) -> Iterator[Path]:
-    """Where files are. The tables of the schema are gone afterwards."""
+    """The folder of the files. The tables of the schema are dropped afterwards."""
     engine_setup.prepare_engine(engine)
     (tmp_path / "versioned.yaml").write_text(SCHEMA)
     yield tmp_path
@@ -67,7 +67,7 @@ def folder(engine: EmbeddedEngine, tmp_path: Path) -> Iterator[Path]:
 
 
 def make_rows(random: np.random.Generator, count: int, keys: int = 300) -> list[Row]:
-    """Versions of some keys; each time occurs once."""
+    """Return versions of some keys; each time occurs once."""
     return [
         {
             "id": int(random.integers(keys)),
@@ -127,7 +127,7 @@ def check(engine: EmbeddedEngine, rows: list[Row]) -> None:
     """Compare both tables with all versions, and their counts with the rows."""
     assert fetch(engine, "object") == sorted(rows, key=lambda row: (row["id"], row["start"]))
     assert fetch(engine, "object_last") == find_latest(rows)
-    wait_for_mutations(engine, "system.mutations", "skyhouse", "density")  # counts of an earlier table of that name
+    wait_for_mutations(engine, "system.mutations", "skyhouse", "density")  # counts of an earlier table with this name
     for table in ("object", "object_last"):
         verify_table(engine, f"versioned.{table}", Recorder())
         counted = density_table.read_density(engine, "versioned", table).column("rows").to_pylist()
@@ -159,7 +159,7 @@ def test_the_version_of_the_latest_rows_changes_with_the_table_of_all_versions(
 def test_random_changes_give_what_python_computes(
     engine: EmbeddedEngine, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(chunk_reader, "CHUNK_ROWS", 400)  # some additions are larger
+    monkeypatch.setattr(chunk_reader, "CHUNK_ROWS", 400)  # some appends are larger
     random = np.random.default_rng(0)
     rows = make_rows(random, 1000)
     load(engine, folder, rows, "create")

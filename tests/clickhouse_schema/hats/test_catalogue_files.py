@@ -1,4 +1,4 @@
-"""Names, partition lists and properties are those of hats; wrong ones are refused with their place."""
+"""Names, partition lists and properties are as in hats; wrong files are rejected with the line."""
 
 import pytest
 from hats.catalog import TableProperties

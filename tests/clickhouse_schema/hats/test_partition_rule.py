@@ -1,4 +1,4 @@
-"""Partitions are those of hats-import."""
+"""Partitions are the same as from hats-import."""
 
 import numpy as np
 import pytest
@@ -9,7 +9,7 @@ from clickhouse_schema.hats.partition_rule import choose_partitions
 
 
 def find_partitions_of_hats(counts, lowest_order):
-    """As hats-import calls it: ``use_lower_order`` always, ``drop_empty_siblings`` by default."""
+    """Call it like hats-import: with ``use_lower_order`` always, with ``drop_empty_siblings`` by default."""
     order = int(np.log2(len(counts) // 12)) // 2
     found = generate_alignment(counts, order, lowest_order, 100, drop_empty_siblings=True, use_lower_order=True)
     return {tuple(item) for item in found if item is not None}

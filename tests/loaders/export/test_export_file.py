@@ -1,4 +1,4 @@
-"""Exports to one file have the rows of the query."""
+"""An export to one file has the rows of the query."""
 
 from __future__ import annotations
 

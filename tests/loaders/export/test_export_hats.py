@@ -1,4 +1,4 @@
-"""Exports that are stopped, repeated, damaged or wrong; exports of queries, and into an object store."""
+"""Exports that are stopped, repeated, damaged or wrong; exports of queries, and exports to an object store."""
 
 from __future__ import annotations
 
@@ -191,7 +191,7 @@ def test_starting_again_deletes_only_the_collection(copied: Path, engine: Embedd
 
 
 class _Appender(Recorder):
-    """Appends rows when the first rows have been written."""
+    """Append rows when the first rows have been written."""
 
     def __init__(self, engine: EmbeddedEngine, folder: Path) -> None:
         super().__init__()

@@ -1,4 +1,4 @@
-"""LSDB, hats and pyarrow read an exported collection, and find in it what ADQL finds in the table."""
+"""LSDB, hats and pyarrow read an exported collection, and find the same in it as ADQL in the table."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def test_a_match_has_the_pairs_of_adql(exported: Path, engine: EmbeddedEngine) -
     assert sorted(zip(found["id_a"], found["id_b"], strict=True)) == expected
     with pytest.warns(RuntimeWarning, match="does not have a margin cache"):
         alone = stars.crossmatch(lsdb.open_catalog(exported / "others" / "others"), radius_arcsec=10, n_neighbors=100)
-    assert 0 < len(alone.compute(progress_bar=False)) < len(expected)  # some pairs stand across borders
+    assert 0 < len(alone.compute(progress_bar=False)) < len(expected)  # some pairs are on both sides of a border
 
 
 def test_an_id_is_found_by_the_index(exported: Path) -> None:

@@ -1,4 +1,4 @@
-"""A mirror that dies at any failpoint or moment and is started again has each row once."""
+"""A mirror that is killed at any failpoint or time and started again has each row once."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from tests.servers.origin_server import serving_origin
 
 Files = list[list[Row]]
 
-#: At which failpoint it is killed when it reaches that for the n-th time
+#: The failpoint at which it is killed, when it reaches it for the n-th time
 KILLS = [
     (Failpoint.MIRROR_FETCH, 1),
     (Failpoint.MIRROR_PLAN, 1),
@@ -48,7 +48,7 @@ def test_killed_at_any_step_and_started_again(
 ) -> None:
     with killed_at(mirror_engine, point, count) as dying:
         gaia.run(dying)
-    startup_cleanup.finish_killed_loads(mirror_engine)  # as each command does
+    startup_cleanup.finish_killed_loads(mirror_engine)  # like each command
     gaia.run(mirror_engine)
     assert read_rows(mirror_engine) == sort_rows(gaia_rows)
 

@@ -1,4 +1,4 @@
-"""A mirror has exactly the rows of its origin, those that were asked for, and goes on where it was."""
+"""A mirror has exactly the requested rows of its origin, and continues where it was stopped."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ def test_an_invalid_condition_is_rejected_before_anything_is_fetched(
     assert error.startswith("--where: ")
     assert said in error
     assert error.splitlines()[1].strip() == condition
-    assert len(gaia.server.requests) == 2  # the sums, and the first file, which describes the table
+    assert len(gaia.server.requests) == 2  # the list of sums, and the first file, which describes the table
     assert gaia.run(mirror_engine).lines == ["loaded 400 rows into mirrored.gaia"]
 
 

@@ -1,4 +1,4 @@
-"""``skyhouse mirror`` as its users run it: alone, and beside a service that holds the data path."""
+"""``skyhouse mirror`` as users run it: alone, and while a service uses the data path."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A disk that becomes full during a mirror: a clear error, nothing visible, and all rows when there is room."""
+"""A disk that becomes full during a mirror: a clear error, nothing visible, and all rows once there is space."""
 
 from __future__ import annotations
 

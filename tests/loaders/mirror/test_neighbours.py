@@ -1,4 +1,4 @@
-"""What follows a mirror: the pairs of its rows with their neighbours in another table."""
+"""The crossmatch after a mirror: the pairs of its rows with their neighbours in another table."""
 
 from __future__ import annotations
 

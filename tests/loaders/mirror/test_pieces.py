@@ -1,4 +1,4 @@
-"""Pieces of a table: each row is in exactly one, whatever its values."""
+"""Pieces of a table: each row is in exactly one piece, whatever its values."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from loaders.mirror.tap_pieces import ColumnRange, TablePiece, divide_table
 
 Rows = list[tuple[float | None, float | None]]
 
-#: Values on borders that halving makes, and others
+#: Values on borders that arise from halving, and other values
 LONGITUDES = st.one_of(st.none(), st.sampled_from([0.0, 45.0, 90.0, 180.0, 270.0, 360.0, -0.0]), st.floats(-180, 360))
 LATITUDES = st.one_of(st.none(), st.sampled_from([-90.0, -45.0, 0.0, 45.0, 90.0]), st.floats(-90, 90))
 
 
 class SqlTable:
-    """The rows in SQLite, which counts pieces by their conditions."""
+    """Rows in SQLite, which counts the rows of pieces by their conditions."""
 
     def __init__(self, rows: Rows) -> None:
         self._connection = sqlite3.connect(":memory:")

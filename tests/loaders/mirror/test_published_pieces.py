@@ -1,4 +1,4 @@
-"""--publish-as-you-go: each file is visible when it is loaded, once, however often the mirror dies."""
+"""--publish-as-you-go: each file is visible once it is loaded, and only once, however often the mirror is killed."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def test_killed_at_any_step_and_started_again(
 ) -> None:
     with killed_at(mirror_engine, point, count) as dying:
         gaia.run(dying, publishes_early=True)
-    startup_cleanup.finish_killed_loads(mirror_engine)  # as each command does
+    startup_cleanup.finish_killed_loads(mirror_engine)  # like each command
     messages = gaia.run(mirror_engine, publishes_early=True).messages
     rows = sort_rows(gaia_rows)
     assert read_rows(mirror_engine) == rows

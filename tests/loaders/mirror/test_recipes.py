@@ -1,4 +1,4 @@
-"""Recipes: those that are shipped, and the errors of others."""
+"""Recipes: the shipped recipes, and the errors of others."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from tests.servers.origin_server import OriginServer, serving_origin
 
 DOCS = Path(__file__).parents[3] / "docs" / "mirrors.md"
 
-#: Real values of the columns with other types than most
+#: Real values of the columns with unusual types
 TWOMASS_ROW = {"designation": "00000000-0000000", "ph_qual": "AAA", "rd_flg": "222", "date": "1999-10-21", "a": "0"}
 
 

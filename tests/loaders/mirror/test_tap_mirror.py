@@ -1,4 +1,4 @@
-"""From one Skyhouse to another: pieces below the limit of the origin have each row once, also at borders and poles."""
+"""A mirror of another Skyhouse: pieces below the limit of the origin have each row once, also at borders and poles."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ tables:
 
 
 def make_rows() -> list[dict[str, Any]]:
-    """Rows on the borders of pieces, on both sides of 0h, at the poles, many in one place, and without a position."""
+    """Rows on the borders of pieces, on both sides of 0h, at the poles, many at one position, and without a position."""
     random = np.random.default_rng(11)
     ra, dec = random.uniform(0, 360, ROWS), np.degrees(np.arcsin(random.uniform(-1, 1, ROWS)))
     ra[:40], dec[:40] = np.tile([0.0, 360.0, 90.0, 180.0], 10), np.repeat([-90.0, -45.0, 0.0, 45.0, 90.0], 8)

@@ -1,4 +1,4 @@
-"""Origins that break off, are busy, change their files, or send wrong ones: the rows are right, or the error is clear."""
+"""Origins that interrupt answers, are busy, change files or send wrong files: the rows are right or the error is clear."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ SECOND = "GaiaSource_003112-005232.csv.gz"
 
 
 def list_files_recipe(url: str) -> str:
-    """The same files as a list, without sums."""
+    """A mirror of the same files as a list, without sums."""
     names = ["000000-003111", "003112-005232", "005233-006529", "006530-786431"]
     files = "\n".join(f"    - {url}/GaiaSource_{name}.csv.gz" for name in names)
     return RECIPE.replace("  checksums: {url}/_MD5SUM.txt\n  match: GaiaSource_*.csv.gz\n", "  files:\n" + files + "\n")
@@ -52,7 +52,7 @@ def test_an_interrupted_file_is_continued_at_its_byte(gaia: GaiaMirror, mirror_e
 def test_a_complete_file_of_unknown_size_is_fetched_again(
     gaia: GaiaMirror, gaia_rows: Files, mirror_engine: EmbeddedEngine
 ) -> None:
-    """As after a kill, when the origin sent it without its length."""
+    """As after a kill, if the origin sent the file without its length."""
     gaia.server.fail_first(GaiaSource_003112=[404])
     gaia.fail(mirror_engine)
     data = (gaia.server.folder / SECOND).read_bytes()

@@ -1,4 +1,4 @@
-"""``skyhouse describe`` with addresses of TAP services, and what takes its output."""
+"""``skyhouse describe`` with addresses of TAP services, and commands that use its output."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Names and values of an origin that a schema file cannot have as they are."""
+"""Names and values of an origin that a schema file cannot contain unchanged."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Requests to an origin that is busy, breaks off, leads elsewhere or never ends."""
+"""Requests to an origin that is busy, interrupts answers, redirects or never ends."""
 
 from __future__ import annotations
 
