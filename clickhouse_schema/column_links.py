@@ -51,8 +51,8 @@ def _check_href(value: str) -> str:
     """Check an href; a placeholder instead of a host or port is rejected."""
     _check_line(value)
     if not _URL.fullmatch(_COLUMN_PLACEHOLDER.sub("%20", value)):
-        way_out = "write http:// or https://, a host, then any ${column}, and what is not ASCII as %XX"
-        raise ValueError(f"{value!r} is not a URL: {way_out}")
+        advice = "write http:// or https://, a host, then any ${column}, and what is not ASCII as %XX"
+        raise ValueError(f"{value!r} is not a URL: {advice}")
     return value
 
 

@@ -35,8 +35,8 @@ class _StoredTable:
         return f"{self.database}.{self.name}"
 
     @property
-    def way_out(self) -> str:
-        """The way out for a message about an unfinished load."""
+    def advice(self) -> str:
+        """What to do about an unfinished load, for a message."""
         if self.base_name.endswith(APPEND_SUFFIX):
             return "any load into the table finishes it"
         return "start it again" + ("" if self.entry else f", or skyhouse drop {self.qualified_name}")
@@ -63,7 +63,7 @@ def refuse_unfinished_loads(plan: ShardPlan) -> None:
         entry = found.entry
         is_staging = entry is not None and found.generation == plan.current.generation and found.number > entry.number
         if entry is None or is_staging:
-            raise LoadError(f"a load into {found.qualified_name} has not ended, so nothing was moved: {found.way_out}")
+            raise LoadError(f"a load into {found.qualified_name} has not ended, so nothing was moved: {found.advice}")
 
 
 def drop_other_generations(plan: ShardPlan, kept: Sharding) -> None:

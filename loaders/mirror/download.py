@@ -128,7 +128,7 @@ class Download:
     def _start_version(self, answer: OriginAnswer, start: int) -> int | None:
         """Record the version of the bytes to fetch; return its size, or None if the origin does not send it."""
         version = answer.headers.get("ETag", "")
-        if not version or version.startswith("W/"):  # weak ones are not allowed for ranges (RFC 9110, section 13.1.5)
+        if not version or version.startswith("W/"):  # weak tags are not allowed for ranges (RFC 9110, section 13.1.5)
             version = answer.headers.get("Last-Modified", "")
         length = answer.headers.get("Content-Length", "")
         total = start + int(length) if re.fullmatch(r"\d{1,18}", length) else None

@@ -60,7 +60,7 @@ def read_task(request: MirrorRequest, client: OriginClient, reporter: Reporter) 
 
 
 def find_plan(task: MirrorTask) -> Plan | None:
-    """Return the plan of the stopped mirror; None if there is none. Raises ``LoadError`` if it is of another mirror."""
+    """Return the plan of the stopped mirror; None without one. Raises ``LoadError`` if it belongs to another mirror."""
     plan = None if task.request.restarts else task.state.read_plan()
     if plan is not None and plan.request != task.digest:
         raise LoadError(

@@ -4,8 +4,8 @@
     mirror_journal.jsonl    a line when a file is started, another when all its rows are in the staging table
     mirror_files/           files that are fetched and not yet loaded
 
-The journal is compared with the staging table: rows that are missing there are loaded again. A line that a kill has
-cut is the last one, and is ignored.
+The journal is compared with the staging table: rows that are missing there are loaded again. A kill can truncate only
+the last line, which is then ignored.
 """
 
 from __future__ import annotations
@@ -146,7 +146,7 @@ class MirrorState:
             self.folder.rmdir()
 
     def read_journal(self) -> dict[int, JournalEntry]:
-        """Return the last entry of each file, and remove a line that a kill has cut."""
+        """Return the last entry of each file, and remove a last line that is truncated."""
         path = self.folder / _JOURNAL
         if not path.exists():
             return {}

@@ -138,7 +138,7 @@ class Recipe(StrictModel):
     name, title
         The name and title of the recipe, for messages and lists.
     status
-        'draft' if the files are not known yet. Drafts are refused.
+        'draft' if the files are not known yet. Drafts are rejected.
     table
         The name of the mirrored table, ``schema.table``.
     columns

@@ -64,7 +64,7 @@ class TapMirrorOrigin:
             raise LoadError(f"{self.get_name(index)}: the result cannot be read: {error}") from error
         if found != wanted:
             path.unlink()
-            cut = "the service cuts results" if found < wanted else "the table has changed"
+            cut = "the service truncates results" if found < wanted else "the table has changed"
             raise LoadError(
                 f"{self.get_name(index)}: {found:,} rows arrived, but the service counts {wanted:,}: {cut}."
                 " Fetch fewer rows at a time with --piece-rows, and start again with --restart"
@@ -119,7 +119,7 @@ def plan_pieces(
             return [PlannedFile(address=found.piece.condition, checksum=str(found.rows)) for found in pieces]
         if not given:
             raise LoadError(f"{table.address} counts {largest.rows:,} rows of {table.name}, but returns none")
-        reporter.message(f"{table.address} cuts results after {given:,} rows: fetching smaller pieces")
+        reporter.message(f"{table.address} truncates results after {given:,} rows: fetching smaller pieces")
         limit = given
 
 

@@ -74,7 +74,7 @@ class TapTable:
         Raises
         ------
         LoadError
-            The service refuses the query; the message quotes it.
+            The service rejects the query; the message quotes it.
         """
         form = {
             "REQUEST": "doQuery",
@@ -94,7 +94,7 @@ class TapTable:
         pause = _FIRST_PAUSE
         while (phase := self._client.get(f"{job}/phase", _read_all(_MAX_TEXT_BYTES)).strip()) != "COMPLETED":
             if phase in ("ERROR", "ABORTED", "ARCHIVED"):
-                raise LoadError(f"{self.address} refuses {query}: {self._read_error(job) or phase}")
+                raise LoadError(f"{self.address} rejects {query}: {self._read_error(job) or phase}")
             if phase == "PENDING":
                 self._client.post(f"{job}/phase", {"PHASE": "RUN"}, lambda answer: answer.status)
             self._pause(pause)

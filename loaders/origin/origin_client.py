@@ -1,8 +1,8 @@
 """The HTTP client for origins: servers anywhere that the operator names.
 
 Addresses are http or https, without user and password; a few redirects are followed, only to such addresses. Answers
-are streams of limited size and time. A request to an origin that is busy or breaks off is repeated, after the pause
-that it asks for.
+are streams of limited size and time. If the origin is busy or interrupts its answer, the request is repeated after the
+pause that the origin asks for.
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ class OriginAnswer:
         OriginError
             The body is larger than ``max_bytes``.
         OriginUnavailable
-            The answer breaks off, or is slower than ``Patience`` allows.
+            The answer is interrupted, or is slower than ``Patience`` allows.
         """
         started = time.monotonic()
         size = 0
@@ -90,7 +90,9 @@ class OriginAnswer:
                     )
                 yield piece
         except HTTPError as error:
-            raise OriginUnavailable(f"{self.address} broke off after {size:,} bytes{_describe_cause(error)}") from None
+            raise OriginUnavailable(
+                f"{self.address} was interrupted after {size:,} bytes{_describe_cause(error)}"
+            ) from None
 
 
 class OriginClient:

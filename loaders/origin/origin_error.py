@@ -6,7 +6,7 @@ from loaders.load_error import LoadError
 
 
 class OriginError(LoadError):
-    """The origin cannot be used; the message names its address and the way out."""
+    """The origin cannot be used; the message has its address and says what to do."""
 
 
 class OriginMissing(OriginError):
@@ -14,7 +14,7 @@ class OriginMissing(OriginError):
 
 
 class OriginUnavailable(OriginError):
-    """The origin does not answer, or breaks off; another attempt may succeed.
+    """The origin does not answer, or its answer is interrupted; another attempt may succeed.
 
     ``retry_seconds``: the pause that the origin asks for; None if it asks for none.
     """

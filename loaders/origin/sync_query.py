@@ -34,7 +34,7 @@ class SyncQueries:
         Raises
         ------
         OriginError
-            The origin refuses the query, or its answer is incomplete or cannot be read.
+            The origin rejects the query, or its answer is incomplete or cannot be read.
         """
         form = {"REQUEST": "doQuery", "LANG": "ADQL", "MAXREC": str(_MAX_ROWS), "QUERY": query}
         return self._client.post(self._address, form, self._take_rows)
@@ -47,7 +47,7 @@ class SyncQueries:
                 status.feed(piece)
             file.flush()
             if status.value == "ERROR":
-                raise OriginError(f"{self._address} refuses the query: {status.message or 'it gives no reason'}")
+                raise OriginError(f"{self._address} rejects the query: {status.message or 'it gives no reason'}")
             if status.value == "OVERFLOW":
                 raise OriginError(f"{self._address} truncates the answer: its row limit is too low")
             try:

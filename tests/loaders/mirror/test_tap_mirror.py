@@ -218,7 +218,7 @@ def test_rows_at_one_position_cannot_be_divided(request_: MirrorRequest, mirror_
 @pytest.mark.parametrize(
     ("changes", "said"),
     [
-        ({"origin_table": "origin.nothing"}, "refuses SELECT TOP 1 .* there is no table origin.nothing"),
+        ({"origin_table": "origin.nothing"}, "rejects SELECT TOP 1 .* there is no table origin.nothing"),
         ({"origin_table": "origin.stars; DROP"}, "is not the name of a table"),
         ({"by": "name"}, "--by: origin.stars has no numeric column name"),
         ({"by": "ratio", "piece_rows": 50}, "origin.stars cannot be divided by ratio, which has infinite"),
@@ -255,5 +255,5 @@ def test_an_origin_that_truncates_results_silently_is_asked_for_smaller_pieces(
     with running_proxy(service.port, max_rows=300) as proxy:
         recorder = run(mirror_engine, request_.model_copy(update={"recipe": f"tap+{proxy.url}/tap"}))
     assert read_rows(mirror_engine) == rows
-    assert any("cuts results after 300 rows: fetching smaller pieces" in line for line in recorder.messages)
+    assert any("truncates results after 300 rows: fetching smaller pieces" in line for line in recorder.messages)
     assert (proxy.most_jobs, proxy.jobs) == (1, 0)

@@ -51,7 +51,7 @@ def test_interruptions_are_reported_without_the_words_of_the_library(origin: Ori
     origin.answers["/x"] = Reply(b"ro", headers={"Content-Length": "4"})
     with pytest.raises(OriginUnavailable) as raised:
         client.get(f"{origin.url}/x", body)
-    assert str(raised.value) == f"{origin.url}/x broke off after 2 bytes"
+    assert str(raised.value) == f"{origin.url}/x was interrupted after 2 bytes"
 
 
 def test_the_number_of_attempts_is_limited(origin: Origin, client: OriginClient) -> None:

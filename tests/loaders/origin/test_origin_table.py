@@ -129,7 +129,7 @@ def test_an_error_of_the_origin_is_reported_in_its_words(origin: Origin, schema:
     origin.answers["/tap/sync"] = Reply(
         b'<VOTABLE><RESOURCE type="results"><INFO name="QUERY_STATUS" value="ERROR">no such\ntable</INFO></RESOURCE></VOTABLE>'
     )
-    with pytest.raises(OriginError, match="refuses the query: no such table"):
+    with pytest.raises(OriginError, match="rejects the query: no such table"):
         schema("a.b")
 
 
