@@ -1,1 +1,1 @@
-"""What exists and how it is stored: catalogue model, types, DDL, TAP_SCHEMA. Imports no other package of Skyhouse."""
+"""Which tables exist and how they are stored: catalogue, types, DDL, TAP_SCHEMA. Imports no other Skyhouse package."""

@@ -1,4 +1,4 @@
-"""Which HEALPix cells touch each other, NESTED, and how far touching cells reach.
+"""Which HEALPix cells (NESTED) touch each other, and how far touching cells reach.
 
 Every point within ``REACH`` / 2^order radians of a position is in the position's own cell of that order or in a cell
 that touches it: points of cells that do not touch are farther apart (by 0.69 / 2^order where cells are narrowest, at
@@ -19,7 +19,7 @@ from clickhouse_schema.healpix import ORDER, Cells
 #: Radians at order 0
 REACH = 0.6
 
-#: The most that a coordinate in the plane of the projection changes along a way of one radian, in sides of base cells:
+#: The most that a coordinate in the plane of the projection changes along a path of one radian, in sides of base cells:
 #: on the meridians between the base cells of a cap, at the pole; 1.02 at most between the caps
 _STEEPEST = math.sqrt(6) / math.pi * math.hypot(1, math.pi / 2)
 
@@ -46,12 +46,12 @@ FACES = (
     (2, 3, 0, 1, 255, 255, 255, 255, 0, 1, 2, 3),
 )
 
-#: How the place turns there, for northern, equatorial and southern base cells: 1 mirrors x, 2 mirrors y, 4 swaps them
+#: How (x, y) turns there, for northern, equatorial and southern base cells: 1 mirrors x, 2 mirrors y, 4 swaps them
 TURNS = ((0, 0, 3), (0, 0, 6), (0, 0, 0), (0, 0, 5), (0, 0, 0), (5, 0, 0), (0, 0, 0), (6, 0, 0), (3, 0, 0))
 
 
 def order_for_radius(radius: float) -> int | None:
-    """Return the finest order at which a cell and those that touch it hold everything within a radius.
+    """Return the finest order at which a cell and its touching cells contain everything within a radius.
 
     Parameters
     ----------
@@ -61,7 +61,7 @@ def order_for_radius(radius: float) -> int | None:
     Returns
     -------
     int or None
-        None if no order does, and for negative radii.
+        None if there is no such order, or if the radius is negative.
     """
     if not 0 <= math.radians(radius) < REACH:
         return None
@@ -76,28 +76,33 @@ def reach_of_order(order: int) -> float:
 
 
 def find_border_width(radius: float) -> int:
-    """Return how far from the border of its cell a position is if nothing within a radius is beyond, of any order.
+    """Return the distance from the border of its cell beyond which no circle around a position crosses the border.
 
     Parameters
     ----------
     radius : float
-        Degrees.
+        Radius of the circle in degrees.
 
     Returns
     -------
     int
-        Cells of order 29.
+        Number of cells of order 29; it holds for cells of every order.
     """
     return math.ceil(math.radians(min(radius, 180)) * _STEEPEST * (1 << ORDER)) + _ROUNDING_CELLS
 
 
 def find_touching_cells(order: int) -> NDArray[np.int64]:
-    """Return the cell that each of ``STEPS`` leads to from each cell of ``order``, -1 for none.
+    """Return the cells around each cell of an order.
+
+    Parameters
+    ----------
+    order : int
+        Order of all cells.
 
     Returns
     -------
     NDArray[np.int64]
-        Shape (12 * 4^order, 9).
+        The cell that each of ``STEPS`` leads to, -1 for none; shape (12 * 4^order, 9).
     """
     cells = Cells.base_cells().divide_cells(order)
     touching = np.empty((len(cells), len(STEPS)), dtype=np.int64)
@@ -106,16 +111,23 @@ def find_touching_cells(order: int) -> NDArray[np.int64]:
 
 
 def step_from_cells(cells: Cells, steps: Sequence[tuple[int, int]] = STEPS) -> NDArray[np.int64]:
-    """Return the cell that each of ``steps`` leads to from ``cells``, -1 for none.
+    """Return the cells that steps lead to.
+
+    Parameters
+    ----------
+    cells : Cells
+        Cells to start from.
+    steps : sequence of tuple of int, optional
+        Steps (x, y) from each of them to a touching cell.
 
     Returns
     -------
     NDArray[np.int64]
-        Shape (n, number of steps).
+        The cell that each step leads to, -1 for none; shape (n, number of steps).
     """
     size = 1 << cells.order
     touching = np.full((len(cells), len(steps)), -1, dtype=np.int64)
-    for place, (across, up) in enumerate(steps):
+    for step, (across, up) in enumerate(steps):
         x, y = cells.x + across, cells.y + up
         column, row = 1 + (x >= size) - (x < 0), 1 + (y >= size) - (y < 0)
         beyond = column + 3 * row
@@ -125,5 +137,5 @@ def step_from_cells(cells: Cells, steps: Sequence[tuple[int, int]] = STEPS) -> N
         y = (y % size) ^ ((size - 1) * (turn >> 1 & 1))
         x, y = np.where(turn & 4, y, x), np.where(turn & 4, x, y)
         there = face < 12
-        touching[there, place] = Cells(cells.order, face[there], x[there], y[there]).index
+        touching[there, step] = Cells(cells.order, face[there], x[there], y[there]).index
     return touching

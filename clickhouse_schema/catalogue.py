@@ -1,4 +1,4 @@
-"""The schemas and tables that can be queried at one moment, found by ADQL's rules of case."""
+"""The schemas and tables that can be queried at one moment, found by ADQL's rules for upper and lower case."""
 
 from __future__ import annotations
 
@@ -14,22 +14,22 @@ from clickhouse_schema.schema_model import Column, ForeignKey, Schema, Table
 from clickhouse_schema.shard_map import LOCAL, Sharding
 from clickhouse_schema.shard_map import quote_table as stored_part
 
-#: Rows per square degree of a table that is not counted: a deep survey, for too few rows in an estimate cost more than
-#: too many
+#: Rows per square degree assumed for a table that is not counted: those of a deep survey, because an estimate that is
+#: too low costs more than one that is too high
 UNKNOWN_DENSITY = 10_000.0
 
 _SHAPES = ("point", "circle", "range", "polygon", "shape", "multishape", "moc")
 
-#: the UCD of proper motions begins with it
+#: UCDs of proper motions begin with this
 _MOTION = "pos.pm"
 
 
-def find_places(fields: Sequence[Field]) -> dict[str, tuple[int, ...]]:
-    """Return the positions of the columns of each name; keys are in lower case."""
+def find_column_indexes(fields: Sequence[Field]) -> dict[str, tuple[int, ...]]:
+    """Return the indexes of the columns of each name; keys are in lower case."""
     found: dict[str, tuple[int, ...]] = {}
-    for place, described in enumerate(fields):
+    for index, described in enumerate(fields):
         name = described.name.lower()
-        found[name] = (*found.get(name, ()), place)
+        found[name] = (*found.get(name, ()), index)
     return found
 
 
@@ -48,25 +48,25 @@ class TableEntry:
     is_sharded
         The rows are distributed over the shards of a cluster.
     number
-        Number of the table's storage on a cluster; each replacement gets the next one.
+        Number of the table's storage on a cluster; each replacement gets the next number.
     base_name
         Name of that storage (``Sharding.base_name``).
     stray_radius
         Degrees by which a row may lie outside the cells of its shard, because it is stored with its parent.
     fields
         Descriptions of the columns, in order.
-    places
-        Name in lower case -> positions of the columns.
+    column_indexes
+        Name in lower case -> indexes of the columns.
     row_layout
         The layout of its row store; None if it has none.
     hidden_keys
         Names of foreign keys to tables that are not in this catalogue.
     is_shared
-        Another user's table. It needs its schema in a query, so that sharing a table changes no query of its readers.
+        Whether it is another user's table. Queries must name its schema, so sharing changes no query of its readers.
     attached
-        The files of an attached table, of which ClickHouse stores nothing; None for other tables.
+        The files of an attached table, whose rows ClickHouse does not store; None for other tables.
     matches
-        Up-to-date kept matches of which it is the left table.
+        Up-to-date kept matches whose left table it is.
     """
 
     schema: Schema
@@ -83,20 +83,20 @@ class TableEntry:
     attached: AttachedRows | None = field(default=None, compare=False, repr=False)
     matches: tuple[TableEntry, ...] = field(default=(), compare=False, repr=False)
     fields: tuple[Field, ...] = field(init=False, compare=False, repr=False)
-    places: dict[str, tuple[int, ...]] = field(init=False, compare=False, repr=False)
+    column_indexes: dict[str, tuple[int, ...]] = field(init=False, compare=False, repr=False)
     row_layout: RowLayout | None = field(init=False, compare=False, repr=False)
 
     def __post_init__(self) -> None:
         fields = tuple(self._build_field(column) for column in self.table.columns)
         object.__setattr__(self, "fields", fields)
-        object.__setattr__(self, "places", find_places(fields))
+        object.__setattr__(self, "column_indexes", find_column_indexes(fields))
         object.__setattr__(self, "row_layout", find_row_layout(self.table))
 
     def __hash__(self) -> int:
         return hash((self.schema.name, self.table.name))  # the hash of a whole schema takes milliseconds
 
     def _build_field(self, column: Column) -> Field:
-        """Describe a column; the table's coordinate system is that of its position, shapes and proper motions."""
+        """Describe a column; positions, shapes and proper motions are in the table's coordinate system."""
         known = self.table.coordinates
         celestial = column.name in (self.table.layout.position or ()) or column.type.xtype in _SHAPES
         if column.coordinates or not (celestial or (known and column.ucd.lower().startswith(_MOTION))):
@@ -140,15 +140,23 @@ class TableEntry:
         return self.stored_sql or stored_part(self.schema.name, self.base_name or self.table.name)
 
     def storage_sql_of(self, cells: Iterable[tuple[int, int]]) -> str:
-        """Return ``storage_sql``, of an attached table with those files alone that may have rows in ``cells``.
+        """Return ``storage_sql`` without the files of an attached table that have no rows in some cells.
 
-        ``cells``: half-open ranges of order 29, ascending.
+        Parameters
+        ----------
+        cells : iterable of tuple of int
+            Half-open ranges of cells of order 29, ascending.
+
+        Returns
+        -------
+        str
+            A quoted name, or a query in parentheses.
         """
         return self.storage_sql if self.attached is None else self.attached.choose_files(to_ranges(cells)).sql
 
     @property
     def storage_key(self) -> str:
-        """A text that is the same for the same rows, and for any files of an attached table."""
+        """A text that is the same for the same rows, whichever files of an attached table are read."""
         return self.storage_sql if self.attached is None else self.attached.root
 
     @property
@@ -157,7 +165,7 @@ class TableEntry:
         return self.attached is not None or self.stored_sql.startswith("(")
 
     def read_attached(self, rows: AttachedRows) -> TableEntry:
-        """Return the entry of an attached table that reads these rows of it."""
+        """Return the entry of an attached table that reads only these rows."""
         other = copy(self)
         object.__setattr__(other, "attached", rows)
         return other
@@ -182,11 +190,11 @@ class Catalogue:
     numbers
         ``TableEntry.number`` by (schema, table), where it is not 0.
     grants
-        Which groups of users see what is not for everybody: see ``visible_tables``.
+        Which groups of users see schemas and tables that are not public (``visible_tables``).
     attachments
         The files of attached tables by (schema, table).
     current_matches
-        The kept matches (schema.table) that have followed both their tables.
+        The kept matches (schema.table) that are up to date with both of their tables.
     """
 
     schemas: tuple[Schema, ...]
@@ -248,7 +256,7 @@ class Catalogue:
         return self.sharding.base_name(table.name, number, is_sharded=table.is_sharded)
 
     def add_entries(self, entries: tuple[TableEntry, ...]) -> Catalogue:
-        """Return a catalogue with further tables, of one caller or one query; ``schemas`` stay the same."""
+        """Return a catalogue with more tables, for one caller or one query; ``schemas`` stays the same."""
         by_fold = dict(self._by_lower_name)
         for entry in entries:
             key = entry.table.name.lower()
@@ -259,7 +267,7 @@ class Catalogue:
         return more
 
     def replace_entries(self, entries: tuple[TableEntry, ...]) -> Catalogue:
-        """Return a catalogue with other entries for some of its tables."""
+        """Return a catalogue in which these entries replace the entries of the same tables."""
         by_name = {entry.qualified_name: entry for entry in entries}
         by_fold = dict(self._by_lower_name)
         for key in {entry.table.name.lower() for entry in entries}:
@@ -270,7 +278,7 @@ class Catalogue:
         return more
 
     def select_entries(self, schemas: tuple[Schema, ...], entries: tuple[TableEntry, ...]) -> Catalogue:
-        """Return a catalogue that knows of these schemas and tables only."""
+        """Return a catalogue that has only these schemas and tables."""
         known = {(entry.schema.name, entry.table.name) for entry in entries}
         fewer = copy(self)
         for name in ("counts", "local_densities", "numbers", "attachments"):
@@ -284,9 +292,25 @@ class Catalogue:
     def find_tables(
         self, name: str, delimited: bool, schema: str | None = None, schema_delimited: bool = False
     ) -> tuple[TableEntry, ...]:
-        """Return the tables of a name.
+        """Return the tables with a name.
 
-        Delimited names compare exactly, regular ones without case (ADQL 2.1, section 2.1.3).
+        Delimited names are compared exactly, regular names without regard to case (ADQL 2.1, section 2.1.3).
+
+        Parameters
+        ----------
+        name : str
+            Name of the table.
+        delimited : bool
+            Whether the name was in quotes.
+        schema : str, optional
+            Name of its schema. Without it, tables of other users are not found.
+        schema_delimited : bool
+            Whether the schema's name was in quotes.
+
+        Returns
+        -------
+        tuple of TableEntry
+            More than one if names differ only in case or if several schemas have such a table.
         """
         return tuple(
             entry
@@ -296,7 +320,7 @@ class Catalogue:
         )
 
     def find_entry(self, schema: str, name: str) -> TableEntry | None:
-        """Return the table of exactly this name, None if there is none."""
+        """Return the table with exactly this name, None if there is none."""
         return next(iter(self.find_tables(name, True, schema, True)), None)
 
 

@@ -1,4 +1,4 @@
-"""The HEALPix cells around one position, NESTED, by plain numbers: 15 microseconds, where arrays take 300.
+"""The HEALPix cells (NESTED) around one position, by plain numbers: 15 microseconds, where arrays take 300.
 
 The formulas are those of ``clickhouse_schema.healpix``; tests compare both.
 """
@@ -10,7 +10,7 @@ import math
 from clickhouse_schema.adjacent_cells import FACES, STEPS, TURNS, order_for_radius
 from clickhouse_schema.healpix import FACE_PHI, FACE_RING, max_cell_radius
 
-#: Base cell (0 to 11), and place (x, y) in it
+#: Base cell (0 to 11), and position (x, y) in it
 Cell = tuple[int, int, int]
 
 #: Radians for the rounding of directions and distances
@@ -31,7 +31,7 @@ def find_cells_around(lon: float, lat: float, radius: float) -> tuple[int, tuple
     Returns
     -------
     tuple of int and tuple of int, or None
-        The order and the sorted cells; None if no nine cells contain the circle, and without a circle or position.
+        The order and the sorted cells; None if no nine cells contain the circle, or if it is not a circle.
     """
     order = order_for_radius(radius)
     if order is None or not (math.isfinite(lon) and abs(lat) <= 90):
@@ -101,5 +101,5 @@ def _find_centre(cell: Cell, order: int) -> tuple[float, float, float]:
 
 def _number_cell(cell: Cell, order: int) -> int:
     face, x, y = cell
-    # the digits of a binary number, read to base 4, are its bits at even places
+    # the digits of a binary number, read to base 4, are its bits at even positions
     return (face << (2 * order)) + int(f"{x:b}", 4) + 2 * int(f"{y:b}", 4)

@@ -14,7 +14,7 @@ from clickhouse_schema.schema_model import Table
 from clickhouse_schema.shard_map import CLUSTER_NAME, LOCAL, MARGIN, OVERLAP, SHARD_COLUMN, quote_table
 from clickhouse_schema.table_ddl import column_definitions, create_table_sql, stored_columns
 
-#: Of tables that no other server has.
+#: For tables that no other server has
 _NEW_TABLES: Mapping[str, ReplicatedTable] = {}
 
 
@@ -25,9 +25,25 @@ def create_sharded_sql(
     topology: Topology,
     others: Mapping[str, ReplicatedTable] = _NEW_TABLES,
 ) -> list[str]:
-    """Return the statements that create what is missing of ``table``, for every server.
+    """Return the statements that create the missing parts of a sharded table, for every server.
 
-    ``others``: the tables of rows on other servers, by name.
+    Parameters
+    ----------
+    table : Table
+        The table.
+    schema_name : str
+        Name of its schema.
+    base : str
+        Base name of its parts.
+    topology : Topology
+        How the servers are set up.
+    others : mapping of str to ReplicatedTable, optional
+        The parts with rows that other servers have, by name.
+
+    Returns
+    -------
+    list of str
+        Statements that leave existing tables unchanged.
     """
     return [
         *(
@@ -49,8 +65,13 @@ def create_margin_sql(table: Table, schema_name: str, base: str) -> str:
 
 
 def drop_sharded_sql(schema_name: str, base: str, topology: Topology) -> list[str]:
-    """Return the statements that drop all tables of a sharded table, as far as they exist."""
-    names = ("", MARGIN, OVERLAP, LOCAL)  # a table is looked for by its own rows
+    """Return the statements that drop the existing parts of a sharded table."""
+    names = (
+        "",
+        MARGIN,
+        OVERLAP,
+        LOCAL,
+    )  # the rows last: other code looks for them to find out whether the table exists
     return [f"DROP TABLE IF EXISTS {quote_table(schema_name, base, name)}{topology.drop_clause}" for name in names]
 
 

@@ -1,10 +1,10 @@
-"""How the ClickHouse servers are set up, and what differs in the DDL for it.
+"""How the ClickHouse servers are set up, and what this changes in the DDL.
 
 one server                 its configuration has no cluster ``CLUSTER_NAME``
-a cluster                  the configuration has it, one server for each shard. A table that is not sharded is written
-                           on every server
+a cluster                  the configuration has this cluster, with one server for each shard. A table that is not
+                           sharded is written to every server
 a cluster with replicas    each server also has the macros ``shard`` and ``replica``, and a Keeper: tables are
-                           replicated, those that are not sharded by all servers
+                           replicated, and a table that is not sharded has a replica on every server
 
 ``clickhouse_schema.servers`` sends statements to the servers.
 """
@@ -27,7 +27,7 @@ _MACROS = ("shard", "replica")
 
 
 class ClusterError(Exception):
-    """The configuration of the servers cannot be used; the message names the fault and the way out."""
+    """The configuration of the servers cannot be used; the message names the problem and how to solve it."""
 
 
 class Target(Enum):
@@ -73,19 +73,19 @@ class Topology:
         return f" UUID {quote_string(others.uuid or str(uuid.uuid4()))}" if self.is_replicated else ""
 
     def engine_clause(self, kind: str = "MergeTree", *arguments: str, is_sharded: bool = False) -> str:
-        """Return the MergeTree engine of a table; one that is not sharded has the same rows on all servers."""
+        """Return the MergeTree engine of a table; a table that is not sharded has the same rows on all servers."""
         if self.is_replicated:
             kind = f"Replicated{kind}"
             arguments = (*(quote_string(text) for text in (_SHARDED if is_sharded else _WHOLE)), *arguments)
         return f"{kind}({', '.join(arguments)})" if arguments else kind
 
     def settings_clause(self, *own: str) -> str:
-        """Return the SETTINGS of CREATE TABLE. Without deduplication: equal blocks of rows are inserted twice."""
+        """Return the SETTINGS of CREATE TABLE, without deduplication: equal blocks of rows must all be inserted."""
         settings = [*own, *(["replicated_deduplication_window = 0"] if self.is_replicated else [])]
         return f" SETTINGS {', '.join(settings)}" if settings else ""
 
     def all_servers_sql(self, table: str) -> str:
-        """Return SQL of a table that each server has of its own, such as a system table, on all servers."""
+        """Return the SQL of a table that differs between servers, such as a system table, on all servers."""
         return f"clusterAllReplicas({quote_string(CLUSTER_NAME)}, {table})" if self.is_cluster else table
 
     def insert_target_sql(self, schema_name: str, base: str, part: str) -> str:
@@ -98,14 +98,14 @@ ONE_SERVER = Topology()
 
 
 class ReplicatedTable(NamedTuple):
-    """What a table has on other servers, and a replica that joins them must have too.
+    """What a replica must have in common with the replicas of the table on other servers.
 
     Attributes
     ----------
     uuid
         '' for a table that no other server has.
     granularity
-        Rows of a granule; 0 for those of a new table.
+        Rows of a granule; 0 for the number of a new table.
     """
 
     uuid: str = ""
@@ -115,8 +115,8 @@ class ReplicatedTable(NamedTuple):
 NEW_TABLE = ReplicatedTable()
 
 
-class Place(NamedTuple):
-    """Where a cluster has a server; both numbers are from 1."""
+class ReplicaId(NamedTuple):
+    """The numbers of a server in a cluster, both from 1."""
 
     shard: int
     replica: int
@@ -125,12 +125,12 @@ class Place(NamedTuple):
         return f"shard {self.shard}, replica {self.replica}"
 
 
-def find_places(engine: Engine) -> list[Place]:
-    """Return where the cluster has the server of an engine: once, unless its configuration is wrong or has none."""
+def find_replica_ids(engine: Engine) -> list[ReplicaId]:
+    """Return where the server of an engine is in the cluster: one entry if the configuration is right."""
     found = engine.fetch_table(
         f"SELECT shard_num, replica_num FROM system.clusters WHERE cluster = {quote_string(CLUSTER_NAME)} AND is_local"
     )
-    return [Place(int(row["shard_num"]), int(row["replica_num"])) for row in found.to_pylist()]
+    return [ReplicaId(int(row["shard_num"]), int(row["replica_num"])) for row in found.to_pylist()]
 
 
 def read_topology(engine: Engine) -> Topology:

@@ -1,6 +1,7 @@
-"""LINKs of columns, and services that take values of a table's columns, as in VOTable and DataLink.
+"""LINKs of columns, and services that take values from a table's columns, as in VOTable and DataLink.
 
-These go into results unchanged, so only http and https URLs with a literal host and RFC 3986's characters are accepted.
+URLs are written to results unchanged, so only http and https URLs with a literal host and the characters of RFC 3986
+are accepted.
 """
 
 from __future__ import annotations
@@ -47,11 +48,11 @@ def _check_url(value: str) -> str:
 
 
 def _check_href(value: str) -> str:
-    """Check an href; a placeholder in place of a host or port is refused."""
+    """Check an href; a placeholder instead of a host or port is rejected."""
     _check_line(value)
     if not _URL.fullmatch(_COLUMN_PLACEHOLDER.sub("%20", value)):
-        way_out = "write http:// or https://, a host, then any ${column}, and what is not ASCII as %XX"
-        raise ValueError(f"{value!r} is not a URL: {way_out}")
+        advice = "write http:// or https://, a host, then any ${column}, and what is not ASCII as %XX"
+        raise ValueError(f"{value!r} is not a URL: {advice}")
     return value
 
 
@@ -96,14 +97,14 @@ class Link(StrictModel):
         return tuple(dict.fromkeys(_COLUMN_PLACEHOLDER.findall(self.href)))
 
     def rename_href_columns(self, names: Mapping[str, str]) -> str:
-        """``href`` with other names for its columns."""
-        return _COLUMN_PLACEHOLDER.sub(lambda place: "${" + names[place[1]] + "}", self.href)
+        """Return ``href`` with other names for its columns."""
+        return _COLUMN_PLACEHOLDER.sub(lambda match: "${" + names[match[1]] + "}", self.href)
 
 
 class InputParam(StrictModel):
-    """An input of a service: the value of column ``ref`` of each row, the constant ``value``, or an input of the user.
+    """An input of a service: the value of the column ``ref``, the constant ``value``, or an input of the user.
 
-    The other keys describe the user's input: a type as for columns, and the range of a number or the possible texts.
+    The other keys describe the user's input: its type, as for columns, and the range of a number or the possible texts.
     """
 
     name: Name
@@ -133,7 +134,7 @@ class InputParam(StrictModel):
         if limits and self.type.datatype not in NUMBERS:
             raise ValueError(f"the parameter {self.name} is not a number: min and max are for numbers")
         if self.type.datatype in INTEGERS and any(isinstance(limit, float) for limit in limits):
-            raise ValueError(f"the parameter {self.name} takes whole numbers: so must be min and max")
+            raise ValueError(f"the parameter {self.name} takes whole numbers: min and max must be whole numbers too")
         if self.options and self.type.datatype not in TEXT:
             raise ValueError(f"the parameter {self.name} is not text: options are for texts")
         return self
@@ -149,7 +150,7 @@ class InputParam(StrictModel):
 
 
 class Service(StrictModel):
-    """A service descriptor (DataLink 1.1, section 4). ``standard_id``: '' for a service of no standard."""
+    """A service descriptor (DataLink 1.1, section 4). ``standard_id``: '' for a service without a standard."""
 
     name: Name
     description: Text = ""
@@ -171,18 +172,18 @@ class Service(StrictModel):
 
 @dataclass(frozen=True, slots=True)
 class PlacedLink:
-    """A LINK of the result's column ``place``; ``columns``: positions of the columns in its href."""
+    """A LINK of the result column at ``index``; ``columns``: indexes of the columns in its href."""
 
-    place: int
+    index: int
     link: Link
     columns: Mapping[str, int]
 
 
 @dataclass(frozen=True, slots=True)
 class PlacedService:
-    """``columns``: positions in the result of the columns whose values ``service`` takes.
+    """``columns``: indexes in the result of the columns whose values ``service`` takes.
 
-    ``ident``: XML ID of the descriptor, by which values of the result refer to it; '' if none do.
+    ``ident``: XML ID of the descriptor if values of the result refer to it, '' otherwise.
     """
 
     service: Service

@@ -1,13 +1,13 @@
-"""AND below other operators, in a form that ClickHouse reads right beside projections of row offsets."""
+"""AND below other operators, in a form that ClickHouse evaluates correctly with projections of row offsets."""
 
 from __future__ import annotations
 
 
 def all_sql(*conditions: str) -> str:
-    """Return ``AND`` of conditions, for all places but the conjuncts of WHERE, HAVING and ON.
+    """Return the ``AND`` of conditions, for use anywhere but in the conjuncts of WHERE, HAVING and ON.
 
-    There ClickHouse 26.9 loses rows by an ``AND``: to find rows by a projection, it takes the tests of other columns in
-    each ``AND`` for true, also below NOT. ``id = 1 AND NOT (ra > 9 AND dec > 9)`` finds no row.
+    An ``AND`` there makes ClickHouse 26.9 lose rows: when it finds rows by a projection, it takes the conditions on
+    other columns to be true in every ``AND``, also below NOT. ``id = 1 AND NOT (ra > 9 AND dec > 9)`` finds no row.
     """
     if len(conditions) == 1:
         return f"({conditions[0]})"

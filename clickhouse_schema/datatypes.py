@@ -1,6 +1,6 @@
 """The table of types: VOTable, Felis, ClickHouse, Arrow, numpy, ADQL, FITS, Parquet and ECSV, one line per type.
 
-A column's type is a ``ColumnType``: a VOTable datatype, its arraysize and its xtype. Everything else follows from it.
+A column's type is a ``ColumnType``: a VOTable datatype, its arraysize and its xtype. All other types follow from it.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import pyarrow as pa
 
 @dataclass(frozen=True, slots=True)
 class Scalar:
-    """One scalar type. ``numpy`` is the big-endian dtype of VOTable BINARY and FITS; '' where the width varies.
+    """One scalar type. ``numpy`` is the big-endian dtype of VOTable BINARY and FITS; '' if the width varies.
 
     ``parquet`` is the physical type, followed by the logical one where needed.
     """
@@ -44,7 +44,7 @@ _ROWS = {
     "char":        ("String",  pa.string(),  "",    "CHAR",     "A", "BYTE_ARRAY STRING", "string"),
     "unicodeChar": ("String",  pa.string(),  "",    "CHAR",     "A", "BYTE_ARRAY STRING", "string"),
 }  # fmt: skip
-#: A complex number has the types of its real and imaginary part.
+#: A complex number has the types of its real and imaginary parts.
 SCALARS = {votable: Scalar(votable, *rest) for votable, rest in _ROWS.items()}
 
 #: Felis datatype -> VOTable datatype.
@@ -72,14 +72,14 @@ NUMBERS = (*INTEGERS, *FLOATS)
 #: Datatype of complex numbers -> datatype of their two parts.
 COMPLEX = {"floatComplex": "float", "doubleComplex": "double"}
 
-#: Microseconds since 1970, UTC: every DALI timestamp from 1900 to 2299.
+#: Microseconds since 1970, UTC: can hold every DALI timestamp from 1900 to 2299
 _TIMESTAMP_CLICKHOUSE = "DateTime64(6, 'UTC')"
 _TIMESTAMP_ARROW = pa.timestamp("us", tz="UTC")
 
 #: ADQL 2.0's xtype for columns of mixed shapes: texts in STC-S or DALI's form.
 REGION_XTYPE = "adql:REGION"
 
-#: The xtypes of texts that are regions, besides MOCs: those of DALI's shapes only, and that of any region.
+#: The xtypes of texts that are regions, other than MOCs: two for shapes of DALI, and one for any region
 REGION_TEXTS = ("shape", "multishape", REGION_XTYPE)
 
 #: xtype -> datatypes and arraysize of its columns (DALI 1.2, section 3); texts may have a maximum length.
@@ -100,7 +100,7 @@ class ColumnType:
 
     Text always has ``arraysize`` '*' or a length. DALI's xtypes are 'timestamp' and those of ``XTYPES``. An array of
     strings, '5x3' or '5x*', is one text: each string padded with blanks to its length, as in VOTable. A complex number
-    is an array of its real and imaginary part. ``null``: the integer that stands for NULL within arrays in files; None
+    is an array of its real and imaginary parts. ``null``: the integer that stands for NULL within arrays in files; None
     for arrays without NULLs.
     """
 
@@ -120,7 +120,7 @@ class ColumnType:
 
     @property
     def min_bytes(self) -> int:
-        """Bytes of a value of fixed size, which NULL takes too; 0 if the size varies."""
+        """Bytes of a value of fixed size; NULL takes as many; 0 if the size varies."""
         kind = self.stored_type
         if not kind.arraysize or "*" in kind.arraysize:
             return 0
@@ -186,7 +186,7 @@ class ColumnType:
 
     @property
     def has_fitting_xtype(self) -> bool:
-        """Whether the xtype is for columns of this datatype and arraysize; others than DALI's are for any."""
+        """Whether the xtype is for columns of this datatype and arraysize; xtypes outside DALI are for any."""
         datatypes, arraysize = XTYPES.get(self.xtype, ((self.datatype,), ""))
         if self.datatype in TEXT:
             return self.datatype in datatypes and not (arraysize and self.string_length)
@@ -219,7 +219,7 @@ class ColumnType:
 
 
 def complete_arraysize(felis: str, datatype: str, arraysize: str, length: int | None = None) -> str:
-    """Return the arraysize of a column of the Felis datatype ``felis`` and VOTable's ``datatype``.
+    """Return the arraysize of a column of the Felis datatype ``felis`` and the VOTable datatype ``datatype``.
 
     Texts and binary values, which are arrays of bytes, vary up to their length.
     """
@@ -325,7 +325,7 @@ class TimeSystem:
 
 @dataclass(frozen=True, slots=True, order=True)
 class PhotometricSystem:
-    """How a magnitude or flux was calibrated.
+    """How a magnitude or a flux is calibrated.
 
     ``filter``: its identifier in the SVO Filter Profile Service. ``zero_point``: the flux density of magnitude 0 in Jy,
     None if unknown.
@@ -340,8 +340,8 @@ class PhotometricSystem:
 class Field:
     """A column of a result or a table as VOTable describes it. Units in VOUnit, '' = none.
 
-    ``coordinate_system``: that of a coordinate, ``time_system``: that of a time, ``photometry``: that of a magnitude or
-    flux; None for other columns, or if unknown.
+    ``coordinate_system`` is for coordinates, ``time_system`` for times, ``photometry`` for magnitudes and fluxes; None
+    for other columns, or if unknown.
     """
 
     name: str

@@ -9,6 +9,8 @@ import pyarrow as pa
 
 
 class Engine(Protocol):
+    """A connection to ClickHouse: to one server, or to all servers of a cluster."""
+
     def execute(
         self, sql: str, settings: Mapping[str, str | int | float] | None = None, *, query_id: str = ""
     ) -> None: ...

@@ -1,6 +1,6 @@
-"""Named steps of a change, after which tests let a process die.
+"""Named steps of a change, after which tests kill the process.
 
-In production ``reach`` does nothing. No setting, variable of the environment or request arms it: ``observer`` is None
+In production ``reach`` does nothing. No setting, environment variable or request changes that: ``observer`` is None
 until code of the same process sets it, and only tests have such code.
 """
 
@@ -11,7 +11,7 @@ from enum import StrEnum
 
 
 class Failpoint(StrEnum):
-    """A step that is done, or begins where the name says so; on a cluster by one server or for one shard."""
+    """A step that is done, or starts if its name says so; on a cluster by one server or for one shard."""
 
     # the tables of a load or correction
     STAGING_CREATE = "staging.create"
@@ -24,7 +24,7 @@ class Failpoint(StrEnum):
     STAGING_CHANGE = "staging.change"
     STAGING_INSERT_GATEWAY = "staging.insert_gateway"
     STAGING_VERIFY = "staging.verify"
-    # rows that are sent to their shards, and copies of them to the overlaps of others
+    # rows are sent to their shards, and copies of them to the overlaps of other shards
     SHARDS_SEND_COPIES = "shards.send_copies"
     SHARDS_SEND = "shards.send"
     # publishing
@@ -47,24 +47,24 @@ class Failpoint(StrEnum):
     MATCH_ANNOUNCE = "match.announce"
     MATCH_PIECE = "match.piece"
     MATCH_PUBLISH = "match.publish"
-    # the rows of an addition to a watched table
+    # the rows that are added to a watched table
     ADDITION_CREATE = "addition.create"
     ADDITION_INSERT = "addition.insert"
-    # what the engine's tables record
+    # what the tables of the engine record
     ADDITIONS_WRITE = "additions.write"
     APPENDS_WRITE = "appends.write"
     CATALOGUE_WRITE = "catalogue.write"
     DENSITY_WRITE = "density.write"
     TAP_SCHEMA_FILL = "tap_schema.fill"
     TAP_SCHEMA_REPLACE = "tap_schema.replace"
-    # mirrors: the plan, a file that is fetched, begun, recorded as loaded, deleted, and all files loaded
+    # mirrors: the plan is made, a file is fetched, started, recorded as loaded, deleted, all files are loaded
     MIRROR_PLAN = "mirror.plan"
     MIRROR_FETCH = "mirror.fetch"
     MIRROR_BEGIN = "mirror.begin"
     MIRROR_RECORD = "mirror.record"
     MIRROR_DELETE = "mirror.delete"
     MIRROR_PUBLISH = "mirror.publish"
-    # the end of a table
+    # a table is dropped
     TABLE_DROP = "table.drop"
     # shards that move
     MOVE_CREATE = "move.create"
@@ -78,6 +78,6 @@ observer: Callable[[Failpoint], None] | None = None
 
 
 def reach(point: Failpoint | None) -> None:
-    """Note that a step is done; None is a step that has no name."""
+    """Tell the observer that a step is done; None is a step that has no name."""
     if observer is not None and point is not None:
         observer(point)

@@ -11,7 +11,7 @@ from clickhouse_schema.strict_model import StrictModel, Text
 
 
 def _write_tokens(value: Any) -> Any:
-    """Return a list of tokens with the numbers in it as texts, as YAML has them without quotes."""
+    """Return a list of tokens with its numbers as texts; YAML reads tokens without quotes as numbers."""
     if not isinstance(value, tuple | list):
         return value
     return tuple(repr(item) if type(item) in (int, float) else item for item in value)
@@ -22,7 +22,7 @@ NullTokens = Annotated[tuple[Text, ...], BeforeValidator(_write_tokens)]
 
 
 class FileForm(StrictModel):
-    """How to read the files of a table: the options of ``load`` of the same names."""
+    """How to read the files of a table: the options of ``load`` with the same names."""
 
     format: Text = ""
     hdu: Text = ""

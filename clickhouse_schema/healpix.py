@@ -1,7 +1,7 @@
-"""HEALPix, NESTED: the index of a position, as ClickHouse SQL and for arrays, and the geometry of cells.
+"""HEALPix (NESTED): the index of a position, in ClickHouse SQL and for arrays, and the geometry of cells.
 
-The SQL is here, not with the geometry of ``adql.clickhouse``, because the DDL defines columns with it: one formula for
-loader and ADQL.
+The SQL is here and not with the geometry of ``adql.clickhouse``, because the DDL defines columns with it: the loader
+and ADQL use the same formula.
 
 Formulas: Gorski et al. 2005, ApJ 622, 759, section 5.3 and appendix; the plane of the projection: Calabretta & Roukema
 2007, MNRAS 381, 865.
@@ -29,17 +29,18 @@ _Integers = NDArray[np.int64]
 
 
 def index_sql(lon: str, lat: str, order: int = ORDER, *, names: str = "") -> str:
-    """Return SQL of the index at ``order`` of a position; UInt64, never NULL.
+    """Return the SQL of the index of a position; UInt64, never NULL.
 
     Parameters
     ----------
     lon, lat : str
         SQL of degrees. For NULL, NaN, infinity and |lat| > 90 the index is 12*4^order. A position within rounding
-        (1e-15 rad) of a border is in either cell.
+        (1e-15 rad) of a border may be in either cell.
     order : int
+        Order of the index.
     names : str
-        Prefix of names for parts of the formula, for the definition of a column: ClickHouse then creates a table in
-        20 ms instead of 64 ms, and alters one in 39 ms instead of 127 ms. Rows take as long.
+        Prefix of names for parts of the formula, for use in the definition of a column: ClickHouse then creates a
+        table in 20 ms instead of 64 ms, and alters it in 39 ms instead of 127 ms. The time per row is the same.
     """
     index = _expand_parts(
         _INDEX, {"lon": f"toFloat64(ifNull({lon}, nan))", "lat": f"toFloat64(ifNull({lat}, nan))"}, names
@@ -47,16 +48,16 @@ def index_sql(lon: str, lat: str, order: int = ORDER, *, names: str = "") -> str
     return index if order == ORDER else f"bitShiftRight({index}, {2 * (ORDER - order)})"
 
 
-#: The index of order 29 in terms of ``_PARTS``. No if(): ClickHouse would compute its branches lazily, and equal
+#: The index of order 29 in terms of ``_PARTS``. Without if(): ClickHouse would compute its branches lazily, and equal
 #: subexpressions again each time
 _INDEX = f"(base + place) * valid + {NO_POSITION} * bitXor(valid, 1)"
 
-#: One formula without branches for equator and caps, 55 ns a row; equal subexpressions are computed once.
+#: One formula without branches for the equator and the caps, 55 ns per row; equal subexpressions are computed once.
 #:
 #: In the plane of the projection, in units of a base cell's side and turned by 45 degrees, the base cells are unit
-#: squares: ``rising`` and ``falling`` are the two coordinates; their whole parts name the base cell, the rest is the
-#: place in it. With s = sin((90 - |lat|) / 2): |sin(lat)| = 1 - 2 s^2, and sqrt(3 (1 - |sin(lat)|)) = sqrt(6) s,
-#: exact up to the poles. ``narrowing`` is 1 between the caps. ``low`` and ``high`` take back what rounding moves
+#: squares: ``rising`` and ``falling`` are the two coordinates; their integer parts name the base cell, the rest is the
+#: position in it. With s = sin((90 - |lat|) / 2): |sin(lat)| = 1 - 2 s^2, and sqrt(3 (1 - |sin(lat)|)) = sqrt(6) s,
+#: exact up to the poles. ``narrowing`` is 1 between the caps. ``low`` and ``high`` undo what rounding moves
 #: over the edge of the caps' base cells, which have no neighbour there.
 _PARTS = {
     "valid": "isFinite(lon) * (abs(lat) <= 90)",
@@ -79,7 +80,7 @@ _PART = re.compile(rf"\b(?:{'|'.join([*_PARTS, 'lon', 'lat'])})\b")
 
 
 def _expand_parts(sql: str, position: dict[str, str], names: str) -> str:
-    """Replace parts by their SQL; with ``names`` only where a part occurs first, which names it."""
+    """Replace parts by their SQL; with ``names``, name a part where it occurs first, and use the name after that."""
     known: set[str] = set()
 
     def expand_part(found: re.Match[str]) -> str:
@@ -95,14 +96,14 @@ def _expand_parts(sql: str, position: dict[str, str], names: str) -> str:
 
 @cache
 def _cells_below(step: int) -> tuple[_Integers, _Integers]:
-    """Return the places (x, y) of the 4^step cells inside one."""
+    """Return the positions (x, y) of the 4^step cells inside one."""
     x, y = np.divmod(np.arange(4**step, dtype=np.int64), 1 << step)
     return x, y
 
 
 @dataclass(frozen=True, slots=True)
 class Cells:
-    """NESTED cells of one order, as base cell (0 to 11) and place (x, y) in it: arrays of shape (n,)."""
+    """NESTED cells of one order, as base cell (0 to 11) and position (x, y) in it: arrays of shape (n,)."""
 
     order: int
     face: _Integers
@@ -124,6 +125,7 @@ class Cells:
         return len(self.face)
 
     def filter_cells(self, mask: NDArray[np.bool_]) -> Cells:
+        """Return the cells for which ``mask`` is true."""
         return Cells(self.order, self.face[mask], self.x[mask], self.y[mask])
 
     def divide_cells(self, step: int) -> Cells:
@@ -135,13 +137,13 @@ class Cells:
 
     @property
     def index(self) -> _Integers:
-        """NESTED indexes."""
+        """The NESTED indexes."""
         across, up = _spread_bits(np.stack((self.x, self.y)), self.order)
-        place: _Integers = across + (up << 1)
-        return (self.face << (2 * self.order)) + place
+        position: _Integers = across + (up << 1)
+        return (self.face << (2 * self.order)) + position
 
     def find_centres(self) -> NDArray[np.float64]:
-        """Return unit vectors, shape (n, 3)."""
+        """Return the centres as unit vectors, shape (n, 3)."""
         return _find_centres(self.order, self.face, self.x, self.y)
 
 
@@ -152,7 +154,7 @@ def cell_centres(order: int, cells: NDArray[np.uint64]) -> NDArray[np.float64]:
 
 def _find_centres(order: int, face: _Integers, x: _Integers, y: _Integers) -> NDArray[np.float64]:
     nside = 1 << order
-    # the ring number counts from the north pole in units of half a cell's diagonal
+    # the ring number counts from the north pole, in units of half a cell's diagonal
     ring = FACE_RING[face] * nside - x - y - 1
     north = ring < nside
     south = ring > 3 * nside
@@ -163,7 +165,7 @@ def _find_centres(order: int, face: _Integers, x: _Integers, y: _Integers) -> ND
     z = np.where(north, 1.0 - from_pole, np.where(south, from_pole - 1.0, equatorial))
     rho_in_cap = np.sqrt(from_pole * (2.0 - from_pole))
     rho = np.where(north | south, rho_in_cap, np.sqrt((1.0 - z) * (1.0 + z)))
-    # face longitude in units of pi/4, shifted by the place across the ring
+    # face longitude in units of pi/4, shifted by the position across the ring
     phi = (math.pi / 4) * (FACE_PHI[face] + (x - y) / cap)
     return np.stack((rho * np.cos(phi), rho * np.sin(phi), z), axis=1)
 
@@ -174,12 +176,12 @@ def vectors_to_index(points: NDArray[np.float64]) -> _Integers:
     Parameters
     ----------
     points : NDArray[np.float64]
-        Shape (n, 3).
+        Unit vectors, shape (n, 3).
 
     Returns
     -------
-    _Integers
-        Shape (n,). A direction within rounding of a border is in either cell.
+    NDArray[np.int64]
+        The indexes, shape (n,). A direction within rounding of a border may be in either cell.
     """
     x, y, z = points.T
     quarters = (np.arctan2(y, x) % (2 * math.pi)) / (math.pi / 2)
@@ -211,7 +213,7 @@ _SPREAD = (0x0000FFFF0000FFFF, 0x00FF00FF00FF00FF, 0x0F0F0F0F0F0F0F0F, 0x3333333
 
 
 def _spread_bits(value: _Integers, bits: int) -> _Integers:
-    """The lowest ``bits``, which are all, moved to even places."""
+    """Move the lowest ``bits`` bits, which are all bits, to even positions."""
     for (shift, _), mask in zip(reversed(_PACK), _SPREAD, strict=True):
         if shift < bits:
             value = (value | (value << shift)) & mask
@@ -219,7 +221,7 @@ def _spread_bits(value: _Integers, bits: int) -> _Integers:
 
 
 def _even_bits(value: NDArray[np.uint64]) -> _Integers:
-    """The bits at even places, packed together."""
+    """Pack the bits at even positions together."""
     value = value & np.uint64(0x5555555555555555)
     for shift, mask in _PACK:
         value = (value | (value >> np.uint64(shift))) & np.uint64(mask)

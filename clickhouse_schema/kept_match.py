@@ -1,8 +1,8 @@
-"""The table of a kept match: what the models of its two tables imply. Pure.
+"""The table of a kept match, as the models of its two tables determine it. Pure.
 
-A row is a pair: the ids of both rows, the position of the left one, by which the table is stored as the left table is,
-and what a match knows of the pair. On a cluster pairs are with their left rows. ``rank`` counts the partners of a left
-row from the nearest; of partners at equal separations the one with the least id comes first.
+A row is a pair: the ids of both rows, the position of the left row, by which the table is stored like the left table,
+and what a match knows about the pair. On a cluster, pairs are with their left rows. ``rank`` counts the partners of a
+left row from the nearest; of partners at equal separations, the partner with the lowest id comes first.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from clickhouse_schema.table_index import TableIndex
 
 SEPARATION, RANK, NEIGHBOURS, MATES = "separation", "rank", "number_of_neighbours", "number_of_mates"
 
-#: What a match knows of a pair
+#: What a match knows about a pair
 MATCH_COLUMNS = (SEPARATION, RANK, NEIGHBOURS, MATES)
 
 _PM = ("pos.pm;pos.eq.ra", "pos.pm;pos.eq.dec")
@@ -24,12 +24,12 @@ _EPOCH = "meta.ref;time.epoch"
 
 
 class MatchError(Exception):
-    """The tables cannot be matched; the message says why, and the way out."""
+    """The tables cannot be matched; the message says why and what to do."""
 
 
 @dataclass(frozen=True, slots=True)
 class MatchSide:
-    """One of the two tables of a kept match, with the columns of the kept table that have its ids."""
+    """One of the two tables of a kept match, with the columns of the kept match that have its ids."""
 
     schema: Schema
     table: Table
@@ -43,7 +43,7 @@ class MatchSide:
 
     @property
     def position(self) -> tuple[str, str]:
-        assert self.table.layout.position is not None  # noqa: S101  refused when the match is made
+        assert self.table.layout.position is not None  # noqa: S101  checked when the match is made
         return self.table.layout.position
 
     @property
@@ -60,7 +60,7 @@ class MatchSide:
 
 
 def find_motion(table: Table) -> tuple[str, str] | None:
-    """Return the columns of proper motion (with cos(dec), and in declination), found by UCD or name."""
+    """Return the columns of proper motion (in right ascension with cos(dec), and in declination), by UCD or name."""
     found = []
     for ucd, name in zip(_PM, ("pmra", "pmdec"), strict=True):
         by_ucd = [column.name for column in table.columns if column.ucd.lower() == ucd]
@@ -79,7 +79,7 @@ def find_epoch(table: Table) -> float | str:
 
 
 def read_sides(schemas: Iterable[Schema], table: Table) -> tuple[MatchSide, MatchSide] | None:
-    """Return both tables of the kept match ``table``; None if it is none, or one of them is gone."""
+    """Return both tables of the kept match ``table``; None if it is not a match, or if one of them was dropped."""
     match = table.match
     if match is None:
         return None
@@ -104,13 +104,13 @@ def find_matches_of(schemas: Iterable[Schema], name: str) -> Iterator[tuple[Sche
 
 
 def build_match_table(name: str, left: tuple[Schema, Table], right: tuple[Schema, Table], match: Match) -> Table:
-    """Return the model of a kept match; ``match`` names the keys. Raises ``MatchError``."""
+    """Return the model of a kept match. Raises ``MatchError`` if the tables cannot be matched."""
     (left_schema, left_table), (right_schema, right_table) = left, right
     left_name, right_name = f"{left_schema.name}.{left_table.name}", f"{right_schema.name}.{right_table.name}"
     if left_name == right_name:
         raise MatchError(
-            f"{left_name} cannot be matched with itself, for each row would be its own nearest: load one part of it as"
-            " another table"
+            f"{left_name} cannot be matched with itself, because each row would be its own nearest row: load a part of"
+            " it as another table"
         )
     for table, full_name in ((left_table, left_name), (right_table, right_name)):
         _refuse_table(table, full_name)
@@ -134,7 +134,7 @@ def build_match_table(name: str, left: tuple[Schema, Table], right: tuple[Schema
         _refer(match.right, right_name, right_ids, "The second row of the pair"),
     )
     right_columns = tuple(right_ids.values())
-    parent = match.left if left_table.layout.parent else ""  # else the position determines the shard
+    parent = match.left if left_table.layout.parent else ""  # otherwise the position determines the shard
     layout = Layout(
         position=left_table.layout.position,
         id=(*left_ids.values(), *right_columns),
@@ -158,14 +158,16 @@ def build_match_table(name: str, left: tuple[Schema, Table], right: tuple[Schema
 
 def _refuse_table(table: Table, name: str) -> None:
     if table.match is not None:
-        raise MatchError(f"{name} is a kept match itself: match the tables whose pairs it has")
+        raise MatchError(f"{name} is itself a kept match: match the tables whose pairs it has")
     if not table.layout.id:
         raise MatchError(
-            f"{name} has no id, by which pairs could name its rows: name its columns in id of skyhouse:layout"
+            f"{name} has no id by which pairs could name its rows: name its columns in id of skyhouse:layout"
             " (skyhouse schema apply adds the index)"
         )
     if table.layout.position is None:
-        raise MatchError(f"{name} has no position: name its columns in position of skyhouse:layout, and load it again")
+        raise MatchError(
+            f"{name} has no position: name its columns in position of skyhouse:layout, and load the table again"
+        )
 
 
 def _copy_id(table: Table, name: str, new_name: str) -> Column:

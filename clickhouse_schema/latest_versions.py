@@ -1,7 +1,7 @@
-"""The table of latest versions: what the model of a table with ``Layout.versions`` implies. Pure.
+"""The table of latest versions, as the model of a table with ``Layout.versions`` determines it. Pure.
 
-Of the rows of a key the one with the greatest ``by`` is the latest; NULL and NaN are the least. Of several with the
-same ``by`` it is the one with the greatest hash of all columns: the same one, in whatever order they came.
+The latest row of a key is the row with the greatest ``by``; NULL and NaN are lowest. Among rows with the same ``by`` it
+is the row with the greatest hash of all columns, so the order in which rows arrive does not matter.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ def build_latest_table(table: Table) -> Table | None:
             "time": "",
             "years": False,
             "versions": None,
-            # its rows are where they lie, and not with the parents of other versions
+            # rows are stored by their positions, not with the parents of other versions
             "parent": "" if table.layout.position else table.layout.parent,
             "indexes": tuple(index for index in table.layout.indexes if index.columns != versions.key),
         }
@@ -44,7 +44,7 @@ def build_latest_table(table: Table) -> Table | None:
 
 
 def find_versioned_table(schemas: Iterable[Schema], schema_name: str, latest_name: str) -> Table | None:
-    """Return the table whose latest versions the table ``latest_name`` has; None if it is another table."""
+    """Return the table whose latest versions ``latest_name`` contains; None if it is not a table of latest versions."""
     for schema in schemas:
         for table in schema.tables if schema.name == schema_name else ():
             latest = build_latest_table(table)
@@ -54,20 +54,20 @@ def find_versioned_table(schemas: Iterable[Schema], schema_name: str, latest_nam
 
 
 def latest_rows_sql(table: Table, rows_sql: str) -> str:
-    """Return SELECT of the latest row of each key in ``rows_sql``, which is read twice."""
+    """Return the SELECT of the latest row of each key in ``rows_sql``, which is read twice."""
     columns, key, row_hash = _columns_sql(table), key_sql(table), _row_hash_sql(table)
     latest = f"SELECT {key}, argMax({row_hash}, {_rank_sql(table)}) FROM {rows_sql} GROUP BY {key}"
     return f"SELECT {columns} FROM {rows_sql} WHERE ({key}, {row_hash}) GLOBAL IN ({latest}) LIMIT 1 BY {key}"
 
 
 def sort_latest_rows_sql(table: Table, rows_sql: str) -> str:
-    """Return the same for few rows, which are read once and sorted in memory."""
+    """Return the same SELECT for a small number of rows, which are read once and sorted in memory."""
     key = key_sql(table)
     return f"SELECT {_columns_sql(table)} FROM {rows_sql} ORDER BY {_rank_sql(table)} DESC LIMIT 1 BY {key}"
 
 
 def _rank_sql(table: Table) -> str:
-    """SQL of what is greatest in the latest row of a key."""
+    """Return the SQL of a value that is greatest in the latest row of a key."""
     by = quote_identifier(_get_versions(table).by)
     is_float = table.get_column(_get_versions(table).by).type.datatype in FLOATS
     has_value = f"ifNull(NOT isNaN({by}), 0)" if is_float else f"isNotNull({by})"
@@ -83,10 +83,10 @@ def _columns_sql(table: Table) -> str:
 
 
 def key_sql(table: Table) -> str:
-    """SQL of the columns of the key."""
+    """Return the SQL of the columns of the key."""
     return ", ".join(map(quote_identifier, _get_versions(table).key))
 
 
 def _get_versions(table: Table) -> Versions:
-    assert table.layout.versions is not None  # noqa: S101  called for tables with versions only
+    assert table.layout.versions is not None  # noqa: S101  only called for tables with versions
     return table.layout.versions

@@ -1,9 +1,9 @@
-"""Cells of the sky in which a kept match is recomputed, and the cells around them that decide it. Pure.
+"""The cells of the sky in which a kept match is recomputed, and the cells around them on which it depends. Pure.
 
-Each pair of a match is within its ``reach`` on the stored positions: the radius, and the greatest motion. The number of
-mates of a pair depends on left rows within two reaches of its own, and these on right rows within one more. What a
-changed row can alter is within three reaches of it: a right row that comes takes the place of another, whose mates
-lose one.
+The stored positions of each pair are within the ``reach`` of the match: its radius plus the greatest motion. The number
+of mates of a pair depends on left rows within two reaches of its left row, and these on right rows within one more
+reach. A changed row affects pairs within three reaches: a new right row may replace another row as the nearest, whose
+other pairs then have one mate less.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ from clickhouse_schema.adjacent_cells import order_for_radius, step_from_cells
 from clickhouse_schema.healpix import NO_POSITION, ORDER, Cells
 from clickhouse_schema.table_ddl import HPX29
 
-#: Finest order of cells: finer ones save nothing more.
+#: Finest order of cells: finer cells save nothing
 MAX_ORDER = 14
 
-#: A condition lists ranges rather than cells if there are few ranges, or if the cells are many.
+#: A condition lists ranges instead of cells if there are few ranges, or if there are many cells
 _FEW_RANGES = 2
 _MAX_RANGES = 48
 _MANY_CELLS = 4096
@@ -29,7 +29,7 @@ _MANY_CELLS = 4096
 
 @dataclass(frozen=True, slots=True)
 class MatchRegion:
-    """Half-open ranges of indexes of order 29, ascending and apart; None is the whole sky."""
+    """Half-open ranges of indexes of order 29, ascending and not touching; None is the whole sky."""
 
     ranges: NDArray[np.int64] | None
 
@@ -54,7 +54,7 @@ class MatchRegion:
         return np.unique(np.concatenate(spans)) if spans else np.empty(0, np.int64)
 
     def grow_region(self, reach: float, order: int) -> MatchRegion:
-        """Return a region with all that is within ``reach`` degrees, of cells of ``order`` or coarser ones."""
+        """Return a region that contains everything within ``reach`` degrees, of cells of ``order`` or coarser cells."""
         finest = order_for_radius(reach)
         if finest is None or self.ranges is None:
             return MatchRegion(None)
@@ -64,7 +64,7 @@ class MatchRegion:
         return MatchRegion.from_cells(order, touching[touching >= 0])
 
     def condition_sql(self, index: str = HPX29) -> str:
-        """Return SQL of whether an index of order 29 is in the region. Rows without a position are not."""
+        """Return the condition that an index of order 29 is in the region. Rows without a position are not."""
         if self.ranges is None:
             return f"{index} < {NO_POSITION}"
         order = self._find_order()
@@ -73,27 +73,42 @@ class MatchRegion:
         if len(self.ranges) <= (_FEW_RANGES if cells <= _MANY_CELLS else _MAX_RANGES):
             parts = [f"({index} >= {first} AND {index} < {end})" for first, end in self.ranges.tolist()]
             return f"({' OR '.join(parts)})" if parts else "0"
-        # One set look-up per row and one binary search per granule. The index is named once: ClickHouse analyses a
+        # One set look-up per row and one binary search per granule. The index occurs once: ClickHouse analyses a
         # subquery again for each use of its columns, and 48 ranges of matched rows took 0.5 s.
         listed = ", ".join(map(str, self.list_cells(order).tolist()))
         return f"intDiv({index}, {cell_size}) IN ({listed})"
 
     def _find_order(self) -> int:
-        """Return the coarsest order whose cells make up the region exactly."""
-        assert self.ranges is not None  # noqa: S101  called for regions of ranges
+        """Return the coarsest order whose cells form the region exactly."""
+        assert self.ranges is not None  # noqa: S101  only called for regions with ranges
         lowest = int(np.bitwise_or.reduce(self.ranges.ravel()))
         zeros = (lowest & -lowest).bit_length() - 1 if lowest else 2 * ORDER
         return max(0, ORDER - zeros // 2)
 
     def divide_region(self, order: int, cells: int) -> Iterator[MatchRegion]:
-        """Yield parts of ``cells`` cells of ``order`` at most, which together are the region of such cells."""
+        """Yield parts of the region that have at most ``cells`` cells of ``order``."""
         found = self.list_cells(order)
         for first in range(0, len(found), cells):
             yield MatchRegion.from_cells(order, found[first : first + cells])
 
 
 def find_changed_region(order: int, cells: Sequence[int], reach: float) -> tuple[MatchRegion, int]:
-    """Return the region whose pairs changes in these cells may alter, and the order of its cells."""
+    """Return the region whose pairs may be affected by changes in given cells.
+
+    Parameters
+    ----------
+    order : int
+        Order of the cells.
+    cells : sequence of int
+        Cells in which rows were added, changed or deleted.
+    reach : float
+        Greatest separation, in degrees, of the stored positions of a pair.
+
+    Returns
+    -------
+    MatchRegion, int
+        The region, and the order of its cells.
+    """
     finest = order_for_radius(2 * reach)
     touched = MatchRegion.from_cells(order, cells)
     if finest is None:

@@ -11,14 +11,14 @@ from clickhouse_schema.strict_model import StrictModel, Text
 
 
 class NameColumn(StrictModel):
-    """A column with names of objects; in files also its name alone.
+    """A column with names of objects; files may give just its name.
 
     Attributes
     ----------
     prefix
-        What stands before each value in a name: 'HIP' for a number 70890 that is called HIP 70890.
+        Text before each value in a name: 'HIP' if the number 70890 stands for HIP 70890.
     separator
-        What stands between several names in a text; '' if it is one name.
+        Text between several names in a value; '' if a value is one name.
     """
 
     column: Text

@@ -1,9 +1,10 @@
-"""Names of objects in a table: which columns hold them, how names are compared, and the index that finds them.
+"""Names of objects in a table: which columns have them, how names are compared, and the index that finds them.
 
-Names are compared without case, spaces, punctuation and leading zeros: ``NGC 224``, ``ngc-224`` and ``NGC0224`` are one
-name. Hyphens and points after a digit stay, and plus signs: they tell ``J1921+21`` from ``J1921-21``. The index has all
-names of a row in this form, so a name is found in milliseconds in tables of any size, and names that begin with some
-letters are read from its dictionary. It is part of the table, so it follows loads, additions and corrections.
+Names are compared without regard to case, spaces, punctuation and leading zeros: ``NGC 224``, ``ngc-224`` and
+``NGC0224`` are the same name. Hyphens and points after a digit are kept, and so are plus signs: they distinguish
+``J1921+21`` from ``J1921-21``. The index has all names of a row in this form, so a name is found in milliseconds in
+tables of any size, and names that start with given letters are read from its dictionary. It is part of the table, so it
+follows loads, appends and corrections.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from clickhouse_schema.name_columns import NameColumn
 from clickhouse_schema.quoting import quote_identifier, quote_string
 from clickhouse_schema.schema_model import Table
 
-#: What is left out of names when they are compared: all but letters, digits, and the signs of coordinates in names.
+#: What is left out when names are compared: all but letters, digits, and the signs of coordinates in names
 _IGNORED = r"[^\p{L}\p{N}+.-]+"
 _SEPARATORS = r"(^|[^0-9])[.-]+"
 _FIRST_GROUP = r"\1"
@@ -30,7 +31,7 @@ def normalise_name(name: str) -> str:
 
 
 def names_sql(table: Table) -> str:
-    """Return the expression of all names of a row as they are compared; an index has exactly this expression."""
+    """Return the expression of all names of a row as they are compared; the index has exactly this expression."""
     return f"arrayFilter(n -> n != '', arrayMap(n -> {_normalised_sql('n')}, {_written_names_sql(table)}))"
 
 
@@ -45,7 +46,7 @@ def proper_name_sql(table: Table) -> str:
 
 
 def matching_name_sql(table: Table, keys_sql: str) -> str:
-    """Return the expression of the first name of a row, as it is written, whose normal form is among the keys."""
+    """Return the expression of the first name of a row, as it is written, whose normal form is one of the keys."""
     return f"arrayFirst(n -> has({keys_sql}, {_normalised_sql('n')}), {_written_names_sql(table)})"
 
 
@@ -76,7 +77,7 @@ def _with_prefix(name: NameColumn, text: str) -> str:
 
 
 def names_index(table: Table) -> dict[str, str]:
-    """Return the definition of the index by its name, which tells indexes of other columns apart; {} without names."""
+    """Return the definition of the index by its name, which depends on its columns; {} without names."""
     if not table.names:
         return {}
     expression = names_sql(table)

@@ -1,4 +1,4 @@
-"""ObsCore 1.1: recognising tables of the data model (IVOA REC 2017-05-09, sections 4 and 5), and of its extension."""
+"""ObsCore 1.1: recognises tables of the data model (IVOA REC 2017-05-09, sections 4 and 5) and of its extension."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from clickhouse_schema.catalogue import Catalogue, TableEntry
 from clickhouse_schema.schema_model import Schema, Table
 from clickhouse_schema.schema_problem import Problem
 
-#: Name and identifier of the data model, as services declare them.
+#: Name and identifier of the data model, as services declare them
 DATA_MODEL = ("ObsCore-1.1", "ivo://ivoa.net/std/ObsCore#core-1.1")
 
-#: Names of the tables, compared without case. The extension for radio data is found by its table's utype.
+#: Names of the tables, compared without case. The table of the extension for radio data is found by its utype
 _SCHEMA, _TABLE, _RADIO_TABLE = "ivoa", "obscore", "obscore_radio"
 
-#: A table without one of these is not ObsCore, whatever its name.
+#: A table without one of these columns is not ObsCore, whatever its name
 MANDATORY = (
     *("dataproduct_type", "calib_level", "obs_collection", "obs_id", "obs_publisher_did"),
     *("access_url", "access_format", "access_estsize", "target_name"),
@@ -39,7 +39,7 @@ _TEXTS = (
     *("facility_name", "instrument_name", "proposal_id"),
 )
 
-#: Column -> Felis datatype, of the columns of the standard (appendix C, tables 6 and 7).
+#: Column -> Felis datatype, for the columns of the standard (appendix C, tables 6 and 7)
 DATATYPES = {
     "calib_level": "int",
     **dict.fromkeys(("access_estsize", "s_xel1", "s_xel2", "t_xel", "em_xel", "pol_xel"), "long"),
@@ -48,7 +48,7 @@ DATATYPES = {
     **dict.fromkeys(_TEXTS, "string"),
 }
 
-#: The columns of the extension for radio data (IVOA PEN 2025-09-15, section 5): its table has all.
+#: The columns of the extension for radio data (IVOA PEN 2025-09-15, section 5): its table must have all
 RADIO_COLUMNS = (
     *("obs_publisher_did", "s_resolution_min", "s_resolution_max", "s_fov_min", "s_fov_max", "f_resolution"),
     *("s_largest_angular_scale", "s_largest_angular_scale_min", "s_largest_angular_scale_max"),
@@ -59,30 +59,30 @@ RADIO_COLUMNS = (
 
 
 def is_obscore_name(schema: object, table: object) -> bool:
-    """Whether the standard gives the table of this name its columns."""
+    """Whether the standard defines the columns of the table with this name."""
     return (str(schema).lower(), str(table).lower()) == (_SCHEMA, _TABLE)
 
 
 def find_data_models(catalogue: Catalogue) -> tuple[tuple[str, str], ...]:
-    """Return name and identifier of each data model that the catalogue's tables implement."""
+    """Return the name and identifier of each data model that the tables of the catalogue implement."""
     return () if find_obscore_table(catalogue) is None else (DATA_MODEL,)
 
 
 def find_obscore_table(catalogue: Catalogue) -> TableEntry | None:
-    """Return the table that is ObsCore; None if there is none."""
+    """Return the ObsCore table; None if there is none."""
     named = catalogue.find_tables(_TABLE, delimited=False, schema=_SCHEMA)
     return next((entry for entry in named if not _find_missing_columns(entry.table, MANDATORY)), None)
 
 
 def find_obscore_warnings(schema: Schema) -> Iterator[Problem]:
-    """Yield a warning for each table with a name of the standard that lacks mandatory columns."""
+    """Yield a warning for each table that has a name of the standard but lacks mandatory columns."""
     if schema.name.lower() != _SCHEMA:
         return
     for i, table in enumerate(schema.tables):
         if table.name.lower() == _TABLE and (lacking := _find_missing_columns(table, MANDATORY)):
             result = "so it is not declared as ObsCore 1.1: see skyhouse schema show obscore"
         elif table.name.lower() == _RADIO_TABLE and (lacking := _find_missing_columns(table, RADIO_COLUMNS)):
-            result = "which its name promises: see skyhouse schema show obscore-radio"
+            result = "which a table with this name must have: see skyhouse schema show obscore-radio"
         else:
             continue
         yield Problem(("tables", i, "columns"), f"{schema.name}.{table.name} lacks {', '.join(lacking)}, {result}")

@@ -1,4 +1,4 @@
-"""Quoting for ClickHouse SQL: the only way for text of users into SQL."""
+"""Quoting for ClickHouse SQL: the only way in which text of users gets into SQL."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ _ESCAPES = str.maketrans(
 )
 
 
-@lru_cache(maxsize=4096)  # a query quotes the same columns again and again
+@lru_cache(maxsize=4096)  # a query quotes the same columns many times
 def quote_identifier(name: str) -> str:
     """Return a name in backquotes."""
     return f"`{name.translate(_ESCAPES)}`"

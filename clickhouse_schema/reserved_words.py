@@ -1,4 +1,4 @@
-"""The reserved words of ADQL 2.1, which can be names only in double quotes.
+"""The reserved words of ADQL 2.1, which can be names only if they are in double quotes.
 
 Source: the grammar of ADQL 2.1 (REC 2023-12-15), productions ADQL_reserved_word and SQL_reserved_word.
 """
@@ -34,7 +34,7 @@ RESERVED = frozenset(_ADQL_WORDS.split()) | frozenset(_SQL_WORDS.split())
 
 
 def name_to_adql(name: str) -> str:
-    """Return a name as queries write it: in double quotes unless it is a regular, unreserved identifier."""
+    """Return a name as it is written in queries: in double quotes unless it is a regular, unreserved identifier."""
     regular = (
         name.isascii() and name[:1].isalpha() and name.replace("_", "a").isalnum() and name.upper() not in RESERVED
     )

@@ -1,13 +1,14 @@
-"""The row store of a table: each row once more, as the bytes of one column, for look-ups of whole rows by id.
+"""The row store of a table: a second copy of each row, as the bytes of one column, for look-ups of whole rows by id.
 
-A column that ClickHouse computes as rows come in (``MATERIALIZED``), so it is written, merged, copied and dropped with
-the rows. A look-up reads this one column instead of a granule of each (``docs/decisions/row-store.md``). The bytes:
+ClickHouse computes the column when rows are inserted (``MATERIALIZED``), so it is written, merged, copied and dropped
+with the rows. A look-up reads only this column instead of a granule of every column (``docs/decisions/row-store.md``).
+The bytes:
 
-    a flag for each column but arrays, 1 for NULL | the numbers, NULL as 0 | a count for each text and array
-        | the characters and the elements of each, one after the other
+    a flag for each column except arrays, 1 for NULL | the numbers, NULL as 0 | a count for each text and array
+        | the characters of each text and the elements of each array
 
-Numbers are little-endian, counts are 32 bits. So all rows of a table have the first three parts at the same places.
-Arrays whose elements may be NULL come twice: a flag for each element, then the elements.
+Numbers are little-endian, counts are 32 bits. So the first three parts are at the same positions in all rows of a
+table. Arrays whose elements may be NULL have two entries: a flag for each element, then the elements.
 """
 
 from __future__ import annotations
@@ -23,14 +24,14 @@ from clickhouse_schema.datatypes import ColumnType
 from clickhouse_schema.quoting import quote_identifier
 from clickhouse_schema.schema_model import Table
 
-#: Rows of a granule of a table with a row store. A look-up reads one of about 800 bytes a row: of 100 ids in random
-#: places each took 1.0 ms with granules of 2048 rows, 0.45 ms with these.
+#: Rows of a granule of a table with a row store. A look-up reads one granule of about 800 bytes per row: each of 100
+#: random ids took 1.0 ms with granules of 2048 rows, 0.45 ms with these
 ROW_STORE_GRANULE = 512
 
-#: The bytes of a row are one expression of all columns, which ClickHouse copies for each query of the table.
+#: The bytes of a row are one expression of all columns, which ClickHouse copies for each query of the table
 MAX_ROW_COLUMNS = 1000
 
-#: A look-up reads a granule of rows.
+#: A look-up reads a granule of rows
 MAX_FIXED_BYTES = 1 << 20
 
 #: Bytes of a count
@@ -49,9 +50,9 @@ class Slot:
     kind
         The column's type.
     flag
-        Place of the flag of NULL; -1 for arrays, which are never NULL.
-    place
-        Place of the number; of a text or an array the number of its count, from 0.
+        Position of the flag for NULL; -1 for arrays, which are never NULL.
+    position
+        Position of the number; for a text or an array, which count is its, from 0.
     is_counted
         Whether it is a text or an array.
     arrow
@@ -62,7 +63,7 @@ class Slot:
 
     kind: ColumnType
     flag: int
-    place: int
+    position: int
     is_counted: bool
     arrow: pa.DataType
     item_bytes: int
@@ -70,21 +71,21 @@ class Slot:
 
 @dataclass(frozen=True, slots=True)
 class RowLayout:
-    """The places of all columns in the bytes of a row.
+    """The positions of all columns in the bytes of a row.
 
     Attributes
     ----------
     column
-        The name of the row store's column: another one for other columns, so that bytes are never read by a wrong
-        layout.
+        Name of the row store's column. It depends on the columns of the table, so that bytes are never read with a
+        wrong layout.
     slots
-        By the column's name.
+        The slot of each column, by name.
     flags
-        The number of flags, which come first.
+        Number of flags, which come first.
     counts_at
-        Place of the first count.
+        Position of the first count.
     item_bytes
-        Bytes of an item of each count; two entries for an array whose elements may be NULL, whose count comes twice.
+        Bytes of an item of each count; two for an array whose elements may be NULL, which has two counts.
     """
 
     column: str
@@ -107,17 +108,17 @@ def find_row_layout(table: Table) -> RowLayout | None:
 
 
 def leave_row_store_out(table: Table) -> Table:
-    """Return the table without a row store, for rows that only pass through."""
+    """Return the table without a row store, for rows that are only stored temporarily."""
     return table.model_copy(update={"layout": table.layout.model_copy(update={"row_store": False})})
 
 
 def is_row_column(name: str) -> bool:
-    """Whether a stored column is a row store, of these or of earlier columns."""
+    """Whether a stored column is a row store, of the current or of earlier columns."""
     return name.startswith(_PREFIX)
 
 
 def row_value_sql(layout: RowLayout) -> str:
-    """Return SQL of the bytes of a row."""
+    """Return the SQL of the bytes of a row."""
     kinds = {name: slot.kind for name, slot in layout.slots.items()}
     flags = [f"isNull({quote_identifier(name)})" for name, kind in kinds.items() if not kind.is_array]
     numbers = [_number_sql(name, kind) for name, kind in kinds.items() if not _is_counted(kind)]
@@ -131,19 +132,19 @@ def row_value_sql(layout: RowLayout) -> str:
 def _lay_out(columns: tuple[tuple[str, ColumnType], ...]) -> RowLayout:
     slots: dict[str, Slot] = {}
     flags = sum(not kind.is_array for _, kind in columns)
-    flag, place = 0, flags
+    flag, position = 0, flags
     item_bytes: list[int] = []
     for name, kind in columns:
         is_counted, size = _is_counted(kind), _item_size(kind)
-        at = len(item_bytes) if is_counted else place
+        at = len(item_bytes) if is_counted else position
         slots[name] = Slot(kind, -1 if kind.is_array else flag, at, is_counted, kind.arrow, size)
         flag += not kind.is_array
         if is_counted:
             item_bytes += [1, size] if kind.has_null_elements else [size]
         else:
-            place += size
+            position += size
     known = repr([_VERSION, *((name, kind.clickhouse) for name, kind in columns)])
-    return RowLayout(f"{_PREFIX}{zlib.crc32(known.encode()):08x}", slots, flags, place, tuple(item_bytes))
+    return RowLayout(f"{_PREFIX}{zlib.crc32(known.encode()):08x}", slots, flags, position, tuple(item_bytes))
 
 
 def _item_size(kind: ColumnType) -> int:
@@ -165,12 +166,12 @@ def _number_sql(name: str, kind: ColumnType) -> str:
 
 
 def _zero_sql(kind: ColumnType) -> str:
-    """Return a zero that leaves every type as it is: ClickHouse copies the expression for each query of the table."""
+    """Return a zero that does not change the type: ClickHouse copies the expression for each query of the table."""
     return "false" if kind.datatype == "boolean" else "0"
 
 
 def _counted_sql(name: str, kind: ColumnType) -> Iterator[tuple[str, str]]:
-    """Yield SQL of the count and of the bytes of a text or an array."""
+    """Yield the SQL of the counts and of the bytes of a text or an array."""
     quoted = quote_identifier(name)
     if kind.is_text:
         text = f"ifNull({quoted}, '')"
@@ -185,5 +186,5 @@ def _counted_sql(name: str, kind: ColumnType) -> Iterator[tuple[str, str]]:
 
 
 def _elements_sql(array: str, size: str) -> str:
-    """Return SQL of the bytes of an array's elements: RowBinary begins with their count, in one to five bytes."""
+    """Return the SQL of the bytes of an array's elements: RowBinary starts with their count, in one to five bytes."""
     return f"right(formatRowNoNewline('RowBinary', {array}), {size})"

@@ -1,8 +1,8 @@
-"""Differences between the engine's tables and the model, and the statements that remove them. Changes nothing.
+"""Differences between the tables in the engine and the model, and the statements that remove them. Changes nothing.
 
-Tables, columns, indexes and comments are added while queries run: first in the tables of rows, then in those that read
-them. What would require rewriting the rows is an obstacle: another type, another order of the rows, a stored column
-that the model lacks.
+Tables, columns, indexes and comments are added while queries run: first in the tables with rows, then in the tables
+that read them. Differences that require rewriting the rows are obstacles: another type, another order of the rows, a
+stored column that the model lacks.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from clickhouse_schema.table_ddl import (
 )
 from clickhouse_schema.whole_tables import find_replicated_table, find_table_comment
 
-#: The way out of an obstacle.
+#: What to do about an obstacle
 RELOAD_HINT = "load the table again with --replace"
 
 
@@ -48,15 +48,15 @@ class Drift:
     obstacles: tuple[str, ...] = ()
 
 
-#: Where ClickHouse lists its indexes, by kind.
+#: Where ClickHouse lists its indexes, by kind
 _INDEX_TABLES = {"INDEX": "system.data_skipping_indices", "PROJECTION": "system.projections"}
 
 
 @dataclass(slots=True)
 class _Found:
-    """A table on one server: ``columns`` are type and comment by name, ``indexes`` names by ClickHouse's kind.
+    """A table on one server: ``columns`` has types and comments by name, ``indexes`` names by ClickHouse's kind.
 
-    ``storage``: the engine with its clauses, from ENGINE to SETTINGS.
+    ``storage`` is the engine with its clauses, from ENGINE to SETTINGS.
     """
 
     sorting_key: str
@@ -67,14 +67,33 @@ class _Found:
 
 
 def find_drift(engine: Engine, topology: Topology, schema_name: str, table: Table, base: str) -> Drift:
-    """Find the differences of one table, on all servers; ``base``: its name in the engine."""
+    """Find the differences of one table on all servers.
+
+    Parameters
+    ----------
+    engine : Engine
+        Connection to ClickHouse.
+    topology : Topology
+        How the servers are set up.
+    schema_name : str
+        Name of the table's schema.
+    table : Table
+        The model of the table.
+    base : str
+        Its name in the engine (``Sharding.base_name``).
+
+    Returns
+    -------
+    Drift
+        The differences, and the statements that remove them.
+    """
     return _Comparison(engine, topology, schema_name, table, base).find_drift()
 
 
 def create_missing_sql(
     engine: Engine, topology: Topology, schema_name: str, table: Table, base: str
 ) -> list[Statement]:
-    """Return the statements that create a table on servers that lack it; [] if none does."""
+    """Return the statements that create a table on servers that lack it; [] if no server does."""
     return _Comparison(engine, topology, schema_name, table, base).create_missing_sql()
 
 
@@ -122,11 +141,11 @@ class _Comparison:
     # --- reading ------------------------------------------------------------------------------------------------------
 
     def _find_complete_servers(self, servers: list[dict[str, _Found]]) -> list[dict[str, _Found]]:
-        """Return the servers that have all tables of the table."""
+        """Return the servers that have all parts of the table."""
         return [found for found in servers if all(name in found for name in (*self._rows, *self._readers))]
 
     def _read_servers(self) -> list[dict[str, _Found]]:
-        """Read the tables of each server, by name."""
+        """Read the parts of the table on each server, by name."""
         servers: dict[str, dict[str, _Found]] = {
             row["server"]: {} for row in self._query_servers("view(SELECT 1)", "1")
         }
@@ -151,7 +170,7 @@ class _Comparison:
         return [*found.to_pylist()]
 
     def _adopt_nulls(self, servers: list[dict[str, _Found]]) -> None:
-        """Want columns without NULLs as they are stored; without a table as a load would store them."""
+        """Expect columns without NULLs as they are stored, or as a load would store them if there is no table."""
         types = [found.columns for server in servers for found in server.values()]
         plain = {
             name
@@ -182,7 +201,7 @@ class _Comparison:
             yield from self._comments_sql()
 
     def _comments_sql(self) -> Iterator[Statement]:
-        """Copy the comments of tables, which record the loads and are not replicated."""
+        """Copy the comments of tables, which record loads and are not replicated."""
         for name in self._rows:
             if text := find_table_comment(self._engine, self._topology, self._schema_name, name):
                 yield self._define(name, f"MODIFY COMMENT {quote_string(text)}")
@@ -190,7 +209,7 @@ class _Comparison:
     def _find_obstacles(self, found: _Found) -> Iterator[str]:
         for name, (kind, _) in found.columns.items():
             if is_row_column(name):
-                continue  # it is added and dropped
+                continue  # it can be added and dropped
             if name not in self._columns:
                 yield f"{self._table_name} has a column {name}, which the file lacks: add it there, or {RELOAD_HINT}"
             elif kind != self._columns[name].type and f"Nullable({kind})" != self._columns[name].type:
@@ -201,28 +220,30 @@ class _Comparison:
                 continue
             if not column.nullable:
                 yield (
-                    f"the column {column.name} is not nullable, but rows of {self._table_name} have none: {RELOAD_HINT}"
+                    f"the column {column.name} is not nullable, but rows of {self._table_name} have no value:"
+                    f" {RELOAD_HINT}"
                 )
             elif has_cover(column.type):
                 shapes = f"shapes ({column.type.xtype})"
-                yield f"the column {column.name} holds {shapes}, which only a load covers: {RELOAD_HINT}"
+                yield f"the column {column.name} holds {shapes}, whose covers only a load computes: {RELOAD_HINT}"
         order, wanted = _bare_key_names(found.sorting_key), _bare_key_names(sort_key_sql(self._table))
         if order != wanted:
             orders = f"{order or 'loading'}, not of {wanted or 'loading'}"
             yield f"{self._table_name} is in the order of {orders}: {RELOAD_HINT}"
         if found.has_years != self._table.layout.years:
-            yield f"the years of {self._table_name} are {'apart' if found.has_years else 'together'}: {RELOAD_HINT}"
+            partitions = "a partition for each year" if found.has_years else "one partition for all years"
+            yield f"{self._table_name} has {partitions}: {RELOAD_HINT}"
 
     def _find_column_steps(self, servers: list[dict[str, _Found]]) -> Iterator[Step]:
         names = [*self._columns]
-        for place, name in enumerate(names):
+        for number, name in enumerate(names):
             lacking = [
                 table
                 for table in (*self._rows, *self._readers)
                 if any(table in found and name not in found[table].columns for found in servers)
             ]
             if lacking:
-                after = f"AFTER {quote_identifier(names[place - 1])}" if place else "FIRST"
+                after = f"AFTER {quote_identifier(names[number - 1])}" if number else "FIRST"
                 change = f"ADD COLUMN IF NOT EXISTS {quote_identifier(name)} {self._column_definition(name)} {after}"
                 changes = [change, *self._fill_changes(name)]
                 rows = [self._alter_rows(table, c) for table in lacking if table not in self._readers for c in changes]
@@ -233,11 +254,11 @@ class _Comparison:
                 )
 
     def _fill_changes(self, name: str) -> tuple[str, ...]:
-        """Return the change that stores a new column for rows that exist; until then ClickHouse computes its values."""
+        """Return the change that stores a new column for existing rows; until then ClickHouse computes its values."""
         return (f"MATERIALIZE COLUMN {quote_identifier(name)}",) if is_row_column(name) else ()
 
     def _find_old_row_stores(self, servers: list[dict[str, _Found]]) -> Iterator[Step]:
-        """Drop row stores that the table does not want, or that have other columns: first where they are read."""
+        """Drop row stores that the model does not have, or that have other columns: first where they are read."""
         stored = (name for found in servers for table in found.values() for name in table.columns)
         for name in sorted({name for name in stored if is_row_column(name)} - self._columns.keys()):
             tables = [
@@ -248,12 +269,12 @@ class _Comparison:
             change = f"DROP COLUMN IF EXISTS {quote_identifier(name)}"
             rows = [self._alter_rows(table, change) for table in tables if table not in self._readers]
             yield Step(
-                f"{self._table_name} has a row store that the file does not want",
+                f"{self._table_name} has a row store that does not match the file",
                 (*self._extend_readers(tables, change), *rows),
             )
 
     def _find_null_steps(self, servers: list[dict[str, _Found]]) -> Iterator[Step]:
-        """Make columns Nullable in all tables that are so in some: a load was killed while it did this."""
+        """Make columns Nullable in all tables if they are so in some: a load was killed while it made them Nullable."""
         for name in sorted(list_changeable(self._table)):
             wanted = self._columns[name].type
             others = [
@@ -265,29 +286,29 @@ class _Comparison:
                 change = allow_nulls_sql(self._stored, [name])
                 rows = [self._alter_rows(table, change) for table in others if table not in self._readers]
                 yield Step(
-                    f"the column {name} of {self._table_name} takes NULLs in some tables only",
+                    f"the column {name} of {self._table_name} can be NULL in some tables only",
                     (*rows, *self._extend_readers(others, change)),
                 )
 
     def _find_order_steps(self, rows: list[tuple[str, _Found]]) -> Iterator[Step]:
-        """Put columns into the order of the model: a later replica is accepted only in the order of the others."""
+        """Put columns into the order of the model: a new replica is accepted only with the same order as the others."""
         names = [*self._columns]
         others = []
         for table, found in rows:
             if [n for n in found.columns if n in names] != [n for n in names if n in found.columns]:
                 others.append(table)
         if others:
-            places = ["FIRST", *(f"AFTER {quote_identifier(name)}" for name in names)]
+            positions = ["FIRST", *(f"AFTER {quote_identifier(name)}" for name in names)]
             moves = (
-                f"MODIFY COLUMN {quote_identifier(name)} {self._columns[name].type} {place}"
-                for name, place in zip(names, places, strict=False)
+                f"MODIFY COLUMN {quote_identifier(name)} {self._columns[name].type} {position}"
+                for name, position in zip(names, positions, strict=False)
             )
             change = ", ".join(moves)
             sql = tuple(self._alter_rows(name, change) for name in dict.fromkeys(others))
             yield Step(f"the columns of {self._table_name} are in another order", sql)
 
     def _extend_readers(self, lacking: list[str], change: str) -> Iterator[Statement]:
-        """Return the statements that make the same change of columns in the tables that read the rows."""
+        """Return the statements that change the columns in the same way in the tables that read the rows."""
         if self._base + MARGIN in lacking:
             yield Statement(create_margin_sql(self._table, self._schema_name, self._base))
         if self._base in self._readers and self._base in lacking:
@@ -308,8 +329,8 @@ class _Comparison:
             names = [*wanted]
             for position, (name, definition) in enumerate(wanted.items()):
                 lacking = [table for table, found in rows if name not in found.indexes[kind]]
-                place = f"AFTER {quote_identifier(names[position - 1])}" if position else "FIRST"
-                add = f"ADD {kind} IF NOT EXISTS {quote_identifier(name)} {definition} {place}"
+                after = f"AFTER {quote_identifier(names[position - 1])}" if position else "FIRST"
+                add = f"ADD {kind} IF NOT EXISTS {quote_identifier(name)} {definition} {after}"
                 if lacking:
                     changes = (add, f"MATERIALIZE {kind} {quote_identifier(name)}")
                     sql = (self._alter_rows(table, change) for table in dict.fromkeys(lacking) for change in changes)
@@ -321,13 +342,13 @@ class _Comparison:
                 yield Step(f"the index {name} of {self._table_name} is not in the file", tuple(sql))
 
     def _find_merge_steps(self, rows: list[tuple[str, _Found]]) -> Iterator[Step]:
-        """Add the settings that a table of an older version lacks; an operator's own values stay."""
+        """Add the settings that a table of an older version lacks; values that an operator has set stay."""
         for table in dict.fromkeys(name for name, _ in rows):
             stored = [found.storage for name, found in rows if name == table]
             lacking = [name for name in MERGE_SETTINGS if any(f" {name} = " not in storage for storage in stored)]
             if lacking:
                 change = f"MODIFY SETTING {', '.join(f'{name} = {MERGE_SETTINGS[name]}' for name in lacking)}"
-                what = f"{self._table_name} lacks settings of merges: {', '.join(lacking)}"
+                what = f"{self._table_name} lacks settings for merges: {', '.join(lacking)}"
                 yield Step(what, (self._define(table, change),))
 
     def _column_definition(self, name: str) -> str:
@@ -339,7 +360,7 @@ class _Comparison:
         return Statement(f"ALTER TABLE {quote_table(self._schema_name, name)} {change}", target)
 
     def _define(self, name: str, change: str) -> Statement:
-        """Return a change of what each server has of its own."""
+        """Return a change of something that is not replicated."""
         return Statement(f"ALTER TABLE {quote_table(self._schema_name, name)} {change}")
 
 

@@ -1,7 +1,7 @@
-"""The catalogue model: schemas, tables, columns and keys with Felis' YAML keys, and Skyhouse's storage layout.
+"""The catalogue model: schemas, tables, columns and foreign keys, with the keys of Felis, and their storage layout.
 
-The models are strict (no coercion, no unknown key) and frozen. A field has its Felis key (``ivoa:ucd``) and its Python
-name (``ucd``), in JSON documents too. ``schema_files`` reads and writes them as YAML.
+The models are strict (no coercion, no unknown key) and frozen. A field can be given by its Felis key (``ivoa:ucd``) or
+its Python name (``ucd``), in JSON documents too. ``schema_files`` reads and writes the models as YAML.
 """
 
 from __future__ import annotations
@@ -43,10 +43,10 @@ from clickhouse_schema.strict_model import (
 from clickhouse_schema.system_keys import CoordinateKeys, PhotometryKeys, TimeKeys, find_time_problem
 from clickhouse_schema.table_index import TableIndex, read_indexes
 
-#: Columns of a table.
+#: Maximum number of columns of a table
 MAX_COLUMNS = 5000
 
-#: Arcseconds up to which pairs are kept: 90 degrees.
+#: Greatest radius of a kept match, in arcseconds: 90 degrees
 MAX_MATCH_RADIUS = 324_000.0
 
 
@@ -56,22 +56,22 @@ class Column(StrictModel):
     Attributes
     ----------
     length
-        Maximal length of a text, or of a binary value in bytes.
+        Maximum length of a text, or of a binary value in bytes.
     unit
         VOUnit; '' for none.
     ucd
         UCD1+; '' for none.
     values
-        The values that rows may have besides NULL; () for any.
+        The values that rows may have in addition to NULL; () for any.
     if_missing
-        What a load does with a file that lacks the column: 'fill' it with NULL, 'leave_out' the column if no file has
-        it; '' refuses the file.
+        What a load does with a file that lacks the column: 'fill' fills it with NULL, 'leave_out' leaves out the column
+        if no file has it, '' rejects the file.
     null
         The integer that stands for NULL within arrays in files; None if no element is NULL.
     nulls
-        The tokens that mark a missing value in files, besides those of all columns (``Table.files``).
+        The tokens that mark a missing value in files, in addition to the tokens for all columns (``Table.files``).
     wrap
-        Add 360 to the negative values of files: a longitude from -180 to 180 degrees.
+        Add 360 to negative values in files, for longitudes from -180 to 180 degrees.
     """
 
     name: Name
@@ -109,12 +109,12 @@ class Column(StrictModel):
 
     @model_validator(mode="after")
     def _check_type(self) -> Column:
-        """The VOTable keys may refine the datatype, never contradict it."""
+        """Check that the VOTable keys refine the datatype and do not contradict it."""
         own = FELIS[self.datatype]
         refined = TEXT if own in TEXT else {own, *(word for word, part in COMPLEX.items() if part == own)}
         if self.votable_datatype and self.votable_datatype not in refined:
             raise ValueError(
-                f"votable:datatype {self.votable_datatype!r} contradicts datatype {self.datatype!r}: drop it"
+                f"votable:datatype {self.votable_datatype!r} contradicts datatype {self.datatype!r}: remove it"
             )
         if self.length is not None and own not in TEXT and self.datatype != "binary":
             raise ValueError(f"length is for text: a {self.datatype!r} has none (arrays have votable:arraysize)")
@@ -184,9 +184,16 @@ def _can_hold(value: int | str, kind: ColumnType) -> bool:
 
 
 class Versions(StrictModel):
-    """Rows are versions of what ``key`` names; the table ``last`` has the one with the greatest ``by`` of each.
+    """Rows are versions of the objects that ``key`` identifies; a second table has the latest version of each.
 
-    ``last``: its name; None for that of the table with ``_last``.
+    Attributes
+    ----------
+    key
+        Columns that identify an object.
+    by
+        Column that is greatest in the latest version.
+    last
+        Name of the table of latest versions. By default it is the name of the table with ``_last`` at the end.
     """
 
     key: Annotated[tuple[str, ...], Key(min_length=1)]
@@ -204,9 +211,10 @@ class Match(StrictModel):
     radius
         Greatest separation in arcsec.
     kind
-        'all' pairs, of each left row the 'best', or those in which each row is the nearest of the other.
+        'all' pairs, the 'best' pair of each left row, or 'mutual' pairs, in which each row is the nearest to the other.
     left_epoch, right_epoch
-        Epochs of the positions: a Julian year, or a column of years. Without both, proper motions are not applied.
+        Epochs of the positions: a Julian year, or a column of years. Unless both are given, proper motions are not
+        applied.
     """
 
     left: Text
@@ -236,20 +244,20 @@ class Layout(StrictModel):
     time
         Column that orders the rows of one position.
     years
-        Store each year of ``time`` in a partition of its own.
+        Store each year of ``time`` in a separate partition.
     overlap_radius
         Radius in degrees up to which cross-matches stay within one shard.
     indexes
-        Further indexes.
+        Other indexes.
     parent
         Name of a foreign key: rows are on the shard of the row to which they refer, such as a time series with its
         object.
     everywhere
         Each server of a cluster has the whole table.
     row_store
-        Store each row once more as one value, for look-ups of whole rows by ``id``.
+        Store a second copy of each row as one value, for look-ups of whole rows by ``id``.
     versions
-        Keep the latest version of each key in a table of its own.
+        Keep the latest version of each key in a second table.
     """
 
     position: tuple[str, str] | None = None
@@ -296,11 +304,11 @@ class Table(StrictModel):
     Attributes
     ----------
     coordinates
-        The system of its position, shapes and proper motions; None for ICRS alone.
+        The system of its position, shapes and proper motions; None for plain ICRS.
     files
         How its files are read.
     match
-        Of a kept match: what it keeps; None for other tables.
+        What a kept match keeps; None for other tables.
     """
 
     name: QualifierName
@@ -319,14 +327,14 @@ class Table(StrictModel):
     match: Match | None = felis_key("skyhouse:match", None)
 
     def get_column(self, name: str) -> Column:
-        """Return the column of exactly this name. Raises ``KeyError``."""
+        """Return the column with exactly this name. Raises ``KeyError`` if there is none."""
         for column in self.columns:
             if column.name == name:
                 return column
         raise KeyError(name)
 
     def drop_columns(self, names: Collection[str]) -> Table:
-        """Return the table without columns, and without the indexes and names of them."""
+        """Return the table without some columns, and without their indexes and names."""
         indexes = tuple(index for index in self.layout.indexes if not {*names}.intersection(index.columns))
         columns = tuple(column for column in self.columns if column.name not in names)
         layout = self.layout.model_copy(update={"indexes": indexes})
@@ -344,21 +352,28 @@ class Table(StrictModel):
         return self.find_key(self.layout.parent)
 
     def find_key(self, name: str) -> ForeignKey | None:
-        """Return the foreign key of this name."""
+        """Return the foreign key with this name; None if there is none."""
         return next((key for key in self.keys if key.name == name), None)
 
-    def is_indexed(self, name: str, beside: Collection[str] = ()) -> bool:
-        """Whether conditions on the column avoid a scan.
+    def is_indexed(self, name: str, with_columns: Collection[str] = ()) -> bool:
+        """Whether conditions on a column avoid a scan.
 
         Positions are the sort key, ids and indexes by values have a projection, shapes have covers; children without a
-        position are in the order of their parents. Of several columns of an id or an index only the first counts, and
-        those that follow columns ``beside`` it, of which values are named.
+        position are in the order of their parents. Of an id or an index of several columns only the first column
+        counts, or a column for which there are values of all columns before it.
+
+        Parameters
+        ----------
+        name : str
+            Name of the column.
+        with_columns : collection of str
+            Other columns for which there are values.
         """
         layout = self.layout
         parents = self.parent_key.columns[:1] if self.parent_key else ()
         return (
             name in (layout.position or parents)
-            or any(name in key and {*key[: key.index(name)]} <= {*beside} for key in layout.sorted_columns)
+            or any(name in key and {*key[: key.index(name)]} <= {*with_columns} for key in layout.sorted_columns)
             or has_cover(self.get_column(name).type)
         )
 
@@ -372,7 +387,7 @@ class Example(StrictModel):
 
 
 class Schema(StrictModel):
-    """A schema and its tables. ``citation``: bibcode, DOI or text; ``licence``: licence of the data."""
+    """A schema and its tables. ``citation`` is a bibcode, a DOI or a text, ``licence`` the licence of the data."""
 
     name: QualifierName
     id: Text = felis_key("@id")

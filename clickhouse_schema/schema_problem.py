@@ -1,4 +1,4 @@
-"""Problems of a schema, located by a path of YAML keys and list positions."""
+"""Problems in a schema, located by a path of YAML keys and list positions."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ YamlPath = tuple[str | int, ...]
 
 
 class Problem(NamedTuple):
-    """``path``: the place in the document to which ``message`` refers."""
+    """A problem in a document; ``path`` is where it is."""
 
     path: YamlPath
     message: str
 
 
 class SchemaError(ValueError):
-    """A schema that cannot be used. ``errors`` are lines for the user, with file and line where known."""
+    """A schema cannot be used. ``errors`` are lines for the user, with file and line number if known."""
 
     def __init__(self, errors: Sequence[str]) -> None:
         super().__init__("\n".join(errors))

@@ -1,8 +1,8 @@
 """The servers of an engine, and which of them execute a statement.
 
-A statement that changes what each server has of its own goes to every server. Where a server does not answer, the
-statement fails; it may have been executed on some servers, so every statement can be repeated. All execute it at the
-same time, and the connected server after them: what it has, all have.
+A statement that changes something that is not replicated is sent to every server. If a server does not answer, the
+statement fails; it may have been executed on other servers, so every statement must be repeatable. All other servers
+execute it at the same time, and the connected server after them: so all servers have what the connected server has.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ import pyarrow as pa
 
 from clickhouse_schema.cluster_topology import (
     ClusterError,
-    Place,
+    ReplicaId,
     Statement,
     Target,
     Topology,
-    find_places,
+    find_replica_ids,
     read_topology,
 )
 from clickhouse_schema.engine_protocol import Engine
@@ -36,7 +36,18 @@ _MAX_THREADS = 32
 
 
 class Servers(Generic[AnyEngine]):
-    """``engine`` is the connected server: it answers queries. Raises ``ClusterError``."""
+    """The servers of an engine.
+
+    Parameters
+    ----------
+    engine : Engine
+        The connected server, which answers queries.
+
+    Raises
+    ------
+    ClusterError
+        If the configuration of the servers is incomplete.
+    """
 
     def __init__(self, engine: AnyEngine) -> None:
         self.engine = engine
@@ -49,30 +60,30 @@ class Servers(Generic[AnyEngine]):
         *,
         point: Failpoint | None = None,
     ) -> None:
-        """Execute a statement on each server of its target; ``point`` is reached by each."""
+        """Execute a statement on each server of its target; each of them reaches ``point``."""
         engines = self.list_engines(statement.target)
         _call_each(engines, lambda engine: engine.execute(statement.sql, settings), point)
 
     def execute_everywhere(self, *statements: str, point: Failpoint | None = None) -> None:
-        """Execute statements on every server, one after the other."""
+        """Execute statements on every server, one statement after the other."""
         for sql in statements:
             self.execute_statement(Statement(sql), point=point)
 
     def insert_batches(self, table: str, batches: Iterable[pa.RecordBatch], *, point: Failpoint | None = None) -> None:
-        """Insert rows into a table that every server has whole."""
+        """Insert rows into a table of which every server has all rows."""
         block = list(batches)
         engines = self.list_engines(self.topology.choose_rows_target(is_sharded=False))
         _call_each(engines, lambda engine: engine.insert_batches(table, block), point)
 
     def list_engines(self, target: Target = Target.EVERY_SERVER) -> list[AnyEngine]:
-        """Return the servers of a target, the connected one last.
+        """Return the servers of a target, the connected server last.
 
         Raises
         ------
         ClusterError
-            The engine does not know a server of the cluster.
+            If the engine does not know a server of the cluster.
         EngineUnavailable
-            A server does not answer.
+            If a server does not answer.
         """
         if target == Target.ONE_SERVER or not self.topology.is_cluster:
             return [self.engine]
@@ -89,35 +100,35 @@ class Servers(Generic[AnyEngine]):
         return next(number - 1 for (number, _), each in self._engines.items() if each is engine)
 
     @cached_property
-    def _engines(self) -> dict[Place, AnyEngine]:
-        connected = _find_place(self.engine)
-        found: dict[Place, AnyEngine] = {}
+    def _engines(self) -> dict[ReplicaId, AnyEngine]:
+        connected = _find_replica_id(self.engine)
+        found: dict[ReplicaId, AnyEngine] = {}
         for engine in cast(Iterable[AnyEngine], self.engine.require_servers()):
-            place = _find_place(engine)
-            if place in found:
-                raise ClusterError(f"SKYHOUSE_CLICKHOUSE_URL names the server of {place} twice")
-            found[place] = engine
+            replica_id = _find_replica_id(engine)
+            if replica_id in found:
+                raise ClusterError(f"SKYHOUSE_CLICKHOUSE_URL names the server of {replica_id} twice")
+            found[replica_id] = engine
         self._refuse_missing(found.keys())
         del found[connected]
         return {**found, connected: self.engine}
 
-    def _refuse_missing(self, places: Iterable[Place]) -> None:
+    def _refuse_missing(self, replica_ids: Iterable[ReplicaId]) -> None:
         rows = self.engine.fetch_table(f"SELECT shard_num, replica_num, host_name, port {_OF_CLUSTER}").to_pylist()
-        named = {*places}
+        named = {*replica_ids}
         missing = [
             f"{row['host_name']}:{row['port']}"
             for row in rows
-            if Place(int(row["shard_num"]), int(row["replica_num"])) not in named
+            if ReplicaId(int(row["shard_num"]), int(row["replica_num"])) not in named
         ]
         if missing:
             raise ClusterError(
                 f"SKYHOUSE_CLICKHOUSE_URL lacks servers of the cluster {CLUSTER_NAME}: {', '.join(missing)}"
-                " (these are the addresses in remote_servers). Changes go to each server: name all of them"
+                " (addresses in remote_servers). Changes are sent to each server: name all servers"
             )
 
 
 def _call_each(engines: Sequence[Engine], work: Callable[[Engine], None], point: Failpoint | None) -> None:
-    """Call ``work`` with each engine: with the last one alone, when the others are done."""
+    """Call ``work`` with each engine; with the last engine after the others are done."""
 
     def call(engine: Engine) -> None:
         work(engine)
@@ -131,12 +142,12 @@ def _call_each(engines: Sequence[Engine], work: Callable[[Engine], None], point:
     call(connected)
 
 
-def _find_place(engine: Engine) -> Place:
-    """Return where the cluster has the server of an engine."""
-    places = find_places(engine)
-    if len(places) != 1:
+def _find_replica_id(engine: Engine) -> ReplicaId:
+    """Return the numbers of an engine's server in the cluster."""
+    replica_ids = find_replica_ids(engine)
+    if len(replica_ids) != 1:
         raise ClusterError(
-            f"a ClickHouse server is {len(places)} times in the cluster {CLUSTER_NAME} of its own configuration, not"
-            " once: each server must be in remote_servers with the address and the port at which it listens"
+            f"a ClickHouse server is {len(replica_ids)} times in the cluster {CLUSTER_NAME} of its own configuration,"
+            " not once: each server must be in remote_servers with the address and the port at which it listens"
         )
-    return places[0]
+    return replica_ids[0]

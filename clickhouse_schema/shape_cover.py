@@ -1,13 +1,15 @@
-"""The stored cover of a column of shapes: one HEALPix cell for each row, by which conditions on a position are pruned.
+"""The stored cover of a column of shapes: one HEALPix cell per row, so that conditions on positions skip granules.
 
-A shape lies in a cap: around the direction of the sum of its vertices (or centres), as wide as needed. The row's cell
-holds the cap's centre; its order is the finest whose ``cap_radius`` is that wide. So a shape of order k that meets a
-region has its cell within ``cap_radius(k)`` of the region. Cells are numbered as they lie on the sky, larger ones
-before the smaller ones inside: ``first subcell of order 24 * 32 + order``. The cells inside a given one are then one
-range of numbers, and the larger ones around it are few. Measured in ``tests/benchmarks/bench_footprints.py``.
+A shape is inside a cap around the direction of the sum of its vertices (or centres), as wide as needed. The row's cell
+contains the cap's centre; its order is the finest order whose ``cap_radius`` is at least as wide. So a shape of order k
+that meets a region has its cell within ``cap_radius(k)`` of the region. Cells are numbered in their order on the sky,
+larger cells before the smaller cells inside: ``first subcell of order 24 * 32 + order``. The cells inside a given cell
+then have one range of numbers, and there are few larger cells around it. Measured in
+``tests/benchmarks/bench_footprints.py``.
 
-ClickHouse computes the numbers of circles and polygons as rows come in (``MATERIALIZED``): the SQL is here because the
-DDL needs it. The loader computes those of ranges and texts, which it reads; without it their rows are found everywhere.
+ClickHouse computes the numbers of circles and polygons when rows are inserted (``MATERIALIZED``): the SQL is here
+because the DDL needs it. The loader computes the numbers of ranges and texts, which it parses; rows without a computed
+number are found everywhere.
 """
 
 from __future__ import annotations
@@ -16,7 +18,7 @@ from clickhouse_schema.datatypes import REGION_TEXTS, ColumnType
 from clickhouse_schema.healpix import index_sql
 from clickhouse_schema.quoting import quote_identifier
 
-#: The finest order of a shape cover's cells: 0.01 arcsec
+#: The finest order of the cells: 0.01 arcsec
 FINEST_ORDER = 24
 
 #: Numbers for each cell, one for each order
@@ -25,7 +27,7 @@ NUMBERS_PER_CELL = 32
 #: Number of a row without a shape: no region is near it
 NOWHERE: int = 12 * 4**FINEST_ORDER * NUMBERS_PER_CELL
 
-#: Number of a shape that no cap of order 0 holds: every region is near it
+#: Number of a shape that no cap of order 0 contains: every region is near it
 EVERYWHERE: int = NOWHERE + 1
 
 #: Radius in radians of the caps of order 0
@@ -43,16 +45,17 @@ def cell_number(order: int, cell: int) -> int:
 
 
 def number_span(order: int) -> int:
-    """Return how many numbers lie between one cell of ``order`` and the next."""
+    """Return the difference between the numbers of one cell of ``order`` and the next."""
     return NUMBERS_PER_CELL << (2 * (FINEST_ORDER - order))
 
 
 def has_cover(kind: ColumnType) -> bool:
+    """Whether columns of this type have a stored cover."""
     return kind.xtype in ("circle", "polygon") or has_stored_shapes(kind)
 
 
 def has_stored_shapes(kind: ColumnType) -> bool:
-    """Whether the loader reads the column's texts or ranges, and stores their shapes in a column of its own."""
+    """Whether the loader parses the column's texts or ranges, and stores their shapes in a separate column."""
     return kind.xtype == "range" or (kind.is_text and kind.xtype in (*REGION_TEXTS, "moc"))
 
 
@@ -64,23 +67,26 @@ def cover_column(name: str) -> str:
 def shape_column(name: str) -> str:
     """Return the name of the column that holds the shapes that the texts or ranges of column ``name`` define.
 
-    Regions are Array(Array(Float64)): shapes, each [term, 1 or -1 for its complement, numbers]. The numbers are DALI's:
-    3 of a circle, 4 of a range, 6 or more of a polygon. A direction is in the region if it is in all shapes of some
-    term. Several shapes are followed by the border arcs (``adql.clickhouse.sky.border_arc_sql``), with term -1.
+    Regions are Array(Array(Float64)): shapes, each [term, 1 or -1 for its complement, numbers]. The numbers are as in
+    DALI: 3 of a circle, 4 of a range, 6 or more of a polygon. A direction is in the region if it is in all shapes of at
+    least one term. Several shapes are followed by the border arcs (``adql.clickhouse.sky.border_arc_sql``), with term
+    -1.
 
-    MOCs are Array(UInt64): for each range, in ascending order, the first index of order 29 and the one after the last.
+    MOCs are Array(UInt64): for each range, in ascending order, the first index of order 29 and the index after the
+    last.
     """
     return f"__shape_{name}"
 
 
 def shape_type(kind: ColumnType) -> str:
+    """Return the ClickHouse type of ``shape_column``."""
     return "Array(UInt64)" if kind.xtype == "moc" else "Array(Array(Float64))"
 
 
 def cover_sql(name: str, kind: ColumnType) -> str:
-    """Return SQL of the number of a circle's or polygon's cell, UInt64.
+    """Return the SQL of the number of a circle's or polygon's cell, UInt64.
 
-    The names in it start with __, unlike those of columns.
+    Names in it start with __, unlike names of columns.
     """
     shape = quote_identifier(name)
     is_circle = kind.xtype == "circle"

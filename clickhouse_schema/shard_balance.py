@@ -1,4 +1,4 @@
-"""Balanced shard maps of runs of neighbouring cells, so that few rows are near another shard. Pure."""
+"""Balanced shard maps: each shard has a run of neighbouring cells, so that few rows are near another shard. Pure."""
 
 from __future__ import annotations
 
@@ -11,20 +11,20 @@ from clickhouse_schema.shard_map import MAP_ORDER, ShardMap
 
 _CELLS = 12 * 4**MAP_ORDER
 
-#: Share of all weight that is spread evenly over the cells, so that empty cells do not all go to one shard.
+#: Share of the total weight that is spread evenly over the cells, so that empty cells are not all on one shard
 _EVEN_SHARE = 0.01
 
 
 def balance_shards(weights: NDArray[np.float64], shards: int) -> ShardMap:
-    """Return a map of runs of NESTED cells of about equal weight, each with at least one cell.
+    """Return a map of runs of NESTED cells with about equal weights.
 
     Parameters
     ----------
-    weights
-        Shape (12 * 4**MAP_ORDER + 1,): the weight of each cell of ``MAP_ORDER``, and last that of the rows without a
-        position, which go to the shard with the least weight.
-    shards
-        Number of runs.
+    weights : numpy.ndarray
+        Shape (12 * 4**MAP_ORDER + 1,): the weight of each cell of ``MAP_ORDER``, and last the weight of the rows
+        without a position, which are assigned to the shard with the lowest weight.
+    shards : int
+        Number of runs; each has at least one cell.
 
     Returns
     -------
@@ -36,9 +36,9 @@ def balance_shards(weights: NDArray[np.float64], shards: int) -> ShardMap:
     cells = weights[:-1] + (_EVEN_SHARE * weights.sum() or 1.0) / _CELLS
     middles = cells.cumsum() - cells / 2
     cuts = np.searchsorted(middles, cells.sum() * np.arange(1, shards) / shards)
-    places = np.arange(1, shards)
-    cuts = np.maximum.accumulate(np.maximum(cuts, places) - places) + places  # each run has a cell
-    cuts = np.minimum(cuts, _CELLS - shards + places)
+    numbers = np.arange(1, shards)
+    cuts = np.maximum.accumulate(np.maximum(cuts, numbers) - numbers) + numbers  # each run has a cell
+    cuts = np.minimum(cuts, _CELLS - shards + numbers)
     owners = np.searchsorted(cuts, np.arange(_CELLS), side="right")
     held = np.bincount(owners, weights[:-1], shards)
     return ShardMap(MAP_ORDER, (*owners.tolist(), int(held.argmin())))
@@ -59,7 +59,7 @@ def sum_cell_weights(counted: Iterable[tuple[int, int, int]]) -> NDArray[np.floa
 
 
 def sum_shard_weights(weights: NDArray[np.float64], map_: ShardMap) -> NDArray[np.float64]:
-    """Return the weight of each shard, shape (shards,)."""
+    """Return the weight of each shard, shape (number of shards,)."""
     return np.asarray(np.bincount(np.array(map_.cells), weights, map_.shard_count), dtype=np.float64)
 
 

@@ -1,22 +1,22 @@
-"""Where rows are on a cluster: one shard map for all tables assigns each cell of the sky to a shard. Pure.
+"""On which shards rows are: one shard map for all tables assigns each cell of the sky to a shard. Pure.
 
-Because all tables share the map, neighbouring rows of any tables are on the same shard, and cross-matches need another
-shard only at the borders. There a table's overlap, of ``Layout.overlap_radius`` degrees, has copies of the other
-shards' rows. The tables of a table ``t``:
+Because all tables share the map, neighbouring rows of all tables are on the same shard, and cross-matches need another
+shard only at the borders. There a table's overlap, of ``Layout.overlap_radius`` degrees, has copies of the rows of
+other shards. The parts of a table ``t``:
 
-    t           Distributed: what queries read, all shards
+    t           Distributed: all shards, which queries read
     t__local    on each shard its own rows
-    t__overlap  on each shard copies of other shards' rows within the overlap radius of its cells
-    t__margin   on each shard both of these together
+    t__overlap  on each shard copies of the rows of other shards within the overlap radius of its cells
+    t__margin   on each shard both of these
 
-A table that is not sharded is whole on every server under its own name. Rows without a position belong to the map's
-last cell.
+Every server has all rows of a table that is not sharded, under the table's name. Rows without a position belong to the
+last cell of the map.
 
-The map is in the log of the catalogue, so changing it changes the catalogue. Each map has tables of its own, whose
-names contain its generation (``t__2``, ``t__2__local``; generation 0 has plain names): a query reads the rows of the
-map with which it was translated, and sees each row exactly once while rows move. For the same reason a table that is
-loaded again has another number in its names (``t__2_1``, ``t__0_1__local``). ``clickhouse_schema.overlap_sql`` has the
-SQL of the shards that hold copies of a row.
+The map is in the catalogue log, so changing it changes the catalogue. Each map has separate tables, whose names contain
+its generation (``t__2``, ``t__2__local``; generation 0 has plain names): a query reads the rows of the map with which
+it was translated, and sees each row exactly once while rows are moved. For the same reason a table that is loaded again
+has another number in its names (``t__2_1``, ``t__0_1__local``). ``clickhouse_schema.overlap_sql`` has the SQL of the
+shards that have copies of a row.
 """
 
 from __future__ import annotations
@@ -29,24 +29,24 @@ from typing import NamedTuple
 from clickhouse_schema.healpix import NO_POSITION, ORDER
 from clickhouse_schema.quoting import quote_identifier
 
-#: The stored column with the number of a row's shard, from 0: the sharding key. In an overlap, the shard of the copy.
+#: Stored column with the number of a row's shard, from 0: the sharding key. In an overlap, the shard of the copy
 SHARD_COLUMN = "__shard"
 
-#: Name of the cluster in remote_servers of each ClickHouse server.
+#: Name of the cluster in remote_servers of each ClickHouse server
 CLUSTER_NAME = "skyhouse"
 
-#: Order of the map's cells, of 3.7 degrees.
+#: Order of the map's cells, which are 3.7 degrees wide
 MAP_ORDER = 4
 
 LOCAL, OVERLAP, MARGIN = "__local", "__overlap", "__margin"
 
-#: Pattern of the names that ``Sharding.base_name`` returns.
+#: Pattern of the names that ``Sharding.base_name`` returns
 BASE_PATTERN = r"(?P<table>.+?)(?:__(?P<generation>[0-9]+)(?:_(?P<number>[0-9]+))?)?"
 
 
 @dataclass(frozen=True, slots=True)
 class ShardMap:
-    """``cells``: the shard, from 0, of each NESTED cell of ``order``, and one more for rows without a position."""
+    """``cells``: the shard, from 0, of each NESTED cell of ``order``, and last of the rows without a position."""
 
     order: int
     cells: tuple[int, ...]
@@ -57,7 +57,7 @@ class ShardMap:
 
     @classmethod
     def build_uniform(cls, shards: int) -> ShardMap:
-        """Return a map that gives each shard the same share of the sky; rows without a position go to the first."""
+        """Return a map with the same share of the sky for each shard; rows without a position are on the first."""
         count = 12 * 4**MAP_ORDER
         return cls(MAP_ORDER, (*(cell * shards // count for cell in range(count)), 0))
 
@@ -66,17 +66,18 @@ class ShardMap:
         return max(self.cells) + 1
 
     def find_shard(self, hpx29: int) -> int:
+        """Return the shard of an index of order 29."""
         return self.cells[int(min(hpx29, NO_POSITION)) >> self._index_shift]
 
     def find_shards(self, ranges: Iterable[tuple[int, int]]) -> frozenset[int]:
-        """Return the shards of half-open ``ranges`` of indexes of order 29."""
+        """Return the shards that have rows of half-open ``ranges`` of indexes of order 29."""
         found: set[int] = set()
         for first, end in ranges:
             found.update(self.cells[first >> self._index_shift : ((end - 1) >> self._index_shift) + 1])
         return frozenset(found)
 
     def shard_sql(self, hpx29: str) -> str:
-        """Return SQL of the shard (UInt16) of an index of order 29: 10 ns a row.
+        """Return the SQL of the shard (UInt16) of an index of order 29: 10 ns per row.
 
         arrayElement of a constant array takes 60 ns, multiIf over 100 runs of cells 50 ns, over a random map 11 us.
         """
@@ -84,9 +85,9 @@ class ShardMap:
         return f"toUInt16(transform({cell}, range({len(self.cells)}), {[*self.cells]}, 0))"
 
     def is_shard_sql(self, hpx29: str, shard: int) -> str:
-        """Return the condition that an index of order 29 is of a shard.
+        """Return the condition that an index of order 29 belongs to a shard.
 
-        It also names the range of the shard's cells, by which ClickHouse finds the granules.
+        It also contains the range of the shard's cells, by which ClickHouse finds the granules.
         """
         *sky, without_position = self.cells
         own = [cell for cell, holder in enumerate(sky) if holder == shard]
@@ -102,7 +103,7 @@ class ShardMap:
 
 
 class ShardStatement(NamedTuple):
-    """SQL of a query for any server of one shard, from 0."""
+    """The SQL of a query for any server of one shard; shards are numbered from 0."""
 
     shard: int
     sql: str
@@ -110,14 +111,14 @@ class ShardStatement(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Sharding:
-    """The ``cluster`` in remote_servers, and its map with the number ``generation``, from 0."""
+    """The name of the cluster in remote_servers, and its map; ``generation`` is the number of the map, from 0."""
 
     cluster: str
     map: ShardMap
     generation: int = 0
 
     def base_name(self, table_name: str, number: int = 0, *, is_sharded: bool = True) -> str:
-        """Return the name of a table in ClickHouse, which the names of a sharded table's parts begin with.
+        """Return the name of a table in ClickHouse; the names of a sharded table's parts start with it.
 
         ``number`` counts the replacements of the table.
         """
@@ -127,16 +128,17 @@ class Sharding:
         return f"{table_name}__{generation}_{number}" if number else f"{table_name}__{generation}"
 
     def to_document(self) -> str:
-        """Return the JSON document for the log of the catalogue."""
+        """Return the JSON document for the catalogue log."""
         content = {"generation": self.generation, "order": self.map.order, "cells": self.map.cells}
         return json.dumps({"cluster": self.cluster, **content}, separators=(",", ":"))
 
     @classmethod
     def from_document(cls, document: str) -> Sharding:
+        """Return the sharding that ``to_document`` has written."""
         found = json.loads(document)
         return cls(found["cluster"], ShardMap(found["order"], tuple(found["cells"])), found["generation"])
 
 
 def quote_table(schema_name: str, base: str, suffix: str = "") -> str:
-    """Return the quoted name of a table in ClickHouse; ``base``: of ``Sharding.base_name``."""
+    """Return the quoted name of a table in ClickHouse; ``base`` is from ``Sharding.base_name``."""
     return f"{quote_identifier(schema_name)}.{quote_identifier(base + suffix)}"

@@ -1,8 +1,8 @@
-"""Which columns are stored as Nullable: those that have NULLs, not all that the model lets have them.
+"""Which columns are stored as Nullable: columns that contain NULLs, not all that may contain them.
 
-A Nullable column costs a second stream of bytes in every read. So a new table stores all columns plainly, and a column
-becomes Nullable before its first NULL is inserted. The model (``Column.nullable``), and with it TAP_SCHEMA, results and
-translation, do not change by this.
+A Nullable column costs a second stream of bytes in every read. So a new table has no Nullable columns, and a column
+becomes Nullable before its first NULL is inserted. This does not change the model (``Column.nullable``), and thus not
+TAP_SCHEMA, results and translation.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ def store_plainly(table: Table, plain: Collection[str]) -> Table:
 
 
 def list_changeable(table: Table) -> set[str]:
-    """Return the columns that can be stored with or without NULLs. ClickHouse does not change the types of keys."""
+    """Return the columns that can become Nullable. ClickHouse cannot change the types of keys."""
     keys = _list_key_columns(table)
     return {c.name for c in table.columns if c.nullable and not c.type.is_array and c.name not in keys}
 
@@ -32,9 +32,20 @@ def list_changeable(table: Table) -> set[str]:
 def find_plain_columns(
     engine: Engine, table: Table, database: str, names: Iterable[str], columns_sql: str = "system.columns"
 ) -> set[str]:
-    """Return the nullable columns of ``table`` that are not Nullable in one of the engine's tables ``names``.
+    """Return the nullable columns of a table that are not Nullable in at least one of its tables in the engine.
 
-    ``columns_sql``: ``system.columns``, or that of all servers.
+    Parameters
+    ----------
+    engine : Engine
+        Connection to ClickHouse.
+    table : Table
+        The table.
+    database : str
+        Database of the tables in the engine.
+    names : iterable of str
+        Names of the tables in the engine.
+    columns_sql : str, optional
+        ``system.columns``, or the same table on all servers.
     """
     given = ", ".join(quote_string(name) for name in names)
     where = f"database = {quote_string(database)} AND table IN ({given}) AND NOT startsWith(type, '{_NULLABLE}')"
@@ -43,7 +54,7 @@ def find_plain_columns(
 
 
 def allow_nulls_sql(table: Table, names: Collection[str]) -> str:
-    """Return the change for ALTER TABLE that makes columns Nullable; codecs and comments stay."""
+    """Return the change for ALTER TABLE that makes columns Nullable; it keeps codecs and comments."""
     columns = (column for column in table.columns if column.name in names)
     return ", ".join(f"MODIFY COLUMN {quote_identifier(column.name)} {column_type(column)}" for column in columns)
 

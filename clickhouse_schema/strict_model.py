@@ -1,4 +1,4 @@
-"""Strict models for schema files, and the kinds of text in them."""
+"""The base of the models for schema files, and the types of their texts."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from pydantic import Field as Key
 
 from clickhouse_schema.datatypes import FELIS
 
-#: TAP_SCHEMA of other services and several clients cut names here.
+#: TAP_SCHEMA of other services and several clients truncate names at this length
 MAX_NAME_LENGTH = 64
 
-#: Characters that XML 1.0 cannot carry.
+#: Characters that XML 1.0 cannot contain
 _NOT_XML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 
 _ARRAYSIZE = re.compile(r"([1-9][0-9]{0,8}x){0,4}(\*|[1-9][0-9]{0,8}\*?)")
@@ -39,11 +39,12 @@ def _check_dotless(value: str) -> str:
 
 def _check_text(value: str) -> str:
     if found := _NOT_XML.search(value):
-        raise ValueError(f"has the character {found[0]!r}, which XML cannot carry: remove it")
+        raise ValueError(f"has the character {found[0]!r}, which XML cannot contain: remove it")
     return value
 
 
 def check_datatype(value: str) -> str:
+    """Return a Felis datatype. Raises ``ValueError`` for other words."""
     if value not in FELIS:
         raise ValueError(f"{value!r} is not a datatype: use one of {', '.join(FELIS)}")
     return value
@@ -61,24 +62,26 @@ def _check_value(value: Any) -> int | str:
     return _check_text(value) if isinstance(value, str) else int(value)
 
 
-#: Names of columns, keys and examples; of schemas and tables.
+#: Names of columns, keys and examples; names of schemas and tables
 Name = Annotated[str, AfterValidator(_check_name)]
 QualifierName = Annotated[Name, AfterValidator(_check_dotless)]
-#: TAP_SCHEMA has 32 bits for these.
+#: TAP_SCHEMA stores these numbers in 32 bits
 Index = Annotated[int, Key(ge=-(2**31), lt=2**31)]
-#: Text that goes into XML and TAP_SCHEMA.
+#: Text that is written to XML and TAP_SCHEMA
 Text = Annotated[str, AfterValidator(_check_text)]
-#: Felis' words for types, and VOTable's arraysize.
+#: Datatypes of Felis, and arraysizes of VOTable
 Datatype = Annotated[str, AfterValidator(check_datatype)]
 Arraysize = Annotated[str, AfterValidator(_check_arraysize)]
-#: What a column may hold.
+#: A value that a column may have
 Value = Annotated[int | str, PlainValidator(_check_value)]
 
 
 def felis_key(key: str, default: Any = "") -> Any:
-    """Return a field with the name ``key`` in files and documents."""
+    """Return a field that has the name ``key`` in files and documents."""
     return Key(default, validation_alias=key, serialization_alias=key)
 
 
 class StrictModel(BaseModel):
+    """A frozen model without coercion and without unknown keys; fields have their names and their aliases."""
+
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True, validate_by_alias=True, validate_by_name=True)

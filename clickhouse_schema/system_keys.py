@@ -1,6 +1,6 @@
-"""Coordinate, time and photometric systems of columns: their keys in schema files, COOSYS and TIMESYS to be read.
+"""Coordinate, time and photometric systems of columns: their keys in schema files, and reading COOSYS and TIMESYS.
 
-The terms are those of the IVOA vocabularies refframe, refposition and timescale.
+The terms are from the IVOA vocabularies refframe, refposition and timescale.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ from clickhouse_schema.strict_model import StrictModel
 
 RefPosition = Literal["TOPOCENTER", "GEOCENTER", "BARYCENTER", "HELIOCENTER", "EMBARYCENTER", "UNKNOWN"]
 
-#: Units of times in years of a calendar, which need no origin (VOTable 1.5, section 3.2).
+#: Units of times in years of a calendar, which need no origin (VOTable 1.5, section 3.2)
 YEARS = ("yr", "a", "Ba")
 
-#: A year as COOSYS has it, with its calendar.
+#: A year with its calendar, as in COOSYS
 _YEAR = re.compile(r"[JB][0-9]{1,4}(\.[0-9]{1,6})?")
 
-#: Frames of COOSYS up to VOTable 1.4, in its schema, and the terms of the vocabulary that replaced them.
+#: Frames of COOSYS in the schema of VOTable up to 1.4, and the terms of the vocabulary that replaced them
 FORMER_SYSTEMS = {
     "eq_FK4": "FK4",
     "eq_FK5": "FK5",
@@ -72,7 +72,7 @@ class CoordinateKeys(StrictModel):
 class TimeKeys(StrictModel):
     """The time system of a column.
 
-    ``timeorigin``: a Julian date, or the name of one; none for timestamps and years of a calendar.
+    ``timeorigin`` is a Julian date or the name of one; None for timestamps and years of a calendar.
     """
 
     timescale: Literal["TAI", "TT", "UT", "UTC", "GPS", "TCG", "TCB", "TDB", "LOCAL", "UNKNOWN"]
@@ -100,7 +100,7 @@ class PhotometryKeys(StrictModel):
 def read_coosys(attributes: Mapping[str, str]) -> CoordinateSystem | None:
     """Read the attributes of a COOSYS of any version of VOTable; None for a frame that is not in the vocabulary.
 
-    An epoch, equinox or reference position that is not valid is left out. A year without a calendar is Besselian in FK4
+    An invalid epoch, equinox or reference position is left out. A year without a calendar is Besselian in FK4
     and Julian elsewhere.
     """
     system = attributes.get("system", "")
@@ -121,13 +121,13 @@ def read_coosys(attributes: Mapping[str, str]) -> CoordinateSystem | None:
 
 
 def read_timesys(attributes: Mapping[str, str]) -> TimeSystem | None:
-    """Read the attributes of a TIMESYS; None if they are not those of the standard."""
+    """Read the attributes of a TIMESYS; None if they do not conform to the standard."""
     origin: str | float | None = attributes.get("timeorigin")
     try:
         origin = origin if origin in (None, "MJD-origin", "JD-origin") else float(origin or "")
         keys = {name: attributes.get(name, "") for name in ("timescale", "refposition")}
         found = TimeKeys.model_validate(keys | {"timeorigin": origin})
-    except ValueError:  # ValidationError is one
+    except ValueError:  # also ValidationError, a subclass
         return None
     return found.time_system
 

@@ -1,8 +1,8 @@
 """CREATE TABLE from the model. Pure.
 
 A table with positions is ordered by ``hpx29``, which ClickHouse computes on insert (``MATERIALIZED``: no loader can get
-it wrong, and ``SELECT *`` hides it); one without is ordered by its parent or its id. The id and each index by values
-have a projection of row numbers, so a look-up reads a few granules; a text index is two skip indexes.
+it wrong, and ``SELECT *`` hides it); a table without positions is ordered by its parent or its id. The id and each
+index by values have a projection of row numbers, so a look-up reads a few granules; a text index is two skip indexes.
 """
 
 from __future__ import annotations
@@ -37,17 +37,17 @@ _GRANULE_ROWS = 2048
 
 _MAX_INDEX_NAME_BYTES = 200
 
-#: A look-up reads one granule of each column, and decompresses one block of it: both are small. It does so in each
-#: part, so parts of similar size are merged early (2 of them, not 5). Where rows are masked (tables of latest
-#: versions), the projections are made anew without them.
+#: A look-up reads one granule of each column and decompresses one block of it: both are small. It does so in each part,
+#: so parts of similar size are merged early (2 parts, not 5). If rows are masked (tables of latest versions), the
+#: projections are rebuilt without them
 _SETTINGS = (
     "allow_nullable_key = 1",
     "min_compress_block_size = 4096",
     "lightweight_mutation_projection_mode = 'rebuild'",
 )
 
-#: When ClickHouse merges parts. Those of a partition that nothing was added to for an hour become one, unless they are
-#: larger than what it merges in the background (150 GB): a year read as one part takes two thirds of the time.
+#: When ClickHouse merges parts. The parts of a partition to which nothing was added for an hour become one part, unless
+#: they are larger than the limit of background merges (150 GB): reading a year as one part takes two thirds of the time
 MERGE_SETTINGS = {
     "merge_selector_base": 2,
     "min_age_to_force_merge_seconds": 3600,
@@ -65,16 +65,27 @@ def create_table_sql(
     others: ReplicatedTable = NEW_TABLE,
     if_missing: bool = False,
 ) -> str:
-    """Return the statement that creates ``table`` under the quoted name ``storage``.
+    """Return the statement that creates a table.
 
     Parameters
     ----------
-    is_sharded
+    table : Table
+        The model of the table.
+    storage : str
+        The quoted name of the table in ClickHouse.
+    topology : Topology
+        How the servers are set up.
+    is_sharded : bool
         Create a part of a sharded table, whose rows have ``SHARD_COLUMN``.
-    others
-        The table on other servers, for a replica that joins them.
-    if_missing
+    others : ReplicatedTable
+        The table on other servers, for a new replica of it.
+    if_missing : bool
         Do nothing if the table exists.
+
+    Returns
+    -------
+    str
+        CREATE TABLE with all columns and indexes.
     """
     indexes = (
         f"{kind} {quote_identifier(name)} {definition}"
@@ -102,7 +113,7 @@ class StoredColumn(NamedTuple):
 
 
 def stored_columns(table: Table, is_sharded: bool = False) -> dict[str, StoredColumn]:
-    """Return all columns by name, including those that the storage adds and ClickHouse computes."""
+    """Return all columns by name, including the columns that the storage adds and ClickHouse computes."""
     found = {column.name: _define_column(column) for column in table.columns}
     if is_sharded:
         found[SHARD_COLUMN] = StoredColumn("UInt16", "CODEC(LZ4)")
@@ -125,7 +136,7 @@ def column_definitions(table: Table, is_sharded: bool = False) -> list[str]:
 
 
 def index_definitions(table: Table) -> dict[str, dict[str, str]]:
-    """Return the definitions of the indexes by ClickHouse's kind and by name, in one order for all replicas."""
+    """Return the definitions of the indexes by ClickHouse's kind and by name, in the same order for all replicas."""
     return {"INDEX": _text_index_definitions(table) | names_index(table), "PROJECTION": projection_definitions(table)}
 
 
@@ -153,7 +164,7 @@ def _text_index_definitions(table: Table) -> dict[str, str]:
 
 
 def _name_index(prefix: str, *columns: str) -> str:
-    """Name an index after its columns, or after a hash if they are too long for a folder's name or not unique so."""
+    """Name an index after its columns, or after a hash if this is too long for a folder or not unique."""
     name = "__".join(columns)
     is_unique = len(columns) == 1 or not any("__" in f"_{column}_" for column in columns)
     if "/" in name or len(name.encode()) > _MAX_INDEX_NAME_BYTES or not is_unique:
@@ -162,14 +173,14 @@ def _name_index(prefix: str, *columns: str) -> str:
 
 
 def given_columns(table: Table) -> tuple[str, ...]:
-    """Return the columns of inserted rows: all except those that ClickHouse computes."""
+    """Return the columns of inserted rows: all columns except the computed ones."""
     read = [column.name for column in table.columns if has_stored_shapes(column.type)]
     hidden = (name for column in read for name in (shape_column(column), cover_column(column)))
     return (*(column.name for column in table.columns), *hidden)
 
 
 def column_type(column: Column) -> str:
-    """Return the ClickHouse type of a column; arrays cannot be Nullable, an empty array stands for NULL."""
+    """Return the ClickHouse type of a column. Arrays cannot be Nullable; an empty array stands for NULL."""
     kind = column.type
     return f"Nullable({kind.clickhouse})" if column.nullable and not kind.is_array else kind.clickhouse
 
@@ -180,7 +191,7 @@ def _define_column(column: Column) -> StoredColumn:
 
 
 def _define_hidden_columns(column: Column) -> dict[str, StoredColumn]:
-    """Return the columns that are stored beside a column of shapes (``clickhouse_schema.shape_cover``)."""
+    """Return the columns that are stored in addition to a column of shapes (``clickhouse_schema.shape_cover``)."""
     codec = f"CODEC({_WHOLE_NUMBERS})"
     cover = cover_column(column.name)
     if not has_stored_shapes(column.type):
@@ -190,9 +201,9 @@ def _define_hidden_columns(column: Column) -> dict[str, StoredColumn]:
 
 
 def _choose_codec(kind: ColumnType) -> str:
-    """Choose the codec by the time to read values and by their size (``docs/decisions/storage-layout.md``).
+    """Choose the codec by the time to read values and by the size of values (``docs/decisions/storage-layout.md``).
 
-    Texts are rarely searched, and take half the space with ZSTD.
+    Texts are rarely searched and take half the space with ZSTD.
     """
     if kind.is_integer and kind.datatype != "unsignedByte":
         return _WHOLE_NUMBERS
@@ -213,9 +224,9 @@ def sort_key_sql(table: Table) -> str:
 
 
 def list_placing_columns(table: Table) -> set[str]:
-    """Return the columns that determine where a row is stored: those of the sort key, of the partition, of the shard.
+    """Return the columns that determine where a row is stored: by the sort key, the partition or the shard.
 
-    ClickHouse changes them in no row.
+    ClickHouse cannot change their values.
     """
     layout = table.layout
     parents = set(table.parent_key.columns) if table.parent_key is not None else set()
@@ -229,18 +240,19 @@ def list_placing_columns(table: Table) -> set[str]:
 
 
 def _year_sql(column: Column) -> str:
-    """Return SQL of an integer for each year, 0 without a time. ClickHouse knows the time range of each part.
+    """Return the SQL of an integer for each year, 0 without a time. ClickHouse knows the time range of each part.
 
     Measured with 10 M rows of ten years, 40 per object: milliseconds for cones of 0.05, 0.5 and 1.75 degrees, and
-    bytes per row, without partitions, with yearly ones and with monthly ones:
+    bytes per row, without partitions, with yearly partitions and with monthly partitions:
 
         all times       6  24  23       24  20  33       90  83 143
         last year       7   9  19        8   8  10       26  26  27
         last month      9   8  20        9   5   6       19   7   8
         bytes           32              40               43
 
-    Without partitions the cone of 1.75 degrees grows by 2 ms a year for any time range. With yearly ones the last year
-    stays equally fast, and light curves of all years in a small cone take four times as long.
+    Without partitions, the time for the cone of 1.75 degrees grows by 2 ms per year for any time range. With yearly
+    partitions, queries of the last year stay equally fast, and light curves of all years in a small cone take four
+    times as long.
     """
     name = quote_identifier(column.name)
     if column.type.is_timestamp:

@@ -1,4 +1,4 @@
-"""Indexes of a layout: by the values of columns, or by the words of a text. YAML and JSON have their shortest form."""
+"""Indexes of a layout: by the values of columns, or by the words of a text. They are written in their shortest form."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ _KINDS = ("values", "text")
 
 
 class TableIndex(StrictModel):
-    """An index of a table besides those of its position, id and shapes.
+    """An index of a table, in addition to the indexes of its position, id and shapes.
 
     In files ``name`` or ``[name, other]`` is an index by values, ``{name: text}`` a text index.
 
     Attributes
     ----------
     columns
-        The columns whose values are sorted, the first one first; of a text index the only one.
+        The columns by which rows are sorted, the first column first; the only column of a text index.
     kind
-        'values' finds rows by equal values of the first columns and a range of the next, 'text' by pieces of words.
+        'values' finds rows by values of the first columns and a range of the next column, 'text' by pieces of words.
     """
 
     columns: Annotated[tuple[Text, ...], Key(min_length=1)]
@@ -43,7 +43,7 @@ class TableIndex(StrictModel):
         if not isinstance(given, dict) or isinstance(given.get("columns"), tuple):
             return given
         if len(given) != 1:
-            raise ValueError("a text index is of one column: write {column: text} for each")
+            raise ValueError("a text index has one column: write {column: text} for each")
         [(name, kind)] = given.items()
         if kind not in _KINDS:
             close = difflib.get_close_matches(str(kind).lower(), _KINDS, 1)
@@ -67,7 +67,7 @@ class TableIndex(StrictModel):
 
 
 def read_indexes(given: Any) -> Any:
-    """Return a list of indexes as a tuple; ``{a: text, b: text}`` is an index each."""
+    """Return a list of indexes as a tuple; ``{a: text, b: text}`` are two indexes."""
     if isinstance(given, dict):
         return tuple({name: kind} for name, kind in given.items())
     return tuple(given) if isinstance(given, list) else given

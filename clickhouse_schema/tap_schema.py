@@ -1,7 +1,7 @@
-"""TAP_SCHEMA 1.1: its description as a schema, and the rows of its tables from the catalogue.
+"""TAP_SCHEMA 1.1: its description as a schema, and the rows of its tables, made from the catalogue.
 
-Source: TAP 1.1 (REC 2019-09-27), section 4. Names are published as queries write them: reserved words and other
-irregular names in double quotes.
+Source: TAP 1.1 (REC 2019-09-27), section 4. Names are published as they are written in queries: reserved words and
+other irregular names in double quotes.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ def _text_column(name: str, description: str, *, nullable: bool = True, unicode:
 
 
 def _name_column(name: str, description: str) -> Column:
-    """Describe a column with names of the catalogue, which may have any character."""
+    """Describe a column with names from the catalogue, which may contain any character."""
     return _build_column(name, "unicode", description, nullable=False)
 
 
@@ -54,11 +54,11 @@ TAP_SCHEMA = Schema(
     tables=(
         _build_table(
             "schemas",
-            "Schemas: sets of tables that belong together.",
+            "Schemas: groups of tables that belong together.",
             _name_column("schema_name", "Schema name, for reference to tables.schema_name."),
             _text_column("utype", "UType of the schema."),
-            _text_column("description", "What the schema holds.", unicode=True),
-            _int_column("schema_index", "Recommended place in a list of schemas."),
+            _text_column("description", "What the schema contains.", unicode=True),
+            _int_column("schema_index", "Recommended position in a list of schemas."),
         ),
         _build_table(
             "tables",
@@ -67,8 +67,8 @@ TAP_SCHEMA = Schema(
             _name_column("table_name", "Table name as it is used in queries."),
             _text_column("table_type", "'table' or 'view'.", nullable=False),
             _text_column("utype", "UType of the table."),
-            _text_column("description", "What the table holds.", unicode=True),
-            _int_column("table_index", "Recommended place in a list of tables."),
+            _text_column("description", "What the table contains.", unicode=True),
+            _int_column("table_index", "Recommended position in a list of tables."),
             keys=(_build_key("tables_schema", "schema_name", "schemas", "schema_name"),),
         ),
         _build_table(
@@ -80,14 +80,14 @@ TAP_SCHEMA = Schema(
             _text_column("arraysize", "VOTable arraysize; NULL for single values."),
             _text_column("xtype", "DALI xtype: what the values stand for, beyond the datatype."),
             _int_column("size", "Length of fixed and bounded arrays (deprecated: use arraysize)."),
-            _text_column("description", "What the column holds.", unicode=True),
+            _text_column("description", "What the column contains.", unicode=True),
             _text_column("utype", "UType of the column."),
             _text_column("unit", "Unit of the values, in VOUnits."),
             _text_column("ucd", "UCD of the column."),
             _int_column("indexed", "1 if conditions on the column are answered fast.", nullable=False),
             _int_column("principal", "1 if the column belongs to the core of its table.", nullable=False),
             _int_column("std", "1 if a standard defines the column.", nullable=False),
-            _int_column("column_index", "Recommended place in a list of columns."),
+            _int_column("column_index", "Recommended position in a list of columns."),
             keys=(_build_key("columns_table", "table_name", "tables", "table_name"),),
         ),
         _build_table(
@@ -185,13 +185,13 @@ def _build_column_rows(entry: TableEntry) -> Iterable[tuple[Any, ...]]:
 
 
 def _get_array_length(arraysize: str) -> int | None:
-    """Return the length of a fixed array, the maximal length of a bounded one, or None."""
+    """Return the length of a fixed array, the maximum length of a bounded array, or None."""
     length = arraysize.removesuffix("*")
     return int(length) if length.isdigit() else None
 
 
 def table_name_to_adql(entry: TableEntry) -> str:
-    """Return ``schema.table`` as queries write it."""
+    """Return ``schema.table`` as it is written in queries."""
     return f"{name_to_adql(entry.schema.name)}.{name_to_adql(entry.table.name)}"
 
 

@@ -1,4 +1,4 @@
-"""Checks of UCDs against the IVOA's controlled vocabulary of UCD1+."""
+"""Checks UCDs against the IVOA's controlled vocabulary of UCD1+."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ _UCD1 = re.compile(r"[A-Z][A-Z0-9]*(_[A-Z0-9/?:-]+)*", re.ASCII)
 
 
 def find_ucd_problem(ucd: str) -> str:
-    """Return the fault of a UCD; '' for a valid UCD1+. A UCD1 (``POS_EQ_RA_MAIN``) is a fault."""
-    from astropy.io.votable.ucd import parse_ucd  # 0.4 s: not at the import of the package
+    """Return the problem with a UCD, '' for a valid UCD1+. A UCD1 (``POS_EQ_RA_MAIN``) is a problem."""
+    from astropy.io.votable.ucd import parse_ucd  # takes 0.4 s, so not when the package is imported
 
     if not ucd.isascii():
         return "is not a UCD: it has characters that are not ASCII"
@@ -17,6 +17,6 @@ def find_ucd_problem(ucd: str) -> str:
         parse_ucd(ucd, check_controlled_vocabulary=True, has_colon=False)
     except ValueError as error:
         if _UCD1.fullmatch(ucd):
-            return "is a UCD1 of before 2005 (the IVOA's list has its UCD1+)"
+            return "is a UCD1 from before 2005 (the IVOA's list has its UCD1+)"
         return f"is not a valid UCD1+ ({str(error).removesuffix('.')})"
     return ""

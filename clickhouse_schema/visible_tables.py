@@ -1,10 +1,10 @@
-"""What some groups of users see of a catalogue: without the tables that are granted to others only. Pure.
+"""What some groups of users see of a catalogue: all tables except those granted only to others. Pure.
 
-A grant names a schema or a table, and the groups that see it. A table with grants of its own follows these alone, a
-table of latest versions follows the table that it is made of, and others follow their schema. A kept match, which shows
-rows of both its tables, is visible only to users who see both. Without any grant, everybody sees a table. A target that
-has lost its last group is seen by nobody: nothing becomes public by taking a right away. Names count in any case: what
-differs in case alone from a restricted name is restricted too.
+A grant names a schema or a table, and the groups that see it. If there is a grant for a table, only this grant counts;
+otherwise a table of latest versions has the grant of the table that it is made from, and other tables have the grant of
+their schema. A kept match, which shows rows of both its tables, is visible only to users who see both. Without any
+grant, everybody sees a table. A target that has lost its last group is seen by nobody: revoking a grant never makes
+anything public. Case is ignored: a name that differs from a restricted name only in case is restricted too.
 """
 
 from __future__ import annotations
@@ -19,25 +19,37 @@ from clickhouse_schema.quoting import quote_identifier, quote_string
 from clickhouse_schema.reserved_words import name_to_adql
 from clickhouse_schema.tap_schema import TAP_SCHEMA_NAME, build_key_id, table_name_to_adql
 
-#: the group to which all belong, also anonymous clients
+#: The group of all users, including anonymous clients
 EVERYBODY = "everybody"
 
-#: more than TAP_SCHEMA has
+#: More rows than TAP_SCHEMA has
 _ALL_ROWS = 1_000_000_000
 
-#: groups by target: ``schema`` or ``schema.table`` in lower case
+#: Groups by target: ``schema`` or ``schema.table`` in lower case
 Grants = Mapping[str, frozenset[str]]
 
 
 def list_relevant_groups(grants: Grants, groups: Collection[str]) -> frozenset[str]:
-    """Return those of a user's groups that any grant names."""
+    """Return the groups of a user that at least one grant names."""
     return frozenset(groups) & frozenset().union(*grants.values())
 
 
 def select_visible(catalogue: Catalogue, groups: frozenset[str]) -> Catalogue:
-    """Return the catalogue as members of these groups see it; the same one if they see all.
+    """Return the catalogue as members of some groups see it.
 
-    TAP_SCHEMA describes what they see, and foreign keys to other tables are left out.
+    TAP_SCHEMA describes what they see, and foreign keys to hidden tables are left out.
+
+    Parameters
+    ----------
+    catalogue : Catalogue
+        The catalogue with all tables.
+    groups : frozenset of str
+        The groups of a user, and ``EVERYBODY``.
+
+    Returns
+    -------
+    Catalogue
+        The same object if the groups see all tables.
     """
     latest_of = _find_latest_tables(catalogue)
     hidden = [entry for entry in catalogue.entries if not _is_visible(entry, catalogue.grants, groups, latest_of)]
@@ -76,7 +88,7 @@ def select_visible(catalogue: Catalogue, groups: frozenset[str]) -> Catalogue:
 
 
 def _find_latest_tables(catalogue: Catalogue) -> dict[str, str]:
-    """Return the name of the table of which each table of latest versions is made; in lower case."""
+    """Return the name of the table that each table of latest versions is made from; in lower case."""
     found = {}
     for entry in catalogue.entries:
         if (latest := build_latest_table(entry.table)) is not None:
@@ -115,15 +127,15 @@ def _restrict_tap_schema(
     schemas = [name_to_adql(schema.name) for schema in whole.schemas if schema.name not in kept]
     unwanted = {"schemas": ("schema_name", schemas), "keys": ("key_id", keys), "key_columns": ("key_id", keys)}
     column, names = unwanted.get(entry.table.name, ("table_name", tables))
-    schema_places = [i for i, schema in enumerate(whole.schemas) if schema.name not in kept]
-    table_places = [i for i, each in enumerate(whole.entries) if each.qualified_name in hidden_names]
+    schema_indexes = [i for i, schema in enumerate(whole.schemas) if schema.name not in kept]
+    table_indexes = [i for i, each in enumerate(whole.entries) if each.qualified_name in hidden_names]
     given = [table_name_to_adql(each) for each in visible.entries if each.table.table_index is not None]
     written = {
-        "schema_index": _close_gaps("schema_index", schema_places),
+        "schema_index": _close_gaps("schema_index", schema_indexes),
         "table_index": f"if(table_name IN ({_quote_all(given)}), table_index, "
-        f"{_close_gaps('table_index', table_places)})",
+        f"{_close_gaps('table_index', table_indexes)})",
     }
-    # names of their own, because a computed column would replace the stored one in the condition
+    # other names, because a computed column would replace the stored column in the condition
     own = written if entry.table.name in ("schemas", "tables") else {}
     selected = ", ".join(
         f"{own.get(each.name, quote_identifier(each.name))} AS {quote_identifier(each.name + '_')}"
@@ -132,16 +144,16 @@ def _restrict_tap_schema(
     renamed = ", ".join(
         f"{quote_identifier(each.name + '_')} AS {quote_identifier(each.name)}" for each in entry.table.columns
     )
-    # ClickHouse moves no condition of the query below a LIMIT: a fault on a value would tell a hidden row
+    # ClickHouse moves no condition of the query below a LIMIT: an error in a condition could reveal a hidden row
     rows = f"SELECT {selected} FROM {entry.storage_sql} WHERE {column} NOT IN ({_quote_all(names)}) LIMIT {_ALL_ROWS}"
     return replace(entry, rows=_count_rows(entry.table.name, visible), stored_sql=f"(SELECT {renamed} FROM ({rows}))")
 
 
-def _close_gaps(column: str, places: list[int]) -> str:
-    """SQL of a number in a list without those at ``places``."""
-    if not places:
+def _close_gaps(column: str, positions: list[int]) -> str:
+    """Return the SQL of the numbers of a list after the elements at ``positions`` have been removed."""
+    if not positions:
         return column
-    return f"toInt32({column} - arrayCount(place -> place < {column}, [{', '.join(map(str, places))}]))"
+    return f"toInt32({column} - arrayCount(gap -> gap < {column}, [{', '.join(map(str, positions))}]))"
 
 
 def _quote_all(names: Iterable[str]) -> str:

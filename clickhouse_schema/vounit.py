@@ -1,4 +1,4 @@
-"""Units as VOUnit 1.1 spells them, from the spellings of FITS, CDS and everyday use."""
+"""Converts units in the spellings of FITS, CDS and everyday use to VOUnit 1.1."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import warnings
 from functools import lru_cache
 from itertools import product
 
-#: Spellings in files that no standard has.
+#: Spellings in files that are in no standard
 _WORDS = {
     "degree": "deg", "degrees": "deg", "arcmins": "arcmin", "arcminutes": "arcmin", "arcminute": "arcmin",
     "arcseconds": "arcsec", "arcsecond": "arcsec", "arcsecs": "arcsec", "sec": "s", "secs": "s", "second": "s",
@@ -20,7 +20,7 @@ _WORDS = {
     "Kelvin": "K", "ADU": "adu", "radians": "rad", "radian": "rad", "Msun": "solMass", "Lsun": "solLum",
     "Rsun": "solRad", "uas": "uarcsec",
     "yrs": "yr", "YR": "yr", "MAS": "mas", "Ang": "Angstrom", "cnt": "count", "cnts": "count",
-    "asec": "arcsec", "amin": "arcmin",  # IRSA's: parsers take them for attoseconds and attominutes
+    "asec": "arcsec", "amin": "arcmin",  # from IRSA: parsers take them for attoseconds and attominutes
 }  # fmt: skip
 _SIGNS = {"°": "deg", "'": "arcmin", "′": "arcmin", '"': "arcsec", "″": "arcsec", "''": "arcsec", "Å": "Angstrom"}
 _INSIDE = str.maketrans({"Å": "Angstrom", "µ": "u", "μ": "u", "²": "2", "³": "3", "⁻": "-", "¹": "1", "·": "."})
@@ -35,7 +35,7 @@ _warnings_are_global = threading.Lock()
 
 @lru_cache(maxsize=1024)
 def normalise_unit(text: str) -> str | None:
-    """Return ``text`` as a VOUnit, '' for no unit, or None if it cannot be written as a VOUnit.
+    """Return a unit as a VOUnit, '' for no unit, or None if it cannot be written as a VOUnit.
 
     ``km/s`` becomes ``km.s**-1``, ``[cm/s2]`` (a logarithm in CDS spelling) ``log(cm.s**-2)``.
     """
@@ -63,20 +63,20 @@ def _spell_word(word: re.Match[str]) -> str:
 
 
 def _lower_word(word: re.Match[str]) -> str:
-    """Return a word with capitals (``ARCSEC``, ``Days``) as units write it; shorter ones are symbols."""
+    """Return a word with capitals (``ARCSEC``, ``Days``) in the spelling of units; short words are symbols."""
     lower = word[0].lower()
     return _WORDS.get(lower, lower) if len(lower) > 2 else word[0]
 
 
 def _rewrite_unit(text: str, format_: str) -> str | None:
-    """Convert ``text`` from one format of astropy's to VOUnit; return None if that fails."""
-    from astropy import units  # 0.3 s: not at the import of the package
+    """Convert ``text`` from one of astropy's formats to VOUnit; return None if that fails."""
+    from astropy import units  # takes 0.3 s, so not when the package is imported
 
     with _warnings_are_global, warnings.catch_warnings():
-        warnings.simplefilter("ignore", units.UnitsWarning)  # deprecated units, such as erg, are units
+        warnings.simplefilter("ignore", units.UnitsWarning)  # deprecated units, such as erg, are accepted
         try:
             unit = str(units.Unit(text, format=format_).to_string("vounit"))
             units.Unit(unit, format="vounit")
-        except (ValueError, TypeError, ArithmeticError):  # the last where a power is too high
+        except (ValueError, TypeError, ArithmeticError):  # the last if a power is too high
             return None
     return unit

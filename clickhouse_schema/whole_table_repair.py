@@ -1,7 +1,7 @@
-"""Repair of tables that every server has whole and no Keeper copies: a killed change has reached only some servers.
+"""Repairs tables of which every server has all rows, without a Keeper, after a killed change reached only some servers.
 
-Only for Skyhouse's own tables, which are logs: a row that any server has was written, and deleted rows are of no use to
-any reader, so one that comes back does no harm.
+This is only for the tables of Skyhouse itself, which are logs: if any server has a row, it was written, and no reader
+uses deleted rows, so a deleted row that comes back does no harm.
 """
 
 from __future__ import annotations
@@ -16,22 +16,22 @@ import pyarrow as pa
 from clickhouse_schema.engine_protocol import Engine
 from clickhouse_schema.servers import Servers
 
-#: Rows that are still missing after this time are not those that another process is writing now.
+#: Rows that are still missing after this time are not being written by another process
 _WRITING_SECONDS = 1.0
 
 _ROW_HASH = "cityHash64(tuple(*))"
 
-#: Rows are gone when their deletion has begun, which servers do not finish at the same time.
+#: Deleted rows are ignored once their deletion has started; servers do not finish it at the same time
 _SETTINGS = "SETTINGS apply_mutations_on_fly = 1"
 
 _BATCH_ROWS = 2000
 
-#: How often each row is there, by its hash.
+#: How many copies of each row there are, by its hash
 _Counts = Mapping[int, int]
 
 
 def copy_missing_rows(servers: Servers[Engine], tables: Iterable[str]) -> None:
-    """Give each server the rows of these tables that it lacks and another has; equal rows count."""
+    """Copy rows that some server lacks from a server that has them; equal rows are counted."""
     if servers.topology.is_replicated or servers.topology.shards < 2:
         return
     engines = servers.list_engines()
@@ -70,7 +70,7 @@ def _count_rows(engine: Engine, table: str) -> _Counts:
 
 
 def _insert_rows(source: Engine, target: Engine, table: str, rows: _Counts) -> None:
-    """Insert rows of the source, each so often."""
+    """Insert rows of the source, each as many times as ``rows`` says."""
     left = iter(rows)
     while some := list(islice(left, _BATCH_ROWS)):
         wanted = ", ".join(map(str, some))

@@ -1,6 +1,6 @@
-"""Tables that every server of a cluster has whole: created where they are missing, written, and made equal again.
+"""Whole tables, of which every server of a cluster has all rows: creating, changing and reading them.
 
-Servers with a Keeper copy the rows from each other. Without one, each gets the same rows from the client.
+Servers with a Keeper copy the rows from each other. Without a Keeper, each gets the same rows from the client.
 """
 
 from __future__ import annotations
@@ -12,10 +12,11 @@ from clickhouse_schema.servers import Servers
 
 
 def create_database(servers: Servers[Engine], name: str) -> None:
+    """Create a database on every server that lacks it."""
     servers.execute_everywhere(f"CREATE DATABASE IF NOT EXISTS {quote_identifier(name)}")
 
 
-#: old parts that one thread removes: for more, ClickHouse starts a hundred threads, which stay with three files each
+#: Old parts that one thread removes: for more, ClickHouse starts a hundred threads that stay, with three files each
 _REMOVED_TOGETHER = 100_000
 
 
@@ -28,7 +29,7 @@ def create_whole_table(
     kind: str = "MergeTree",
     *arguments: str,
 ) -> None:
-    """Create a table if it does not exist; ``kind`` and ``arguments``: of ``Topology.engine_clause``."""
+    """Create a table if it does not exist; ``kind`` and ``arguments`` are for ``Topology.engine_clause``."""
     topology = servers.topology
     others = find_replicated_table(servers.engine, topology, database, name)
     table = f"{quote_identifier(database)}.{quote_identifier(name)}{topology.uuid_clause(others)}"
@@ -38,13 +39,13 @@ def create_whole_table(
 
 
 def delete_rows_later(servers: Servers[Engine], table: str, where: str) -> None:
-    """Delete rows that nobody reads any more, without waiting for the merges that remove them."""
+    """Delete rows that are no longer read, without waiting for the merges that remove them."""
     target = servers.topology.choose_rows_target(is_sharded=False)
     servers.execute_statement(Statement(f"ALTER TABLE {table} DELETE WHERE {where}", target), {"mutations_sync": 0})
 
 
 def read_columns(engine: Engine, database: str) -> dict[str, list[tuple[str, str]]]:
-    """Return name and type of the columns of each table of a database, in their order."""
+    """Return the name and type of the columns of each table of a database, in their order."""
     columns = "SELECT table, name, type FROM system.columns WHERE database = "
     found: dict[str, list[tuple[str, str]]] = {}
     for row in engine.fetch_table(f"{columns}{quote_string(database)} ORDER BY table, position").to_pylist():
@@ -53,7 +54,7 @@ def read_columns(engine: Engine, database: str) -> dict[str, list[tuple[str, str
 
 
 def find_replicated_table(engine: Engine, topology: Topology, database: str, name: str) -> ReplicatedTable:
-    """Return what a table has on any server, which its replicas share."""
+    """Return the properties of a table that all its replicas share, from any server."""
     if not topology.is_replicated:
         return NEW_TABLE
     granularity = "toUInt32OrZero(extract(engine_full, 'index_granularity = ([0-9]+)'))"
@@ -67,7 +68,7 @@ def find_replicated_table(engine: Engine, topology: Topology, database: str, nam
 
 
 def find_table_comment(engine: Engine, topology: Topology, database: str, name: str) -> str:
-    """Return the comment of a table on any server; '' if none has one. Comments are not replicated."""
+    """Return the comment of a table from any server, '' if there is none. Comments are not replicated."""
     sql = (
         f"SELECT max(comment) AS comment FROM {topology.all_servers_sql('system.tables')}"
         f" WHERE database = {quote_string(database)} AND name = {quote_string(name)}"

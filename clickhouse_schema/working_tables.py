@@ -1,13 +1,13 @@
-"""Names of the tables in which commands work, and which they make again when they are missing."""
+"""Names of the working tables of commands, which recreate them if they are missing."""
 
-#: suffix of the table in which a load grows until it is published
+#: Suffix of the table that a load fills until it is published
 STAGING_SUFFIX = "__loading"
 
-#: suffix of the gateway table of rows whose corrections move them to another place of the table
+#: Suffix of the gateway table for rows that corrections move to another part of the table
 MOVED_SUFFIX = "__moved"
 
-#: suffix of the table that tells a gateway table the shards of its rows
+#: Suffix of the table from which a gateway table gets the shards of its rows
 HOMES_SUFFIX = "__homes"
 
-#: prefix of the tables of corrections, in Skyhouse's own database
+#: Prefix of the tables of corrections, in the database of Skyhouse itself
 CORRECTION_PREFIX = "correction_"

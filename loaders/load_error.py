@@ -6,7 +6,7 @@ from tap_service.readers.read_error import ReadError
 
 
 class LoadError(ReadError):
-    """Wrong input, arguments or circumstances; the message says what is wrong, where, and the way out."""
+    """Wrong input, arguments or circumstances; the message says what is wrong, where, and what to do."""
 
 
 class LoadCancelled(Exception):

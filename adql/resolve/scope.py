@@ -12,7 +12,7 @@ from adql.ir import Column, Expr, Output, walk_columns
 from adql.node_classes import replace
 from adql.syntax import nodes
 from adql.syntax.hints.other_dialects import find_column_hint
-from clickhouse_schema.catalogue import TableEntry, find_places
+from clickhouse_schema.catalogue import TableEntry, find_column_indexes
 from clickhouse_schema.reserved_words import name_to_adql
 
 
@@ -32,10 +32,10 @@ class Source:
         self.outputs = outputs
         self.is_optional = False  # on the side of an outer join that may be NULL
         if entry:
-            self.fields, self.indexes_by_name = entry.fields, entry.places
+            self.fields, self.indexes_by_name = entry.fields, entry.column_indexes
         else:
             self.fields = tuple(output.field for output in outputs)
-            self.indexes_by_name = find_places(self.fields)
+            self.indexes_by_name = find_column_indexes(self.fields)
 
     @property
     def names(self) -> list[str]:

@@ -1,10 +1,10 @@
-"""The record of additions to watched tables: ``skyhouse.additions``, and the rows of each in a table of its own.
+"""The record of additions to watched tables, ``skyhouse.additions``, and a table with the rows of each addition.
 
-An addition is what one append adds to a table. While a table is watched, each loader keeps the rows that it adds, in
-``skyhouse_additions``, before it records the addition: so whoever reads the record finds all rows and no other ones,
-whatever becomes of the table. A row of the record is one INSERT. It stays when the rows are dropped, so that no
-addition is recorded twice. Watches outlive the record when tables are not restored: the numbers of a new record are
-raised above those that watches know.
+An addition is the rows that one append adds to a table. While a table is watched, each loader copies the rows that it
+adds to ``skyhouse_additions`` before it records the addition, so readers of the record find exactly these rows,
+whatever happens to the table later. A row of the record is one INSERT. It stays when the rows are dropped, so that no
+addition is recorded twice. Watches outlive the record if tables are not restored; the numbers of a new record are
+therefore raised above the numbers that watches know.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from clickhouse_schema.servers import Servers
 from clickhouse_schema.shard_map import quote_table
 from clickhouse_schema.whole_tables import create_database, create_whole_table
 
-#: the database of the rows
+#: Database of the rows
 DATABASE = "skyhouse_additions"
 
 ADDITIONS, WATCHED = "skyhouse.additions", "skyhouse.watched_tables"
@@ -45,13 +45,15 @@ class Addition:
     Attributes
     ----------
     addition_id
-        Unique in all tables, and the name of the table of its rows in ``DATABASE``.
+        Unique among all tables, and the name of the table with its rows in ``DATABASE``.
     schema
-        With the table alone, as it was then.
+        The schema with only this table, as they were at the time.
     number
-        Counts the additions to the table from 1.
+        Number of the addition to the table, from 1.
+    rows
+        Number of rows.
     finished
-        Time, UTC.
+        When the load ended (UTC).
     """
 
     addition_id: str
@@ -66,7 +68,7 @@ class Addition:
         return f"{self.schema.name}.{self.schema.tables[0].name}"
 
     def restrict_entry(self, entry: TableEntry) -> TableEntry:
-        """Return the entry of the table with the rows of the addition alone; every server has them whole."""
+        """Return the table's entry with only the rows of the addition, all of which every server has."""
         return replace(
             entry,
             table=self.schema.tables[0],
@@ -81,7 +83,7 @@ class Addition:
 
 
 def make_addition_id(schema_name: str, table_name: str, origin: str, fingerprint: str) -> str:
-    """Return the id of a load: that of the table as a whole is ``origin``, that of its files ``fingerprint``."""
+    """Return the id of an addition. ``origin``: of the append; ``fingerprint``: of the files."""
     parts = "\n".join([schema_name, table_name, origin, fingerprint])
     return f"a_{hashlib.sha256(parts.encode()).hexdigest()[:32]}"
 
@@ -110,7 +112,7 @@ def read_watched(engine: Engine) -> set[tuple[str, str]]:
 
 
 def mark_watched(engine: Engine, schema_name: str, table_name: str, *, is_watched: bool) -> None:
-    """Say whether loaders keep the rows that they add to a table."""
+    """Set whether loaders keep the rows that they add to a table."""
     row = {
         "schema_name": [schema_name],
         "table_name": [table_name],
@@ -124,13 +126,13 @@ def mark_watched(engine: Engine, schema_name: str, table_name: str, *, is_watche
 
 
 def is_recorded(engine: Engine, addition_id: str) -> bool:
-    """Whether an addition is recorded, also if its rows are gone."""
+    """Whether an addition is recorded, even if its rows have been dropped."""
     sql = f"SELECT count() AS n FROM {ADDITIONS} WHERE addition_id = {quote_string(addition_id)}"
     return bool(engine.fetch_table(sql).column(0)[0].as_py())
 
 
 def record_addition(engine: Engine, addition_id: str, schema: Schema, rows: int) -> None:
-    """Record an addition whose rows are kept. ``schema``: with the table alone."""
+    """Record an addition whose rows are kept. ``schema`` has only this table."""
     table = schema.tables[0]
     number = read_last_number(engine, schema.name, table.name) + 1
     document = schema.model_dump_json(by_alias=True, exclude_defaults=True)
@@ -138,7 +140,7 @@ def record_addition(engine: Engine, addition_id: str, schema: Schema, rows: int)
 
 
 def raise_last_number(engine: Engine, schema_name: str, table_name: str, number: int) -> None:
-    """Let the next addition to a table have the number after this one; the row for it is no addition."""
+    """Make the next addition to a table have the number after this one; this row of the record is not an addition."""
     _write_row(engine, schema_name, table_name, number)
 
 
@@ -185,18 +187,18 @@ def read_kept_additions(engine: Engine) -> tuple[Addition, ...]:
 
 
 def read_kept_ids(engine: Engine) -> frozenset[str]:
-    """Return the additions, recorded or not, whose rows are kept."""
+    """Return the ids of the additions, recorded or not, whose rows are kept."""
     return frozenset(engine.fetch_table(_kept_sql()).column(0).to_pylist())
 
 
 def find_addition(engine: Engine, addition_id: str) -> Addition | None:
-    """Return an addition; None if its rows are gone."""
+    """Return an addition; None if its rows have been dropped."""
     found = _read_additions(engine, f"addition_id = {quote_string(addition_id)} AND addition_id IN ({_kept_sql()})")
     return found[0] if found else None
 
 
 def _read_additions(engine: Engine, where: str) -> tuple[Addition, ...]:
-    # a server that was repaired may have a row twice
+    # a repaired server may have a row twice
     found = engine.fetch_table(
         f"SELECT * FROM {ADDITIONS} WHERE {where} ORDER BY schema_name, table_name, number LIMIT 1 BY addition_id"
     )
@@ -220,7 +222,7 @@ def _kept_sql() -> str:
 
 
 def count_kept_rows(engine: Engine, addition_id: str) -> int | None:
-    """Return how many rows are kept of an addition, recorded or not; None if there is no table of them."""
+    """Return how many rows of an addition, recorded or not, are kept; None if there is no table with them."""
     names = engine.fetch_table(f"{_kept_sql()} AND name = {quote_string(addition_id)}")
     if not names.num_rows:
         return None
@@ -236,7 +238,7 @@ def drop_rows(engine: Engine, addition_ids: Iterable[str]) -> None:
 
 
 def find_unrecorded(engine: Engine, minimum_age: float) -> list[str]:
-    """Return the tables of rows, of at least this age in seconds, whose load has recorded no addition."""
+    """Return the tables of rows that belong to no recorded addition and are at least this old, in seconds."""
     sql = (
         f"{_kept_sql()} AND name NOT IN (SELECT addition_id FROM {ADDITIONS})"
         f" AND dateDiff('second', metadata_modification_time, now()) >= {minimum_age!r}"

@@ -1,7 +1,7 @@
-"""The record of appends, ``skyhouse.appends``: one row before each change of a table, one after it.
+"""The record of appends, ``skyhouse.appends``: one row before each change of a table, and one after it.
 
-An append is identified by its ``AppendOrigin``, the table as it was last loaded as a whole, and by a fingerprint of the
-rows. ``finished`` is empty while the append is not done.
+An append is identified by its ``AppendOrigin``, which stands for the last complete load of the table, and by a
+fingerprint of the rows. ``finished`` is empty until the append is done.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _SORT_KEY = "(schema_name, table_name, origin, fingerprint)"
 
 @dataclass(frozen=True, slots=True)
 class AppendOrigin:
-    """The table that rows are added to; ``origin`` changes when all of it is loaded or replaced."""
+    """The table that rows are added to; ``origin`` changes whenever the complete table is loaded or replaced."""
 
     schema_name: str
     table_name: str
@@ -40,7 +40,7 @@ class AppendOrigin:
 
 @dataclass(frozen=True, slots=True)
 class AppendTotals:
-    """Number of finished appends and of their rows; ``last`` is the time of the last one, '' if there are none."""
+    """Numbers of finished appends and of their rows; ``last`` is the time of the last append, '' if there are none."""
 
     appends: int
     rows: int
@@ -64,7 +64,7 @@ def write_append(
 ) -> None:
     """Record an append: before the change with its ``state``, after it with the time ``finished``.
 
-    Either row changes the table's stamp (``catalogue_log.read_content_stamps``).
+    Both rows change the table's stamp (``catalogue_log.read_content_stamps``).
     """
     row = {
         "schema_name": [origin.schema_name],
@@ -88,7 +88,7 @@ def is_append_done(engine: Engine, origin: AppendOrigin, fingerprint: str) -> bo
 
 
 def find_known_digests(engine: Engine, origin: AppendOrigin, digests: Sequence[str]) -> set[str]:
-    """Return those of ``digests`` that the states of appends name (``load.digests`` in their JSON)."""
+    """Return the ``digests`` that the states of appends contain (``load.digests`` in their JSON)."""
     digest = "arrayJoin(JSONExtract(state, 'load', 'digests', 'Array(String)'))"
     wanted = ", ".join(quote_string(digest) for digest in digests)
     where = f"{origin.condition_sql} AND digest IN ({wanted})"
@@ -96,8 +96,8 @@ def find_known_digests(engine: Engine, origin: AppendOrigin, digests: Sequence[s
     return set(engine.fetch_table(sql).column(0).to_pylist())
 
 
-def read_begun_state(engine: Engine, origin: AppendOrigin) -> str:
-    """Return the state of the append that is not done; '' if there is none."""
+def read_started_state(engine: Engine, origin: AppendOrigin) -> str:
+    """Return the state of the append that has started and is not done; '' if there is none."""
     sql = f"SELECT any(state) AS state FROM skyhouse.appends WHERE {origin.condition_sql} GROUP BY fingerprint"
     found = engine.fetch_table(f"{sql} HAVING max(finished) = ''").to_pylist()
     return str(found[0]["state"]) if found else ""
@@ -114,5 +114,5 @@ def sum_appends(engine: Engine, origin: AppendOrigin) -> AppendTotals:
 
 
 def forget_appends(engine: Engine, schema_name: str, table_name: str) -> None:
-    """Delete the record of a table."""
+    """Delete the records of a table's appends."""
     delete_rows_later(Servers(engine), "skyhouse.appends", is_table_sql(schema_name, table_name))

@@ -1,15 +1,15 @@
 """The catalogue in the engine: ``skyhouse.catalogue``, an append-only log of model documents.
 
-The latest document of each table is valid; an empty one means that the table is gone. Rows without a schema are about
-all tables: the sharding of a cluster, whether its shards are being moved, which groups of users see which tables, and
-how far kept matches have followed their tables.
+The latest document of each table is valid; an empty one means that the table has been dropped. Rows without a schema
+concern all tables: the sharding of a cluster, whether its shards are being moved, which groups of users see which
+tables, and which changes of their tables kept matches still have to follow.
 One INSERT is one change, so a crash leaves the catalogue as it was before or after the change; without a Keeper each
 server gets that INSERT (``whole_table_repair``).
 The files of an attached table are in the row of its document (``attachment``, '' for stored tables).
-TAP_SCHEMA is rewritten after each change; ``engine_setup.prepare_engine`` repairs a crash between the two.
+TAP_SCHEMA is rewritten after each change; if the process crashes in between, ``engine_setup.prepare_engine`` does it.
 
-The documents have a version, ``FORMAT``, which is a row without a schema too. A new version adds documents and keeps
-the old ones, so the log itself is the copy of what was before.
+The documents have a version, ``FORMAT``, which is also in a row without a schema. A new version adds documents and
+keeps the old ones, so the log contains the earlier catalogue too.
 """
 
 from __future__ import annotations
@@ -38,17 +38,17 @@ from clickhouse_schema.whole_tables import create_whole_table
 
 _COLUMNS = "version UInt64, schema_name String, table_name String, document String, number UInt32, attachment String"
 
-#: SQL of the logical table to which a table in the engine belongs: itself, or the one whose part it is on a cluster.
+#: SQL of the logical table to which a table in the engine belongs: itself, or on a cluster the table whose part it is
 _PART_PATTERN = quote_string(r"^(.+?)(__[0-9]+(_[0-9]+)?)?__local$|^(.+?)__0_[0-9]+$")
 _LOGICAL_TABLE_SQL = f"replaceRegexpOne(name, {_PART_PATTERN}, {quote_string(chr(92) + '1' + chr(92) + '4')})"
 
-#: the name, without a schema, of the row that announces another sharding
+#: Name, without a schema, of the row that announces another sharding
 _MOVE = "move"
 
-#: the name, without a schema, of the row with the grants
+#: Name, without a schema, of the row with the grants
 _GRANTS = "grants"
 
-#: the name, without a schema, of the row with the records of kept matches
+#: Name, without a schema, of the row with the records of kept matches
 _MATCHES = "matches"
 
 #: The version of the documents, and the name of its row. Catalogues of Skyhouse 0.1.0 have no such row.
@@ -60,7 +60,7 @@ class LaterCatalogue(Exception):
     """The catalogue was written by a later version of Skyhouse; the message says what to do."""
 
 
-#: One change at a time: TAP_SCHEMA is prepared in tables of fixed names. One process holds a data path.
+#: One change at a time: TAP_SCHEMA is prepared in tables with fixed names. Only one process uses a data path.
 catalogue_lock = threading.Lock()
 
 
@@ -73,7 +73,10 @@ def create_catalogue_log(servers: Servers[Engine]) -> None:
 
 
 def upgrade_catalogue(engine: Engine) -> None:
-    """Bring the documents to ``FORMAT``. The caller holds ``catalogue_lock``. Raises ``LaterCatalogue``."""
+    """Upgrade the documents to ``FORMAT``.
+
+    The caller holds ``catalogue_lock``. Raises ``LaterCatalogue`` if their version is later.
+    """
     found = int(_read_cluster_document(engine, _FORMAT) or 0)
     if found > FORMAT:
         raise LaterCatalogue(
@@ -94,7 +97,7 @@ def read_catalogue_version(engine: Engine) -> int:
 
 
 def read_catalogue(engine: Engine) -> Catalogue:
-    """Return all schemas with their tables: TAP_SCHEMA first, then by name."""
+    """Return all schemas with their tables: TAP_SCHEMA first, the others by name."""
     latest = engine.fetch_table(
         "SELECT schema_name, table_name, argMax(document, version) AS document, max(version) AS changed,"
         " argMax(number, version) AS number, argMax(attachment, version) AS attachment"
@@ -131,9 +134,10 @@ def _parse_grants(document: str) -> dict[str, frozenset[str]]:
 
 
 def _merge_documents(versions: list[tuple[int, Schema]]) -> Schema:
-    """Merge the tables' documents; what they say about the schema itself is taken from the newest.
+    """Merge the documents of the tables of one schema; the newest document describes the schema itself.
 
-    Examples are those of all documents, since tables of a schema may come from several files; of one name, the newest.
+    The examples of all documents are kept, because the tables may come from several files; the newest example of a
+    name wins.
     """
     by_age = [schema for _, schema in sorted(versions, key=lambda version: version[0])]
     tables = tuple(table for _, schema in versions for table in schema.tables)
@@ -153,7 +157,7 @@ def _find_local_densities(
 
 
 def read_registered(engine: Engine, schema_name: str, table_name: str) -> tuple[int, Schema | None]:
-    """Return the version of a table's latest document, 0 if there is none, and its schema with this table alone."""
+    """Return the version of a table's latest document, 0 if there is none, and the schema with only this table."""
     [row] = engine.fetch_table(
         "SELECT max(version) AS changed, argMax(document, version) AS document FROM skyhouse.catalogue"
         f" WHERE {is_table_sql(schema_name, table_name)}"
@@ -168,7 +172,7 @@ def read_sharding(engine: Engine) -> Sharding | None:
 
 
 def is_move_announced(engine: Engine) -> bool:
-    """Whether the shards are about to have another map: nothing may be published with the present one."""
+    """Whether the shard map is about to change: nothing may be published with the current one."""
     return bool(_read_cluster_document(engine, _MOVE))
 
 
@@ -190,22 +194,33 @@ def _read_cluster_document(engine: Engine, name: str) -> str:
 
 
 def read_grants(engine: Engine) -> dict[str, frozenset[str]]:
-    """Return the groups that see what is not for everybody, by schema or schema.table in lower case."""
+    """Return the groups that see what is not public, by schema or schema.table in lower case."""
     return _parse_grants(_read_cluster_document(engine, _GRANTS))
 
 
 def read_match_records(engine: Engine) -> dict[str, MatchRecord]:
-    """Return how far kept matches, by schema.table, have followed their tables; others must be recomputed."""
+    """Return the records of kept matches by schema.table; a match without a record must be recomputed."""
     return parse_records(_read_cluster_document(engine, _MATCHES))
 
 
 def read_content_stamps(engine: Engine, tables: Iterable[tuple[str, str]]) -> tuple[tuple[str, ...], ...]:
-    """Return texts that change whenever rows or description of one of the tables, by (schema, table), change.
+    """Return texts that change whenever the rows or the description of a table change.
 
-    For each table: its name, its version in the catalogue, which a load changes last, its storage, which a load changes
-    first, and the version of its appends, which changes before and after each append. The storage of an attached table
-    is its files. On one server UUIDs stand for the storage; on a cluster, where each server has UUIDs of its own,
-    names, for each load has other ones.
+    UUIDs stand for the storage on one server. On a cluster each server has different UUIDs, so the names of the storage
+    stand for it, which differ for each load. The storage of an attached table is its files.
+
+    Parameters
+    ----------
+    engine : Engine
+        Connection to ClickHouse.
+    tables : iterable of tuple of str
+        Schema and table of each table.
+
+    Returns
+    -------
+    tuple of tuple of str
+        For each table: its schema and name, its storage, which a load changes first, its version in the catalogue,
+        which a load changes last, and the version of its appends, which changes before and after each append.
     """
     names = ", ".join(f"({quote_string(schema)}, {quote_string(table)})" for schema, table in sorted(set(tables)))
     is_cluster = f"(SELECT count() FROM system.clusters WHERE cluster = {quote_string(CLUSTER_NAME)}) > 0"
@@ -236,10 +251,20 @@ def read_content_stamps(engine: Engine, tables: Iterable[tuple[str, str]]) -> tu
 def register_table(
     engine: Engine, schema: Schema, table: Table, number: int | None = None, attachment: Attachment | None = None
 ) -> None:
-    """Publish ``table``, whose storage exists, or which is attached, as part of ``schema``.
+    """Publish a table, whose storage exists or which is attached.
 
-    On a cluster its storage has ``number`` from now on; by default it keeps the number that it has, and an attached
-    table its files.
+    Parameters
+    ----------
+    engine : Engine
+        Connection to ClickHouse.
+    schema : Schema
+        The schema of the table.
+    table : Table
+        The table.
+    number : int, optional
+        New number of its storage on a cluster. By default the number stays the same.
+    attachment : Attachment, optional
+        New files of an attached table. By default they stay the same.
     """
     document = schema.model_copy(update={"tables": (table,)}).model_dump_json(by_alias=True, exclude_defaults=True)
     files = None if attachment is None else attachment.to_document()
@@ -253,19 +278,19 @@ def unregister_table(engine: Engine, schema_name: str, table_name: str) -> None:
 
 
 def write_sharding(engine: Engine, sharding: Sharding) -> None:
-    """Publish another sharding, whose tables exist and have all rows."""
+    """Publish a new sharding, whose tables exist and have all rows."""
     with catalogue_lock:
         _write_document(engine, "", "", sharding.to_document())
 
 
 def announce_move(engine: Engine, is_ahead: bool) -> None:
-    """Say that the sharding is about to change, or that this is over. Loads that end in between publish nothing."""
+    """Announce that the sharding is about to change, or has changed. Loads that end in between publish nothing."""
     with catalogue_lock:
         _write_document(engine, "", _MOVE, "announced" if is_ahead else "")
 
 
 def write_grants(engine: Engine, change: Callable[[dict[str, frozenset[str]]], None]) -> None:
-    """Change the grants in place and publish them; TAP_SCHEMA stays as it is, for it is restricted when it is read."""
+    """Change the grants in place and publish them. TAP_SCHEMA stays the same: it is restricted when it is read."""
     with catalogue_lock:
         grants = read_grants(engine)
         change(grants)
@@ -274,7 +299,7 @@ def write_grants(engine: Engine, change: Callable[[dict[str, frozenset[str]]], N
 
 
 def write_match_records(engine: Engine, change: Callable[[dict[str, MatchRecord]], None]) -> None:
-    """Change the records of kept matches in place and publish them, if they differ then."""
+    """Change the records of kept matches in place, and publish them if they differ."""
     with catalogue_lock:
         before = _read_cluster_document(engine, _MATCHES)
         records = parse_records(before)

@@ -31,15 +31,40 @@ def create_density_table(servers: Servers[Engine]) -> None:
 
 
 def update_density(engine: Engine, schema_name: str, table: Table, base_name: str = "") -> None:
-    """Count rows and bytes of ``table`` per cell of its ``healpix_order`` and drop the earlier counts."""
+    """Count the rows and bytes of a table per cell of its ``healpix_order``, and drop the earlier counts.
+
+    Parameters
+    ----------
+    engine : Engine
+        Connection to ClickHouse.
+    schema_name : str
+        Name of the table's schema.
+    table : Table
+        The table.
+    base_name : str, optional
+        The table's name in ClickHouse if it differs (``Sharding.base_name``).
+    """
     _forget_counts_before(engine, schema_name, table, count_density(engine, schema_name, table, base_name))
 
 
 def count_density(engine: Engine, schema_name: str, table: Table, base_name: str = "") -> int:
-    """Count rows and bytes per cell; return the version of the counts.
+    """Count rows and bytes per cell; rows without a position count in cell ``12 * 4**order``.
 
-    Rows without a position count in cell ``12 * 4**order``. ``base_name``: the table's name in ClickHouse where it
-    differs (``Sharding.base_name``).
+    Parameters
+    ----------
+    engine : Engine
+        Connection to ClickHouse.
+    schema_name : str
+        Name of the table's schema.
+    table : Table
+        The table.
+    base_name : str, optional
+        The table's name in ClickHouse if it differs (``Sharding.base_name``).
+
+    Returns
+    -------
+    int
+        Version of the counts.
     """
     base_name = base_name or table.name
     servers = Servers(engine)
@@ -50,7 +75,7 @@ def count_density(engine: Engine, schema_name: str, table: Table, base_name: str
 
 
 def write_density(engine: Engine, schema_name: str, table: Table, counts: Mapping[int, int], row_bytes: float) -> None:
-    """Write the rows of a table by cell, as they are known without its rows, and drop the earlier counts."""
+    """Write row counts by cell that are known without reading the table, and drop the earlier counts."""
     version = fetch_next_version(engine, "skyhouse.density")
     batch = pa.record_batch(
         {
@@ -84,7 +109,7 @@ def _insert_counts(
 
 
 def _row_bytes_sql(servers: Servers[Engine], schema_name: str, table: Table, base_name: str) -> str:
-    """Return SQL of the mean bytes on disk of a row."""
+    """Return the SQL of the mean size of a row on disk, in bytes."""
     names = ", ".join(quote_string(base_name + suffix) for suffix in ("", LOCAL))
     where = f"database = {quote_string(schema_name)} AND table IN ({names}) AND active"
     parts = servers.topology.all_servers_sql("system.parts") if table.is_sharded else "system.parts"
@@ -92,13 +117,13 @@ def _row_bytes_sql(servers: Servers[Engine], schema_name: str, table: Table, bas
 
 
 def _cell_sql(table: Table) -> str:
-    """Return SQL of the cell in which a row is counted."""
+    """Return the SQL of the cell in which a row is counted."""
     order = table.layout.healpix_order
     return f"intDiv({HPX29}, {4 ** (ORDER - order)})" if table.layout.position else str(12 * 4**order)
 
 
 def add_density(engine: Engine, schema_name: str, table: Table, rows_sql: str) -> None:
-    """Add the rows of ``rows_sql``, which have ``hpx29``, to the newest counts of ``table``."""
+    """Add the rows of ``rows_sql``, which have the column ``hpx29``, to the newest counts of ``table``."""
     is_table = is_table_sql(schema_name, table.name)
     newest_version = f"(SELECT max(version) FROM skyhouse.density WHERE {is_table})"
     newest = f"FROM skyhouse.density WHERE {is_table} AND version = {newest_version}"
@@ -112,7 +137,7 @@ def delete_density(engine: Engine, schema_name: str, table_name: str) -> None:
 
 
 def read_density(engine: Engine, schema_name: str, table_name: str) -> pa.Table:
-    """Return columns cell (NESTED, the table's ``healpix_order``), rows and bytes of one table."""
+    """Return the counts of a table: columns cell (NESTED, of its ``healpix_order``), rows and bytes."""
     where = is_table_sql(schema_name, table_name)
     newest = f"(SELECT max(version) FROM skyhouse.density WHERE {where})"
     return engine.fetch_table(
@@ -131,7 +156,7 @@ def read_density_stamp(engine: Engine, schema_name: str, table_name: str) -> str
 
 
 def read_row_counts(engine: Engine) -> tuple[dict[tuple[str, str], int], dict[tuple[str, str], float]]:
-    """Return the rows of each table by (schema, table), and the rows in the cell of a typical row."""
+    """Return the number of rows of each table by (schema, table), and the number in the cell of a typical row."""
     counted = engine.fetch_table(
         "SELECT schema_name, table_name, sum(counted) AS total, sum(pow(counted, 2)) / sum(counted) AS occupancy FROM"
         " (SELECT schema_name, table_name, cell, sum(rows) AS counted"

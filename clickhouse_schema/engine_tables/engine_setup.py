@@ -1,4 +1,4 @@
-"""What Skyhouse keeps for itself in the engine, created or brought up to date when a process starts."""
+"""The tables of Skyhouse itself in the engine, which are created or upgraded when a process starts."""
 
 from __future__ import annotations
 
@@ -25,25 +25,30 @@ from clickhouse_schema.tap_schema import TAP_SCHEMA
 from clickhouse_schema.whole_table_repair import copy_missing_rows
 from clickhouse_schema.whole_tables import create_database
 
-#: How long a server that joined later may take to copy the catalogue.
+#: How long a new server may take to copy the catalogue
 _MAX_REPLICA_SECONDS = 60
 
 _LOGS = ("skyhouse.catalogue", "skyhouse.appends", "skyhouse.density", ADDITIONS, WATCHED)
 
 
 def prepare_engine(engine: Engine) -> None:
-    """Create the tables of Skyhouse's own and rewrite TAP_SCHEMA from the catalogue. May be repeated.
+    """Create the tables of Skyhouse itself, and rewrite TAP_SCHEMA from the catalogue. May be repeated.
 
-    On a cluster without a Keeper also finish killed changes of these tables, and give them to servers that are new. The
-    first shard map of a cluster gives each shard the same share of the sky.
+    On a cluster without a Keeper this also finishes interrupted changes of these tables and copies the tables to new
+    servers. The first shard map of a cluster gives each shard the same share of the sky.
+
+    Parameters
+    ----------
+    engine : Engine
+        Connection to ClickHouse.
 
     Raises
     ------
     ClusterError
-        The servers cannot be used as they are configured, the tables belong to another configuration of servers, or a
-        replica does not copy them.
+        If the servers cannot be used as they are configured, if the tables belong to another configuration of the
+        servers, or if a replica does not copy them.
     LaterCatalogue
-        A later version of Skyhouse has written it.
+        If a later version of Skyhouse has written the catalogue.
     """
     servers = Servers(engine)
     _refuse_other_topology(engine, servers.topology)
@@ -75,15 +80,15 @@ def _refuse_other_topology(engine: Engine, topology: Topology) -> None:
     has_sharding = read_sharding(engine) is not None
     if has_sharding and not topology.is_cluster:
         raise ClusterError(
-            f"the tables are those of a cluster, but remote_servers of the ClickHouse server has no cluster"
-            f" {CLUSTER_NAME}: put it there again"
+            f"the tables were created on a cluster, but remote_servers of the ClickHouse server has no cluster"
+            f" {CLUSTER_NAME}: add it again"
         )
     is_replicated = found[0]["engine"].startswith("Replicated")
     has_other_engine = is_replicated != topology.is_replicated
     if topology.is_cluster and (has_other_engine or not (has_sharding or _is_catalogue_empty(engine))):
         raise ClusterError(
-            f"the tables were made before the cluster {CLUSTER_NAME} was: load them into new servers, or take the"
-            " cluster out of remote_servers"
+            f"the tables were created before the cluster {CLUSTER_NAME}: load them into new servers, or remove the"
+            " cluster from remote_servers"
         )
 
 

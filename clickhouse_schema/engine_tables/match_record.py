@@ -1,7 +1,7 @@
-"""How far a kept match has followed its two tables, as the catalogue log records it.
+"""Which changes of its two tables a kept match still has to follow, as the catalogue log records it.
 
-A change of a table adds the cells of its rows before it is visible; the match has none when it has followed. A match
-without a record must be recomputed.
+A change of a table adds the cells of its rows before it becomes visible; a match that is up to date has no cells. A
+match without a record must be recomputed.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping
 
 from pydantic import BaseModel, ConfigDict
 
-#: Cells of a record: more become coarser ones.
+#: Maximum number of cells of a record: if there are more, they are replaced by coarser cells
 MAX_CELLS = 1000
 
 
@@ -21,9 +21,9 @@ class MatchRecord(BaseModel):
     Attributes
     ----------
     reach
-        Greatest separation in degrees of the stored positions of a pair, ever.
+        Greatest separation, in degrees, that the stored positions of a pair have ever had.
     order, cells
-        NESTED cells of the rows that were added, changed or deleted since the match followed.
+        NESTED cells of the rows that were added, changed or deleted since the match was up to date.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -34,11 +34,11 @@ class MatchRecord(BaseModel):
 
     @property
     def is_current(self) -> bool:
-        """Whether the match has followed."""
+        """Whether the match is up to date."""
         return not self.cells
 
     def add_cells(self, order: int, cells: Iterable[int]) -> MatchRecord:
-        """Return the record with further cells, of the coarser order of both."""
+        """Return the record with more cells; all get the coarser of the two orders."""
         added = tuple(cells)
         if not added:
             return self

@@ -1,6 +1,6 @@
 """The version of a table's data: the last change of its entry in the catalogue, or the last append to it.
 
-Both logs are in a backup, so the version of a table that was restored is that of before.
+A backup contains both logs, so a restored table has its earlier version.
 """
 
 from __future__ import annotations
@@ -17,10 +17,11 @@ _Key = tuple[str, str]
 
 
 def read_table_versions(engine: Engine, tables: Iterable[_Key]) -> dict[_Key, int]:
-    """Return the nanoseconds since 1970 at which tables last changed, by (schema, table); gone ones are left out.
+    """Return the nanoseconds since 1970 at which existing tables last changed, by (schema, table).
 
-    Every load, append, correction and new description of a table changes its version. A table of latest versions
-    changes with the table that it is made of, the tables of TAP_SCHEMA with the whole catalogue.
+    Every load, append, correction and new description of a table changes its version. The version of a table of latest
+    versions is the version of the table that it is made from, or later; any change of the catalogue changes the
+    versions of the tables of TAP_SCHEMA.
     """
     wanted = set(tables)
     versioned = _find_versioned_tables(engine, wanted)
@@ -34,7 +35,7 @@ def read_table_versions(engine: Engine, tables: Iterable[_Key]) -> dict[_Key, in
 
 
 def _find_versioned_tables(engine: Engine, tables: Iterable[_Key]) -> dict[_Key, _Key]:
-    """Return the tables of which those that are tables of latest versions are made."""
+    """Return the tables that tables of latest versions are made from, by table of latest versions."""
     schemas = ", ".join(sorted({quote_string(schema) for schema, _ in tables})) or "''"
     found = engine.fetch_table(
         "SELECT argMax(document, version) AS document FROM skyhouse.catalogue"
@@ -47,7 +48,7 @@ def _find_versioned_tables(engine: Engine, tables: Iterable[_Key]) -> dict[_Key,
 
 
 def _read_versions(engine: Engine, tables: Iterable[_Key]) -> dict[_Key, int]:
-    """Return the versions of tables for themselves, without those of TAP_SCHEMA."""
+    """Return the versions that the logs have for tables; TAP_SCHEMA is not in the logs."""
     names = (
         ", ".join(f"({quote_string(schema)}, {quote_string(table)})" for schema, table in sorted(tables)) or "('', '')"
     )

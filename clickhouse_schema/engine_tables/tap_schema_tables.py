@@ -1,4 +1,4 @@
-"""TAP_SCHEMA's tables in the engine. They are derived from the catalogue and can be rewritten at any time."""
+"""The tables of TAP_SCHEMA in the engine. They are derived from the catalogue and can be rewritten at any time."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _NEXT_SUFFIX = "__new"
 
 
 def create_tap_schema(servers: Servers[Engine]) -> None:
-    """Create each table and its double; recreate those with columns of another version of Skyhouse."""
+    """Create each table and its second table; recreate tables with columns of another version of Skyhouse."""
     present = read_columns(servers.engine, TAP_SCHEMA.name)
     for table in TAP_SCHEMA.tables:
         wanted = [(column.name, column_type(column)) for column in table.columns]
@@ -39,7 +39,7 @@ def _create_table(servers: Servers[Engine], table: Table, name: str) -> None:
 
 
 def write_tap_schema(engine: Engine, catalogue: Catalogue) -> None:
-    """Replace the content of each table that differs in one step, so that no reader sees half of it.
+    """Replace the content of each table that differs, in one step, so that no reader sees half of it.
 
     Exchanging the tables would leave one to drop, and DROP waits for its readers. No table is ever empty, because
     TAP_SCHEMA describes itself.

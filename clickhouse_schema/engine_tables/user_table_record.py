@@ -1,13 +1,14 @@
 """The record of user tables in the engine: which tables exist, their owners, and the storage of their rows.
 
-Each user has a schema ``mydb``; who else may read a table, its document names (``visible_user_tables``).
-``skyhouse.user_tables`` holds documents; the latest of each table is valid, an empty one means that the table is gone.
-The rows are in the database ``skyhouse_users``, in tables with random names. Storage never changes once a document
-names it: a load, an index or a replacement creates new storage, and one INSERT of a document is the whole change. So a
-query reads what existed when it was translated, and a crash leaves the table as it was before or after the change.
+Each user has a schema ``mydb``. The document of a table names the others who may read it (``visible_user_tables``).
+``skyhouse.user_tables`` holds the documents; the latest document of each table is valid, and an empty one means that
+the table has been removed. The rows are in the database ``skyhouse_users``, in tables with random names. Storage never
+changes once a document names it: a load, an index or a replacement creates new storage, and one INSERT of a document
+makes the change. So a query reads the storage that existed when it was translated, and a crash leaves the table as it
+was before or after the change.
 
-The rows of TAP_SCHEMA that describe these tables are stored beside its own, under ids that the documents name.
-User text never enters a statement: names of users and tables are looked up by their digests.
+The rows of TAP_SCHEMA that describe these tables are stored in separate tables, under ids that the documents name.
+Text of users never becomes part of a statement: names of users and tables are looked up by their digests.
 """
 
 from __future__ import annotations
@@ -36,17 +37,17 @@ from clickhouse_schema.whole_tables import create_database, create_whole_table, 
 SCHEMA_NAME = "mydb"
 SCHEMA = Schema(name=SCHEMA_NAME, description="Your own tables. Others see only what you share with them.")
 
-#: What the schema of another user's tables begins with; the user's name follows.
+#: Prefix of the schema of another user's tables; the user's name follows
 SHARED_PREFIX = f"{SCHEMA_NAME}_"
 
-#: The database of the rows; prefixes of tables that a document names, and of those that are being filled.
+#: Database of the rows; prefixes of tables that a document names, and of tables that are being filled
 DATABASE = "skyhouse_users"
 LIVE_PREFIX, STAGING_PREFIX = "t_", "l_"
 
 REGISTRY = "skyhouse.user_tables"
 READERS = "skyhouse.user_table_readers"
 _USES = "skyhouse.user_table_uses"
-#: The column with the id of a description.
+#: Column with the id of a description
 ID = "described"
 
 _REGISTRY_COLUMNS = "owner_key String, name_key String, version UInt64, document String"
@@ -59,7 +60,7 @@ _REGISTRY_ENGINE = ("(owner_key, name_key)", "ReplacingMergeTree", "version")
 
 
 class Reader(BaseModel):
-    """Who may read another user's table: a user, or the members of a group."""
+    """A user, or the members of a group, who may read another user's table."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -75,19 +76,19 @@ class UserTable(BaseModel):
     storage
         Name in ``DATABASE``.
     described
-        Id of its rows of TAP_SCHEMA; a load that changes no description keeps it.
+        Id of its rows in TAP_SCHEMA; a load that changes no description keeps the id.
     size
         Bytes on disk.
     crowding
-        ``TableEntry.local_density``.
+        Its ``TableEntry.local_density``.
     origin
         Id of the job whose result it is; '' if there is none.
     readers
-        Who else may read it.
+        Others who may read it.
     shared
-        Id of its rows of TAP_SCHEMA for readers; '' without readers.
+        Id of its rows in TAP_SCHEMA for readers; '' without readers.
     appended
-        Tokens of appends that are made once, such as those of watches, while they may be asked for again.
+        Tokens of appends that must not be repeated, such as appends of watches, while they may be requested again.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -116,8 +117,8 @@ class UserTable(BaseModel):
 
     @property
     def shared_entry(self) -> TableEntry:
-        """The table as its readers see it: in a schema of its owner's name, without keys to what they may not see."""
-        schema = Schema.model_construct(  # names of issuers' users have any characters
+        """The table as its readers see it: in a schema with its owner's name, without keys to hidden tables."""
+        schema = Schema.model_construct(  # user names of issuers may have any characters
             name=SHARED_PREFIX + self.owner, description=f"Tables of {self.owner}, shared with you. You can read them."
         )
         table = self.table.model_copy(update={"keys": ()})
@@ -125,7 +126,7 @@ class UserTable(BaseModel):
 
     @property
     def descriptions(self) -> dict[str, TableEntry]:
-        """What TAP_SCHEMA describes, by id: the table of its owner and, if it is shared, that of its readers."""
+        """The entries that TAP_SCHEMA describes, by id: for the owner and, if the table is shared, for its readers."""
         return {self.described: self.entry} | ({self.shared: self.shared_entry} if self.shared else {})
 
 
@@ -135,7 +136,7 @@ def quote_storage(storage: str) -> str:
 
 
 def new_name(prefix: str = "") -> str:
-    """Return a name that no other storage or description has had."""
+    """Return a name that no other storage or description has ever had."""
     return prefix + secrets.token_hex(12)
 
 
@@ -143,7 +144,7 @@ def new_name(prefix: str = "") -> str:
 
 
 def create_user_tables(servers: Servers[Engine]) -> None:
-    """Create missing tables; rewrite rows of TAP_SCHEMA that another version of Skyhouse wrote."""
+    """Create missing tables, and rewrite rows of TAP_SCHEMA that another version of Skyhouse wrote."""
     create_database(servers, DATABASE)
     create_whole_table(servers, "skyhouse", "user_tables", _REGISTRY_COLUMNS, *_REGISTRY_ENGINE)
     uses = f"{ID} String, day Date"
@@ -163,7 +164,7 @@ def create_user_tables(servers: Servers[Engine]) -> None:
 
 
 def list_record_tables() -> list[str]:
-    """Return the names of the tables of the record."""
+    """Return the names of the tables in which the record is kept."""
     described = (table.name for table in TAP_SCHEMA.tables if table.name != "schemas")
     return [REGISTRY, READERS, _USES, *map(description_table, described)]
 
@@ -192,11 +193,12 @@ def write_user_table(engine: Engine, record: UserTable) -> None:
 
 
 def remove_user_table(engine: Engine, owner: str, name: str) -> None:
-    """Remove a table from the record; expiry drops its storage later."""
+    """Remove a table from the record; its storage is dropped later, when it expires."""
     _write_document(engine, owner, name, "")
 
 
 def read_records(engine: Engine, where: str) -> tuple[UserTable, ...]:
+    """Return the user tables that a WHERE clause selects, ordered by user and name."""
     answer = engine.fetch_table(
         f"SELECT argMax(document, version) AS latest FROM {REGISTRY} {where}"
         " GROUP BY owner_key, name_key HAVING latest != ''"
@@ -234,10 +236,12 @@ def count_changes() -> int:
 
 
 def is_owner_sql(owner: str) -> str:
+    """Return the condition that selects the rows of a user's tables."""
     return f"owner_key = {quote_string(hash_text(owner))}"
 
 
 def hash_text(text: str) -> str:
+    """Return the digest that stands for a name in SQL."""
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 
@@ -267,7 +271,7 @@ def read_last_uses(engine: Engine, described: Iterable[str]) -> dict[str, str]:
 def write_descriptions(
     engine: Engine, descriptions: Mapping[str, TableEntry], names: Iterable[str] | None = None
 ) -> None:
-    """Write the rows of TAP_SCHEMA that describe tables, under their ids; visible once a document names these."""
+    """Write the rows of TAP_SCHEMA that describe tables, under ids; they are visible once a document names these."""
     servers = Servers(engine)
     for described, entry in descriptions.items():
         batches = build_table_rows(entry)
@@ -278,6 +282,7 @@ def write_descriptions(
 
 
 def description_table(name: str) -> str:
+    """Return the quoted name of the table with the rows for the table ``name`` of TAP_SCHEMA."""
     return f"skyhouse.{quote_identifier('own_' + name)}"
 
 
@@ -320,7 +325,7 @@ def is_storage_read(engine: Engine, storage: str) -> bool:
 
 
 def forget_user_tables(engine: Engine, described: Iterable[str], storages: Iterable[str]) -> None:
-    """Delete descriptions, uses and density of tables that are gone."""
+    """Delete the descriptions, uses and densities of removed tables."""
     servers = Servers(engine)
     ids = ", ".join(quote_string(name) for name in described)
     if ids:

@@ -1,14 +1,14 @@
-"""What the logs of changes share: the next version, and the rows of one table."""
+"""SQL that the logs of changes share: the next version, and the rows of one table."""
 
 from __future__ import annotations
 
 from clickhouse_schema.engine_protocol import Engine
 from clickhouse_schema.quoting import quote_string
 
-#: Nanoseconds since 1970; greater than the last version even if the clock was set back.
+#: Nanoseconds since 1970; greater than the last version even if the clock was set back
 _NEXT_VERSION_SQL = "greatest(toUInt64(toUnixTimestamp64Nano(now64(9))), max(version) + 1)"
 
-#: The logs of changes of tables, whose versions ``table_versions`` compares
+#: The logs of changes of tables whose versions ``table_versions`` compares
 TABLE_LOGS = ("skyhouse.catalogue", "skyhouse.appends")
 
 

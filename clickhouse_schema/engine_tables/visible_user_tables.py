@@ -1,8 +1,8 @@
-"""Which user tables a user sees, the own ones and those that others share, and the catalogue with both.
+"""Which user tables a user sees, own and shared, and the catalogue that contains them.
 
 The document of a table names its readers, so that one INSERT changes table and readers together: a table that is
-dropped is gone for its readers too. ``skyhouse.user_table_readers`` finds the documents of a reader. It is written
-before a document, and a row that no document confirms means nothing.
+dropped is dropped for its readers too. ``skyhouse.user_table_readers`` finds the documents of a reader. It is written
+before a document, and a row that no document confirms has no effect.
 """
 
 from __future__ import annotations
@@ -34,17 +34,17 @@ from clickhouse_schema.whole_tables import delete_rows_later
 _KEYS = "reader_key, owner_key, name_key"
 _SHARED_DESCRIPTION = "Tables of another user, shared with you. You can read them."
 
-#: ClickHouse moves no condition of a query below a LIMIT: a fault on a value would tell other users' rows
+#: ClickHouse moves no condition of a query below a LIMIT: an error in a condition could reveal rows of other users
 _ALL_ROWS = 1_000_000_000
 
 
 def list_roles(user: str, groups: Iterable[str]) -> frozenset[Reader]:
-    """Return the readers as which a user sees tables of others."""
+    """Return the readers that a user may be for tables of others: the user, and the groups."""
     return frozenset({Reader(kind="user", name=user), *(Reader(kind="group", name=group) for group in groups)})
 
 
 def read_visible_version(engine: Engine, owner: str, roles: Collection[Reader]) -> tuple[int, int]:
-    """Return numbers that change with each change of the tables that a user sees; (0, 0) if there never were any."""
+    """Return numbers that change with the tables that a user sees; (0, 0) if there have never been any."""
     answer = engine.fetch_table(
         f"SELECT max(version) AS version, uniqExact(owner_key, name_key) AS n FROM {REGISTRY}"
         f" WHERE {is_owner_sql(owner)} OR {_is_shared_sql(roles)}"
@@ -67,7 +67,7 @@ def write_readers(engine: Engine, record: UserTable) -> None:
 
 
 def forget_readers(engine: Engine, records: Iterable[UserTable]) -> None:
-    """Delete the rows that none of all records confirms. The caller prevents concurrent changes."""
+    """Delete the rows that no record confirms. ``records``: all; the caller prevents concurrent changes."""
     wanted = {_list_keys(record, reader) for record in records for reader in record.readers}
     found = engine.fetch_table(f"SELECT DISTINCT {_KEYS} FROM {READERS}").to_pylist()
     gone = [keys for row in found if (keys := tuple(row.values())) not in wanted]
@@ -77,7 +77,7 @@ def forget_readers(engine: Engine, records: Iterable[UserTable]) -> None:
 
 
 def add_user_tables(base: Catalogue, own: tuple[UserTable, ...], shared: tuple[UserTable, ...] = ()) -> Catalogue:
-    """Return the catalogue of a user: with the own tables and those of others, and a TAP_SCHEMA that describes them."""
+    """Return the catalogue of a user: with own and shared tables, and a TAP_SCHEMA that describes them."""
     if not own and not shared:
         return base
     tap_schema = tuple(

@@ -1,7 +1,7 @@
-"""An attached table: a HATS catalogue whose files stay where they are, as the catalogue in the engine knows it.
+"""An attached table: a HATS catalogue whose files are read where they are, as the catalogue in the engine describes it.
 
 Queries read the files by number through a gateway of the service (``tap_service.hats.gateway``), so that SQL names
-neither places nor credentials. Each file is pinned to the version that it had when it was attached.
+neither addresses nor credentials. Each file is pinned to the version that it had when it was attached.
 """
 
 from __future__ import annotations
@@ -19,16 +19,16 @@ from clickhouse_schema.hats.hats_pixel import HatsPixel
 from clickhouse_schema.healpix import ORDER, index_sql
 from clickhouse_schema.quoting import quote_identifier, quote_string
 
-#: The name that the index has in stored tables
+#: Name of the index in stored tables
 _HPX29 = "hpx29"
 
-#: The column of the rows that has the name of their file, its number and ``FILE_SUFFIX``
+#: Column of the rows with the name of their file: its number and ``FILE_SUFFIX``
 FILE_COLUMN = "__file"
 FILE_SUFFIX = ".parquet"
 
-#: How ClickHouse reads the files: the gateway tries again itself, and waits for its storage; a file that is missing is
-#: an error, and so is a NULL in a column without NULLs. (No file lacks a column: each is the one that was checked when
-#: it was attached.) Columns less than 128 kB apart are read at once, for a request costs as much
+#: How ClickHouse reads the files. The gateway itself repeats requests and waits for its storage. A missing file is an
+#: error, and so is a NULL in a column without NULLs. (No file lacks a column: each file is the version that was checked
+#: when the table was attached.) Columns less than 128 kB apart are read together, because a request costs as much
 _SETTINGS = {
     "http_skip_not_found_url_for_globs": 0,
     "http_max_tries": 2,
@@ -58,7 +58,7 @@ class AttachedFile(NamedTuple):
 
 
 class PinnedFile(NamedTuple):
-    """Another file of the catalogue. Its attributes are those of ``AttachedFile``."""
+    """Another file of the catalogue, with attributes as in ``AttachedFile``."""
 
     path: str
     size: int
@@ -89,7 +89,7 @@ class AttachedColumn:
 
     @property
     def sql(self) -> str:
-        """SQL of the value in the type of the table; it fails on a value that has none."""
+        """The SQL of the value in the type of the table; it fails for a value that cannot be converted."""
         read = quote_identifier(self.file_name)
         if self.type == self.read_type:
             return read
@@ -107,15 +107,15 @@ class Attachment:
     address
         The folder that was attached.
     columns
-        Those of the table, in its order.
+        The columns of the table, in order.
     index_column
         The column of the files with the HEALPix index of order 29; '' if it is computed from the position.
     position
-        Names of the table's longitude and latitude; None if it has no position, and then no index.
+        Names of the table's longitude and latitude; None if it has no position and thus no index.
     files
         In their order on the sky; pixels do not overlap.
     properties_file
-        The properties of the catalogue, which are written again when it changes; None if they are not known.
+        The properties of the catalogue, which are rewritten when it changes; None if they are unknown.
     """
 
     address: str
@@ -146,7 +146,7 @@ class Attachment:
 
     @property
     def index_sql(self) -> str:
-        """SQL of the index of order 29; '' if the table has no position."""
+        """The SQL of the index of order 29; '' if the table has no position."""
         if self.position is None:
             return ""
         if self.index_column:
@@ -157,11 +157,11 @@ class Attachment:
 
     @property
     def key(self) -> str:
-        """A text that changes with every file, column and place."""
+        """A text that changes with every file, column and address."""
         return hashlib.sha256(self.to_document().encode()).hexdigest()[:32]
 
     def find_files(self, ranges: NDArray[np.int64]) -> tuple[int, ...]:
-        """Return the numbers of the files that may have rows in ``ranges`` of order 29: half-open, sorted, apart."""
+        """Return the numbers of the files that may have rows in ranges of order 29 (half-open, sorted, apart)."""
         if not len(ranges):
             return ()
         first = np.searchsorted(ranges[:, 1], self._borders[:, 0], side="right")
@@ -170,21 +170,29 @@ class Attachment:
         return tuple(np.flatnonzero(is_before & (starts < self._borders[:, 1])).tolist())
 
     def find_file_borders(self, cells: Iterable[int]) -> tuple[int, ...]:
-        """Return for each of ascending ``cells`` of order 29 the first cell of the file that begins there or after it.
+        """Return the first cells of the files that start at given cells or are the next to start after them.
 
-        Without duplicates, and without cells after the last file.
+        Parameters
+        ----------
+        cells : iterable of int
+            Cells of order 29, ascending.
+
+        Returns
+        -------
+        tuple of int
+            Without duplicates. There is no cell for ``cells`` after the start of the last file.
         """
         begins = self._borders[:, 0]
-        places = np.unique(np.searchsorted(begins, np.fromiter(cells, np.int64)))  # of equal ones the first
-        return tuple(begins[places[places < len(begins)]].tolist())
+        begin_indexes = np.unique(np.searchsorted(begins, np.fromiter(cells, np.int64)))  # the first of equal cells
+        return tuple(begins[begin_indexes[begin_indexes < len(begins)]].tolist())
 
     def list_borders(self) -> tuple[int, list[list[int]]]:
-        """Return the order of the smallest pixel, and of that order the first cells of all files and their ends."""
+        """Return the order of the smallest pixel, and the first and end cells of all files at this order."""
         order = max(file.pixel.order for file in self.files)
         return order, (self._borders.T >> 2 * (ORDER - order)).tolist()
 
     def to_document(self) -> str:
-        """Return the JSON document for the log of the catalogue."""
+        """Return the JSON document for the catalogue log."""
         content = {
             "address": self.address,
             "columns": [asdict(column) for column in self.columns],
@@ -197,6 +205,7 @@ class Attachment:
 
     @classmethod
     def from_document(cls, document: str) -> Attachment:
+        """Return the attachment that ``to_document`` has written."""
         found = json.loads(document)
         return cls(
             found["address"],
@@ -210,11 +219,12 @@ class Attachment:
 
 @dataclass(frozen=True, slots=True)
 class AttachedRows:
-    """Rows of an attached table, as a query reads them.
+    """The rows of an attached table that a query reads.
 
     Attributes
     ----------
     attachment
+        The files and columns of the table.
     root
         The address from which the engine reads the files: file ``n`` is at ``root/n.parquet``.
     numbers
@@ -226,7 +236,7 @@ class AttachedRows:
     numbers: tuple[int, ...] | None = None
 
     def choose_files(self, ranges: NDArray[np.int64]) -> AttachedRows:
-        """Return the rows of those files that may have some in these ranges of order 29 (``Attachment.find_files``)."""
+        """Return the rows of the files that may have rows in ranges of order 29 (``Attachment.find_files``)."""
         found = self.attachment.find_files(ranges)
         if self.numbers is not None:
             found = tuple(sorted({*found} & {*self.numbers}))
@@ -259,7 +269,7 @@ class AttachedRows:
 
 
 def _name_numbers(numbers: Sequence[int]) -> str:
-    """Return ClickHouse's pattern of ascending numbers, which cannot have ranges within a list."""
+    """Return ClickHouse's glob pattern for ascending numbers; a list in it cannot contain ranges."""
     first, last = numbers[0], numbers[-1]
     if len(numbers) == 1:
         return str(first)

@@ -1,7 +1,7 @@
-"""What is wrong with a HATS catalogue."""
+"""The error for HATS catalogues that cannot be used."""
 
 from __future__ import annotations
 
 
 class HatsError(ValueError):
-    """A HATS catalogue that cannot be used. The message names the file, what is wrong and what was expected."""
+    """A HATS catalogue cannot be used. The message names the file, the problem and what was expected."""

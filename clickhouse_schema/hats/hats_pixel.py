@@ -1,4 +1,4 @@
-"""The pixel of a HATS partition, and the names of its files."""
+"""The pixel of a HATS partition, and the paths of its files."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from typing import NamedTuple
 
 from clickhouse_schema.healpix import ORDER
 
-#: The folder of the partitions in a catalogue
+#: Folder of the partitions in a catalogue
 DATASET = "dataset"
 
-#: Column of the HEALPix index of order 29 in the files
+#: Column with the HEALPix index of order 29 in the files
 SPATIAL_INDEX = "_healpix_29"
 
 #: Pixels of one folder
@@ -20,7 +20,7 @@ _PATH = re.compile(r"(?:^|/)Norder=(\d{1,2})/Dir=(\d{1,19})/Npix=(\d{1,19})(?:\.
 
 
 class HatsPixel(NamedTuple):
-    """A HEALPix pixel in NESTED order. Pixels sort by order, then number; ``first_cell`` is their order on the sky."""
+    """A HEALPix pixel (NESTED). Pixels sort by order, then number; ``first_cell`` sorts them along the sky."""
 
     order: int
     number: int
@@ -36,19 +36,19 @@ class HatsPixel(NamedTuple):
         return (self.number + 1) << 2 * (ORDER - self.order)
 
     def contains(self, other: HatsPixel) -> bool:
-        """Tell whether ``other`` lies in it, or is the same."""
+        """Whether ``other`` is in this pixel, or is the same pixel."""
         return self.first_cell <= other.first_cell and other.end_cell <= self.end_cell
 
     def build_path(self, suffix: str = ".parquet") -> str:
-        """Return the path of its file below the catalogue; of its folder for ``suffix`` '/'."""
+        """Return the path of its file below the catalogue, or of its folder if ``suffix`` is '/'."""
         folder = self.number // _FOLDER_PIXELS * _FOLDER_PIXELS
         return f"{DATASET}/Norder={self.order}/Dir={folder}/Npix={self.number}{suffix}"
 
 
 def parse_path(path: str) -> HatsPixel | None:
-    """Return the pixel that a path of a file names; None for other files.
+    """Return the pixel that the path of a file names; None for other files.
 
-    Only a path in its one right form names a pixel: ``Norder``, ``Dir`` and ``Npix`` agree and exist on the sky.
+    A path names a pixel only if ``Norder``, ``Dir`` and ``Npix`` are consistent and the pixel exists on the sky.
     """
     found = _PATH.search(path)
     if not found:

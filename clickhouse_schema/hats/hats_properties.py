@@ -1,6 +1,6 @@
-"""``hats.properties`` and ``collection.properties``: what a catalogue says of itself.
+"""``hats.properties`` and ``collection.properties``, in which a catalogue describes itself.
 
-The keys are those of the IVOA Note "HATS" 1.0; the files are Java properties in UTF-8.
+The IVOA Note "HATS" 1.0 defines the keys; the files are Java properties in UTF-8.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationEr
 from clickhouse_schema.hats.hats_error import HatsError
 from clickhouse_schema.hats.hats_pixel import SPATIAL_INDEX
 
-#: The file of a catalogue, a margin cache or an index, and the name that readers before 2025 look for
+#: The file of a catalogue, a margin cache or an index, and the name that readers from before 2025 look for
 CATALOG_FILES = ("hats.properties", "properties")
 
 #: The file of a collection
@@ -34,15 +34,25 @@ Words = Annotated[tuple[str, ...], BeforeValidator(_split_words)]
 
 
 class _Properties(BaseModel):
-    """Properties by their keys in the files; further keys are kept."""
+    """Properties with their keys in the files as aliases; other keys are kept."""
 
     model_config = ConfigDict(extra="allow", frozen=True, populate_by_name=True)
 
     @classmethod
     def read(cls, text: str, path: str) -> Self:
-        """Return the properties of a file; one without a value counts as missing.
+        """Return the properties of a file; a property without a value counts as missing.
 
-        ``path``: name of the file for messages. Raises ``HatsError``.
+        Parameters
+        ----------
+        text : str
+            Content of the file.
+        path : str
+            Name of the file for messages.
+
+        Raises
+        ------
+        HatsError
+            If a property is missing or has a wrong value.
         """
         try:
             found = {key: value for key, value in parse_properties(text).items() if value}
@@ -132,7 +142,7 @@ def parse_properties(text: str) -> dict[str, str]:
             continue
         matched = _LINE.fullmatch(stripped)
         if not matched:
-            raise HatsError(f"{stripped[:60]!r} is no property: a line is key=value")
+            raise HatsError(f"{stripped[:60]!r} is not a property: write key=value on each line")
         found[_unescape(matched[1])] = _unescape(matched[2])
     return found
 

@@ -20,39 +20,47 @@ def write_partition_info(pixels: Iterable[HatsPixel]) -> str:
 
 
 def read_partition_info(text: str) -> list[HatsPixel]:
-    """Return the pixels in their order on the sky. Further columns, as older versions of HATS wrote, are ignored.
+    """Return the pixels in their order on the sky.
+
+    Other columns, which older versions of HATS wrote, are ignored.
+
+    Parameters
+    ----------
+    text : str
+        Content of the file.
 
     Raises
     ------
     HatsError
-        A line is no pixel, or two pixels overlap.
+        If a line is not a pixel, or if two pixels overlap.
     """
     try:
         header, *rows = list(csv.reader(text.splitlines())) or [[]]
     except csv.Error as error:
-        raise HatsError(f"{FILE_NAME} is no CSV: {error}") from None
+        raise HatsError(f"{FILE_NAME} is not CSV: {error}") from None
     header = [name.strip() for name in header]
     if not {"Norder", "Npix"} <= {*header}:
         raise HatsError(f"{FILE_NAME} has no columns Norder and Npix: its first line is {','.join(header)[:80]!r}")
-    places = header.index("Norder"), header.index("Npix")
+    indexes = header.index("Norder"), header.index("Npix")
     pixels = sorted(
-        (_read_pixel(row, places, line) for line, row in enumerate(rows, 2) if row), key=lambda pixel: pixel.first_cell
+        (_read_pixel(row, indexes, line) for line, row in enumerate(rows, 2) if row), key=lambda pixel: pixel.first_cell
     )
     for pixel, following in pairwise(pixels):
         if following.first_cell < pixel.end_cell:
             raise HatsError(
-                f"{FILE_NAME}: pixels {tuple(pixel)} and {tuple(following)} overlap, so that rows would be there twice"
+                f"{FILE_NAME}: pixels {tuple(pixel)} and {tuple(following)} overlap, so the catalogue would have rows"
+                " twice"
             )
     return pixels
 
 
-def _read_pixel(row: list[str], places: tuple[int, int], line: int) -> HatsPixel:
+def _read_pixel(row: list[str], indexes: tuple[int, int], line: int) -> HatsPixel:
     try:
-        order, number = (int(row[place]) for place in places)
+        order, number = (int(row[index]) for index in indexes)
     except (IndexError, ValueError):
-        raise HatsError(f"{FILE_NAME}, line {line}: {','.join(row)[:80]!r} is no pair of whole numbers") from None
+        raise HatsError(f"{FILE_NAME}, line {line}: {','.join(row)[:80]!r} is not a pair of whole numbers") from None
     if not 0 <= order <= ORDER:
-        raise HatsError(f"{FILE_NAME}, line {line}: the order is {order}, orders are 0 to {ORDER}")
+        raise HatsError(f"{FILE_NAME}, line {line}: the order is {order}, but orders are from 0 to {ORDER}")
     if not 0 <= number < 12 << 2 * order:
         raise HatsError(f"{FILE_NAME}, line {line}: pixel {number} is not on the sky at order {order}")
     return HatsPixel(order, number)

@@ -1,4 +1,4 @@
-"""Which pixels a catalogue is partitioned into: the rule of hats-import, with its defaults, for counts of rows."""
+"""Into which pixels a catalogue is partitioned: the rule of hats-import, with its defaults, applied to row counts."""
 
 from __future__ import annotations
 
@@ -16,20 +16,22 @@ def choose_partitions(
     max_rows: int = MAX_PARTITION_ROWS,
     lowest_order: int = 0,
 ) -> dict[HatsPixel, int]:
-    """Return the pixels of the partitions with their rows, in their order on the sky.
+    """Return the pixels of the partitions with their row counts, in their order on the sky.
 
-    The smallest partitions are pixels of the first order at which none has more than ``max_rows`` rows. Each partition
-    is the largest pixel around them that has at most so many rows, in at least two of its quarters: a pixel whose rows
-    are all in one quarter is not the partition, but the quarter is (``drop_empty_siblings``). Pixels without rows are
-    left out. A pixel of ``order`` with more rows is a partition all the same: the caller counts at a higher order to
-    avoid it.
+    The smallest partitions are pixels of the lowest order at which no pixel has more than ``max_rows`` rows. Each
+    partition is the largest pixel around them that has at most this many rows, in at least two of its quarters: if all
+    rows of a pixel are in one quarter, the quarter is the partition instead (``drop_empty_siblings``). Pixels without
+    rows are left out. A pixel of ``order`` is a partition even if it has more rows: the caller counts at a higher order
+    to avoid this.
 
     Parameters
     ----------
     order : int
+        The order at which rows were counted.
     cells, rows : numpy.ndarray, shape (n,)
-        Cells of ``order`` with rows, ascending, and the rows of each.
+        Cells of ``order`` that have rows, ascending, and the number of rows in each.
     max_rows : int
+        Maximum number of rows of a partition.
     lowest_order : int
         No partition is larger than a pixel of this order.
     """

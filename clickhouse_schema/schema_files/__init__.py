@@ -1,1 +1,1 @@
-"""Schema files: YAML with Felis' keys to the model and back."""
+"""Schema files: conversion of YAML with the keys of Felis to the model and back."""

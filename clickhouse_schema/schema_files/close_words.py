@@ -1,4 +1,4 @@
-"""Suggestions for words that are misspelt."""
+"""Suggestions for misspelt words."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The lines of a schema file that define columns, for messages that arise long after the file was read."""
+"""The lines of a schema file that define columns, for messages long after the file was read."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from clickhouse_schema.schema_files.schema_document import read_schema_file
 
 
 def find_column_lines(path: Path, table: str) -> dict[str, str]:
-    """Return ``FILE:LINE`` of each column of a table, by names. Raises ``SchemaError``."""
+    """Return ``FILE:LINE`` of each column of a table, by name. Raises ``SchemaError``."""
     document = read_schema_file(path, str(path))
     data = include_columns(document, path).data
     found: dict[str, str] = {}

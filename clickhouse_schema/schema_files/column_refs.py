@@ -1,7 +1,8 @@
 """Columns that a table takes from other schema files: Felis' ``resources`` and ``columnRefs``.
 
-A resource lies in the folder of the file that names it, or below: a schema file from elsewhere can make a service
-neither read other files of the machine nor send requests. A column keeps the lines of the file that defines it.
+A resource must be in the folder of the file that names it, or below: so a schema file from someone else cannot make a
+service read other files of the machine or send requests. Problems of a column have the lines of the file that defines
+it.
 """
 
 from __future__ import annotations
@@ -17,20 +18,20 @@ from clickhouse_schema.schema_files.schema_document import read_schema_file
 from clickhouse_schema.schema_files.yaml_document import Document
 from clickhouse_schema.schema_problem import Problem, SchemaError, YamlPath
 
-#: Files that one schema file may name, and those that these name.
+#: Maximum number of files that a schema file takes columns from, directly or through other files
 _MAX_RESOURCES = 32
 
-#: Keys of a column that a reference may replace.
+#: Keys of a column that a reference may replace
 _OVERRIDES = ("datatype", "length", "description", "nullable", "tap:principal", "tap:column_index")
 
 _REF_KEYS = ("ref_name", "overrides")
 
 
 class IncompleteTable(NamedTuple):
-    """A table at ``place`` in the data whose ``columns`` are in a missing file, ``uri``, which ``path`` names."""
+    """A table at ``table_path`` of the data whose ``columns`` are in a missing file, ``uri``, which ``path`` names."""
 
     name: str
-    place: YamlPath
+    table_path: YamlPath
     columns: tuple[str, ...]
     uri: str
     path: YamlPath
@@ -45,14 +46,21 @@ class Included(NamedTuple):
 
 
 def include_columns(document: Document, path: Path | None, *, partial: bool = False) -> Included:
-    """Return the data of ``document`` with definitions for references to columns, and the problems found.
+    """Replace references to columns of other files by definitions.
 
     Parameters
     ----------
-    path
-        Where the document lies; None if it is no file, and so has no resources.
-    partial
+    document : Document
+        The document with the references.
+    path : Path or None
+        The file of the document; None if it is not in a file and thus has no resources.
+    partial : bool
         Return tables as incomplete, instead of a problem, if a resource is missing.
+
+    Returns
+    -------
+    Included
+        The data of the document with definitions, and the problems found.
     """
     return _include(document, path, _Files(), partial)
 
@@ -66,7 +74,7 @@ class _Definition(NamedTuple):
 
 @dataclass
 class _Resource:
-    """A resource whose own references are replaced."""
+    """A resource in which references are already replaced."""
 
     document: Document
     data: dict[str, Any]
@@ -93,16 +101,16 @@ class _Files:
     """The resources that were read, and the files whose references are being replaced."""
 
     known: dict[Path, _Resource] = field(default_factory=dict)
-    begun: list[Path] = field(default_factory=list)
+    open_files: list[Path] = field(default_factory=list)
 
     def read(self, folder: Path, name: str) -> _Resource:
         """Read a resource. Raises ``SchemaError``."""
         path = _find_file(folder, name)
-        if path in self.begun:
-            raise SchemaError([f"{name} takes columns from the file that it gives columns: remove one reference"])
+        if path in self.open_files:
+            raise SchemaError([f"{name} itself takes columns from this file: remove one of the references"])
         if path not in self.known:
-            if len(self.known) + len(self.begun) > _MAX_RESOURCES:
-                raise SchemaError([f"more than {_MAX_RESOURCES} files: join some of the resources"])
+            if len(self.known) + len(self.open_files) > _MAX_RESOURCES:
+                raise SchemaError([f"more than {_MAX_RESOURCES} files: combine some of the resources"])
             document = read_schema_file(path, str(folder / name))
             included = _include(document, path, self)
             if included.problems:
@@ -117,20 +125,20 @@ class _MissingFile(SchemaError):
 
 def _find_file(folder: Path, name: str) -> Path:
     if "://" in name:
-        raise SchemaError([f"{name} is not a file: download it into the folder of this file, and write its name"])
+        raise SchemaError([f"{name} is not a file: download it to the folder of this file, and write its name"])
     path = (folder / name).resolve()
     if not path.is_relative_to(folder.resolve()):
         raise SchemaError([f"{name} is not in the folder of this file: copy it there, and write its name"])
     if not path.is_file():
-        raise _MissingFile([f"{name} is missing: copy it into the folder of this file"])
+        raise _MissingFile([f"{name} is missing: copy it to the folder of this file"])
     return path
 
 
 def _include(document: Document, path: Path | None, files: _Files, partial: bool = False) -> Included:
     inclusion = _Inclusion(document, path, files, partial)
-    files.begun.append(path.resolve() if path else Path())
+    files.open_files.append(path.resolve() if path else Path())
     data = inclusion.make_data()
-    files.begun.pop()
+    files.open_files.pop()
     return Included(data, inclusion.problems, inclusion.incomplete)
 
 
@@ -163,7 +171,7 @@ class _Inclusion:
             if not (isinstance(entry, dict) and isinstance(entry.get("uri"), str) and len(entry) == 1):
                 self._report(path, f"the resource {name} must have one key, uri: the name of a schema file")
             elif self._path is None:
-                self._report(path, "only a schema file can have resources: they lie in its folder")
+                self._report(path, "only a schema file can have resources: they are in its folder")
             else:
                 self._read_resource(name, self._path.parent, entry["uri"])
 
@@ -178,17 +186,17 @@ class _Inclusion:
                 self._report(("resources", name, "uri"), f"the resource {name}: {reason}")
 
     def _complete_tables(self, tables: list[Any]) -> Iterator[Any]:
-        """Yield the tables with all their columns, those with missing ones last."""
+        """Yield the tables with all their columns; tables with missing columns come last."""
         ordered = sorted(enumerate(tables), key=lambda entry: self._lacks_columns(entry[1]))
         self._order = [written for written, _ in ordered]
         for i, (_, table) in enumerate(ordered):
             self._record_origin(("tables", i), ("tables", i))
             yield self._complete_table(table, ("tables", i))
 
-    def _record_origin(self, place: YamlPath, path: YamlPath) -> None:
-        """Note that what is at ``place`` of the new data comes from ``path``, where ``tables`` are in the new order."""
+    def _record_origin(self, new_path: YamlPath, path: YamlPath) -> None:
+        """Note that the element ``new_path`` of the new data comes from ``path``, with ``tables`` in the new order."""
         table = self._order[int(path[1])]
-        self._document.record_origin(place, self._document, ("tables", table, *path[2:]))
+        self._document.record_origin(new_path, self._document, ("tables", table, *path[2:]))
 
     def _lacks_columns(self, table: Any) -> bool:
         if not isinstance(table, dict) or not isinstance(table.get("columns", []), list):
@@ -197,7 +205,7 @@ class _Inclusion:
         return isinstance(refs, dict) and not self._missing.keys().isdisjoint(refs)
 
     def _complete_table(self, table: Any, path: YamlPath) -> Any:
-        """Return the table with the columns to which it refers after its own; ``path``: its place in the new data."""
+        """Return the table with the columns to which it refers after its own; ``path`` is its path in the new data."""
         if not isinstance(table, dict) or table.get("columnRefs") is None:
             return table
         made = {key: value for key, value in table.items() if key != "columnRefs"}
@@ -243,14 +251,14 @@ class _Inclusion:
                 else:
                     yield _Reference(name, definition, resource.document, ref, (*at, name))
 
-    def _build_column(self, table: dict[str, Any], ref: _Reference, place: YamlPath) -> dict[str, Any]:
-        """Return the definition under its name in the table, which is at ``place`` in the new data."""
+    def _build_column(self, table: dict[str, Any], ref: _Reference, new_path: YamlPath) -> dict[str, Any]:
+        """Return the definition under its name in the table, which is at ``new_path`` of the new data."""
         keys = {key: value for key, value in ref.definition.keys.items() if key != "@id"} | {"name": ref.name}
         keys |= _make_id(table, ref.name)
-        self._document.record_origin(place, ref.document, ref.definition.path)
-        self._record_origin((*place, "name"), ref.path)
+        self._document.record_origin(new_path, ref.document, ref.definition.path)
+        self._record_origin((*new_path, "name"), ref.path)
         for key, value in self._iterate_overrides(ref.keys, ref.path):
-            self._record_origin((*place, key), (*ref.path, "overrides", key))
+            self._record_origin((*new_path, key), (*ref.path, "overrides", key))
             if value is None:
                 keys.pop(key, None)
             else:
@@ -270,7 +278,7 @@ class _Inclusion:
                 self._report((*path, "overrides", key), f"{key!r} cannot be replaced: {known}")
 
     def _iterate_mapping(self, value: Any, path: YamlPath) -> Iterator[tuple[str, Any]]:
-        """Iterate over a mapping; one without a value is empty."""
+        """Iterate over a mapping; a key without a value is an empty mapping."""
         if isinstance(value, dict):
             yield from value.items()
         elif value is not None:
@@ -281,7 +289,7 @@ class _Inclusion:
 
 
 def _make_id(table: dict[str, Any], name: str) -> dict[str, str]:
-    """Return the ``@id`` of a column that is taken from another file, below the table's; a table may have none."""
+    """Return the ``@id`` of a column from another file, which extends the table's; {} if the table has none."""
     return {"@id": f"{table['@id']}.{name}"} if isinstance(table.get("@id"), str) else {}
 
 

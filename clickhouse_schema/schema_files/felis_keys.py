@@ -1,6 +1,6 @@
-"""Felis' keys and spellings that the model does not have: replaced, or left out with a note.
+"""Replaces keys and spellings of Felis that the model does not have, or leaves them out with a note.
 
-Works on the raw document, before its keys and types are checked; anything malformed is left for that check.
+This works on the raw document, before its keys and types are checked; anything malformed is left for that check.
 https://felis.lsst.io/user-guide/model.html describes the keys.
 """
 
@@ -22,7 +22,7 @@ from clickhouse_schema.vounit import normalise_unit
 
 _PLAIN = "the file is read as YAML, not as JSON-LD"
 
-#: Keys that have no effect here, and why.
+#: Keys that have no effect here, and why
 _IGNORED: dict[type[StrictModel], dict[str, str]] = {
     Schema: {"@context": _PLAIN, "@type": _PLAIN},
     Table: {"@type": _PLAIN},
@@ -37,14 +37,14 @@ _IGNORED: dict[type[StrictModel], dict[str, str]] = {
     ),
 }
 
-#: Prefixes of the keys that the model has.
+#: Prefixes of the keys that the model has
 _OWN_PREFIXES = ("fits:", "ivoa:", "skyhouse:", "tap:", "votable:")
 _FOREIGN_KEY = re.compile(r"[A-Za-z][\w.-]*:[^:]+")
 
-#: Keys that must have a value.
+#: Keys that must have a value
 _FILLED = ("name", "datatype", "columns", "tables", "nullable", "@type", "referencedColumns")
 
-#: The lists below each model.
+#: The lists of models in each model
 _PARTS: dict[type[StrictModel], dict[str, type[StrictModel]]] = {
     Schema: {"tables": Table},
     Table: {"columns": Column, "constraints": ForeignKey},
@@ -53,20 +53,20 @@ _PARTS: dict[type[StrictModel], dict[str, type[StrictModel]]] = {
 _MICROSECONDS = 6
 _OTHER_VERSIONS = ("compatible", "read_compatible")
 
-#: Texts with a maximal length, by their Felis datatypes.
+#: Felis datatypes of texts with a maximum length
 _LIMITED = frozenset(word for word, datatype in FELIS.items() if datatype in TEXT) - {"timestamp"}
 
-#: Digits of a text that can be an integer.
+#: Maximum number of digits of a text that can be an integer
 _MAX_DIGITS = 40
 
-#: Numbers as texts; True: whole ones.
+#: Numbers in texts; True: whole numbers
 _NUMBER = {True: re.compile(r"[+-]?[0-9]+"), False: re.compile(r"[+-]?[0-9.]+([eE][+-]?[0-9]+)?")}
 
 
 def simplify_keys(data: dict[str, Any]) -> tuple[dict[str, Any], list[Problem], list[Problem]]:
-    """Return the document with the model's keys, problems, and notes about what was left out.
+    """Return the document with the keys of the model, problems, and notes about what was left out.
 
-    Lists become tuples, as the model has them.
+    Lists become tuples, as in the model.
     """
     simplifier = _Simplifier(data)
     return simplifier.simplify_mapping(data, (), Schema), simplifier.problems, simplifier.notes
@@ -108,7 +108,7 @@ class _Simplifier:
         return tuple(self.simplify_mapping(entry, (*path, i), model) for i, entry in enumerate(value))
 
     def _simplify_schema(self, schema: dict[str, Any], path: YamlPath) -> None:
-        """Take the current version of a mapping of versions."""
+        """Use the current version in a mapping of versions."""
         version = schema.get("version")
         if not isinstance(version, dict):
             return
@@ -123,7 +123,7 @@ class _Simplifier:
         schema["version"] = version.get("current", "")
 
     def _simplify_table(self, table: dict[str, Any], path: YamlPath) -> None:
-        """Take the schema's name from that of the table, and types of the standard for columns without one."""
+        """Remove the schema from the table's name, and use the types of ObsCore for columns without a type."""
         name = table.get("name")
         if isinstance(name, str) and isinstance(self._schema, str) and name.startswith(f"{self._schema}."):
             table["name"] = name.removeprefix(f"{self._schema}.")
@@ -135,7 +135,7 @@ class _Simplifier:
             standard = obscore.DATATYPES.get(str(column.get("name"))) if isinstance(column, dict) else None
             if standard is not None and "datatype" not in column:
                 column["datatype"] = standard
-                self._note((*path, "columns", i), "the key 'datatype' is missing: that of ObsCore 1.1 is taken")
+                self._note((*path, "columns", i), "the key 'datatype' is missing: the datatype of ObsCore 1.1 is used")
 
     def _simplify_column(self, column: dict[str, Any], path: YamlPath) -> None:
         for key in ("tap:principal", "tap:std"):
@@ -146,7 +146,7 @@ class _Simplifier:
         self._join_units(column, path)
 
     def _simplify_precision(self, column: dict[str, Any], path: YamlPath) -> None:
-        """Timestamps have microseconds, so up to 6 digits are kept as they are said."""
+        """Remove the precision; timestamps have microseconds, which is enough for up to 6 digits."""
         if "precision" not in column:
             return
         precision = column.pop("precision")
@@ -172,7 +172,7 @@ class _Simplifier:
             self._report((*path, "votable:arraysize"), f"votable:arraysize {size!r} contradicts length {length}")
 
     def _join_units(self, column: dict[str, Any], path: YamlPath) -> None:
-        """Replace ``fits:tunit``, Felis' other key for the unit."""
+        """Replace ``fits:tunit``, the other key of Felis for the unit."""
         if "fits:tunit" not in column:
             return
         fits, at = _strip(column.pop("fits:tunit")), (*path, "fits:tunit")
@@ -217,7 +217,7 @@ def _freeze(value: Any) -> Any:
 
 @lru_cache(maxsize=1024)
 def _find_disuse(key: str, model: type[StrictModel]) -> str | None:
-    """Return why a key has no effect; None if it is the model's, or may be meant as one."""
+    """Return why a key has no effect; None if it is a key of the model, or may be meant as one."""
     if key in _IGNORED.get(model, ()):
         return _IGNORED[model][key]
     if key.startswith(_OWN_PREFIXES) or not _FOREIGN_KEY.fullmatch(key):
@@ -228,7 +228,7 @@ def _find_disuse(key: str, model: type[StrictModel]) -> str | None:
 
 
 def _can_be(value: Any, datatype: str) -> bool:
-    """Whether a default is one of a VOTable datatype; ``'0'`` is a number."""
+    """Whether a default can have a VOTable datatype; ``'0'`` can be a number."""
     if datatype in TEXT or not datatype:
         return not isinstance(value, list | dict)
     if datatype == "boolean":

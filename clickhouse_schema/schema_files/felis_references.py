@@ -1,7 +1,7 @@
-"""Felis' references to columns by ``@id``, replaced by names; a column without ``@id`` has ``#table.column``.
+"""Replaces references to columns by ``@id`` with names; a column without ``@id`` has the id ``#table.column``.
 
 Constraints other than foreign keys, groups of columns and indexes are left out, after their references are checked.
-Works on the raw document, before its keys and types are checked; anything malformed is left for that check.
+This works on the raw document, before its keys and types are checked; anything malformed is left for that check.
 """
 
 from __future__ import annotations
@@ -16,23 +16,26 @@ from clickhouse_schema.schema_problem import Problem, YamlPath
 _FOREIGN_KEY = "ForeignKey"
 _CONSTRAINTS = (_FOREIGN_KEY, "Unique", "Check")
 
-#: What an ignored constraint says.
+#: The key that an ignored constraint must have
 _NEEDED = {"Unique": "columns", "Check": "expression"}
 
-#: References that get a suggestion: each compares thousands of words.
+#: Maximum number of suggestions: each compares thousands of words
 _MAX_HINTS = 20
 
 
 class ColumnTarget(NamedTuple):
+    """The column to which a reference leads."""
+
     table: str
     column: str
 
 
 def default_id(table: str, column: str) -> str:
+    """Return the id of a column that has no ``@id``."""
     return f"#{table}.{column}"
 
 
-#: Lists of a table that name columns and have no effect, and why.
+#: Lists of a table that name columns and have no effect, and why
 _UNUSED_LISTS = {
     "indexes": "skyhouse:layout determines the indexes",
     "columnGroups": "TAP does not publish groups of columns",
@@ -40,7 +43,7 @@ _UNUSED_LISTS = {
 
 
 class Resolved(NamedTuple):
-    """A document with names for ids. ``moved``: where a constraint was before others were left out."""
+    """A document with names instead of ids. ``moved``: the paths of constraints before others were left out."""
 
     data: dict[str, Any]
     problems: list[Problem]
@@ -54,7 +57,7 @@ class Resolved(NamedTuple):
 
 
 def resolve_references(data: dict[str, Any]) -> Resolved:
-    """Replace ids by names, and leave out what is not used."""
+    """Replace ids with names, and leave out what is not used."""
     resolver = _Resolver(data)
     tables = tuple(resolver.resolve_table(table, path) for table, path in _iterate_entries(data, "tables", ()))
     made = data | {"tables": tables} if isinstance(data.get("tables"), tuple) else data
@@ -112,7 +115,7 @@ class _Resolver:
         return made
 
     def _resolve_primary_key(self, value: Any, table: dict[str, Any], path: YamlPath) -> Any:
-        """Return the names of its columns, without those that are reported."""
+        """Return the names of its columns, without the names that are reported as problems."""
         names = self._resolve_own_columns(value, table, path)
         if not isinstance(names, tuple):
             return names
@@ -142,7 +145,7 @@ class _Resolver:
             self.notes.append(Problem(path, f"a {kind} constraint needs the key {key!r}"))
 
     def _is_left_out(self, kind: Any, path: YamlPath) -> bool:
-        """Whether a constraint is of another kind than a foreign key, and not misspelt."""
+        """Whether a constraint is not a foreign key, and not misspelt."""
         if not isinstance(kind, str) or not kind:
             self.problems.append(Problem(path, f"a constraint needs '@type': {', '.join(_CONSTRAINTS)}"))
             return False
@@ -169,18 +172,18 @@ class _Resolver:
             made["referencedTable"] = targets[0].table if targets else ""
             made["referencedColumns"] = tuple(target.column for target in targets)
             if len({target.table for target in targets if target.column}) > 1:
-                message = "referencedColumns are in more than one table: a key refers to one"
+                message = "referencedColumns are in more than one table: a key refers to one table"
                 self.problems.append(Problem((*path, "referencedColumns"), message))
         return made
 
     def _check_own_columns(self, entry: Any, table: dict[str, Any], path: YamlPath) -> None:
-        """Note the references of an ignored entry to columns that the table does not have."""
+        """Add notes about the references of an ignored entry to columns that the table does not have."""
         columns = entry.get("columns") if isinstance(entry, dict) else None
         texts = tuple(column for column in columns if isinstance(column, str)) if isinstance(columns, tuple) else ()
         self.notes += self._find_own_columns(texts, table, (*path, "columns"))[1]
 
     def _resolve_own_columns(self, value: Any, table: dict[str, Any], path: YamlPath) -> Any:
-        """Return the names of the table's own columns for their ids or names; a single one needs no brackets."""
+        """Return the names of the table's own columns, given by ids or names; a single one needs no brackets."""
         refs = (value,) if isinstance(value, str) else value
         if not isinstance(refs, tuple):
             return value
@@ -206,7 +209,7 @@ class _Resolver:
         return tuple(made), problems
 
     def _resolve_target(self, ref: Any, path: YamlPath) -> ColumnTarget:
-        """Return the referenced ``schema.table`` and column; tables of other files need ``schema.table.column``."""
+        """Return the referenced ``schema.table`` and column; a table in another file needs ``schema.table.column``."""
         if isinstance(ref, str) and ref in self._ids:
             target = self._ids[ref]
             return ColumnTarget(f"{self._schema}.{target.table}", target.column)

@@ -1,4 +1,4 @@
-"""Tables that take columns from a missing file: a plan leaves them out, and says so."""
+"""Tables that take columns from a missing file: a plan leaves them out and reports them."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ _MAX_NAMES = 5
 
 
 def drop_last_tables(data: dict[str, Any], incomplete: Sequence[IncompleteTable]) -> dict[str, Any]:
-    """Return the data without the incomplete tables, which are its last."""
-    count = len({table.place for table in incomplete})
+    """Return the data without the incomplete tables, which are the last tables."""
+    count = len({table.table_path for table in incomplete})
     return data | {"tables": data["tables"][:-count]} if count else data
 
 
@@ -26,7 +26,7 @@ def find_missing_resources(incomplete: Sequence[IncompleteTable]) -> Iterator[Pr
         names = [table.name for table in tables]
         more = f" and {len(names) - _MAX_NAMES:,} more" if len(names) > _MAX_NAMES else ""
         left_out = f"these tables with {columns:,} of its columns are left out: {', '.join(names[:_MAX_NAMES])}{more}"
-        yield Problem(path, f"{uri} is missing: copy it into the folder of this file; {left_out}")
+        yield Problem(path, f"{uri} is missing: copy it to the folder of this file; {left_out}")
 
 
 def _get_resource(table: IncompleteTable) -> tuple[tuple[str | int, ...], str]:

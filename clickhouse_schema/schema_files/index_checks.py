@@ -1,4 +1,4 @@
-"""Contradictions in the id and the indexes of a layout."""
+"""Checks the id and the indexes of a layout for contradictions."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from clickhouse_schema.table_index import TableIndex, is_searchable
 
 
 def find_index_problems(table: Table, path: YamlPath) -> Iterator[Problem]:
-    """Find contradictions; ``path`` is that of the layout."""
+    """Find contradictions; ``path`` is the path of the layout."""
     layout = table.layout
     for name in layout.id:
         yield from _find_column_problems(table, name, "an id must be a number or a text", (*path, "id"))
     for i, index in enumerate(layout.indexes):
         at: YamlPath = (*path, "indexes", i)
-        hint = "a text index is of a text" if not index.is_sorted else "an index needs numbers or texts"
+        hint = "a text index needs a text" if not index.is_sorted else "an index needs numbers or texts"
         for name in index.columns:
             yield from _find_column_problems(table, name, hint, at)
         yield from _find_kind_problems(table, index, at)
@@ -42,27 +42,29 @@ def _find_kind_problems(table: Table, index: TableIndex, path: YamlPath) -> Iter
         if column is None or column.type.is_array:
             continue
         if has_cover(column.type):
-            yield Problem(path, f"the column {name} holds shapes, which have an index already: leave it out")
+            yield Problem(path, f"the column {name} contains shapes, which already have an index: leave it out")
         elif not index.is_sorted and not is_searchable(column.type):
-            yield Problem(path, f"the column {name} is {column.type.adql}: a text index is of a text")
+            yield Problem(path, f"the column {name} is {column.type.adql}: a text index needs a text")
 
 
-def _find_superfluous_index(table: Table, place: int, path: YamlPath) -> Iterator[Problem]:
-    """Find an index that another one, or the id, replaces."""
+def _find_superfluous_index(table: Table, index_number: int, path: YamlPath) -> Iterator[Problem]:
+    """Find an index that is superfluous because of another index or the id."""
     layout = table.layout
-    index = layout.indexes[place]
-    if index in layout.indexes[:place]:
+    index = layout.indexes[index_number]
+    if index in layout.indexes[:index_number]:
         yield Problem(path, f"the index {index} occurs twice: remove one")
         return
     if not index.is_sorted:
         return
     if layout.id and index.columns[: len(layout.id)] == layout.id:
-        message = f"the index {index} begins with the id ({', '.join(layout.id)}), which finds its row alone: remove it"
+        names = ", ".join(layout.id)
+        message = f"the index {index} starts with the id ({names}), which already identifies a row: remove the index"
         yield Problem(path, message)
         return
     longer = (columns for columns in layout.sorted_columns if columns != index.columns)
     for columns in longer:
         if columns[: len(index.columns)] == index.columns:
             what = "the id" if columns == layout.id else "the index"
-            yield Problem(path, f"{what} {', '.join(columns)} begins with {index}, and serves for it: remove {index}")
+            message = f"{what} {', '.join(columns)} starts with {index}, so it has the same effect: remove {index}"
+            yield Problem(path, message)
             return

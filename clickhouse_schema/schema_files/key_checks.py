@@ -1,4 +1,4 @@
-"""The keys and types of a schema document, with messages for those that are wrong."""
+"""Checks the keys and types of a schema document."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _EXPECTED = {
 
 
 def validate_schema(data: dict[str, Any], problems: list[Problem]) -> Schema | None:
-    """Return the model of the document; None after adding to ``problems``."""
+    """Return the model of the document; None if there are problems, which are added to ``problems``."""
     try:
         return Schema.model_validate(data, by_alias=True, by_name=False)
     except ValidationError as error:
@@ -36,7 +36,7 @@ def validate_schema(data: dict[str, Any], problems: list[Problem]) -> Schema | N
 
 
 def _is_consequence(detail: ErrorDetails) -> bool:
-    """Whether a list is too short only because its entries are faulty, which is reported already."""
+    """Whether a list is too short only because its entries are wrong, which is already reported."""
     return detail["type"] == "too_short" and len(detail["input"]) >= detail["ctx"]["min_length"]
 
 

@@ -1,4 +1,4 @@
-"""The keys that a schema file may have, by the models that they describe."""
+"""The keys that a schema file may have, by model."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from clickhouse_schema.schema_model import Column, Example, ForeignKey, Layout, 
 from clickhouse_schema.schema_problem import YamlPath
 from clickhouse_schema.strict_model import StrictModel
 
-#: The models of the lists and mappings under these keys.
+#: The models of the lists and mappings under these keys
 MODELS: Mapping[str, type[StrictModel]] = {
     "tables": Table,
     "columns": Column,
@@ -28,7 +28,7 @@ MODELS: Mapping[str, type[StrictModel]] = {
     "inputParams": InputParam,
 }
 
-#: Keys of files that the model has not, and those of the model that files have not.
+#: Keys of files that are not in the model, and keys of the model that are not in files
 _MORE: Mapping[type[StrictModel], tuple[str, ...]] = {
     Schema: ("resources",),
     Table: ("columnRefs", "columnGroups", "indexes"),
@@ -40,7 +40,7 @@ _DERIVED = frozenset({"referencedTable"})
 
 @cache
 def list_keys(model: type[StrictModel]) -> tuple[str, ...]:
-    """Return the keys that the file has for a model."""
+    """Return the keys that a file may have for a model."""
     own = (field.serialization_alias or name for name, field in model.model_fields.items())
     return (*(key for key in own if key not in _DERIVED), *_MORE.get(model, ()))
 

@@ -1,4 +1,4 @@
-"""Contradictions in the names of objects that a table declares."""
+"""Checks the columns with names of objects for contradictions."""
 
 from __future__ import annotations
 
@@ -10,9 +10,11 @@ from clickhouse_schema.schema_problem import Problem, YamlPath
 
 
 def find_names_problems(table: Table, path: YamlPath) -> Iterator[Problem]:
-    """Find contradictions; ``path`` is that of the list."""
+    """Find contradictions; ``path`` is the path of the list."""
     if table.names and not table.layout.position:
-        yield Problem(path, "names are looked up for positions: name the columns of the position in skyhouse:layout")
+        yield Problem(
+            path, "names are looked up to find positions: name the columns of the position in skyhouse:layout"
+        )
     for i, name in enumerate(table.names):
         column = find_column(table, name.column)
         at: YamlPath = (*path, i)
@@ -23,9 +25,7 @@ def find_names_problems(table: Table, path: YamlPath) -> Iterator[Problem]:
         elif not (column.type.is_text or column.type.is_integer) or column.type.is_timestamp:
             yield Problem(at, f"the column {name.column} is {column.type.adql}: names are texts or whole numbers")
         elif column.type.is_integer and not name.prefix:
-            message = (
-                f"the column {name.column} is a number, which is no name: write {{column: {name.column}, prefix: HIP}}"
-            )
+            message = f"the column {name.column} is a number, not a name: write {{column: {name.column}, prefix: HIP}}"
             yield Problem(at, message)
         elif column.type.is_integer and name.separator:
             yield Problem(at, f"the column {name.column} is a number: a separator is for texts with several names")

@@ -17,10 +17,10 @@ def format_problems(document: Document, problems: Iterable[Problem]) -> list[str
 
 
 def format_notes(document: Document, notes: Iterable[Problem]) -> list[str]:
-    """Return a line for each kind of note: one that holds for several places has their count and the next lines."""
+    """Return a line for each kind of note; a note for several lines has their count and the next line numbers."""
     lines: dict[tuple[str, str], list[int]] = {}
     for note in document.sort_problems(notes):
-        source, line = document.find_place(note.path)
+        source, line = document.find_location(note.path)
         lines.setdefault((source, note.message), []).append(line)
     return [f"{source}:{found[0]}: {message}{_count(found)}" for (source, message), found in lines.items()]
 

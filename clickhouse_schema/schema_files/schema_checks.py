@@ -1,4 +1,4 @@
-"""Contradictions between the valid parts of a schema: names, layout, links, keys."""
+"""Checks the valid parts of a schema for contradictions: names, layout, links, keys."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from clickhouse_schema.schema_problem import Problem, YamlPath
 from clickhouse_schema.ucd_words import find_ucd_problem
 from clickhouse_schema.vounit import normalise_unit
 
-#: Databases of ClickHouse, of Skyhouse and of the standard, and the schema of user tables.
+#: Databases of ClickHouse, of Skyhouse and of the standard, and the schema of user tables
 RESERVED_SCHEMAS = frozenset(
     {
         *("system", "information_schema", "default", "tap_upload", "tap_schema", "mydb"),
@@ -26,18 +26,18 @@ RESERVED_SCHEMAS = frozenset(
     }
 )
 
-#: The schemas of tables that users share: ``mydb_USER``.
+#: The schemas of tables that users share: ``mydb_USER``
 _RESERVED_BEGINNING = "mydb_"
 
-#: Suffixes of tables that belong to a table: unfinished loads, and its parts on a cluster.
+#: Suffixes of tables that belong to a table: unfinished loads, and its parts on a cluster
 _RESERVED_ENDING = re.compile(
     r"__((loading|new|append|moved|homes|(local|overlap)(_rows)?|margin)|(in)?[0-9]+(_[0-9]+)?)$", re.I
 )
 
-#: Column names that ClickHouse refuses.
+#: Column names that ClickHouse rejects
 UNSTORABLE = frozenset({"_block_number", "_block_offset", "_row_exists"})
 
-#: Columns that the storage adds, and virtual columns of ClickHouse.
+#: Columns that the storage adds, and virtual columns of ClickHouse
 _RESERVED_COLUMNS = frozenset(
     {"hpx29", "_part", "_part_index", "_part_uuid", "_part_offset", "_part_starting_offset", "_part_data_version"}
     | {"_partition_id", "_partition_value", "_sample_factor", "_table", "_database", "_row_exists", "_shard_num"}
@@ -46,7 +46,7 @@ _RESERVED_COLUMNS = frozenset(
 
 
 def find_problems(schema: Schema) -> list[Problem]:
-    """Find all contradictions in ``schema``; paths are those of its YAML."""
+    """Find all contradictions in a schema; paths are paths of its YAML."""
     problems = list(_find_schema_problems(schema))
     for i, table in enumerate(schema.tables):
         path: YamlPath = ("tables", i)
@@ -61,12 +61,12 @@ def find_problems(schema: Schema) -> list[Problem]:
 
 
 def find_doubts(schema: Schema) -> Iterator[Problem]:
-    """Find what may be meant, but is said in two ways; paths are those of the YAML."""
+    """Find what is probably a mistake but not a contradiction; paths are paths of the YAML."""
     for i, table in enumerate(schema.tables):
         primary, own = {*table.primary_key}, {*table.layout.id}
         if primary and own and not (primary <= own or own <= primary):
             names, others = ", ".join(table.primary_key), ", ".join(table.layout.id)
-            message = f"primaryKey is {names}, but the id of skyhouse:layout {others}: both identify a row"
+            message = f"primaryKey is {names}, but the id of skyhouse:layout is {others}: both identify a row"
             yield Problem(("tables", i, "primaryKey"), message)
 
 
@@ -119,7 +119,7 @@ def is_reserved_column(name: str) -> bool:
 
 
 def _find_repeated_names(what: str, named: Iterable[tuple[str, YamlPath]]) -> Iterator[Problem]:
-    """Find names that are equal without case: ADQL's regular identifiers could not distinguish them."""
+    """Find names that differ only in case: ADQL's regular identifiers could not distinguish them."""
     first: dict[str, str] = {}
     for name, path in named:
         if name.lower() in first:
@@ -138,7 +138,9 @@ def _find_layout_problems(table: Table, path: YamlPath) -> Iterator[Problem]:
         hint = f": did you mean {close[0]}?" if close else " among its constraints"
         yield Problem((*path, "parent"), f"the table {table.name} has no foreign key {layout.parent}{hint}")
     if layout.parent and layout.everywhere:
-        message = "everywhere contradicts parent: a whole table on each server is not sharded; remove one of them"
+        message = (
+            "everywhere contradicts parent: a table that is whole on each server is not sharded; remove one of them"
+        )
         yield Problem((*path, "everywhere"), message)
     yield from _find_time_problems(table, path)
     if layout.row_store:
@@ -155,20 +157,20 @@ def _find_versions_problems(table: Table, versions: Versions, path: YamlPath) ->
             yield missing_column_problem(table, name, (*path, "key"))
         elif column.nullable or column.type.is_array:
             reason = "is an array" if column.type.is_array else "may be NULL: it needs nullable: false"
-            yield Problem((*path, "key"), f"the column {name} names what a row is a version of, but {reason}")
+            yield Problem((*path, "key"), f"the column {name} is in the key of versions, but {reason}")
     column = find_column(table, versions.by)
     if column is None:
         yield missing_column_problem(table, versions.by, (*path, "by"))
     elif column.type.is_array or not (column.type.is_numeric or column.type.is_text or column.type.is_timestamp):
         kind = column.type.adql
-        yield Problem((*path, "by"), f"the column {versions.by} is {kind}, by which versions have no order")
+        yield Problem((*path, "by"), f"the column {versions.by} is {kind}: versions cannot be ordered by it")
     if versions.by in versions.key:
         yield Problem((*path, "by"), f"{versions.by} is in the key: versions of one key must differ in it")
     if table.layout.id and {*table.layout.id} <= {*versions.key}:
         wanted = ", ".join(dict.fromkeys([*versions.key, versions.by]))
         yield Problem(
             (*path, "key"),
-            f"the id of {table.name} has only columns of the key, so a key has one row: make the id [{wanted}]",
+            f"the id of {table.name} has only columns of the key, so each key has one row: change the id to [{wanted}]",
         )
 
 
@@ -181,9 +183,7 @@ def _find_match_problems(table: Table, path: YamlPath) -> Iterator[Problem]:
             yield Problem((*path, side), f"the table {table.name} has no foreign key {name} among its constraints")
     present = {column.name for column in table.columns}
     if missing := [name for name in MATCH_COLUMNS if name not in present]:
-        message = (
-            f"the kept match {table.name} has no column {', '.join(missing)}: skyhouse match make makes such tables"
-        )
+        message = f"the kept match {table.name} has no column {', '.join(missing)}: create it with skyhouse match make"
         yield Problem(path, message)
 
 
@@ -191,7 +191,7 @@ def _find_row_store_problems(table: Table, path: YamlPath) -> Iterator[Problem]:
     if not table.layout.id:
         yield Problem(path, "row_store is for look-ups by id: name the columns that identify a row in id")
     if len(table.columns) > MAX_ROW_COLUMNS:
-        count = f"{len(table.columns):,} columns, and at most {MAX_ROW_COLUMNS:,} fit into a row store"
+        count = f"{len(table.columns):,} columns, but a row store can have at most {MAX_ROW_COLUMNS:,}"
         yield Problem(path, f"the table {table.name} has {count}: leave row_store out")
     wide = max(table.columns, key=lambda column: column.type.min_bytes)
     if sum(column.type.min_bytes for column in table.columns) > MAX_FIXED_BYTES:
@@ -199,7 +199,7 @@ def _find_row_store_problems(table: Table, path: YamlPath) -> Iterator[Problem]:
         yield Problem(
             path,
             f"the rows of {table.name} are too wide for a row store ({size}, at most {MAX_FIXED_BYTES:,} in all): "
-            "leave row_store out, or put such arrays into a table of their own",
+            "leave row_store out, or put such arrays into a separate table",
         )
 
 
@@ -213,7 +213,7 @@ def _find_time_problems(table: Table, path: YamlPath) -> Iterator[Problem]:
             yield missing_column_problem(table, layout.time, (*path, "time"))
         elif not (column.type.is_numeric or column.type.is_timestamp):
             kind = column.type.adql
-            yield Problem((*path, "time"), f"the time column {layout.time} is {kind}, neither number nor timestamp")
+            yield Problem((*path, "time"), f"the time column {layout.time} is {kind}: it must be a number or timestamp")
 
 
 def _find_position_problems(table: Table, position: tuple[str, str], path: YamlPath) -> Iterator[Problem]:
@@ -259,8 +259,8 @@ def _find_service_problems(table: Table, service: Service, path: YamlPath) -> It
 
 def _find_key_problems(schema: Schema, table: Table, key: ForeignKey, path: YamlPath) -> Iterator[Problem]:
     if len(key.columns) != len(key.referenced_columns):
-        counts = f"{len(key.columns)} columns refer to {len(key.referenced_columns)}"
-        yield Problem((*path, "columns"), f"the key {key.name} is uneven: {counts}")
+        counts = f"{len(key.columns)} columns but refers to {len(key.referenced_columns)}"
+        yield Problem((*path, "columns"), f"the key {key.name} has {counts}")
         return
     target = _find_referenced_table(schema, key)
     if target is None:
@@ -277,7 +277,7 @@ def _find_key_problems(schema: Schema, table: Table, key: ForeignKey, path: Yaml
 
 
 def _find_parent_problems(schema: Schema, table: Table, path: YamlPath) -> Iterator[Problem]:
-    """Check that a child's rows can be where its parent's are; a load checks a parent in another schema."""
+    """Check that rows can be on the shards of their parents; for a parent in another schema, a load checks this."""
     key = table.parent_key
     parent = _find_referenced_table(schema, key) if key else None
     if key is None or parent is None:

@@ -1,4 +1,4 @@
-"""The YAML documents of schema files, of bounded size."""
+"""Reads the YAML documents of schema files, of limited size."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 from clickhouse_schema.schema_files.yaml_document import Document, read_document
 from clickhouse_schema.schema_problem import SchemaError
 
-#: A table of 5,000 columns takes about 1 MB; a data file passed by mistake is larger than this.
+#: A table of 5,000 columns takes about 1 MB; data files passed by mistake are larger than this
 MAX_BYTES = 8_000_000
 
 

@@ -1,4 +1,4 @@
-"""Units of a schema as VOUnits, and its UCDs as UCD1+, as far as possible."""
+"""Converts the units of a schema to VOUnits, and removes invalid UCDs."""
 
 from __future__ import annotations
 
@@ -10,7 +10,10 @@ from clickhouse_schema.vounit import normalise_unit
 
 
 def normalise_schema(schema: Schema, document: Document, notes: list[Problem]) -> Schema:
-    """Return the schema with VOUnits and UCD1+ as far as possible; an id is the primary key if there is none."""
+    """Return the schema with VOUnits where possible and without invalid UCDs.
+
+    A layout without an id gets the primary key as its id.
+    """
     tables = []
     for i, table in enumerate(schema.tables):
         columns = tuple(

@@ -1,6 +1,6 @@
-"""YAML read as plain data with line numbers; without aliases, tags, duplicate keys and deep nesting.
+"""Reads YAML as plain data with line numbers; without aliases, tags, duplicate keys and deep nesting.
 
-A few aliases can make a file of kilobytes fill the memory.
+With a few aliases, a file of kilobytes can fill the memory.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import yaml
 
 from clickhouse_schema.schema_problem import Problem, SchemaError, YamlPath
 
-#: PyYAML's wheels have the reader in C (ten times faster), other builds may not.
+#: PyYAML's wheels have the reader in C (ten times faster); other builds may not have it
 _Loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 _MAX_DEPTH = 16
@@ -23,7 +23,7 @@ _TEXT = frozenset({"tag:yaml.org,2002:str", "tag:yaml.org,2002:timestamp"})
 _PLAIN = frozenset(f"tag:yaml.org,2002:{name}" for name in ("int", "float", "bool", "null"))
 
 
-class Place(NamedTuple):
+class Location(NamedTuple):
     """A line of a file; lines count from 1."""
 
     source: str
@@ -32,7 +32,7 @@ class Place(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Document:
-    """``data`` consists of dict, list, str, int, float, bool and None; ``source`` names it in messages."""
+    """``data`` consists of dict, list, str, int, float, bool and None; ``source`` is its name in messages."""
 
     source: str
     data: Any
@@ -44,19 +44,20 @@ class Document:
         return self._find_lines()
 
     def record_origin(self, path: YamlPath, document: Document, origin: YamlPath) -> None:
-        """Note that what is at ``path`` after changes of the data was written at ``origin`` of ``document``."""
+        """Note that the element that is now at ``path`` was written at ``origin`` of ``document``."""
         self._origins[path] = (document, origin)
 
     def has_path(self, path: YamlPath) -> bool:
+        """Whether the file has an element at ``path``."""
         document, written = self._trace_path(path)
         return written in document._lines
 
-    def find_place(self, path: YamlPath) -> Place:
-        """Return the place of ``path``, or of the nearest enclosing element."""
+    def find_location(self, path: YamlPath) -> Location:
+        """Return the location of ``path``, or of the nearest enclosing element."""
         document, written = self._trace_path(path)
         while written not in document._lines:
             written = written[:-1]
-        return Place(document.source, document._lines[written])
+        return Location(document.source, document._lines[written])
 
     def _trace_path(self, path: YamlPath) -> tuple[Document, YamlPath]:
         """Return the document in which ``path`` was written, and its path there."""
@@ -69,7 +70,7 @@ class Document:
 
     def format_location(self, path: YamlPath) -> str:
         """Return ``FILE:LINE`` of ``path``."""
-        source, line = self.find_place(path)
+        source, line = self.find_location(path)
         return f"{source}:{line}"
 
     def format_problem(self, problem: Problem) -> str:
@@ -77,32 +78,32 @@ class Document:
         return f"{self.format_location(problem.path)}: {problem.message}"
 
     def sort_problems(self, problems: Iterable[Problem]) -> list[Problem]:
-        """Return the problems by lines, those in other files last."""
+        """Return the problems sorted by line, problems in other files last."""
 
-        def key(problem: Problem) -> tuple[bool, Place]:
-            place = self.find_place(problem.path)
-            return place.source != self.source, place
+        def key(problem: Problem) -> tuple[bool, Location]:
+            location = self.find_location(problem.path)
+            return location.source != self.source, location
 
         return sorted(problems, key=key)
 
 
 def build_document(data: Any, source: str, write: Callable[[], str]) -> Document:
-    """Return a document whose text nobody has written yet.
+    """Return a document from data; its text is written only if lines are needed.
 
     Parameters
     ----------
-    data
+    data : Any
         Dict, list, str, int, float, bool and None.
-    source
-        Names the document in messages.
-    write
-        Returns the YAML of ``data``, to which the lines in messages refer; called if there is a message.
+    source : str
+        Name of the document in messages.
+    write : callable
+        Returns the YAML of ``data``, to which the line numbers in messages refer; called if there is a message.
     """
     return Document(source, data, lambda: read_document(write(), source)._lines)
 
 
 def read_document(text: str, source: str) -> Document:
-    """Read the single document in ``text``. Raises ``SchemaError``."""
+    """Read the only document in a text. Raises ``SchemaError``."""
     try:
         return _Reader(text, source).read_document()
     except yaml.MarkedYAMLError as error:
@@ -118,7 +119,7 @@ def _get_event_line(event: Any) -> int:
 
 
 def _check_size(value: Any) -> Any:
-    """Return a value unless it is a number that Python cannot write. Raises ``ValueError``."""
+    """Return a value. Raises ``ValueError`` if it is a number that is too large for Python to write."""
     if isinstance(value, int) and value.bit_length() > _MAX_BITS:
         raise ValueError(f"an integer of {value.bit_length()} bits")
     return value
@@ -139,7 +140,7 @@ class _Reader:
         self._loader.get_event()
         if not self._loader.check_event(yaml.StreamEndEvent):
             raise self._build_error(
-                self._loader.get_event(), "a second YAML document: put each schema in a file of its own"
+                self._loader.get_event(), "a second YAML document: put each schema in a separate file"
             )
         return Document(self._source, data, lambda: self._lines)
 
@@ -149,7 +150,7 @@ class _Reader:
     def _read_value(self, event: Any, path: YamlPath) -> Any:
         self._lines.setdefault(path, _get_event_line(event))
         if len(path) > _MAX_DEPTH:
-            raise self._build_error(event, f"nested more than {_MAX_DEPTH} deep: no schema needs that")
+            raise self._build_error(event, f"nested more than {_MAX_DEPTH} levels deep: no schema needs that")
         if getattr(event, "anchor", None):
             raise self._build_error(
                 event, f"YAML anchors and aliases ({event.anchor}) are not supported: repeat the content"

@@ -1,8 +1,8 @@
 """Reads a schema file (YAML with Felis' keys) into the model.
 
-A file passes four steps: columns of other files are included, Felis' own keys are simplified, references by ``@id``
-become names, and the model checks keys and types. All faults are reported at once, as ``FILE:LINE: fault, and the way
-out``. What is left out, or cannot be published, is a warning.
+A file is read in four steps: columns of other files are included, keys of Felis are simplified, references by ``@id``
+are replaced with names, and the model checks keys and types. All errors are reported together, as ``FILE:LINE: problem:
+solution``. If something is left out or cannot be published, there is a warning.
 """
 
 from __future__ import annotations
@@ -28,9 +28,18 @@ _MAX_SHOWN = 20
 
 
 class Findings(NamedTuple):
-    """What a schema file says: lines as ``FILE:LINE: message``.
+    """The schema in a file, and messages about it as lines ``FILE:LINE: message``.
 
-    ``schema``: None if there are errors; without the tables of ``incomplete``.
+    Attributes
+    ----------
+    schema
+        None if there are errors; without the tables of ``incomplete``.
+    errors
+        Messages about what must be corrected.
+    warnings
+        Messages about what is left out or changed.
+    incomplete
+        Tables that take columns from missing files.
     """
 
     schema: Schema | None
@@ -39,7 +48,7 @@ class Findings(NamedTuple):
     incomplete: list[IncompleteTable]
 
     def require_schema(self, *, strict: bool = False) -> Schema:
-        """Return the schema; ``strict``: treat warnings as errors. Raises ``SchemaError``."""
+        """Return the schema; ``strict`` treats warnings as errors. Raises ``SchemaError`` if there are errors."""
         refused = self.errors + self.warnings if strict else self.errors
         if self.schema is None or refused:
             more = [f"... and {len(refused) - _MAX_SHOWN:,} more"] if len(refused) > _MAX_SHOWN else []
@@ -52,16 +61,16 @@ def read_schema(
 ) -> tuple[Schema, list[str]]:
     """Read a schema.
 
-    Units are rewritten as VOUnits; one that cannot be rewritten is kept with a warning. An invalid UCD1+ is dropped
-    with a warning. A table's id is its primary key if the layout names none.
+    Units are converted to VOUnits; a unit that cannot be converted is kept with a warning. An invalid UCD is removed
+    with a warning. A table's id is its primary key if the layout has no id.
 
     Parameters
     ----------
-    content
+    content : str, Path or Document
         YAML text, the path of a file, or a document.
-    source
+    source : str, optional
         Name of a text in messages.
-    strict
+    strict : bool
         Treat warnings as errors.
 
     Returns
@@ -72,7 +81,7 @@ def read_schema(
     Raises
     ------
     SchemaError
-        Names each fault with its line.
+        If the schema has errors; the message names each error with its line.
     """
     found = check_schema(content, source)
     return found.require_schema(strict=strict), found.warnings
@@ -87,16 +96,21 @@ def _open_document(content: str | FilePath | Document, source: str) -> Document:
 
 
 def check_schema(content: str | FilePath | Document, source: str = "", *, partial: bool = False) -> Findings:
-    """Read a schema, and return everything that is to say about its file.
+    """Read a schema, and return it together with all messages about its file.
 
     Parameters
     ----------
-    content
+    content : str, Path or Document
         YAML text, the path of a file, or a document.
-    source
+    source : str, optional
         Name of a text in messages.
-    partial
-        Leave out the tables that take columns from a missing file, instead of an error.
+    partial : bool
+        Leave out tables that take columns from a missing file, instead of an error.
+
+    Returns
+    -------
+    Findings
+        The schema, and messages about errors and warnings.
 
     Raises
     ------
@@ -106,7 +120,7 @@ def check_schema(content: str | FilePath | Document, source: str = "", *, partia
     path = content if isinstance(content, FilePath) else None
     document = _open_document(content, source)
     included = include_columns(document, path, partial=partial)
-    if included.problems:  # without these columns, keys and indexes would seem to be faulty
+    if included.problems:  # without these columns, keys and indexes would seem to be wrong
         return Findings(None, format_problems(document, included.problems), [], [])
     simple, problems, notes = simplify_keys(included.data)
     resolved = resolve_references(simple)

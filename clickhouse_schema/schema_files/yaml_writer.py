@@ -1,4 +1,4 @@
-"""Writes the model as a schema file, which ``yaml_reader`` reads back unchanged."""
+"""Writes a schema as a file that ``yaml_reader`` reads back unchanged."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from clickhouse_schema.schema_model import ForeignKey, Schema, Table
 
 
 def schema_to_yaml(schema: Schema) -> str:
-    """Return the YAML of ``schema`` with Felis' keys, without default values."""
+    """Return the YAML of a schema with the keys of Felis, without default values."""
     document = schema.model_dump(mode="json", by_alias=True, exclude_defaults=True)
     for table, written in zip(schema.tables, document.get("tables", ()), strict=True):
         if table.keys:
@@ -20,7 +20,7 @@ def schema_to_yaml(schema: Schema) -> str:
 
 
 def document_to_yaml(document: dict[str, Any]) -> str:
-    """Return the YAML of a schema document, keys in their order."""
+    """Return the YAML of a schema document, with the keys in their order."""
     return yaml.dump(document, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=120)
 
 
@@ -45,7 +45,7 @@ def _get_column_id(table: Table, name: str) -> str:
 
 
 class _Dumper(yaml.SafeDumper):
-    """Writes no aliases, which the reader refuses."""
+    """Writes no aliases, which the reader rejects."""
 
     def ignore_aliases(self, _data: Any) -> bool:
         return True

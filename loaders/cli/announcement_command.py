@@ -21,7 +21,7 @@ from tap_service.storage.site_state import SiteStateUnavailable, open_site_state
 downtimes = typer.Typer(help="Announced downtimes.", no_args_is_help=True)
 notes = typer.Typer(help="Notes for users, on the portal and the landing page.", no_args_is_help=True)
 
-#: The service reads the announcements every second; then nothing starts any more.
+#: The service reads the announcements every second; after that, nothing new starts
 _SETTLING_SECONDS = 2.0
 _LOOK_SECONDS = 1.0
 
@@ -31,8 +31,8 @@ _NOTE_COLUMNS = ("note", "text")
 
 def drain_service(
     data: Data,
-    off: Annotated[bool, typer.Option("--off", help="Take queries and jobs again.")] = False,
-    note: Annotated[str, typer.Option(help="The reason, for users whose requests are refused.")] = "",
+    off: Annotated[bool, typer.Option("--off", help="Accept queries and jobs again.")] = False,
+    note: Annotated[str, typer.Option(help="The reason, for users whose requests are rejected.")] = "",
     no_wait: Annotated[bool, typer.Option("--no-wait", help="Do not wait until nothing runs.")] = False,
 ) -> None:
     """Accept no new work, also after a restart, and wait until nothing runs. Queued jobs stay queued."""

@@ -32,7 +32,7 @@ def block_address(
     file: File = None,
     reason: Annotated[str, typer.Option(help="The reason, for operators; clients do not see it.")] = "",
 ) -> None:
-    """Refuse requests from an address or a network with 403 and the contact; or list the blocked addresses."""
+    """Reject requests from an address or a network with 403 and the contact; or list the blocked addresses."""
     network = _parse_network(address) if address else None
     with _change_networks(data, file) as networks:
         if network is not None:

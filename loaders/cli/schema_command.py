@@ -36,7 +36,7 @@ def show_schema(
 
 @app.command("check")
 def check_schema(file: SchemaFile) -> None:
-    """Report everything that load, plan and apply would ignore, change or refuse; exit code 1 if there is any."""
+    """Report everything that load, plan and apply would ignore, change or reject; exit code 1 if there is any."""
     from clickhouse_schema.schema_files.yaml_reader import check_schema
     from clickhouse_schema.schema_problem import SchemaError
 

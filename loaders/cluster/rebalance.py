@@ -49,7 +49,7 @@ def report_shards(engine: Engine, shard_count: int, reporter: Reporter) -> None:
     Raises
     ------
     LoadError
-        This is no cluster, or it has fewer shards.
+        This is not a cluster, or it has fewer shards.
     """
     plan = ShardPlan(engine, shard_count)
     rows, sizes = plan.sum_weights("rows"), plan.sum_weights("bytes")

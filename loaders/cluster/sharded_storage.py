@@ -35,8 +35,8 @@ class _StoredTable:
         return f"{self.database}.{self.name}"
 
     @property
-    def way_out(self) -> str:
-        """The way out for a message about an unfinished load."""
+    def advice(self) -> str:
+        """What to do about an unfinished load, for a message."""
         if self.base_name.endswith(APPEND_SUFFIX):
             return "any load into the table finishes it"
         return "start it again" + ("" if self.entry else f", or skyhouse drop {self.qualified_name}")
@@ -63,11 +63,11 @@ def refuse_unfinished_loads(plan: ShardPlan) -> None:
         entry = found.entry
         is_staging = entry is not None and found.generation == plan.current.generation and found.number > entry.number
         if entry is None or is_staging:
-            raise LoadError(f"a load into {found.qualified_name} has not ended, so nothing was moved: {found.way_out}")
+            raise LoadError(f"a load into {found.qualified_name} has not ended, so nothing was moved: {found.advice}")
 
 
 def drop_other_generations(plan: ShardPlan, kept: Sharding) -> None:
-    """Drop the tables of all other shardings: earlier ones, and those of unfinished moves."""
+    """Drop the tables of all other shardings: earlier shardings and unfinished moves."""
     for found in _find_stored_tables(plan):
         if found.entry is not None and found.generation != kept.generation:
             plan.servers.execute_everywhere(*drop_sharded_sql(found.database, found.base_name, plan.topology))

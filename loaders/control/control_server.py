@@ -122,11 +122,11 @@ class ControlServer:
             if request.command in data_commands.COMMANDS or self._administration is not None:
                 return self._run_command(_limit_threads(request), reporter)
         except ValidationError as error:
-            _log.warning("a command was refused: %s", error)
+            _log.warning("rejected a command: %s", error)
         command = json.loads(line)["command"]
         reporter.message(
-            f"error: the service does not know {command}: it runs another version of Skyhouse than this command, "
-            f"{VERSION}; start it again"
+            f"error: the service does not know {command}: it runs Skyhouse {VERSION}, another version than this "
+            "command; restart the service"
         )
         return EXIT_FAILED
 

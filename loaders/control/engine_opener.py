@@ -35,7 +35,7 @@ def has_engine(data_path: Path) -> bool:
 def open_engine(data_path: Path, *, is_read_only: bool = False, lock: TextIO | None = None) -> Iterator[Engine]:
     """Open the engine of the settings or, without one, the embedded engine; close it at the end.
 
-    The catalogue is brought up to date. On a full disk it is not; the existing tables can still be read.
+    The catalogue is upgraded, except on a full disk, where the existing tables can still be read.
 
     Parameters
     ----------

@@ -1,1 +1,1 @@
-"""The demo's data and schema files: Tycho-2 bright stars and OpenNGC, each with its licence beside it."""
+"""The demo's data and schema files: Tycho-2 bright stars and OpenNGC, each with its licence."""

@@ -15,10 +15,10 @@ from loaders.load_error import LoadError
 from loaders.progress_reporter import Reporter
 from tap_service.hats.writing.catalogue_files import METADATA, Collection, write_collection_files
 
-#: Files whose footers are read at a time
+#: Number of files whose footers are read at a time
 _READERS = 8
 
-#: Faults that are reported one by one
+#: Maximum number of problems that are reported one by one
 _MAX_SHOWN = 10
 
 

@@ -1,1 +1,1 @@
-"""Mirrors: tables whose files, or pieces of rows, are fetched from their origin one by one."""
+"""Mirrors: tables whose files or pieces are fetched from their origin one by one."""

@@ -1,8 +1,8 @@
-"""Fetches one file of an origin: in ranges after an interruption, from its beginning if it has changed, and checked.
+"""Fetches one file of an origin and verifies it. After an interruption the rest is fetched, unless it has changed.
 
     NAME.part and NAME.part.json (its version) -> all bytes -> checksum -> fsync -> NAME
 
-A file without the suffix is complete, so a process that was killed goes on with what it has.
+A file without the suffix is complete, so a killed process continues with the bytes that it has.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _RANGE = re.compile(r"bytes (\d+)-\d+/(\d+)")
 
 
 class Download:
-    """The download of ``file`` to ``target``. ``check``: called now and then, raises to stop it."""
+    """The download of ``file`` to ``target``. ``check``: is called regularly, and raises to stop the download."""
 
     def __init__(self, client: OriginClient, file: OriginFile, target: Path, check: Callable[[], None]) -> None:
         self._client = client
@@ -41,12 +41,12 @@ class Download:
         self._check = check
 
     def fetch(self) -> str:
-        """Fetch what is missing; return the SHA-256 of the complete file.
+        """Fetch the missing bytes; return the SHA-256 of the complete file.
 
         Raises
         ------
         LoadError
-            It is not there, its sum stays wrong, or the disk has no room for it.
+            The file does not exist, its checksum stays wrong, or the disk has no space for it.
         OSError
         """
         if not self._target.exists():
@@ -54,7 +54,7 @@ class Download:
         return hash_file(self._target, "sha256", self._check)
 
     def forget(self) -> None:
-        """Delete what was fetched."""
+        """Delete the fetched bytes."""
         for path in (self._target, self._part, self._version_file):
             path.unlink(missing_ok=True)
 
@@ -67,9 +67,9 @@ class Download:
             self.forget()
             if attempt == _WRONG_SUMS:
                 raise LoadError(
-                    f"{self._file.address} has the {self._file.algorithm.upper()} sum {found}, where"
-                    f" {self._file.checksum} is published, also when it is fetched again. If the origin has changed its"
-                    " files, begin again with --restart"
+                    f"{self._file.address} has the {self._file.algorithm.upper()} sum {found} instead of the"
+                    f" published {self._file.checksum}, even when it is fetched again. If the origin has changed its"
+                    " files, start again with --restart"
                 )
         with self._part.open("rb") as file:
             os.fsync(file.fileno())
@@ -78,7 +78,7 @@ class Download:
         reach(Failpoint.MIRROR_FETCH)
 
     def _fetch_bytes(self) -> None:
-        """Fetch all bytes; go on as long as each series of attempts brings some."""
+        """Fetch all bytes; continue as long as each series of attempts fetches some."""
         while True:
             before = self._size
             try:
@@ -100,16 +100,16 @@ class Download:
             return
         headers = {"Range": f"bytes={have}-", "If-Range": version} if have else {}
         with self._client.stream("GET", self._file.address, headers, accepts=_ANSWERS) as answer:
-            if answer.status == _NO_RANGE:  # all bytes are here, and the origin has not sent their number
+            if answer.status == _NO_RANGE:  # all bytes are fetched, and the origin has not sent the size
                 self.forget()
-                raise OriginUnavailable(f"{self._file.address} sends no bytes from {have:,} on", 0)
+                raise OriginUnavailable(f"{self._file.address} sends no bytes after {have:,}", 0)
             start = have if _begins_at(answer, have) else 0
             total = self._start_version(answer, start)
             if total is not None:
                 require_room(self._target.parent, self._file.name, total - start)
             self._write_body(answer, start)
         if total is not None and self._size != total:
-            raise OriginUnavailable(f"{self._file.address} broke off after {self._size:,} of {total:,} bytes")
+            raise OriginUnavailable(f"{self._file.address} was interrupted after {self._size:,} of {total:,} bytes")
 
     def _write_body(self, answer: OriginAnswer, start: int) -> None:
         with self._part.open("r+b" if start else "wb") as part:
@@ -119,16 +119,16 @@ class Download:
                 self._check()
 
     def _read_version(self) -> tuple[str, int | None]:
-        """Return the version of which the part has bytes, and its size; '' if there is none."""
+        """Return the version of the fetched bytes, and its size; '' if there is none."""
         with suppress(OSError, ValueError, KeyError, TypeError):
             found = json.loads(self._version_file.read_text())
             return str(found["version"]), found["size"]
         return "", None
 
     def _start_version(self, answer: OriginAnswer, start: int) -> int | None:
-        """Record which version the part has from now on; return its size, None if the origin does not send it."""
+        """Record the version of the bytes to fetch; return its size, or None if the origin does not send it."""
         version = answer.headers.get("ETag", "")
-        if not version or version.startswith("W/"):  # a weak one is for no range (RFC 9110, section 13.1.5)
+        if not version or version.startswith("W/"):  # weak tags are not allowed for ranges (RFC 9110, section 13.1.5)
             version = answer.headers.get("Last-Modified", "")
         length = answer.headers.get("Content-Length", "")
         total = start + int(length) if re.fullmatch(r"\d{1,18}", length) else None
@@ -139,7 +139,7 @@ class Download:
 
 
 def hash_file(path: Path, algorithm: str, check: Callable[[], None]) -> str:
-    """Return the hexadecimal digest of a file; ``check`` is called now and then."""
+    """Return the hexadecimal digest of a file; ``check`` is called regularly."""
     digest = hashlib.new(algorithm, usedforsecurity=False)
     with path.open("rb") as file:
         while piece := file.read(1 << 20):
@@ -149,10 +149,10 @@ def hash_file(path: Path, algorithm: str, check: Callable[[], None]) -> str:
 
 
 def _begins_at(answer: OriginAnswer, start: int) -> bool:
-    """Whether the answer has the bytes from ``start``, of the same version. Raises ``OriginUnavailable`` for others."""
+    """Whether the answer has the bytes from ``start`` of the same version. Raises ``OriginUnavailable`` for others."""
     if answer.status != 206:
         return False
     found = _RANGE.fullmatch(answer.headers.get("Content-Range", ""))
     if found is None or int(found[1]) != start:
-        raise OriginUnavailable(f"{answer.address} sent other bytes than those from {start:,}")
+        raise OriginUnavailable(f"{answer.address} sent other bytes than the bytes from {start:,}")
     return True

@@ -1,4 +1,4 @@
-"""Fetching files in a thread of its own, a bounded number ahead of those that are loaded."""
+"""Fetches files in a separate thread, a limited number ahead of the files that are loaded."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ _Item = TypeVar("_Item")
 
 
 class FetchLimit:
-    """At most ``max_files`` fetched files are on the disk; ``stop`` ends the fetching."""
+    """Limits the number of fetched files on the disk. ``stop`` ends the fetching."""
 
     def __init__(self, max_files: int) -> None:
         self.max_files = max_files
-        self._room = threading.Semaphore(max_files)
+        self._slots = threading.Semaphore(max_files)
         self._is_stopped = threading.Event()
 
-    def take_room(self) -> None:
-        while not self._room.acquire(timeout=0.1):
+    def take_slot(self) -> None:
+        while not self._slots.acquire(timeout=0.1):
             self.check()
 
-    def give_room(self) -> None:
-        self._room.release()
+    def free_slot(self) -> None:
+        self._slots.release()
 
     def stop(self) -> None:
         self._is_stopped.set()
@@ -37,15 +37,13 @@ class FetchLimit:
 
 
 @contextmanager
-def fetch_ahead(
-    fetch: Callable[[int], _Item], positions: Iterable[int], limit: FetchLimit
-) -> Iterator[Iterator[_Item]]:
-    """Return what ``fetch`` makes of each position; who has taken it calls ``give_room`` when it is deleted."""
+def fetch_ahead(fetch: Callable[[int], _Item], indexes: Iterable[int], limit: FetchLimit) -> Iterator[Iterator[_Item]]:
+    """Yield the results of ``fetch`` for each index. The caller calls ``free_slot`` when it has deleted the files."""
 
     def fetch_all() -> Iterator[_Item]:
-        for position in positions:
-            limit.take_room()
-            yield fetch(position)
+        for index in indexes:
+            limit.take_slot()
+            yield fetch(index)
 
     with read_ahead(fetch_all(), limit.max_files) as found:
         try:

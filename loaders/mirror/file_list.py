@@ -1,4 +1,4 @@
-"""The files of an origin: by patterns, by lists, or by a file of their sums."""
+"""Lists the files of an origin: from patterns, from pages with links, or from a file of checksums."""
 
 from __future__ import annotations
 
@@ -14,23 +14,23 @@ from loaders.load_error import LoadError
 from loaders.mirror.recipe import RowOrigin
 from loaders.origin.origin_client import OriginAnswer, OriginClient, check_address
 
-#: Files of one mirror; the numbers of their chunks are below 2^32
+#: Maximum number of files of one mirror: the numbers of their chunks must be below 2^32
 MAX_FILES = 500_000
 _MAX_LIST_BYTES = 256 << 20
 
 _RANGE = re.compile(r"\{([0-9]+)\.\.([0-9]+)\}|\{([a-z])\.\.([a-z])\}")
 
-#: The lines of md5sum and its like, and those of BSD
+#: The lines of md5sum and similar programs, and of BSD's programs
 _SUM_LINE = re.compile(r"([0-9a-fA-F]+)\s+\*?(\S.*)")
 _BSD_LINE = re.compile(r"[A-Z0-9-]+ ?\((.+)\) ?= ?([0-9a-fA-F]+)")
 
-#: The algorithm of a sum by its hexadecimal digits
+#: The algorithm of a checksum by its number of hexadecimal digits
 _ALGORITHMS = {32: "md5", 40: "sha1", 64: "sha256", 128: "sha512"}
 
 
 @dataclass(frozen=True, slots=True)
 class OriginFile:
-    """A file. ``checksum``: hexadecimal, '' if the origin publishes none; ``algorithm``: its name in hashlib."""
+    """A file. ``checksum``: hexadecimal, '' if the origin publishes none; ``algorithm``: as in hashlib."""
 
     address: str
     checksum: str = ""
@@ -54,10 +54,10 @@ def list_origin_files(origin: RowOrigin, client: OriginClient) -> list[OriginFil
         listed = [(page, name) for page in pages for name in read_links(client.get(page, _read_text))]
         listed += [(origin.checksums, name) for name in sums] if not pages else []
         wanted = [each for each in listed if fnmatchcase(each[1].rpartition("/")[2], origin.match or "*")]
-        addresses = sorted({_join_name(place, name) for place, name in wanted})
+        addresses = sorted({_join_name(page, name) for page, name in wanted})
         if not addresses:
-            place = pages[0] if pages else origin.checksums
-            raise LoadError(f"{place} names no file like {origin.match or '*'}: correct match in the recipe")
+            source = pages[0] if pages else origin.checksums
+            raise LoadError(f"{source} names no file like {origin.match or '*'}: correct match in the recipe")
     if len(addresses) > MAX_FILES:
         raise LoadError(f"the recipe names {len(addresses):,} files; the limit is {MAX_FILES:,}")
     by_name = {name.rpartition("/")[2]: found for name, found in sums.items()}
@@ -65,16 +65,18 @@ def list_origin_files(origin: RowOrigin, client: OriginClient) -> list[OriginFil
     for file in files:
         check_address(file.address)
         if sums and not file.checksum:
-            raise LoadError(f"{origin.checksums} has no sum of {file.name}: correct files or checksums in the recipe")
+            raise LoadError(
+                f"{origin.checksums} has no checksum of {file.name}: correct files or checksums in the recipe"
+            )
     return files
 
 
 def expand_pattern(pattern: str) -> list[str]:
-    """Return the addresses that a pattern stands for, the last range first. Raises ``LoadError``."""
+    """Return the addresses that match a pattern, in order; the last range varies fastest. Raises ``LoadError``."""
     texts = _RANGE.split(pattern)
     fixed, ranges = texts[::5], [texts[i + 1 : i + 5] for i in range(0, len(texts) - 1, 5)]
     if "{" in "".join(fixed) or "}" in "".join(fixed):
-        raise LoadError(f"{pattern} has braces that are no range: write {{00..48}} or {{a..z}}")
+        raise LoadError(f"{pattern} has braces that are not a range: write {{00..48}} or {{a..z}}")
     choices = [_expand_range(pattern, *found) for found in ranges]
     count = 1
     for choice in choices:
@@ -93,7 +95,7 @@ def _expand_range(pattern: str, first: str | None, last: str | None, a: str | No
             raise LoadError(f"{pattern} stands for more than {MAX_FILES:,} files")
         found = [str(number).zfill(len(first)) for number in range(int(first), int(last) + 1)]
     if not found:
-        raise LoadError(f"{pattern} has a range that ends before it begins")
+        raise LoadError(f"{pattern} has a range that ends before it starts")
     return found
 
 
@@ -106,7 +108,7 @@ def _read_text(answer: OriginAnswer) -> str:
 
 
 def read_links(page: str) -> list[str]:
-    """Return the files to which a page of HTML links, relative to itself; links elsewhere are left out."""
+    """Return the relative links to files in a page of HTML; links to other folders are left out."""
     found: list[str] = []
 
     class Reader(HTMLParser):
@@ -120,7 +122,7 @@ def read_links(page: str) -> list[str]:
 
 
 def _read_sums(address: str, client: OriginClient) -> dict[str, str]:
-    """Return the sums by the names as they are written."""
+    """Return the checksums by the names in the file."""
 
     sums: dict[str, str] = {}
     for number, line in enumerate(client.get(address, _read_text).splitlines(), 1):

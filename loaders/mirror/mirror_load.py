@@ -1,4 +1,4 @@
-"""A mirror from its recipe to the published table, resumable at any point."""
+"""Mirrors a table, from the recipe to the published table; resumable at any point."""
 
 from __future__ import annotations
 
@@ -32,7 +32,18 @@ from tap_service.storage.engine.engine import Engine
 def mirror_table(
     engine: Engine, request: MirrorRequest, reporter: Reporter, patience: Patience = ORIGIN_PATIENCE
 ) -> None:
-    """Make a table of the files of an origin, or go on with a mirror that was stopped.
+    """Make a table of the files of an origin, or continue a stopped mirror.
+
+    Parameters
+    ----------
+    engine
+        The engine.
+    request
+        What to mirror.
+    reporter
+        Receives progress and messages; may stop the mirror.
+    patience
+        Timeouts and attempts of requests to the origin.
 
     Raises
     ------
@@ -94,13 +105,13 @@ def _load_plan(engine: Engine, task: MirrorTask, plan: Plan) -> None:
 
 
 def _choose_digest(plan: Plan, live: TableState | None) -> str:
-    """Return what identifies the rows of a plan; without a token, that of the live table if it has any."""
+    """Return the digest of the rows of a plan; without a token, the live table's digest if it has one."""
     digest = f"{_hash_plan(plan)}{plan.token}"
     known = (found for load in (live.loads if live else ()) for found in load.digests)
     return digest if plan.token else next((found for found in known if found.startswith(digest)), digest)
 
 
 def _hash_plan(plan: Plan) -> str:
-    """Return a hash of the request of a plan and the sums of its files."""
+    """Return a hash of the request of a plan and the checksums of its files."""
     lines = (f"{file.address}\t{file.checksum}\n" for file in plan.files)
     return hashlib.sha256(f"{plan.request}\n{''.join(lines)}".encode()).hexdigest()

@@ -1,4 +1,4 @@
-"""Where the rows of a mirror come from: pieces by their positions, each in one file or a few."""
+"""The origin of the rows of a mirror: numbered pieces, each in one or several files."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from loaders.origin.origin_client import OriginClient
 
 @dataclass(frozen=True, slots=True)
 class FetchedPiece:
-    """A piece on the disk. ``digest``: SHA-256 of its content."""
+    """A fetched piece. ``index``: counts from 0; ``digest``: SHA-256 of its content."""
 
-    position: int
+    index: int
     paths: tuple[Path, ...]
     digest: str
 
@@ -26,16 +26,16 @@ class FetchedPiece:
 
 
 class MirrorOrigin(Protocol):
-    """The pieces of a table. ``fetch`` is called on another thread than the rest."""
+    """The pieces of a table. ``fetch`` is called on another thread than the other methods."""
 
-    def get_name(self, position: int) -> str:
+    def get_name(self, index: int) -> str:
         """Return the address of a piece, for messages."""
 
-    def fetch(self, position: int, check: Callable[[], None]) -> FetchedPiece:
+    def fetch(self, index: int, check: Callable[[], None]) -> FetchedPiece:
         """Fetch a piece, or find it on the disk. Raises ``LoadError``."""
 
-    def forget(self, position: int) -> None:
-        """Delete what was fetched of a piece."""
+    def forget(self, index: int) -> None:
+        """Delete the fetched files of a piece."""
 
 
 class FileMirrorOrigin:
@@ -46,20 +46,20 @@ class FileMirrorOrigin:
         self._files = files
         self._folder = folder
 
-    def get_name(self, position: int) -> str:
-        return self._files[position].address
+    def get_name(self, index: int) -> str:
+        return self._files[index].address
 
-    def fetch(self, position: int, check: Callable[[], None]) -> FetchedPiece:
-        path = self._choose_path(position)
-        return FetchedPiece(position, (path,), self._open(position, check).fetch())
+    def fetch(self, index: int, check: Callable[[], None]) -> FetchedPiece:
+        path = self._choose_path(index)
+        return FetchedPiece(index, (path,), self._open(index, check).fetch())
 
-    def forget(self, position: int) -> None:
-        self._open(position, lambda: None).forget()
+    def forget(self, index: int) -> None:
+        self._open(index, lambda: None).forget()
 
-    def _open(self, position: int, check: Callable[[], None]) -> Download:
-        return Download(self._client, self._files[position], self._choose_path(position), check)
+    def _open(self, index: int, check: Callable[[], None]) -> Download:
+        return Download(self._client, self._files[index], self._choose_path(index), check)
 
-    def _choose_path(self, position: int) -> Path:
-        """Return the path of a file: its own name is the end, by which its format may be known."""
-        name = "".join(letter if letter.isalnum() or letter in "._-" else "_" for letter in self._files[position].name)
-        return self._folder / f"{position:06d}_{name[-150:]}"
+    def _choose_path(self, index: int) -> Path:
+        """Return the path of a file, which ends with its name at the origin, because that may show its format."""
+        name = "".join(letter if letter.isalnum() or letter in "._-" else "_" for letter in self._files[index].name)
+        return self._folder / f"{index:06d}_{name[-150:]}"

@@ -1,4 +1,4 @@
-"""The pieces of a mirror, one after the other: fetched ahead, loaded, and fetched again if they cannot be read."""
+"""Loads the pieces of a mirror in order. They are fetched ahead, and fetched again if they cannot be read."""
 
 from __future__ import annotations
 
@@ -16,13 +16,28 @@ LoadPiece = Callable[[FetchedPiece], int]
 
 def load_pieces(
     origin: MirrorOrigin,
-    positions: range,
+    indexes: range,
     load: LoadPiece,
     max_files: int,
     progress: MirrorProgress,
     reporter: Reporter,
 ) -> None:
-    """Fetch the pieces at ``positions`` and call ``load`` for each in turn, which returns its rows and deletes it.
+    """Fetch the pieces with some indexes, and load them in order.
+
+    Parameters
+    ----------
+    origin
+        Fetches the pieces.
+    indexes
+        The pieces to load.
+    load
+        Loads a piece, deletes its files, and returns the number of its rows.
+    max_files
+        Maximum number of fetched pieces on the disk.
+    progress
+        Is told about each loaded piece.
+    reporter
+        Receives messages; may stop the mirror.
 
     Raises
     ------
@@ -35,13 +50,13 @@ def load_pieces(
         limit.check()
         reporter.check()
 
-    def fetch(position: int) -> FetchedPiece:
-        return origin.fetch(position, check)
+    def fetch(index: int) -> FetchedPiece:
+        return origin.fetch(index, check)
 
-    with fetch_ahead(fetch, positions, limit) as pieces:
+    with fetch_ahead(fetch, indexes, limit) as pieces:
         for piece in pieces:
             progress.add_piece(_load_piece(origin, piece, load, fetch, reporter))
-            limit.give_room()
+            limit.free_slot()
 
 
 def _load_piece(
@@ -56,10 +71,10 @@ def _load_piece(
     except LoadError:
         raise
     except ReadError as error:
-        origin.forget(piece.position)
-        again = fetch(piece.position)
+        origin.forget(piece.index)
+        again = fetch(piece.index)
         if again.digest == piece.digest:
-            name = origin.get_name(piece.position)
-            raise LoadError(f"{name} cannot be read, also when it is fetched again: {error}") from error
-        reporter.message(f"{error}: it was fetched again, with another content")
+            name = origin.get_name(piece.index)
+            raise LoadError(f"{name} cannot be read, even when it is fetched again: {error}") from error
+        reporter.message(f"{error}: it was fetched again, with different content")
         return load(again)

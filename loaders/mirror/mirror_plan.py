@@ -25,7 +25,7 @@ from loaders.progress_reporter import Reporter
 
 @dataclass(frozen=True, slots=True)
 class MirrorTask:
-    """A mirror with what its steps need. ``content`` is what identifies the recipe, ``folder`` where it lies."""
+    """A mirror with what its steps need. ``content``: identifies the recipe; ``folder``: the recipe's folder."""
 
     request: MirrorRequest
     recipe: Recipe
@@ -41,7 +41,7 @@ class MirrorTask:
 
 
 def read_task(request: MirrorRequest, client: OriginClient, reporter: Reporter) -> MirrorTask:
-    """Read the recipe, or make that of a TAP service. Raises ``LoadError``."""
+    """Read the recipe, or make a recipe for a TAP service. Raises ``LoadError``."""
     state = MirrorState(request.work)
     if request.recipe.startswith(TAP_PREFIX):
         address = request.recipe.removeprefix(TAP_PREFIX)
@@ -60,18 +60,18 @@ def read_task(request: MirrorRequest, client: OriginClient, reporter: Reporter) 
 
 
 def find_plan(task: MirrorTask) -> Plan | None:
-    """Return the plan of the stopped mirror, None if there is none. Raises ``LoadError`` if it is another mirror's."""
+    """Return the plan of the stopped mirror; None without one. Raises ``LoadError`` if it belongs to another mirror."""
     plan = None if task.request.restarts else task.state.read_plan()
     if plan is not None and plan.request != task.digest:
         raise LoadError(
-            f"a mirror of {plan.name} was begun in {task.state.folder} with another recipe or other options: give the"
-            " same ones to continue it, begin again with --restart, or name another folder with --work"
+            f"a mirror of {plan.name} was started in {task.state.folder} with another recipe or other options: use the"
+            " same ones to continue it, start again with --restart, or name another folder with --work"
         )
     return plan
 
 
 def make_plan(task: MirrorTask) -> Plan:
-    """Make the plan and keep it. Raises ``LoadError`` if the mirror is impossible."""
+    """Make and store the plan. Raises ``LoadError`` if the mirror is impossible."""
     recipe = task.recipe
     if recipe.status == "draft":
         raise LoadError(f"{recipe.name} is a draft: complete it, and remove its status. {' '.join(recipe.notes)}")
@@ -81,10 +81,10 @@ def make_plan(task: MirrorTask) -> Plan:
     if not files:
         raise LoadError(f"{recipe.name} has no rows")
     origin = recipe.origin
-    place = origin.tap or origin.checksums or (origin.files or origin.pages)[0]
+    address = origin.tap or origin.checksums or (origin.files or origin.pages)[0]
     has_sums = not origin.tap and all(file.checksum for file in files)
     token = secrets.token_hex(8) if task.request.mode == "replace" and not has_sums else ""
-    name = f"{recipe.name} of {place}"
+    name = f"{recipe.name} of {address}"
     plan = Plan(request=task.digest, name=name, files=tuple(files), schema_yaml=schema_yaml, token=token)
     task.state.write_plan(plan)
     return plan
@@ -101,7 +101,7 @@ def _plan_files(task: MirrorTask) -> tuple[list[PlannedFile], str]:
 
 def _plan_table(task: MirrorTask) -> tuple[list[PlannedFile], str]:
     request, folder = task.request, task.state.files
-    if request.restarts or not folder.exists():  # counts of a run that was stopped are kept
+    if request.restarts or not folder.exists():  # counts of a stopped run are kept
         task.state.clear()
     table = open_table(task)
     path = folder / "first.vot"
@@ -137,7 +137,7 @@ def open_table(task: MirrorTask) -> TapTable:
 
 
 def open_origin(task: MirrorTask, plan: Plan, schema: Schema) -> MirrorOrigin:
-    """Return the pieces of a plan; ``schema`` has the columns that are wanted."""
+    """Return the origin of the pieces of a plan; ``schema``: has the wanted columns."""
     if task.recipe.origin.tap:
         columns = [column.name for column in schema.tables[0].columns]
         return TapMirrorOrigin(open_table(task), plan.files, columns, task.request.where, task.state.files)

@@ -1,4 +1,4 @@
-"""What a mirror says of its progress: a bar, and a line now and then."""
+"""The progress of a mirror: a progress bar, and a line every few seconds."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _LINE_SECONDS = 10.0
 
 
 class MirrorProgress:
-    """The progress of ``total`` pieces, of which ``done`` with ``rows`` rows were there before this run."""
+    """The progress of ``total`` pieces, of which ``done`` pieces with ``rows`` rows were loaded before this run."""
 
     def __init__(self, reporter: Reporter, folder: Path, total: int, done: int, rows: int) -> None:
         self._reporter = reporter
@@ -26,7 +26,7 @@ class MirrorProgress:
         self._began = self._last_line = time.monotonic()
 
     def scale(self, chunks: Iterator[Chunk]) -> Iterator[Chunk]:
-        """Yield the chunks of a piece, with the fraction of all pieces instead of that of their own."""
+        """Yield the chunks of a piece, with the fraction of all pieces instead of the fraction of the piece."""
         return (replace(chunk, fraction=(self._done + chunk.fraction) / self._total) for chunk in chunks)
 
     def add_piece(self, rows: int) -> None:
@@ -48,7 +48,7 @@ class MirrorProgress:
 
 
 def describe_seconds(seconds: float) -> str:
-    """Return a duration in its largest unit that fits."""
+    """Return a duration as text, in a suitable unit."""
     for unit, size in (("days", 86400), ("h", 3600), ("min", 60)):
         if seconds >= 2 * size:
             return f"about {seconds / size:,.0f} {unit}"

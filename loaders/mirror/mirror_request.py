@@ -15,19 +15,19 @@ class MirrorRequest(CommandRequest):
     Attributes
     ----------
     recipe
-        Path of the recipe, or the address of a TAP service (``tap+https://...``).
+        Path of the recipe, or address of a TAP service (``tap+https://...``).
     table
-        ``schema.table``; '' for the recipe's.
+        ``schema.table``; '' for the table of the recipe.
     work
-        Folder of its state and of fetched files; of this mirror alone.
+        Folder of the state and of fetched files, used only by this mirror.
     rejects
         Path of the rejects file.
     origin_table
         The table of a TAP service.
     by
-        The column by whose ranges a TAP service is asked; '' for the position, or else an id.
+        The column by whose ranges a TAP service is queried; '' for the position, or else an id.
     piece_rows
-        Rows that one query of a TAP service gives at most.
+        Maximum number of rows per query of a TAP service.
     columns
         The columns to keep; () for all.
     where
@@ -35,13 +35,13 @@ class MirrorRequest(CommandRequest):
     mode
         What to do with an existing table.
     max_files
-        Fetched files that are on the disk at a time.
+        Maximum number of fetched files on the disk.
     publishes_early
-        Publish the rows of each file when it is loaded.
+        Whether to publish the rows of each file as soon as it is loaded.
     restarts
-        Forget what an earlier run has done.
+        Whether to discard the progress of an earlier run.
     max_errors, insert_threads
-        As of ``LoadRequest``.
+        As in ``LoadRequest``.
     """
 
     command: Literal["mirror"] = "mirror"
@@ -62,6 +62,6 @@ class MirrorRequest(CommandRequest):
     insert_threads: int = 2
 
     def compute_digest(self, content: str) -> str:
-        """Return a hash of what determines the rows; ``content``: of the recipe."""
+        """Return a hash of everything that determines the rows; ``content``: the content of the recipe."""
         parts = (content, self.table, self.origin_table, self.by, *self.columns, self.where, str(self.publishes_early))
         return hashlib.sha256("\n".join(parts).encode()).hexdigest()

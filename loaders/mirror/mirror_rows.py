@@ -1,9 +1,9 @@
-"""The rows of a mirror go into its staging table, one piece after the other.
+"""Loads the rows of a mirror into its staging table, one piece after the other.
 
-    fetch -> journal: begun, with the SHA-256 -> chunks of the piece -> journal: loaded, with their rows -> delete
+    fetch -> journal: started, with the SHA-256 -> chunks of the piece -> journal: loaded, with their rows -> delete
 
-The chunks of a piece have numbers that follow from its position. So a piece that was begun is finished after a kill
-with the chunks that it lacks, if it has the same content, and else begins again.
+The index of a piece determines the numbers of its chunks. After a kill, an unfinished piece with the same content gets
+the chunks that it lacks; a piece with other content is loaded from its beginning.
 """
 
 from __future__ import annotations
@@ -25,16 +25,16 @@ from loaders.progress_reporter import Reporter
 
 
 class MirrorRows:
-    """The rows of ``total`` pieces of ``origin`` as rows of ``table``.
+    """Loads ``total`` pieces of ``origin`` as rows of ``table``.
 
     Parameters
     ----------
     reader
         Opens the files.
     choose_rows
-        Which rows are wanted; None for all.
+        Returns which rows are wanted; None for all.
     max_files
-        Pieces that are on the disk at a time.
+        Maximum number of fetched pieces on the disk.
     """
 
     def __init__(
@@ -57,7 +57,7 @@ class MirrorRows:
         self._max_files = max_files
         self._reporter = reporter
         self._journal = state.read_journal()
-        #: size of the rejects file behind the last piece that is loaded, and its rows
+        #: Size and number of rows of the rejects file after the last loaded piece
         self._rejects = (0, 0)
 
     def insert_rows(self, fill: StagingFill) -> None:
@@ -86,7 +86,7 @@ class MirrorRows:
         chunks = fill.insert_chunks(progress.scale(self._read_chunks(fill, piece)))
         self._rejects = size, count = fill.rejects.size, fill.rejects.count
         entry = JournalEntry(
-            file=piece.position,
+            file=piece.index,
             digest=piece.digest,
             chunks=chunks,
             rejects_bytes=size,
@@ -99,21 +99,23 @@ class MirrorRows:
         return entry.rows
 
     def _begin_piece(self, fill: StagingFill, piece: FetchedPiece) -> None:
-        """Record that a piece is begun, and delete what the staging table has of another content of it."""
+        """Record that a piece is started, and delete rows of earlier content of it from the staging table."""
         fill.rejects.start(*self._rejects)
-        begun = self._journal.get(piece.position)
-        if begun is not None and begun.digest == piece.digest:
+        started = self._journal.get(piece.index)
+        if started is not None and started.digest == piece.digest:
             return
-        if begun is not None:
-            fill.delete_chunks(number_chunks(piece.position))
-        self._journal[piece.position] = JournalEntry(file=piece.position, digest=piece.digest)
-        self._state.write_entry(self._journal[piece.position])
+        if started is not None:
+            fill.delete_chunks(number_chunks(piece.index))
+        self._journal[piece.index] = JournalEntry(file=piece.index, digest=piece.digest)
+        self._state.write_entry(self._journal[piece.index])
 
     def _read_chunks(self, fill: StagingFill, piece: FetchedPiece) -> Iterator[Chunk]:
         sources = self._reader.open(piece)
-        numbers = number_chunks(piece.position)
+        numbers = number_chunks(piece.index)
         for chunk in read_chunks(self._table, sources, fill.rejects, numbers.start, self._choose_rows):
             if chunk.number not in numbers:
-                name = self._origin.get_name(piece.position)
-                raise LoadError(f"{name} has more than {CHUNKS_PER_PIECE:,} chunks of rows: cut it into several files")
+                name = self._origin.get_name(piece.index)
+                raise LoadError(
+                    f"{name} has more than {CHUNKS_PER_PIECE:,} chunks of rows: split it into several files"
+                )
             yield chunk

@@ -1,11 +1,11 @@
-"""What a mirror has done, in its folder: the plan, which does not change, and the journal of its files.
+"""The state of a mirror in its folder: the plan, which does not change, and the journal of its files.
 
-    mirror_plan.json        the files and the schema, from the first start on
-    mirror_journal.jsonl    a line when a file is begun, another when all its rows are in the staging table
-    mirror_files/           what is fetched and not yet loaded
+    mirror_plan.json        the files and the schema, written at the first start
+    mirror_journal.jsonl    a line when a file is started, another when all its rows are in the staging table
+    mirror_files/           files that are fetched and not yet loaded
 
-The journal is compared with the staging table: what that does not have is loaded again. A line that a kill has cut is
-the last one, and ignored.
+The journal is compared with the staging table: rows that are missing there are loaded again. A kill can truncate only
+the last line, which is then ignored.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from clickhouse_schema.schema_files.yaml_reader import read_schema
 from clickhouse_schema.schema_model import Schema
 from loaders.load_error import LoadError
 
-#: the folder may have other files
+#: The names of the files: the folder may have other files
 _PLAN, _JOURNAL, _FILES = "mirror_plan.json", "mirror_journal.jsonl", "mirror_files"
 
 
@@ -37,20 +37,20 @@ class PlannedFile(BaseModel):
 
 
 class Plan(BaseModel):
-    """What is mirrored.
+    """The plan of a mirror.
 
     Attributes
     ----------
     request
-        A hash of the recipe and the options: a plan of another request is not continued.
+        A hash of the recipe and the options: a plan with another hash is not continued.
     name
         The address that the table records as its origin.
     files
-        In their order; their positions number their chunks.
+        The files in order; their indexes determine the numbers of their chunks.
     schema_yaml
         The schema file of the table.
     token
-        Random where the table is to be replaced and no sums tell whether the rows have changed; else ''.
+        Random text if the table is to be replaced and no checksums show whether the rows have changed; else ''.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -67,20 +67,20 @@ class Plan(BaseModel):
 
 
 class JournalEntry(BaseModel):
-    """A file that is begun or loaded.
+    """The record of a file that is started or loaded.
 
     Attributes
     ----------
     file
-        Its position in the plan.
+        Its index in the plan.
     digest
-        SHA-256 of what was fetched.
+        SHA-256 of the fetched file.
     chunks
-        The rows of each chunk; None as long as it is not loaded.
+        The number of rows of each chunk; None until the file is loaded.
     rejects_bytes, rejects_rows
-        Size of the rejects file after it, and the bad rows in that.
+        The size of the rejects file after this file, and the number of its bad rows.
     nulls
-        NULL tokens that were recognised in it and the files before.
+        NULL tokens that were recognised in this file and earlier files.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -98,21 +98,21 @@ class JournalEntry(BaseModel):
 
 
 class MirrorState:
-    """The state of a mirror in ``folder``; ``files`` is the folder of what is fetched."""
+    """The state of a mirror in ``folder``. ``files``: the folder of the fetched files."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.files = folder / _FILES
 
     def read_plan(self) -> Plan | None:
-        """Return the plan; None if there is none, or it is broken."""
+        """Return the plan; None if there is none or it is damaged."""
         try:
             return Plan.model_validate_json((self.folder / _PLAN).read_bytes())
         except (FileNotFoundError, ValidationError):
             return None
 
     def clear(self) -> None:
-        """Forget everything, and make the folder. Raises ``LoadError`` if it cannot be written."""
+        """Delete the state, and create the folder. Raises ``LoadError`` if it cannot be written."""
         try:
             self.forget()
             self.files.mkdir(parents=True)
@@ -123,7 +123,7 @@ class MirrorState:
         return LoadError(f"{self.folder} cannot be written: {error.strerror}: name another with --work")
 
     def write_plan(self, plan: Plan) -> None:
-        """Begin with a plan. Raises ``LoadError`` if the folder cannot be written."""
+        """Store the plan. Raises ``LoadError`` if the folder cannot be written."""
         try:
             part = self.folder / f"{_PLAN}.part"
             part.write_text(plan.model_dump_json())
@@ -134,27 +134,27 @@ class MirrorState:
         reach(Failpoint.MIRROR_PLAN)
 
     def forget(self) -> None:
-        """Delete the plan first, then the rest, and nothing that is not a mirror's."""
+        """Delete the files of the state, the plan first; other files in the folder stay."""
         for name in (_PLAN, f"{_PLAN}.part", _JOURNAL):
             (self.folder / name).unlink(missing_ok=True)
         shutil.rmtree(self.files, ignore_errors=True)
 
     def remove(self) -> None:
-        """Forget a mirror that is complete, with its folder if nothing else is in it."""
+        """Delete the state of a complete mirror, and its folder if that is empty."""
         self.forget()
         if self.folder.exists() and not any(self.folder.iterdir()):
             self.folder.rmdir()
 
     def read_journal(self) -> dict[int, JournalEntry]:
-        """Return the last entry of each file; the line that a kill has cut is removed."""
+        """Return the last entry of each file, and remove a last line that is truncated."""
         path = self.folder / _JOURNAL
         if not path.exists():
             return {}
         data = path.read_bytes()
-        whole = data.rfind(b"\n") + 1
-        if whole < len(data):
-            os.truncate(path, whole)
-        found = (JournalEntry.model_validate_json(line) for line in data[:whole].splitlines())
+        complete = data.rfind(b"\n") + 1
+        if complete < len(data):
+            os.truncate(path, complete)
+        found = (JournalEntry.model_validate_json(line) for line in data[:complete].splitlines())
         return {entry.file: entry for entry in found}
 
     def write_entry(self, entry: JournalEntry) -> None:
@@ -166,7 +166,7 @@ class MirrorState:
 
 
 def find_loaded(journal: Mapping[int, JournalEntry], stored_rows: Mapping[int, int]) -> list[JournalEntry]:
-    """Return the entries of the first files up to one that is not in the table as the journal says."""
+    """Return the entries of the first files, up to the first file that is not complete in the table."""
     loaded: list[JournalEntry] = []
     while (entry := journal.get(len(loaded))) is not None and entry.chunks is not None:
         if any(stored_rows.get(number, 0) != rows for number, rows in entry.chunks.items()):

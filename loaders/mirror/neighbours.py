@@ -1,6 +1,6 @@
-"""What follows a mirror: a table of the pairs of its rows with the neighbours in another table.
+"""A table of the pairs of the rows of a mirror with their neighbours in another table, made after the mirror.
 
-The pairs are the result of a query in ADQL, which goes into a Parquet file, and from there into a table as any load.
+The pairs are the result of an ADQL query, which is written to a Parquet file and loaded like any other file.
 """
 
 from __future__ import annotations
@@ -30,17 +30,17 @@ from tap_service.storage.engine.engine import Engine
 
 
 def check_crossmatch(engine: Engine, request: MirrorRequest, crossmatch: Crossmatch, table: Table) -> None:
-    """Raise ``LoadError`` if the pairs of ``table`` could not be made, or would replace a table of something else."""
+    """Raise ``LoadError`` if the pairs of ``table`` cannot be made, or would replace another table."""
     if table.layout.position is None or not table.layout.id:
         raise LoadError(f"a crossmatch needs a table with position and id: name them in the layout of {request.table}")
     if crossmatch.into.lower() in (request.table.lower(), crossmatch.table.lower()):
-        raise LoadError(f"the pairs of a crossmatch cannot replace {crossmatch.into}: give into another name")
+        raise LoadError(f"the pairs of a crossmatch cannot replace {crossmatch.into}: give another name in into")
     live = read_live_state(engine, crossmatch.into, read_catalogue(engine))
     if live is not None and any(
         Path(file).name != _name_pairs(crossmatch) for load in live.loads for file in load.files
     ):
         raise LoadError(
-            f"there is a table {crossmatch.into} that is not of this crossmatch: give into another name, or remove the"
+            f"there is a table {crossmatch.into} of another origin: give another name in into, or remove the"
             f" table with skyhouse drop {crossmatch.into}"
         )
 
@@ -51,12 +51,12 @@ def _name_pairs(crossmatch: Crossmatch) -> str:
 
 
 def make_neighbours(engine: Engine, request: MirrorRequest, crossmatch: Crossmatch, reporter: Reporter) -> None:
-    """Replace the table ``crossmatch.into`` by the pairs within its radius; without the other table, say so."""
+    """Replace the table ``crossmatch.into`` by the pairs within its radius; report if the other table is missing."""
     catalogue = read_queried_catalogue(engine)
     if catalogue.find_entry(*split_name(crossmatch.table)) is None:
         reporter.message(
-            f"note: there is no table {crossmatch.table}, so {crossmatch.into} is not made: mirror it, and start this"
-            " mirror again"
+            f"note: there is no table {crossmatch.table}, so {crossmatch.into} is not created: mirror that table, and"
+            " start this mirror again"
         )
         return
     query = build_pair_query(catalogue, request.table, crossmatch)

@@ -1,4 +1,4 @@
-"""Opens the files of pieces in the order of the pieces: what one shows of missing values counts in those behind it."""
+"""Opens the files of pieces in order: NULL tokens that are recognised in a file apply to the files after it."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ class PieceReader:
     Attributes
     ----------
     options
-        How all files are read.
+        The options for reading all files.
     table
-        The wanted columns, which every file has.
+        The wanted columns, which every file must have.
     columns
-        All columns that the metadata have; others of the files are reported.
+        All columns of the metadata; other columns of the files are reported.
     nulls
         NULL tokens that were recognised in files.
     """
@@ -43,20 +43,20 @@ class PieceReader:
         self.nulls: tuple[str, ...] = ()
 
     def open(self, piece: FetchedPiece) -> list[Source]:
-        """Open the files of a piece; of the first one, report the form.
+        """Open the files of a piece; report how the first piece is read.
 
         Raises
         ------
         ReadError
             A file cannot be read; the message has its address.
         LoadError
-            It lacks a column.
+            A file lacks a column.
         """
-        name = self._origin.get_name(piece.position)
+        name = self._origin.get_name(piece.index)
         options = self._options.add_nulls(self.nulls)
         try:
             sources = [open_source(path, options) for path in piece.paths]
-            if not piece.position:
+            if not piece.index:
                 form = describe_form(piece.paths[0], sources[0])
                 self._reporter.message(f"note: {name}: {describe_reading(form, sources[0], self._table)}")
         except ReadError as error:
@@ -69,8 +69,8 @@ class PieceReader:
     def _refuse_missing_columns(self, name: str, source: Source) -> None:
         if missing := find_missing_columns(self._table, source):
             raise LoadError(
-                f"{name} has no column {list_some(missing)}: leave it out by --columns, or give the names that the"
-                " files have by columns or renamed in the recipe, and begin again with --restart"
+                f"{name} has no column {list_some(missing)}: leave it out with --columns, or give the names that the"
+                " files have in columns or renamed of the recipe, and start again with --restart"
             )
 
     def _report_columns(self, name: str, source: Source) -> None:

@@ -1,6 +1,6 @@
-"""A mirror whose pieces are published one by one: the first makes the table, the others are appended to it.
+"""A mirror whose pieces are published one by one: the first creates the table, the others are appended to it.
 
-Each is a load of its own, so after a kill the table says whether it has the piece.
+Each piece is a separate load, so after a kill the table shows whether it has the piece.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from tap_service.storage.engine.engine import Engine
 
 
 class PublishedPieces:
-    """``request``: the load of the first piece; ``schema``: of the table that it makes."""
+    """Loads and publishes the pieces. ``request``: the load of the first piece; ``schema``: of the table to create."""
 
     def __init__(
         self,
@@ -50,7 +50,7 @@ class PublishedPieces:
         self._reader = reader
         self._choose_rows = choose_rows
         self._reporter = reporter
-        #: rows of the pieces that are loaded
+        #: Number of rows of the loaded pieces
         self._rows = 0
 
     def load_all(self, total: int, max_files: int) -> None:
@@ -70,9 +70,9 @@ class PublishedPieces:
         rejects = self._request.rejects
         request = self._request.model_copy(
             update={
-                "files": (self._origin.get_name(piece.position),),
-                "mode": "append" if piece.position else self._request.mode,
-                "rejects": rejects.with_name(f"{rejects.stem}.{piece.position:06d}{rejects.suffix}"),
+                "files": (self._origin.get_name(piece.index),),
+                "mode": "append" if piece.index else self._request.mode,
+                "rejects": rejects.with_name(f"{rejects.stem}.{piece.index:06d}{rejects.suffix}"),
             }
         )
         found = NamedInput(str(request.files[0]), piece.digest, tuple(sources))
@@ -80,13 +80,13 @@ class PublishedPieces:
         schema = self._find_schema(request, live)
         load_input = LoadInput([found], schema.tables[0])
         job = open_load(self._engine, catalogue, request, load_input, schema, live, self._reporter)
-        if is_loaded(job, catalogue):  # a kill came before the entry in the journal
+        if is_loaded(job, catalogue):  # a process was killed before it wrote the journal
             rows = _count_rows(job) - self._rows
         else:
-            rows = self._load_rows(job, sources, piece.position)
+            rows = self._load_rows(job, sources, piece.index)
         self._rows += rows
         nulls = self._reader.nulls
-        self._state.write_entry(JournalEntry(file=piece.position, digest=piece.digest, chunks={0: rows}, nulls=nulls))
+        self._state.write_entry(JournalEntry(file=piece.index, digest=piece.digest, chunks={0: rows}, nulls=nulls))
         piece.delete()
         reach(Failpoint.MIRROR_DELETE)
         return rows
@@ -95,11 +95,13 @@ class PublishedPieces:
         if request.mode != "append":
             return self._schema
         if live is None:
-            raise LoadError(f"{request.table}, which has the files before, is not there any more: begin with --restart")
+            raise LoadError(
+                f"{request.table}, which had the earlier files, does not exist any more: start again with --restart"
+            )
         return live.entry
 
-    def _load_rows(self, job: LoadJob, sources: list[Source], position: int) -> int:
-        _refuse_other_files(job, position)
+    def _load_rows(self, job: LoadJob, sources: list[Source], index: int) -> int:
+        _refuse_other_files(job, index)
 
         def insert_rows(fill: StagingFill) -> None:
             fill.rejects.start()
@@ -111,17 +113,17 @@ class PublishedPieces:
 
 
 def _count_rows(job: LoadJob) -> int:
-    """Return the rows of the live table, with its appends."""
+    """Return the number of rows of the live table, with its appends."""
     return (job.live.rows if job.live else 0) + (job.appends.sum_appends().rows if job.appends else 0)
 
 
-def _refuse_other_files(job: LoadJob, position: int) -> None:
-    """Raise ``LoadError`` if the table has more files than those before ``position``: rows would be there twice."""
+def _refuse_other_files(job: LoadJob, index: int) -> None:
+    """Raise ``LoadError`` if the table has more files than the pieces before ``index``: rows would be loaded twice."""
     if job.base is None or job.appends is None:
         return
     files = len(job.base.find_loads("load")) + job.appends.sum_appends().appends
-    if files > position:
+    if files > index:
         raise LoadError(
-            f"{job.request.table} has the rows of other files than those before {job.request.files[0]}: the origin has"
-            " changed its files, or something else was loaded. Begin again with --restart --replace"
+            f"{job.request.table} has rows of other files than the files before {job.request.files[0]}: the origin has"
+            " changed its files, or something else was loaded. Start again with --restart --replace"
         )

@@ -1,4 +1,4 @@
-"""The recipe of a mirror: where the files of a table are, their form, and what describes the table."""
+"""The recipe of a mirror: the origin of a table's rows, their format, and the origin of the table's description."""
 
 from __future__ import annotations
 
@@ -50,19 +50,19 @@ class RowOrigin(StrictModel):
     files
         Addresses, http or https; ``{000..185}`` and ``{a..z}`` stand for each number or letter of a range.
     checksums
-        Address of a file of MD5 or SHA sums. Without ``files`` it names them, relative to itself.
+        Address of a file of MD5 or SHA checksums. Without ``files`` it names the files, relative to itself.
     pages
         Addresses of pages with links to the files, with ranges as in ``files``.
     match
-        Pattern of the names that are taken from ``checksums`` or ``pages``, such as ``GaiaSource_*.csv.gz``.
+        Pattern of the names to use from ``checksums`` or ``pages``, such as ``GaiaSource_*.csv.gz``.
     form
-        How the files are read: the keys of ``skyhouse:files``.
+        How the files are read, with the keys of ``skyhouse:files``.
     tap
         Address of a TAP service that has the rows, instead of files.
     table
-        The name of the table there.
+        The name of the table of the service.
     by
-        The column by whose ranges the service is asked; by default the position, else the id.
+        The column by whose ranges the service is queried; by default the position, else the id.
     """
 
     files: Texts = ()
@@ -78,23 +78,23 @@ class RowOrigin(StrictModel):
     def _check_files(self) -> RowOrigin:
         has_files = bool(self.files or self.checksums or self.pages)
         if has_files == bool(self.tap):
-            raise ValueError("origin needs files, checksums or pages that name them, or tap: one of these")
+            raise ValueError("origin needs either files, checksums or pages that name the files, or tap")
         if self.match and self.files:
             raise ValueError("match chooses among the names of checksums or pages: leave out files or match")
         if bool(self.tap) != bool(self.table) or (self.by and not self.tap):
-            raise ValueError("tap needs table, the name of the table there; table and by are for tap alone")
+            raise ValueError("tap needs table, the name of the service's table; table and by are only for tap")
         return self
 
 
 class MetadataOrigin(StrictModel):
-    """Where the description of the table comes from; without any key, from the first file.
+    """The origin of the description of the table; without any key, the first file.
 
     Attributes
     ----------
     tap
         Address of a TAP service that has the table.
     table
-        The name of the table there, or in ``felis``.
+        The name of the table of the service, or in ``felis``.
     felis
         A schema file with Felis' keys: its address, or its path relative to the recipe.
     """
@@ -108,7 +108,7 @@ class MetadataOrigin(StrictModel):
         if self.tap and self.felis:
             raise ValueError("metadata come from tap or felis, not from both")
         if self.tap and not self.table:
-            raise ValueError("tap needs table, the name of the table there")
+            raise ValueError("tap needs table, the name of the service's table")
         return self
 
 
@@ -122,7 +122,7 @@ class Crossmatch(StrictModel):
     radius
         In arcseconds.
     into
-        The table of the pairs, ``schema.table``; both ids and their separation.
+        The table of the pairs, ``schema.table``, with both ids and their separation.
     """
 
     table: Text
@@ -136,22 +136,22 @@ class Recipe(StrictModel):
     Attributes
     ----------
     name, title
-        Of the recipe, for messages and lists.
+        The name and title of the recipe, for messages and lists.
     status
-        'draft' if the files are not known yet; such a recipe is refused.
+        'draft' if the files are not known yet. Drafts are rejected.
     table
-        The name that the table gets, ``schema.table``.
+        The name of the mirrored table, ``schema.table``.
     columns
         The columns of files without a header, in their order: names, or names with datatypes as in schema files. A
-        datatype that is not given comes from the metadata.
+        missing datatype is taken from the metadata.
     renamed
-        Names in the metadata, and those that the files have instead.
+        Names in the metadata, each with the name that the files have instead.
     layout
         How the table is stored: the keys of ``skyhouse:layout``.
     coosys
         The coordinate system of the position with its epoch: the keys of ``skyhouse:coosys``.
     citation, licence
-        Of the data, for the schema.
+        Citation and licence of the data, for the schema.
     notes
         What the operator should know before the first file is fetched.
     """
@@ -177,12 +177,12 @@ class Recipe(StrictModel):
             try:
                 split_name(name)
             except LoadError:
-                raise ValueError(f"{name!r} is no schema.table") from None
+                raise ValueError(f"{name!r} is not schema.table") from None
         return self
 
 
 def parse_recipe(text: str, source: str) -> Recipe:
-    """Read the text of a recipe, which messages call ``source``. Raises ``LoadError``."""
+    """Parse the text of a recipe. ``source``: names it in messages. Raises ``LoadError``."""
     if len(text) > _MAX_CHARACTERS:
         raise LoadError(f"{source}:1: more than {_MAX_CHARACTERS:,} characters: is this a recipe?")
     if not text.strip():
@@ -224,7 +224,7 @@ def _describe_error(document: Document, problem: ErrorDetails) -> str:
 
 
 def _list_keys(path: YamlPath) -> list[str]:
-    """Return the keys that the model at ``path`` has."""
+    """Return the keys of the model at ``path``."""
     model: type[BaseModel] = Recipe
     for part in path:
         field = model.model_fields.get(str(part)) or model.model_fields.get(f"{part}_")

@@ -1,4 +1,4 @@
-"""The files of recipes, found without the libraries that read them."""
+"""Finds the files of recipes, without importing the libraries that read them."""
 
 from __future__ import annotations
 
@@ -12,11 +12,12 @@ _SUFFIX = ".yaml"
 
 
 def list_recipe_names() -> list[str]:
+    """Return the names of the shipped recipes, sorted."""
     return sorted(path.stem for path in _SHIPPED.glob(f"*{_SUFFIX}"))
 
 
 def find_recipe_file(name: str) -> Path:
-    """Return the file of a shipped recipe, or of a path. Raises ``LoadError``."""
+    """Return the file of a shipped recipe, or else the file with this path. Raises ``LoadError``."""
     if name in list_recipe_names():
         return _SHIPPED / f"{name}{_SUFFIX}"
     if not Path(name).is_file():

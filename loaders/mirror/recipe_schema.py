@@ -1,4 +1,4 @@
-"""The schema file of a mirrored table: the metadata of its origin, with what the recipe says of its storage."""
+"""Makes the schema of a mirrored table, from the metadata of its origin and the recipe."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from tap_service.readers.file_formats import open_source
 
 Document = dict[str, Any]
 
-#: What metadata say of the type of a column
+#: Keys of the type of a column
 _TYPE_KEYS = ("name", "datatype", "length", "votable:datatype", "votable:arraysize", "votable:xtype")
 
 
@@ -47,14 +47,14 @@ def plan_schema(
     Parameters
     ----------
     folder
-        Where relative paths of the recipe begin.
+        Base of relative paths in the recipe.
     fetch_first
         Fetches the first file, for a recipe without other metadata.
 
     Raises
     ------
     LoadError
-        The metadata cannot be had, or do not fit the recipe.
+        The metadata cannot be read or do not fit the recipe.
     """
     metadata, origin = recipe.metadata, recipe.origin
     if metadata.tap:
@@ -71,7 +71,7 @@ def plan_schema(
 
 
 def keep_columns(schema: Schema, columns: tuple[str, ...], condition: str, reporter: Reporter) -> Schema:
-    """Return the schema with these columns and those that the layout and ``condition`` need; all if none is named."""
+    """Return the schema with these columns and the columns that the layout and ``condition`` need; () for all."""
     if not columns:
         return schema
     table = schema.tables[0]
@@ -82,7 +82,7 @@ def keep_columns(schema: Schema, columns: tuple[str, ...], condition: str, repor
     needed = {*(table.layout.position or ()), *table.layout.id, *([table.layout.time] if table.layout.time else ())}
     needed |= find_named_columns(table, condition)
     if added := sorted(needed - wanted):
-        reporter.message(f"note: {', '.join(added)} too, which the position, the id, the time or --where need")
+        reporter.message(f"note: also keeping {', '.join(added)}, which the position, the id, the time or --where need")
     kept = table.drop_columns({column.name for column in table.columns} - wanted - needed)
     return schema.model_copy(update={"tables": (kept,)})
 
@@ -91,7 +91,7 @@ def keep_columns(schema: Schema, columns: tuple[str, ...], condition: str, repor
 
 
 def _read_tap(client: OriginClient, address: str, table: str, name: str, reporter: Reporter) -> Document:
-    """Return what a TAP service says of a table, as the document of the table ``name``."""
+    """Return a TAP service's description of a table, as the document of the table ``name``."""
     found = read_origin_table(client, address, table)
     described = describe_origin(found, *split_name(name))
     for note in found.notes:
@@ -100,7 +100,7 @@ def _read_tap(client: OriginClient, address: str, table: str, name: str, reporte
 
 
 def _complete_by_tap(document: Document, found: Document) -> None:
-    """Add what a TAP service says of a table and its columns to the metadata of a result."""
+    """Add a TAP service's description of a table and its columns to the metadata of a result."""
     [table], [other] = document["tables"], found["tables"]
     others = {column["name"]: column for column in other["columns"]}
     for column in table["columns"]:
@@ -119,29 +119,29 @@ def _describe_table(schema: Schema, table: Table) -> Document:
 
 def _read_schema_file(recipe: Recipe, folder: Path, client: OriginClient) -> Document:
     metadata = recipe.metadata
-    place = metadata.felis
-    if "://" in place:
-        text = client.get(place, lambda answer: _read_text(answer, place))
+    source = metadata.felis
+    if "://" in source:
+        text = client.get(source, lambda answer: _read_text(answer, source))
         content: str | Path = text
     else:
-        content = folder / place
+        content = folder / source
     try:
-        schema, _ = read_schema(content, place)
+        schema, _ = read_schema(content, source)
     except SchemaError as error:
         raise LoadError(str(error)) from error
     wanted = metadata.table.rpartition(".")[2] or split_name(recipe.table)[1]
     table = next((table for table in schema.tables if table.name == wanted), None)
     if table is None:
         known = ", ".join(table.name for table in schema.tables)
-        raise LoadError(f"{place} has no table {wanted}; it has {known}")
+        raise LoadError(f"{source} has no table {wanted}; it has {known}")
     return _describe_table(schema, table)
 
 
-def _read_text(answer: OriginAnswer, place: str) -> str:
+def _read_text(answer: OriginAnswer, source: str) -> str:
     try:
         return b"".join(answer.read_pieces(MAX_BYTES)).decode("utf-8-sig")
     except UnicodeDecodeError:
-        raise LoadError(f"{place} is not UTF-8") from None
+        raise LoadError(f"{source} is not UTF-8") from None
 
 
 def _describe_first_file(recipe: Recipe, path: Path, name: str, reporter: Reporter) -> Document:
@@ -152,7 +152,7 @@ def _describe_first_file(recipe: Recipe, path: Path, name: str, reporter: Report
     for doubt in find_doubts(source):
         reporter.message(f"warning: {doubt}")
     for column, reason in source.unusable.items():
-        reporter.message(f"warning: {column} is left out, it cannot be loaded: {reason}")
+        reporter.message(f"warning: {column} is left out because it cannot be loaded: {reason}")
     return describe_source(source, *split_name(name), leaves_out_unusable=True)
 
 
@@ -181,7 +181,7 @@ def _apply_recipe(recipe: Recipe, document: Document, name: str, reporter: Repor
 
 
 def _adapt_layout(layout: Document, renamed: Mapping[str, str], columns: list[Document]) -> Document:
-    """Return position and id of the metadata, as far as the table has their columns."""
+    """Return the position and the id from the metadata, if the table has their columns."""
     known = {column["name"] for column in columns}
     named = {key: [renamed.get(name, name) for name in layout[key]] for key in ("position", "id") if key in layout}
     return {key: names for key, names in named.items() if known.issuperset(names)}
@@ -193,8 +193,8 @@ def _order_columns(recipe: Recipe, columns: list[Document], reporter: Reporter) 
     typed = recipe.columns.items()
     if missing := [name for name, datatype in typed if not datatype and name.lower() not in by_name]:
         raise LoadError(
-            f"the metadata of {recipe.name} have no column {', '.join(missing)}, which the recipe names: correct its"
-            " columns, or say in renamed what they are called"
+            f"the metadata of {recipe.name} have no column {', '.join(missing)}, which the recipe names: correct the"
+            " columns of the recipe, or give their names in renamed"
         )
     wanted = {name.lower() for name in recipe.columns}
     if others := [column["name"] for column in columns if column["name"].lower() not in wanted]:
@@ -203,7 +203,7 @@ def _order_columns(recipe: Recipe, columns: list[Document], reporter: Reporter) 
 
 
 def _type_column(name: str, datatype: str, found: Document) -> Document:
-    """Return the column with the recipe's name, its type if the recipe has one, and the metadata that were found."""
+    """Return the column with the recipe's name, the recipe's type if it has one, and the other metadata."""
     if not datatype:
         return found | {"name": name}
     kept = {key: value for key, value in found.items() if key not in _TYPE_KEYS}

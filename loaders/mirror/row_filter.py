@@ -1,6 +1,6 @@
-"""Which rows a condition in ADQL keeps: the engine decides, as it would for a query of the table.
+"""Filters rows by a condition in ADQL, which the engine evaluates as in a query of the table.
 
-The columns that the condition may name go into a table of their own, one row block after the other.
+The columns that the condition may name are inserted into a separate table, one row block after the other.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ def open_row_filter(engine: Engine, schema: Schema, condition: str) -> Iterator[
     Raises
     ------
     LoadError
-        It is no condition on columns of the table.
+        This is not a condition on columns of the table.
     """
     if not condition:
         yield None

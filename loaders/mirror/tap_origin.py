@@ -1,4 +1,4 @@
-"""The rows of a table of a TAP service, in pieces below its limit, each verified by a count of the service."""
+"""Fetches the rows of a table of a TAP service in pieces below its row limit, each verified by the service's count."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ from tap_service.readers.read_error import ReadError
 
 
 class TapMirrorOrigin:
-    """``files`` of the plan are pieces: their addresses are conditions, and their checksums counts of rows.
+    """The pieces of a table. In ``files`` of the plan, addresses are conditions and checksums are numbers of rows.
 
     Parameters
     ----------
     columns
-        The columns that are asked for.
+        The columns to fetch.
     condition
-        The rows that are wanted; '' for all.
+        The condition for the rows to fetch; '' for all.
     """
 
     def __init__(
@@ -40,38 +40,38 @@ class TapMirrorOrigin:
         self._condition = condition
         self._folder = folder
 
-    def get_name(self, position: int) -> str:
-        return f"{self._table.address}, {self._table.name}, {self._files[position].address or 'all rows'}"
+    def get_name(self, index: int) -> str:
+        return f"{self._table.address}, {self._table.name}, {self._files[index].address or 'all rows'}"
 
-    def fetch(self, position: int, check: Callable[[], None]) -> FetchedPiece:
+    def fetch(self, index: int, check: Callable[[], None]) -> FetchedPiece:
         check()
-        path, rows = self._choose_path(position), int(self._files[position].checksum)
+        path, rows = self._choose_path(index), int(self._files[index].checksum)
         if not path.exists():
-            condition = join_conditions(self._condition, self._files[position].address)
+            condition = join_conditions(self._condition, self._files[index].address)
             query = f"SELECT {self._columns} FROM {self._table.table_adql}{write_where(condition)}"
             self._table.fetch_rows(query, rows + 1, path)
-            self._verify(position, path, rows)
-        return FetchedPiece(position, (path,), hash_file(path, "sha256", check))
+            self._verify(index, path, rows)
+        return FetchedPiece(index, (path,), hash_file(path, "sha256", check))
 
-    def forget(self, position: int) -> None:
-        self._choose_path(position).unlink(missing_ok=True)
+    def forget(self, index: int) -> None:
+        self._choose_path(index).unlink(missing_ok=True)
 
-    def _verify(self, position: int, path: Path, wanted: int) -> None:
+    def _verify(self, index: int, path: Path, wanted: int) -> None:
         try:
             found = count_file_rows(path)
         except ReadError as error:
             path.unlink()
-            raise LoadError(f"{self.get_name(position)}: the result cannot be read: {error}") from error
+            raise LoadError(f"{self.get_name(index)}: the result cannot be read: {error}") from error
         if found != wanted:
             path.unlink()
-            cut = "the service cuts results" if found < wanted else "the table has changed"
+            cut = "the service truncates results" if found < wanted else "the table has changed"
             raise LoadError(
-                f"{self.get_name(position)}: {found:,} rows came, where the service counts {wanted:,}: {cut}."
-                " Ask for fewer at once with --piece-rows, and begin again with --restart"
+                f"{self.get_name(index)}: {found:,} rows arrived, but the service counts {wanted:,}: {cut}."
+                " Fetch fewer rows at a time with --piece-rows, and start again with --restart"
             )
 
-    def _choose_path(self, position: int) -> Path:
-        return self._folder / f"{position:06d}.vot"
+    def _choose_path(self, index: int) -> Path:
+        return self._folder / f"{index:06d}.vot"
 
 
 def plan_pieces(
@@ -83,7 +83,7 @@ def plan_pieces(
     folder: Path,
     reporter: Reporter,
 ) -> list[PlannedFile]:
-    """Count and divide the rows of ``table`` for which ``condition`` is true.
+    """Count the rows of ``table`` for which ``condition`` is true, and divide them into pieces.
 
     Parameters
     ----------
@@ -92,9 +92,9 @@ def plan_pieces(
     by
         A column to divide by; '' for the position, else the id.
     max_rows
-        Rows of a piece at most; fewer if the service gives fewer.
+        Maximum number of rows of a piece; less if the service's row limit is lower.
     folder
-        For results, and the counts of a run that was stopped.
+        Folder for results, and for the counts of a stopped run.
 
     Raises
     ------
@@ -105,7 +105,9 @@ def plan_pieces(
     limit = min(max_rows, said) if said else max_rows
     counts = _Counts(table, condition, folder, reporter)
     total = counts.count(TablePiece())
-    reporter.message(f"{table.address}: {table.name} has {total:,} rows, which come {limit:,} at a time at most")
+    reporter.message(
+        f"{table.address}: {table.name} has {total:,} rows, of which at most {limit:,} are fetched at a time"
+    )
     ranges: tuple[ColumnRange, ...] = ()
     while True:
         if total > limit and not ranges:
@@ -116,13 +118,13 @@ def plan_pieces(
         if given >= largest.rows:
             return [PlannedFile(address=found.piece.condition, checksum=str(found.rows)) for found in pieces]
         if not given:
-            raise LoadError(f"{table.address} counts {largest.rows:,} rows of {table.name}, and gives none")
-        reporter.message(f"{table.address} cuts results after {given:,} rows: smaller pieces are asked for")
+            raise LoadError(f"{table.address} counts {largest.rows:,} rows of {table.name}, but returns none")
+        reporter.message(f"{table.address} truncates results after {given:,} rows: fetching smaller pieces")
         limit = given
 
 
 def _count_given(table: TapTable, columns: Table, condition: str, rows: int, folder: Path) -> int:
-    """Return the rows that the service gives of a piece with ``rows`` rows: it may have a secret limit."""
+    """Return the number of rows that the service returns of a piece with ``rows`` rows: it may have a hidden limit."""
     path = folder / "probe.vot"
     query = f"SELECT {name_to_adql(columns.columns[0].name)} FROM {table.table_adql}{write_where(condition)}"
     table.fetch_rows(query, rows + 1, path)
@@ -133,7 +135,7 @@ def _count_given(table: TapTable, columns: Table, condition: str, rows: int, fol
 
 
 class _Counts:
-    """Counts of pieces by the service; those of a run that was stopped are kept in a file."""
+    """The service's counts of pieces, which are stored in a file for a stopped run."""
 
     def __init__(self, table: TapTable, condition: str, folder: Path, reporter: Reporter) -> None:
         self._table = table
@@ -162,7 +164,7 @@ class _Counts:
 
 
 def _find_ranges(table: TapTable, columns: Table, by: str, condition: str, folder: Path) -> tuple[ColumnRange, ...]:
-    """Return the columns to divide by with the values that they have."""
+    """Return the columns by which to divide the table, with their least and greatest values."""
     names = _choose_columns(columns, by, table.name)
     expressions = ", ".join(
         f"MIN({name_to_adql(name)}) AS least_{i}, MAX({name_to_adql(name)}) AS greatest_{i}"
@@ -172,7 +174,7 @@ def _find_ranges(table: TapTable, columns: Table, by: str, condition: str, folde
     ends = [*zip(names, found[::2], found[1::2], strict=True)]
     if endless := [name for name, *values in ends if not all(math.isfinite(value or 0) for value in values)]:
         raise LoadError(
-            f"{table.name} cannot be divided by {endless[0]}, of which values are infinite or NaN: name another column"
+            f"{table.name} cannot be divided by {endless[0]}, which has infinite or NaN values: name another column"
             " with --by"
         )
     return tuple(ColumnRange(name, low, high) for name, low, high in ends if low is not None)
@@ -182,20 +184,20 @@ def _choose_columns(table: Table, by: str, origin_name: str) -> tuple[str, ...]:
     if by:
         found = next((column for column in table.columns if column.name.lower() == by.lower()), None)
         if found is None or not found.type.is_numeric:
-            raise LoadError(f"--by: {origin_name} has no column {by} of numbers")
+            raise LoadError(f"--by: {origin_name} has no numeric column {by}")
         return (found.name,)
     if table.layout.position:
         return table.layout.position
     ids = [name for name in table.layout.id if table.get_column(name).type.is_integer]
     if not ids:
         raise LoadError(
-            f"{origin_name} has more rows than the service gives at once, and neither a position nor an id of whole"
+            f"{origin_name} has more rows than the service returns at once, and neither a position nor an id of whole"
             " numbers to divide it by: name a column with --by"
         )
     return (ids[0],)
 
 
 def join_conditions(*conditions: str) -> str:
-    """Return the conjunction of conditions, of which '' is always true."""
+    """Return the conjunction of conditions; '' stands for a condition that is always true."""
     given = [f"({condition}\n)" for condition in conditions if condition]
     return " AND ".join(given)

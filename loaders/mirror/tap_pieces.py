@@ -1,7 +1,7 @@
-"""Pieces of a table by ranges of columns, each with at most as many rows as its service gives at once.
+"""Divides a table into pieces by ranges of columns, each with at most as many rows as its service returns at once.
 
-The pieces are disjoint and have all rows: ranges are half open, the outermost have no end, and rows without a value
-are a piece of their own. Only comparisons are used, which each service understands.
+The pieces are disjoint and contain all rows: ranges are half open, the outermost have no bound, and rows without a
+value are a separate piece. Only comparisons are used, which every service understands.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ Number = int | float
 
 @dataclass(frozen=True, slots=True)
 class ColumnRange:
-    """``low <= column < high``; None is no end. ``least`` and ``greatest``: the values that the table has."""
+    """``low <= column < high``; None means no bound. ``least``, ``greatest``: the extreme values in the table."""
 
     column: str
     least: Number
@@ -37,7 +37,7 @@ class ColumnRange:
 
     @property
     def middle(self) -> Number | None:
-        """A border that leaves values on both sides; None if there is none."""
+        """A border with values on both sides; None if there is none."""
         low = self.least if self.low is None else self.low
         high = self.greatest if self.high is None else self.high
         if isinstance(low, int) and isinstance(high, int):
@@ -57,7 +57,7 @@ class ColumnRange:
 
 @dataclass(frozen=True, slots=True)
 class TablePiece:
-    """Rows in a box of one or two columns; without ranges, all rows. ``nulls``: rows in which any of these is NULL."""
+    """The rows in ranges of one or two columns, or all rows; or rows with a NULL in one of the columns ``nulls``."""
 
     ranges: tuple[ColumnRange, ...] = ()
     nulls: tuple[str, ...] = ()
@@ -69,7 +69,7 @@ class TablePiece:
         return " AND ".join(each.condition for each in self.ranges)
 
     def split(self) -> tuple[TablePiece, TablePiece] | None:
-        """Return the halves of the widest range on the sky; None if nothing can be divided."""
+        """Return the halves of the piece, divided in the range that is widest on the sky; None if indivisible."""
         for i in sorted(range(len(self.ranges)), key=self._measure, reverse=True):
             border = self.ranges[i].middle
             if border is not None:
@@ -79,7 +79,7 @@ class TablePiece:
         return None
 
     def _measure(self, i: int) -> float:
-        """Return the width of a range; of a longitude, at the latitude in the middle."""
+        """Return the width of a range; for a longitude, at the middle latitude."""
         if len(self.ranges) < 2 or i:
             return self.ranges[i].width
         latitude = self.ranges[1]
@@ -89,6 +89,8 @@ class TablePiece:
 
 @dataclass(frozen=True, slots=True)
 class CountedPiece:
+    """A piece with the number of its rows."""
+
     piece: TablePiece
     rows: int
 
@@ -96,21 +98,21 @@ class CountedPiece:
 def divide_table(
     count: Callable[[TablePiece], int], ranges: Sequence[ColumnRange], total: int, limit: int
 ) -> Iterator[CountedPiece]:
-    """Yield pieces that have all rows of a table, and ``limit`` rows at most.
+    """Yield pieces of at most ``limit`` rows that together have all rows of a table.
 
     Parameters
     ----------
     count
-        Returns the rows of a piece.
+        Returns the number of rows of a piece.
     ranges
-        The columns by which the table is divided; none if it need not be.
+        The columns by which the table is divided; empty if that is not necessary.
     total
-        The rows of the table.
+        The number of rows of the table.
 
     Raises
     ------
     LoadError
-        Too many rows have the same values, or a part has other rows than its halves.
+        Too many rows have the same values, or the halves of a piece do not have its rows.
     """
     whole = TablePiece()
     if total <= limit:
@@ -130,7 +132,7 @@ def divide_table(
             elif part.rows > limit:
                 raise LoadError(
                     f"{part.rows:,} rows are in one piece that cannot be divided ({part.piece.condition}), and the"
-                    f" service gives {limit:,} at once: divide the table by another column with --by"
+                    f" service returns {limit:,} at once: divide the table by another column with --by"
                 )
             else:
                 found += 1
@@ -147,7 +149,7 @@ def _split_counted(
     if rows != whole.rows:
         where = whole.piece.condition or "the table"
         raise LoadError(
-            f"{where} has {whole.rows:,} rows, and its parts have {rows:,}: values are NaN, or the table is changing."
-            " Divide it by another column with --by, or begin again with --restart"
+            f"{where} has {whole.rows:,} rows, but its parts have {rows:,}: values are NaN, or the table is changing."
+            " Divide it by another column with --by, or start again with --restart"
         )
     return counted

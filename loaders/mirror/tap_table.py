@@ -1,4 +1,4 @@
-"""A table of a TAP service, asked by jobs (UWS 1.1, TAP 1.1): one at a time, each deleted when its result is here."""
+"""Queries a table of a TAP service by jobs (UWS 1.1, TAP 1.1), one at a time; each is deleted at its end."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _MAX_TEXT_BYTES = 1 << 20
 _MAX_CAPABILITIES_BYTES = 8 << 20
 _MAX_RESULT_BYTES = 1 << 40
 
-#: Pauses between two looks at a job: the first, and the longest
+#: The first and the longest pause between two requests for the phase of a job, in seconds
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.05, 20.0
 
 _OUTPUT_LIMIT = re.compile(r"<(?:\w+:)?outputLimit\b.*?</(?:\w+:)?outputLimit\s*>", re.S)
@@ -31,11 +31,13 @@ _PART = re.compile(r'"[^"]+"|[^".]+')
 
 
 class TapTable:
-    """``table`` of the service at ``address``, an http or https URL. ``check``: called while it waits."""
+    """``table`` of the service at ``address``, an http or https URL. ``check``: is called while waiting."""
 
     def __init__(self, client: OriginClient, address: str, table: str, check: Callable[[], None]) -> None:
         if not _TABLE.fullmatch(table):
-            raise LoadError(f"{table!r} is no name of a table: write schema.table, and names with signs in quotes")
+            raise LoadError(
+                f"{table!r} is not the name of a table: write schema.table, and names with special characters in quotes"
+            )
         self._client = client
         self.address = address
         self.name = table
@@ -45,13 +47,13 @@ class TapTable:
         self._check = check
 
     def read_row_limit(self) -> int | None:
-        """Return the rows that the service gives at most; None if it does not say."""
+        """Return the service's row limit; None if it does not publish one."""
         text = self._client.get(f"{self.address}/capabilities", _read_all(_MAX_CAPABILITIES_BYTES))
         limits = [int(number) for part in _OUTPUT_LIMIT.findall(text) for number in _HARD_LIMIT.findall(part)]
         return min(limits, default=None)
 
     def fetch_values(self, expressions: str, condition: str, target: Path) -> list[Any]:
-        """Return the values of one row, such as counts. ``target``: a file that is made and deleted."""
+        """Return the values of one row, such as counts. ``target``: a temporary file."""
         query = f"SELECT {expressions} FROM {self.table_adql}{write_where(condition)}"
         self.fetch_rows(query, 10, target)
         try:
@@ -59,20 +61,20 @@ class TapTable:
             names = tuple(field.name for field in source.fields)
             rows = [row for block in source.read_blocks(names) for row in block.batch.to_pylist()]
         except ReadError as error:
-            raise LoadError(f"{self.address} gave a result that cannot be read: {error}") from error
+            raise LoadError(f"{self.address} returned a result that cannot be read: {error}") from error
         finally:
             target.unlink(missing_ok=True)
         if len(rows) != 1:
-            raise LoadError(f"{self.address} gave {len(rows)} rows where one was asked for: {query}")
+            raise LoadError(f"{self.address} returned {len(rows)} rows instead of one: {query}")
         return list(rows[0].values())
 
     def fetch_rows(self, query: str, max_rows: int, target: Path) -> None:
-        """Run a query and save its result, a VOTable, which appears when it is complete.
+        """Run a query and save its result, a VOTable, which appears at ``target`` when it is complete.
 
         Raises
         ------
         LoadError
-            The service refuses the query; the message has its words.
+            The service rejects the query; the message quotes it.
         """
         form = {
             "REQUEST": "doQuery",
@@ -92,7 +94,7 @@ class TapTable:
         pause = _FIRST_PAUSE
         while (phase := self._client.get(f"{job}/phase", _read_all(_MAX_TEXT_BYTES)).strip()) != "COMPLETED":
             if phase in ("ERROR", "ABORTED", "ARCHIVED"):
-                raise LoadError(f"{self.address} refuses {query}: {self._read_error(job) or phase}")
+                raise LoadError(f"{self.address} rejects {query}: {self._read_error(job) or phase}")
             if phase == "PENDING":
                 self._client.post(f"{job}/phase", {"PHASE": "RUN"}, lambda answer: answer.status)
             self._pause(pause)
@@ -143,7 +145,7 @@ def _read_all(max_bytes: int) -> Callable[[OriginAnswer], str]:
 
 
 def count_file_rows(path: Path) -> int:
-    """Return the rows of a table file, which are read. Raises ``ReadError``."""
+    """Read a table file and return the number of its rows. Raises ``ReadError``."""
     source = open_source(path)
     name = (source.fields[0].name,)
     return sum(block.batch.num_rows + len(block.rejects) for block in source.read_blocks(name))

@@ -1,1 +1,1 @@
-"""Other servers from which an operator takes tables: one HTTP client, and what TAP services say of their tables."""
+"""Other servers from which an operator copies tables: the HTTP client, and the descriptions of TAP services."""

@@ -1,7 +1,8 @@
-"""The HTTP client for origins: servers that the operator names, wherever they are.
+"""The HTTP client for origins: servers anywhere that the operator names.
 
-Addresses are http or https, without user and password; a few redirects are followed, to such addresses alone. Answers
-are streams of limited size and time. An origin that is busy or breaks off is asked again, as late as it wishes.
+Addresses are http or https, without user and password; a few redirects are followed, only to such addresses. Answers
+are streams of limited size and time. If the origin is busy or interrupts its answer, the request is repeated after the
+pause that the origin asks for.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ from tap_service.http_connections import open_pool
 
 _PIECE = 1 << 16
 
-#: Answers that another attempt may change: time-outs, too many requests, faults of a server or of one before it
+#: Statuses that may change with another attempt: timeouts, too many requests, errors of the server or its gateway
 _PASSING = frozenset({408, 425, 429, 500, 502, 503, 504})
 _MISSING = frozenset({404, 410})
 _ACCEPTED = frozenset({200, 206})
@@ -34,10 +35,10 @@ _REDIRECTS = frozenset({301, 302, 303, 307, 308})
 #: Redirects after which a POST becomes a GET, as in browsers; 307 and 308 repeat it
 _BECOMES_GET = frozenset({301, 302, 303})
 
-#: The longest pause between two attempts: an origin that asks for more is left alone
+#: The longest pause between two attempts: if an origin asks for a longer one, there is no other attempt
 MAX_PAUSE_SECONDS = 120.0
 
-#: TAP services may think for a while before they answer
+#: TAP services may take a while before they answer
 ORIGIN_PATIENCE = Patience(silence_seconds=60, pause_seconds=1)
 
 _CONNECTIONS = 2
@@ -54,7 +55,7 @@ class OriginAnswer:
     address
         The address that answered, after redirects.
     status
-        200 or 206, or another that the request accepts.
+        200 or 206, or another status that the request accepts.
     headers
         Names in any case.
     """
@@ -72,22 +73,26 @@ class OriginAnswer:
         Raises
         ------
         OriginError
-            It is larger than ``max_bytes``.
+            The body is larger than ``max_bytes``.
         OriginUnavailable
-            It breaks off, or comes more slowly than ``Patience`` allows.
+            The answer is interrupted, or is slower than ``Patience`` allows.
         """
-        began = time.monotonic()
+        started = time.monotonic()
         size = 0
         try:
             while piece := self._response.read1(_PIECE, decode_content=False):
                 size += len(piece)
                 if size > max_bytes:
                     raise OriginError(f"{self.address} sends more than {max_bytes:,} bytes")
-                if time.monotonic() - began > self._patience.limit_seconds(size):
-                    raise OriginUnavailable(f"{self.address} sends too slowly: {size:,} bytes came in the time for all")
+                if time.monotonic() - started > self._patience.limit_seconds(size):
+                    raise OriginUnavailable(
+                        f"{self.address} is too slow: only {size:,} bytes arrived within the time limit"
+                    )
                 yield piece
         except HTTPError as error:
-            raise OriginUnavailable(f"{self.address} broke off after {size:,} bytes{_describe_cause(error)}") from None
+            raise OriginUnavailable(
+                f"{self.address} was interrupted after {size:,} bytes{_describe_cause(error)}"
+            ) from None
 
 
 class OriginClient:
@@ -96,9 +101,9 @@ class OriginClient:
     Parameters
     ----------
     patience
-        Times, and the attempts of ``repeat``.
+        Timeouts, and the number of attempts of ``repeat``.
     say
-        Called with a message before each long pause.
+        Is called with a message before each long pause.
     """
 
     def __init__(self, patience: Patience = ORIGIN_PATIENCE, say: Callable[[str], None] = lambda _text: None) -> None:
@@ -109,21 +114,21 @@ class OriginClient:
     def get(
         self, address: str, take: Callable[[OriginAnswer], _Result], headers: Mapping[str, str] | None = None
     ) -> _Result:
-        """Return what ``take`` makes of the answer to a GET; after an interruption both begin again.
+        """Return the result of ``take`` for the answer to a GET; after an interruption both are repeated.
 
         Raises OriginMissing, OriginUnavailable, OriginError.
         """
         return self.repeat(lambda: self._take(take, "GET", address, headers or {}))
 
     def post(self, address: str, form: Mapping[str, str], take: Callable[[OriginAnswer], _Result]) -> _Result:
-        """Return what ``take`` makes of the answer to a form. For requests that may be repeated, such as queries.
+        """Return the result of ``take`` for the answer to a form. The request may be repeated, so it must be a query.
 
         Raises OriginMissing, OriginUnavailable, OriginError.
         """
         return self.repeat(lambda: self._take(take, "POST", address, {"Content-Type": _FORM}, urlencode(form).encode()))
 
     def repeat(self, work: Callable[[], _Result]) -> _Result:
-        """Do ``work`` until it raises no OriginUnavailable, with pauses; the last one is raised."""
+        """Call ``work`` until it does not raise OriginUnavailable, with pauses; the last error is raised."""
         for attempt in range(1, self._patience.attempts):
             try:
                 return work()
@@ -132,9 +137,9 @@ class OriginClient:
                 if pause is None:
                     pause = min(self._patience.pause_seconds * 2 ** (attempt - 1), MAX_PAUSE_SECONDS)
                 if pause > MAX_PAUSE_SECONDS:
-                    raise OriginUnavailable(f"{error}; it asks to come back in {pause:,.0f} seconds") from None
+                    raise OriginUnavailable(f"{error}; it asks for a pause of {pause:,.0f} seconds") from None
                 if pause >= 1:
-                    self._say(f"{error}: asking again in {pause:,.0f} s")
+                    self._say(f"{error}: trying again in {pause:,.0f} s")
                 time.sleep(pause)
         return work()
 
@@ -167,9 +172,9 @@ class OriginClient:
         OriginMissing
             The answer is 404 or 410.
         OriginUnavailable
-            The server does not answer, or not now.
+            The server does not answer, or is unavailable now.
         OriginError
-            The address is not allowed, or the answer is another one.
+            The address is not allowed, or the status is not accepted.
         """
         at = address
         for _ in range(MAX_REDIRECTS + 1):
@@ -184,7 +189,7 @@ class OriginClient:
                     method, body = "GET", None
                 at = urljoin(at, response.headers.get("Location", ""))
             finally:
-                response.close()  # does nothing to a connection that has been given back at the end of the body
+                response.close()  # has no effect on a connection that was returned to the pool at the end of the body
         raise OriginError(f"{address} redirects more than {MAX_REDIRECTS} times")
 
     def _request(
@@ -212,18 +217,20 @@ def check_address(address: str) -> None:
         is_hosted = bool(parts.hostname)
         _ = parts.port
     except ValueError as error:
-        raise OriginError(f"{address[:200]!r} is no address: {error}") from None
+        raise OriginError(f"{address[:200]!r} is not an address: {error}") from None
     if "@" in parts.netloc:
-        raise OriginError("no user or password belongs into an address: it is stored and shown")
+        raise OriginError("an address must not contain a user or password, because it is stored and shown")
     if parts.scheme not in ("http", "https") or not is_hosted:
-        raise OriginError(f"{address[:200]!r} is no address of an origin: it is http://host/path or https://host/path")
+        raise OriginError(
+            f"{address[:200]!r} is not the address of an origin: write http://host/path or https://host/path"
+        )
 
 
 def _describe_cause(error: HTTPError) -> str:
     """Return the cause for a message without urllib3's names of its objects; '' if it adds nothing."""
     if isinstance(error, NewConnectionError):  # which is a TimeoutError too
         return f": {str(error).rpartition('): ')[2]}"
-    return ": it is silent for too long" if isinstance(error, TimeoutError) else ""
+    return ": it was silent for too long" if isinstance(error, TimeoutError) else ""
 
 
 def _check_status(address: str, response: urllib3.BaseHTTPResponse, accepts: frozenset[int]) -> None:
@@ -232,13 +239,13 @@ def _check_status(address: str, response: urllib3.BaseHTTPResponse, accepts: fro
     if response.status in _PASSING:
         raise OriginUnavailable(f"{address} answers {status}", _read_retry_after(response))
     if response.status in _MISSING:
-        raise OriginMissing(f"{address} is not there: the server answers {status}")
+        raise OriginMissing(f"{address} does not exist: the server answers {status}")
     if response.status not in accepts:
         raise OriginError(f"{address} answers {status}")
 
 
 def _read_retry_after(response: urllib3.BaseHTTPResponse) -> float | None:
-    """Return the seconds of Retry-After, which has a number or a date (RFC 9110, section 10.2.3)."""
+    """Return the pause of Retry-After in seconds, which is a number or a date (RFC 9110, section 10.2.3)."""
     text = response.headers.get("Retry-After", "").strip()
     if re.fullmatch(r"\d{1,9}", text):
         return float(text)

@@ -1,4 +1,4 @@
-"""What can go wrong with an origin."""
+"""The errors of origins."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from loaders.load_error import LoadError
 
 
 class OriginError(LoadError):
-    """The origin cannot be used; the message names its address and the way out."""
+    """The origin cannot be used; the message has its address and says what to do."""
 
 
 class OriginMissing(OriginError):
@@ -14,9 +14,9 @@ class OriginMissing(OriginError):
 
 
 class OriginUnavailable(OriginError):
-    """The origin does not answer, or breaks off; another attempt may succeed.
+    """The origin does not answer, or its answer is interrupted; another attempt may succeed.
 
-    ``retry_seconds``: the pause that it asks for; None if it names none.
+    ``retry_seconds``: the pause that the origin asks for; None if it asks for none.
     """
 
     def __init__(self, message: str, retry_seconds: float | None = None) -> None:
@@ -25,4 +25,4 @@ class OriginUnavailable(OriginError):
 
 
 class AmbiguousTable(OriginError):
-    """The name of a table may mean several."""
+    """Several tables match a name."""

@@ -1,4 +1,4 @@
-"""A table of a TAP service as the service describes it, from its VOSI tables and its TAP_SCHEMA."""
+"""Reads the description of a table of a TAP service, from its VOSI tables and its TAP_SCHEMA."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ from tap_service.readers.table_definition import DefinedColumn, DefinedSchema, D
 
 @dataclass(frozen=True, slots=True)
 class OriginTable:
-    """A table.
+    """A table of a TAP service, as the service describes it.
 
     Attributes
     ----------
     address
         The TAP service.
     name
-        Without quotes.
+        The name, without quotes.
     definition
-        What the service says of it.
+        The service's description of the table.
     sources
-        Where it says so: 'tables', 'TAP_SCHEMA'.
+        The sources of the description: 'tables', 'TAP_SCHEMA'.
     notes
-        What of the service could not be read.
+        Messages about resources that could not be read.
     """
 
     address: str
@@ -39,15 +39,15 @@ class OriginTable:
 
 
 def read_origin_table(client: OriginClient, address: str, table: str) -> OriginTable:
-    """Read what a TAP service says of a table.
+    """Read a TAP service's description of a table.
 
-    ``/tables/NAME`` and TAP_SCHEMA complete each other; the document of all tables is read only where both lack the
-    table, for it may have 100 MB.
+    ``/tables/NAME`` and TAP_SCHEMA complete each other. The document of all tables is read only if both lack the
+    table, because it may have 100 MB.
 
     Raises
     ------
     OriginError
-        The service has no such table (the message has near names), several of this name in other cases, or cannot be
+        The service has no such table (the message suggests similar names), has several that match, or cannot be
         read.
     """
     return _TableReading(client, address, Wanted(table)).read()
@@ -97,7 +97,7 @@ class _TableReading:
             return None
 
     def _search_all(self) -> Definition:
-        """Look for the table in the document of all tables. Raises OriginError if it is not there."""
+        """Search the table in the document of all tables. Raises OriginError if it is not there."""
         search = TableSearch(self._wanted)
         try:
             self._client.get(f"{self._address}/tables", search.read)
@@ -109,7 +109,7 @@ class _TableReading:
             return found
         if not self._has_answered:
             reasons = "; ".join(self._notes)
-            raise OriginError(f"{self._address} describes no tables: {reasons}. Is it the address of a TAP service?")
+            raise OriginError(f"{self._address} describes no tables: {reasons}. Is this the address of a TAP service?")
         raise OriginMissing(self._wanted.describe_missing(self._address, search.names or self._list_names()))
 
     def _list_names(self) -> list[TableName]:

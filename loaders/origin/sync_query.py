@@ -1,4 +1,4 @@
-"""Small queries to the ``/sync`` of an origin, such as those of its TAP_SCHEMA."""
+"""Small queries to ``/sync`` of an origin, such as queries of its TAP_SCHEMA."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ _MAX_MESSAGE = 500
 
 
 def quote_text(text: str) -> str:
-    """Return a character literal of ADQL."""
+    """Return a text as a character literal of ADQL."""
     return "'" + text.replace("'", "''") + "'"
 
 
 class SyncQueries:
-    """Queries to one TAP service; ``address`` is that of the service, without ``/sync``."""
+    """Queries to one TAP service. ``address``: the address of the service, without ``/sync``."""
 
     def __init__(self, client: OriginClient, address: str) -> None:
         self._client = client
@@ -34,7 +34,7 @@ class SyncQueries:
         Raises
         ------
         OriginError
-            The origin refuses the query, or its answer cannot be read or is not complete.
+            The origin rejects the query, or its answer is incomplete or cannot be read.
         """
         form = {"REQUEST": "doQuery", "LANG": "ADQL", "MAXREC": str(_MAX_ROWS), "QUERY": query}
         return self._client.post(self._address, form, self._take_rows)
@@ -47,9 +47,9 @@ class SyncQueries:
                 status.feed(piece)
             file.flush()
             if status.value == "ERROR":
-                raise OriginError(f"{self._address} refuses the query: {status.message or 'without a reason'}")
+                raise OriginError(f"{self._address} rejects the query: {status.message or 'it gives no reason'}")
             if status.value == "OVERFLOW":
-                raise OriginError(f"{self._address} cuts the answer off: its limit of rows is too small")
+                raise OriginError(f"{self._address} truncates the answer: its row limit is too low")
             try:
                 return _read_rows(Path(file.name))
             except ReadError as error:
@@ -71,7 +71,7 @@ def _read_rows(path: Path) -> list[dict[str, str]]:
 
 
 class _StatusReader:
-    """Finds the last QUERY_STATUS of a VOTable (DALI 1.1, section 4.4.1), before its rows or after them."""
+    """Finds the last QUERY_STATUS of a VOTable (DALI 1.1, section 4.4.1), before or after its rows."""
 
     def __init__(self) -> None:
         self.value = ""
@@ -93,7 +93,7 @@ class _StatusReader:
             return
         try:
             self._parser.Parse(data, False)
-        except (expat.ExpatError, ValueError, LookupError):  # the reader of the rows says what is wrong
+        except (expat.ExpatError, ValueError, LookupError):  # the reader of the rows reports what is wrong
             self._is_broken = True
 
     def _stop(self, *_: object) -> None:

@@ -1,4 +1,4 @@
-"""The table that an operator means, among the names that an origin gives."""
+"""Chooses the table that an operator means among the names of an origin."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from typing import NamedTuple
 from loaders.origin.origin_error import AmbiguousTable
 from tap_service.readers.tap_types import undelimit_name
 
-#: Names that are remembered for a message, and shown in it
+#: Maximum number of names to remember for a message, and to show in it
 MAX_NAMES = 100_000
 _SHOWN = 5
 
 
 class TableName(NamedTuple):
-    """Schema and table without quotes, '' for no schema."""
+    """Schema and table, without quotes. ``schema``: '' if there is none."""
 
     schema: str
     table: str
@@ -38,7 +38,7 @@ def split_identifiers(name: str) -> list[str]:
 
 
 def read_table_name(schema: str, table: str) -> TableName:
-    """Return the name of a table that an origin writes with its schema or without it."""
+    """Return the name of a table, which an origin writes with or without its schema."""
     schema = ".".join(split_identifiers(schema))
     name = ".".join(split_identifiers(table))
     if schema and name.lower().startswith(f"{schema.lower()}."):
@@ -48,7 +48,7 @@ def read_table_name(schema: str, table: str) -> TableName:
 
 
 class Wanted:
-    """The table that is looked for: ``text`` is its name as in queries, with or without schema and quotes."""
+    """The wanted table. ``text``: its name as in queries, with or without schema and quotes."""
 
     def __init__(self, text: str) -> None:
         self.text = text
@@ -58,14 +58,14 @@ class Wanted:
         return self._name.lower() in (str(name).lower(), name.table.lower())
 
     def choose(self, names: Iterable[TableName]) -> TableName | None:
-        """Return the only name that is meant, None if there is none.
+        """Return the name that matches best; None if no name matches.
 
-        A name in the same case goes before others, and one with its schema before one without.
+        Names in the same case take precedence over others, and names with the schema over names without it.
 
         Raises
         ------
         AmbiguousTable
-            Several are meant equally.
+            Several names match equally well.
         """
         known = [*dict.fromkeys(name for name in names if self.is_like(name))]
         ways = (
@@ -77,15 +77,13 @@ class Wanted:
         for meant in ways:
             if len(meant) > 1:
                 listed = ", ".join(map(str, meant[:_SHOWN]))
-                raise AmbiguousTable(
-                    f"{self.text} may be several tables: {listed}. Write one of them as it stands here"
-                )
+                raise AmbiguousTable(f"{self.text} may be one of several tables: {listed}. Write one of these names")
             if meant:
                 return meant[0]
         return None
 
     def describe_missing(self, address: str, names: Iterable[TableName]) -> str:
-        """Return the message that the origin lacks the table, with names that are near."""
+        """Return the message that the origin lacks the table, with similar names."""
         known = {str(name).lower(): str(name) for name in names} | {name.table.lower(): str(name) for name in names}
         near = difflib.get_close_matches(self._name.lower(), known, _SHOWN, 0.6)
         hint = f": did you mean {', '.join(dict.fromkeys(known[name] for name in near))}?" if near else ""

@@ -1,7 +1,7 @@
-"""Which addresses are TAP services.
+"""Recognises the addresses of TAP services.
 
-``tap+https://host/tap`` always is one. A plain http or https address is one if its ``capabilities`` name TAP, or its
-``tables`` is a tableset; a HATS catalogue has neither.
+``tap+https://host/tap`` always is. A plain http or https address is, if its ``capabilities`` name TAP or its
+``tables`` are a tableset; a HATS catalogue has neither.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _ROOT_BYTES = 1 << 16
 
 
 def find_tap_service(client: OriginClient, text: str) -> str:
-    """Return the http or https address of the TAP service that ``text`` names; '' if it names none.
+    """Return the http or https address of the TAP service that ``text`` names; '' if ``text`` names none.
 
     Raises OriginError for ``tap+`` with an address that is not allowed.
     """
@@ -29,7 +29,7 @@ def find_tap_service(client: OriginClient, text: str) -> str:
         return ""
     check_address(address)
     if "?" in address or "#" in address:
-        raise OriginError(f"{address[:200]!r} is no address of a TAP service: it has no ? and #")
+        raise OriginError(f"{address[:200]!r} is not the address of a TAP service: leave out ? and #")
     return address if is_named or _answers_as_tap(client, address) else ""
 
 

@@ -1,4 +1,4 @@
-"""Tables of an origin from its TAP_SCHEMA (TAP 1.1, section 4; that of TAP 1.0 has fewer columns)."""
+"""Reads tables of an origin from its TAP_SCHEMA (TAP 1.1, section 4; TAP 1.0 has fewer columns)."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def _row_name(row: dict[str, str]) -> TableName:
 
 
 def _find_table(queries: SyncQueries, wanted: Wanted) -> dict[str, str] | None:
-    """Return the row of the table, by its name as it is written or else in any case."""
+    """Return the row of the table, by its name as written or, if that is not found, in any case."""
     names = _list_spellings(wanted.text)
     found = _find_among(queries, wanted, f"table_name IN ({', '.join(map(quote_text, names))})")
     if found is not None:
@@ -92,7 +92,7 @@ def _is_true(text: str) -> bool:
 def _read_schema(queries: SyncQueries, name: str) -> DefinedSchema:
     try:
         rows = queries.ask(f"SELECT * FROM TAP_SCHEMA.schemas WHERE schema_name = {quote_text(name)}")
-    except OriginError:  # a description that is missing is no reason to stop
+    except OriginError:  # the description is optional
         rows = []
     row = rows[0] if rows else {}
     return DefinedSchema(name, row.get("description", ""), row.get("utype", ""))

@@ -1,4 +1,4 @@
-"""Tables of an origin from its VOSI ``tables``: one by its name, or found in the document of all."""
+"""Reads a table of an origin from its VOSI ``tables``, by its name or from the document of all tables."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def definition_name(definition: Definition) -> TableName:
 
 
 def read_one(client: OriginClient, address: str, wanted: Wanted) -> Definition | None:
-    """Return the table from ``/tables/NAME`` (VOSI 1.1); None if what is there is not the table with its columns.
+    """Return the table from ``/tables/NAME`` (VOSI 1.1); None if the answer is not the table with its columns.
 
     Raises OriginError.
     """
@@ -36,7 +36,7 @@ class TableSearch:
     Attributes
     ----------
     names
-        All tables that were seen.
+        The tables that were read.
     """
 
     def __init__(self, wanted: Wanted) -> None:
@@ -46,7 +46,7 @@ class TableSearch:
 
     @property
     def found(self) -> Definition | None:
-        """The table with its columns. Raises OriginError if several may be meant."""
+        """The table with its columns; None until it is found. Raises OriginError if several tables match."""
         by_name = {definition_name(table): table for table in self._tables if table.columns}
         name = self._wanted.choose(by_name)
         return by_name[name] if name else None

@@ -1,13 +1,13 @@
 """Appends few rows directly to the table. Many rows are loaded into a staging table instead.
 
-    rows into the gateway T__append -> record: begun, with the rows of T before -> INSERT into each part of T that has
+    rows into the gateway T__append -> record: started, with the rows of T before -> INSERT into each part of T that has
       as many rows as before -> latest versions -> density -> kept matches -> addition kept, if T is watched
       -> record: done -> DROP of T__append
 
 An INSERT is all or nothing, and a part of T with more rows than before has received its rows. So an append that was
 killed after the record began is finished by the next load of T, whatever that loads, or by the next start of the
-process that holds the data path; one that was killed earlier has changed nothing. On one server T has one part. On a
-cluster readers may see rows of some shards before those of others, and never a row whose copies are missing.
+process that holds the data path; an append that was killed earlier has changed nothing. On one server T has one part.
+On a cluster readers may see rows of some shards before rows of other shards, but never a row whose copies are missing.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ class TableAppends:
 
     def read_unfinished(self) -> AppendState | None:
         """Return the append that was killed after all its rows were in the gateway; None without one."""
-        state = append_record.read_begun_state(self._engine, self._origin)
+        state = append_record.read_started_state(self._engine, self._origin)
         return AppendState.model_validate_json(state) if state else None
 
     # --- an append ----------------------------------------------------------------------------------------------------

@@ -1,7 +1,7 @@
 """The columns of an attached table: what ClickHouse reads from the files without changing a value.
 
 Loaded rows are converted and checked one by one. The rows of an attached table are read as they are in the files, so
-the types must be the types of the files, and options that need a load are refused.
+the types must be the types of the files, and options that need a load are rejected.
 """
 
 from __future__ import annotations

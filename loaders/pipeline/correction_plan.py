@@ -1,4 +1,4 @@
-"""Chooses the columns that a correction reads from its files, and refuses unsuitable files."""
+"""Chooses the columns that a correction reads from its files, and rejects unsuitable files."""
 
 from __future__ import annotations
 

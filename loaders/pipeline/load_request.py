@@ -43,7 +43,7 @@ class LoadRequest(CommandRequest):
     insert_threads
         Number of chunks that are inserted at a time: ClickHouse sorts and compresses a chunk on one core.
     options
-        What the operator says of the files.
+        What the operator says about the files.
     """
 
     command: Literal["load"] = "load"

@@ -25,7 +25,7 @@ from loaders.pipeline.kept_match import open_match
 from loaders.progress_reporter import Reporter
 from tap_service.storage.engine.engine import Engine, EngineError
 
-#: Orders for the cells of changed rows; the finest one with few cells is used
+#: Orders for the cells of changed rows; the finest order with few cells is used
 _ORDERS = (12, 10, 8, 6, 4)
 
 #: One match follows at a time: both of its tables may be changing.

@@ -13,7 +13,7 @@ class MatchRequest(CommandRequest):
     Attributes
     ----------
     left, right
-        ``schema.table``: the first table, with which the match is stored, and the second one.
+        ``schema.table``: the first table, with which the match is stored, and the second table.
     table
         ``schema.table`` of the match.
     radius

@@ -1,4 +1,4 @@
-"""Columns of a table that a file lacks, for which it is refused, and columns of a file that the table lacks."""
+"""Columns of a table that a file lacks, for which it is rejected, and columns of a file that the table lacks."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def find_missing_columns(table: Table, source: TableHeader) -> list[str]:
 
 
 def refuse_missing_columns(table: Table, source: TableHeader, schema_file: Path | None) -> None:
-    """Raise ``LoadError`` if the file lacks columns of the table, unless it is refused for another reason."""
+    """Raise ``LoadError`` if the file lacks columns of the table, unless it is rejected for another reason."""
     missing = find_missing_columns(table, source)
     if not missing or not source.unusable.keys().isdisjoint(missing):
         return

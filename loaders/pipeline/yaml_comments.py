@@ -23,7 +23,7 @@ def add_comments(text: str, comments: Mapping[YamlPath, Iterable[str]]) -> str:
     document = read_document(text, "the YAML")
     above: dict[int, list[str]] = {}
     for path, lines in comments.items():
-        above.setdefault(document.find_place(path).line, []).extend(lines)
+        above.setdefault(document.find_location(path).line, []).extend(lines)
     written: list[str] = []
     for number, line in enumerate(text.splitlines(), 1):
         indent = line[: len(line) - len(line.lstrip())]

@@ -24,7 +24,7 @@ _LEFT, _RIGHT = "left", "right"
 
 
 def make_match(engine: Engine, request: MatchRequest, reporter: Reporter) -> None:
-    """Make a kept match, or continue a stopped one.
+    """Make a kept match, or continue making a stopped match.
 
     Parameters
     ----------

@@ -59,7 +59,7 @@ class _Difference:
 def print_schema_plan(engine: Engine, schema_file: Path, reporter: Reporter) -> None:
     """Report the statements that ``apply_schema`` would execute, with comments.
 
-    Tables that take columns from a missing file are only named; ``apply_schema`` refuses them.
+    Tables that take columns from a missing file are only named; ``apply_schema`` rejects them.
 
     Parameters
     ----------
@@ -222,7 +222,7 @@ def _find_base_name(catalogue: Catalogue, table: Table, entry: TableEntry | None
 def _find_layout_obstacle(topology: Topology, name: str, wanted: Table, entry: TableEntry | None) -> str:
     """Return why the layout cannot be changed; '' if it can."""
     if wanted.match != (entry.table.match if entry else None):
-        return f"skyhouse:match of {name} says which pairs it has: skyhouse match make makes them"
+        return f"skyhouse:match of {name} determines which pairs it has: create it with skyhouse match make"
     if entry is None:
         return ""
     if entry.attached is not None:

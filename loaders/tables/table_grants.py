@@ -51,8 +51,8 @@ def list_grants(engine: Engine, reporter: Reporter) -> None:
 
 def _report_access(engine: Engine, key: str, reporter: Reporter) -> None:
     groups = read_grants(engine).get(key, frozenset())
-    way_out = "" if groups else f" (skyhouse grant {key} {EVERYBODY} makes it visible to all)"
-    reporter.output(f"{key} is visible to {_format_groups(groups)}{way_out}")
+    advice = "" if groups else f" (skyhouse grant {key} {EVERYBODY} makes it visible to all)"
+    reporter.output(f"{key} is visible to {_format_groups(groups)}{advice}")
 
 
 def _format_groups(groups: frozenset[str]) -> str:

@@ -32,7 +32,7 @@ def rebuild_table(engine: Engine, name: str, reporter: Reporter) -> None:
     Parameters
     ----------
     engine
-        The engine, which is no cluster.
+        The engine, which is not a cluster.
     name
         ``schema.table``.
     reporter

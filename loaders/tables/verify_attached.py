@@ -36,7 +36,7 @@ def verify_attached(entry: TableEntry, attachment: Attachment, reporter: Reporte
 def _find_changes(attached: dict[str, AttachedFile], now: dict[str, AttachedFile]) -> Iterator[str]:
     for path, file in attached.items():
         if path not in now:
-            yield f"{path} is gone"
+            yield f"{path} is missing"
         elif now[path] != file:
             yield f"{path} has changed"
     yield from (f"{path} is new" for path in now if path not in attached)

@@ -40,7 +40,7 @@ _BATCH_ROWS = 65536
 
 
 def verify_table(engine: Engine, name: str, reporter: Reporter) -> None:
-    """Report what was checked. Raises ``LoadError`` with all faults."""
+    """Report what was checked. Raises ``LoadError`` with all problems."""
     catalogue = read_catalogue(engine)
     entry = catalogue.find_entry(*split_name(name))
     if entry is not None and entry.attached is not None:

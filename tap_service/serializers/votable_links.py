@@ -16,7 +16,7 @@ def links_by_index(links: Iterable[PlacedLink], ids: Sequence[str]) -> dict[int,
     found: dict[int, Markup] = {}
     for placed in links:
         names = {name: ids[index] for name, index in placed.columns.items()}
-        found[placed.place] = Markup(found.get(placed.place, "") + _write_link(placed.link, names))
+        found[placed.index] = Markup(found.get(placed.index, "") + _write_link(placed.link, names))
     return found
 
 

@@ -44,7 +44,7 @@ def list_links_and_services(query: str) -> tuple[list[str], list[str]]:
     """Return links as 'index href', with indexes for columns, and services as 'name indexes'."""
     links = translate(query, _CATALOGUE).links
     hrefs = [
-        f"{placed.place} {placed.link.rename_href_columns({name: str(index) for name, index in placed.columns.items()})}"
+        f"{placed.index} {placed.link.rename_href_columns({name: str(index) for name, index in placed.columns.items()})}"
         for placed in links.of_columns
     ]
     services = [" ".join((placed.service.name, *map(str, placed.columns.values()))) for placed in links.services]
@@ -157,7 +157,7 @@ def test_wide_and_deep_queries() -> None:
     for level in range(12):
         query = f"SELECT * FROM ({query}) AS q{level}"
     [placed] = translate(query, Catalogue((schema,))).links.of_columns
-    assert (placed.place, dict(placed.columns)) == (0, {"c1999": 1999})
+    assert (placed.index, dict(placed.columns)) == (0, {"c1999": 1999})
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""Changes of the catalogue while others read or change it, after a crash, and with a clock that was set back."""
+"""Changes of the catalogue while others read or change it, after a crash, and after the clock was set back."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from clickhouse_schema.engine_tables import catalogue_log, engine_setup
 from clickhouse_schema.schema_model import Column, Schema, Table
 from tap_service.storage.engine.engine import Engine
 
-#: Enough rows of TAP_SCHEMA.columns that a reader can be in the middle of them.
+#: Enough rows of TAP_SCHEMA.columns for a reader to be in the middle of them
 _WIDE = 3000
 
 
@@ -23,7 +23,7 @@ def _schema(name: str, columns: int = 1, description: str = "") -> Schema:
 
 @pytest.fixture
 def changed(engine: Engine) -> Iterator[Engine]:
-    """The shared engine; the schemas ``change_*`` are gone again afterwards."""
+    """The shared engine; the schemas ``change_*`` are removed afterwards."""
     engine_setup.prepare_engine(engine)
     yield engine
     for schema in catalogue_log.read_catalogue(engine).schemas:
@@ -42,7 +42,7 @@ def _names(engine: Engine) -> list[str]:
     return answer.column(0).to_pylist() if answer.num_columns else []
 
 
-def test_a_change_does_not_wait_for_a_slow_reader_who_sees_the_old_rows(changed: Engine) -> None:
+def test_a_change_does_not_wait_for_a_slow_reader_which_sees_the_old_rows(changed: Engine) -> None:
     _register(changed, _schema("change_wide", _WIDE))
     sql = "SELECT column_name FROM TAP_SCHEMA.columns WHERE table_name = 'change_wide.t' ORDER BY column_index DESC"
     with changed.stream_batches(sql, batch_rows=64) as batches:
@@ -55,7 +55,7 @@ def test_a_change_does_not_wait_for_a_slow_reader_who_sees_the_old_rows(changed:
     assert _names(changed) == []
 
 
-def test_changes_at_once_are_all_made(changed: Engine) -> None:
+def test_all_simultaneous_changes_are_made(changed: Engine) -> None:
     errors: list[BaseException] = []
 
     def register(number: int) -> None:
@@ -73,7 +73,7 @@ def test_changes_at_once_are_all_made(changed: Engine) -> None:
     assert _names(changed) == [f"change_{number}.t" for number in range(4)]
 
 
-def test_the_last_change_counts_though_the_clock_was_set_back(changed: Engine) -> None:
+def test_the_last_change_counts_even_if_the_clock_was_set_back(changed: Engine) -> None:
     _register(changed, _schema("change_clock", description="first"))
     changed.execute(
         "INSERT INTO skyhouse.catalogue SELECT max(version) + 86400000000000, 'x', 'x', '', 0, '' FROM skyhouse.catalogue"
@@ -85,7 +85,7 @@ def test_the_last_change_counts_though_the_clock_was_set_back(changed: Engine) -
     assert entry.table.description == "second"
 
 
-def test_tables_of_another_version_of_tap_schema_are_made_anew(changed: Engine) -> None:
+def test_tables_of_another_version_of_tap_schema_are_recreated(changed: Engine) -> None:
     _register(changed, _schema("change_old"))
     changed.execute("ALTER TABLE TAP_SCHEMA.tables ADD COLUMN former Int32")
     engine_setup.prepare_engine(changed)

@@ -1,4 +1,4 @@
-"""Balanced maps: runs of cells, each shard with as much to hold."""
+"""Balanced maps: runs of cells with the same weight for each shard."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _CELLS = 12 * 4**MAP_ORDER
 
 @settings(max_examples=60, deadline=None)
 @given(shards=st.integers(1, 60), seed=st.integers(0, 1000), skew=st.sampled_from([0.0, 1.0, 3.0]))
-def test_each_shard_has_one_run_and_as_much_as_the_others(shards: int, seed: int, skew: float) -> None:
+def test_each_shard_has_one_run_with_the_same_weight(shards: int, seed: int, skew: float) -> None:
     chance = np.random.default_rng(seed)
     weights = np.append(chance.lognormal(0, skew, _CELLS), 0.0)
     map_ = balance_shards(weights, shards)
@@ -27,7 +27,7 @@ def test_each_shard_has_one_run_and_as_much_as_the_others(shards: int, seed: int
 
 
 @pytest.mark.parametrize("full", [0, 17, _CELLS - 1])
-def test_a_sky_that_is_full_in_one_place_has_runs_all_the_same(full: int) -> None:
+def test_weights_in_one_cell_are_divided_into_runs_too(full: int) -> None:
     weights = np.zeros(_CELLS + 1)
     weights[full] = 1e9
     weights[-1] = 5
@@ -37,19 +37,19 @@ def test_a_sky_that_is_full_in_one_place_has_runs_all_the_same(full: int) -> Non
     assert np.bincount(np.array(map_.cells)).min() >= 1
 
 
-def test_without_weights_each_shard_has_as_much_of_the_sky() -> None:
+def test_without_weights_each_shard_has_the_same_share_of_the_sky() -> None:
     for map_ in (balance_shards(np.zeros(_CELLS + 1), 7), ShardMap.build_uniform(7)):
         assert set(np.bincount(map_.cells[:-1])) == {_CELLS // 7, _CELLS // 7 + 1}
     assert balance_shards(np.zeros(_CELLS + 1), _CELLS).cells == (*range(_CELLS), 0)
 
 
 @pytest.mark.parametrize("shards", [0, _CELLS + 1])
-def test_a_map_has_a_shard_and_not_more_than_cells(shards: int) -> None:
+def test_a_map_has_at_least_one_shard_and_at_most_one_per_cell(shards: int) -> None:
     with pytest.raises(ValueError, match="1 to 3072 shards"):
         balance_shards(np.zeros(_CELLS + 1), shards)
 
 
-def test_counts_of_other_orders_are_those_of_the_maps_cells() -> None:
+def test_counts_of_other_orders_are_converted_to_cells_of_the_map() -> None:
     fine, coarse = 4**2 * 9 + 3, 2
     weights = sum_cell_weights([(6, fine, 10), (4, 9, 1), (3, coarse, 8), (6, 12 * 4**6, 7), (3, 12 * 4**3, 1)])
     assert weights[9] == 11 + 2
@@ -58,13 +58,13 @@ def test_counts_of_other_orders_are_those_of_the_maps_cells() -> None:
     assert weights.sum() == 27
 
 
-def test_what_moves_is_what_has_another_shard() -> None:
+def test_cells_with_another_shard_are_moved() -> None:
     weights = np.ones(_CELLS + 1)
     assert sum_moved_weight(weights, ShardMap.build_uniform(4), ShardMap.build_uniform(4)) == 0
     assert sum_moved_weight(weights, ShardMap.build_uniform(1), ShardMap.build_uniform(2)) == _CELLS / 2
 
 
-def test_a_placement_is_read_as_it_was_written() -> None:
+def test_a_sharding_is_read_as_it_was_written() -> None:
     placement = Sharding("skyhouse", balance_shards(np.arange(_CELLS + 1.0), 5), 3)
     assert Sharding.from_document(placement.to_document()) == placement
     assert placement.base_name("t") == "t__3"

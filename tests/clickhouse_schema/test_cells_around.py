@@ -1,4 +1,4 @@
-"""The cells around one position contain its circle, and are those of the formulas for arrays."""
+"""The cells around one position contain its circle, and are the same as from the formulas for arrays."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tests.adql.sky import DIFFICULT_POSITIONS
 
 
 def _spread_around(lon: float, lat: float, radius: float) -> np.ndarray:
-    """Unit vectors of positions within a radius, many at its border."""
+    """Return unit vectors of positions within a radius, many at its border."""
     rng = np.random.default_rng(7)
     apart = np.radians(radius) * np.concatenate((np.sqrt(rng.random(300)), np.full(200, 1 - 1e-9), [0.0]))
     angle = rng.uniform(0, 2 * np.pi, len(apart))
@@ -44,7 +44,7 @@ def test_the_cells_around_a_position_contain_its_circle(place: tuple[float, floa
 
 
 @pytest.mark.parametrize("order", [1, 2, 4, 6])
-def test_they_are_the_touching_cells_that_the_circle_may_reach(order: int) -> None:
+def test_the_cells_are_the_touching_cells_that_the_circle_may_reach(order: int) -> None:
     radius = math.degrees(0.6 / (1 << order)) * 0.9
     centres = cell_centres(order, np.arange(12 * 4**order, dtype=np.uint64))
     touching = find_touching_cells(order)
@@ -58,5 +58,5 @@ def test_they_are_the_touching_cells_that_the_circle_may_reach(order: int) -> No
 @pytest.mark.parametrize(
     "circle", [(0, 0, -1e-9), (0, 0, 35), (0, 0, 180), (0, 91, 1), (math.inf, 0, 1), (0, 0, math.nan)]
 )
-def test_no_cells_stand_for_large_circles_and_none(circle: tuple[float, float, float]) -> None:
+def test_large_circles_and_no_circle_have_no_cells(circle: tuple[float, float, float]) -> None:
     assert find_cells_around(*circle) is None

@@ -1,4 +1,4 @@
-"""Columns that a schema file takes from others (Felis' ``resources`` and ``columnRefs``)."""
+"""Columns that a schema file takes from other files (Felis' ``resources`` and ``columnRefs``)."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def release(tmp_path: Path) -> Path:
 
 
 def errors_after(path: Path, old: str, new: str) -> list[str]:
-    """The errors of the file after a change of its text, without its folder."""
+    """Return the errors of the file after a change of its text, without its folder."""
     assert old in path.read_text()
     path.write_text(path.read_text().replace(old, new))
     with pytest.raises(SchemaError) as caught:
@@ -64,7 +64,7 @@ def errors_after(path: Path, old: str, new: str) -> list[str]:
     return [error.replace(f"{path.parent}/", "") for error in caught.value.errors]
 
 
-def test_columns_of_another_file_follow_those_of_the_table(release: Path) -> None:
+def test_columns_of_another_file_follow_the_columns_of_the_table(release: Path) -> None:
     schema, warnings = read_schema(release, strict=True)
     assert (schema.tables[0].primary_key, warnings) == (("star_id",), [])
     assert schema.tables[0].columns == (
@@ -76,13 +76,13 @@ def test_columns_of_another_file_follow_those_of_the_table(release: Path) -> Non
     assert read_schema(schema_to_yaml(schema), "written.yaml") == (schema, [])
 
 
-def test_columns_have_ids_below_that_of_the_table(release: Path) -> None:
+def test_ids_of_columns_extend_the_id_of_the_table(release: Path) -> None:
     text = TAKING.replace('  primaryKey: "#Star.star_id"', '  "@id": "#stars"\n  primaryKey: "#stars.star_id"')
     release.write_text(text)
     assert read_schema(release)[0].tables[0].primary_key == ("star_id",)
 
 
-def test_a_file_may_take_what_another_has_taken(release: Path, tmp_path: Path) -> None:
+def test_a_file_may_take_columns_that_another_file_takes(release: Path, tmp_path: Path) -> None:
     text = (
         TAKING.replace("base.yaml", "release.yaml")
         .replace("Object:", "Star:")
@@ -107,7 +107,7 @@ def test_warnings_name_the_line_in_the_other_file(release: Path, tmp_path: Path)
         (
             "uri: base.yaml",
             "uri: bas.yaml",
-            "4: the resource base: bas.yaml is missing: copy it into the folder of this file",
+            "4: the resource base: bas.yaml is missing: copy it to the folder of this file",
         ),
         (
             "uri: base.yaml",
@@ -116,7 +116,7 @@ def test_warnings_name_the_line_in_the_other_file(release: Path, tmp_path: Path)
         ),
         ("uri: base.yaml", "uri: ../base.yaml", "4: the resource base: ../base.yaml is not in the folder of this file"),
         ("uri: base.yaml", "uri: /etc/passwd", "4: the resource base: /etc/passwd is not in the folder of this file"),
-        ("uri: base.yaml", "uri: release.yaml", "4: the resource base: release.yaml takes columns from the file that"),
+        ("uri: base.yaml", "uri: release.yaml", "4: the resource base: release.yaml itself takes columns from this"),
         ("uri: base.yaml", "url: base.yaml", "3: the resource base must have one key, uri: the name of a schema file"),
         ("resources:\n  base:\n    uri: base.yaml", "resources: [base.yaml]", "2: resources must be a mapping"),
         ("    base:\n      Object", "    bas:\n      Object", "11: there is no resource bas: did you mean 'base'?"),
@@ -131,7 +131,7 @@ def test_warnings_name_the_line_in_the_other_file(release: Path, tmp_path: Path)
         ("        band:", "        own:\n          ref_name: band", "19: the column own occurs twice (as own; case is"),
     ],
 )
-def test_faults_have_the_line_of_the_reference(release: Path, old: str, new: str, said: str) -> None:
+def test_errors_have_the_line_of_the_reference(release: Path, old: str, new: str, said: str) -> None:
     errors = errors_after(release, old, new)
     assert any(said in error and error.startswith("release.yaml:") for error in errors), errors
 
@@ -143,7 +143,7 @@ def test_faults_have_the_line_of_the_reference(release: Path, old: str, new: str
         ("length: 1, ", "length: x, ", "base.yaml:10: length must be a whole number"),
     ],
 )
-def test_faults_of_a_definition_have_its_line(release: Path, old: str, new: str, said: str) -> None:
+def test_errors_in_a_definition_have_its_line(release: Path, old: str, new: str, said: str) -> None:
     release.write_text(TAKING.replace("            datatype: float\n", ""))
     base = release.parent / "base.yaml"
     base.write_text(BASE.replace(old, new))
@@ -151,15 +151,15 @@ def test_faults_of_a_definition_have_its_line(release: Path, old: str, new: str,
         read_schema(release)
 
 
-def test_a_resource_that_is_no_yaml_is_told_with_its_line(release: Path) -> None:
+def test_a_resource_that_is_not_yaml_is_reported_with_its_line(release: Path) -> None:
     (release.parent / "base.yaml").write_text("name: base\ntables: [\n")
     with pytest.raises(SchemaError, match=r"release\.yaml:4: the resource base: .*base\.yaml:3: not YAML"):
         read_schema(release)
 
 
-def test_files_that_take_from_each_other_are_refused(release: Path) -> None:
+def test_files_that_take_columns_from_each_other_are_rejected(release: Path) -> None:
     (release.parent / "base.yaml").write_text(TAKING.replace("base.yaml", "release.yaml"))
-    with pytest.raises(SchemaError, match=r"release\.yaml takes columns from the file that it gives columns"):
+    with pytest.raises(SchemaError, match=r"release\.yaml itself takes columns from this file"):
         read_schema(release)
 
 
@@ -171,7 +171,7 @@ def test_each_resource_is_read_once_and_their_number_is_limited(tmp_path: Path) 
         (tmp_path / f"r{i}.yaml").write_text(BASE)
     many = "".join(f"  r{i}: {{uri: r{i}.yaml}}\n" for i in range(40))
     errors = check_schema(write(tmp_path, f"name: s\nresources:\n{many}")).errors
-    assert "more than 32 files: join some of the resources" in errors[0]
+    assert "more than 32 files: combine some of the resources" in errors[0]
 
 
 def write(folder: Path, text: str) -> Path:
@@ -182,7 +182,7 @@ def write(folder: Path, text: str) -> Path:
 
 def test_a_text_has_no_resources() -> None:
     with pytest.raises(
-        SchemaError, match=r"^f\.yaml:3: only a schema file can have resources: they lie in its folder$"
+        SchemaError, match=r"^f\.yaml:3: only a schema file can have resources: they are in its folder$"
     ):
         read_schema(TAKING, "f.yaml")
 
@@ -233,7 +233,7 @@ def test_tables_of_a_missing_file_are_left_out_of_a_partial_schema(lacking: Path
 
 def test_a_partial_schema_keeps_the_lines_of_its_file(lacking: Path) -> None:
     assert [line.removeprefix(f"{lacking}:") for line in check_schema(lacking, partial=True).warnings] == [
-        "4: gone.yaml is missing: copy it into the folder of this file; "
+        "4: gone.yaml is missing: copy it to the folder of this file; "
         "these tables with 3 of its columns are left out: Visit, Last",
         "9: mysql:datatype is ignored: keys of mysql are for another program",
         "12: fits:tunit 'furlong' is not a VOUnit: kept unchanged (write VOUnits, such as km.s**-1)",
@@ -250,15 +250,15 @@ def test_a_partial_schema_keeps_the_lines_of_its_file(lacking: Path) -> None:
         ("- name: Last\n", "- name: Last\n  columns: 5\n", "17: columns must be a list"),
     ],
 )
-def test_faults_of_a_partial_schema_are_errors(lacking: Path, old: str, new: str, said: str) -> None:
+def test_problems_in_a_partial_schema_are_errors(lacking: Path, old: str, new: str, said: str) -> None:
     assert old in LACKING
     lacking.write_text(LACKING.replace(old, new))
     [error] = check_schema(lacking, partial=True).errors
     assert error.startswith(f"{lacking}:{said}")
 
 
-def test_a_whole_schema_needs_all_files(lacking: Path) -> None:
-    said = r":4: the resource gone: gone\.yaml is missing: copy it into the folder of this file$"
+def test_a_complete_schema_needs_all_files(lacking: Path) -> None:
+    said = r":4: the resource gone: gone\.yaml is missing: copy it to the folder of this file$"
     with pytest.raises(SchemaError, match=said):
         read_schema(lacking)
 

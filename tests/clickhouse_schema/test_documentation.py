@@ -1,4 +1,4 @@
-"""docs/schema-yaml.md is true: its samples are read, and its tables have the keys that there are."""
+"""docs/schema-yaml.md is correct: its samples can be read, and its tables have all existing keys."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from tests.support.environment import ROOT
 PAGE = (ROOT / "docs" / "schema-yaml.md").read_text()
 SAMPLES = re.findall(r"^```yaml\n(.*?)^```", PAGE, re.DOTALL | re.MULTILINE)
 
-#: what stands before the table of each model's keys
+#: Text before the table of each model's keys
 WHERE = {
     Schema: "## Schema",
     Table: "## Table",
@@ -35,7 +35,7 @@ WHERE = {
     FileForm: "The keys are:",
 }
 
-#: what the sample of columns of other files takes
+#: The file from which the sample takes columns
 BASE = """\
 name: base
 tables:
@@ -45,7 +45,7 @@ tables:
 
 
 @pytest.mark.parametrize("model", WHERE, ids=lambda model: model.__name__)
-def test_keys_are_those_that_there_are(model: type[StrictModel]) -> None:
+def test_the_documented_keys_are_the_existing_keys(model: type[StrictModel]) -> None:
     table = PAGE.partition(f"\n{WHERE[model]}")[2].partition("\n|---")[2].partition("\n\n")[0]
     said = [key for line in table.splitlines()[1:] for key in re.findall(r"`([^`]+)`", line.split(" | ")[0])]
     assert sorted(said) == sorted(list_keys(model))

@@ -42,7 +42,7 @@ STARS = Table(
 )
 
 
-#: One has a name that no folder can have
+#: One has a name that a folder cannot have
 NAMES = (Column(name="name", datatype="unicode"), Column(name="kind/of", datatype="char"))
 
 
@@ -81,7 +81,7 @@ def _taken(engine: Engine, table: Table) -> list[str]:
     return [step.description for step in found.steps]
 
 
-def test_a_table_as_it_was_made_has_no_drift(stored: Engine) -> None:
+def test_a_new_table_has_no_drift(stored: Engine) -> None:
     for table in (
         STARS,
         changed(STARS, years=True),
@@ -93,11 +93,11 @@ def test_a_table_as_it_was_made_has_no_drift(stored: Engine) -> None:
         stored.execute("DROP TABLE drifting.stars SYNC")
 
 
-def test_a_missing_table_is_made(stored: Engine) -> None:
+def test_a_missing_table_is_created(stored: Engine) -> None:
     assert _taken(stored, STARS) == ["the table drifting.stars is missing"]
 
 
-def test_columns_indexes_and_comments_are_added_where_they_belong(stored: Engine) -> None:
+def test_columns_indexes_and_comments_are_added_in_order(stored: Engine) -> None:
     first = with_columns(changed(STARS, indexes=(), time=""), *STARS.columns[1:3], STARS.columns[0])
     stored.execute(create_table_sql(first, "drifting.stars"))
     stored.execute("INSERT INTO drifting.stars (id, ra, dec) SELECT number, number, 0 FROM numbers(90)")
@@ -111,7 +111,7 @@ def test_columns_indexes_and_comments_are_added_where_they_belong(stored: Engine
     assert _taken(stored, wanted) == [
         "the column flux of drifting.stars is missing",
         "the row store of drifting.stars is missing",
-        "drifting.stars has a row store that the file does not want",
+        "drifting.stars has a row store that does not match the file",
         "the comment on drifting.stars.ra differs",
         "the index by_index_flux of drifting.stars is missing",
     ]
@@ -125,8 +125,8 @@ def test_columns_indexes_and_comments_are_added_where_they_belong(stored: Engine
     ]
 
 
-def test_tables_of_older_versions_get_todays_merges(stored: Engine) -> None:
-    """Parts become one where nothing was added for a while; what an operator set stays."""
+def test_tables_of_older_versions_get_the_current_settings_for_merges(stored: Engine) -> None:
+    """Parts are merged if nothing was added for a while; the values of an operator stay."""
     stored.execute(create_table_sql(STARS, "drifting.stars"))
     for name in MERGE_SETTINGS:
         stored.execute(f"ALTER TABLE drifting.stars RESET SETTING {name}")
@@ -143,14 +143,14 @@ def test_tables_of_older_versions_get_todays_merges(stored: Engine) -> None:
 
 
 def test_columns_get_the_order_of_the_model(stored: Engine) -> None:
-    """Together with new parts, and without losing rows."""
+    """Also together with new parts, and without losing rows."""
     stored.execute(create_table_sql(with_columns(STARS, *STARS.columns[3:], *STARS.columns[:3]), "drifting.stars"))
     stored.execute("INSERT INTO drifting.stars (id, ra, dec, c_int) SELECT number, number, 0, 7 FROM numbers(90)")
     wanted = with_columns(STARS, Column(name="flux", datatype="float"), *STARS.columns)
     assert _taken(stored, wanted) == [
         "the column flux of drifting.stars is missing",
         "the row store of drifting.stars is missing",
-        "drifting.stars has a row store that the file does not want",
+        "drifting.stars has a row store that does not match the file",
         "the columns of drifting.stars are in another order",
     ]
     stored.execute("RENAME TABLE drifting.stars TO drifting.turned")
@@ -229,8 +229,8 @@ def test_the_index_of_names_is_added_and_follows_columns_that_become_nullable(st
     assert description.startswith("the index names_")
 
 
-def test_indexes_are_in_the_same_order_whenever_they_were_made(stored: Engine) -> None:
-    """A replica that is made later must be as those that there are."""
+def test_indexes_are_in_the_same_order_whenever_they_were_created(stored: Engine) -> None:
+    """A replica that is created later must be the same as the existing replicas."""
     stored.execute(create_table_sql(changed(STARS, indexes=_indexes("c_short", c_unicode="text")), "drifting.stars"))
     wanted = changed(STARS, indexes=_indexes("c_short", "c_long", "c_char", c_unicode="text", c_char="text"))
     assert len(_taken(stored, wanted)) == 4
@@ -257,17 +257,17 @@ def test_indexes_are_in_the_same_order_whenever_they_were_made(stored: Engine) -
         ),
         (
             with_columns(STARS, *STARS.columns, Column(name="new", datatype="int", nullable=False)),
-            "the column new is not nullable, but rows of drifting.stars have none",
+            "the column new is not nullable, but rows of drifting.stars have no value",
         ),
         (
             with_columns(STARS, *STARS.columns, Column(name="new", datatype="string", xtype="moc")),
-            "the column new holds shapes (moc), which only a load covers",
+            "the column new holds shapes (moc), whose covers only a load computes",
         ),
-        (changed(STARS, years=True), "the years of drifting.stars are together"),
+        (changed(STARS, years=True), "drifting.stars has one partition for all years"),
         (changed(STARS, time=""), "drifting.stars is in the order of hpx29, c_timestamp, not of hpx29"),
     ],
 )
-def test_what_cannot_be_changed_in_place_is_told(wanted: Table, said: str, stored: Engine) -> None:
+def test_changes_that_require_a_reload_are_reported(wanted: Table, said: str, stored: Engine) -> None:
     stored.execute(create_table_sql(STARS, "drifting.stars"))
     obstacles = _drift(stored, wanted).obstacles
     assert any(obstacle.startswith(said) and "load the table again" in obstacle for obstacle in obstacles), obstacles
@@ -285,6 +285,6 @@ def test_children_without_a_position_are_in_the_order_of_their_parents(stored: E
 
 
 def test_columns_without_nulls_fit_a_file_that_allows_them(stored: Engine) -> None:
-    """A load stores them plainly."""
+    """A load does not make them Nullable."""
     stored.execute(create_table_sql(store_plainly(STARS, list_changeable(STARS)), "drifting.stars"))
     assert _drift(stored, STARS) == Drift()

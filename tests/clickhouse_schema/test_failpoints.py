@@ -1,4 +1,4 @@
-"""Failpoints are for tests alone, and tests use each of them."""
+"""Only tests use failpoints, and they use each of them."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ def read_sources(*packages: str) -> dict[str, str]:
     return {str(path.relative_to(ROOT)): path.read_text() for path in paths}
 
 
-def test_a_failpoint_does_nothing_of_itself() -> None:
+def test_a_failpoint_does_nothing_by_itself() -> None:
     assert failpoints.observer is None
     for point in Failpoint:
         reach(point)
 
 
 def test_the_product_does_not_observe_failpoints() -> None:
-    """It reaches them by name, and takes nothing else from their module."""
+    """It reaches them by name, and uses nothing else from their module."""
     imported = re.compile(r"from clickhouse_schema\.failpoints import ([\w, ]+)|(import .*\bfailpoints\b)")
     found = {
         name
@@ -40,7 +40,7 @@ def test_the_product_does_not_observe_failpoints() -> None:
 
 
 def test_each_failpoint_is_in_the_product_and_something_is_killed_there() -> None:
-    """``killed_at`` fails where the failpoint that it names is not reached."""
+    """``killed_at`` fails if its failpoint is not reached."""
     own = str(Path(__file__).relative_to(ROOT))
     product = "".join(read_sources(*PACKAGES).values())
     tests = "".join(source for path, source in read_sources("tests").items() if path != own)

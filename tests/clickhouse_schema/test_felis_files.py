@@ -15,7 +15,7 @@ PUBLISHED = ROOT.parent / "shared" / "data" / "felis"
 
 
 def read_table(rows: str) -> tuple[Table, list[str]]:
-    """Read a table of these lines, which begin on line 4; the warnings have no file name."""
+    """Read a table with these lines, which start on line 4; the warnings have no file name."""
     schema, warnings = read_schema(f"name: s\ntables:\n- name: t\n{rows}", "f.yaml")
     return schema.tables[0], [warning.removeprefix("f.yaml:") for warning in warnings]
 
@@ -85,7 +85,7 @@ def test_a_binary_value_is_an_array_of_bytes(keys: str, arraysize: str) -> None:
         ("datatype: int, ivoa:unit: km.s**-1, fits:tunit: km/s", "4: fits:tunit and ivoa:unit mean the same: keep one"),
     ],
 )
-def test_keys_without_effect_are_told(keys: str, said: str) -> None:
+def test_keys_without_effect_are_reported(keys: str, said: str) -> None:
     column, warnings = read_column(keys)
     assert column.datatype in ("int", "timestamp")
     assert len(warnings) == 1
@@ -111,7 +111,7 @@ def test_timestamps_have_the_digits_that_they_need(precision: int) -> None:
         ("datatype: int, value: 0, defaultValue: 1", "4: defaultValue contradicts value: keep one of them"),
     ],
 )
-def test_defaults_that_contradict_the_column_are_told(keys: str, said: str) -> None:
+def test_defaults_that_contradict_the_column_are_reported(keys: str, said: str) -> None:
     assert any(warning.startswith(said) for warning in read_column(keys)[1])
 
 
@@ -129,7 +129,7 @@ def test_defaults_that_contradict_the_column_are_told(keys: str, said: str) -> N
         "text, value: a",
     ],
 )
-def test_defaults_may_be_of_the_type(keys: str) -> None:
+def test_defaults_may_have_the_type(keys: str) -> None:
     assert read_column(f"datatype: {keys}")[1] == ["4: value is ignored: missing values are NULL"]
 
 
@@ -139,12 +139,12 @@ def test_a_blank_unit_contradicts_no_other(blank: str) -> None:
 
 
 @pytest.mark.parametrize("units", ["ivoa:unit: deg", "fits:tunit: deg", "ivoa:unit: '', fits:tunit: deg"])
-def test_an_empty_unit_is_none(units: str) -> None:
+def test_an_empty_unit_is_no_unit(units: str) -> None:
     column, warnings = read_column(f"datatype: int, {units}")
     assert (column.unit, warnings) == ("deg", [])
 
 
-def test_a_kind_of_warning_is_said_once_with_its_count() -> None:
+def test_each_kind_of_warning_is_reported_once_with_its_count() -> None:
     columns = "".join(f"  - {{name: c{i}, datatype: int, mysql:datatype: INT, b:x: 1}}\n" for i in range(1000))
     assert read_table(f"  columns:\n{columns}")[1] == [
         "5: mysql:datatype is ignored: keys of mysql are for another program (1,000 times; next on line 6, 7, 8)",
@@ -152,7 +152,7 @@ def test_a_kind_of_warning_is_said_once_with_its_count() -> None:
     ]
 
 
-def test_the_current_version_of_several_is_taken() -> None:
+def test_the_current_version_of_several_is_used() -> None:
     schema, warnings = read_schema('name: s\nversion:\n  current: "1.2"\n  compatible: ["1.1"]\n', "f.yaml")
     assert schema.version == "1.2"
     assert warnings == ["f.yaml:4: compatible is ignored: the current version is published"]
@@ -173,7 +173,7 @@ CONSTRAINED = """\
 """
 
 
-def test_what_is_not_enforced_is_told_and_checked() -> None:
+def test_constraints_that_are_not_enforced_are_reported_and_checked() -> None:
     table, warnings = read_table(CONSTRAINED)
     assert [key.name for key in table.keys] == ["three"]
     assert warnings == [
@@ -200,7 +200,7 @@ def test_what_is_not_enforced_is_told_and_checked() -> None:
         ("indexes: 0x" + "f" * 5000, f"6: '0x{'f' * 38}' is not a valid int: put it in quotes"),
     ],
 )
-def test_malformed_lists_are_refused_on_their_line(key: str, said: str) -> None:
+def test_malformed_lists_are_rejected_with_their_line(key: str, said: str) -> None:
     columns = "  columns: [{name: a, datatype: int}, {name: b, datatype: int}]\n"
     with pytest.raises(SchemaError) as caught:
         read_table(f"{columns}  description: d\n  {key}\n")
@@ -229,7 +229,7 @@ def test_only_the_first_wrong_references_get_suggestions() -> None:
     assert len(warnings) == 31
 
 
-def test_empty_references_to_other_files_are_told() -> None:
+def test_empty_references_to_other_files_are_reported() -> None:
     text = "name: s\nresources:\ntables:\n- name: t\n  columns: [{name: a, datatype: int}]\n  columnRefs:\n"
     assert read_schema(text, "f.yaml")[1] == [
         "f.yaml:2: resources has no value: give one, or remove the line",
@@ -237,21 +237,21 @@ def test_empty_references_to_other_files_are_told() -> None:
     ]
 
 
-def test_faults_of_versions_are_told_once() -> None:
+def test_problems_of_versions_are_reported_once() -> None:
     assert check_schema("name: s\nversion: {curent: '1'}\n", "f.yaml").errors == [
         "f.yaml:2: unknown key 'curent': known keys are current, compatible, read_compatible",
         "f.yaml:2: the key 'current' is missing",
     ]
 
 
-def test_faults_of_a_key_after_other_constraints_have_its_line() -> None:
+def test_problems_of_a_key_after_other_constraints_have_its_line() -> None:
     with pytest.raises(SchemaError, match=r"^f.yaml:9: unknown key 'descripton': did you mean 'description'\?$"):
         read_table(CONSTRAINED.replace("on_delete:", "descripton:"))
 
 
-def test_a_primary_key_beside_another_id_is_told() -> None:
+def test_a_primary_key_that_differs_from_the_id_is_reported() -> None:
     layout = "  skyhouse:layout: {id: [b]}\n"
-    said = "4: primaryKey is a, but the id of skyhouse:layout b: both identify a row"
+    said = "4: primaryKey is a, but the id of skyhouse:layout is b: both identify a row"
     assert said in read_table(CONSTRAINED + layout)[1]
     assert said not in read_table(CONSTRAINED + layout.replace("[b]", "[a, b]"))[1]
 
@@ -262,7 +262,10 @@ def test_obscore_columns_have_the_types_of_the_standard() -> None:
     assert [column.datatype for column in schema.tables[0].columns] == ["double", "long"]
     assert schema.tables[0].name == "ObsCore"
     assert warnings[0] == "f.yaml:3: the table is ObsCore: its name has no schema"
-    assert "f.yaml:5: the key 'datatype' is missing: that of ObsCore 1.1 is taken (2 times; next on line 6)" in warnings
+    assert (
+        "f.yaml:5: the key 'datatype' is missing: the datatype of ObsCore 1.1 is used (2 times; next on line 6)"
+        in warnings
+    )
 
 
 def test_strict_reading_and_the_check_report_the_same() -> None:
@@ -274,14 +277,14 @@ def test_strict_reading_and_the_check_report_the_same() -> None:
     assert caught.value.errors == tuple(found.warnings)
 
 
-def test_the_check_reports_every_fault() -> None:
+def test_the_check_reports_every_error() -> None:
     columns = "".join(f"  - {{name: c{i}, datatype: lon}}\n" for i in range(50))
     assert len(check_schema(f"name: s\ntables:\n- name: t\n  columns:\n{columns}", "f.yaml").errors) == 50
 
 
 @pytest.mark.parametrize("name", sorted(path.name for path in PUBLISHED.glob("*.yaml")))
 def test_published_files_are_read(name: str) -> None:
-    """Read files of the Rubin Observatory, where they are; some take columns from a file that may be missing."""
+    """Read files of the Rubin Observatory if they are available; some take columns from a file that may be missing."""
     found = check_schema(PUBLISHED / name, partial=True)
     schema = found.require_schema()
     assert (

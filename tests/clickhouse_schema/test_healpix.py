@@ -1,4 +1,4 @@
-"""The index formula and the cells' geometry against an independent library."""
+"""The index formula and the geometry of cells, compared with an independent library."""
 
 from __future__ import annotations
 
@@ -38,8 +38,8 @@ def test_random_positions_have_the_index_of_the_other_library(engine: Engine) ->
     assert (answer["cell"].to_numpy() == theirs).all()
 
 
-def test_positions_on_borders_lie_in_their_cell(engine: Engine) -> None:
-    """At round numbers libraries choose either neighbour; the cell must contain the position within rounding."""
+def test_positions_on_borders_are_in_their_cell(engine: Engine) -> None:
+    """At round numbers libraries may choose either neighbour; the cell must contain the position within rounding."""
     lon, lat = (
         v.ravel().astype(float)
         for v in np.meshgrid(np.arange(0, 361, 22.5), [-90, -41.8103148957786, -45, 0, 30, 41.8103148957786, 90])

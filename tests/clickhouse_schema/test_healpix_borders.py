@@ -1,4 +1,4 @@
-"""The index at and next to all borders of base cells: its cell must contain the position within rounding."""
+"""The index at all borders of base cells and next to them: its cell must contain the position within rounding."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def _add_neighbours(values: list[float]) -> set[float]:
 
 @pytest.fixture(scope="module")
 def places() -> NDArray[np.float64]:
-    """Longitudes and latitudes, degrees, shape (n, 2)."""
+    """Return longitudes and latitudes in degrees, shape (n, 2)."""
     lons = sorted(_add_neighbours([22.5 * k for k in range(17)]) | {720.0, math.nextafter(360, 0)})
     nearest = {math.nextafter(v, to) for v in (_CAP, -_CAP, 45.0, -90.0, 90.0) for to in (-91, 91)}
     lats = sorted(lat for lat in _add_neighbours([0, 10, 30, _CAP, 45, 60, 89, 90]) | nearest if abs(lat) <= 90)

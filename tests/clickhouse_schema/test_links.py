@@ -1,4 +1,4 @@
-"""LINKs and services in schema files: reading, refusals with lines, and writing without loss."""
+"""LINKs and services in schema files: reading, errors with lines, and writing without loss."""
 
 from __future__ import annotations
 
@@ -118,7 +118,7 @@ def test_the_sample_is_good() -> None:
         ("x", "skyhouse:links must be a mapping"),
     ],
 )
-def test_link_refused(link: str, said: str) -> None:
+def test_wrong_links_are_rejected(link: str, said: str) -> None:
     errors = errors_of(link=link)
     assert any(error.startswith(f"f.yaml:8: {said}") for error in errors), errors
 
@@ -151,7 +151,7 @@ def test_link_refused(link: str, said: str) -> None:
         "http:///b",
     ],
 )
-def test_address_refused(url: str) -> None:
+def test_wrong_addresses_are_rejected(url: str) -> None:
     assert re.fullmatch(
         r"f\.yaml:8: href .* (is not a URL: write http.*|has a control character: .*)", *errors_of(f'{{href: "{url}"}}')
     )
@@ -196,17 +196,17 @@ def test_address_refused(url: str) -> None:
             inputs("{name: B, datatype: double, ivoa:unit: furlong}"),
             "ivoa:unit 'furlong' is not a VOUnit: write one such as",
         ),
-        (inputs("{name: B, ivoa:ucd: POS_EQ}"), "ivoa:ucd 'POS_EQ' is a UCD1 of before 2005"),
+        (inputs("{name: B, ivoa:ucd: POS_EQ}"), "ivoa:ucd 'POS_EQ' is a UCD1 from before 2005"),
         (inputs("{name: B, value: 1.5}"), "value must be text: put it in quotes"),
     ],
 )
-def test_service_refused(service: str, said: str) -> None:
+def test_wrong_services_are_rejected(service: str, said: str) -> None:
     errors = errors_of(service=service)
     assert any(error.startswith(f"f.yaml:9: {said}") for error in errors), errors
 
 
 def test_a_long_address_is_checked_in_no_time() -> None:
-    """No pattern is tried in more than one way: a second would be a thousand times too long."""
+    """No pattern is tried in more than one way: a second attempt would take a thousand times as long."""
     for character in ("%", "$", "${a}", "a", ";a=b", "/"):
         Link.model_validate({"href": "http://a/" + "${a}" * 20_000})
         with pytest.raises(ValueError, match="is not a URL"):
@@ -236,10 +236,10 @@ _VALUES = [
 
 @given(st.lists(st.tuples(st.sampled_from(_PLACES), st.sampled_from(_VALUES)), min_size=1, max_size=3))
 @settings(deadline=None)
-def test_any_value_anywhere_is_read_or_told(changes: list[tuple[int, str]]) -> None:
+def test_any_value_anywhere_is_read_or_reported(changes: list[tuple[int, str]]) -> None:
     lines = list(_LINES)
-    for place, value in changes:
-        lines[place] = lines[place].partition(":")[0] + ": " + value
+    for number, value in changes:
+        lines[number] = lines[number].partition(":")[0] + ": " + value
     try:
         schema, _ = read_schema("\n".join(lines), "f.yaml")
     except SchemaError as error:

@@ -13,7 +13,7 @@ from tap_service.storage.engine.embedded_engine import EmbeddedEngine
 _ORDER = 6
 _CELLS = 12 * 4**_ORDER
 
-#: Cells of order 6 by what they are
+#: Cells of order 6, by description
 REGIONS: dict[str, list[int]] = {
     "nothing": [],
     "one cell": [7],

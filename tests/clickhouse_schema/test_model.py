@@ -1,4 +1,4 @@
-"""The model's own rules, its derived types, and its documents."""
+"""The rules of the model, its derived types, and its documents."""
 
 from __future__ import annotations
 
@@ -60,28 +60,28 @@ def test_type(column: dict[str, Any], expected: ColumnType) -> None:
         ({"datatype": "timestamp", "xtype": "hms"}, "single texts"),
         ({"datatype": "string", "arraysize": "8x3", "xtype": "dms"}, "single texts"),
         ({"datatype": "string", "arraysize": "2", "xtype": "point"}, "datatype double"),
-        ({"datatype": "int", "description": "bell \a"}, "XML cannot carry"),
+        ({"datatype": "int", "description": "bell \a"}, "XML cannot contain"),
         ({"datatype": "int", "nullable": "no"}, "valid boolean"),
         ({"datatype": "int", "ucds": "meta.id"}, "Extra inputs"),
     ],
 )
-def test_column_refused(column: dict[str, Any], said: str) -> None:
+def test_wrong_columns_are_rejected(column: dict[str, Any], said: str) -> None:
     with pytest.raises(ValidationError, match=said):
         Column(name="x", **column)
 
 
 @pytest.mark.parametrize("name", ["", " a", "a ", "a\nb", "a\0", "a\u2028b", "n" * 65, "a\ud800"])
-def test_name_refused(name: str) -> None:
+def test_wrong_names_are_rejected(name: str) -> None:
     with pytest.raises(ValidationError):
         Column(name=name, datatype="int")
 
 
 @pytest.mark.parametrize("name", ["n" * 64, "Mixed Case", 'quo"te', "back`tick", "col.umn", "größe", "1st", "select"])
-def test_name_taken(name: str) -> None:
+def test_valid_names_are_accepted(name: str) -> None:
     assert Column(name=name, datatype="int").name == name
 
 
-def test_dot_in_a_table_name_is_refused() -> None:
+def test_a_dot_in_a_table_name_is_rejected() -> None:
     with pytest.raises(ValidationError, match="separates schema from table"):
         Table(name="a.b", columns=(Column(name="x", datatype="int"),))
 
@@ -136,7 +136,7 @@ def test_look_up() -> None:
         STARS.get_column("RA")
 
 
-def test_indexed_are_positions_the_leading_id_and_the_first_column_of_an_index() -> None:
+def test_positions_the_leading_id_and_the_first_column_of_an_index_are_indexed() -> None:
     assert [column.name for column in STARS.columns if STARS.is_indexed(column.name)] == ["id", "ra", "dec"]
     columns = tuple(Column(name=name, datatype="unicode") for name in ("a", "b", "c"))
     table = Table(name="t", columns=columns, layout=Layout(indexes=INDEXES[:2]))
@@ -156,7 +156,7 @@ def test_indexes_are_written_in_their_shortest_form() -> None:
 @pytest.mark.parametrize(
     ("document", "indexes"),
     [
-        ('["a", "b"]', (TableIndex(columns=("a",)), TableIndex(columns=("b",)))),  # of older catalogues
+        ('["a", "b"]', (TableIndex(columns=("a",)), TableIndex(columns=("b",)))),  # from older catalogues
         ('{"c": "text", "columns": "text"}', (INDEXES[1], TableIndex(columns=("columns",), kind="text"))),
         ('[["a"], {"b": "values"}]', (TableIndex(columns=("a",)), TableIndex(columns=("b",)))),
     ],

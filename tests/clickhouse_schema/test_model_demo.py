@@ -24,7 +24,7 @@ def shipped(name: str) -> Schema:
 
 
 @pytest.mark.parametrize("name", FILES)
-def test_columns_are_those_of_the_data(name: str) -> None:
+def test_columns_are_the_columns_of_the_data(name: str) -> None:
     data = pq.read_table(DEMO / FILES[name])
     columns = shipped(name).tables[0].columns
     assert [column.name for column in columns] == data.column_names
@@ -40,7 +40,7 @@ def test_columns_are_those_of_the_data(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", FILES)
-def test_id_names_one_row(name: str) -> None:
+def test_an_id_identifies_one_row(name: str) -> None:
     data = pq.read_table(DEMO / FILES[name])
     ident = list(shipped(name).tables[0].layout.id)
     assert data.group_by(ident).aggregate([]).num_rows == data.num_rows
@@ -56,7 +56,7 @@ def test_metadata_are_complete(name: str) -> None:
     assert [column.column_index for column in columns] == list(range(1, len(columns) + 1))
     measured = [column for column in columns if column.ucd.startswith(("pos.eq", "pos.pm", "phot.mag", "stat.error"))]
     assert all(column.unit for column in measured)
-    assert list(DEMO.glob(f"{name}-*.txt")), "the licence lies beside the data"
+    assert list(DEMO.glob(f"{name}-*.txt")), "the licence is in the folder of the data"
 
 
 @pytest.mark.parametrize("example", [e for name in FILES for e in shipped(name).examples], ids=lambda e: e.name)

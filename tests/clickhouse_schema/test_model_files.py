@@ -1,4 +1,4 @@
-"""Schema files: reading, refusals with lines, and writing what reads back."""
+"""Schema files: reading, errors with lines, and writing files that are read back unchanged."""
 
 from __future__ import annotations
 
@@ -70,12 +70,12 @@ def errors_of(text: str, *, strict: bool = False) -> tuple[str, ...]:
 
 
 def column(said: str) -> str:
-    """A schema whose one column is on line 4."""
+    """Return a schema whose only column is on line 4."""
     return "name: s\ntables:\n- name: t\n  columns: [{" + said + "}]\n"
 
 
 def layout(said: str) -> str:
-    """A schema with the layout on line 9."""
+    """Return a schema with the layout on line 9."""
     columns = ["{name: ra, datatype: double}", "{name: dec, datatype: double}", "{name: id, datatype: text}"]
     columns.append('{name: vector, datatype: float, votable:arraysize: "3"}')
     listed = "".join(f"  - {entry}\n" for entry in columns)
@@ -83,7 +83,7 @@ def layout(said: str) -> str:
 
 
 def names(said: str, given: str = "{position: [ra, dec]}") -> str:
-    """A schema with one more column, of whole numbers, and names on line 11."""
+    """Return a schema with another column, of whole numbers, and names on line 11."""
     more = "  columns:\n  - {name: number, datatype: int}\n"
     return layout(given).replace("  columns:\n", more) + f"  skyhouse:names: {said}\n"
 
@@ -127,7 +127,7 @@ def test_good() -> None:
         ("name: s\ndescription: !!int x\n", "2: 'x' is not a valid int: put it in quotes"),
         ("name: s\n? [a, b]\n: c\n", "2: a key must be a plain word"),
         ("name: s\n---\nname: t\n", "2: a second YAML document"),
-        ("name: s\ntables: " + "[" * 40 + "]" * 40, "2: nested more than 16 deep"),
+        ("name: s\ntables: " + "[" * 40 + "]" * 40, "2: nested more than 16 levels deep"),
         ("name: s\ndescription: \x07\n", "2: not YAML"),
         ("x" * (MAX_BYTES + 1), "1: more than 8,000,000 characters"),
         ("name: s\ndescripton: x\n", "2: unknown key 'descripton': did you mean 'description'?"),
@@ -190,27 +190,27 @@ def test_good() -> None:
         (layout("{versions: {key: [idd], by: ra}}"), "9: the table t has no column idd: did you mean id?"),
         (
             layout("{versions: {key: [id], by: ra}}"),
-            "9: the column id names what a row is a version of, but may be NULL: ",
+            "9: the column id is in the key of versions, but may be NULL: ",
         ),
         (
             layout("{versions: {key: [vector], by: ra}}"),
-            "9: the column vector names what a row is a version of, but is an",
+            "9: the column vector is in the key of versions, but is an",
         ),
         (layout("{versions: {key: [id], by: vector}}"), "9: the column vector is REAL"),
         (layout("{versions: {key: [id], by: id}}"), "9: id is in the key: versions of one key must differ in it"),
         (
             layout("{id: [id], versions: {key: [id], by: ra}}"),
-            "9: the id of t has only columns of the key, so a key has",
+            "9: the id of t has only columns of the key, so each key has",
         ),
         (layout("{versions: {key: [id], by: ra, last: T}}"), "9: the table T occurs twice (as t; case is ignored)"),
         (layout("{versions: {key: [id], by: ra, last: x__2}}"), "9: the table name x__2 has a suffix that loads use"),
         (layout("{versions: {key: [id], by: ra, last: a.b}}"), "9: last 'a.b' has a dot"),
-        (names("[id]", "{}"), "11: names are looked up for positions: name the columns of the position"),
+        (names("[id]", "{}"), "11: names are looked up to find positions: name the columns of the position"),
         (names("[idd]"), "11: the table t has no column idd: did you mean id?"),
         (names("[id, id]"), "11: the names of id occur twice: remove one"),
         (names("[ra]"), "11: the column ra is DOUBLE: names are texts or whole numbers"),
         (names("[vector]"), "11: the column vector is REAL"),
-        (names("[number]"), "11: the column number is a number, which is no name: write {column: number, prefix: HIP}"),
+        (names("[number]"), "11: the column number is a number, not a name: write {column: number, prefix: HIP}"),
         (names("[{column: number, prefix: HIP, separator: ','}]"), "11: the column number is a number: a separator is"),
         (names("[{column: id, prefixes: HIP}]"), "11: unknown key 'prefixes': did you mean 'prefix'?"),
         (names("[{prefix: HIP}]"), "11: the key 'column' is missing"),
@@ -223,7 +223,7 @@ def test_good() -> None:
             layout("{id: [id], row_store: true}").replace(
                 "  columns:\n", "  columns:\n" + "".join(f"  - {{name: c{n}, datatype: int}}\n" for n in range(1000))
             ),
-            "1009: the table t has 1,004 columns, and at most 1,000 fit into a row store: leave row_store out",
+            "1009: the table t has 1,004 columns, but a row store can have at most 1,000: leave row_store out",
         ),
         (layout("{id: [id], row_store: 1}"), "9: row_store must be true or false"),
         (layout("{id: [id], row_store: 'yes'}"), "9: row_store must be true or false"),
@@ -245,19 +245,28 @@ def test_good() -> None:
         (layout("{indexes: [[dec, r]]}"), "9: the table t has no column r: did you mean ra?"),
         (layout("{indexes: [ra, dec, [ra]]}"), "9: the index ra occurs twice: remove one"),
         (layout("{indexes: [[ra, dec, ra]]}"), "9: the index ra, dec, ra names ra twice"),
-        (layout("{indexes: [[ra, dec], ra]}"), "9: the index ra, dec begins with ra, and serves for it: remove ra"),
-        (layout("{id: [id], indexes: [id]}"), "9: the index id begins with the id (id), which finds its row alone"),
-        (layout("{id: [id], indexes: [[id, ra]]}"), "9: the index id, ra begins with the id (id)"),
-        (layout("{id: [id, ra], indexes: [id]}"), "9: the id id, ra begins with id, and serves for it: remove id"),
+        (
+            layout("{indexes: [[ra, dec], ra]}"),
+            "9: the index ra, dec starts with ra, so it has the same effect: remove ra",
+        ),
+        (
+            layout("{id: [id], indexes: [id]}"),
+            "9: the index id starts with the id (id), which already identifies a row",
+        ),
+        (layout("{id: [id], indexes: [[id, ra]]}"), "9: the index id, ra starts with the id (id)"),
+        (
+            layout("{id: [id, ra], indexes: [id]}"),
+            "9: the id id, ra starts with id, so it has the same effect: remove id",
+        ),
         (layout("{indexes: [vector]}"), "9: the column vector is an array: an index needs numbers or texts"),
-        (layout("{indexes: {vector: text}}"), "9: the column vector is an array: a text index is of a text"),
-        (layout("{indexes: [{ra: text}]}"), "9: the column ra is DOUBLE: a text index is of a text"),
+        (layout("{indexes: {vector: text}}"), "9: the column vector is an array: a text index needs a text"),
+        (layout("{indexes: [{ra: text}]}"), "9: the column ra is DOUBLE: a text index needs a text"),
         (layout("{indexes: {id: txt}}"), "9: the index of id has the unknown kind 'txt': did you mean text?"),
         (layout("{indexes: {id: 5}}"), "9: the index of id has the unknown kind 5: kinds are values and text"),
-        (layout("{indexes: [{id: text, ra: text}]}"), "9: a text index is of one column: write {column: text}"),
+        (layout("{indexes: [{id: text, ra: text}]}"), "9: a text index has one column: write {column: text}"),
         (layout("{indexes: [{id: text}, {id: text}]}"), "9: the index id: text occurs twice"),
         (layout("{indexes: {id: text, id: text}}"), "9: the key 'id' occurs twice"),
-        (layout("{time: id}"), "9: the time column id is CHAR, neither number nor timestamp"),
+        (layout("{time: id}"), "9: the time column id is CHAR: it must be a number or timestamp"),
         (layout("{overlap_radius: -1}"), "9: overlap_radius must be greater than or equal to 0"),
         (layout("{overlap_radius: .nan}"), "9: overlap_radius must be"),
         (
@@ -266,7 +275,7 @@ def test_good() -> None:
         ),
     ],
 )
-def test_refused(text: str, said: str) -> None:
+def test_wrong_schemas_are_rejected(text: str, said: str) -> None:
     errors = errors_of(text)
     assert any(error.startswith(f"f.yaml:{said}") for error in errors), errors
 
@@ -296,7 +305,7 @@ tables:
         ({"kind": "''"}, "9: a constraint needs '@type': ForeignKey, Unique, Check"),
         ({"columns": '["#c"]'}, "11: '#c' is not a column of this table"),
         ({"columns": "[]"}, "11: columns must have at least one entry"),
-        ({"columns": '["#a", "#b"]'}, "11: the key k is uneven: 2 columns refer to 1"),
+        ({"columns": '["#a", "#b"]'}, "11: the key k has 2 columns but refers to 1"),
         ({"columns": '["#b"]'}, "11: the key k compares values that cannot be equal: b is CHAR, a is INTEGER"),
         ({"referenced": '["#bb"]'}, "12: no column has the @id '#bb': did you mean '#b'?"),
         ({"referenced": "[s.t.c]"}, "12: s.t has no column c"),
@@ -307,26 +316,26 @@ tables:
         ({"referenced": "[]"}, "12: referencedColumns must have at least one entry"),
     ],
 )
-def test_key_refused(changed: dict[str, str], said: str) -> None:
+def test_wrong_keys_are_rejected(changed: dict[str, str], said: str) -> None:
     good = {"primary": '"#a"', "ident": "#b", "kind": "ForeignKey", "columns": '["#a"]', "referenced": '["#a"]'}
     read_schema(KEYED.format(**good), "f.yaml", strict=True)
     errors = errors_of(KEYED.format(**(good | changed)))
     assert any(error.startswith(f"f.yaml:{said}") for error in errors), errors
 
 
-def test_all_faults_at_once_in_order() -> None:
+def test_all_errors_are_reported_in_order() -> None:
     errors = errors_of("name: 1\nfoo: 2\ntables:\n- nam: t\n  columns: [{name: c, datatype: lon}]\n")
     assert [error.split(": ")[0] for error in errors] == [f"f.yaml:{line}" for line in (1, 2, 4, 4, 5)]
 
 
-def test_many_faults_are_counted() -> None:
+def test_many_errors_are_counted() -> None:
     columns = "".join(f"  - {{name: c{i}, datatype: lon}}\n" for i in range(50))
     errors = errors_of(f"name: s\ntables:\n- name: t\n  columns:\n{columns}")
     assert len(errors) == 21
     assert errors[-1] == "... and 30 more"
 
 
-def test_warnings_are_errors_when_strict() -> None:
+def test_warnings_are_errors_in_strict_mode() -> None:
     text = column("name: c, datatype: int, ivoa:unit: furlong, ivoa:ucd: POS_EQ_RA_MAIN, mysql:datatype: BIGINT")
     schema, warnings = read_schema(text, "f.yaml")
     assert (schema.tables[0].columns[0].unit, schema.tables[0].columns[0].ucd) == ("furlong", "")
@@ -358,7 +367,7 @@ def test_files(tmp_path: Path) -> None:
 
 
 def test_wide_tables() -> None:
-    """As many columns as a table may have, and one more."""
+    """Test the maximum number of columns of a table, and one more."""
     columns = tuple(Column(name=f"c{i}", datatype="float", unit="mag", description="x" * 40) for i in range(5000))
     text = schema_to_yaml(Schema(name="s", tables=(Table(name="t", columns=columns),)))
     assert len(read_schema(text, "f.yaml", strict=True)[0].tables[0].columns) == 5000
@@ -389,16 +398,16 @@ _VALUES = [
 @settings(deadline=None)
 @given(st.lists(st.tuples(st.sampled_from(_PLACES), st.sampled_from(_VALUES)), min_size=1, max_size=3))
 @example([(10, "{}")])
-def test_any_value_anywhere_is_read_or_told(changes: list[tuple[int, str]]) -> None:
-    """Values of every shape under every key: faults have a line that exists, and no other exception is raised."""
+def test_any_value_anywhere_is_read_or_reported(changes: list[tuple[int, str]]) -> None:
+    """Values of all types under all keys: errors have an existing line, and no other exception is raised."""
     lines = GOOD.splitlines()
-    for place, value in changes:
-        lines[place] = lines[place].partition(":")[0] + ": " + value
+    for number, value in changes:
+        lines[number] = lines[number].partition(":")[0] + ": " + value
     try:
         schema, _ = read_schema("\n".join(lines), "f.yaml")
     except SchemaError as error:
-        told = [line.split(":")[1] for line in error.errors if not line.startswith("... and")]
-        assert all(1 <= int(line) <= len(lines) + 1 for line in told)
+        reported = [line.split(":")[1] for line in error.errors if not line.startswith("... and")]
+        assert all(1 <= int(line) <= len(lines) + 1 for line in reported)
     else:
         assert read_schema(schema_to_yaml(schema), "f.yaml")[0] == schema
 
@@ -415,7 +424,7 @@ def _names(count: int) -> st.SearchStrategy[list[str]]:
     return st.lists(name, min_size=count, max_size=count, unique_by=str.lower)
 
 
-#: Arrays of bytes are no id.
+#: Arrays of bytes cannot be an id
 _ID_TYPES = [datatype for datatype in FELIS if datatype != "binary"]
 
 
@@ -512,7 +521,7 @@ def test_parents_are_checked(changed: dict[str, str], said: str) -> None:
     assert any(error.startswith(f"f.yaml:{said}") for error in errors), errors
 
 
-def test_tables_with_a_place_in_the_sky_are_cut_up() -> None:
+def test_tables_with_positions_are_sharded() -> None:
     right = {"objects": "{position: [ra, dec], id: [id]}", "sources": "{parent: of_object}", "column": "id"}
     text = CHILDREN.format(**right)
     schema, _ = read_schema(text, "f.yaml")

@@ -1,4 +1,4 @@
-"""ObsCore: the shipped schema file is the standard's, and only tables that are the data model are declared as such."""
+"""ObsCore: the shipped schema file conforms to the standard, and only tables that do are declared as ObsCore."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from clickhouse_schema.schema_model import Column, Schema, Table
 from clickhouse_schema.schema_problem import SchemaError
 from loaders.tables.schema_names import find_schema_file
 
-#: Section 4 of the standard: of what is mandatory, what must not be NULL
+#: Section 4 of the standard: the mandatory columns that must not be NULL
 NOT_NULL = {"calib_level", "obs_collection", "obs_id", "obs_publisher_did"}
 
 
@@ -21,7 +21,7 @@ def shipped() -> Schema:
     return read_schema(find_schema_file("obscore"), strict=True)[0]
 
 
-def test_the_shipped_table_is_that_of_the_standard(shipped: Schema) -> None:
+def test_the_shipped_table_conforms_to_the_standard(shipped: Schema) -> None:
     [table] = shipped.tables
     assert (shipped.name, table.name) == ("ivoa", "ObsCore")
     assert len(MANDATORY) == 30
@@ -49,7 +49,7 @@ def test_its_examples_are_queries(shipped: Schema) -> None:
         assert "__cover_s_region" in translate(example.query, catalogue).sql, example.name
 
 
-def test_the_shipped_table_of_radio_data_is_that_of_the_note(shipped: Schema) -> None:
+def test_the_shipped_table_of_radio_data_conforms_to_the_note(shipped: Schema) -> None:
     schema, _ = read_schema(find_schema_file("obscore-radio"), strict=True)
     [radio], [obscore] = schema.tables, shipped.tables
     assert tuple(column.name for column in radio.columns) == RADIO_COLUMNS
@@ -62,11 +62,11 @@ def test_the_shipped_table_of_radio_data_is_that_of_the_note(shipped: Schema) ->
         assert translate(example.query, catalogue).fields, example.name
 
 
-def test_a_table_of_radio_data_with_but_the_name_is_warned_of() -> None:
+def test_a_table_that_has_only_the_name_of_the_radio_extension_has_a_warning() -> None:
     text = "name: ivoa\ntables:\n- name: obscore_radio\n  columns:\n  - {name: scan_mode, datatype: string}\n"
     _, [warning] = read_schema(text, "x.yaml")
     assert warning.startswith("x.yaml:4: ivoa.obscore_radio lacks obs_publisher_did, s_resolution_min, ")
-    assert warning.endswith("which its name promises: see skyhouse schema show obscore-radio")
+    assert warning.endswith("which a table with this name must have: see skyhouse schema show obscore-radio")
 
 
 def _catalogue(schema: str, table: str, columns: tuple[str, ...]) -> Catalogue:
@@ -84,7 +84,7 @@ def test_a_table_with_all_mandatory_columns_is_the_data_model(shipped: Schema) -
         assert find_data_models(_catalogue("ivoa", "ObsCore", tuple(n for n in MANDATORY if n != name))) == ()
 
 
-def test_a_table_that_has_but_the_name_is_warned_of() -> None:
+def test_a_table_that_has_only_the_name_of_obscore_has_a_warning() -> None:
     text = "name: ivoa\ntables:\n- name: obscore\n  columns:\n  - {name: s_ra, datatype: double}\n"
     _, [warning] = read_schema(text, "x.yaml")
     assert warning.startswith("x.yaml:4: ivoa.obscore lacks dataproduct_type, calib_level, ")
@@ -112,7 +112,7 @@ def test_a_table_that_has_but_the_name_is_warned_of() -> None:
         ("datatype: int, skyhouse:if_mising: fill", "did you mean 'skyhouse:if_missing'?"),
     ],
 )
-def test_wrong_keys_are_told(keys: str, message: str) -> None:
+def test_wrong_keys_are_reported(keys: str, message: str) -> None:
     with pytest.raises(SchemaError) as raised:
         read_schema(f"name: s\ntables:\n- name: t\n  columns:\n  - {{name: x, {keys}}}\n", "x.yaml")
     assert message in str(raised.value)

@@ -1,4 +1,4 @@
-"""Overlaps: a row has a copy on each other shard with cells within the radius, and on few more."""
+"""Overlaps: a row has a copy on each other shard with cells within the radius, and on few other shards."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ _CELLS = 12 * 4**MAP_ORDER
 _chance = random.Random(6)
 _SCATTERED = ShardMap(MAP_ORDER, tuple(_chance.randrange(5) for _ in range(_CELLS + 1)))
 
-#: Places (x, y) from 0 to 1 in the map's cells: corners and a side
+#: Positions (x, y) from 0 to 1 in the map's cells: corners and a side
 _PLACES = ((0.0, 0.0), (1 - 1e-12, 1 - 1e-12), (0.0, 1 - 1e-12), (0.5, 0.0))
 
 
 def _make_points() -> SkyCoord:
-    """Return points in all cells and on their borders, at the poles and at longitude 0, and some just beside each."""
+    """Return points in all cells and on their borders, at the poles and at longitude 0, and some close to each."""
     cells = np.arange(_CELLS)
     at = [healpix_to_lonlat(cells, MAP_ORDER, dx, dy) for dx, dy in _PLACES]
     lon = np.concatenate([*(lon.deg for lon, _ in at), np.arange(0, 360, 7.5), np.zeros(200)])
@@ -93,8 +93,8 @@ def test_rows_within_the_radius_of_a_shards_cells_have_a_copy_there(
         assert set(copies) == set(np.flatnonzero(held[:, shard]))
 
 
-def test_few_rows_more_have_a_copy(engine: Engine) -> None:
-    """Points all over the sky: those within 0.1 degrees of another shard have copies, and at most twice as many."""
+def test_few_rows_outside_the_radius_have_a_copy(engine: Engine) -> None:
+    """Points all over the sky: points within 0.1 degrees of another shard have copies, and at most twice as many."""
     chance = np.random.default_rng(4)
     at = SkyCoord(chance.uniform(0, 360, 200_000) * u.deg, np.arcsin(chance.uniform(-1, 1, 200_000)) * u.rad)
     index, map_ = _find_index(at), ShardMap.build_uniform(7)
@@ -114,8 +114,8 @@ def test_without_a_radius_or_a_position_there_are_no_copies(engine: Engine) -> N
     assert not _find_copies(engine, Overlap(_SCATTERED, 1.9), nowhere, np.array([3])).any()
 
 
-def test_a_child_has_a_copy_where_it_lies(engine: Engine) -> None:
-    """Its home is its parent's, which may be beyond the border."""
+def test_a_child_has_a_copy_in_the_shard_of_its_position(engine: Engine) -> None:
+    """Its home is the home of its parent, which may be beyond the border."""
     index = _find_index(_make_points())
     map_ = ShardMap.build_uniform(3)
     held = _find_copies(engine, Overlap(map_, 0.1), index, np.zeros(len(index), dtype=np.int64))

@@ -33,7 +33,7 @@ SURVEY = Schema(name="survey", description="A survey", tables=(OBJECTS,))
 
 @settings(max_examples=100, deadline=None)
 @given(text=st.text(st.characters(exclude_categories=("Cs",)), max_size=40))
-def test_a_quoted_text_is_itself(text: str, engine: Engine) -> None:
+def test_a_quoted_text_is_read_unchanged(text: str, engine: Engine) -> None:
     assert engine.fetch_table(f"SELECT {quote_string(text)} AS {quote_identifier('a`b' + chr(92))}").column(
         0
     ).to_pylist() == [text]
@@ -41,7 +41,7 @@ def test_a_quoted_text_is_itself(text: str, engine: Engine) -> None:
 
 @pytest.fixture
 def survey(engine: Engine) -> Engine:
-    """An engine with one table that the catalogue knows."""
+    """An engine with one table that is in the catalogue."""
     engine_setup.prepare_engine(engine)
     engine.execute("CREATE DATABASE IF NOT EXISTS survey")
     engine.execute("DROP TABLE IF EXISTS survey.`Objects` SYNC")
@@ -54,7 +54,7 @@ def survey(engine: Engine) -> Engine:
     return engine
 
 
-def test_the_catalogue_comes_back_as_it_was(survey: Engine) -> None:
+def test_the_catalogue_is_read_back_unchanged(survey: Engine) -> None:
     catalogue = catalogue_log.read_catalogue(survey)
     assert catalogue.schemas[0] == TAP_SCHEMA
     assert [s for s in catalogue.schemas if s.name == "survey"] == [SURVEY]
@@ -86,7 +86,7 @@ def test_tap_schema_describes_tables_and_itself(survey: Engine) -> None:
     assert own == [{"n": sum(len(t.columns) for t in TAP_SCHEMA.tables)}]
 
 
-def test_initialise_heals_a_tap_schema_that_lags_behind(survey: Engine) -> None:
+def test_preparing_the_engine_repairs_an_outdated_tap_schema(survey: Engine) -> None:
     survey.execute("TRUNCATE TABLE TAP_SCHEMA.columns")
     engine_setup.prepare_engine(survey)
     assert survey.fetch_table("SELECT 1 FROM TAP_SCHEMA.columns WHERE table_name = 'survey.Objects'").num_rows == len(
@@ -94,13 +94,13 @@ def test_initialise_heals_a_tap_schema_that_lags_behind(survey: Engine) -> None:
     )
 
 
-def test_the_catalogue_knows_how_crowded_a_table_is(survey: Engine) -> None:
+def test_the_catalogue_knows_the_local_density_of_a_table(survey: Engine) -> None:
     survey.execute("INSERT INTO survey.`Objects` (id, ra, dec) SELECT number, 45.5, 0.5 FROM numbers(1002)")
     density_table.update_density(survey, "survey", OBJECTS)
     [entry] = [e for e in catalogue_log.read_catalogue(survey).entries if e.qualified_name == "survey.Objects"]
     assert entry.rows == 2004
     cell = 41252.96 / (12 * 4**OBJECTS.layout.healpix_order)
-    # half of the rows share a cell, the others have one nearly to themselves
+    # half of the rows are in one cell, the others are nearly alone in their cells
     assert entry.local_density == pytest.approx(0.5 * 1002 / cell, rel=0.02)
 
 
@@ -128,7 +128,7 @@ def test_names_are_found_by_the_rules_of_case() -> None:
     assert catalogue.find_tables("objects", False)[0].qualified_name == "survey.Objects"
 
 
-def test_the_layout_says_in_which_cells_rows_are_counted(survey: Engine) -> None:
+def test_the_layout_determines_the_cells_in_which_rows_are_counted(survey: Engine) -> None:
     coarse = OBJECTS.model_copy(update={"layout": OBJECTS.layout.model_copy(update={"healpix_order": 0})})
     density_table.update_density(survey, "survey", coarse)
     density = density_table.read_density(survey, "survey", "Objects")

@@ -22,7 +22,7 @@ def test_ucd1plus(ucd: str) -> None:
 
 @pytest.mark.parametrize("ucd", ["POS_EQ_RA_MAIN", "PHOT_MAG_V", "ID_MAIN", "ERROR", "VELOC_HC"])
 def test_ucd1(ucd: str) -> None:
-    assert "UCD1 of before 2005" in find_ucd_problem(ucd)
+    assert "UCD1 from before 2005" in find_ucd_problem(ucd)
 
 
 @pytest.mark.parametrize(
@@ -35,5 +35,5 @@ def test_ucd1(ucd: str) -> None:
         ("pos.eq.ré", "not ASCII"),
     ],
 )
-def test_what_is_wrong(ucd: str, said: str) -> None:
+def test_problems_of_ucds_are_described(ucd: str, said: str) -> None:
     assert said in find_ucd_problem(ucd)

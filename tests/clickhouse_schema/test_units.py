@@ -1,4 +1,4 @@
-"""Units rewritten to VOUnits; astropy's VOUnit parser and its physical units are the judges."""
+"""Units converted to VOUnits, compared by astropy's VOUnit parser and its physical units."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def test_spelling(said: str, expected: str) -> None:
         ("pc^(1/2)", units.pc**0.5),
     ],
 )
-@pytest.mark.filterwarnings("ignore::astropy.units.UnitsWarning")  # erg: deprecated, and a unit
+@pytest.mark.filterwarnings("ignore::astropy.units.UnitsWarning")  # erg is deprecated, but a unit
 def test_same_quantity(said: str, same: units.Unit) -> None:
     rewritten = normalise_unit(said)
     assert rewritten is not None
@@ -97,7 +97,7 @@ def test_no_unit(said: str) -> None:
 @settings(deadline=None)
 @given(st.text(alphabet="kmsdegarcyr MJHz0123456789.*/^-()[]'\"%µ", max_size=12))
 def test_any_text_gives_a_vounit_or_none(text: str) -> None:
-    """No text makes it fail or warn, and what comes out is a fixed point."""
+    """No text makes it fail or warn, and its result is a fixed point."""
     rewritten = normalise_unit(text)
     if rewritten:
         assert normalise_unit(rewritten) == rewritten

@@ -220,7 +220,7 @@ def test_a_row_store_is_added_filled_and_dropped(cluster_of: Callable[[int], Eng
     wanted = engine.fetch_table(translation.sql, translation.settings).to_pylist()
     assert sorted(found, key=str) == sorted((tuple(row.values()) for row in wanted), key=str)
     assert len(found) == 4
-    assert "wholes.stars has a row store that the file does not want" in _said(engine, "apply", tmp_path, plain)[1]
+    assert "wholes.stars has a row store that does not match the file" in _said(engine, "apply", tmp_path, plain)[1]
     assert _said(engine, "diff", tmp_path, plain)[0] == 0
     drop_table(engine, "wholes.stars", Recorder())
 

@@ -139,7 +139,7 @@ def test_any_name_will_do_and_what_is_dropped_is_gone(cluster_of: Callable[[int]
 
 
 def test_tables_of_other_servers_are_refused(tmp_path: Path) -> None:
-    said = "were made before the cluster skyhouse was", "has no cluster skyhouse"
+    said = "were created before the cluster skyhouse", "has no cluster skyhouse"
     alone = ClickHouseServer(tmp_path / "alone")
     shard = remote_servers([[("127.0.0.1", alone.tcp_port)]])
     for folder, first, then, message in (("one", "", shard, said[0]), ("cluster", shard, "", said[1])):

@@ -1,4 +1,4 @@
-"""Work in processes of their own: forks of a process that has imported what commands need, without the seconds of that."""
+"""Work in separate processes: forks of a process that has already imported what commands need, which takes seconds."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _MAX_SECONDS = 100
 
 @dataclass(frozen=True)
 class Ended:
-    """How a process has ended, and what it said."""
+    """How a process ended, and its output."""
 
     returncode: int
     stdout: str
@@ -28,7 +28,7 @@ class Ended:
 
 
 def run_forked(work: Callable[..., None], *arguments: Any) -> Ended:
-    """Call ``work``, a function of a module of its own, in a process that has opened nothing."""
+    """Call ``work``, a function of a separate module, in a process that has opened nothing."""
     with tempfile.TemporaryDirectory() as folder:
         outputs = [Path(folder) / name for name in ("stdout", "stderr")]
         process = _CONTEXT.Process(target=_work, args=(outputs, work, arguments))

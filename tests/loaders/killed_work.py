@@ -1,4 +1,4 @@
-"""What processes do that tests kill: commands on a data folder, until a failpoint."""
+"""The work of processes that tests kill: commands on a data directory, until a failpoint."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tests.loaders.built_request import build_request
 
 
 def load_stars(data: Path, file: Path, point: str, delay: float) -> None:
-    """Load with small chunks into ``kill.stars``; the process kills itself at a failpoint, or so many seconds later."""
+    """Load with small chunks into ``kill.stars``; the process kills itself at a failpoint, or some seconds later."""
     chunk_reader.CHUNK_ROWS = 10_000
     table = "kill.stars"
     with open_engine(data) as engine, ConsoleReporter() as reporter:
@@ -30,7 +30,7 @@ def load_stars(data: Path, file: Path, point: str, delay: float) -> None:
 
 
 def run_commands(folder: Path, commands: str, point: str, delay: float) -> None:
-    """Run commands on ``kill.stars``; the process kills itself at a failpoint, or so many seconds later."""
+    """Run commands on ``kill.stars``; the process kills itself at a failpoint, or some seconds later."""
     with open_engine(folder / "data") as engine, ConsoleReporter() as reporter:
         if point:
             die_at(point, 1, delay)

@@ -1,4 +1,4 @@
-"""Two tables of random positions, and what a match of them should keep: by numpy, pair by pair."""
+"""Two tables of random positions, and the pairs that a match of them should keep, computed with numpy."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ tables:
   skyhouse:layout: {position: [raj2000, dej2000], id: [designation]}
 """
 
-#: Where the rows are: both poles, on both sides of 0/360, at a corner of HEALPix base cells, elsewhere
+#: Where the rows are: at both poles, on both sides of 0/360, at a corner of HEALPix base cells, elsewhere
 CENTRES = ((10.0, 90.0), (200.0, -90.0), (0.0, 20.0), (45.0, 41.8103148957786), (123.4, -56.7))
 
 Row = dict[str, Any]
@@ -77,7 +77,7 @@ def find_separations(left: np.ndarray, right: np.ndarray) -> np.ndarray:
 
 @dataclass
 class MatchedTables:
-    """The tables ``kept.optical`` and ``kept.infrared``, and their rows as they should be."""
+    """The tables ``kept.optical`` and ``kept.infrared``, and the rows that they should have."""
 
     engine: Engine
     folder: Path
@@ -116,7 +116,7 @@ class MatchedTables:
         return self.prepare_load(rows, mode)(self.engine)
 
     def prepare_load(self, rows: list[Row], mode: Mode) -> Callable[[Any], Recorder]:
-        """Return a load; calling that again goes on with it."""
+        """Return a load; calling it again continues the load."""
         is_left = "source_id" in rows[0]
         name = "kept.optical" if is_left else "kept.infrared"
         schema = None if mode == "append" else self.folder / "kept.yaml"
@@ -133,7 +133,7 @@ class MatchedTables:
         return self.prepare_correction(kind, rows)(self.engine)
 
     def prepare_correction(self, kind: Any, rows: list[Row]) -> Callable[[Any], Recorder]:
-        """Return a correction; calling that again goes on with it."""
+        """Return a correction; calling it again continues the correction."""
         is_left = "source_id" in rows[0]
         table: dict[Any, Row] = self.left if is_left else self.right  # type: ignore[assignment]
         key = "source_id" if is_left else "designation"
@@ -149,7 +149,7 @@ class MatchedTables:
         return lambda engine: _run(correct_rows, engine, request)
 
     def find_pairs(self, kind: str = "all", radius: float = RADIUS) -> Kept:
-        """Return what a match should keep: by pair the separation, rank, neighbours and mates."""
+        """Return what a match should keep: separation, rank, neighbours and mates, by pair."""
         return self._find_pairs([*self.left.values()], [*self.right.values()], kind, radius)
 
     def find_visible_pairs(self, engine: Engine) -> Kept:
@@ -176,7 +176,7 @@ def _run(command: Callable[[Any, Any, Recorder], None], engine: Any, request: An
 
 
 def rank_pairs(near: list[tuple[float, int, str]], kind: str) -> Kept:
-    """Return the pairs of a kind among all within the radius, with rank, neighbours and mates."""
+    """Return the pairs of one kind of match within the radius, with rank, neighbours and mates."""
     of_left: dict[int, list[tuple[float, str]]] = {}
     of_right: dict[str, list[tuple[float, int]]] = {}
     for separation, one, other in near:
@@ -195,7 +195,7 @@ def rank_pairs(near: list[tuple[float, int, str]], kind: str) -> Kept:
 
 
 def fetch_pairs(engine: Engine, table: str) -> Kept:
-    """Return what a kept match of the two tables has; fails on a pair that it has twice."""
+    """Return the pairs of a kept match of the two tables; fails if it has a pair twice."""
     entry = read_catalogue(engine).find_entry("kept", table)
     assert entry is not None
     rows = engine.fetch_table(f"SELECT * FROM {entry.storage_sql}").to_pylist()

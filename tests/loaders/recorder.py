@@ -1,4 +1,4 @@
-"""A reporter for tests, which keeps what a command reports."""
+"""A reporter for tests that keeps what a command reports."""
 
 from __future__ import annotations
 

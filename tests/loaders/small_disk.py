@@ -19,19 +19,19 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-#: Without the right to change priorities, which counts outside the namespace alone: the engine would end when it tries.
+#: Without the right to change priorities, which only counts outside the namespace: the engine would end if it tried
 _MOUNT = (
     'mount -t tmpfs -o size="$2",mode=700 none "$1" && '
     'exec setpriv --bounding-set=-sys_nice "$0" -m tests.loaders.small_disk "$1"'
 )
 
-#: a command of ``loaders.control.data_commands`` with its arguments
+#: A request of a command as JSON
 Command = tuple[str, dict[str, Any]]
 
 
 @dataclass(frozen=True)
 class Work:
-    """What was reported: exit codes, the last message of each command, answers to SQL, and all that was logged."""
+    """The output: exit codes, the last message of each command, answers to SQL, and the log."""
 
     codes: list[int]
     messages: list[str]
@@ -46,7 +46,7 @@ def can_mount() -> bool:
 
 
 class SmallDisk:
-    """A file system of ``size`` bytes on ``folder``."""
+    """A file system of ``size`` bytes that is mounted on ``folder``."""
 
     def __init__(self, folder: Path, size: int) -> None:
         self.name = folder
@@ -57,11 +57,11 @@ class SmallDisk:
         self.path = Path(f"/proc/{self._process.pid}/root{folder}")
 
     def work(self, *commands: Command, sql: Sequence[str] = (), is_unguarded: bool = False) -> Work:
-        """Open the engine, run commands until one fails, and ask it; ``is_unguarded``: as if there was room."""
+        """Open the engine, run commands until one fails, and run SQL; ``is_unguarded``: as if there were free space."""
         return Work(**self._ask(commands=commands, sql=sql, is_unguarded=is_unguarded))
 
     def use_stores(self, rate: str = "", *, is_filled: bool = False) -> int:
-        """Open the stores of jobs and of the history, which read; write, fill the disk and close them."""
+        """Open the stores of jobs and of the history, which reads them; write, fill the disk and close them."""
         return int(self._ask(rate=rate, is_filled=is_filled))
 
     def start_service(self, port: int) -> None:
@@ -73,14 +73,14 @@ class SmallDisk:
         return int(self._ask(signal=by))
 
     def fill(self, free: int = 0) -> None:
-        """Leave ``free`` bytes. May be called again."""
+        """Fill the disk except for ``free`` bytes. May be called again."""
         _fill(self.path, free)
 
     def make_room(self) -> None:
         (self.path / "ballast").unlink(missing_ok=True)
 
     def start_again(self, data: Path) -> None:
-        """Make the file system as it was with a copy of ``data`` alone."""
+        """Reset the file system to a copy of ``data``."""
         for entry in self.path.iterdir():
             shutil.rmtree(entry) if entry.is_dir() else entry.unlink()
         shutil.copytree(data, self.path / "data", symlinks=True)
@@ -105,7 +105,7 @@ class SmallDisk:
 
 
 def _serve(folder: Path) -> None:
-    """In the namespace: do each line's work in a process of its own."""
+    """In the namespace: do the work of each line in a separate process."""
     import pyarrow.parquet  # noqa: F401  what each fork would import
 
     import tests.loaders.recorder  # noqa: F401
@@ -143,7 +143,7 @@ def _serve(folder: Path) -> None:
 
 
 def _fork_service(folder: Path, port: int) -> int:
-    """Do what ``skyhouse serve`` does in a process of its own; return its id."""
+    """Run ``skyhouse serve`` in a separate process; return its id."""
     from loaders.cli.serve_command import run_service
     from tests.loaders.recorder import Recorder
 

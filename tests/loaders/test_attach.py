@@ -1,4 +1,4 @@
-"""``skyhouse attach``: the same answers as from the loaded catalogue, and changes, faults and commands of the table."""
+"""``skyhouse attach``: the same answers as from the loaded catalogue; changed and wrong files, and other commands."""
 
 from __future__ import annotations
 
@@ -109,7 +109,7 @@ SELECT ivo_healpix_index(3, ra, dec) AS cell, COUNT(*) FROM {0} GROUP BY cell OR
 
 
 @pytest.mark.parametrize("query", QUERIES.strip().splitlines())
-def test_the_answers_are_those_of_the_loaded_table(survey: Path, ask: Ask, query: str) -> None:
+def test_the_answers_are_the_same_as_from_the_loaded_table(survey: Path, ask: Ask, query: str) -> None:
     stored, lying = ask(query.format("att.stored")), ask(query.format("att.lying"))
     assert _round(lying.to_pylist()) == _round(stored.to_pylist())
     assert lying.schema.names == stored.schema.names
@@ -152,10 +152,10 @@ def test_a_cone_reads_the_files_of_its_cells(survey: Path, engine: EmbeddedEngin
     assert "url(" not in nowhere
 
 
-def test_jobs_know_their_query_in_another_process(
+def test_a_job_can_run_its_query_in_another_process(
     survey: Path, engine: EmbeddedEngine, gateway: FileGateway, tmp_path: Path
 ) -> None:
-    """They resume, and results are found again, if the same query reads the same files."""
+    """Jobs resume, and results are reused, if the same query reads the same files."""
     query = "SELECT a.id FROM att.lying AS a JOIN att.stored AS b ON a.id = b.id"
     known = read_catalogue(engine)
     other = FileGateway("127.0.0.1", tmp_path, 1 << 20)
@@ -197,7 +197,7 @@ def _list_numbers(pattern: str) -> list[int]:
 
 
 def test_a_small_side_chooses_the_files(survey: Path, engine: EmbeddedEngine, ask: Ask) -> None:
-    """As if the catalogue were large: then the cells around the rows of a small side confine what is read of it."""
+    """As if the catalogue were large: then only the cells around the rows of a small side are read."""
     few = "(SELECT TOP 4 id, ra, dec FROM att.stored WHERE DISTANCE(ra, dec, 200, -60) < 30 ORDER BY id)"
     query = (
         f"SELECT a.id, b.id FROM {few} AS a JOIN att.{{0}} AS b ON DISTANCE(a.ra, a.dec, b.ra, b.dec) < 3 ORDER BY 1, 2"
@@ -211,7 +211,7 @@ def test_a_small_side_chooses_the_files(survey: Path, engine: EmbeddedEngine, as
 
 
 def make_large(known: Catalogue) -> Catalogue:
-    """The same tables, said to have very many rows."""
+    """The same tables, as if they had very many rows."""
     return Catalogue(
         known.schemas,
         dict.fromkeys(known.counts, 10**9),
@@ -222,7 +222,7 @@ def make_large(known: Catalogue) -> Catalogue:
 
 @contextmanager
 def counted_requests() -> Iterator[list[str]]:
-    """The paths that the engine asks gateways for."""
+    """The paths that the engine requests from gateways."""
     paths: list[str] = []
     answer = file_gateway._Handler._answer
 
@@ -269,7 +269,7 @@ def test_it_is_exported_like_a_stored_table(survey: Path, engine: EmbeddedEngine
     assert _round(rows[0]) == _round(rows[1])
 
 
-def test_commands_of_stored_rows_refuse_it(survey: Path, engine: EmbeddedEngine) -> None:
+def test_commands_for_stored_rows_reject_it(survey: Path, engine: EmbeddedEngine) -> None:
     request = LoadRequest(files=(survey,), table="att.lying", rejects=survey / "rejects.csv", mode="replace")
     with pytest.raises(LoadError, match=r"att\.lying is attached, so its rows are in the files of"):
         load_files(engine, request, Recorder())
@@ -289,7 +289,7 @@ def test_verify(survey: Path, engine: EmbeddedEngine) -> None:
 
 
 def test_verify_compares_all_positions(tmp_path: Path) -> None:
-    """The first rows alone are compared when a catalogue is attached."""
+    """Only the first rows are compared when a catalogue is attached."""
     for error, reason in (("pixel", "in the partition's pixel"), ("index", "where the index _healpix_29 says")):
         rows = make_rows(30_000)
         number = 15_500  # in the middle of a pixel
@@ -330,7 +330,7 @@ def stars(tmp_path: Path, engine: EmbeddedEngine) -> Iterator[Path]:
     assert next(folder.rglob("Npix=*.parquet"))
 
 
-def test_a_layout_that_nobody_has_asked_for_is_no_message(tmp_path: Path, engine: EmbeddedEngine) -> None:
+def test_a_default_layout_causes_no_message(tmp_path: Path, engine: EmbeddedEngine) -> None:
     prepare_engine(engine)
     rows = make_rows()
     identity = rows.schema.field("id").with_metadata({"ucd": "meta.id;meta.main"})
@@ -343,7 +343,7 @@ def test_a_layout_that_nobody_has_asked_for_is_no_message(tmp_path: Path, engine
     assert not any("skyhouse:layout" in message for message in reporter.messages)
 
 
-def test_files_that_change_are_an_error_until_they_are_read_again(
+def test_changed_files_are_an_error_until_they_are_attached_again(
     stars: Path, ask: Ask, engine: EmbeddedEngine, tmp_path: Path
 ) -> None:
     count = "SELECT COUNT(id) AS n, MAX(mag) AS m FROM changing.stars WHERE mag > -99"
@@ -381,10 +381,10 @@ def test_files_that_change_are_an_error_until_they_are_read_again(
         (0.01, {}, r"the index _healpix_29 of \d+ of the first \d+ rows is not that of ra, dec"),
     ],
 )
-def test_positions_that_are_elsewhere(
+def test_positions_outside_the_pixel_of_their_file(
     engine: EmbeddedEngine, tmp_path: Path, move: float, properties: dict[str, str], reason: str
 ) -> None:
-    """They would be missing from cones."""
+    """Such rows would be missing from cones."""
     prepare_engine(engine)
     rows = make_rows()
     moved = rows.set_column(2, "ra", pc.add(rows["ra"], move))
@@ -413,7 +413,7 @@ def test_a_missing_file_is_an_error(stars: Path, ask: Ask) -> None:
         (("position: [ra, dec]", "position: [mag, dec]"), "the catalogue is partitioned by ra, dec"),
     ],
 )
-def test_what_only_a_load_can_do(
+def test_options_that_only_a_load_has(
     stars: Path, engine: EmbeddedEngine, tmp_path: Path, change: tuple[str, str], reason: str
 ) -> None:
     (tmp_path / "other.yaml").write_text(SCHEMA.replace(*change).replace("name: changing", "name: other"))
@@ -454,7 +454,7 @@ def test_an_index_without_statistics_is_not_trusted(
 
 @pytest.fixture(params=[True, False], ids=["index", "no index"])
 def unplaced(request: pytest.FixtureRequest, tmp_path: Path, engine: EmbeddedEngine) -> Iterator[None]:
-    """unplaced.stars: without an index a row beside the pixel of its file by rounding; some rows have no position."""
+    """unplaced.stars has no index, a row outside the pixel of its file by rounding, and rows without a position."""
     prepare_engine(engine)
     rows = make_rows()
     ra, dec = rows["ra"].to_numpy().copy(), rows["dec"].to_numpy().copy()
@@ -511,7 +511,7 @@ def test_a_row_without_a_position_is_in_no_region(
 
 
 def _round(value: object) -> object:
-    """Return rows with their numbers rounded, for sums depend on the order of rows, and NaN as text."""
+    """Return rows with rounded numbers, because sums depend on the order of rows, and with NaN as text."""
     if isinstance(value, dict):
         return {key: _round(part) for key, part in value.items()}
     if isinstance(value, list):

@@ -51,7 +51,7 @@ def test_the_map_of_the_sky(tmp_path: Path, order: int, partitions: int, count_o
     assert count(folder) == to_counts(count_rows(rows, _ORDER))
 
 
-def test_the_smallest_map_that_is_fine_enough(tmp_path: Path) -> None:
+def test_the_smallest_map_that_is_fine_enough_is_used(tmp_path: Path) -> None:
     rows = make_rows()
     folder = write_catalogue(tmp_path / "stars", rows)
     skymap.write_skymap(count_rows(rows, 9), folder, [4, 6])
@@ -70,7 +70,7 @@ def test_footers_without_a_map(tmp_path: Path) -> None:
     assert np.abs(ends).max() <= 40  # the rows of a row group
 
 
-def test_a_cluster_is_not_spread_over_its_pixel(tmp_path: Path) -> None:
+def test_a_star_cluster_is_not_spread_over_its_pixel(tmp_path: Path) -> None:
     rows = make_rows(60_000)
     rows = rows.filter(pc.equal(pc.shift_right(rows["_healpix_29"], 58 - 2 * 3), 77))
     folder = write_catalogue(tmp_path / "cluster", rows)
@@ -112,7 +112,7 @@ def _write_values(path: Path, ordering: str, values: np.ndarray) -> None:
         ("text", "cannot be read as a map"),
     ],
 )
-def test_maps_that_say_something_else(tmp_path: Path, error: str, reason: str) -> None:
+def test_maps_that_disagree_with_the_catalogue(tmp_path: Path, error: str, reason: str) -> None:
     rows = make_rows()
     inside = rows.filter(pc.less(rows["_healpix_29"], 11 << 58))
     folder = write_catalogue(tmp_path / "stars", inside)

@@ -1,4 +1,4 @@
-"""Backups of the embedded engine's data, made beside a service and restored in a second data directory."""
+"""Backups of the embedded engine's data, made while a service runs and restored in a second data directory."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def write_stars(path: Path, first: int, rows: int) -> None:
 
 
 def run_job(service: Service, query: str) -> str:
-    """The address of a job below /tap/async when it has ended."""
+    """Return the address of a job below /tap/async when it has ended."""
     asked = urllib.parse.urlencode(
         {"LANG": "ADQL", "FORMAT": "csv", "PHASE": "RUN", "CHECKSUM": "true", "QUERY": query}
     ).encode()
@@ -57,7 +57,7 @@ def run_job(service: Service, query: str) -> str:
 
 
 def make_share(service: Service, job: str) -> str:
-    """The address of a share of a job's result, below /tap/shares."""
+    """Return the address of a share of a job's result, below /tap/shares."""
     asked = urllib.parse.urlencode({"JOB": job.rsplit("/", 1)[1], "TITLE": "Kept"}).encode()
     with urllib.request.urlopen(f"http://127.0.0.1:{service.port}/tap/shares", asked, timeout=30) as answer:
         return urllib.parse.urlsplit(json.load(answer)["url"]).path
@@ -76,7 +76,7 @@ def read(
 
 
 def share_user_table(service: Service, owner: str) -> None:
-    """Make a table of alice, whose token is ``owner``, and let bob read it."""
+    """Create a table of alice, whose token is ``owner``, and let bob read it."""
     read(service, "/tap/tables/mydb.mine", owner, method="PUT", data=b"n\n7\n", kind="text/csv")
     read(service, "/tap/mydb/mydb.mine/grants", owner, data=b'{"user": "bob"}', kind="application/json")
 
@@ -92,7 +92,7 @@ def stop(service: Service) -> None:
 
 @pytest.fixture(scope="module")
 def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with a data directory, two backups of it in backups/, and what they must have in expected.json."""
+    """A folder with a data directory, two backups of it in backups/, and their expected content in expected.json."""
     folder = tmp_path_factory.mktemp("backup")
     write_stars(folder / "stars.parquet", 0, ROWS)
     write_stars(folder / "more.parquet", ROWS, MORE)
@@ -130,7 +130,7 @@ def restore(folder: Path, source: Path, *arguments: str) -> tuple[int, str, str]
     return skyhouse(folder, "restore", str(source), *arguments)
 
 
-def test_backups_say_what_they_have(place: Path, expected: dict[str, str]) -> None:
+def test_the_list_of_backups_shows_what_they_contain(place: Path, expected: dict[str, str]) -> None:
     name, described = expected["first"].strip().split(": ")
     assert described.startswith("1 table (full, ")
     assert ", users, 1 job, 3 files of results, " in described
@@ -140,7 +140,7 @@ def test_backups_say_what_they_have(place: Path, expected: dict[str, str]) -> No
     assert (code, out) == (0, listed)
 
 
-def test_newest_backup_is_served_from_another_place(place: Path, expected: dict[str, str], tmp_path: Path) -> None:
+def test_the_newest_backup_is_served_from_another_folder(place: Path, expected: dict[str, str], tmp_path: Path) -> None:
     moved = tmp_path / "moved"
     shutil.copytree(place / "backups", moved)
     code, out, err = restore(tmp_path, moved)
@@ -161,7 +161,7 @@ def test_newest_backup_is_served_from_another_place(place: Path, expected: dict[
         # a user table is restored with its readers
         assert b'"users":["bob"]' in read(service, "/tap/mydb/mydb.mine/grants", expected["token"])
         assert read(service, query_path("SELECT n FROM mydb_alice.mine"), expected["reader"]).split() == [b"n", b"7"]
-        # what comes after a restore is as ever
+        # everything works after a restore
         write_stars(tmp_path / "last.parquet", ROWS + MORE, 7)
         assert skyhouse(tmp_path, "load", "last.parquet", "--table", "s.stars", "--append")[0] == 0
         assert service.rows(COUNT) == [str(ROWS + MORE + 7)]
@@ -232,7 +232,7 @@ def test_killed_restore_leaves_no_data(place: Path, tmp_path: Path, delay: float
 
 
 def kill_when(condition: Callable[[], bool], delay: float, process: subprocess.Popen[str]) -> None:
-    """Kill a process so many seconds after a condition holds."""
+    """Kill a process ``delay`` seconds after a condition holds."""
     while not condition() and process.poll() is None:
         time.sleep(0.005)
     time.sleep(delay)
@@ -240,7 +240,7 @@ def kill_when(condition: Callable[[], bool], delay: float, process: subprocess.P
     process.communicate()
 
 
-def test_data_are_copied_where_links_are_followed(place: Path, tmp_path: Path) -> None:
+def test_data_are_copied_if_links_are_followed(place: Path, tmp_path: Path) -> None:
     shutil.copytree(place / "data", tmp_path / "data", symlinks=False, ignore=shutil.ignore_patterns("control.sock"))
     assert not any(path.is_symlink() for path in (tmp_path / "data").rglob("*"))
     code, out, err = skyhouse(tmp_path, "verify", "s.stars")
@@ -260,7 +260,7 @@ def damaged(place: Path, tmp_path: Path) -> Iterator[Path]:
 
 
 def refusal(folder: Path, source: Path, name: str = "") -> str:
-    """Why a restore is refused before it opens an engine."""
+    """Return why a restore is rejected before it opens an engine."""
     with pytest.raises(LoadError) as caught:
         restore_data(folder / "data", RestoreRequest(str(source), name), Recorder())
     return str(caught.value)
@@ -302,7 +302,7 @@ class TestRefusals:
         newest.write_text(json.dumps(document | {"version": 2, "colour": "blue"}, indent=1))
         assert f"the backup {newest} was made by a later version of Skyhouse" in refusal(tmp_path, damaged)
 
-    def test_manifest_that_is_none(self, damaged: Path, tmp_path: Path) -> None:
+    def test_invalid_manifest(self, damaged: Path, tmp_path: Path) -> None:
         newest = max(damaged.glob("*.json"))
         newest.write_text('{"version": 1')
         assert f"the backup {newest} is damaged" in refusal(tmp_path, damaged)
@@ -326,7 +326,7 @@ class TestRefusals:
 
 
 def test_watches_are_copied_with_the_jobs(tmp_path: Path) -> None:
-    """Also where there are none yet."""
+    """Also if there are none yet."""
     config = Config(jobs_path=tmp_path / "jobs")
     (tmp_path / "none").mkdir()
     copy_watches(config, tmp_path / "none")

@@ -1,4 +1,4 @@
-"""The ``skyhouse`` command as its users run it: beside a service that holds the data path, and alone."""
+"""The ``skyhouse`` command as users run it: while a service uses the data path, and alone."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ from tests.tap_service.site.test_first_queries import suggested
 MAIN = "from loaders.cli.skyhouse_command import main; main()"
 SMALL_CHUNKS = "from loaders.pipeline import chunk_reader; chunk_reader.CHUNK_ROWS = 20_000"
 
-#: commands that may read files in their own process; others start in half of the time without what reads them
+#: Commands that may read files in their own process; others do not import the readers and start in half of the time
 READING = {"serve", "demo", "load", "update", "delete"}
 
 
@@ -66,14 +66,14 @@ class Service:
     said: str
 
     def rows(self, query: str) -> list[str]:
-        """The lines of the CSV that the service answers."""
+        """Return the lines of the CSV that the service answers."""
         asked = urllib.parse.urlencode({"LANG": "ADQL", "FORMAT": "csv", "QUERY": query})
         with urllib.request.urlopen(f"http://127.0.0.1:{self.port}/tap/sync?{asked}", timeout=30) as answer:
             return answer.read().decode().split()[1:]
 
 
 def started(folder: Path, command: str = "serve", **options: object) -> Service:
-    """A service that answers: it has printed what to try."""
+    """A service that has printed what to try and answers requests."""
     port = free_port()
     process = start(folder, command, "--port", str(port), **options)
     assert process.stdout is not None
@@ -89,7 +89,7 @@ def started(folder: Path, command: str = "serve", **options: object) -> Service:
 def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
     folder = tmp_path_factory.mktemp("cli")
     (folder / "data").mkdir()
-    # what a service that was killed leaves behind
+    # what a killed service leaves behind
     with socket.socket(socket.AF_UNIX) as stale:
         stale.bind(str(folder / "data" / "control.sock"))
     service = started(folder)
@@ -137,7 +137,7 @@ def test_files_are_for_this_user_alone(service: Service) -> None:
     assert any(path.parent.name == "results" for path in found)
 
 
-def test_commands_beside_a_service(service: Service, stars: Path) -> None:
+def test_commands_while_a_service_runs(service: Service, stars: Path) -> None:
     mode = stat.S_IMODE((service.folder / "data" / "control.sock").stat().st_mode)
     assert mode == 0o600
     assert skyhouse(service.folder, "tables")[:2] == (0, "no tables yet: skyhouse load FILE --table schema.table\n")
@@ -188,7 +188,7 @@ def test_a_schema_file_changes_what_a_service_has(service: Service) -> None:
     assert (code, out, err) == (1, "", "error: this is a single server, which has no shards\n")
 
 
-def test_versions_and_corrections_beside_a_service(service: Service) -> None:
+def test_versions_and_corrections_while_a_service_runs(service: Service) -> None:
     folder = service.folder
     columns = "".join(f"  - {{name: {n}, datatype: long, nullable: false}}\n" for n in ("id", "version", "value"))
     layout = "  skyhouse:layout: {id: [id, version], versions: {key: [id], by: version}}\n"
@@ -233,7 +233,7 @@ def test_an_unexpected_error_ends_the_command_and_not_the_service(tmp_path: Path
 def test_a_service_of_another_version_says_that_it_does_not_know_a_command(service: Service) -> None:
     recorder = Recorder()
     assert hand_over(service.folder / "data", CommandRequest(command="of later"), recorder) == 1
-    assert "the service does not know of later: it runs another version" in recorder.messages[0]
+    assert "the service does not know of later: it runs Skyhouse " in recorder.messages[0]
 
 
 def test_a_client_that_is_stopped_stops_its_load(service: Service, stars: Path) -> None:
@@ -254,7 +254,7 @@ def test_a_client_that_is_stopped_stops_its_load(service: Service, stars: Path) 
 
 
 def listed(service: Service) -> str:
-    """What ``skyhouse tables`` prints, without the time that a process takes to start."""
+    """Return what ``skyhouse tables`` prints, without the time that a process takes to start."""
     recorder = Recorder()
     assert hand_over(service.folder / "data", ArgumentlessRequest(command="tables"), recorder) == 0
     assert recorder.fractions == []
@@ -267,7 +267,7 @@ def wait_for(happened: object, running: subprocess.Popen[str] | None = None) -> 
         time.sleep(0.05)
 
 
-def test_too_few_files_for_the_connections_are_told(tmp_path: Path) -> None:
+def test_too_few_files_for_the_connections_are_reported(tmp_path: Path) -> None:
     def limit_files() -> None:
         resource.setrlimit(resource.RLIMIT_NOFILE, (256, 1000))
 
@@ -277,7 +277,7 @@ def test_too_few_files_for_the_connections_are_told(tmp_path: Path) -> None:
     assert err.startswith("note: only 500 connections can be open at once, not 4000 (SKYHOUSE_MAX_CONNECTIONS): each")
 
 
-def test_a_second_service_is_refused(service: Service) -> None:
+def test_a_second_service_does_not_start(service: Service) -> None:
     code, _, err = skyhouse(service.folder, "serve", "--port", str(free_port()))
     assert code == 1
     assert f"another process (pid {service.process.pid}) holds the data path" in err
@@ -290,8 +290,8 @@ def test_a_second_service_is_refused(service: Service) -> None:
     )
 
 
-def test_what_users_own(service: Service) -> None:
-    """Whoever gets a removed user's name does not inherit tables, jobs and queries."""
+def test_files_of_users(service: Service) -> None:
+    """A new user with the name of a removed user does not inherit tables, jobs and queries."""
     definition = b"<table><column><name>a</name><dataType>int</dataType></column></table>"
     assert skyhouse(service.folder, "user", "add", "alice", given="correct-horse\n")[0] == 0
 
@@ -351,7 +351,7 @@ def test_the_demo_starts_again_with_its_data(tmp_path: Path) -> None:
         assert service.said.startswith(said)
 
 
-def test_commands_alone(tmp_path: Path) -> None:
+def test_commands_without_a_service(tmp_path: Path) -> None:
     (tmp_path / "t.csv").write_text("RAJ2000,DEJ2000,name\n1,2,a\n3,95,b\n")
     code, out, _ = skyhouse(tmp_path, "describe", "t.csv", "--table", "s.t")
     assert code == 0
@@ -368,7 +368,7 @@ def test_commands_alone(tmp_path: Path) -> None:
     assert skyhouse(tmp_path, "load", "t.csv", "--table", "s.t", "--replace", "--append")[0] == 2
 
 
-def test_a_value_that_makes_numbers_text_is_told(tmp_path: Path) -> None:
+def test_a_value_that_makes_numbers_text_is_reported(tmp_path: Path) -> None:
     (tmp_path / "t.csv").write_text("ra,dec,mag,name\n1,2,3.5,HD 1\n1,2\n\n3,95,none,2\n4,5,-1e5,HD 3\n4,5,,HD 4\n")
     code, out, err = skyhouse(tmp_path, "describe", "t.csv")
     assert code == 0

@@ -1,4 +1,4 @@
-"""What commands import: a help text and a command that a service runs need none of what works with data."""
+"""What commands import: help texts and commands that a service runs do not import code that works with data."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ from loaders.control.control_server import ControlServer
 from tap_service.storage.engine.data_path import lock_data_path
 from tap_service.storage.engine.embedded_engine import EmbeddedEngine
 
-#: libraries and packages that take a tenth of a second or more
+#: Libraries and packages that take a tenth of a second or more
 HEAVY = {
     "adql", "astropy", "asyncio", "celery", "chdb", "clickhouse_connect", "fastapi", "fsspec", "numpy", "pyarrow",
     "pandas", "redis", "starlette", "uvicorn", "workers", "yaml",
 }  # fmt: skip
 
-#: of a command that opens the embedded engine itself
+#: Modules of a command that opens the embedded engine itself
 NEEDED_BY_ENGINE = {"chdb", "numpy", "pyarrow"}
 
-#: Runs commands one after the other, and prints their exit codes and what has been imported after each.
+#: Runs commands one after the other, and prints their exit codes and what has been imported after each
 RUN = """
 import contextlib, io, json, sys
 from loaders.cli.skyhouse_command import main
@@ -54,7 +54,7 @@ def run_commands(commands: list[list[str]], data: Path) -> list[tuple[int, set[s
 
 @pytest.fixture(scope="module")
 def held_data(engine: EmbeddedEngine, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    """A data path that this process holds, and whose commands it runs."""
+    """A data path that this process uses, and whose commands it runs."""
     prepare_engine(engine)
     data = tmp_path_factory.mktemp("held") / "data"
     with lock_data_path(data):

@@ -18,7 +18,7 @@ from tests.support.ports import free_port
 
 @pytest.fixture
 def file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A file of settings that can be used; what --config sets is undone."""
+    """A valid settings file; the effect of --config is undone."""
     for name in [name for name in os.environ if name.startswith("SKYHOUSE_")]:
         monkeypatch.delenv(name)
     monkeypatch.setenv("SKYHOUSE_CONFIG", "")
@@ -49,7 +49,7 @@ def test_check(file: Path) -> None:
 
 
 def test_unknown_variables(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """One that resembles a setting is a fault; another is only told, by both commands."""
+    """A variable that resembles a setting is an error; others are only reported, by both commands."""
     monkeypatch.setenv("SKYHOUSE_SERVICE_HOST", "10.0.0.1")
     warning = "warning: SKYHOUSE_SERVICE_HOST is ignored: it is not a setting; docs/configuration.md lists the settings"
     for command in ("check", "show"):
@@ -62,7 +62,7 @@ def test_unknown_variables(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_check_of_what_settings_name(file: Path, tmp_path: Path) -> None:
-    """Each fault with its setting and where that stands, and nothing is made."""
+    """Each problem is reported with its setting and where it is set, and nothing is created."""
     (tmp_path / "file").write_text("no address\n")
     port = free_port()
     file.write_text(
@@ -100,7 +100,7 @@ def test_an_occupied_port_is_the_service(file: Path, tmp_path: Path) -> None:
 
 
 def test_commands_change_the_files_that_the_settings_name(file: Path, tmp_path: Path) -> None:
-    """The service reads these, not those in the data directory."""
+    """The service reads these files, not the files in the data directory."""
     blocked = tmp_path / "site" / "blocked.txt"
     file.write_text(f'{file.read_text()}blocked = "{blocked}"\nclient_limits = ["@survey=16/400"]\n')
     assert run("--config", file, "block", "192.0.2.7").exit_code == 0
@@ -113,7 +113,7 @@ def test_commands_change_the_files_that_the_settings_name(file: Path, tmp_path: 
     assert "note: the setting client_limits has no @surve here" in run(*limits, "@surve").stderr
 
 
-def test_faults_of_settings_are_told_by_every_command(file: Path) -> None:
+def test_every_command_reports_errors_in_settings(file: Path) -> None:
     file.write_text("port = 0\nanonymus = true\n")
     for command in (("tables",), ("serve",), ("config", "show"), ("config", "check"), ("user", "list")):
         refused = run("--config", file, *command)

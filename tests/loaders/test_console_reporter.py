@@ -1,4 +1,4 @@
-"""What commands say stands on the terminal as it is."""
+"""Messages of commands are printed on the terminal unchanged."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``skyhouse update`` and ``skyhouse delete`` on one server: which rows change, and what a correction refuses or leaves."""
+"""``skyhouse update`` and ``skyhouse delete`` on one server: which rows change, and which corrections are rejected."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ tables:
 
 @pytest.fixture
 def folder(engine: EmbeddedEngine, tmp_path: Path) -> Iterator[Path]:
-    """Where files are; the engine has a table of sources. The tables are gone afterwards."""
+    """The folder of the files; the engine has a table of sources. The tables are dropped afterwards."""
     engine_setup.prepare_engine(engine)
     (tmp_path / "corrections.yaml").write_text(SCHEMA)
     load(engine, tmp_path, "sources", make_sources(SOURCES))
@@ -162,7 +162,7 @@ def test_a_column_without_nulls_keeps_its_values_in_other_rows(engine: EmbeddedE
     assert by_id(engine) == wanted
 
 
-def test_a_row_whose_place_is_corrected_moves(engine: EmbeddedEngine, folder: Path) -> None:
+def test_a_row_whose_position_is_corrected_is_moved(engine: EmbeddedEngine, folder: Path) -> None:
     wanted = by_id(engine)
     apply(engine, ask(folder, "update", {"id": [5, 7], "dec": [-wanted[5]["dec"], 0.5], "mjd": [61999.0, 60000.0]}))
     wanted[5] |= {"dec": -wanted[5]["dec"], "mjd": 61999.0}
@@ -238,7 +238,7 @@ def test_too_many_unknown_ids_change_nothing(engine: EmbeddedEngine, folder: Pat
 
 
 def leftovers(engine: EmbeddedEngine) -> list[str]:
-    """Return the tables that a command left."""
+    """Return the tables that a command has left behind."""
     left = "database = 'corrections' AND name LIKE '%\\_\\_%' OR startsWith(name, 'correction_')"
     return engine.fetch_table(f"SELECT name FROM system.tables WHERE {left}").column(0).to_pylist()  # type: ignore[no-any-return]
 
@@ -257,7 +257,7 @@ def test_values_that_do_not_fit_are_rejected_with_their_lines(engine: EmbeddedEn
         ]
 
 
-def test_of_several_rows_of_an_id_the_last_counts(engine: EmbeddedEngine, folder: Path) -> None:
+def test_the_last_of_several_rows_of_an_id_counts(engine: EmbeddedEngine, folder: Path) -> None:
     recorder = apply(engine, ask(folder, "update", {"id": [1, 2, 1, 1], "flux": [1.0, 2.0, 3.0, 4.0]}))
     assert recorder.messages == ["2 rows have the same id as a later row, which applies"]
     assert recorder.lines == ["corrected 2 rows of corrections.sources"]
@@ -285,7 +285,7 @@ def test_files_are_applied_once(engine: EmbeddedEngine, folder: Path) -> None:
     assert by_id(engine)[1]["flux"] == 1.0
 
 
-def test_what_a_correction_refuses(engine: EmbeddedEngine, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_a_correction_rejects(engine: EmbeddedEngine, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     before = fetch(engine)
     load(engine, folder, "notes", {"note": ["a", "b"]})
     refused: list[tuple[dict[str, Any], str]] = [

@@ -1,4 +1,4 @@
-"""LINKs and service descriptors of a VOTable in the schema file that ``skyhouse describe`` makes of it."""
+"""LINKs and service descriptors of a VOTable in the schema file that ``skyhouse describe`` writes."""
 
 from __future__ import annotations
 
@@ -50,12 +50,12 @@ tables:
 
 
 def described_as(path: Path) -> Schema:
-    """What is made of a file is a good schema file."""
+    """The output for a file is a valid schema file."""
     return read_schema(document_to_yaml(describe_source(open_source(path), "s", "t")), "described", strict=True)[0]
 
 
 @pytest.mark.parametrize("responseformat", ["votable/b2", "votable/td"])
-def test_those_of_a_result(tmp_path: Path, responseformat: str) -> None:
+def test_links_of_a_result(tmp_path: Path, responseformat: str) -> None:
     declared = read_schema(DECLARED, "declared", strict=True)[0]
     translation = translate("SELECT * FROM s.t", Catalogue((declared,)))
     serializer = find_format(responseformat).serializer(translation.fields, ResultInfo(links=translation.links))
@@ -90,7 +90,7 @@ FOREIGN = """\
 
 
 def test_what_no_schema_file_could_have_is_left_out(tmp_path: Path) -> None:
-    """IDs precede names; a service with an invalid part is dropped; the first of two with one name counts."""
+    """IDs precede names; a service with an invalid part is left out; the first of two services with one name counts."""
     path = tmp_path / "foreign.vot"
     path.write_text(FOREIGN)
     [table] = described_as(path).tables
@@ -103,7 +103,7 @@ def test_what_no_schema_file_could_have_is_left_out(tmp_path: Path) -> None:
     ]
 
 
-def test_a_document_that_breaks_after_its_table_is_told(tmp_path: Path) -> None:
+def test_a_document_with_an_error_after_its_table_is_reported(tmp_path: Path) -> None:
     path = tmp_path / "broken.vot"
     path.write_text(FOREIGN.replace("</VOTABLE>", "</VOTABLE"))
     with pytest.raises(ReadError, match="line 19: the VOTable is not well-formed XML"):

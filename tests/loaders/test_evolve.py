@@ -46,7 +46,7 @@ MORE = (
 
 @pytest.fixture
 def evolving(engine: EmbeddedEngine, tmp_path: Path) -> EmbeddedEngine:
-    """An engine with one table of two rows, made by a load."""
+    """An engine with one table of two rows, created by a load."""
     engine_setup.prepare_engine(engine)
     for entry in catalogue_log.read_catalogue(engine).entries:
         if entry.schema.name == "evolving":
@@ -71,7 +71,7 @@ def _load(
 
 
 def _said(engine: EmbeddedEngine, command: str, folder: Path, schema: str) -> tuple[int, list[str], str]:
-    """Exit code, lines and messages of a command."""
+    """Return the exit code, lines and messages of a command."""
     (folder / "schema.yaml").write_text(schema)
     recorder = Recorder()
     code = run_command(
@@ -85,7 +85,7 @@ def _entry(engine: EmbeddedEngine, name: str) -> TableEntry:
     return entry
 
 
-def test_an_engine_as_the_file_says(evolving: EmbeddedEngine, tmp_path: Path) -> None:
+def test_an_engine_that_matches_the_file(evolving: EmbeddedEngine, tmp_path: Path) -> None:
     told = f"the engine matches {tmp_path / 'schema.yaml'}"
     before = catalogue_log.read_catalogue_version(evolving)
     assert _said(evolving, "diff", tmp_path, SCHEMA) == (0, [told], "")
@@ -94,7 +94,7 @@ def test_an_engine_as_the_file_says(evolving: EmbeddedEngine, tmp_path: Path) ->
     assert catalogue_log.read_catalogue_version(evolving) == before
 
 
-def test_differences_are_told_and_taken_away(evolving: EmbeddedEngine, tmp_path: Path) -> None:
+def test_differences_are_reported_and_removed(evolving: EmbeddedEngine, tmp_path: Path) -> None:
     differences = [
         "the column mag of evolving.stars is missing",
         "the index by_index_mag of evolving.stars is missing",
@@ -125,7 +125,7 @@ def test_indexes_follow_appends_and_rebuilds(evolving: EmbeddedEngine, tmp_path:
     named = SCHEMA + "  - {name: name, datatype: unicode, skyhouse:if_missing: leave_out}\n"
     indexed = named.replace("id: [id]}", "id: [id], indexes: [[name, ra], {name: text}]}")
     _load(evolving, tmp_path, indexed, "id,ra,dec\n1,10,20\n", mode="replace")
-    assert _entry(evolving, "stars").table.layout.indexes == ()  # no file has the name
+    assert _entry(evolving, "stars").table.layout.indexes == ()  # no file has the column
     _load(evolving, tmp_path, indexed, "id,ra,dec,name\n1,10,20,a rare star\n2,30,40,\n", mode="replace")
     _load(evolving, tmp_path, indexed, "id,ra,dec,name\n3,50,60,Rare Stars\n", mode="append")
     assert _said(evolving, "diff", tmp_path, indexed)[0] == 0
@@ -167,7 +167,7 @@ def test_a_change_that_was_killed_before_the_catalogue_knew_it_is_finished(
     assert _said(evolving, "diff", tmp_path, MORE)[0] == 0
 
 
-def test_what_data_files_said_stays(evolving: EmbeddedEngine, tmp_path: Path) -> None:
+def test_metadata_from_data_files_are_kept(evolving: EmbeddedEngine, tmp_path: Path) -> None:
     described = SCHEMA.replace("datatype: long,", "datatype: long, description: The number,")
     assert _said(evolving, "apply", tmp_path, described)[1] == [
         "the comment on evolving.stars.id differs",
@@ -180,7 +180,7 @@ def test_what_data_files_said_stays(evolving: EmbeddedEngine, tmp_path: Path) ->
     assert _entry(evolving, "stars").table.get_column("id").description == "The number"
 
 
-def test_what_is_refused_changes_nothing(evolving: EmbeddedEngine, tmp_path: Path) -> None:
+def test_rejected_changes_change_nothing(evolving: EmbeddedEngine, tmp_path: Path) -> None:
     refused = {
         "evolving.stars.ra is stored as Float64, but": SCHEMA.replace("ra, datatype: double", "ra, datatype: float"),
         "evolving.stars is in the order of hpx29, not of hpx29, dec": SCHEMA.replace("id: [id]", "id: [id], time: dec"),

@@ -1,4 +1,4 @@
-"""A change killed at any failpoint and started again is done once, with its latest versions and its additions."""
+"""A change that is killed at any failpoint and started again is made once, with its latest versions and its additions."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ from tests.loaders.test_versions import SCHEMA, Row, check, make_rows, write
 
 TABLE = "versioned.object"
 
-#: ``append`` goes into the table itself, ``large`` beside it; ``move`` corrects positions.
+#: ``append`` inserts into the table itself, ``large`` into a gateway table; ``move`` corrects positions
 Kind = Literal["create", "append", "large", "replace", "update", "move", "delete", "drop"]
 
-#: What is done, and at which failpoint it is killed when it reaches that for the n-th time.
+#: A change, and the failpoint at which it is killed when it reaches it for the n-th time
 KILLS: list[tuple[Kind, Failpoint, int]] = [
     ("create", Failpoint.STAGING_INSERT_BEGIN, 1),
     ("create", Failpoint.STAGING_INSERT, 1),
@@ -75,7 +75,7 @@ KILLS: list[tuple[Kind, Failpoint, int]] = [
 
 
 class WatchedTable:
-    """A watched table with latest versions, which one test after the other changes."""
+    """A watched table with latest versions, which the tests change in turn."""
 
     def __init__(self, engine: EmbeddedEngine, folder: Path) -> None:
         self._engine = engine
@@ -86,7 +86,7 @@ class WatchedTable:
         self._changes = 0
 
     def prepare_change(self, kind: Kind) -> Callable[[Any], None]:
-        """Return a change of the table; calling that again goes on with it."""
+        """Return a change of the table; calling it again continues the change."""
         if kind == "create" and self._rows:
             self.prepare_change("drop")(self._engine)
         elif kind != "create" and not self._rows:
@@ -120,7 +120,7 @@ class WatchedTable:
         return lambda engine: correct_rows(engine, request, Recorder())
 
     def check(self) -> None:
-        """Compare the tables and the additions with what the changes should have made of them."""
+        """Compare the tables and the additions with the expected result of the changes."""
         if self._rows:
             check(self._engine, self._rows)
         else:
@@ -156,7 +156,7 @@ def test_killed_at_any_step_and_started_again(
     change = table.prepare_change(kind)
     with killed_at(engine, point, count) as dying:
         change(dying)
-    startup_cleanup.finish_killed_loads(engine)  # as each command does
+    startup_cleanup.finish_killed_loads(engine)  # like each command
     change(engine)
     table.check()
 

@@ -1,4 +1,4 @@
-"""Felis files with what databases need and Skyhouse does not: ``schema check``, ``plan``, ``apply``, and loads."""
+"""Felis files with keys that databases need and Skyhouse does not: ``schema check``, ``plan``, ``apply``, and loads."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def file(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def applied(engine: EmbeddedEngine, file: Path) -> Iterator[EmbeddedEngine]:
-    """The tests' engine with the tables of the file, which are gone afterwards."""
+    """The tests' engine with the tables of the file, which are dropped afterwards."""
     engine_setup.prepare_engine(engine)
     assert run_command(engine, SchemaRequest(command="schema apply", schema_file=file), Recorder()) == 0
     yield engine
@@ -107,7 +107,7 @@ def test_binary_values_are_loaded_as_bytes(applied: EmbeddedEngine, file: Path) 
     assert [(number, [*psf]) for number, psf in found if isinstance(psf, list)] == [(1, [0, 255]), (2, []), (3, [])]
 
 
-def test_a_strict_load_refuses_what_the_check_reports(engine: EmbeddedEngine, file: Path) -> None:
+def test_a_strict_load_rejects_what_the_check_reports(engine: EmbeddedEngine, file: Path) -> None:
     rows = file.parent / "rows.csv"
     rows.write_text("visit,begin\n1,2020-01-01T00:00:00\n")
     with pytest.raises(LoadError) as caught:
@@ -122,7 +122,7 @@ def test_a_strict_load_refuses_what_the_check_reports(engine: EmbeddedEngine, fi
 
 @pytest.fixture
 def lacking(file: Path) -> Path:
-    """The file without its resource, from which Visit takes its columns."""
+    """The file without its resource, from which the table Visit takes its columns."""
     (file.parent / "base.yaml").unlink()
     return file
 
@@ -135,7 +135,7 @@ def test_a_plan_names_the_tables_of_which_a_file_is_missing(engine: EmbeddedEngi
     assert [line.splitlines()[0] for line in recorder.lines if "CREATE TABLE" in line] == [
         "-- the table felis.Source is missing"
     ]
-    said = f"warning: {lacking}:4: base.yaml is missing: copy it into the folder of this file; "
+    said = f"warning: {lacking}:4: base.yaml is missing: copy it to the folder of this file; "
     assert recorder.messages[0] == f"{said}these tables with 2 of its columns are left out: Visit"
 
 
@@ -146,10 +146,10 @@ def test_a_file_with_unknown_tables_differs_from_the_engine(engine: EmbeddedEngi
     assert recorder.lines[-1] == "felis.Visit is unknown: 2 columns are in base.yaml, which is missing"
 
 
-def test_only_plans_do_without_a_file(engine: EmbeddedEngine, lacking: Path) -> None:
+def test_only_plans_work_without_a_file(engine: EmbeddedEngine, lacking: Path) -> None:
     engine_setup.prepare_engine(engine)
     recorder = Recorder()
-    said = f"error: {lacking}:4: the resource base: base.yaml is missing: copy it into the folder of this file"
+    said = f"error: {lacking}:4: the resource base: base.yaml is missing: copy it to the folder of this file"
     assert run_command(engine, SchemaRequest(command="schema apply", schema_file=lacking), recorder) == 1
     assert (recorder.lines, recorder.messages) == ([], [said])
     result = CliRunner().invoke(app, ["schema", "check", str(lacking)])
@@ -172,7 +172,7 @@ def test_the_check_needs_no_engine(file: Path) -> None:
     assert not (file.parent / "data").exists()
 
 
-def test_the_check_of_a_faulty_file_and_of_a_good_one(tmp_path: Path) -> None:
+def test_the_check_of_a_wrong_file_and_of_a_good_file(tmp_path: Path) -> None:
     path = tmp_path / "s.yaml"
     path.write_text("name: s\ntables:\n- name: t\n  columns: [{name: a, datatype: int, ivoa:unt: m}]\n")
     result = CliRunner().invoke(app, ["schema", "check", str(path)])
@@ -205,7 +205,7 @@ def test_a_load_names_the_lines_of_columns_that_a_file_lacks(engine: EmbeddedEng
     assert str(caught.value).startswith(said)
 
 
-def test_describe_tells_what_is_wrong_with_a_line(tmp_path: Path) -> None:
+def test_describe_reports_what_is_wrong_with_a_line(tmp_path: Path) -> None:
     path = tmp_path / "t.ecsv"
     names = "".join(f"# - {{name: c{i}, datatype: int32, unit: furlong}}\n" for i in range(1000))
     header = f"# %ECSV 1.0\n# ---\n# datatype:\n{names}"

@@ -1,4 +1,4 @@
-"""Commands and the service on a disk that is full, each followed by a restart: with the disk still full, and with room."""
+"""Commands and the service on a full disk, each followed by a restart: with the disk still full, and with free space."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ tables:
   skyhouse:layout: {{position: [ra, dec], id: [id], indexes: [object]}}
 """
 
-#: rows of the tables, by which a command is wholly there or wholly absent
+#: Rows of the tables, which show whether a command was made completely or not at all
 COUNTS = [
     "SELECT count() AS n, sum(cityHash64(id, ra, dec, object)) AS s FROM sky.stars",
     "SELECT schema_name, table_name, argMax(document, version) AS d FROM skyhouse.catalogue GROUP BY ALL ORDER BY ALL",
@@ -45,7 +45,7 @@ COUNTS = [
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The files of all commands."""
+    """Write the files of all commands."""
     folder = tmp_path_factory.mktemp("files")
     random = np.random.default_rng(4)
     columns = {"id": np.arange(ROWS), "ra": random.uniform(0, 360, ROWS), "dec": random.uniform(-90, 90, ROWS)}
@@ -79,7 +79,7 @@ def data(tmp_path_factory: pytest.TempPathFactory, disk: SmallDisk, folder: Path
 
 @pytest.fixture(scope="module")
 def before(disk: SmallDisk, data: Path) -> list[list[dict[str, Any]]]:
-    """What the data hold before each command."""
+    """Return the content of the tables before each command."""
     disk.start_again(data)
     return disk.work(sql=COUNTS).rows
 
@@ -109,7 +109,7 @@ def build_command(name: str, folder: Path, disk: SmallDisk) -> Command:
     return commands[name]
 
 
-#: a command, and the bytes that are free before it
+#: A command, and the bytes that are free before it
 CASES = [
     *((name, 0) for name in ("load", "append", "replace", "update", "delete", "rebuild", "attach", "drop")),
     *((name, free) for name in ("backup", "export") for free in (0, 200_000)),
@@ -118,7 +118,7 @@ CASES = [
 
 
 @pytest.mark.parametrize(("name", "free"), CASES)
-def test_a_command_on_a_full_disk_is_done_wholly_or_not(
+def test_a_command_on_a_full_disk_is_done_completely_or_not_at_all(
     disk: SmallDisk, data: Path, before: list[list[dict[str, Any]]], folder: Path, name: str, free: int
 ) -> None:
     command = build_command(name, folder, disk)
@@ -142,7 +142,9 @@ def test_a_command_on_a_full_disk_is_done_wholly_or_not(
 
 
 @pytest.mark.parametrize("free", [0, 1_000_000])
-def test_a_match_on_a_full_disk_is_made_wholly_or_not(disk: SmallDisk, data: Path, folder: Path, free: int) -> None:
+def test_a_match_on_a_full_disk_is_made_completely_or_not_at_all(
+    disk: SmallDisk, data: Path, folder: Path, free: int
+) -> None:
     tables = {"left": "sky.stars", "right": "sky.other", "table": "sky.pairs", "radius": 1.0}
     make: Command = ("match make", tables)
     disk.start_again(data)
@@ -165,10 +167,10 @@ def test_a_match_on_a_full_disk_is_made_wholly_or_not(disk: SmallDisk, data: Pat
 
 
 @pytest.mark.parametrize("free", [0, 4_096, 12_288])
-def test_an_engine_that_finds_no_room_after_all_loses_no_definition(
+def test_an_engine_that_runs_out_of_space_loses_no_definition(
     disk: SmallDisk, data: Path, before: list[list[dict[str, Any]]], folder: Path, free: int
 ) -> None:
-    """The room is taken by somebody else just before the engine, which reports no failed write, writes a definition."""
+    """Another program fills the disk just before the engine, which does not report failed writes, writes a definition."""
     command = build_command("load", folder, disk)
     disk.start_again(data)
     disk.fill(free)
@@ -184,7 +186,7 @@ def test_an_engine_that_finds_no_room_after_all_loses_no_definition(
 
 
 def empty_staging(data: Path) -> Path:
-    """An earlier version's load on a full disk."""
+    """A load of an earlier version on a full disk."""
     stored = data / "clickhouse/store/000/00000000-0000-4000-8000-000000000000"
     (stored / "all_1_1_0").mkdir(parents=True)
     (data / "clickhouse/data/sky/other__loading").symlink_to(f"../../store/000/{stored.name}")
@@ -208,7 +210,7 @@ def empty_database(data: Path) -> Path:
 
 
 def cut_changed_definition(data: Path) -> Path:
-    """The definition of a published table that was being changed when the process was killed."""
+    """The definition of a published table that the process was changing when it was killed."""
     definition = data / "clickhouse/metadata/sky/stars.sql"
     text = definition.read_text()
     (data / "clickhouse/changed_definitions").mkdir(exist_ok=True)
@@ -229,7 +231,7 @@ def find_stored(data: Path) -> Path:
 @pytest.mark.parametrize(
     "damage", [empty_staging, empty_mutation, empty_format, empty_database, cut_changed_definition]
 )
-def test_what_a_full_disk_left_does_not_keep_the_data_from_opening(
+def test_data_open_after_the_disk_was_full(
     disk: SmallDisk, data: Path, before: list[list[dict[str, Any]]], damage: Callable[[Path], Path]
 ) -> None:
     disk.start_again(data)
@@ -249,7 +251,7 @@ def test_what_a_full_disk_left_does_not_keep_the_data_from_opening(
     assert not (disk.path / "data/clickhouse/store/000/00000000-0000-4000-8000-000000000000").exists()
 
 
-def test_data_that_are_on_another_disk_than_their_path(
+def test_data_on_another_disk_than_their_path(
     disk: SmallDisk, data: Path, before: list[list[dict[str, Any]]], folder: Path, tmp_path: Path
 ) -> None:
     disk.start_again(data)
@@ -299,7 +301,7 @@ def test_stores_open_again_on_a_disk_that_became_full_while_they_were_open(disk:
 
 
 class Service:
-    """``skyhouse serve`` on the small disk, and what a user does with it."""
+    """``skyhouse serve`` on the small disk, and the requests of a user."""
 
     def __init__(self, disk: SmallDisk) -> None:
         port = free_port()
@@ -357,14 +359,14 @@ class Service:
 
     @staticmethod
     def _is_done(answer: httpx.Response) -> bool:
-        """Whether a request succeeded; it may fail for lack of room alone."""
+        """Whether a request succeeded; it may only fail for lack of space."""
         if answer.status_code >= 400:
             assert answer.status_code in (503, 507), answer.text
             assert re.search("space|room|full|cannot be marked now", answer.text), answer.text
         return answer.status_code < 400
 
     def _is_alive(self) -> bool:
-        """Whether it answers. On a full disk it is not ready: it takes no jobs."""
+        """Whether the service answers. On a full disk it is not ready: it accepts no jobs."""
         try:
             return httpx.get(f"{self.url}/health/live").status_code == 200
         except httpx.TransportError:
@@ -372,7 +374,7 @@ class Service:
 
 
 def assert_no_room_for_job(service: Service, disk: SmallDisk) -> None:
-    """A job fails on the full disk. Where one does not, the service has freed some files since: that room is taken, too."""
+    """A job fails on the full disk. If it does not, the service has freed some files since, and the disk is filled again."""
     for _ in range(5):
         disk.fill()
         if not service.run_job():

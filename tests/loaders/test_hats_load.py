@@ -1,4 +1,4 @@
-"""Catalogues of hats-import become tables: from a folder, a server and a store, once and whole."""
+"""Catalogues of hats-import become tables: from a folder, a server and a store, completely and without duplicates."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ BuildRequest = Callable[..., LoadRequest]
 
 @pytest.fixture(scope="module")
 def stars(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A collection that hats-import has made of ``stars.parquet`` beside it."""
+    """A collection that hats-import has made from ``stars.parquet`` in the same folder."""
     folder = tmp_path_factory.mktemp("sky")
     random = np.random.default_rng(5)
     made = pa.table(
@@ -79,7 +79,7 @@ def store_address(stars: Path) -> Iterator[str]:
 
 @pytest.fixture
 def loading(engine: EmbeddedEngine, monkeypatch: pytest.MonkeyPatch) -> Iterator[EmbeddedEngine]:
-    """The engine, with chunks of 700 rows; tables of the schema hatsload are gone afterwards."""
+    """The engine, with chunks of 700 rows; tables of the schema hatsload are dropped afterwards."""
     engine_setup.prepare_engine(engine)
     monkeypatch.setattr(chunk_reader, "CHUNK_ROWS", 700)
     yield engine
@@ -132,7 +132,7 @@ def test_a_catalogue_becomes_a_table(
 
 
 @pytest.mark.parametrize("checks", [13, 15, 16])
-def test_a_stopped_load_goes_on_without_reading_again(
+def test_a_stopped_load_continues_without_reading_again(
     loading: EmbeddedEngine,
     stars: Path,
     checks: int,
@@ -246,7 +246,7 @@ def test_bad_rows_name_their_partition(loading: EmbeddedEngine, tmp_path: Path, 
         load_files(loading, request_of(folder, schema=tmp_path / "stars.yaml"), Recorder())
 
 
-def test_verify_reads_a_catalogue_where_it_lies(stars: Path) -> None:
+def test_verify_reads_a_catalogue_at_its_address(stars: Path) -> None:
     recorder = Recorder()
     verify_catalogue(str(stars), recorder, with_rows=True)
     assert f"{ROWS:,} rows in 12 partitions of the order 0" in recorder.lines[0]

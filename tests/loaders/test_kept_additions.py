@@ -1,4 +1,4 @@
-"""What loads keep of their rows for watches: exactly the rows of each addition, wherever the load is killed."""
+"""The rows that loads keep for watches: exactly the rows of each addition, wherever the load is killed."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def add(engine: EmbeddedEngine, folder: Path, first: int, count: int, mode: Mode
 
 
 def read_kept(engine: EmbeddedEngine) -> dict[int, tuple[int, int]]:
-    """The lowest and highest id of each addition, by its number."""
+    """Return the lowest and highest id of each addition, by number."""
     found = {}
     for each in addition_record.read_kept_additions(engine):
         rows = addition_record.quote_rows(each.addition_id)
@@ -61,15 +61,15 @@ def read_kept(engine: EmbeddedEngine) -> dict[int, tuple[int, int]]:
 
 
 def test_each_addition_has_its_rows(watched: EmbeddedEngine, tmp_path: Path) -> None:
-    """Also when few go into the table itself, many beside it, and it is corrected or replaced later."""
+    """Also if few rows are inserted into the table itself, many through a gateway, and it is corrected or replaced later."""
     add(watched, tmp_path, 1000, 50)
     add(watched, tmp_path, 2000, 700)
-    add(watched, tmp_path, 2000, 700)  # the same again adds nothing
+    add(watched, tmp_path, 2000, 700)  # the same file again adds nothing
     wanted = {1: (1000, 1049), 2: (2000, 2699)}
     assert read_kept(watched) == wanted
     [first, second] = addition_record.read_kept_additions(watched)
     assert (first.table_name, first.rows, second.rows) == ("added.stars", 50, 700)
-    add(watched, tmp_path, 5000, 10, "replace")  # these are no additions
+    add(watched, tmp_path, 5000, 10, "replace")  # these are not additions
     assert read_kept(watched) == wanted
     addition_record.drop_rows(watched, [first.addition_id])
     assert read_kept(watched) == {2: (2000, 2699)}
@@ -84,7 +84,7 @@ def test_a_table_that_is_watched_only_when_its_rows_are_loaded(
     original = load_job.open_latest_rows
 
     def open_and_mark(*arguments: Any) -> LatestRows | None:
-        """What comes right before the publication."""
+        """Mark the table as watched, right before the publication."""
         addition_record.mark_watched(watched, *TABLE, is_watched=True)
         return original(*arguments)
 
@@ -101,7 +101,7 @@ def test_a_table_that_nobody_watches_keeps_nothing(watched: EmbeddedEngine, tmp_
     assert addition_record.find_unrecorded(watched, 0) == []
 
 
-#: where a load is killed, and how many rows it has
+#: Where a load is killed, and how many rows it has
 DEATHS = (
     (Failpoint.APPENDS_WRITE, 50),
     (Failpoint.ADDITION_CREATE, 50),
@@ -116,7 +116,7 @@ DEATHS = (
 
 
 def test_a_killed_load_is_one_addition(watched: EmbeddedEngine, tmp_path: Path) -> None:
-    """It is finished by the same load, every other time after a start of the process."""
+    """The same load finishes it, every other time after a start of the process."""
     wanted = {}
     for number, (point, count) in enumerate(DEATHS, 1):
         with killed_at(watched, point) as dying:

@@ -1,4 +1,4 @@
-"""Kept matches follow whatever happens to their tables, as a recomputed match by brute force."""
+"""Kept matches follow all changes of their tables, compared with a match by brute force."""
 
 from __future__ import annotations
 
@@ -125,7 +125,7 @@ def test_pairs_across_the_borders_of_pieces_are_kept(
 def test_a_dense_field_is_matched_within_the_memory_of_matches(
     engine: EmbeddedEngine, tables: MatchedTables, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """1.44 million pairs of one place, of which each sort for ranks and mates would take 100 MB."""
+    """1.44 million pairs at one position: each sort for ranks and mates would take 100 MB."""
     side = 1200
     [star], [source] = tables.make_left(1), tables.make_right(1)
     tables.load([{**star, "source_id": n, "ra": 12.0, "dec": 34.0} for n in range(10**6, 10**6 + side)])
@@ -141,13 +141,13 @@ def test_a_dense_field_is_matched_within_the_memory_of_matches(
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_verify_proves_a_match_against_one_made_anew(
+def test_verify_compares_a_match_with_a_new_match(
     engine: EmbeddedEngine,
     tables: MatchedTables,
     monkeypatch: pytest.MonkeyPatch,
     kind: Literal["all", "best", "mutual"],
 ) -> None:
-    # pairs of equal separations, and a place with several right ascensions
+    # pairs with equal separations, and a position with several right ascensions
     twins = [{**row, "designation": f"A{i}"} for i, row in enumerate(tables.right.values())]
     tables.load(twins)
     tables.load([{**row, "raj2000": 3.7 * i, "dej2000": 90.0} for i, row in enumerate(tables.make_right(90))])
@@ -190,7 +190,7 @@ QUERIES = [
     ("SELECT a.source_id, b.designation FROM {b} JOIN {a} ON 1 = skyhouse_nearest(1, {p}, {q}, {r})", "best"),
     ("SELECT a.source_id, b.k FROM {a} LEFT JOIN {b} ON 1 = skyhouse_nearest(1, {p}, {q}, {r})", "best"),
     ("SELECT a.source_id, b.designation FROM {a} JOIN {b} ON 1 = skyhouse_mutual({p}, {q}, {r})", "mutual"),
-    # of which the match has all, or all of one table
+    # of which the match has all pairs, or all pairs of one table
     ("SELECT COUNT(*) FROM {a} JOIN {b} ON DISTANCE({p}, {q}) <= {r}", "all"),
     ("SELECT a.ra, a.dec, DISTANCE({p}, {q}) FROM {b} JOIN {a} ON DISTANCE({p}, {q}) <= {r} AND a.dec > -30", ""),
     ("SELECT b.designation, DISTANCE({q}, {p}), a.dec FROM {b} JOIN {a} ON DISTANCE({p}, {q}) <= {r}", "all"),
@@ -214,7 +214,7 @@ def write_query(text: str, radius: float) -> str:
 
 
 def fetch_rows(engine: EmbeddedEngine, catalogue: Catalogue, query: str) -> tuple[list[str], str]:
-    """Return the rows of a query in an order, and its plan."""
+    """Return the sorted rows of a query, and its plan."""
     translation = translate(query, catalogue)
     rows = engine.fetch_table(translation.sql, translation.settings).to_pylist()
     rounded = (tuple(round(v, 12) if isinstance(v, float) else v for v in row.values()) for row in rows)
@@ -256,7 +256,7 @@ def test_queries_read_kept_pairs_and_answer_the_same(
         assert ("the kept match" in plan) == is_read
 
 
-def test_no_query_reads_a_match_that_has_not_followed(
+def test_no_query_reads_an_outdated_match(
     engine: EmbeddedEngine, tables: MatchedTables, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(kept_matches, "MIN_ROWS", 0)
@@ -277,7 +277,7 @@ def test_no_query_reads_a_match_that_has_not_followed(
 
 @pytest.mark.filterwarnings("ignore:ERFA function")
 def test_proper_motions_are_applied_between_the_epochs(engine: EmbeddedEngine, tables: MatchedTables) -> None:
-    tables.load([row | {"pmra": 10_000.0, "pmdec": -3_000.0} for row in tables.make_left(20)])  # as Barnard's star
+    tables.load([row | {"pmra": 10_000.0, "pmdec": -3_000.0} for row in tables.make_left(20)])  # like Barnard's star
     keep(engine, epochs="2016.0,2000.0")
     moved = MatchedTables(engine, tables.folder, tables.random, dict(tables.left), tables.right)
     for key, row in moved.left.items():
@@ -327,7 +327,7 @@ def test_keys_are_declared_in_tap_schema(engine: EmbeddedEngine, tables: Matched
         ({"epochs": "2016,20000"}, "a Julian year"),
     ],
 )
-def test_what_cannot_be_kept_is_refused(
+def test_matches_that_cannot_be_kept_are_rejected(
     engine: EmbeddedEngine, tables: MatchedTables, request_: dict[str, Any], message: str
 ) -> None:
     with pytest.raises(LoadError, match=message):
@@ -335,7 +335,7 @@ def test_what_cannot_be_kept_is_refused(
     assert not catalogue_log.read_catalogue(engine).current_matches
 
 
-def test_tables_without_ids_or_with_equal_ones_are_refused(engine: EmbeddedEngine, tables: MatchedTables) -> None:
+def test_tables_without_ids_or_with_equal_ids_are_rejected(engine: EmbeddedEngine, tables: MatchedTables) -> None:
     schema = SCHEMA.replace(", id: [designation]", "")
     (tables.folder / "kept.yaml").write_text(schema)
     tables.load(tables.make_right(20), "replace")
@@ -370,7 +370,7 @@ def test_a_match_keeps_its_tables_as_it_needs_them(engine: EmbeddedEngine, table
     drop_table(engine, "kept.infrared", Recorder())
 
 
-def test_a_match_is_seen_by_those_alone_who_see_both_tables(engine: EmbeddedEngine, tables: MatchedTables) -> None:
+def test_a_match_is_visible_only_to_users_who_see_both_tables(engine: EmbeddedEngine, tables: MatchedTables) -> None:
     keep(engine)
     catalogue = replace(catalogue_log.read_catalogue(engine), grants={"kept.infrared": frozenset({"team"})})
     seen = {entry.qualified_name: entry for entry in select_visible(catalogue, frozenset()).entries}

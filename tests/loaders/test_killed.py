@@ -1,4 +1,4 @@
-"""A load killed with SIGKILL at any point and started again gives the table that an undisturbed load gives."""
+"""A load that is killed with SIGKILL at any point and started again gives the same table as an undisturbed load."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A correction killed with SIGKILL at any point, or on a full disk, and started again gives what an undisturbed one gives."""
+"""A correction that is killed at any point, or on a full disk, and started again has the same result as undisturbed."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ tables:
   skyhouse:layout: {position: [ra, dec], id: [id], indexes: [object]}
 """
 
-#: command, where it is killed, and how many seconds later
+#: A command, where it is killed, and how many seconds later
 POINTS = [
     ("update", Failpoint.STAGING_CHANGE_BEGIN, 0.003),
     ("update", Failpoint.PUBLISH_EXCHANGE, 0),
@@ -46,7 +46,7 @@ POINTS = [
 ]
 
 
-#: Runs the command on a disk of 40 MB when that is full, and again when it is not; loads first unless the data are there.
+#: Runs the command on a full disk of 40 MB, and again when there is space; loads first unless there are data
 FULL = """
 import json, os, sys
 from pathlib import Path
@@ -116,7 +116,7 @@ def copy_data(loaded: Path, folder: Path) -> None:
 
 @pytest.fixture(scope="module")
 def undisturbed(loaded: Path, tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], list[str]]:
-    """The content and the tables after a correction of each kind that nothing disturbs."""
+    """The content and the tables after an undisturbed correction of each kind."""
 
     @cache
     def correct(kind: str) -> list[str]:
@@ -165,7 +165,7 @@ def test_an_append_whose_latest_versions_find_a_full_disk_is_finished(tmp_path: 
 
 
 def run_on_full_disk(folder: Path, command: str, options: str) -> str:
-    """Run a command as FULL does, on the data of ``folder`` if it has some; return its output when the disk was full."""
+    """Run a command like FULL, on the data of ``folder`` if it has any; return its output on the full disk."""
     (folder / "small").mkdir()
     copied = f"cp -a {folder / 'data'} {folder / 'small'} && " if (folder / "data").exists() else ""
     mounted = f'mount -t tmpfs -o size=40m none "$1/small" && {copied}exec "$0" -c "$4" "$1" "$2" "$3"'

@@ -1,4 +1,4 @@
-"""A kept match that is killed at any step is right or unused, and right when the change is started again."""
+"""A kept match that is killed at any step is correct or unused, and correct when the change is started again."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from tests.loaders.match_sky import SCHEMA, MatchedTables, compare, fetch_pairs
 from tests.loaders.recorder import Recorder
 from tests.loaders.test_kept_matches import choose_correction, drop_tables, is_current, keep
 
-#: What is done with the tables of a match, and at which failpoint it is killed when it reaches that for the n-th time.
+#: A change of the tables of a match, and the failpoint at which it is killed when it reaches it for the n-th time
 KILLS: list[tuple[str, Failpoint, int]] = [
     ("make", Failpoint.STAGING_CREATE, 1),
     ("make", Failpoint.MATCH_PIECE, 1),
@@ -74,7 +74,7 @@ def killed_tables(engine: EmbeddedEngine, tmp_path_factory: pytest.TempPathFacto
 
 
 def prepare_change(tables: MatchedTables, kind: str) -> Any:
-    """Return a change of the tables or the match; calling that again goes on with it."""
+    """Return a change of the tables or the match; calling it again continues the change."""
     if kind == "make":
         if "kept.all_pairs" in {e.qualified_name for e in catalogue_log.read_catalogue(tables.engine).entries}:
             drop_match(tables.engine, "kept.all_pairs", Recorder())
@@ -101,7 +101,7 @@ def test_a_match_is_right_or_unused_after_a_kill_and_right_when_that_is_started_
         pytest.fail(f"the {kind} was not killed: {reporter.reports}")
     if is_current(engine, "all"):
         compare(fetch_pairs(engine, "all_pairs"), killed_tables.find_visible_pairs(engine))
-    startup_cleanup.finish_killed_loads(engine)  # as each command does
+    startup_cleanup.finish_killed_loads(engine)  # like each command
     if is_current(engine, "all"):
         compare(fetch_pairs(engine, "all_pairs"), killed_tables.find_visible_pairs(engine))
     change(engine)

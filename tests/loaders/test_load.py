@@ -1,4 +1,4 @@
-"""Loading into the engine: what becomes of good and bad rows, of a second load, of a load that stops."""
+"""Loading into the engine: good and bad rows, a second load, a load that is stopped."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def stars(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def loading(engine: EmbeddedEngine, monkeypatch: pytest.MonkeyPatch) -> Iterator[EmbeddedEngine]:
-    """The engine, with chunks of 1000 rows; tables of the schema loadtests are gone afterwards."""
+    """The engine, with chunks of 1000 rows; tables of the schema loadtests are dropped afterwards."""
     engine_setup.prepare_engine(engine)
     monkeypatch.setattr(chunk_reader, "CHUNK_ROWS", 1000)
     yield engine
@@ -73,7 +73,7 @@ def request(file: Path, mode: Mode = "create", max_errors: int = 100) -> LoadReq
 
 
 def content(engine: EmbeddedEngine) -> list[int]:
-    """Rows, a checksum of all values with the index, and the parts' rows."""
+    """Return the rows, a checksum of all values with the index, and the rows in parts."""
     sql = "SELECT count(), sum(cityHash64(tuple(*, hpx29))), uniqExact(id) FROM loadtests.stars"
     return list(engine.fetch_table(sql).to_pylist()[0].values())
 
@@ -112,7 +112,7 @@ def test_the_same_load_again_changes_nothing(loading: EmbeddedEngine, stars: Pat
         assert content(loading) == before
 
 
-def test_other_files_need_a_word(loading: EmbeddedEngine, stars: Path) -> None:
+def test_other_files_need_an_option(loading: EmbeddedEngine, stars: Path) -> None:
     load_files(loading, request(stars), Recorder())
     more = stars.parent / "more.parquet"
     table = pq.read_table(stars).slice(0, 1500)
@@ -131,7 +131,7 @@ def test_other_files_need_a_word(loading: EmbeddedEngine, stars: Path) -> None:
 
 
 @pytest.mark.parametrize("checks", [0, 2, 4])
-def test_a_stopped_load_goes_on(loading: EmbeddedEngine, stars: Path, checks: int) -> None:
+def test_a_stopped_load_continues(loading: EmbeddedEngine, stars: Path, checks: int) -> None:
     load_files(loading, request(stars), Recorder())
     expected = content(loading)
     drop_table(loading, "loadtests.stars", Recorder())
@@ -169,7 +169,7 @@ def write_magnitudes(path: Path, first: int, magnitudes: Sequence[float | None])
 
 
 def test_only_columns_with_nulls_are_nullable(loading: EmbeddedEngine, tmp_path: Path) -> None:
-    """In the chunk of the first NULL, in a resumed load, in a small and in a large append."""
+    """With the first NULL in the first or another chunk, in a resumed load, in a small and in a large append."""
     file = write_magnitudes(tmp_path / "first.parquet", 0, [1.0] * 4500 + [None] * 500)
     with pytest.raises(LoadCancelled):
         load_files(loading, request(file), Recorder(stop_after=3))
@@ -200,7 +200,7 @@ def test_an_append_with_the_first_nulls(loading: EmbeddedEngine, tmp_path: Path,
     verify_table(loading, "loadtests.stars", Recorder())
 
 
-def test_another_load_does_not_go_on_with_it(loading: EmbeddedEngine, stars: Path) -> None:
+def test_another_load_does_not_continue_it(loading: EmbeddedEngine, stars: Path) -> None:
     with pytest.raises(LoadCancelled):
         load_files(loading, request(stars), Recorder(stop_after=3))
     shorter = stars.parent / "shorter.parquet"
@@ -231,7 +231,7 @@ def test_a_load_killed_before_the_catalogue_knew_is_finished(
 
 
 def few(stars: Path, first: int, count: int) -> Path:
-    """A file with some other rows."""
+    """Return a file with some other rows."""
     made = pq.read_table(stars).slice(0, count).set_column(0, "id", pa.array(range(first, first + count)))
     pq.write_table(made, stars.parent / f"few{first}.parquet", row_group_size=400)
     return stars.parent / f"few{first}.parquet"
@@ -243,7 +243,7 @@ def test_few_rows_go_into_the_table_itself(loading: EmbeddedEngine, stars: Path)
     before = loading.fetch_table(storage)
     contents = catalogue_log.read_content_stamps(loading, [("loadtests", "stars")])
     load_files(loading, request(few(stars, 9000, 500), "append"), Recorder())
-    load_files(loading, request(few(stars, 11000, 1500), "append"), Recorder())  # two chunks: beside the table
+    load_files(loading, request(few(stars, 11000, 1500), "append"), Recorder())  # two chunks: through a gateway table
     assert loading.fetch_table(storage) != before
     before = loading.fetch_table(storage)
     load_files(loading, request(few(stars, 7000, 300), "append"), Recorder())
@@ -281,8 +281,8 @@ def test_an_addition_that_was_killed_is_finished_without_its_file(
     assert recorder.lines[-1].startswith("already loaded")
 
 
-def test_an_addition_is_counted_though_the_counts_before_it_vanish(loading: EmbeddedEngine, stars: Path) -> None:
-    """ClickHouse deletes those of a dropped table of the same name when it has time."""
+def test_an_addition_is_counted_even_if_the_earlier_counts_vanish(loading: EmbeddedEngine, stars: Path) -> None:
+    """ClickHouse deletes the counts of a dropped table with the same name some time later."""
     load_files(loading, request(stars), Recorder())
     with killed_at(loading, Failpoint.APPEND_INSERT) as dying:
         load_files(dying, request(few(stars, 9000, 500), "append"), Recorder())
@@ -291,7 +291,7 @@ def test_an_addition_is_counted_though_the_counts_before_it_vanish(loading: Embe
     assert sum(density_table.read_density(loading, "loadtests", "stars").column("rows").to_pylist()) == 500
 
 
-def test_a_load_onto_a_table_that_was_added_to_meanwhile_is_begun_again(
+def test_a_load_starts_again_if_rows_were_added_to_the_table_meanwhile(
     loading: EmbeddedEngine, stars: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     load_files(loading, request(stars), Recorder())
@@ -310,8 +310,8 @@ def test_a_load_onto_a_table_that_was_added_to_meanwhile_is_begun_again(
     assert content(loading)[::2] == [STARS + 3000, STARS + 3000]
 
 
-def test_each_year_is_stored_apart(loading: EmbeddedEngine, stars: Path) -> None:
-    """Also of rows that are added, few or many, and of those without a time."""
+def test_each_year_is_stored_separately(loading: EmbeddedEngine, stars: Path) -> None:
+    """Also years of appended rows, few or many, and rows without a time."""
     schema, folder = stars.parent / "years.yaml", stars.parent
     schema.write_text(
         "name: loadtests\ntables:\n- name: stars\n  columns:\n  - {name: id, datatype: long}\n"
@@ -350,7 +350,7 @@ def bad_csv(folder: Path, bad: int) -> Path:
     return folder / "bad.csv"
 
 
-def test_bad_rows_are_put_aside(loading: EmbeddedEngine, tmp_path: Path) -> None:
+def test_bad_rows_are_rejected(loading: EmbeddedEngine, tmp_path: Path) -> None:
     file = bad_csv(tmp_path, 3)
     file.write_text(file.read_text() + "\n77,361,0\n78,nan,0\n79,,0\n1,2\n80,inf,0\n81,0,-91\n")
     recorder = Recorder()
@@ -372,7 +372,7 @@ def test_bad_rows_are_put_aside(loading: EmbeddedEngine, tmp_path: Path) -> None
     assert recorder.lines[-1].startswith("already loaded")
 
 
-def test_what_cannot_be_loaded_leaves_nothing_behind(loading: EmbeddedEngine, stars: Path) -> None:
+def test_files_that_cannot_be_loaded_leave_nothing_behind(loading: EmbeddedEngine, stars: Path) -> None:
     load_files(loading, request(stars), Recorder())
     (stars.parent / "other.csv").write_text("id,ra\n1,2\n")
     two = request(stars).model_copy(update={"files": (stars, stars.parent / "other.csv"), "table": "loadtests.two"})
@@ -387,8 +387,8 @@ def test_what_cannot_be_loaded_leaves_nothing_behind(loading: EmbeddedEngine, st
     assert [line.split()[0] for line in recorder.lines if "oad" in line.split()[0]] == ["loadtests.stars"]
 
 
-def test_texts_longer_than_results_can_carry_are_put_aside(loading: EmbeddedEngine, tmp_path: Path) -> None:
-    """A unicodeChar of 3 units holds three letters, or one and a character of two units."""
+def test_texts_longer_than_results_can_contain_are_rejected(loading: EmbeddedEngine, tmp_path: Path) -> None:
+    """A unicodeChar of 3 units can be three letters, or one letter and a character of two units."""
     file, schema = tmp_path / "texts.csv", tmp_path / "texts.yaml"
     file.write_text("id,text\n1,abc\n2,a\N{ROCKET}\n3,ab\N{ROCKET}\n4,abcd\n5,\n")
     schema.write_text(
@@ -404,7 +404,7 @@ def test_texts_longer_than_results_can_carry_are_put_aside(loading: EmbeddedEngi
 
 
 def test_a_votable_of_texts_whose_length_counts_characters(loading: EmbeddedEngine, tmp_path: Path) -> None:
-    """Astropy declares the length in characters; the text is loaded whole and no length is kept."""
+    """Astropy declares the length in characters; the text is loaded completely and no length is kept."""
     file = tmp_path / "texts.vot"
     Table({"text": ["abc", "ab\N{ROCKET}"]}).write(file, format="votable")
     assert 'arraysize="3"' in file.read_text()
@@ -447,7 +447,7 @@ def test_verify_finds_what_is_wrong(loading: EmbeddedEngine, stars: Path) -> Non
         verify_table(loading, "loadtests.stars", Recorder())
 
 
-def test_queries_run_beside_a_load(loading: EmbeddedEngine, stars: Path) -> None:
+def test_queries_run_during_a_load(loading: EmbeddedEngine, stars: Path) -> None:
     thread = threading.Thread(target=load_files, args=(loading, request(stars), Recorder()))
     thread.start()
     while thread.is_alive():
@@ -470,7 +470,7 @@ tables:
 """
 
 
-def test_a_schema_file_decides(loading: EmbeddedEngine, stars: Path) -> None:
+def test_a_schema_file_determines_the_table(loading: EmbeddedEngine, stars: Path) -> None:
     (stars.parent / "stars.yaml").write_text(SCHEMA)
     asked = LoadRequest(
         files=(stars,), table="loadtests.stars", rejects=stars.parent / "r.csv", schema_file=stars.parent / "stars.yaml"
@@ -507,7 +507,7 @@ def test_a_schema_file_that_does_not_fit(loading: EmbeddedEngine, stars: Path, o
 
 
 @pytest.mark.parametrize("name", ["stars", "a.b.c", ".t", "TAP_SCHEMA.tables", "system.parts", "skyhouse.t"])
-def test_names_that_cannot_be(loading: EmbeddedEngine, stars: Path, name: str) -> None:
+def test_invalid_names(loading: EmbeddedEngine, stars: Path, name: str) -> None:
     with pytest.raises(LoadError, match=r"schema\.table|reserved|cannot"):
         load_files(loading, LoadRequest(files=(stars,), table=name, rejects=stars.parent / "r.csv"), Recorder())
 
@@ -515,7 +515,7 @@ def test_names_that_cannot_be(loading: EmbeddedEngine, stars: Path, name: str) -
 def test_a_table_of_an_older_layout_is_rebuilt(
     loading: EmbeddedEngine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """As before 0.1: all columns Nullable, ZSTD, granules of 8192. What is loaded and appended stays known."""
+    """As before 0.1: all columns Nullable, ZSTD, granules of 8192. Loaded and appended files are still known."""
     file = write_magnitudes(tmp_path / "a.parquet", 0, [1.0, None, *[2.0] * 2498])
     few = write_magnitudes(tmp_path / "few.parquet", 2500, [4.0] * 10)
     with monkeypatch.context() as patch:

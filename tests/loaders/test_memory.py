@@ -1,4 +1,4 @@
-"""Reading takes no more memory for a longer file: measured in processes of their own."""
+"""Reading takes no more memory for a longer file: measured in separate processes."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from astropy.io import fits
 SHORT, LONG = 150_000, 600_000
 TEXT = "x" * 80
 
-#: Prints the rows read and the most memory that was held, in bytes.
+#: Prints the number of rows read and the maximum memory, in bytes
 CHILD = """
 import re, sys
 from pathlib import Path
@@ -26,13 +26,13 @@ from tap_service.readers.file_formats import open_source
 source = open_source(Path(sys.argv[1]))
 names = tuple(field.name for field in source.fields)
 rows = sum(piece.batch.num_rows for piece in source.read_blocks(names))
-# not ru_maxrss, which begins with that of the process that forked this one
+# not ru_maxrss, which starts with the value of the process that forked this one
 print(rows, int(re.search(r"VmHWM:\\s*(\\d+)", Path("/proc/self/status").read_text())[1]) * 1024)
 """
 
 
 def write_binary2(made: pa.Table, path: Path) -> None:
-    """astropy's own writer would take a minute."""
+    """Write a VOTable; astropy's own writer would take a minute."""
     rows = np.zeros(made.num_rows, [("mask", "u1"), ("id", ">i8"), ("value", ">f8"), ("text", "S80")])
     rows["id"], rows["value"], rows["text"] = made.column("id"), made.column("value"), TEXT
     path.write_text(

@@ -38,7 +38,7 @@ GOOD = {
 
 @pytest.fixture
 def obscore(engine: EmbeddedEngine) -> Iterator[EmbeddedEngine]:
-    """The tests' engine, whose ``ivoa.ObsCore`` is gone afterwards."""
+    """The tests' engine, whose ``ivoa.ObsCore`` is dropped afterwards."""
     engine_setup.prepare_engine(engine)
     yield engine
     if catalogue_log.read_catalogue(engine).find_tables("ObsCore", True, "ivoa"):
@@ -69,7 +69,7 @@ def _column(engine: EmbeddedEngine, name: str) -> list[object]:
     return engine.fetch_table(f"SELECT {name} FROM ivoa.ObsCore ORDER BY obs_id").column(0).to_pylist()
 
 
-def test_the_example_is_loaded_whole(obscore: EmbeddedEngine, tmp_path: Path) -> None:
+def test_the_example_is_loaded_completely(obscore: EmbeddedEngine, tmp_path: Path) -> None:
     recorder = Recorder()
     files = (find_example_file("obscore"),)
     load_files(
@@ -104,7 +104,7 @@ def test_the_example_is_loaded_whole(obscore: EmbeddedEngine, tmp_path: Path) ->
 
 
 def test_columns_that_files_lack(obscore: EmbeddedEngine, tmp_path: Path) -> None:
-    """Of two files the second has a title, and a column that nobody knows."""
+    """The second of two files has a title, and an unknown column."""
     first = _request(tmp_path, [GOOD | {"obs_id": "a"}])
     second = _request(tmp_path, [GOOD | {"obs_id": "b", "Obs_Title": "Über", "pol_sates": "/I/"}], "more.csv")
     recorder = Recorder()
@@ -120,7 +120,7 @@ def test_columns_that_files_lack(obscore: EmbeddedEngine, tmp_path: Path) -> Non
     assert _column(obscore, "obs_title") == [None, "Über"]
     assert _column(obscore, "pol_states") == [None, None]
     assert find_data_models(catalogue_log.read_catalogue(obscore)) == (DATA_MODEL,)
-    # what is appended has the columns of the table
+    # appended rows have the columns of the table
     third = _request(tmp_path, [GOOD | {"obs_id": "c", "pol_states": "/I/", "proposal_id": "p"}], "third.csv")
     load_files(obscore, third.model_copy(update={"schema_file": None, "mode": "append"}), Recorder())
     assert _column(obscore, "obs_title") == [None, "Über", None]
@@ -142,7 +142,7 @@ def test_columns_that_every_file_has(obscore: EmbeddedEngine, tmp_path: Path, na
     assert find_data_models(catalogue_log.read_catalogue(obscore)) == ()
 
 
-def test_another_unit_than_the_standards_is_told(obscore: EmbeddedEngine, tmp_path: Path) -> None:
+def test_a_unit_that_differs_from_the_standard_is_reported(obscore: EmbeddedEngine, tmp_path: Path) -> None:
     file = tmp_path / "obs.ecsv"
     table = Table({name: [int(value) if name == "calib_level" else value] for name, value in GOOD.items()})
     table["s_ra"], table["em_min"], table["t_exptime"] = [10.0], [500.0], [3.0]
@@ -156,7 +156,7 @@ def test_another_unit_than_the_standards_is_told(obscore: EmbeddedEngine, tmp_pa
     load_files(obscore, request, recorder)
     assert f"warning: {message}: its values are not converted" in recorder.messages
     assert len([line for line in recorder.messages if line.startswith("warning")]) == 1
-    # what the standard leaves empty stays so
+    # descriptions that the standard leaves empty stay empty
     assert _entry(obscore).table.get_column("obs_id").unit == ""
 
 
@@ -208,7 +208,7 @@ BAD = (
 )
 
 
-def test_rows_that_the_standard_does_not_allow_are_put_aside(obscore: EmbeddedEngine, tmp_path: Path) -> None:
+def test_rows_that_the_standard_does_not_allow_are_rejected(obscore: EmbeddedEngine, tmp_path: Path) -> None:
     rows = [GOOD | {"data_rights": "", "t_min": ""} | {column: value} for column, value, _ in BAD]
     rows.append(rows[0] | {"dataproduct_type": "image"})
     recorder = Recorder()

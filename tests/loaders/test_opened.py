@@ -1,4 +1,4 @@
-"""The engine as commands open it where its catalogue cannot be written."""
+"""How commands open the engine if its catalogue cannot be written."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tests.loaders.recorder import Recorder
 
 
 class Standing:
-    """An engine that is not asked for anything."""
+    """An engine that receives no queries."""
 
     def __init__(self, path: Path, lock: object = None) -> None:
         self.is_closed = False
@@ -26,7 +26,7 @@ class Standing:
         self.is_closed = True
 
 
-def test_on_a_full_disk_what_is_there_can_be_read(
+def test_existing_data_can_be_read_on_a_full_disk(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     def full(engine: object) -> None:
@@ -39,7 +39,7 @@ def test_on_a_full_disk_what_is_there_can_be_read(
     assert "no space is left: Cannot reserve 1.00 MiB" in caplog.text
 
 
-def test_a_command_that_loses_the_engine_tells_the_way_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_command_that_loses_the_engine_says_what_to_do(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def lost(*_: Any) -> None:
         raise EngineUnavailable("the engine does not answer")
 

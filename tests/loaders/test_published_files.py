@@ -1,4 +1,4 @@
-"""Catalogues as data centres publish them, loaded by the command: what the files do not show, the operator says."""
+"""Catalogues as data centres publish them, loaded by the command: options tell what the files do not show."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from astropy.io import fits
 
 from tests.loaders.test_cli import skyhouse
 
-#: Two rows of the form of 2MASS' psc_*.gz, and its columns
+#: Two rows in the format of 2MASS' psc_*.gz, and their columns
 POINT_SOURCES = "10.5|-5.25|00420000-0515000|12.345|\\N|2000-09-18\n11.5|-6.25|00460000-0615000|\\N|14.1|2000-09-18\n"
 SCHEMA = """\
 name: twomass
@@ -32,7 +32,7 @@ tables:
 """
 
 
-def test_a_schema_file_says_how_the_files_of_a_survey_are_read(tmp_path: Path) -> None:
+def test_a_schema_file_determines_how_the_files_of_a_survey_are_read(tmp_path: Path) -> None:
     (tmp_path / "psc_aaa.gz").write_bytes(gzip.compress(POINT_SOURCES.encode()))
     (tmp_path / "psc_aab.gz").write_bytes(gzip.compress(POINT_SOURCES.replace("10.5", "200.5").encode()))
     (tmp_path / "psc.yaml").write_text(SCHEMA)
@@ -47,7 +47,7 @@ def test_a_schema_file_says_how_the_files_of_a_survey_are_read(tmp_path: Path) -
     assert (code, out) == (0, "loaded 2 rows into twomass.psc\n")
 
 
-def test_times_that_are_cut_are_counted_at_the_end_of_a_load(tmp_path: Path) -> None:
+def test_truncated_times_are_counted_at_the_end_of_a_load(tmp_path: Path) -> None:
     rows = [f"{n},2024-02-29T12:00:00{'.123456789' if n > 70_000 else ''}" for n in range(70_003)]
     (tmp_path / "t.csv").write_text("\n".join(["id,t", *rows]) + "\n")
     code, out, err = skyhouse(tmp_path, "load", "t.csv", "--table", "s.t")
@@ -58,7 +58,7 @@ def test_times_that_are_cut_are_counted_at_the_end_of_a_load(tmp_path: Path) -> 
     assert "note: column t: 1 time was cut to microseconds\n" in err
 
 
-def test_describe_writes_the_form_that_it_was_told(tmp_path: Path) -> None:
+def test_describe_writes_the_given_file_form(tmp_path: Path) -> None:
     (tmp_path / "psc.txt").write_text(POINT_SOURCES)
     code, out, err = skyhouse(tmp_path, "describe", "psc.txt", "--no-header", "--delimiter", "|", "--table", "s.t")
     assert code == 0, err
@@ -118,7 +118,7 @@ def test_longitudes_from_minus_180_are_wrapped_if_the_schema_says_so(tmp_path: P
     assert sorted((tmp_path / "out.csv").read_text().splitlines()[1:]) == ["1,180.5,1", "2,179.5,2"]
 
 
-def test_tokens_of_one_column_leave_the_others_alone(tmp_path: Path) -> None:
+def test_tokens_of_one_column_do_not_affect_other_columns(tmp_path: Path) -> None:
     (tmp_path / "t.csv").write_text("id,ra,mag\n-99,10,-99\n1,11,15.5\n")
     schema = (
         "name: s\ntables:\n- name: t\n  columns:\n  - {name: id, datatype: long}\n  - {name: ra, datatype: double}\n"
@@ -129,7 +129,7 @@ def test_tokens_of_one_column_leave_the_others_alone(tmp_path: Path) -> None:
     assert sorted((tmp_path / "out.csv").read_text().splitlines()[1:]) == ["-99,10,", "1,11,15.5"]
 
 
-def test_another_load_of_other_tokens_is_another_load(tmp_path: Path) -> None:
+def test_a_load_with_other_tokens_is_another_load(tmp_path: Path) -> None:
     (tmp_path / "t.csv").write_text("id,mag\n1,-99\n2,15.5\n")
     schema = (
         "name: s\ntables:\n- name: t\n  columns:\n  - {name: id, datatype: long}\n  - {name: mag, datatype: double}\n"
@@ -149,7 +149,7 @@ def test_another_load_of_other_tokens_is_another_load(tmp_path: Path) -> None:
         (("--hdu", "2"), "--hdu is for files of FITS"),
     ],
 )
-def test_a_choice_that_cannot_be_is_refused(tmp_path: Path, arguments: tuple[str, ...], reason: str) -> None:
+def test_an_invalid_choice_is_rejected(tmp_path: Path, arguments: tuple[str, ...], reason: str) -> None:
     (tmp_path / "t.csv").write_text("id\n1\n2\n")
     code, _, err = skyhouse(tmp_path, "load", "t.csv", "--table", "s.t", *arguments)
     assert code != 0

@@ -1,4 +1,4 @@
-"""The commands over a ClickHouse server, each in a process of its own: nobody holds a data path."""
+"""The commands with a ClickHouse server, each in a separate process: no process uses a data path."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ ROWS = 5000
 
 @pytest.fixture
 def settings(tmp_path: Path) -> Iterator[dict[str, str]]:
-    """Of a cluster with a server for rows and one for jobs."""
+    """The configuration of a cluster with a server for rows and one for jobs."""
     clickhouse = ClickHouseServer(tmp_path / "clickhouse")
     with redis_server(tmp_path / "redis") as jobs:
         yield {"clickhouse_url": clickhouse.url, "redis_url": jobs.url, "results_url": str(tmp_path / "results")}
@@ -42,7 +42,7 @@ class Skyhouse:
         )
 
     def __call__(self, *arguments: str) -> str:
-        """What it prints; it must succeed."""
+        """Return its output; it must succeed."""
         process = self.start(*arguments)
         out, err = process.communicate(timeout=100)
         assert process.returncode == 0, err
@@ -70,7 +70,7 @@ def test_from_load_to_drop(tmp_path: Path, settings: dict[str, str]) -> None:
         assert job.wait_for_end() == "COMPLETED"
         assert job.rows().split() == ["id", "1", "359"]  # 2 degrees of ra are 0.07 there
         (tmp_path / "more.csv").write_text("id,ra,dec,mag\n7777,10,10,5.5\n")
-        skyhouse("load", "more.csv", "--table", "far.stars", "--append")  # beside the service
+        skyhouse("load", "more.csv", "--table", "far.stars", "--append")  # while the service runs
         assert httpx.post(f"{tap}/sync", data=counted).text.split()[1].startswith(f"{ROWS + 1},")
         skyhouse("drop", "far.stars")
     finally:
@@ -81,7 +81,7 @@ def test_from_load_to_drop(tmp_path: Path, settings: dict[str, str]) -> None:
     assert said == "stopped\n"
 
 
-def test_a_server_that_is_not_there(tmp_path: Path) -> None:
+def test_a_server_that_does_not_exist(tmp_path: Path) -> None:
     with closed_port() as port:
         skyhouse = Skyhouse(tmp_path, {"clickhouse_url": f"http://127.0.0.1:{port}"})
         for arguments in (("tables",), ("serve", "--port", str(free_port()))):

@@ -1,4 +1,4 @@
-"""The row store is true after loads, appends, replacements, rebuilds and changes of the schema."""
+"""The row store is correct after loads, appends, replacements, rebuilds and changes of the schema."""
 
 from __future__ import annotations
 
@@ -139,7 +139,7 @@ def test_schema_apply_adds_changes_and_drops_it(engine_with_rows: EmbeddedEngine
     engine = engine_with_rows
     columns = "SELECT name FROM system.columns WHERE database = 'whole_rows' AND startsWith(name, '__row_')"
     assert _apply(engine, tmp_path, PLAIN) == [
-        "whole_rows.objects has a row store that the file does not want",
+        "whole_rows.objects has a row store that does not match the file",
         "in the catalogue whole_rows.objects has another skyhouse:layout",
     ]
     assert not engine.fetch_table(columns).num_rows
@@ -148,7 +148,7 @@ def test_schema_apply_adds_changes_and_drops_it(engine_with_rows: EmbeddedEngine
     assert _apply(engine, tmp_path, SCHEMA + "  - {name: f, datatype: double}\n") == [
         "the column f of whole_rows.objects is missing",
         "the row store of whole_rows.objects is missing",
-        "whole_rows.objects has a row store that the file does not want",
+        "whole_rows.objects has a row store that does not match the file",
         "the column f of whole_rows.objects is not in the catalogue",
     ]
     _check_rows(engine, 2)

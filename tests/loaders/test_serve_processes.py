@@ -1,4 +1,4 @@
-"""``skyhouse serve --processes``: one port, several processes; a killed one is replaced without a failed request."""
+"""``skyhouse serve --processes``: one port, several processes; a killed process is replaced without a failed request."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def read_metrics(port: int) -> dict[str, float]:
 
 
 def test_metrics_and_hangups_of_all_processes(tmp_path: Path, settings: dict[str, str]) -> None:
-    """Whichever process is asked shows both, and SIGHUP reaches both."""
+    """Each process shows the metrics of both, and SIGHUP reaches both."""
     log, moved, port = tmp_path / "requests.jsonl", tmp_path / "requests.jsonl.1", free_port()
     settings = settings | {"request_log": str(log), "log_addresses": "hashed"}
     service = Skyhouse(tmp_path, settings).start("serve", "--port", str(port), "--processes", str(COUNT))

@@ -178,7 +178,7 @@ def test_shapes_are_loaded_found_and_verified(loading: EmbeddedEngine, tmp_path:
         verify_table(loading, "loadtests.obs", Recorder())
 
 
-def test_rows_without_a_shape_are_put_aside(loading: EmbeddedEngine, tmp_path: Path) -> None:
+def test_rows_without_a_shape_are_rejected(loading: EmbeddedEngine, tmp_path: Path) -> None:
     request = _write(tmp_path)
     load_files(loading, request, Recorder())
     with request.rejects.open(newline="") as file:
@@ -190,8 +190,8 @@ def test_rows_without_a_shape_are_put_aside(loading: EmbeddedEngine, tmp_path: P
         assert reason.startswith(message)
 
 
-def test_covers_hold_their_shapes(loading: EmbeddedEngine) -> None:
-    """Of all sizes, at the poles and elsewhere; not those of a tenth of the order's cap."""
+def test_covers_contain_their_shapes(loading: EmbeddedEngine) -> None:
+    """Shapes of all sizes, at the poles and elsewhere, are in their covers; shapes ten times as large are not."""
     rng = np.random.default_rng(4)
     for size in 10.0 ** np.arange(-7, 2):
         centre = Cone(float(rng.uniform(0, 360)), float(rng.choice([-90, 0, 41.8, 90])), float(size))
@@ -220,8 +220,8 @@ def test_texts_and_their_shapes() -> None:
     assert not bad
 
 
-def test_plain_texts_are_read_as_all_others() -> None:
-    """'Union (...)' takes the long way."""
+def test_plain_texts_are_read_like_all_other_texts() -> None:
+    """Compare with 'Union (...)', which the general parser reads."""
     rng = np.random.default_rng(6)
     plain = [f"Circle ICRS {a!r} {b!r} {r!r}" for a, b, r in rng.uniform(0, 60, (50, 3)).tolist()]
     plain += [

@@ -1,4 +1,4 @@
-"""The shipped schemas of standards: their names, and their examples loaded and asked."""
+"""The shipped schemas of standards: their names, and their examples loaded and queried."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ TABLES = {
 
 @pytest.fixture
 def prepared(engine: EmbeddedEngine) -> Iterator[EmbeddedEngine]:
-    """The tests' engine, whose tables of shipped schemas are gone afterwards."""
+    """The tests' engine, whose tables of shipped schemas are dropped afterwards."""
     engine_setup.prepare_engine(engine)
     yield engine
     catalogue = catalogue_log.read_catalogue(engine)
@@ -51,7 +51,7 @@ def test_shipped_schemas_are_named() -> None:
 
 
 @pytest.mark.parametrize("name", TABLES)
-def test_the_example_is_loaded_whole(name: str, prepared: EmbeddedEngine, tmp_path: Path) -> None:
+def test_the_example_is_loaded_completely(name: str, prepared: EmbeddedEngine, tmp_path: Path) -> None:
     table, rows, utype = TABLES[name]
     files = (find_example_file(name),)
     recorder = Recorder()

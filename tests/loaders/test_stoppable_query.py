@@ -1,4 +1,4 @@
-"""A command that is stopped cancels its query, whether that computes or has rows."""
+"""A command that is stopped cancels its query, whether the query is computing or sending rows."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from tap_service.storage.engine.embedded_engine import EmbeddedEngine
 from tap_service.storage.engine.engine import EngineValueError
 from tests.loaders.recorder import Recorder
 
-#: Neither ends before the tests' time limit.
+#: Neither ends before the time limit of tests
 ENDLESS = {
     "computes": "SELECT count() FROM numbers(1000000000000) WHERE cityHash64(number) = 1",
     "has rows": "SELECT number FROM numbers(1000000000000)",
@@ -19,7 +19,7 @@ ENDLESS = {
 
 
 class InterruptedRecorder(Recorder):
-    """The user presses Ctrl-C, which no check tells."""
+    """The user presses Ctrl-C, which no check reports."""
 
     def check(self) -> None:
         try:

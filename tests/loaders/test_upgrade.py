@@ -22,7 +22,7 @@ from tests.support.environment import ROOT
 TOKEN = "Bearer sky_kYTLNT9GVSFAyyfR7oWl5V3KSjKiDI4WOq5mM6Fhj2w"
 PASSWORD = "Basic " + base64.b64encode(b"alice:the password of alice").decode()
 
-#: run in a process of its own, for the engine has one data path in each
+#: Runs in a separate process, because the engine has one data path in each process
 _MARK = """
 import sys
 from pathlib import Path
@@ -47,7 +47,7 @@ def ask(service: Service, path: str, authorization: str) -> str:
         return str(answer.read().decode())
 
 
-def test_everything_is_there(old: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_nothing_is_lost(old: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SKYHOUSE_USER_TABLE_DAYS", "36500")
     service = started(old)
     try:
@@ -64,11 +64,11 @@ def test_everything_is_there(old: Path, monkeypatch: pytest.MonkeyPatch) -> None
         stop(service)
     assert skyhouse(old, "verify", "survey.stars")[0] == 0
     assert skyhouse(old, "user", "list")[1] == "alice\tadmin\tscripts\n"
-    # the users as they were, for the way back
+    # the users before the upgrade, for a downgrade
     assert (old / "data" / "accounts.sqlite.version-0").exists()
 
 
-def test_later_catalogue_is_refused(old: Path) -> None:
+def test_a_later_catalogue_is_rejected(old: Path) -> None:
     subprocess.run([sys.executable, "-c", _MARK, str(old / "data")], cwd=ROOT, check=True, timeout=60)
     code, out, err = skyhouse(old, "tables")
     assert (code, out) == (1, "")

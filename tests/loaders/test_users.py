@@ -66,7 +66,7 @@ def test_classes_of_users(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         (["limits", "nobody", "@anonymous"], "", "error: '@anonymous' is not a class that can be assigned"),
     ],
 )
-def test_what_cannot_be_is_one_sentence(data: Path, arguments: list[str], typed: str, said: str) -> None:
+def test_errors_are_one_sentence(data: Path, arguments: list[str], typed: str, said: str) -> None:
     result = run(data, *arguments, typed=typed)
     assert result.exit_code == 1
     assert result.stderr.startswith(said)

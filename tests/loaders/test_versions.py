@@ -1,4 +1,4 @@
-"""Tables of versions: the latest of each key is in a table of its own, whatever is loaded, corrected or killed."""
+"""Tables of versions: the latest version of each key is in a second table, whatever is loaded, corrected or killed."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ Row = dict[str, Any]
 
 @pytest.fixture
 def folder(engine: EmbeddedEngine, tmp_path: Path) -> Iterator[Path]:
-    """Where files are. The tables of the schema are gone afterwards."""
+    """The folder of the files. The tables of the schema are dropped afterwards."""
     engine_setup.prepare_engine(engine)
     (tmp_path / "versioned.yaml").write_text(SCHEMA)
     yield tmp_path
@@ -67,7 +67,7 @@ def folder(engine: EmbeddedEngine, tmp_path: Path) -> Iterator[Path]:
 
 
 def make_rows(random: np.random.Generator, count: int, keys: int = 300) -> list[Row]:
-    """Versions of some keys; each time occurs once."""
+    """Return versions of some keys; each time occurs once."""
     return [
         {
             "id": int(random.integers(keys)),
@@ -127,7 +127,7 @@ def check(engine: EmbeddedEngine, rows: list[Row]) -> None:
     """Compare both tables with all versions, and their counts with the rows."""
     assert fetch(engine, "object") == sorted(rows, key=lambda row: (row["id"], row["start"]))
     assert fetch(engine, "object_last") == find_latest(rows)
-    wait_for_mutations(engine, "system.mutations", "skyhouse", "density")  # counts of an earlier table of that name
+    wait_for_mutations(engine, "system.mutations", "skyhouse", "density")  # counts of an earlier table with this name
     for table in ("object", "object_last"):
         verify_table(engine, f"versioned.{table}", Recorder())
         counted = density_table.read_density(engine, "versioned", table).column("rows").to_pylist()
@@ -137,7 +137,7 @@ def check(engine: EmbeddedEngine, rows: list[Row]) -> None:
     assert not engine.fetch_table("SELECT 1 FROM system.tables WHERE startsWith(name, 'correction_')").num_rows
 
 
-def test_the_version_of_the_latest_rows_changes_with_those_that_they_are_of(
+def test_the_version_of_the_latest_rows_changes_with_the_table_of_all_versions(
     engine: EmbeddedEngine, folder: Path
 ) -> None:
     rows = make_rows(np.random.default_rng(1), 400, keys=20)
@@ -159,7 +159,7 @@ def test_the_version_of_the_latest_rows_changes_with_those_that_they_are_of(
 def test_random_changes_give_what_python_computes(
     engine: EmbeddedEngine, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(chunk_reader, "CHUNK_ROWS", 400)  # some additions are larger
+    monkeypatch.setattr(chunk_reader, "CHUNK_ROWS", 400)  # some appends are larger
     random = np.random.default_rng(0)
     rows = make_rows(random, 1000)
     load(engine, folder, rows, "create")
@@ -188,7 +188,9 @@ def test_random_changes_give_what_python_computes(
         check(engine, rows)
 
 
-def test_of_equal_times_one_version_is_the_latest_whatever_the_order(engine: EmbeddedEngine, folder: Path) -> None:
+def test_one_of_several_versions_with_equal_times_is_the_latest_whatever_the_order(
+    engine: EmbeddedEngine, folder: Path
+) -> None:
     base = make_rows(np.random.default_rng(1), 1)[0] | {"id": 1, "start": 60000.0}
     ties = [base | {"flux": float(n)} for n in range(3)]
     chosen = []
@@ -215,7 +217,7 @@ def test_a_version_without_a_time_is_older_than_any(engine: EmbeddedEngine, fold
     verify_table(engine, "versioned.object", Recorder())
 
 
-def test_a_version_that_moved_leaves_its_old_place(engine: EmbeddedEngine, folder: Path) -> None:
+def test_a_version_that_moved_leaves_its_old_position(engine: EmbeddedEngine, folder: Path) -> None:
     base = make_rows(np.random.default_rng(1), 1)[0] | {"id": 1}
     load(engine, folder, [base | {"start": 60000.0, "ra": 10.0, "dec": 10.0}], "create")
     load(engine, folder, [base | {"start": 60001.0, "ra": 20.0, "dec": 10.0}])
@@ -225,7 +227,7 @@ def test_a_version_that_moved_leaves_its_old_place(engine: EmbeddedEngine, folde
         assert engine.fetch_table(translate(query, catalogue).sql).num_rows == count
 
 
-def test_masked_rows_are_found_by_no_look_up_and_do_not_accumulate(engine: EmbeddedEngine, folder: Path) -> None:
+def test_masked_rows_are_not_found_and_do_not_accumulate(engine: EmbeddedEngine, folder: Path) -> None:
     rows = make_rows(np.random.default_rng(1), 20_000, 10**9)
     load(engine, folder, rows, "create")
     for visit in range(6):
@@ -263,7 +265,7 @@ def test_the_latest_versions_are_a_table_of_the_catalogue(engine: EmbeddedEngine
     verify_table(engine, "versioned.object", Recorder())
 
 
-def test_what_follows_a_table_is_not_changed_by_itself(engine: EmbeddedEngine, folder: Path) -> None:
+def test_the_table_of_latest_versions_cannot_be_changed_directly(engine: EmbeddedEngine, folder: Path) -> None:
     rows = make_rows(np.random.default_rng(1), 10)
     load(engine, folder, rows, "create")
     file = write(folder, rows)
@@ -286,7 +288,7 @@ def test_what_follows_a_table_is_not_changed_by_itself(engine: EmbeddedEngine, f
     assert not [e for e in catalogue_log.read_catalogue(engine).entries if e.schema.name == "versioned"]
 
 
-def test_the_name_of_another_table_is_not_taken(engine: EmbeddedEngine, folder: Path) -> None:
+def test_the_name_of_another_table_is_rejected(engine: EmbeddedEngine, folder: Path) -> None:
     rows = make_rows(np.random.default_rng(1), 10)
     load_files(
         engine,
@@ -313,7 +315,7 @@ def test_a_table_that_is_replaced_without_versions_has_none(engine: EmbeddedEngi
     assert found == ["object"]
 
 
-def test_a_new_column_comes_to_the_latest_versions_too(engine: EmbeddedEngine, folder: Path) -> None:
+def test_a_new_column_is_added_to_the_latest_versions_too(engine: EmbeddedEngine, folder: Path) -> None:
     rows = make_rows(np.random.default_rng(1), 10)
     load(engine, folder, rows, "create")
     wider = SCHEMA.replace("  skyhouse:layout:", "  - {name: mag, datatype: float}\n  skyhouse:layout:")

@@ -55,7 +55,7 @@ def parse_registry_file(text: str, source: str) -> RegistryMetadata:
         return RegistryMetadata.model_validate(_freeze_lists(document.data), by_alias=True, by_name=False)
     except ValidationError as error:
         details = [detail for detail in error.errors(include_url=False) if not _is_consequence(detail)]
-        details.sort(key=lambda detail: document.find_place(detail["loc"]))
+        details.sort(key=lambda detail: document.find_location(detail["loc"]))
         lines = [f"{document.format_location(detail['loc'])}: {_explain_error(detail)}" for detail in details]
         raise RegistryFileError("\n".join(dict.fromkeys(lines))) from error
 

@@ -12,7 +12,7 @@ import threading
 from collections.abc import Callable, Iterable, Sequence
 from typing import TypeVar
 
-from clickhouse_schema.cluster_topology import find_places
+from clickhouse_schema.cluster_topology import find_replica_ids
 from clickhouse_schema.engine_tables.user_table_record import DATABASE as USERS_DATABASE
 from clickhouse_schema.quoting import quote_string
 from tap_service.storage.engine.engine import Engine, EngineError, EngineUnavailable, ShardUnavailable, TablesApart
@@ -86,7 +86,7 @@ class Endpoint:
         """Return the shard of the server, counted from 0; None without a cluster, or while it does not answer."""
         if self._shard is None:
             try:
-                found = self.use_engine(find_places)
+                found = self.use_engine(find_replica_ids)
             except EngineError:
                 return None
             self._shard = found[0].shard - 1 if len(found) == 1 else _NO_SHARD

@@ -1,4 +1,4 @@
-"""Names, partition lists and properties are those of hats; wrong ones are refused with their place."""
+"""Names, partition lists and properties are as in hats; wrong files are rejected with the line."""
 
 import pytest
 from hats.catalog import TableProperties
@@ -16,7 +16,7 @@ PIXELS = [HatsPixel(0, 0), HatsPixel(1, 17), HatsPixel(8, 123_456), HatsPixel(1,
 
 @pytest.mark.parametrize("pixel", PIXELS)
 @pytest.mark.parametrize("suffix", [".parquet", ".snappy.parquet"])
-def test_a_path_is_that_of_hats(pixel, suffix):
+def test_paths_are_as_in_hats(pixel, suffix):
     path = pixel.build_path(suffix)
 
     assert str(paths.pixel_catalog_file("/c", HealpixPixel(*pixel), npix_suffix=suffix)) == f"/c/{path}"
@@ -55,7 +55,7 @@ def test_hats_reads_the_partition_list(tmp_path):
     ("text", "message"),
     [
         ("order,pixel\n0,1\n", "no columns Norder and Npix"),
-        ("Norder,Npix\n0,1\n1,x\n", "line 3: '1,x' is no pair of whole numbers"),
+        ("Norder,Npix\n0,1\n1,x\n", "line 3: '1,x' is not a pair of whole numbers"),
         ("Norder,Npix\n0\n", "line 2"),
         ("Norder,Npix\n30,1\n", "the order is 30"),
         ("Norder,Npix\n0,12\n", "pixel 12 is not on the sky"),
@@ -63,7 +63,7 @@ def test_hats_reads_the_partition_list(tmp_path):
         ("", "no columns"),
     ],
 )
-def test_a_wrong_partition_list_is_refused(text, message):
+def test_a_wrong_partition_list_is_rejected(text, message):
     with pytest.raises(HatsError, match=message):
         read_partition_info(text)
 
@@ -116,10 +116,10 @@ def test_java_properties_are_read():
         ("obs_collection=c\ndataproduct_type=object\nhats_nrows=-1\n", "hats_nrows"),
         ("obs_collection=c\ndataproduct_type=object\nhats_npix_suffix=/../../etc\n", "hats_npix_suffix"),
         ("obs_collection=c\ndataproduct_type=object\nhats_col_healpix_order=99\n", "hats_col_healpix_order"),
-        ("=x\n", "no property"),
+        ("=x\n", "not a property"),
     ],
 )
-def test_wrong_properties_are_refused(text, message):
+def test_wrong_properties_are_rejected(text, message):
     with pytest.raises(HatsError, match=message):
         CatalogProperties.read(text, "hats.properties")
 

@@ -1,4 +1,4 @@
-"""Tables whose rows crowd at the borders of pixels."""
+"""Tables with many rows at the borders of pixels."""
 
 from __future__ import annotations
 
@@ -67,5 +67,5 @@ def load_stars(engine: EmbeddedEngine, folder: Path, table: str, rows: Path, mod
 
 
 def query_stored_rows(engine: EmbeddedEngine, query: str) -> list[tuple[object, ...]]:
-    """The rows of an ADQL query."""
+    """Return the rows of an ADQL query."""
     return query_rows(engine, catalogue_log.read_catalogue(engine), query)

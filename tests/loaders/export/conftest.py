@@ -1,4 +1,4 @@
-"""A table whose rows crowd at the borders of pixels, a second one that matches it, and their exports."""
+"""A table with many rows at the borders of pixels, a second table that matches it, and their exports."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ from tests.loaders.recorder import Recorder
 
 @pytest.fixture(scope="module")
 def sky(engine: EmbeddedEngine, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    """The folder of the rows' files; both tables are loaded."""
+    """The folder of the files with the rows; both tables are loaded."""
     folder = tmp_path_factory.mktemp("sky")
     engine_setup.prepare_engine(engine)
     random = np.random.default_rng(7)
-    # along the meridian of 45 degrees, a border of pixels of order 0 at the equator and of finer ones beyond
+    # along the meridian of 45 degrees, a border of pixels of order 0 at the equator and of finer pixels elsewhere
     along = random.uniform(-30, 30, ROWS)
     ra, dec = 45 + random.normal(0, 8 / 3600, ROWS), along
     ra[: ROWS // 3] = random.uniform(40, 50, ROWS // 3)

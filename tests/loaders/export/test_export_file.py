@@ -1,4 +1,4 @@
-"""Exports to one file have the rows of the query."""
+"""An export to one file has the rows of the query."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def test_a_query_becomes_a_file(sky: Path, engine: EmbeddedEngine, tmp_path: Pat
     "query",
     ["(SELECT id FROM {0} WHERE id < 3) UNION SELECT 9 FROM {0}", "-- few\n ( -- of them\nSELECT TOP 4 id FROM {0})"],
 )
-def test_a_query_may_begin_with_brackets_and_comments(
+def test_a_query_may_start_with_brackets_and_comments(
     query: str, sky: Path, engine: EmbeddedEngine, tmp_path: Path
 ) -> None:
     recorder = Recorder()
@@ -62,7 +62,7 @@ def test_a_query_may_begin_with_brackets_and_comments(
     assert recorder.lines == [f"{tmp_path}/rows.csv: 4 rows"]
 
 
-def test_a_file_that_exists_is_replaced_only_by_request(sky: Path, engine: EmbeddedEngine, tmp_path: Path) -> None:
+def test_an_existing_file_is_replaced_only_on_request(sky: Path, engine: EmbeddedEngine, tmp_path: Path) -> None:
     thesis = tmp_path / "thesis.csv"
     with running_object_store("files") as url:
         store = S3FileSystem(use_listings_cache=False)
@@ -98,7 +98,7 @@ def test_a_file_that_exists_is_replaced_only_by_request(sky: Path, engine: Embed
         (ExportRequest(source=f"SELECT id FRO {STARS}", target="/x", format="csv"), "line 1"),
     ],
 )
-def test_a_wrong_request_is_told(request_: ExportRequest, message: str, sky: Path, engine: EmbeddedEngine) -> None:
+def test_a_wrong_request_is_reported(request_: ExportRequest, message: str, sky: Path, engine: EmbeddedEngine) -> None:
     with pytest.raises(LoadError) as told:
         export_file(engine, request_, Recorder())
 
@@ -108,14 +108,14 @@ def test_a_wrong_request_is_told(request_: ExportRequest, message: str, sky: Pat
 @pytest.mark.parametrize(
     ("address", "path"), [("/out.parquet", "/out.parquet"), ("/srv/out.parquet", "/srv/out.parquet")]
 )
-def test_a_file_is_where_its_address_says(address: str, path: str) -> None:
+def test_a_file_is_written_to_its_address(address: str, path: str) -> None:
     target, name = open_file_target(address)
 
     assert target.build_path(name) == path
 
 
 @pytest.mark.parametrize("address", ["s3://bucket", "/srv/"])
-def test_an_address_that_names_no_file_is_told(address: str) -> None:
+def test_an_address_that_names_no_file_is_reported(address: str) -> None:
     with pytest.raises(LoadError, match=f"{address} names no file"):
         open_file_target(address)
 

@@ -1,4 +1,4 @@
-"""Exports that are stopped, repeated, damaged or wrong; exports of queries, and into an object store."""
+"""Exports that are stopped, repeated, damaged or wrong; exports of queries, and exports to an object store."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def queried_tables(engine: EmbeddedEngine) -> list[object]:
     return found.column(0).to_pylist() if found.num_columns else []
 
 
-def test_it_tells_what_was_written(sky: Path, engine: EmbeddedEngine, tmp_path: Path) -> None:
+def test_an_export_reports_what_was_written(sky: Path, engine: EmbeddedEngine, tmp_path: Path) -> None:
     recorder = run(engine, ask(tmp_path, max_rows=1000))
 
     assert recorder.messages == [
@@ -70,7 +70,7 @@ def test_it_tells_what_was_written(sky: Path, engine: EmbeddedEngine, tmp_path: 
     assert recorder.fractions == sorted(recorder.fractions)
 
 
-def test_a_stopped_export_goes_on_to_the_same_files(exported: Path, engine: EmbeddedEngine, tmp_path: Path) -> None:
+def test_a_stopped_export_continues_to_the_same_files(exported: Path, engine: EmbeddedEngine, tmp_path: Path) -> None:
     with pytest.raises(LoadCancelled):
         run(engine, ask(tmp_path), Recorder(stop_after=5))
     kept = {path: path.stat().st_mtime_ns for path in partitions(tmp_path)}
@@ -90,7 +90,7 @@ def test_a_stopped_export_goes_on_to_the_same_files(exported: Path, engine: Embe
     assert contents(tmp_path) == contents(exported / "stars")
 
 
-def test_an_export_that_is_complete_is_kept(exported: Path, engine: EmbeddedEngine) -> None:
+def test_a_complete_export_is_kept(exported: Path, engine: EmbeddedEngine) -> None:
     before = {path: path.stat().st_mtime_ns for path in partitions(exported / "stars")}
 
     recorder = run(engine, ask(exported / "stars"))
@@ -105,7 +105,7 @@ def copied(exported: Path, tmp_path: Path) -> Path:
     return Path(shutil.copytree(exported / "stars", tmp_path / "copy"))
 
 
-def test_verify_finds_each_damage(copied: Path, engine: EmbeddedEngine) -> None:
+def test_verify_finds_all_damage(copied: Path, engine: EmbeddedEngine) -> None:
     before = contents(copied)
     verify = ask(copied, is_verified_only=True)
     assert run(engine, verify).lines[2] == f"stars_id: {LOCATED} ids"
@@ -149,7 +149,7 @@ def test_a_file_with_other_rows_is_written_again(copied: Path, engine: EmbeddedE
     assert contents(copied) == before
 
 
-def test_other_options_begin_anew(copied: Path, engine: EmbeddedEngine) -> None:
+def test_other_options_start_the_export_again(copied: Path, engine: EmbeddedEngine) -> None:
     recorder = run(engine, ask(copied, margin=0.0, has_index=False, columns=("id", "mag")))
 
     assert f"{STARS} or the options have changed since the last export: exporting everything again" in recorder.messages
@@ -157,7 +157,7 @@ def test_other_options_begin_anew(copied: Path, engine: EmbeddedEngine) -> None:
     assert pq.read_schema(partitions(copied)[0]).names == ["_healpix_29", "id", "ra", "dec", "mag"]
 
 
-def test_a_changed_table_is_exported_anew(sky: Path, engine: EmbeddedEngine, tmp_path: Path) -> None:
+def test_a_changed_table_is_exported_again(sky: Path, engine: EmbeddedEngine, tmp_path: Path) -> None:
     request = ask(tmp_path, OTHERS, margin=0.0, has_index=False)
     run(engine, request)
     load_stars(engine, sky, OTHERS, sky / "more.parquet", "append")
@@ -172,7 +172,7 @@ def test_a_changed_table_is_exported_anew(sky: Path, engine: EmbeddedEngine, tmp
     assert recorder.lines[0].startswith(f"others: {ROWS + 10} rows in ")
 
 
-def test_beginning_anew_deletes_only_the_collection(copied: Path, engine: EmbeddedEngine) -> None:
+def test_starting_again_deletes_only_the_collection(copied: Path, engine: EmbeddedEngine) -> None:
     own = write_foreign(copied / "stars" / "skymap.fits.part")
     before = contents(copied)
 
@@ -191,7 +191,7 @@ def test_beginning_anew_deletes_only_the_collection(copied: Path, engine: Embedd
 
 
 class _Appender(Recorder):
-    """Appends rows when the first rows have been written."""
+    """Append rows when the first rows have been written."""
 
     def __init__(self, engine: EmbeddedEngine, folder: Path) -> None:
         super().__init__()
@@ -221,7 +221,7 @@ def test_a_query_is_exported_from_a_table_that_is_dropped(sky: Path, engine: Emb
     assert queried_tables(engine) == []
 
 
-def test_a_crowded_pixel_is_told_and_written_in_order(sky: Path, engine: EmbeddedEngine, tmp_path: Path) -> None:
+def test_a_crowded_pixel_is_reported_and_written_in_order(sky: Path, engine: EmbeddedEngine, tmp_path: Path) -> None:
     query = f"SELECT id, 77.0 AS ra, 11.0 AS dec FROM {STARS} WHERE id < 50 ORDER BY id DESC"
 
     recorder = run(engine, ask(tmp_path, query, max_rows=30))
@@ -241,7 +241,7 @@ def test_a_query_without_rows_is_an_empty_collection(sky: Path, engine: Embedded
     assert pq.read_table(tmp_path / "none" / "none" / "dataset" / "_metadata").num_rows == 0
 
 
-def test_the_collection_of_a_query_is_written_anew_under_another_name(
+def test_the_collection_of_a_query_is_written_again_under_another_name(
     sky: Path, engine: EmbeddedEngine, tmp_path: Path
 ) -> None:
     query = f"SELECT id, ra, dec FROM {STARS} WHERE id < 20"
@@ -256,7 +256,7 @@ def test_the_collection_of_a_query_is_written_anew_under_another_name(
 @pytest.mark.parametrize(
     "query", [f"SELECT TOP 800 id, ra, dec FROM {STARS}", f"SELECT * FROM {STARS} WHERE RAND() < 2"]
 )
-def test_of_rows_that_may_be_others_no_file_is_kept(
+def test_no_file_is_kept_if_rows_may_have_changed(
     query: str, sky: Path, engine: EmbeddedEngine, tmp_path: Path
 ) -> None:
     with pytest.raises(LoadCancelled):
@@ -272,7 +272,7 @@ def test_of_rows_that_may_be_others_no_file_is_kept(
         run(engine, ask(tmp_path, query, is_verified_only=True))
 
 
-def test_what_a_killed_export_left_in_the_engine_is_dropped(sky: Path, engine: EmbeddedEngine) -> None:
+def test_tables_of_a_killed_export_are_dropped_from_the_engine(sky: Path, engine: EmbeddedEngine) -> None:
     with open_export_source(engine, f"SELECT id, ra, dec FROM {STARS}", "/target"):
         finish_killed_loads(engine, is_only_user=False)
         assert len(queried_tables(engine)) == 1
@@ -293,7 +293,7 @@ def test_what_a_killed_export_left_in_the_engine_is_dropped(sky: Path, engine: E
         (STARS, {"is_verified_only": True}, "has no export: leave out --verify to write one"),
     ],
 )
-def test_what_cannot_be_exported_is_told(
+def test_what_cannot_be_exported_is_reported(
     source: str, options: dict[str, object], message: str, sky: Path, engine: EmbeddedEngine, tmp_path: Path
 ) -> None:
     with pytest.raises(LoadError) as told:
@@ -304,7 +304,7 @@ def test_what_cannot_be_exported_is_told(
     assert contents(tmp_path) == {}
 
 
-def test_files_of_others_are_left_alone(sky: Path, engine: EmbeddedEngine, tmp_path: Path) -> None:
+def test_other_files_are_left_alone(sky: Path, engine: EmbeddedEngine, tmp_path: Path) -> None:
     write_foreign(tmp_path / "thesis.tex")
     part = write_foreign(tmp_path / "videos" / "film.part")
 
@@ -340,7 +340,7 @@ def test_an_object_store_has_the_same_files(sky: Path, engine: EmbeddedEngine, t
         assert found == contents(tmp_path)
 
 
-def test_an_object_store_without_credentials_is_told(sky: Path, engine: EmbeddedEngine) -> None:
+def test_an_object_store_without_credentials_is_reported(sky: Path, engine: EmbeddedEngine) -> None:
     with running_object_store("closed") as url, pytest.MonkeyPatch.context() as environment:
         for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
             environment.delenv(name)
@@ -351,7 +351,9 @@ def test_an_object_store_without_credentials_is_told(sky: Path, engine: Embedded
             run(engine, ExportRequest(source=STARS, target=f"{url}/stars"))
 
 
-def test_rows_that_change_meanwhile_are_told(exported: Path, engine: EmbeddedEngine, tmp_path: Path) -> None:
+def test_rows_that_change_during_the_export_are_reported(
+    exported: Path, engine: EmbeddedEngine, tmp_path: Path
+) -> None:
     request = ask(tmp_path, margin=0.0, has_index=False)
     with pytest.raises(LoadError, match=f"{STARS} has changed during the export|differs from the table"):
         run(engine, request, _Appender(engine, exported))

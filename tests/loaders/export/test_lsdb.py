@@ -1,4 +1,4 @@
-"""LSDB, hats and pyarrow read an exported collection, and find in it what ADQL finds in the table."""
+"""LSDB, hats and pyarrow read an exported collection, and find the same in it as ADQL in the table."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ pytestmark = [
 ]
 
 
-def test_hats_finds_it_valid(exported: Path) -> None:
+def test_hats_accepts_the_collection(exported: Path) -> None:
     assert is_valid_catalog(exported / "stars", strict=True)
     found = hats.read_hats(exported / "stars")
     assert found.main_catalog.catalog_info.total_rows == LOCATED
@@ -35,7 +35,7 @@ def test_hats_finds_it_valid(exported: Path) -> None:
     assert read_skymap(found.main_catalog, 3).sum() == LOCATED
 
 
-def test_all_rows_are_there(exported: Path, engine: EmbeddedEngine) -> None:
+def test_the_collection_has_all_rows(exported: Path, engine: EmbeddedEngine) -> None:
     expected = query_stored_rows(engine, f"SELECT * FROM {STARS} WHERE ra IS NOT NULL ORDER BY id")
 
     found = lsdb.open_catalog(exported / "stars").compute(progress_bar=False).sort_values("id")
@@ -44,7 +44,7 @@ def test_all_rows_are_there(exported: Path, engine: EmbeddedEngine) -> None:
     assert list(zip(*columns, strict=True)) == expected
 
 
-def test_pyarrow_reads_it_with_its_metadata(exported: Path, engine: EmbeddedEngine) -> None:
+def test_pyarrow_reads_the_collection_with_its_metadata(exported: Path, engine: EmbeddedEngine) -> None:
     footers = exported / "stars" / "stars" / "dataset" / "_metadata"
     found = pyarrow.dataset.parquet_dataset(footers)
 
@@ -80,7 +80,7 @@ def test_a_match_has_the_pairs_of_adql(exported: Path, engine: EmbeddedEngine) -
     assert sorted(zip(found["id_a"], found["id_b"], strict=True)) == expected
     with pytest.warns(RuntimeWarning, match="does not have a margin cache"):
         alone = stars.crossmatch(lsdb.open_catalog(exported / "others" / "others"), radius_arcsec=10, n_neighbors=100)
-    assert 0 < len(alone.compute(progress_bar=False)) < len(expected)  # some pairs stand across borders
+    assert 0 < len(alone.compute(progress_bar=False)) < len(expected)  # some pairs are on both sides of a border
 
 
 def test_an_id_is_found_by_the_index(exported: Path) -> None:

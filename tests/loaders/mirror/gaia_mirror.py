@@ -58,12 +58,12 @@ class GaiaMirror:
         return reporter
 
     def stop(self, engine: Engine, checks: int, **options: Any) -> None:
-        """Run until the user stops it at the n-th check."""
+        """Run a mirror until the user stops it at the n-th check."""
         with pytest.raises(LoadCancelled):
             mirror_table(engine, self.request.model_copy(update=options), Recorder(checks), PATIENCE)
 
     def fail(self, engine: Engine, **options: Any) -> str:
-        """Run; return the message of its error."""
+        """Run a mirror; return its error message."""
         with pytest.raises(LoadError) as raised:
             self.run(engine, **options)
         return str(raised.value)
@@ -74,5 +74,5 @@ def read_rows(engine: Engine, table: str = TABLE, columns: str = "*") -> list[Ro
 
 
 def sort_rows(files: list[list[Row]]) -> list[Row]:
-    """Return the rows of the files as the table has them."""
+    """Return the rows of the files with the values of the table."""
     return sorted((row for rows in files for row in rows), key=lambda row: row["source_id"])

@@ -1,4 +1,4 @@
-"""What processes do that tests kill: a mirror on a data folder."""
+"""The work of processes that tests kill: a mirror into a data directory."""
 
 from __future__ import annotations
 

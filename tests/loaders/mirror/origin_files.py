@@ -1,4 +1,4 @@
-"""Files of catalogues as their origins lay them out, with synthetic rows: names, compression, columns and sums."""
+"""Files of catalogues as on their origins, with synthetic rows: names, compression, columns and sums."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import numpy as np
 
 Row = dict[str, Any]
 
-#: HEALPix cells of level 8, by which Gaia's files are cut and named
+#: HEALPix cells of level 8, by which Gaia's files are divided and named
 GAIA_CELLS = (0, 3112, 5233, 6530, 786432)
 
 _GAIA_HEADER = """\
@@ -109,5 +109,5 @@ def write_sums(folder: Path, name: str = "_MD5SUM.txt") -> None:
 
 
 def sort_sources(files: Sequence[Sequence[Row]]) -> list[str]:
-    """Return the ids of all rows in their order, as CSV has them."""
+    """Return the ids of all rows in their order, as in CSV."""
     return [str(number) for number in sorted(row["source_id"] for rows in files for row in rows)]

@@ -1,4 +1,4 @@
-"""A mirror that dies at any failpoint or moment and is started again has each row once."""
+"""A mirror that is killed at any failpoint or time and started again has each row once."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from tests.servers.origin_server import serving_origin
 
 Files = list[list[Row]]
 
-#: At which failpoint it is killed when it reaches that for the n-th time
+#: The failpoint at which it is killed, when it reaches it for the n-th time
 KILLS = [
     (Failpoint.MIRROR_FETCH, 1),
     (Failpoint.MIRROR_PLAN, 1),
@@ -48,12 +48,12 @@ def test_killed_at_any_step_and_started_again(
 ) -> None:
     with killed_at(mirror_engine, point, count) as dying:
         gaia.run(dying)
-    startup_cleanup.finish_killed_loads(mirror_engine)  # as each command does
+    startup_cleanup.finish_killed_loads(mirror_engine)  # like each command
     gaia.run(mirror_engine)
     assert read_rows(mirror_engine) == sort_rows(gaia_rows)
 
 
-def test_it_is_killed_at_each_failpoint_of_mirrors(gaia: GaiaMirror, mirror_engine: EmbeddedEngine) -> None:
+def test_a_mirror_is_killed_at_each_failpoint_of_mirrors(gaia: GaiaMirror, mirror_engine: EmbeddedEngine) -> None:
     reached: set[Failpoint] = set()
     with observed(reached.add):
         gaia.run(mirror_engine)
@@ -82,7 +82,7 @@ def undisturbed(large: str, tmp_path_factory: pytest.TempPathFactory) -> str:
     return done.stdout.splitlines()[-1]
 
 
-def test_killed_in_many_moments_and_started_again(large: str, undisturbed: str, tmp_path: Path) -> None:
+def test_killed_at_many_times_and_started_again(large: str, undisturbed: str, tmp_path: Path) -> None:
     for delay in DELAYS:
         killed = run(tmp_path, large, delay)
         assert killed.returncode in (-signal.SIGKILL, 0), killed.stderr

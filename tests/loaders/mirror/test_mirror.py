@@ -1,4 +1,4 @@
-"""A mirror has exactly the rows of its origin, those that were asked for, and goes on where it was."""
+"""A mirror has exactly the requested rows of its origin, and continues where it was stopped."""
 
 from __future__ import annotations
 
@@ -36,14 +36,14 @@ def test_verify_finds_no_problem(gaia: GaiaMirror, mirror_engine: EmbeddedEngine
     ]
 
 
-def test_files_are_fetched_once_in_the_order_of_the_sky(gaia: GaiaMirror, mirror_engine: EmbeddedEngine) -> None:
+def test_files_are_fetched_once_in_their_order_on_the_sky(gaia: GaiaMirror, mirror_engine: EmbeddedEngine) -> None:
     gaia.run(mirror_engine)
     names = [path for path, _ in gaia.server.requests]
     assert names == ["_MD5SUM.txt", *sorted(path.name for path in gaia.server.folder.glob("GaiaSource_*"))]
 
 
 @pytest.mark.parametrize("max_files", [1, 2, 10])
-def test_no_more_files_than_wanted_are_on_the_disk(
+def test_no_more_files_than_allowed_are_on_the_disk(
     gaia: GaiaMirror, mirror_engine: EmbeddedEngine, monkeypatch: pytest.MonkeyPatch, max_files: int
 ) -> None:
     seen: list[int] = []
@@ -88,36 +88,36 @@ def test_a_condition_keeps_rows(
         ("ra", "condition"),
     ],
 )
-def test_a_condition_that_is_none_is_refused_before_anything_is_fetched(
+def test_an_invalid_condition_is_rejected_before_anything_is_fetched(
     gaia: GaiaMirror, mirror_engine: EmbeddedEngine, condition: str, said: str
 ) -> None:
     error = gaia.fail(mirror_engine, where=condition)
     assert error.startswith("--where: ")
     assert said in error
     assert error.splitlines()[1].strip() == condition
-    assert len(gaia.server.requests) == 2  # the sums, and the first file, which describes the table
+    assert len(gaia.server.requests) == 2  # the list of sums, and the first file, which describes the table
     assert gaia.run(mirror_engine).lines == ["loaded 400 rows into mirrored.gaia"]
 
 
-def test_columns_are_kept_with_those_that_the_layout_and_the_condition_need(
+def test_columns_for_the_layout_and_the_condition_are_kept_too(
     gaia: GaiaMirror, gaia_rows: Files, mirror_engine: EmbeddedEngine
 ) -> None:
     reporter = gaia.run(mirror_engine, columns=("PARALLAX",), where="phot_g_mean_mag > 10")
     names = ("source_id", "ra", "dec", "parallax", "phot_g_mean_mag")
     wanted = [{name: row[name] for name in names} for row in sort_rows(gaia_rows) if row["phot_g_mean_mag"] > 10]
     assert read_rows(mirror_engine) == wanted
-    assert any(line.startswith("note: dec, phot_g_mean_mag, ra, source_id too") for line in reporter.messages)
+    assert any(line.startswith("note: also keeping dec, phot_g_mean_mag, ra, source_id,") for line in reporter.messages)
 
 
-def test_an_unknown_column_is_refused(gaia: GaiaMirror, mirror_engine: EmbeddedEngine) -> None:
+def test_an_unknown_column_is_rejected(gaia: GaiaMirror, mirror_engine: EmbeddedEngine) -> None:
     assert gaia.fail(mirror_engine, columns=("mag",)).startswith("--columns: gaia has no mag; it has solution_id,")
 
 
-def test_files_cannot_be_asked_by_a_column(gaia: GaiaMirror, mirror_engine: EmbeddedEngine) -> None:
+def test_files_cannot_be_divided_by_a_column(gaia: GaiaMirror, mirror_engine: EmbeddedEngine) -> None:
     assert gaia.fail(mirror_engine, by="ra") == "--by is for TAP services: the rows of gaia_test are in files"
 
 
-def test_a_mirror_that_was_stopped_goes_on_where_it_was(
+def test_a_stopped_mirror_continues_where_it_stopped(
     gaia: GaiaMirror, gaia_rows: Files, mirror_engine: EmbeddedEngine
 ) -> None:
     gaia.server.choose_failure = lambda path, count: 404 if "006530" in path else ""
@@ -131,7 +131,7 @@ def test_a_mirror_that_was_stopped_goes_on_where_it_was(
 
 
 @pytest.mark.parametrize("checks", range(3, 31, 4))
-def test_a_mirror_that_the_user_stops_anywhere_is_completed(
+def test_a_mirror_can_be_completed_wherever_it_is_stopped(
     gaia: GaiaMirror, gaia_rows: Files, mirror_engine: EmbeddedEngine, checks: int
 ) -> None:
     gaia.stop(mirror_engine, checks)
@@ -189,7 +189,7 @@ def test_bad_rows_are_listed_once_however_often_the_mirror_is_stopped(
     write_sums(gaia.server.folder)
     for cell in ("003112", "005233", "006530"):
         gaia.server.choose_failure = lambda path, count, cell=cell: 404 if cell in path else ""
-        assert "is not there" in gaia.fail(mirror_engine)
+        assert "does not exist" in gaia.fail(mirror_engine)
     gaia.server.choose_failure = lambda path, count: ""
     reporter = gaia.run(mirror_engine)
     assert reporter.lines == [f"loaded 396 rows into {TABLE}; 4 bad rows are in {gaia.folder / 'rejects.csv'}"]
@@ -197,7 +197,7 @@ def test_bad_rows_are_listed_once_however_often_the_mirror_is_stopped(
         assert [row["column"] for row in csv.DictReader(file)] == ["dec"] * 4
 
 
-def test_too_many_bad_rows_end_it(gaia: GaiaMirror, gaia_rows: Files, mirror_engine: EmbeddedEngine) -> None:
+def test_too_many_bad_rows_end_the_mirror(gaia: GaiaMirror, gaia_rows: Files, mirror_engine: EmbeddedEngine) -> None:
     path = min(gaia.server.folder.glob("GaiaSource_*"))
     write_gaia_file(path, [row | {"dec": 99.0} for row in gaia_rows[0]])
     write_sums(gaia.server.folder)

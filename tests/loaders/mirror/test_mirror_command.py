@@ -1,4 +1,4 @@
-"""``skyhouse mirror`` as its users run it: alone, and beside a service that holds the data path."""
+"""``skyhouse mirror`` as users run it: alone, and while a service uses the data path."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from tests.loaders.test_cli import skyhouse, started
 from tests.servers.origin_server import serving_origin
 
 
-def test_a_mirror_in_a_service_and_alone(tmp_path: Path) -> None:
+def test_a_mirror_in_a_service_and_without_one(tmp_path: Path) -> None:
     files = make_gaia_rows(50)
     write_gaia(tmp_path / "origin", files)
     with serving_origin(tmp_path / "origin") as server:
@@ -37,7 +37,7 @@ def test_recipes_are_listed(tmp_path: Path) -> None:
     assert "gaia_dr4: Gaia DR4 gaia_source (draft)" in out
 
 
-def test_wrong_usage_names_the_way_out(tmp_path: Path) -> None:
+def test_messages_about_wrong_usage_say_what_to_do(tmp_path: Path) -> None:
     code, _, err = skyhouse(tmp_path, "mirror", "gaia_dr33")
     assert (code, err[:39]) == (1, "error: there is no recipe gaia_dr33: gi")
     assert "gaia_dr3," in err

@@ -1,4 +1,4 @@
-"""A disk that becomes full during a mirror: a clear error, nothing visible, and all rows when there is room."""
+"""A disk that becomes full during a mirror: a clear error, nothing visible, and all rows once there is space."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def mirror(disk: SmallDisk, url: str, tmp_path: Path) -> Command:
 
 
 @pytest.mark.parametrize("free", [0, 100_000, 5_000_000, 7_000_000])
-def test_a_full_disk_in_the_middle(disk: SmallDisk, mirror: Command, tmp_path: Path, free: int) -> None:
+def test_a_disk_that_becomes_full_in_the_middle(disk: SmallDisk, mirror: Command, tmp_path: Path, free: int) -> None:
     (tmp_path / "empty").mkdir()
     disk.start_again(tmp_path / "empty")
     disk.work(sql=["SELECT 1"])

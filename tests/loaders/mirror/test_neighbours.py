@@ -1,4 +1,4 @@
-"""What follows a mirror: the pairs of its rows with their neighbours in another table."""
+"""The crossmatch after a mirror: the pairs of its rows with their neighbours in another table."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def test_pairs_within_the_radius_become_a_table(
     assert not (gaia.folder / "work").exists()
 
 
-def test_pairs_are_made_by_the_next_start_when_the_other_table_comes_later(
+def test_the_next_start_makes_the_pairs_if_the_other_table_comes_later(
     gaia: GaiaMirror, gaia_rows: list[list[Row]], mirror_engine: EmbeddedEngine
 ) -> None:
     mirror = GaiaMirror(gaia.server, gaia.folder, CROSSMATCH)
@@ -82,12 +82,12 @@ def test_pairs_are_made_by_the_next_start_when_the_other_table_comes_later(
         (("into: mirrored.pairs", "into: mirrored.GAIA"), "the pairs of a crossmatch cannot replace mirrored.GAIA"),
         (
             ("mirrored.other, radius: 3600, into: mirrored.pairs", "mirrored.x, radius: 1, into: mirrored.other"),
-            "there is a table mirrored.other that is not of this crossmatch",
+            "there is a table mirrored.other of another origin",
         ),
         (("  id: [source_id]\n", ""), "a crossmatch needs a table with position and id: name them in the layout of"),
     ],
 )
-def test_what_a_crossmatch_would_spoil_is_refused_before_a_row_is_loaded(
+def test_mirrors_that_cannot_have_a_crossmatch_are_rejected_before_a_row_is_loaded(
     gaia: GaiaMirror, gaia_rows: list[list[Row]], mirror_engine: EmbeddedEngine, change: tuple[str, str], said: str
 ) -> None:
     others = load_other(mirror_engine, gaia.folder, sort_rows(gaia_rows))

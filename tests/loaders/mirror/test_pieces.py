@@ -1,4 +1,4 @@
-"""Pieces of a table: each row is in exactly one, whatever its values."""
+"""Pieces of a table: each row is in exactly one piece, whatever its values."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from loaders.mirror.tap_pieces import ColumnRange, TablePiece, divide_table
 
 Rows = list[tuple[float | None, float | None]]
 
-#: Values on borders that halving makes, and others
+#: Values on borders that arise from halving, and other values
 LONGITUDES = st.one_of(st.none(), st.sampled_from([0.0, 45.0, 90.0, 180.0, 270.0, 360.0, -0.0]), st.floats(-180, 360))
 LATITUDES = st.one_of(st.none(), st.sampled_from([-90.0, -45.0, 0.0, 45.0, 90.0]), st.floats(-90, 90))
 
 
 class SqlTable:
-    """The rows in SQLite, which counts pieces by their conditions."""
+    """Rows in SQLite, which counts the rows of pieces by their conditions."""
 
     def __init__(self, rows: Rows) -> None:
         self._connection = sqlite3.connect(":memory:")
@@ -74,7 +74,7 @@ def test_a_reserved_word_is_quoted() -> None:
 
 
 def test_a_part_with_other_rows_than_its_halves_is_an_error() -> None:
-    with pytest.raises(LoadError, match="the table has 100 rows, and its parts have 60: values are NaN"):
+    with pytest.raises(LoadError, match="the table has 100 rows, but its parts have 60: values are NaN"):
         list(divide_table(lambda piece: 30, [ColumnRange("ra", 0.0, 360.0)], 100, 50))
 
 
@@ -90,7 +90,7 @@ def test_patterns_are_expanded_in_order(pattern: str, wanted: list[str]) -> None
     assert expand_pattern(pattern) == wanted
 
 
-def test_links_elsewhere_are_left_out() -> None:
+def test_links_to_other_servers_are_left_out() -> None:
     page = "".join(
         f'<a href="{link}">x</a>'
         for link in ("a.gz", "b%20c.gz", "../d.gz", "/e.gz", "http://x/f.gz", "?C=M", "g/", "a.gz", "#top")
@@ -98,7 +98,7 @@ def test_links_elsewhere_are_left_out() -> None:
     assert read_links(page) == ["a.gz", "b c.gz"]
 
 
-def test_a_line_of_the_journal_that_a_kill_has_cut_is_ignored(tmp_path: Path) -> None:
+def test_a_truncated_line_of_the_journal_is_ignored(tmp_path: Path) -> None:
     state = MirrorState(tmp_path)
     entries = [JournalEntry(file=number, digest="d", chunks={number * 4096 + 1: 5}) for number in range(3)]
     for entry in entries:
@@ -110,14 +110,14 @@ def test_a_line_of_the_journal_that_a_kill_has_cut_is_ignored(tmp_path: Path) ->
     assert state.read_journal() == dict(enumerate(entries))
 
 
-def test_files_count_as_loaded_up_to_one_that_the_table_lacks() -> None:
+def test_files_count_as_loaded_up_to_the_first_that_the_table_lacks() -> None:
     journal = {number: JournalEntry(file=number, digest="d", chunks={number: 5}) for number in (0, 1, 3)}
     assert find_loaded(journal, {0: 5, 1: 5, 3: 5}) == [journal[0], journal[1]]
     assert find_loaded(journal, {0: 5, 1: 4}) == [journal[0]]
     assert find_loaded(journal, {}) == []
 
 
-def test_a_mirror_deletes_nothing_that_is_not_its_own(tmp_path: Path) -> None:
+def test_a_mirror_deletes_only_its_own_files(tmp_path: Path) -> None:
     (tmp_path / "files").mkdir()
     (tmp_path / "mine.txt").touch()
     state = MirrorState(tmp_path)

@@ -1,4 +1,4 @@
-"""--publish-as-you-go: each file is visible when it is loaded, once, however often the mirror dies."""
+"""--publish-as-you-go: each file is visible once it is loaded, and only once, however often the mirror is killed."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tests.loaders.recorder import Recorder
 Files = list[list[Row]]
 
 
-def test_each_file_is_visible_when_it_is_loaded(
+def test_each_file_is_visible_once_it_is_loaded(
     gaia: GaiaMirror, gaia_rows: Files, mirror_engine: EmbeddedEngine
 ) -> None:
     gaia.server.fail_first(GaiaSource_005233=[404])
@@ -29,7 +29,7 @@ def test_each_file_is_visible_when_it_is_loaded(
     assert not (gaia.folder / "work").exists()
 
 
-def test_a_condition_and_columns_count_for_each_file(
+def test_a_condition_and_columns_apply_to_each_file(
     gaia: GaiaMirror, gaia_rows: Files, mirror_engine: EmbeddedEngine
 ) -> None:
     gaia.run(mirror_engine, publishes_early=True, where="phot_g_mean_mag < 12", columns=("source_id",))
@@ -56,7 +56,7 @@ def test_killed_at_any_step_and_started_again(
 ) -> None:
     with killed_at(mirror_engine, point, count) as dying:
         gaia.run(dying, publishes_early=True)
-    startup_cleanup.finish_killed_loads(mirror_engine)  # as each command does
+    startup_cleanup.finish_killed_loads(mirror_engine)  # like each command
     messages = gaia.run(mirror_engine, publishes_early=True).messages
     rows = sort_rows(gaia_rows)
     assert read_rows(mirror_engine) == rows
@@ -69,13 +69,13 @@ def change_second_file(gaia: GaiaMirror, rows: list[Row]) -> None:
     write_sums(gaia.server.folder)
 
 
-def test_a_file_that_changed_after_the_mirror_is_not_appended_to_its_former_rows(
+def test_a_file_that_changed_after_the_mirror_is_not_appended_to_its_earlier_rows(
     gaia: GaiaMirror, gaia_rows: Files, mirror_engine: EmbeddedEngine
 ) -> None:
     gaia.run(mirror_engine, publishes_early=True)
     gaia_rows[1] = gaia_rows[1][:50]
     change_second_file(gaia, gaia_rows[1])
-    assert "Begin again with --restart --replace" in gaia.fail(mirror_engine, publishes_early=True)
+    assert "Start again with --restart --replace" in gaia.fail(mirror_engine, publishes_early=True)
     assert len(read_rows(mirror_engine)) == 400
     gaia.run(mirror_engine, publishes_early=True, restarts=True, mode="replace")
     assert read_rows(mirror_engine) == sort_rows(gaia_rows)
@@ -86,4 +86,4 @@ def test_a_table_that_is_dropped_in_between_is_not_completed(gaia: GaiaMirror, m
     gaia.fail(mirror_engine, publishes_early=True)
     drop_table(mirror_engine, TABLE, Recorder())
     error = gaia.fail(mirror_engine, publishes_early=True)
-    assert error == f"{TABLE}, which has the files before, is not there any more: begin with --restart"
+    assert error == f"{TABLE}, which had the earlier files, does not exist any more: start again with --restart"

@@ -1,4 +1,4 @@
-"""Recipes: those that are shipped, and the errors of others."""
+"""Recipes: the shipped recipes, and the errors of others."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from tests.servers.origin_server import OriginServer, serving_origin
 
 DOCS = Path(__file__).parents[3] / "docs" / "mirrors.md"
 
-#: Real values of the columns with other types than most
+#: Real values of the columns with unusual types
 TWOMASS_ROW = {"designation": "00000000-0000000", "ph_qual": "AAA", "rd_flg": "222", "date": "1999-10-21", "a": "0"}
 
 
@@ -35,14 +35,14 @@ def read_shipped(name: str) -> Recipe:
 
 
 @pytest.mark.parametrize("name", list_recipe_names())
-def test_a_shipped_recipe_is_valid_and_named_as_its_file(name: str) -> None:
+def test_a_shipped_recipe_is_valid_and_has_the_name_of_its_file(name: str) -> None:
     recipe = read_shipped(name)
     path = find_recipe_file(name)
     assert (recipe.name, recipe.title, recipe.table) == (name, read_key(path, "title"), read_key(path, "table"))
     assert recipe.layout.id or recipe.layout.position
 
 
-def test_drafts_are_those_of_gaia_dr4() -> None:
+def test_only_recipes_of_gaia_dr4_are_drafts() -> None:
     drafts = [name for name in list_recipe_names() if read_shipped(name).status == "draft"]
     assert drafts == ["gaia_dr4", "gaia_dr4_dr3_neighbourhood", "gaia_dr4_nss_two_body_orbit"]
 
@@ -211,7 +211,7 @@ def test_a_schema_file_describes_the_table(gaia: GaiaMirror, mirror_engine: Embe
     assert {*read_rows(mirror_engine)[0]} == {"source_id", "ra", "dec"}
 
 
-def test_a_draft_is_refused(tmp_path: Path, mirror_engine: EmbeddedEngine) -> None:
+def test_a_draft_is_rejected(tmp_path: Path, mirror_engine: EmbeddedEngine) -> None:
     request = MirrorRequest(
         recipe=str(find_recipe_file("gaia_dr4")),
         table="mirrored.x",
@@ -228,21 +228,21 @@ def test_a_draft_is_refused(tmp_path: Path, mirror_engine: EmbeddedEngine) -> No
         (("layout:", "layuot:"), "r.yaml:8: unknown key 'layuot': did you mean 'layout'?"),
         (("  match:", "  matches:"), "r.yaml:5: unknown key 'matches': did you mean 'match'?"),
         (("position: [ra, dec]", "position: [ra]"), "r.yaml:9: "),
-        (("table: mirrored.gaia", "table: gaia"), "r.yaml:1: 'gaia' is no schema.table"),
+        (("table: mirrored.gaia", "table: gaia"), "r.yaml:1: 'gaia' is not schema.table"),
         (("table: mirrored.gaia\n", ""), "r.yaml:1: the key 'table' is missing"),
-        (("  checksums: {url}/_MD5SUM.txt\n", ""), "r.yaml:3: origin needs files, checksums or pages"),
+        (("  checksums: {url}/_MD5SUM.txt\n", ""), "r.yaml:3: origin needs either files, checksums or pages"),
         (("name: gaia_test", "name: gaia_test\nname: x"), "r.yaml:2: the key 'name' occurs twice: remove one"),
         (("name: gaia_test", "columns: {{a: flaot}}\nname: x"), "r.yaml:1: 'flaot' is not a datatype"),
         (("ICRS", "ICRF"), "r.yaml:11: "),
     ],
 )
-def test_a_faulty_recipe_is_refused_with_the_line(change: tuple[str, str], said: str) -> None:
+def test_a_wrong_recipe_is_rejected_with_the_line(change: tuple[str, str], said: str) -> None:
     with pytest.raises(LoadError) as raised:
         parse_recipe(RECIPE.replace(*change).format(url="http://x.example"), "r.yaml")
     assert str(raised.value).startswith(said)
 
 
-def test_an_empty_recipe_is_called_one() -> None:
+def test_an_empty_recipe_is_reported_as_such() -> None:
     with pytest.raises(LoadError, match=r"^r.yaml:1: the file is empty: a recipe starts with 'name: ...'$"):
         parse_recipe("\n", "r.yaml")
 
@@ -250,13 +250,13 @@ def test_an_empty_recipe_is_called_one() -> None:
 @pytest.mark.parametrize(
     ("pattern", "said"),
     [
-        ("http://x.example/{a..}", "has braces that are no range"),
-        ("http://x.example/{9..1}", "has a range that ends before it begins"),
+        ("http://x.example/{a..}", "has braces that are not a range"),
+        ("http://x.example/{9..1}", "has a range that ends before it starts"),
         ("http://x.example/{0..9999}{0..9999}", "the limit is"),
         ("http://x.example/{0..99999999999}", "the limit is|more than"),
     ],
 )
-def test_a_pattern_that_is_none_is_refused(pattern: str, said: str) -> None:
+def test_an_invalid_pattern_is_rejected(pattern: str, said: str) -> None:
     with pytest.raises(LoadError, match=said):
         expand_pattern(pattern)
 

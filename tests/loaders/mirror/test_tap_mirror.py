@@ -1,4 +1,4 @@
-"""From one Skyhouse to another: pieces below the limit of the origin have each row once, also at borders and poles."""
+"""A mirror of another Skyhouse: pieces below the limit of the origin have each row once, also at borders and poles."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ tables:
 
 
 def make_rows() -> list[dict[str, Any]]:
-    """Rows on the borders of pieces, on both sides of 0h, at the poles, many in one place, and without a position."""
+    """Rows on the borders of pieces, on both sides of 0h, at the poles, many at one position, and without a position."""
     random = np.random.default_rng(11)
     ra, dec = random.uniform(0, 360, ROWS), np.degrees(np.arcsin(random.uniform(-1, 1, ROWS)))
     ra[:40], dec[:40] = np.tile([0.0, 360.0, 90.0, 180.0], 10), np.repeat([-90.0, -45.0, 0.0, 45.0, 90.0], 8)
@@ -116,7 +116,7 @@ def test_all_rows_come_in_pieces(
     recorder = run(mirror_engine, request_)
     assert recorder.lines == [f"loaded {ROWS:,} rows into {TABLE}"]
     assert read_rows(mirror_engine) == rows
-    assert "has 2,000 rows, which come 500 at a time at most" in recorder.messages[0]
+    assert "has 2,000 rows, of which at most 500 are fetched at a time" in recorder.messages[0]
 
 
 def test_an_address_may_end_with_a_slash(
@@ -141,7 +141,7 @@ def test_an_id_divides_the_rows(
     assert read_rows(mirror_engine) == rows
 
 
-def test_a_condition_and_columns_are_asked_for(
+def test_a_condition_and_columns_are_part_of_the_queries(
     request_: MirrorRequest, rows: list[dict[str, Any]], mirror_engine: EmbeddedEngine
 ) -> None:
     run(mirror_engine, request_.model_copy(update={"where": "mag < 14 OR mag IS NULL -- bright", "columns": ("name",)}))
@@ -150,7 +150,7 @@ def test_a_condition_and_columns_are_asked_for(
     assert found == [{name: row[name] for name in ("id", "ra", "dec", "name")} for row in wanted]
 
 
-def test_the_metadata_come_too(request_: MirrorRequest, mirror_engine: EmbeddedEngine) -> None:
+def test_metadata_are_mirrored_too(request_: MirrorRequest, mirror_engine: EmbeddedEngine) -> None:
     run(mirror_engine, request_)
     (entry,) = catalogue_log.read_catalogue(mirror_engine).find_tables("stars", True, "mirrored", True)
     table = entry.table
@@ -210,7 +210,7 @@ def test_files_get_their_metadata_from_a_service(
     assert magnitudes == [row["mag"] for row in rows[:50]]
 
 
-def test_the_rows_of_one_place_cannot_be_divided(request_: MirrorRequest, mirror_engine: EmbeddedEngine) -> None:
+def test_rows_at_one_position_cannot_be_divided(request_: MirrorRequest, mirror_engine: EmbeddedEngine) -> None:
     with pytest.raises(LoadError, match=r"rows are in one piece that cannot be divided .* with --by"):
         run(mirror_engine, request_.model_copy(update={"by": "size", "piece_rows": 50}))
 
@@ -218,10 +218,10 @@ def test_the_rows_of_one_place_cannot_be_divided(request_: MirrorRequest, mirror
 @pytest.mark.parametrize(
     ("changes", "said"),
     [
-        ({"origin_table": "origin.nothing"}, "refuses SELECT TOP 1 .* there is no table origin.nothing"),
-        ({"origin_table": "origin.stars; DROP"}, "is no name of a table"),
-        ({"by": "name"}, "--by: origin.stars has no column name of numbers"),
-        ({"by": "ratio", "piece_rows": 50}, "origin.stars cannot be divided by ratio, of which values are infinite"),
+        ({"origin_table": "origin.nothing"}, "rejects SELECT TOP 1 .* there is no table origin.nothing"),
+        ({"origin_table": "origin.stars; DROP"}, "is not the name of a table"),
+        ({"by": "name"}, "--by: origin.stars has no numeric column name"),
+        ({"by": "ratio", "piece_rows": 50}, "origin.stars cannot be divided by ratio, which has infinite"),
         ({"where": "brightness > 1"}, "--where: .*brightness"),
     ],
 )
@@ -232,7 +232,7 @@ def test_what_the_origin_does_not_have_is_an_error(
         run(mirror_engine, request_.model_copy(update=changes))  # type: ignore[arg-type]
 
 
-def test_an_address_that_is_no_service_is_an_error(
+def test_an_address_without_a_service_is_an_error(
     request_: MirrorRequest, service: Service, mirror_engine: EmbeddedEngine
 ) -> None:
     address = f"tap+http://127.0.0.1:{service.port}/nothing/"
@@ -240,7 +240,7 @@ def test_an_address_that_is_no_service_is_an_error(
         run(mirror_engine, request_.model_copy(update={"recipe": address}))
 
 
-def test_a_busy_origin_is_waited_for(
+def test_a_mirror_waits_for_a_busy_origin(
     request_: MirrorRequest, service: Service, rows: list[dict[str, Any]], mirror_engine: EmbeddedEngine
 ) -> None:
     with running_proxy(service.port, period=4) as proxy:
@@ -249,11 +249,11 @@ def test_a_busy_origin_is_waited_for(
     assert proxy.requests > 100
 
 
-def test_an_origin_that_cuts_results_in_silence_is_asked_for_smaller_pieces(
+def test_an_origin_that_truncates_results_silently_is_asked_for_smaller_pieces(
     request_: MirrorRequest, service: Service, rows: list[dict[str, Any]], mirror_engine: EmbeddedEngine
 ) -> None:
     with running_proxy(service.port, max_rows=300) as proxy:
         recorder = run(mirror_engine, request_.model_copy(update={"recipe": f"tap+{proxy.url}/tap"}))
     assert read_rows(mirror_engine) == rows
-    assert any("cuts results after 300 rows: smaller pieces are asked for" in line for line in recorder.messages)
+    assert any("truncates results after 300 rows: fetching smaller pieces" in line for line in recorder.messages)
     assert (proxy.most_jobs, proxy.jobs) == (1, 0)

@@ -1,4 +1,4 @@
-"""Origins that break off, are busy, change their files, or send wrong ones: the rows are right, or the error is clear."""
+"""Origins that interrupt answers, are busy, change files or send wrong files: the rows are right or the error is clear."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ SECOND = "GaiaSource_003112-005232.csv.gz"
 
 
 def list_files_recipe(url: str) -> str:
-    """The same files as a list, without sums."""
+    """A mirror of the same files as a list, without sums."""
     names = ["000000-003111", "003112-005232", "005233-006529", "006530-786431"]
     files = "\n".join(f"    - {url}/GaiaSource_{name}.csv.gz" for name in names)
     return RECIPE.replace("  checksums: {url}/_MD5SUM.txt\n  match: GaiaSource_*.csv.gz\n", "  files:\n" + files + "\n")
@@ -33,7 +33,7 @@ def without_sums(gaia: GaiaMirror) -> GaiaMirror:
 
 
 @pytest.mark.parametrize("errors", [["half"], ["half", "half", "half"], [503], [429, 503, "half"], [500, 408]])
-def test_what_passes_is_repeated(
+def test_requests_with_temporary_errors_are_repeated(
     gaia: GaiaMirror, gaia_rows: Files, mirror_engine: EmbeddedEngine, errors: list[Failure]
 ) -> None:
     gaia.server.fail_first(GaiaSource_003112=errors, _MD5SUM=errors)
@@ -41,7 +41,7 @@ def test_what_passes_is_repeated(
     assert read_rows(mirror_engine) == sort_rows(gaia_rows)
 
 
-def test_a_file_that_breaks_off_is_continued_at_its_byte(gaia: GaiaMirror, mirror_engine: EmbeddedEngine) -> None:
+def test_an_interrupted_file_is_continued_at_its_byte(gaia: GaiaMirror, mirror_engine: EmbeddedEngine) -> None:
     gaia.server.fail_first(GaiaSource_003112=["half", "half"])
     gaia.run(mirror_engine)
     size = (gaia.server.folder / SECOND).stat().st_size
@@ -49,10 +49,10 @@ def test_a_file_that_breaks_off_is_continued_at_its_byte(gaia: GaiaMirror, mirro
     assert asked == ["", f"bytes={size // 2}-", f"bytes={size // 2 + (size - size // 2) // 2}-"]
 
 
-def test_a_file_of_which_all_bytes_are_here_without_its_size_begins_again(
+def test_a_complete_file_of_unknown_size_is_fetched_again(
     gaia: GaiaMirror, gaia_rows: Files, mirror_engine: EmbeddedEngine
 ) -> None:
-    """As after a kill, when the origin sent it without its length."""
+    """As after a kill, if the origin sent the file without its length."""
     gaia.server.fail_first(GaiaSource_003112=[404])
     gaia.fail(mirror_engine)
     data = (gaia.server.folder / SECOND).read_bytes()
@@ -65,7 +65,7 @@ def test_a_file_of_which_all_bytes_are_here_without_its_size_begins_again(
     assert [asked for path, asked in gaia.server.requests if path == SECOND] == ["", f"bytes={len(data)}-", ""]
 
 
-def test_more_breaks_than_attempts_end_nothing_as_long_as_bytes_come(
+def test_interruptions_do_not_end_a_mirror_as_long_as_bytes_arrive(
     gaia: GaiaMirror, gaia_rows: Files, mirror_engine: EmbeddedEngine
 ) -> None:
     gaia.server.fail_first(GaiaSource_003112=["half"] * 9)
@@ -73,7 +73,7 @@ def test_more_breaks_than_attempts_end_nothing_as_long_as_bytes_come(
     assert read_rows(mirror_engine) == sort_rows(gaia_rows)
 
 
-def test_an_origin_that_stays_busy_ends_the_mirror_which_goes_on_later(
+def test_an_origin_that_stays_busy_ends_the_mirror_which_can_continue_later(
     gaia: GaiaMirror, gaia_rows: Files, mirror_engine: EmbeddedEngine
 ) -> None:
     gaia.server.fail_first(GaiaSource_003112=[503] * 5)
@@ -82,7 +82,7 @@ def test_an_origin_that_stays_busy_ends_the_mirror_which_goes_on_later(
     assert read_rows(mirror_engine) == sort_rows(gaia_rows)
 
 
-def test_a_file_that_changes_while_it_is_fetched_begins_again(
+def test_a_file_that_changes_while_it_is_fetched_is_fetched_again(
     gaia: GaiaMirror, gaia_rows: Files, mirror_engine: EmbeddedEngine
 ) -> None:
     gaia_rows[1] = gaia_rows[1][::-1][:60]
@@ -97,7 +97,7 @@ def test_a_file_that_changes_while_it_is_fetched_begins_again(
     assert read_rows(mirror_engine) == sort_rows(gaia_rows)
 
 
-def test_a_file_that_changes_when_half_of_it_is_loaded_begins_again(
+def test_a_file_that_changes_when_half_of_it_is_loaded_is_loaded_again(
     gaia: GaiaMirror, gaia_rows: Files, mirror_engine: EmbeddedEngine
 ) -> None:
     mirror = without_sums(gaia)
@@ -144,11 +144,11 @@ def test_a_corrupt_file_without_a_sum_is_fetched_twice_and_named(
     data = (gaia.server.folder / SECOND).read_bytes()
     (gaia.server.folder / SECOND).write_bytes(data[: len(data) // 2])
     error = without_sums(gaia).fail(mirror_engine)
-    assert error.startswith(f"{gaia.server.url}/{SECOND} cannot be read, also when it is fetched again")
+    assert error.startswith(f"{gaia.server.url}/{SECOND} cannot be read, even when it is fetched again")
     assert gaia.server.counts[SECOND] == 2
 
 
-def test_a_corrupt_file_that_the_origin_mends_is_loaded(
+def test_a_corrupt_file_that_the_origin_repairs_is_loaded(
     gaia: GaiaMirror, gaia_rows: Files, mirror_engine: EmbeddedEngine
 ) -> None:
     right = (gaia.server.folder / SECOND).read_bytes()
@@ -170,7 +170,7 @@ def test_a_file_with_other_columns_is_named(gaia: GaiaMirror, mirror_engine: Emb
     write_sums(gaia.server.folder)
     error = gaia.fail(mirror_engine)
     assert error.startswith(f"{gaia.server.url}/{SECOND}")
-    assert "has no column parallax: leave it out by --columns, or give the names that the files have" in error
+    assert "has no column parallax: leave it out with --columns, or give the names that the files have" in error
 
 
 @pytest.mark.parametrize(
@@ -180,7 +180,7 @@ def test_a_file_with_other_columns_is_named(gaia: GaiaMirror, mirror_engine: Emb
         ("no sum", "_MD5SUM.txt:1: 'no sum' has no MD5 or SHA sum and the name of a file"),
     ],
 )
-def test_a_list_of_sums_that_leads_elsewhere_is_refused(
+def test_a_list_of_sums_on_another_server_is_rejected(
     gaia: GaiaMirror, mirror_engine: EmbeddedEngine, line: str, said: str
 ) -> None:
     name = line if line == "no sum" else f"{'0' * 32}  {line}"
@@ -209,20 +209,22 @@ def test_columns_that_only_later_files_have_are_reported_once(
 
 def test_a_missing_list_is_an_error_that_names_it(gaia: GaiaMirror, mirror_engine: EmbeddedEngine) -> None:
     (gaia.server.folder / "_MD5SUM.txt").unlink()
-    assert gaia.fail(mirror_engine) == f"{gaia.server.url}/_MD5SUM.txt is not there: the server answers 404 Not Found"
+    assert gaia.fail(mirror_engine) == f"{gaia.server.url}/_MD5SUM.txt does not exist: the server answers 404 Not Found"
 
 
-def test_a_file_without_a_sum_in_the_list_is_refused(gaia: GaiaMirror, mirror_engine: EmbeddedEngine) -> None:
+def test_a_file_without_a_sum_in_the_list_is_rejected(gaia: GaiaMirror, mirror_engine: EmbeddedEngine) -> None:
     recipe = list_files_recipe(gaia.server.url).replace("  form:", "  checksums: {url}/_MD5SUM.txt\n  form:")
     lines = (gaia.server.folder / "_MD5SUM.txt").read_text().splitlines(keepends=True)
     (gaia.server.folder / "_MD5SUM.txt").write_text("".join(lines[1:]))
     error = GaiaMirror(gaia.server, gaia.folder, recipe).fail(mirror_engine)
-    assert error.endswith("has no sum of GaiaSource_000000-003111.csv.gz: correct files or checksums in the recipe")
+    assert error.endswith(
+        "has no checksum of GaiaSource_000000-003111.csv.gz: correct files or checksums in the recipe"
+    )
 
 
-def test_a_file_larger_than_the_room_is_refused_before_it_is_fetched(tmp_path: Path) -> None:
+def test_a_file_larger_than_the_free_space_is_rejected_before_it_is_fetched(tmp_path: Path) -> None:
     room = os.statvfs(tmp_path)
-    with pytest.raises(LoadError, match=r"no space left for big\.gz .* MB are free: make room"):
+    with pytest.raises(LoadError, match=r"no space left for big\.gz .* MB are free: free space"):
         require_room(tmp_path, "big.gz", room.f_bavail * room.f_frsize)
 
 
@@ -232,7 +234,7 @@ def test_nothing_is_visible_before_the_end(gaia: GaiaMirror, mirror_engine: Embe
     assert mirror_engine.fetch_table(f"EXISTS TABLE {TABLE}").column(0).to_pylist() == [0]
 
 
-def test_a_token_for_null_counts_in_the_files_behind_the_one_that_shows_it(
+def test_a_token_for_null_applies_to_all_files_after_the_first_that_has_it(
     tmp_path: Path, mirror_engine: EmbeddedEngine
 ) -> None:
     (tmp_path / "origin").mkdir()

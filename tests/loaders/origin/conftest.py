@@ -1,4 +1,4 @@
-"""A server that stands for an origin, and a client that waits for nobody."""
+"""A server that acts as an origin, and a client that does not wait."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def client() -> OriginClient:
 
 @pytest.fixture
 def describe(origin: Origin, client: OriginClient) -> Callable[..., str]:
-    """The schema file of a table of the origin."""
+    """Return the schema file of a table of the origin."""
 
     def print_table(table: str, *names: str) -> str:
         return describe_origin(read_origin_table(client, origin.tap, table), *names).text
@@ -38,7 +38,7 @@ def describe(origin: Origin, client: OriginClient) -> Callable[..., str]:
 
 @pytest.fixture
 def schema(describe: Callable[..., str]) -> Callable[..., Schema]:
-    """The schema that the file of a table of the origin describes."""
+    """Return the schema in the schema file of a table of the origin."""
 
     def read(table: str, *names: str) -> Schema:
         return read_schema(describe(table, *names), "described")[0]

@@ -1,4 +1,4 @@
-"""Documents of VOSI tables as the programs of other data centres write them; tables and texts are invented."""
+"""Documents of VOSI tables as the software of other data centres writes them; tables and texts are invented."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ _NAMESPACES = (
     'xmlns:vs="http://www.ivoa.net/xml/VODataService/v1.1" xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance"'
 )
 
-#: VOLLT's library: TAP types with a size, ``primary`` for principal columns, no types that it does not know
+#: The VOLLT library: TAP types with a size, ``primary`` for principal columns, no unknown types
 VOLLT = f"""<?xml version="1.0" encoding="UTF-8"?>
 <vosi:tableset {_NAMESPACES}>
   <schema>
@@ -66,7 +66,7 @@ CADC = f"""<?xml version="1.0" encoding="UTF-8"?>
  extendedType="interval">double</dataType></column>
 </table></schema></vosi:tableset>"""
 
-#: ESA's Gaia archive: its own attributes beside those of VODataService, ``primary`` for principal columns
+#: ESA's Gaia archive: attributes in addition to VODataService, ``primary`` for principal columns
 GAIA = f"""<?xml version="1.0" encoding="UTF-8"?>
 <vod:tableset {_NAMESPACES} xmlns:esatapplus="http://esa.int/xml/EsaTapPlus" xsi:type="vod:TableSet">
 <schema esatapplus:public="true"><name>gaiadr3</name><description>Third release</description>

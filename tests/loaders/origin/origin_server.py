@@ -1,4 +1,4 @@
-"""An HTTP server of this machine that answers as a test says."""
+"""A local HTTP server with the answers of a test."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tests.servers.server_thread import run_server
 
 @dataclass
 class Reply:
-    """``body``: bytes, or pieces that are sent without a length until the client goes."""
+    """``body``: bytes, or pieces that are sent without a length until the client disconnects."""
 
     body: bytes | Iterable[bytes] = b""
     status: int = 200
@@ -27,7 +27,7 @@ Answer = Reply | Callable[[dict[str, str]], Reply]
 
 
 class Origin:
-    """``answers``: by path; a list is used up but for its last reply. ``requests``: what was asked, in order."""
+    """``answers``: by path; the last reply of a list is repeated. ``requests``: the requests, in order."""
 
     def __init__(self, url: str) -> None:
         self.url = url
@@ -81,7 +81,7 @@ def origin_server() -> Iterator[Origin]:
 
 
 def votable(rows: list[dict[str, Any]], *columns: str) -> Reply:
-    """The answer to a query: texts, as a service of TAP 1.0 gives them."""
+    """Return the answer to a query: texts, as from a service of TAP 1.0."""
     names = columns or tuple(dict.fromkeys(name for row in rows for name in row))
     fields = "".join(f'<FIELD name="{name}" datatype="char" arraysize="*"/>' for name in names)
     cells = "".join(
@@ -94,7 +94,7 @@ def votable(rows: list[dict[str, Any]], *columns: str) -> Reply:
 
 
 class TapSchema:
-    """Answers the queries to TAP_SCHEMA from rows, by what follows WHERE: a name in quotes that the row has."""
+    """Answers queries to TAP_SCHEMA from rows, by the name in quotes after WHERE, which the row must have."""
 
     def __init__(self, **tables: list[dict[str, Any]]) -> None:
         self._tables = tables

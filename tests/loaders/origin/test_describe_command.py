@@ -1,4 +1,4 @@
-"""``skyhouse describe`` with addresses of TAP services, and what takes its output."""
+"""``skyhouse describe`` with addresses of TAP services, and commands that use its output."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def test_another_name_and_a_column_that_is_left_out(origin: Origin, tmp_path: Pa
     assert "warning: image is left out because it cannot be loaded: its datatype 'BLOB' is not valid in VOTable" in err
 
 
-def test_faults_are_said(origin: Origin, tmp_path: Path) -> None:
+def test_errors_are_reported(origin: Origin, tmp_path: Path) -> None:
     code, out, err = skyhouse(tmp_path, "describe", origin.url, "--table", "a.b")
     assert (code, out) == (1, "")
     assert f"It does not answer as a TAP service either: write tap+{origin.url} if it is one" in err
@@ -72,11 +72,11 @@ def test_capabilities_or_tables_make_a_tap_service(origin: Origin, client: Origi
 
 
 @pytest.mark.parametrize("text", ["hats://host/x", "s3://bucket/x", "stars.csv", "/data/hats"])
-def test_what_is_no_address_of_a_tap_service(client: OriginClient, text: str) -> None:
+def test_addresses_that_are_not_tap_services(client: OriginClient, text: str) -> None:
     assert find_tap_service(client, text) == ""
 
 
 @pytest.mark.parametrize("text", ["tap+ftp://host/tap", "tap+https://me:secret@host/tap", "tap+https://host/tap?x=1"])
-def test_addresses_that_are_refused(client: OriginClient, text: str) -> None:
+def test_addresses_that_are_rejected(client: OriginClient, text: str) -> None:
     with pytest.raises(OriginError):
         find_tap_service(client, text)

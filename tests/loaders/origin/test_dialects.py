@@ -1,4 +1,4 @@
-"""Documents of VOSI tables in the dialects of their makers, as schema files."""
+"""Documents of VOSI tables in the dialects of several data centres, as schema files."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def vollt(origin: Origin) -> None:
 
 
 @pytest.mark.usefixtures("vollt")
-def test_types_of_tap_become_those_of_votable(schema: Read) -> None:
+def test_types_of_tap_become_types_of_votable(schema: Read) -> None:
     assert types(schema("hip.main").tables[0]) == {
         "id": ("long", "", ""),
         "RAICRS": ("double", "", ""),
@@ -58,11 +58,11 @@ def test_keys_become_constraints(schema: Read) -> None:
 
 
 @pytest.mark.usefixtures("vollt")
-def test_comments_stand_above_what_is_doubtful(describe: Callable[..., str]) -> None:
+def test_comments_are_above_doubtful_lines(describe: Callable[..., str]) -> None:
     lines = describe("hip.main").splitlines()
-    place = lines.index("  - name: B-V")
-    assert lines[place - 1].startswith("  # 'PHOT_MAG_B' is a UCD1 of before 2005")
-    assert lines[place - 2] == "  # 'mag(AB)' is not a VOUnit: write one, such as km.s**-1"
+    number = lines.index("  - name: B-V")
+    assert lines[number - 1].startswith("  # 'PHOT_MAG_B' is a UCD1 from before 2005")
+    assert lines[number - 2] == "  # 'mag(AB)' is not a VOUnit: write one, such as km.s**-1"
     at = lines.index("  columns:")
     assert lines[at - 1] == "  # left out: image: its datatype 'BLOB' is not valid in VOTable"
     assert "# the foreign key to other.images is left out: its column image is not among the columns" in "\n".join(
@@ -71,7 +71,7 @@ def test_comments_stand_above_what_is_doubtful(describe: Callable[..., str]) -> 
 
 
 @pytest.mark.usefixtures("vollt")
-def test_further_indexes_of_the_origin_are_a_comment(describe: Callable[..., str]) -> None:
+def test_other_indexes_of_the_origin_are_a_comment(describe: Callable[..., str]) -> None:
     text = describe("hip.main")
     lines = [line.strip() for line in text.splitlines()]
     at = lines.index("skyhouse:layout:")

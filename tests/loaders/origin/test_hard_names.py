@@ -1,4 +1,4 @@
-"""Names and values of an origin that a schema file cannot have as they are."""
+"""Names and values of an origin that a schema file cannot contain unchanged."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def column(name: str, more: str = "<dataType>int</dataType>") -> str:
     return f"<name>{name}</name>{more}"
 
 
-def test_columns_that_differ_by_case_alone_are_told_apart(
+def test_columns_that_differ_only_in_case_are_distinguished(
     origin: Origin, schema: Read, describe: Callable[..., str]
 ) -> None:
     origin.publish(document(column("g"), column("G"), column("G_2"), column("_part"), column("__a")))
@@ -63,7 +63,7 @@ def test_a_comment_is_one_line() -> None:
     assert text == "a:\n# x y: 2 [0m\n- b: 1\n"
 
 
-def test_a_table_of_nothing_that_can_be_stored(origin: Origin, describe: Callable[..., str]) -> None:
+def test_a_table_without_columns_that_can_be_stored(origin: Origin, describe: Callable[..., str]) -> None:
     origin.publish(document(column("c", "<dataType>BLOB</dataType>")))
     with pytest.raises(LoadError, match=r"no column of s\.t can be stored: c: its datatype 'BLOB'"):
         describe("s.t")
@@ -74,7 +74,7 @@ def test_a_column_without_a_datatype_is_left_out(origin: Origin, describe: Calla
     assert "# left out: b: it has no datatype" in describe("s.t")
 
 
-def test_an_arraysize_that_no_column_has_leaves_it_out(origin: Origin, describe: Callable[..., str]) -> None:
+def test_a_column_with_an_invalid_arraysize_is_left_out(origin: Origin, describe: Callable[..., str]) -> None:
     wrong = '<dataType arraysize="0x3">double</dataType>'
     origin.publish(document(column("a"), column("c", wrong), column("d", '<dataType arraysize="-1">double</dataType>')))
     text = describe("s.t")
@@ -82,7 +82,9 @@ def test_an_arraysize_that_no_column_has_leaves_it_out(origin: Origin, describe:
     assert read_schema(text, "described")[0].tables[0].columns[1].type.arraysize == ""
 
 
-def test_a_text_without_arraysize_has_any_length(origin: Origin, schema: Read, describe: Callable[..., str]) -> None:
+def test_a_text_without_arraysize_may_have_any_length(
+    origin: Origin, schema: Read, describe: Callable[..., str]
+) -> None:
     origin.publish(
         '<tableset xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance">'
         + document(column("a", '<dataType xsi:type="vs:VOTableType">char</dataType>')).removeprefix("<tableset>")
@@ -91,7 +93,7 @@ def test_a_text_without_arraysize_has_any_length(origin: Origin, schema: Read, d
     assert "# the origin has no arraysize, which means one character in VOTable" in describe("s.t")
 
 
-def test_the_file_is_one_for_schema_files(origin: Origin, describe: Callable[..., str], tmp_path: Path) -> None:
+def test_the_file_is_a_valid_schema_file(origin: Origin, describe: Callable[..., str], tmp_path: Path) -> None:
     origin.publish(document(column("select"), column("a b"), column("x.y")))
     (tmp_path / "s.yaml").write_text(describe("s.t"))
     assert [c.name for c in read_schema(tmp_path / "s.yaml")[0].tables[0].columns] == ["select", "a b", "x.y"]

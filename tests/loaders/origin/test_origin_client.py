@@ -1,4 +1,4 @@
-"""Requests to an origin that is busy, breaks off, leads elsewhere or never ends."""
+"""Requests to an origin that is busy, interrupts answers, redirects or never ends."""
 
 from __future__ import annotations
 
@@ -19,42 +19,42 @@ def body(answer: OriginAnswer) -> bytes:
 
 
 @pytest.mark.parametrize("status", [429, 503])
-def test_a_busy_origin_is_asked_again_when_it_wishes(origin: Origin, status: int) -> None:
+def test_a_busy_origin_is_asked_again_after_the_requested_time(origin: Origin, status: int) -> None:
     said: list[str] = []
     client = OriginClient(Patience(attempts=2, pause_seconds=100), said.append)
     origin.answers["/x"] = [Reply(b"", status, {"Retry-After": "1"}), Reply(b"rows")]
     began = time.monotonic()
     assert client.get(f"{origin.url}/x", body) == b"rows"
     assert 1 <= time.monotonic() - began < 20
-    assert said[0].endswith("asking again in 1 s")
+    assert said[0].endswith("trying again in 1 s")
 
 
-def test_an_origin_that_asks_for_an_hour_is_left_alone(origin: Origin, client: OriginClient) -> None:
+def test_the_client_does_not_wait_an_hour_for_an_origin(origin: Origin, client: OriginClient) -> None:
     origin.answers["/x"] = Reply(b"", 503, {"Retry-After": "3600"})
-    with pytest.raises(OriginUnavailable, match="503 Service Unavailable; it asks to come back in 3,600 seconds"):
+    with pytest.raises(OriginUnavailable, match="503 Service Unavailable; it asks for a pause of 3,600 seconds"):
         client.get(f"{origin.url}/x", body)
     assert len(origin.requests) == 1
 
 
-def test_a_date_to_come_back_that_has_passed_is_now(origin: Origin, client: OriginClient) -> None:
+def test_a_retry_date_in_the_past_means_now(origin: Origin, client: OriginClient) -> None:
     late = Reply(b"", 503, {"Retry-After": "Fri, 31 Dec 1999 23:59:59 GMT"})
     origin.answers["/x"] = [late, Reply(b"rows")]
     assert client.get(f"{origin.url}/x", body) == b"rows"
 
 
-def test_a_body_that_breaks_off_is_read_again(origin: Origin, client: OriginClient) -> None:
+def test_an_interrupted_body_is_read_again(origin: Origin, client: OriginClient) -> None:
     origin.answers["/x"] = [Reply(b"ro", headers={"Content-Length": "4"}), Reply(b"rows")]
     assert client.get(f"{origin.url}/x", body) == b"rows"
 
 
-def test_what_broke_off_is_said_without_the_words_of_the_library(origin: Origin, client: OriginClient) -> None:
+def test_interruptions_are_reported_without_the_words_of_the_library(origin: Origin, client: OriginClient) -> None:
     origin.answers["/x"] = Reply(b"ro", headers={"Content-Length": "4"})
     with pytest.raises(OriginUnavailable) as raised:
         client.get(f"{origin.url}/x", body)
-    assert str(raised.value) == f"{origin.url}/x broke off after 2 bytes"
+    assert str(raised.value) == f"{origin.url}/x was interrupted after 2 bytes"
 
 
-def test_attempts_have_an_end(origin: Origin, client: OriginClient) -> None:
+def test_the_number_of_attempts_is_limited(origin: Origin, client: OriginClient) -> None:
     origin.answers["/x"] = Reply(b"", 502)
     with pytest.raises(OriginUnavailable, match="/x answers 502 Bad Gateway"):
         client.get(f"{origin.url}/x", body)
@@ -66,8 +66,8 @@ def test_a_server_that_is_down(client: OriginClient) -> None:
         client.get(f"http://127.0.0.1:{port}/x", body)
 
 
-def test_what_is_missing_is_asked_for_once(origin: Origin, client: OriginClient) -> None:
-    with pytest.raises(OriginMissing, match="/x is not there: the server answers 404 Not Found"):
+def test_a_missing_file_is_requested_once(origin: Origin, client: OriginClient) -> None:
+    with pytest.raises(OriginMissing, match="/x does not exist: the server answers 404 Not Found"):
         client.get(f"{origin.url}/x", body)
     assert len(origin.requests) == 1
 
@@ -95,8 +95,8 @@ def test_a_form_is_sent_again_where_the_service_has_moved(origin: Origin, client
 @pytest.mark.parametrize(
     ("location", "reason"),
     [
-        ("file:///etc/passwd", "'file:///etc/passwd' is no address of an origin"),
-        ("http://user:secret@127.0.0.1/x", "no user or password"),
+        ("file:///etc/passwd", "'file:///etc/passwd' is not the address of an origin"),
+        ("http://user:secret@127.0.0.1/x", "must not contain a user or password"),
         ("/x", "redirects more than"),
     ],
 )
@@ -115,6 +115,6 @@ def test_a_part_of_a_file(origin: Origin, client: OriginClient) -> None:
 @pytest.mark.parametrize(
     "address", ["ftp://host/x", "https:///x", "http://[::1/x", "http://h:port/", "https://u@h/x", "/x"]
 )
-def test_addresses_that_are_none(address: str) -> None:
+def test_invalid_addresses(address: str) -> None:
     with pytest.raises(OriginError):
         check_address(address)

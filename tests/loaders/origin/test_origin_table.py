@@ -69,24 +69,24 @@ def test_keys_of_tap_schema(old: Origin, schema: Read) -> None:
 
 @pytest.mark.usefixtures("old")
 @pytest.mark.parametrize(("wanted", "column"), [("viz.stars", "x"), ("viz.Stars", "y"), ("stars", "x")])
-def test_the_same_case_goes_first(schema: Read, wanted: str, column: str) -> None:
+def test_a_name_in_the_same_case_is_preferred(schema: Read, wanted: str, column: str) -> None:
     assert schema(wanted).tables[0].columns[0].name == column
 
 
 def test_a_name_in_neither_case_is_ambiguous(old: Origin, schema: Read) -> None:
-    with pytest.raises(OriginError, match=r"viz\.STARS may be several tables: viz\.Stars, viz\.stars"):
+    with pytest.raises(OriginError, match=r"viz\.STARS may be one of several tables: viz\.Stars, viz\.stars"):
         schema("viz.STARS")
 
 
-def test_two_tables_that_differ_by_case_in_one_document(origin: Origin, schema: Read) -> None:
+def test_two_tables_that_differ_only_in_case_in_one_document(origin: Origin, schema: Read) -> None:
     twin = dialects.CADC.replace("caom.Plane", "caom.PLANE").partition("<schema>")[2].partition("</vosi")[0]
     origin.publish(dialects.CADC.replace("</vosi", f"<schema>{twin}</vosi"))
     assert schema("caom.PLANE").tables[0].name == "PLANE"
-    with pytest.raises(OriginError, match=r"caom\.plane may be several tables: caom\.Plane, caom\.PLANE"):
+    with pytest.raises(OriginError, match=r"caom\.plane may be one of several tables: caom\.Plane, caom\.PLANE"):
         schema("caom.plane")
 
 
-def test_both_sources_complete_each_other(origin: Origin, schema: Read) -> None:
+def test_both_sources_complement_each_other(origin: Origin, schema: Read) -> None:
     origin.publish(dialects.CADC, "/tap/tables/caom.Plane")
     about = {"table_name": "caom.Plane", "datatype": "char", "arraysize": "*"}
     rows = [
@@ -109,41 +109,41 @@ def test_a_list_without_columns_is_completed_by_tap_schema(old: Origin, schema: 
     assert schema("viz.stars").tables[0].columns[0].name == "x"
 
 
-def test_a_table_that_is_missing_has_near_names(origin: Origin, schema: Read) -> None:
+def test_similar_names_are_suggested_for_a_missing_table(origin: Origin, schema: Read) -> None:
     origin.publish(dialects.GAIA)
     with pytest.raises(OriginMissing, match=r"has no table gaiadr3\.gaia_sorce: did you mean gaiadr3\.gaia_source\?"):
         schema("gaiadr3.gaia_sorce")
 
 
-def test_near_names_come_from_tap_schema_too(old: Origin, schema: Read) -> None:
+def test_similar_names_come_from_tap_schema_too(old: Origin, schema: Read) -> None:
     with pytest.raises(OriginMissing, match=r"has no table viz\.starz: did you mean viz\.[Ss]tars"):
         schema("viz.starz")
 
 
 def test_an_address_that_describes_nothing(origin: Origin, schema: Read) -> None:
-    with pytest.raises(OriginError, match=r"describes no tables: .*404 Not Found.* Is it the address of a TAP"):
+    with pytest.raises(OriginError, match=r"describes no tables: .*404 Not Found.* Is this the address of a TAP"):
         schema("a.b")
 
 
-def test_a_refusal_says_what_the_origin_says(origin: Origin, schema: Read) -> None:
+def test_an_error_of_the_origin_is_reported_in_its_words(origin: Origin, schema: Read) -> None:
     origin.answers["/tap/sync"] = Reply(
         b'<VOTABLE><RESOURCE type="results"><INFO name="QUERY_STATUS" value="ERROR">no such\ntable</INFO></RESOURCE></VOTABLE>'
     )
-    with pytest.raises(OriginError, match="refuses the query: no such table"):
+    with pytest.raises(OriginError, match="rejects the query: no such table"):
         schema("a.b")
 
 
-def test_an_answer_that_is_cut_off_is_not_taken_for_all(origin: Origin, schema: Read) -> None:
+def test_a_truncated_answer_is_not_taken_as_complete(origin: Origin, schema: Read) -> None:
     cut = votable([{"schema_name": "a", "table_name": "a.b"}]).body
     assert isinstance(cut, bytes)
     origin.answers["/tap/sync"] = Reply(
         cut.replace(b"</TABLE>", b'</TABLE><INFO name="QUERY_STATUS" value="OVERFLOW"/>')
     )
-    with pytest.raises(OriginError, match="cuts the answer off"):
+    with pytest.raises(OriginError, match="truncates the answer"):
         schema("a.b")
 
 
-def test_a_table_before_the_break_of_a_document_is_whole(origin: Origin, schema: Read) -> None:
+def test_a_table_before_the_error_in_a_document_is_complete(origin: Origin, schema: Read) -> None:
     origin.publish(dialects.GAIA.partition("</table>")[0] + "</table><table><na")
     assert len(schema("gaiadr3.gaia_source").tables[0].columns) == 7
     with pytest.raises(OriginError, match="line 18: the definition is not well-formed XML"):
