@@ -378,7 +378,7 @@ def test_files_that_change_are_an_error_until_they_are_read_again(
             {"hats_col_healpix": "coarse", "hats_col_healpix_order": "0"},
             r"positions are not in the partition's pixel",
         ),
-        (0.01, {}, r"the index _healpix_29 of \d+ of the first \d+ rows is not that of ra, dec"),
+        (0.01, {}, r"the index _healpix_29 of \d+ of the first \d+ rows does not belong to ra, dec"),
     ],
 )
 def test_positions_that_are_elsewhere(

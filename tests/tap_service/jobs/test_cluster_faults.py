@@ -195,7 +195,7 @@ def test_redis_started_anew_in_mid_job(cluster: Cluster, eventually: Eventually)
         assert create_job(service.tap, SHORT, PHASE="RUN").wait_for_end() == "COMPLETED"
 
 
-def test_a_worker_begins_anew_when_celery_gives_up(cluster: Cluster, tmp_path: Path) -> None:
+def test_a_worker_restarts_when_celery_gives_up(cluster: Cluster, tmp_path: Path) -> None:
     environment = make_environment(tmp_path / "data", **cluster.settings)
     command = [sys.executable, "-W", "ignore", "-c", GIVING_UP, str(tmp_path / "has given up")]
     worker = subprocess.Popen(command, env=environment, stderr=subprocess.PIPE, text=True)
@@ -203,7 +203,7 @@ def test_a_worker_begins_anew_when_celery_gives_up(cluster: Cluster, tmp_path: P
         assert create_job(service.tap, SHORT, PHASE="RUN").wait_for_end() == "COMPLETED"
     worker.terminate()
     _, said = worker.communicate(timeout=60)
-    assert (worker.returncode, said.splitlines()[0]) == (0, "the worker begins anew after an error of Celery")
+    assert (worker.returncode, said.splitlines()[0]) == (0, "restarting the worker after a Celery error")
 
 
 def test_redis_away_when_a_task_is_acknowledged(cluster: Cluster, eventually: Eventually) -> None:

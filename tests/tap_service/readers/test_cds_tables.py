@@ -166,7 +166,7 @@ def test_marks_before_an_explanation_are_read(text: str, expected: tuple[str, tu
 
 
 def test_the_readme_itself_is_refused_with_the_files_to_load(folder: Path) -> None:
-    with pytest.raises(ReadError, match=r"load the files table1\.dat, table2\.dat, psc_\*\.dat that lie beside it"):
+    with pytest.raises(ReadError, match=r"load the files table1\.dat, table2\.dat, psc_\*\.dat next to it"):
         open_source(folder / "ReadMe")
 
 
@@ -175,7 +175,7 @@ def test_a_file_without_a_description_is_refused(folder: Path) -> None:
     with pytest.raises(ReadError, match=r"does not describe other\.dat; it describes table1\.dat, table2\.dat"):
         open_source(folder / "other.dat", ReadOptions(format="CDS"))
     (folder / "ReadMe").unlink()
-    with pytest.raises(ReadError, match="there is no ReadMe beside it"):
+    with pytest.raises(ReadError, match="there is no ReadMe next to it"):
         open_source(folder / "other.dat", ReadOptions(format="CDS"))
 
 
@@ -215,7 +215,7 @@ def test_rows_that_contradict_the_readme_are_bad(tmp_path: Path) -> None:
     assert good == [{"A": 1, "B": 2.5, "C": "abc"}, {"A": 6, "B": 6.5, "C": None}]
     assert list_reasons(rejects) == [
         (2, "has text beyond byte 12, where the lines end according to the ReadMe"),
-        (3, "has only 3 bytes; the column B begins at byte 6 according to the ReadMe"),
+        (3, "has only 3 bytes; the column B starts at byte 6 according to the ReadMe"),
         (4, "has a number in A that goes on in byte 4, which the ReadMe leaves out"),
         (5, "does not fit the type SMALLINT"),
     ]

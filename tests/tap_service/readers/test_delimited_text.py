@@ -289,7 +289,7 @@ def test_a_broken_line_in_another_encoding_costs_one_row(tmp_path: Path) -> None
     ],
 )
 def test_a_quotation_mark_that_is_not_closed_is_named(tmp_path: Path, text: str, line: int) -> None:
-    with pytest.raises(ReadError, match=f"t.csv, line {line}: the quotation mark that begins a field is not closed"):
+    with pytest.raises(ReadError, match=f"t.csv, line {line}: the quotation mark that starts a field is not closed"):
         read_rows(write(tmp_path, text))
 
 

@@ -121,7 +121,7 @@ def test_what_follows_the_last_hdu_is_ignored(tmp_path: Path) -> None:
 def test_a_file_of_another_format_is_named(tmp_path: Path) -> None:
     path = tmp_path / "t.fits"
     path.write_text("id,v\n1,2\n")
-    with pytest.raises(ReadError, match=r"is not a FITS file: it does not begin with SIMPLE. Say .* with --format"):
+    with pytest.raises(ReadError, match=r"is not a FITS file: it does not start with SIMPLE. Give .* with --format"):
         open_source(path)
 
 
@@ -163,7 +163,7 @@ def test_a_broken_hdu_behind_the_table_is_told(tmp_path: Path) -> None:
     table = write_table([{"TTYPE": "n", "TFORM": "J"}], b"\0\0\0\5")
     path = write_file(tmp_path / "t.fits", table, table[:1000])
     assert open_source(path).notes == (
-        f"HDU 1 (1 rows) is read; the tables behind it are not all listed: {path} ends inside a header",
+        f"HDU 1 (1 rows) is read; the tables after it are not all listed: {path} ends inside a header",
     )
     assert read_rows(path) == ([(5,)], [])
     with pytest.raises(ReadError, match="ends inside a header"):
@@ -175,7 +175,7 @@ def test_of_a_compressed_file_a_part_is_searched(tmp_path: Path, monkeypatch: py
     path = write(tmp_path / "t.fits.gz", build_table(5), build_table(6, "SECOND"), build_table(7, "THIRD"))
     assert open_source(path).notes == (
         "HDU 1 (1 rows) is read; --hdu reads another table: 2 SECOND (1 rows)",
-        "HDU 1 (1 rows) is read; the tables behind it are not all listed: of a compressed file, 0 MiB are searched",
+        "HDU 1 (1 rows) is read; the tables after it are not all listed: only 0 MiB of a compressed file are searched",
     )
     assert read_rows(path, ReadOptions(hdu="3")) == ([(7,)], [])
 

@@ -152,7 +152,7 @@ def test_a_row_that_ends_before_a_number_is_bad(tmp_path: Path) -> None:
     path = write(tmp_path, "|  a|  b|\n|int|int|\n|   |   |\n|nul|nul|\n   1   2 \n   3\n")
     rows, rejects = read_rows(path)
     assert rows == [{"a": 1, "b": 2}]
-    assert list_reasons(rejects) == [(6, "has only 4 bytes; the column b begins at byte 6 according to the header")]
+    assert list_reasons(rejects) == [(6, "has only 4 bytes; the column b starts at byte 6 according to the header")]
 
 
 def test_a_value_of_another_type_is_bad_in_its_line(tmp_path: Path) -> None:
@@ -175,11 +175,11 @@ def test_equal_names_get_numbers(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("header", "message"),
     [
-        ("|  a|  b|\n| int| in|\n", "the | of line 2 do not stand below those of the names"),
-        ("|  a|  b|\n|int|int\n", "line 2 begins with | but does not end with it"),
+        ("|  a|  b|\n| int| in|\n", "the | of line 2 are not below the | of the names"),
+        ("|  a|  b|\n|int|int\n", "line 2 starts with | but does not end with it"),
         ("|  a|  b|\n|int|url|\n", "the column b has the type 'url'"),
         ("|  a|\n|int|\n|   |\n|   |\n|   |\n", "line 5 is a fifth line with |"),
-        ("\\ nothing\n 1 2\n", "has no line that begins and ends with |"),
+        ("\\ nothing\n 1 2\n", "has no line that starts and ends with |"),
     ],
 )
 def test_a_header_that_contradicts_itself_is_refused(header: str, message: str, tmp_path: Path) -> None:

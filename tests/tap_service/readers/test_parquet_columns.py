@@ -146,7 +146,7 @@ def test_an_index_that_is_a_range_with_a_name_is_noted(tmp_path: Path, name: str
     pandas = {b"pandas": json.dumps({"index_columns": [index]}).encode()}
     table = pa.table({"ra": [1.5, 2.5, 3.5]}).replace_schema_metadata(pandas)
     source = ParquetSource(write_parquet(tmp_path / "t.parquet", table))
-    note = "pandas' index star is not in the file, which has its range alone: reset_index() makes it a column"
+    note = "pandas' index star is not in the file, which has only its range: reset_index() makes it a column"
     assert source.notes == (note,) * notes
 
 

@@ -129,7 +129,7 @@ def test_other_texts_are_not_taken_for_vizier(text: str) -> None:
 
 
 def test_lines_after_an_empty_line_are_not_lost_in_silence(tmp_path: Path) -> None:
-    with pytest.raises(ReadError, match="line 7 begins neither a table"):
+    with pytest.raises(ReadError, match="line 7 starts neither a table"):
         open_source(write(tmp_path, BARE + "\n5\t6\t7\t\n"))
 
 

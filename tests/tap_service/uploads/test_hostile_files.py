@@ -172,7 +172,7 @@ REFUSED: dict[str, tuple[bytes, str]] = {
     "no base64": (document(INT, "<BINARY><STREAM encoding='base64'>%%%%</STREAM></BINARY>"), "not valid base64"),
     "no fits inside": (
         document(INT, stream(b"hello", "FITS")),
-        "the FITS file inside is not a FITS file: it does not begin with SIMPLE",
+        "the FITS file inside is not a FITS file: it does not start with SIMPLE",
     ),
     "complex length": (document(COMPLEX, stream(b"\xff\xff\xff\xffabcd")), "ends inside row 1"),
     "complex parts": (document(COMPLEX, ROW), "length is a multiple of 2"),

@@ -118,7 +118,7 @@ def test_links_out_of_a_folder_are_not_read(tmp_path: Path) -> None:
     with pytest.raises(HatsError, match="is a link out of the folder"):
         opened.stat("out")
     assert opened.read_text("within", 9) == "y"
-    with pytest.raises(FileMissing, match="is no file"):
+    with pytest.raises(FileMissing, match="is not a file"):
         opened.stat("pipe")
     with pytest.raises(HatsError, match="outside is a link out of the folder"):
         opened.list_files("outside")
@@ -163,15 +163,15 @@ def test_failures_that_pass_are_repeated(failing_server: FileServer, error: Fail
     ("error", "message"),
     [
         (500, r"the server answered 500 Internal Server Error \(after 3 attempts"),
-        ("half", r"(broke off after|of 2,048 bytes came).*\(after 3 attempts"),
+        ("half", r"(broke off after|of 2,048 bytes arrived).*\(after 3 attempts"),
         ("silent", r"Read timed out.*\(after 3 attempts"),
         ("slow head", r"Read timed out.*\(after 3 attempts"),
-        ("slow", r"of 2,048 bytes came in the time for all \(after 3 attempts"),
+        ("slow", r"of 2,048 bytes arrived within the time limit \(after 3 attempts"),
         ("changed", "has changed: it had"),
         ("whole", "sends no ranges"),
         ("no tag", "neither ETag nor Last-Modified"),
-        (302, r"leads elsewhere, to http://elsewhere\.example/x: redirects are not followed"),
-        (403, "is not there: the server answered 403"),
+        (302, r"redirects to http://elsewhere\.example/x: redirects are not followed"),
+        (403, "does not exist: the server answered 403"),
         (418, "the server answered 418"),
     ],
 )
@@ -200,13 +200,13 @@ def test_a_store_that_does_not_answer(monkeypatch: pytest.MonkeyPatch) -> None:
     ("address", "message"),
     [
         ("ftp://host/x", "unknown scheme"),
-        ("https://user:word@host/x", "no user or password belongs into an address"),
-        ("https://host/x?key=1", "is no address of a folder"),
+        ("https://user:word@host/x", "an address must not contain a user or password"),
+        ("https://host/x?key=1", "is not the address of a folder"),
         ("https://host/a/../b", "dots"),
-        ("https:///x", "is no address of a folder"),
-        ("https://host:port/x", "is no address"),
-        ("/nowhere/at/all", "is no folder"),
-        ("file:///nowhere/at/all", "is no folder"),
+        ("https:///x", "is not the address of a folder"),
+        ("https://host:port/x", "is not an address"),
+        ("/nowhere/at/all", "is not a folder"),
+        ("file:///nowhere/at/all", "is not a folder"),
     ],
 )
 def test_addresses_that_are_none(address: str, message: str) -> None:
