@@ -81,7 +81,7 @@ class _HttpsPool(urllib3.HTTPSConnectionPool):
 @contextmanager
 def _limit_head(connection: HTTPConnection) -> Iterator[None]:
     """Raise TimeoutError unless the complete response headers arrive within the read timeout."""
-    assert connection.timeout is not None  # noqa: S101  it is that of ``open_pool``
+    assert connection.timeout is not None  # noqa: S101  ``open_pool`` sets it
     with Deadline(connection.timeout) as deadline, deadline.cut_connection(connection.sock):
         try:
             yield
@@ -126,7 +126,7 @@ def open_response(
     headers: Mapping[str, str] | None = None,
     body: bytes | None = None,
 ) -> Iterator[urllib3.HTTPResponse]:
-    """Send one request over a connection of its own, and yield the response with its headers read.
+    """Send one request over a separate connection, and yield the response with its headers read.
 
     Redirects are not followed.
 

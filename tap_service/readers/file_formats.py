@@ -51,7 +51,7 @@ class Format:
     open : callable
         Opens a file.
     choices : frozenset of str
-        The choices of ``ReadOptions`` that it accepts in addition to those of all formats.
+        The choices of ``ReadOptions`` that it accepts in addition to the choices of all formats.
     may_be_compressed : bool
         Whether a compressed file is read; other formats have internal compression.
     is_start : callable or None

@@ -241,7 +241,7 @@ def _find_type(
 def _read_shape(dimensions: str, repeat: int) -> tuple[int, ...]:
     """Return the axes of TDIM; () for one axis, or if TDIM has more items than TFORM.
 
-    Items after those of TDIM are fill values (section 7.3.2).
+    Items beyond TDIM are fill values (section 7.3.2).
     """
     sizes = _SIZES.fullmatch(dimensions)
     shape = tuple(map(int, sizes[1].split(","))) if sizes else ()

@@ -23,7 +23,7 @@ _COMMENT = re.compile(rb"\\(\s|\w+\s*=|$)")
 _COLUMN_COMMENT = re.compile(r"\\\s+([^\s(]+)(?:\s+\(.*\))?\s*")
 _DESCRIPTION_COMMENT = re.compile(r"\\\s+___\s*(.*\S)\s*")
 
-#: types, each of which may be abbreviated to its first letters; ``d`` is double, so the order is that of the standard
+#: types, each of which may be abbreviated to its first letters; ``d`` is double, so they are in the standard's order
 _TYPES = ("int", "integer", "long", "double", "float", "real", "char", "date")
 
 #: keywords that describe the table

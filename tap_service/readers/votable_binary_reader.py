@@ -92,12 +92,12 @@ class BinaryRows:
         rows = min(max_rows, len(data) // row)
         starts = np.arange(rows, dtype=np.int64) * row + self._mask_bytes
         offsets = np.r_[0, np.cumsum(widths)][:-1]
-        starts_of = [starts + offset for offset in offsets]
+        cell_starts = [starts + offset for offset in offsets]
         counts = [np.full(rows, layout.count, np.int64) for layout in self._layouts]
-        return rows, starts_of, counts, rows * row
+        return rows, cell_starts, counts, rows * row
 
     def _take_variable(self, data: bytes, max_rows: int) -> _Rows:
-        starts_of: list[list[int]] = [[] for _ in self._layouts]
+        cell_starts: list[list[int]] = [[] for _ in self._layouts]
         counts: list[list[int]] = [[] for _ in self._layouts]
         length = struct.Struct(">I").unpack_from
         used = rows = 0
@@ -116,32 +116,34 @@ class BinaryRows:
                 at += layout.count_bytes(count)
             if len(row) < len(self._layouts) or at > size or at == used:
                 break
-            for (offset, count), all_offsets, all_counts in zip(row, starts_of, counts, strict=True):
+            for (offset, count), all_offsets, all_counts in zip(row, cell_starts, counts, strict=True):
                 all_offsets.append(offset)
                 all_counts.append(count)
             used = at
             rows += 1
-        offset_arrays = [np.array(column, np.int64) for column in starts_of]
+        offset_arrays = [np.array(column, np.int64) for column in cell_starts]
         count_arrays = [np.array(column, np.int64) for column in counts]
         return rows, offset_arrays, count_arrays, used
 
     def decode_columns(
         self,
         data: bytes,
-        starts_of: list[_Integers],
+        cell_starts: list[_Integers],
         counts: list[_Integers],
         names: Sequence[str],
     ) -> list[pa.Array]:
         """Decode the named columns of the rows from ``take_rows``."""
         whole = np.frombuffer(data, np.uint8)
-        mask_starts = starts_of[0] - self._mask_bytes - (4 if self._layouts[0].count is None else 0)
+        mask_starts = cell_starts[0] - self._mask_bytes - (4 if self._layouts[0].count is None else 0)
         found = {}
         for number, layout in enumerate(self._layouts):
             if layout.column.field.name in names:
                 null = None
                 if self._mask_bytes:
                     null = (whole[mask_starts + number // 8] >> (7 - number % 8) & 1).astype(bool)
-                found[layout.column.field.name] = _decode_column(layout, whole, starts_of[number], counts[number], null)
+                found[layout.column.field.name] = _decode_column(
+                    layout, whole, cell_starts[number], counts[number], null
+                )
         return [found[name] for name in names]
 
 
@@ -156,16 +158,16 @@ def _find_layout(column: VotableField) -> _Layout:
 def _decode_column(
     layout: _Layout,
     whole: NDArray[np.uint8],
-    starts_of: _Integers,
+    cell_starts: _Integers,
     counts: _Integers,
     null: NDArray[np.bool_] | None,
 ) -> pa.Array:
     """Decode a column: gather its bytes, read them as items, and split these into rows."""
     type_ = layout.column.field.type
     if layout.column.datatype == "bit":
-        return _decode_bits(whole, starts_of, counts, null, is_array=type_.is_array)
+        return _decode_bits(whole, cell_starts, counts, null, is_array=type_.is_array)
     counts = counts * layout.values_per_item
-    gathered = _gather_bytes(whole, starts_of, counts * layout.item.itemsize)
+    gathered = _gather_bytes(whole, cell_starts, counts * layout.item.itemsize)
     if layout.column.datatype in TEXT:
         return _decode_texts(layout, gathered, counts, null)
     items = _decode_items(layout, gathered.view(layout.item))
@@ -178,12 +180,12 @@ def _decode_column(
     return items
 
 
-def _gather_bytes(whole: NDArray[np.uint8], starts_of: _Integers, widths: _Integers) -> NDArray[np.uint8]:
+def _gather_bytes(whole: NDArray[np.uint8], cell_starts: _Integers, widths: _Integers) -> NDArray[np.uint8]:
     if len(widths) and (widths == widths[0]).all():
-        return np.ascontiguousarray(whole[starts_of[:, None] + np.arange(widths[0])]).reshape(-1)
+        return np.ascontiguousarray(whole[cell_starts[:, None] + np.arange(widths[0])]).reshape(-1)
     ends = np.cumsum(widths)
     within = np.arange(ends[-1] if len(ends) else 0) - np.repeat(ends - widths, widths)
-    gathered: NDArray[np.uint8] = whole[np.repeat(starts_of, widths) + within]
+    gathered: NDArray[np.uint8] = whole[np.repeat(cell_starts, widths) + within]
     return gathered
 
 
@@ -236,7 +238,7 @@ def _decode_text(data: bytes) -> str:
 
 def _decode_bits(
     whole: NDArray[np.uint8],
-    starts_of: _Integers,
+    cell_starts: _Integers,
     counts: _Integers,
     null: NDArray[np.bool_] | None,
     *,
@@ -244,8 +246,8 @@ def _decode_bits(
 ) -> pa.Array:
     widths = -(-counts // 8)
     if not is_array:  # programs write a single bit at either end of its byte
-        return pa.array(whole[starts_of] != 0, mask=null)
-    bits = np.unpackbits(_gather_bytes(whole, starts_of, widths))
+        return pa.array(whole[cell_starts] != 0, mask=null)
+    bits = np.unpackbits(_gather_bytes(whole, cell_starts, widths))
     starts = np.cumsum(widths * 8) - widths * 8
     ends = np.cumsum(counts)
     within = np.arange(ends[-1] if len(ends) else 0) - np.repeat(ends - counts, counts)

@@ -304,7 +304,7 @@ def find_column_type(datatype: str, arraysize: str, xtype: str) -> tuple[ColumnT
 
 
 def _drop_unfit_xtype(kind: ColumnType) -> ColumnType:
-    """Drop an xtype of other columns; among ADQL 2.0's xtypes, only that of regions has kept its meaning."""
+    """Drop an xtype of other columns; among ADQL 2.0's xtypes, only the xtype of regions has kept its meaning."""
     if kind.xtype.lower() == REGION_XTYPE.lower():
         kind = replace(kind, xtype=REGION_XTYPE)
     elif kind.xtype.lower().startswith("adql:") or kind.is_timestamp:

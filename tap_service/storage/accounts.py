@@ -310,7 +310,7 @@ class Accounts:
         label
             A name by which the user recognizes the token.
         days
-            How long the token is valid; None for ever.
+            How long the token is valid; None for no limit.
         latest
             Unix time until which a token with ``days`` is valid at most.
 

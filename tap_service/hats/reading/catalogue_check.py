@@ -43,8 +43,9 @@ def check_catalogue(
     Raises
     ------
     HatsError
-        Files are missing, have other columns, or have rows of other pixels; or the number of rows is not that of the
-        properties. The message has all problems of the first partitions, and the number of partitions with problems.
+        Files are missing, have other columns, or have rows of other pixels; or the number of rows differs from
+        the properties. The message has all problems of the first partitions, and the number of partitions with
+        problems.
     """
     found = _check_all(partial(check_partition, catalogue), catalogue.pixels, report)
     files = [file for files in found for file in files]
@@ -52,7 +53,7 @@ def check_catalogue(
     if declared is not None and rows != declared:
         raise HatsError(
             f"{catalogue.address}: hats_nrows says {declared:,} rows, but the partitions have {rows:,}: partitions are"
-            " missing from its list, or the properties are those of another catalogue"
+            " missing from its list, or the properties belong to another catalogue"
         )
     return files
 

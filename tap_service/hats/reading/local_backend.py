@@ -52,7 +52,7 @@ class LocalBackend:
         return resolved
 
     def _open_file(self, path: str) -> int:
-        """Open a regular file; a pipe or a device could block the reader for ever."""
+        """Open a regular file; a pipe or a device could block the reader forever."""
         resolved = self._resolve_path(path)
         try:
             descriptor = os.open(resolved, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW)

@@ -23,7 +23,7 @@ _SPATIAL_FIELD = Field(
 )
 
 #: columns of an index in addition to the id and the cell
-_PLACE_FIELDS = (
+_PIXEL_FIELDS = (
     Field("Norder", ColumnType("unsignedByte"), description="Order of the partition's pixel", nullable=False),
     Field("Npix", LONG, description="Number of the partition's pixel", nullable=False),
 )
@@ -89,7 +89,7 @@ class HatsRows:
     def index_fields(self) -> tuple[Field, ...]:
         """The columns of the index by ``id_column``: id, cell, and the pixel of the partition."""
         described = next(field for field in self.fields if field.name == self.id_column)
-        return (described, _SPATIAL_FIELD, *_PLACE_FIELDS)
+        return (described, _SPATIAL_FIELD, *_PIXEL_FIELDS)
 
     @property
     def index_schema(self) -> pa.Schema:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class RecordFormat:
-    """The file of one store, which the first release of Skyhouse kept in tables of its own.
+    """The file of one store, which the first release of Skyhouse kept in separate tables.
 
     Attributes
     ----------
