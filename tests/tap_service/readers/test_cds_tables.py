@@ -96,7 +96,7 @@ def describe(folder: Path, *columns: str, rows: str = "") -> Path:
     return path
 
 
-def test_values_and_nulls_are_those_of_the_readme(folder: Path) -> None:
+def test_values_and_nulls_follow_the_readme(folder: Path) -> None:
     assert read_rows(folder / "table1.dat") == (ROWS, [])
 
 
@@ -208,7 +208,7 @@ def test_a_description_that_does_not_end_is_refused(tmp_path: Path) -> None:
         open_source(path)
 
 
-def test_rows_that_contradict_the_readme_are_bad(tmp_path: Path) -> None:
+def test_rows_that_contradict_the_readme_are_rejected(tmp_path: Path) -> None:
     columns = ("  1- 3  I3    ---     A   a", "  6- 8  F3.1  ---     B   b", " 10-12  A3    ---     C   c")
     rows = "  1  2.5 abc\n  2  2.5 abcd\n  3\n 34567.5 abc\n 1.5 2.5\n\n  6  6.5\n"
     good, rejects = read_rows(describe(tmp_path, *columns, rows=rows))

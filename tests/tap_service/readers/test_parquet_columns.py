@@ -33,7 +33,7 @@ def write_parquet(path: Path, columns: dict[str, Any] | pa.Table) -> Path:
 # --- names
 
 
-def test_names_that_no_table_can_have_are_changed_with_a_note(tmp_path: Path) -> None:
+def test_invalid_names_are_changed_with_a_note(tmp_path: Path) -> None:
     columns = {"Mag": [1], "mag": [2], "hpx29": [3], "__index_level_0__": [4], "a.b": [5]}
     path = write_parquet(tmp_path / "t.parquet", columns)
     source = ParquetSource(path)
@@ -171,7 +171,7 @@ def masked() -> Table:
     return table
 
 
-def test_astropys_masks_and_metadata_count(tmp_path: Path, masked: Table) -> None:
+def test_astropys_masks_and_metadata_are_used(tmp_path: Path, masked: Table) -> None:
     masked.write(tmp_path / "t.parquet")
     source = ParquetSource(tmp_path / "t.parquet")
     assert source.description == "Stars"

@@ -151,7 +151,7 @@ def test_a_server_that_speaks_no_tls(tmp_path: Path) -> None:
         fetch(tmp_path, f"https://localhost:{port}/", "localhost")
 
 
-# --- addresses that are not to be asked
+# --- addresses to which no request may be sent
 
 
 @pytest.mark.parametrize(
@@ -195,7 +195,7 @@ def test_addresses_of_no_public_host(tmp_path: Path, monkeypatch: pytest.MonkeyP
     monkeypatch.setattr("tap_service.http_connections._open_connection", None)
     with pytest.raises(UploadError) as error:
         fetch(tmp_path, f"http://{host}:1/")
-    # where the system knows no such name or address, nothing is asked either
+    # if the system knows no such name or address, no request is sent either
     assert "is no address of the public internet" in str(error.value) or "cannot be reached" in str(error.value)
     assert "::" in host or "is no address of the public internet" in str(error.value)
 
@@ -224,7 +224,7 @@ def test_a_host_may_be_named_with_a_port(tmp_path: Path) -> None:
         fetch(tmp_path, "http://[::1]:9/", "[::1]:9")
 
 
-def test_names_of_what_is_not_public(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_names_of_private_addresses(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     names = Names(inside_example_org=["127.0.0.1"], cloud_example_org=["169.254.169.254"], six_example_org=["::1"])
     monkeypatch.setattr(socket, "getaddrinfo", names)
     for name in ("inside", "cloud", "six"):
@@ -232,7 +232,7 @@ def test_names_of_what_is_not_public(tmp_path: Path, monkeypatch: pytest.MonkeyP
             fetch(tmp_path, f"http://{name}.example.org/")
 
 
-def test_an_answer_that_changes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_name_whose_address_changes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A connection goes to the address that was checked, without a second look-up."""
     names = Names(example_org=["192.0.2.1", "127.0.0.1"])
     monkeypatch.setattr(socket, "getaddrinfo", names)
@@ -252,7 +252,7 @@ def test_an_answer_that_changes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     assert (names.asked, reached) == (["example.org"] * 2, ["192.0.2.1"])
 
 
-def test_a_redirect_is_looked_up_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_redirect_is_looked_up_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with web(says(b"HTTP/1.1 302 Found\r\nLocation: http://inside.example.org/\r\n\r\n")) as port:
         monkeypatch.setattr(socket, "getaddrinfo", Names(trusted=["127.0.0.1"], inside_example_org=["127.0.0.1"]))
         with pytest.raises(UploadError, match=r"inside\.example\.org is no address of the public internet"):

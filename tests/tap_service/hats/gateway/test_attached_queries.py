@@ -1,4 +1,4 @@
-"""Attached tables in the service: on the embedded engine and on a ClickHouse server, and when their storage fails."""
+"""Attached tables in the service: on the embedded engine and on a ClickHouse server, also with a failing storage."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Files of a folder on each storage: whole, unchanged and from inside the folder, or an error."""
+"""Files of a folder on each storage: complete, unchanged and from inside the folder, or an error."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def failing_server(server: FileServer) -> Iterator[FileServer]:
     server.choose_failure = lambda method, path: ""
 
 
-def test_what_is_there_is_read(folder: CatalogueFolder) -> None:
+def test_existing_files_are_read(folder: CatalogueFolder) -> None:
     path = f"deep/{LONG_NAME}"
     version = folder.stat(path)
     assert version.size == len(DATA)
@@ -76,7 +76,7 @@ def test_what_is_there_is_read(folder: CatalogueFolder) -> None:
         folder.read(path, 2047, 2, version)
 
 
-def test_what_is_not_there(folder: CatalogueFolder) -> None:
+def test_missing_files(folder: CatalogueFolder) -> None:
     with pytest.raises(FileMissing, match="nothing"):
         folder.stat("nothing")
     with pytest.raises(FileMissing, match="deep"):
@@ -86,7 +86,7 @@ def test_what_is_not_there(folder: CatalogueFolder) -> None:
 @pytest.mark.parametrize(
     "path", ["../secret", "deep/../../secret", "/etc/passwd", "", ".", "a//b", "a/", "a\\b", "x?y", "x#y", "a\nb"]
 )
-def test_no_path_leads_out(folder: CatalogueFolder, path: str) -> None:
+def test_no_path_leaves_the_folder(folder: CatalogueFolder, path: str) -> None:
     with pytest.raises(HatsError, match="nothing outside it is read"):
         folder.stat(path)
     if path:
@@ -150,7 +150,7 @@ def test_a_changed_object_is_no_answer(store: str) -> None:
 
 
 @pytest.mark.parametrize("error", [500, 503, 429, "half", "silent"])
-def test_failures_that_pass_are_repeated(failing_server: FileServer, error: Failure) -> None:
+def test_passing_failures_are_retried(failing_server: FileServer, error: Failure) -> None:
     folder = open_folder(f"{failing_server.url}/stars", PATIENCE)
     path = f"deep/{LONG_NAME}"
     version = folder.stat(path)
@@ -175,7 +175,7 @@ def test_failures_that_pass_are_repeated(failing_server: FileServer, error: Fail
         (418, "the server answered 418"),
     ],
 )
-def test_failures_that_stay_are_errors(failing_server: FileServer, error: Failure, message: str) -> None:
+def test_lasting_failures_are_errors(failing_server: FileServer, error: Failure, message: str) -> None:
     folder = open_folder(f"{failing_server.url}/stars", PATIENCE)
     path = f"deep/{LONG_NAME}"
     version = folder.stat(path)
@@ -209,7 +209,7 @@ def test_a_store_that_does_not_answer(monkeypatch: pytest.MonkeyPatch) -> None:
         ("file:///nowhere/at/all", "is not a folder"),
     ],
 )
-def test_addresses_that_are_none(address: str, message: str) -> None:
+def test_invalid_addresses(address: str, message: str) -> None:
     with pytest.raises(HatsError, match=message):
         open_folder(address)
 

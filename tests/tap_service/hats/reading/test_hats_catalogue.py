@@ -176,7 +176,7 @@ def test_deceptive_properties(stars: Path, changes: dict[str, str], message: str
         read_all(stars)
 
 
-def test_no_catalogue(tmp_path: Path) -> None:
+def test_a_folder_without_a_catalogue(tmp_path: Path) -> None:
     with pytest.raises(FileMissing, match=r"is not a HATS catalogue: it has none of hats\.properties, properties and"):
         open_at(tmp_path)
     (tmp_path / "hats.properties").write_bytes(b"x" * (1 << 20) + b"y")
@@ -272,7 +272,7 @@ def test_pixels_in_another_order_of_the_sky(tmp_path: Path) -> None:
         read_all(write_catalogue(tmp_path / "turned", turned))
 
 
-def test_another_index_of_coarser_order(tmp_path: Path) -> None:
+def test_an_index_of_coarser_order(tmp_path: Path) -> None:
     rows = make_rows()
     coarse = rows.append_column("cell", pc.cast(pc.shift_right(rows["_healpix_29"], 2 * 20), pa.int32()))
     folder = write_catalogue(tmp_path / "coarse", coarse)
@@ -347,7 +347,7 @@ def test_our_cells_are_those_of_cdshealpix() -> None:
     assert np.max(np.abs(vectors_to_index(points) - rows["_healpix_29"].to_numpy()) >> 10) == 0
 
 
-def test_large_footers_are_read_one_after_the_other(stars: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_large_footers_are_read_one_at_a_time(stars: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     threads: set[int] = set()
     parse = FolderFile.parse_footer
 
