@@ -112,7 +112,7 @@ def _is_named(host: str, port: int, hosts: Collection[str]) -> bool:
 
 
 def _not_public(host: str) -> str:
-    return f"{host} is no address of the public internet"
+    return f"{host} is not an address of the public internet"
 
 
 def _is_own(found: AddressInfo) -> bool:

@@ -152,7 +152,7 @@ class SkyhouseProtocol(HttpToolsProtocol):
     def _check_headers(self, version: str) -> None:
         """Raise _HeadError if the headers are not acceptable."""
         if len(self.pipeline) >= MAX_PIPELINED:
-            raise _HeadError(429, f"more than {MAX_PIPELINED} requests of this connection wait for their answers")
+            raise _HeadError(429, f"more than {MAX_PIPELINED} requests on this connection wait for an answer")
         hosts = sum(name == b"host" for name, _ in self.headers)
         if hosts != 1 and (hosts or version == "1.1"):
             raise _HeadError(400, "the request must have one Host header")

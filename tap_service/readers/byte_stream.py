@@ -102,7 +102,7 @@ class ByteStream:
         packed = f" ({self.compression.name})" if self.compression else ""
         if "memory" in str(error).lower():  # the word in the errors of both xz and zstd
             return ReadError(
-                f"{self.path} needs more than 128 MB of memory to be unpacked{packed}: compress it again, by xz -9 or"
+                f"{self.path} needs more than 128 MB of memory to be unpacked{packed}: compress it again, with xz -9 or"
                 " zstd without --long"
             )
         return ReadError(f"{self.path} is broken{packed}: {error}")

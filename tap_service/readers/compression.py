@@ -112,7 +112,7 @@ def _open_zip(file: BinaryIO) -> BinaryIO:
     members = [member for member in archive.infolist() if not member.is_dir() and not _is_hidden(member.filename)]
     if len(members) != 1:
         names = ", ".join(member.filename[:100] for member in members[:5]) or "none"
-        raise ValueError(f"it has {len(members)} files ({names}); one is read: unpack it, and name the files")
+        raise ValueError(f"it has {len(members)} files ({names}), not one: unpack it, and name the files")
     if members[0].flag_bits & 1:
         raise ValueError("it is encrypted: unpack it first")
     return cast(BinaryIO, archive.open(members[0]))

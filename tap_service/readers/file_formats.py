@@ -214,7 +214,7 @@ def _find_format(path: Path, options: ReadOptions) -> Format:
         found = CSV
     if found is None:
         known = ", ".join(f"{format.name} ({' '.join(format.extensions) or 'by content'})" for format in FORMATS)
-        raise ReadError(f"{path} has an unknown format; supported formats are {known}: say which with --format")
+        raise ReadError(f"{path} has an unknown format; supported formats are {known}: give it with --format")
     if not found.may_be_compressed:
         with ByteStream(path) as stream:
             if stream.compression is not None:

@@ -89,7 +89,7 @@ def parse_ascii_columns(header: Header) -> Iterator[AsciiColumn]:
         letter, width, decimals = match[1], int(match[2]), int(match[3] or 0)
         start = header.read_integer(f"TBCOL{number}", low=1) - 1
         if width < 1 or start + width > header.read_integer("NAXIS1"):
-            raise ValueError(f"column {number} has characters {start + 1} to {start + width} of a row that is shorter")
+            raise ValueError(f"column {number} has characters {start + 1} to {start + width} of a shorter row")
         scaling = Scaling(letter)
         if letter != "A":
             scale, zero = header.read_number(f"TSCAL{number}", 1), header.read_number(f"TZERO{number}", 0)

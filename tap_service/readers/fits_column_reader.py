@@ -116,7 +116,7 @@ class FitsColumn:
         item_bytes = np.dtype(_LETTERS[self.letter][1]).itemsize * self._items_per_value
         counts = stored[:, 0].astype(np.int64)
         if ((counts < 0) | (counts > _MAX_ARRAY_BYTES // item_bytes)).any():
-            raise ReadError(f"{self.path}: column {self.name} has variable arrays of negative or too many values")
+            raise ReadError(f"{self.path}: column {self.name} has variable arrays of invalid length")
         return counts * item_bytes
 
     def _read_variable(self, stored: NDArray[Any], heap: Heap) -> pa.Array:
@@ -158,7 +158,7 @@ def _list_columns(header: Header) -> list[tuple[str, int]]:
         return [("", number) for number in range(1, count + 1)]
     first, total = header.read_integer("XT_ICOL", 0), header.read_integer("XT_NCOL", 0)
     if first != count or not first <= total <= MAX_FILE_COLUMNS or f"{_WIDE_PREFIX}TFORM{first}" not in header:
-        raise ValueError(f"its column {count} ({_CONTAINER}) holds others in a form that is not known")
+        raise ValueError(f"its column {count} ({_CONTAINER}) holds other columns in an unknown form")
     plain = [("", number) for number in range(1, first)]
     return plain + [(_WIDE_PREFIX, number) for number in range(first, total + 1)]
 

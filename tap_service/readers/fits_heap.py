@@ -27,7 +27,7 @@ class Heap:
     def read_arrays(self, offsets: NDArray[np.int64], sizes: NDArray[np.int64]) -> bytes:
         """Return the concatenated bytes of the arrays at byte ``offsets`` with ``sizes`` in bytes."""
         if np.any(offsets + sizes > np.where(sizes, self._size, MAX_HEAP_OFFSET)):
-            raise ReadError(f"{self._path} has variable arrays behind the end of its heap, which PCOUNT declares")
+            raise ReadError(f"{self._path} has variable arrays after the end of its heap, which PCOUNT declares")
         parts = []
         for offset, size in zip(*_join_adjacent(offsets, sizes), strict=True):
             part = os.pread(self._file.fileno(), size, self._start + offset)

@@ -145,7 +145,10 @@ class FixedLayout:
         for name, inside, outside in self._edges:
             is_cut = _is_digit(lines.matrix[:, inside]) & _is_digit(lines.matrix[:, outside])
             for row in np.flatnonzero(is_cut).tolist():
-                yield row, f"has a number in {name} that goes on in byte {outside + 1}, which {self._source} leaves out"
+                yield (
+                    row,
+                    f"has a number in {name} that continues in byte {outside + 1}, outside the columns of {self._source}",
+                )
 
 
 class _Lines:

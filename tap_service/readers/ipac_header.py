@@ -140,7 +140,7 @@ def _check_column_line(path: object, line: bytes, before: list[bytes], number: i
     if len(before) == _MAX_COLUMN_LINES:
         raise ReadError(
             f"{path}: line {number} is a fifth line with |; an IPAC table has names, types, units and nulls. "
-            "Read text that | separates with --format CSV"
+            "Read text separated by | with --format CSV"
         )
     if before and _find_bars(line) != _find_bars(before[0]):
         raise ReadError(

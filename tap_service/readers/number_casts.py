@@ -84,7 +84,7 @@ def _floats_to_integers(array: pa.Array, wanted: pa.DataType) -> pa.Array:
     floats = pc.if_else(pc.is_nan(floats), pa.scalar(None, pa.float64()), floats)
     if pc.any(pc.greater_equal(pc.abs(floats), limit)).as_py():
         kind = _name_float(array.type)
-        raise Misfit(f"a {kind} in the file, which rounds integers of this size: the datatype double takes it")
+        raise Misfit(f"a {kind} in the file, which rounds integers of this size: the datatype double accepts it")
     return floats.cast(wanted)
 
 

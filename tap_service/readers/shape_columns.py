@@ -185,7 +185,7 @@ def _find_foreign_shapes(kind: ColumnType, texts: list[str | None]) -> dict[int,
                 f"{', '.join(_DALI_SHAPES)} in lower case (STC-S has the xtype {REGION_XTYPE})"
             )
         elif len(words) > 1 and kind.xtype == "shape":
-            found[row] = f"not a valid {kind.adql}: {len(words)} shapes, for which there is the xtype multishape"
+            found[row] = f"not a valid {kind.adql}: {len(words)} shapes: several shapes need the xtype multishape"
     return found
 
 

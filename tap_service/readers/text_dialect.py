@@ -158,7 +158,7 @@ def _decode_line(path: Path, line: bytes, number: int) -> str:
     text = line.strip(b"\r\n")
     if b"\r" in text and number == 1 and b'"' not in text:
         raise ReadError(
-            f"{path}: its lines end in carriage returns alone: write line feeds, such as with tr '\\r' '\\n'"
+            f"{path}: its lines end with carriage returns only: use line feeds, such as with tr '\\r' '\\n'"
         )
     return text.decode("utf-8", "surrogateescape")
 

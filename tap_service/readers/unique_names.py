@@ -42,7 +42,7 @@ def name_columns(names: Sequence[str], *, case_matters: bool = False) -> tuple[t
         is_long = len(name) > MAX_NAME_LENGTH
         if not case_matters and is_reserved_column(name):
             chosen = _unreserve_name(name, taken)
-            notes.append(f"column {name}, which is a name of the storage, is called {chosen}")
+            notes.append(f"column {name}, a name reserved for the storage, is called {chosen}")
         elif not name or is_long or fold(name) in used:
             base = name[:MAX_NAME_LENGTH] or f"col{number}"
             chosen = base if base != name and fold(base) not in taken else _number_name(base, taken, fold)

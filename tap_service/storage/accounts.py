@@ -353,7 +353,7 @@ class Accounts:
         with self._begin_transaction() as connection:
             connection.execute("INSERT OR IGNORE INTO user_group VALUES (?)", (group,))
             for user in users:
-                if ":" not in user:  # users of issuers are known to these alone
+                if ":" not in user:  # only issuers know their users
                     self._require_user(user)
                 connection.execute("INSERT OR IGNORE INTO member VALUES (?, ?)", (group, user))
 

@@ -46,9 +46,21 @@ class HistoryStore:
 
     @classmethod
     def open(cls, redis_url: str, directory: Path | None, seconds: int) -> Self:
-        """Open the history in Redis, or without a URL in ``directory``; errors as of ``open_records``.
+        """Open the history.
 
-        ``seconds``: how long queries are kept after the last query of their user.
+        Parameters
+        ----------
+        redis_url
+            The Redis that has it; '' for a file.
+        directory
+            The directory of the file.
+        seconds
+            How long queries are kept after the last query of their user.
+
+        Raises
+        ------
+        HistoryUnavailable, ValueError
+            As ``open_records``.
         """
         return cls(open_records(_FORMAT, redis_url, directory), seconds)
 

@@ -362,7 +362,7 @@ def test_files_that_change_are_an_error_until_they_are_read_again(
     attach_catalogue(engine, AttachRequest(address="", table="changing.stars", refresh=True), Recorder())
     assert (before.column(0)[0].as_py(), ask(count).column(0)[0].as_py()) == (1200, 900)
     assert read_content_stamps(engine, [("changing", "stars")]) != stamps
-    with pytest.raises(FilesUnavailable, match="are not those that were attached"):
+    with pytest.raises(FilesUnavailable, match="have changed since they were attached"):
         ask(count, old)
     reporter = Recorder()
     attach_catalogue(engine, AttachRequest(address="", table="changing.stars", refresh=True), reporter)

@@ -223,6 +223,6 @@ def _explain_error(table: str, error: HatsError) -> str:
         command,
     )
     return (
-        f"the files of the table {table} are not those that were attached: they have changed, or some are missing."
+        f"the files of the table {table} have changed since they were attached, or some are missing."
         f" The operator must check them, and attach them again ({command})"
     )

@@ -98,5 +98,5 @@ def refuse_other_version(name: str, now: FileVersion, version: FileVersion) -> N
     if now != version:
         raise HatsError(
             f"{name} has changed: it had {version.size:,} bytes and the version {version.tag}, and has {now.size:,}"
-            f" bytes and the version {now.tag} now. Read it again when nothing writes there any more"
+            f" bytes and the version {now.tag} now. Read it again when nothing changes it any more"
         )

@@ -117,7 +117,7 @@ class HatsCatalogue:
         ]
         more = f" and {len(differences) - 3} more" if len(differences) > 3 else ""
         raise HatsError(
-            f"{name} has other columns than the catalogue: {'; '.join(differences[:3])}{more}."
+            f"{name} has different columns from the catalogue: {'; '.join(differences[:3])}{more}."
             " All partitions need the same columns: write the catalogue again"
         )
 

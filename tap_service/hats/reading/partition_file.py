@@ -212,7 +212,7 @@ class PartitionFile:
             raise HatsError(
                 f"{self.name}, row {first + row + 1}: cell {cells[row]} of order {order} is not in the partition's"
                 f" pixel ({_show_pixel(self.pixel)}): the row is in the wrong partition, or the pixels are numbered"
-                " otherwise"
+                " differently"
             )
 
     def _refuse_positions(self, ra: pa.Array, dec: pa.Array) -> None:
@@ -321,7 +321,7 @@ def _read_cell_ranges(
             raise HatsError(
                 f"{name}: its cells of order {order} are {statistics.min} to {statistics.max}, which are not in the"
                 f" partition's pixel ({_show_pixel(pixel)}): rows are in the wrong partition, or the pixels are"
-                " numbered otherwise"
+                " numbered differently"
             )
         found.append(cells)
     return tuple(found) if len(found) == metadata.num_row_groups else ()

@@ -351,4 +351,4 @@ def _translate_errors() -> Iterator[None]:
     try:
         yield
     except sqlite3.Error as error:
-        raise JobStoreUnavailable(f"the job store does not work: {error}") from error
+        raise JobStoreUnavailable(f"the job store cannot be used: {error}") from error

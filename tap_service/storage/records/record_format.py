@@ -1,4 +1,4 @@
-"""How the records of one store are kept in a file, and what they are called in messages."""
+"""Describes the SQLite file of a store, and the store's name in messages."""
 
 from __future__ import annotations
 

@@ -167,7 +167,7 @@ def test_a_backslash_at_the_end_of_a_field_escapes_nothing(tmp_path: Path) -> No
             "line 1 has NUL bytes: the file is not text, or is UTF-16 without its mark",
         ),
         (b"\x00\x01", "line 1 has NUL bytes"),
-        (b"id,ra\r1,10\r2,11\r", "its lines end in carriage returns alone"),
+        (b"id,ra\r1,10\r2,11\r", "its lines end with carriage returns only"),
         (b"id,ra\xe9\n1,10\n", "line 1 is not UTF-8"),
     ],
 )

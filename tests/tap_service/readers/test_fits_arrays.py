@@ -89,7 +89,7 @@ def test_data_after_the_heap_are_no_array(tmp_path: Path, name: str, count: int,
     plain = write_heap_cell(tmp_path / "plain.fits", "QJ(2)", count, offset)
     path = tmp_path / name
     path.write_bytes(gzip.compress(plain.read_bytes()) if name.endswith(".gz") else plain.read_bytes())
-    with pytest.raises(ReadError, match="has variable arrays behind the end of its heap"):
+    with pytest.raises(ReadError, match="has variable arrays after the end of its heap"):
         read_rows(path)
 
 

@@ -108,7 +108,7 @@ def test_an_unknown_form_of_extended_columns_is_refused(tmp_path: Path) -> None:
         fits.Column("XT_MORECOLS", "8B", array=np.zeros((1, 8), "u1")),
     ]
     path = write(tmp_path / "t.fits", fits.BinTableHDU.from_columns(columns))
-    with pytest.raises(ReadError, match=r"its column 2 \(XT_MORECOLS\) holds others in a form that is not known"):
+    with pytest.raises(ReadError, match=r"its column 2 \(XT_MORECOLS\) holds other columns in an unknown form"):
         open_source(path)
 
 

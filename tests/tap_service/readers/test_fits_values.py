@@ -159,9 +159,7 @@ def test_a_scaled_column_of_an_ascii_table_is_computed_in_float64(tmp_path: Path
     assert values_of(tmp_path / "t.fits") == [12345 * 0.001 + 20.0, -3 * 0.001 + 20.0]
 
 
-@pytest.mark.parametrize(
-    ("cards", "reason"), [({"TBCOL1": 900}, "of a row that is shorter"), ({"TFORM1": "Z5"}, "'Z5'")]
-)
+@pytest.mark.parametrize(("cards", "reason"), [({"TBCOL1": 900}, "of a shorter row"), ({"TFORM1": "Z5"}, "'Z5'")])
 def test_an_ascii_table_that_contradicts_itself_is_refused(tmp_path: Path, cards: dict[str, Any], reason: str) -> None:
     hdu = fits.TableHDU.from_columns([fits.Column("v", "I6", array=[12345])])
     hdu.writeto(tmp_path / "t.fits")

@@ -40,8 +40,8 @@ def test_invalid_names_are_changed_with_a_note(tmp_path: Path) -> None:
     assert [field.name for field in source.fields] == ["Mag", "mag_2", "hpx29_2", "index_level_0", "a.b"]
     assert source.notes == (
         "another column mag is called mag_2",
-        "column hpx29, which is a name of the storage, is called hpx29_2",
-        "column __index_level_0__, which is a name of the storage, is called index_level_0",
+        "column hpx29, a name reserved for the storage, is called hpx29_2",
+        "column __index_level_0__, a name reserved for the storage, is called index_level_0",
     )
     assert read_source(source) == ([(1, 2, 3, 4, 5)], [])
     assert [field.name for field in ParquetSource(path, UPLOADED).fields] == [*columns]

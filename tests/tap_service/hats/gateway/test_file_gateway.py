@@ -155,7 +155,7 @@ def test_a_changed_file(
     failing_server.choose_failure = lambda method, path: error
     answer = read_range(url, 0, 2048)
     assert answer.status_code == 403
-    assert "the files of the table gate.stars are not those that were attached" in answer.text
+    assert "the files of the table gate.stars have changed since they were attached" in answer.text
     assert failing_server.url not in answer.text
     [message] = caplog.messages
     assert "a.parquet" in message

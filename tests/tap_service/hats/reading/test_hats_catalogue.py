@@ -241,7 +241,7 @@ def test_a_column_is_there_once(stars: Path) -> None:
 )
 def test_mixed_schemas(stars: Path, change: Callable[[pa.Table], pa.Table], message: str) -> None:
     change_file(stars / FILE, change)
-    with pytest.raises(HatsError, match=f"{FILE} has other columns than the catalogue: {message}"):
+    with pytest.raises(HatsError, match=f"{FILE} has different columns from the catalogue: {message}"):
         read_all(stars)
 
 
