@@ -128,8 +128,8 @@ class WorkerMetrics:
         except OSError as error:
             if not self._has_failed:
                 _log.error(
-                    "the metrics of the workers cannot be served at %s: %s; each skyhouse-worker of a machine needs its "
-                    "own address in SKYHOUSE_WORKER_METRICS",
+                    "the metrics of the workers cannot be served at %s: %s; each skyhouse-worker on a machine "
+                    "needs a separate address in SKYHOUSE_WORKER_METRICS",
                     self._address.netloc,
                     error.strerror or error,
                 )

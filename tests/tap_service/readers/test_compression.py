@@ -169,7 +169,7 @@ def test_the_file_inside_a_zip_names_its_format(tmp_path: Path) -> None:
 def test_a_zip_of_several_files_names_them(tmp_path: Path) -> None:
     path = tmp_path / "t.zip"
     path.write_bytes(pack_zip(b"id\n1\n", **{"other.csv": b"id\n2\n"}))
-    with pytest.raises(ReadError, match=r"it has 2 files \(t\.csv, other\.csv\); one is read: unpack it"):
+    with pytest.raises(ReadError, match=r"it has 2 files \(t\.csv, other\.csv\), not one: unpack it"):
         open_source(path)
 
 

@@ -214,12 +214,12 @@ REFUSED: dict[str, tuple[bytes, str]] = {
     ),
     "negative heap": (
         fits(8, 2, ["1PE"], data=struct.pack(">iiii", -5, 0, 5, -9) * 180),
-        "variable arrays of negative",
+        "variable arrays of invalid length",
     ),
     "heap before the heap": (fits(8, 2, ["1PE"], data=struct.pack(">iiii", 5, -9, 5, -9) * 180), "at invalid offsets"),
     "huge array": (
         fits(16, 1, ["1QE"], data=struct.pack(">qq", 1 << 61, 0) * 180),
-        "negative or too many values",
+        "variable arrays of invalid length",
     ),
     "arrays that overlap": (
         fits(8, 60_000, ["1PB"], data=struct.pack(">ii", 1 << 15, 0) * 60_000 + b"\0" * (1 << 15), heap=1 << 15),
