@@ -147,7 +147,7 @@ class FixedLayout:
             for row in np.flatnonzero(is_cut).tolist():
                 yield (
                     row,
-                    f"has a number in {name} that goes beyond its column in {self._source}, in byte {outside + 1}",
+                    f"has a number in {name} that extends beyond its column into byte {outside + 1}",
                 )
 
 

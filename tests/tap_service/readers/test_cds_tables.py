@@ -216,7 +216,7 @@ def test_rows_that_contradict_the_readme_are_rejected(tmp_path: Path) -> None:
     assert list_reasons(rejects) == [
         (2, "has text beyond byte 12, where the lines end according to the ReadMe"),
         (3, "has only 3 bytes; the column B starts at byte 6 according to the ReadMe"),
-        (4, "has a number in A that goes beyond its column in the ReadMe, in byte 4"),
+        (4, "has a number in A that extends beyond its column into byte 4"),
         (5, "does not fit the type SMALLINT"),
     ]
 
