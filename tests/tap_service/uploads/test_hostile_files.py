@@ -208,9 +208,9 @@ REFUSED: dict[str, tuple[bytes, str]] = {
     "repeat": (fits(4, 5, ["99999999999E"]), "the columns take 399999999996 bytes of a row"),
     "letter": (fits(4, 5, ["1Z"]), "TFORM letter Z"),
     "scale": (fits(2, 1, ["1I"], card("TZERO1", "'inf'")), "TZERO1 is not a number"),
-    "heap place": (
+    "heap offset": (
         fits(8, 2, ["1PE"], card("THEAP", 1 << 60), data=struct.pack(">iiii", 5, 0, 5, 0) * 180),
-        "variable arrays behind the end of its heap",
+        "variable arrays after the end of its heap",
     ),
     "negative heap": (
         fits(8, 2, ["1PE"], data=struct.pack(">iiii", -5, 0, 5, -9) * 180),
