@@ -87,6 +87,19 @@ def test_old_entries_and_entries_beyond_the_limit_are_deleted(store: HistoryStor
     assert [len(store.list_entries(user, "", 99)) for user in ("kepler", "tycho")] == [2, 2]
 
 
+def test_old_entries_of_inactive_users_are_deleted_when_others_add_queries(store: HistoryStore) -> None:
+    store.add_entries([(user, entry(number)) for user in ("kepler", "tycho") for number in range(4)])
+    oldest = first_id_at(add_seconds(T0, 2))
+    for _ in range(2):
+        store.trim_entries(["galileo"], 100, oldest)
+        assert [len(store.list_entries(user, "", 99)) for user in ("kepler", "tycho")] == [2, 2]
+    store.delete_entries("tycho")
+    store.trim_entries(["galileo"], 100, first_id_at(add_seconds(T0, 9)))
+    assert [len(store.list_entries(user, "", 99)) for user in ("kepler", "tycho")] == [0, 0]
+    with store._records.read() as records:
+        assert records.list_members("history-oldest") == []
+
+
 def test_redis_forgets_an_inactive_user(redis: RedisServer) -> None:
     store = HistoryStore.open(redis.url, None, 1000)
     store.add_entries([("galileo", entry())])

@@ -237,6 +237,8 @@ def test_a_history_of_the_first_version(tmp_path: Path) -> None:
         assert store.list_entries("kepler", "", 9) == entries[::-1]
         store.add_entries([("kepler", entries[0])])
         assert len(store.list_entries("kepler", "", 9)) == 3
+        store.trim_entries([], 9, entries[1].id[:15])
+        assert store.list_entries("kepler", "", 9) == entries[:0:-1]
 
 
 @pytest.mark.parametrize("version", [0, 1])
