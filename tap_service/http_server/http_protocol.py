@@ -115,7 +115,7 @@ class SkyhouseProtocol(HttpToolsProtocol):
             piece = data[start : start + _PIECE_BYTES]
             self._framing_bytes += len(piece)
             super().data_received(piece)
-            self._hand_on_body()
+            self._pass_on_body()
             if self._is_in_body and self._framing_bytes > MAX_BODY_FRAMING:
                 self._refuse(400, _TOO_MUCH_FRAMING)
             elif self._framing_bytes > MAX_REQUEST_HEAD:
@@ -163,7 +163,7 @@ class SkyhouseProtocol(HttpToolsProtocol):
     def on_body(self, body: bytes) -> None:
         self._chunks.append(body)
 
-    def _hand_on_body(self) -> None:
+    def _pass_on_body(self) -> None:
         if self._chunks:
             body = b"".join(self._chunks)
             self._chunks.clear()
@@ -173,7 +173,7 @@ class SkyhouseProtocol(HttpToolsProtocol):
             super().on_body(body)
 
     def on_message_complete(self) -> None:
-        self._hand_on_body()
+        self._pass_on_body()
         super().on_message_complete()
         self._is_in_body, self._framing_bytes = False, 0
         if self.cycle.response_complete:

@@ -64,12 +64,12 @@ class ArrowColumns:
     notes: tuple[str, ...] = ()
 
 
-def _know_nothing(_column: str, _may_scan: bool) -> None:
+def _find_no_range(_column: str, _may_scan: bool) -> None:
     """Return None: the range of the column is unknown."""
 
 
 def read_arrow_schema(
-    schema: pa.Schema, name: str, *, case_matters: bool = False, find_range: FindRange = _know_nothing
+    schema: pa.Schema, name: str, *, case_matters: bool = False, find_range: FindRange = _find_no_range
 ) -> ArrowColumns:
     """Return the columns of a schema.
 
