@@ -10,7 +10,7 @@ from contextlib import contextmanager, suppress
 
 
 class Deadline:
-    """Cuts a connection when the time is up; a limit on each read would let a server drip bytes for ever."""
+    """Cuts a connection when the time is up; a limit on each read would let a server drip bytes forever."""
 
     def __init__(self, seconds: float) -> None:
         self._end = time.monotonic() + seconds

@@ -54,40 +54,30 @@ class _LastLine:
         self._lines.close()
 
 
-class _HttpConnection(HTTPConnection):
+class _LimitedHead(HTTPConnection):
     response_class = _CompleteHeadResponse
 
-    def getresponse(self) -> urllib3.HTTPResponse:  # type: ignore[override]  # as of its base class
-        with _limit_head(self):
-            return super().getresponse()
+    def getresponse(self) -> urllib3.HTTPResponse:  # type: ignore[override]  # urllib3 overrides it in the same way
+        """Raise TimeoutError unless the complete response headers arrive within the read timeout."""
+        assert self.timeout is not None  # noqa: S101  ``open_pool`` sets it
+        with Deadline(self.timeout) as deadline, deadline.cut_connection(self.sock):
+            try:
+                return super().getresponse()
+            finally:
+                if deadline.has_passed:  # a head that was cut may look complete
+                    raise TimeoutError
 
 
-class _HttpsConnection(HTTPSConnection):
-    response_class = _CompleteHeadResponse
-
-    def getresponse(self) -> urllib3.HTTPResponse:  # type: ignore[override]  # as of its base class
-        with _limit_head(self):
-            return super().getresponse()
+class _LimitedHeadTls(_LimitedHead, HTTPSConnection):
+    pass
 
 
 class _HttpPool(urllib3.HTTPConnectionPool):
-    ConnectionCls = _HttpConnection
+    ConnectionCls = _LimitedHead
 
 
 class _HttpsPool(urllib3.HTTPSConnectionPool):
-    ConnectionCls = _HttpsConnection
-
-
-@contextmanager
-def _limit_head(connection: HTTPConnection) -> Iterator[None]:
-    """Raise TimeoutError unless the complete response headers arrive within the read timeout."""
-    assert connection.timeout is not None  # noqa: S101  it is that of ``open_pool``
-    with Deadline(connection.timeout) as deadline, deadline.cut_connection(connection.sock):
-        try:
-            yield
-        finally:
-            if deadline.has_passed:  # a head that was cut may look complete
-                raise TimeoutError
+    ConnectionCls = _LimitedHeadTls
 
 
 def open_pool(
@@ -126,7 +116,7 @@ def open_response(
     headers: Mapping[str, str] | None = None,
     body: bytes | None = None,
 ) -> Iterator[urllib3.HTTPResponse]:
-    """Send one request over a connection of its own, and yield the response with its headers read.
+    """Send one request over a separate connection, and yield the response with its headers read.
 
     Redirects are not followed.
 
@@ -157,7 +147,8 @@ def open_response(
     parts = urlsplit(url)
     host, port = split_host(parts)
     with ExitStack() as stack:
-        plain = stack.enter_context(_open_connection(_list_addresses(host, port, hosts), deadline))
+        addresses = find_addresses(host, port, hosts)[:MAX_ADDRESSES]
+        plain = stack.enter_context(_open_connection(addresses, deadline))
         connection = HTTPConnection(host, port)
         connection.response_class = _CompleteHeadResponse
         is_safe = parts.scheme.lower() == "https"
@@ -198,12 +189,6 @@ def _open_connection(found: Sequence[AddressInfo], deadline: Deadline) -> Iterat
                 yield connection
             return
     raise last
-
-
-def _list_addresses(host: str, port: int, hosts: Collection[str] | None) -> Sequence[AddressInfo]:
-    if hosts is None:
-        return socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
-    return find_addresses(host, port, hosts)[:MAX_ADDRESSES]
 
 
 @cache

@@ -53,7 +53,7 @@ def split_host(parts: SplitResult) -> tuple[str, int]:
     return (parts.hostname or "").rstrip("."), parts.port or _PORTS[parts.scheme.lower()]
 
 
-def find_addresses(host: str, port: int, hosts: Collection[str], flags: int = 0) -> Sequence[AddressInfo]:
+def find_addresses(host: str, port: int, hosts: Collection[str] | None, flags: int = 0) -> Sequence[AddressInfo]:
     """Resolve a host, and return the addresses to which the service may connect.
 
     Parameters
@@ -61,7 +61,7 @@ def find_addresses(host: str, port: int, hosts: Collection[str], flags: int = 0)
     host, port
         As ``split_host`` returns them.
     hosts
-        Hosts, names or ``name:port``, that may have private addresses.
+        Hosts, names or ``name:port``, that may have private addresses; None for all hosts.
     flags
         Of ``socket.getaddrinfo``.
 
@@ -73,8 +73,8 @@ def find_addresses(host: str, port: int, hosts: Collection[str], flags: int = 0)
         The name cannot be resolved.
     """
     found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=flags)
-    is_named = _is_named(host, port, hosts)
-    usable = [entry for entry in found if is_named or is_public(entry)]
+    is_exempt = hosts is None or _is_named(host, port, hosts)
+    usable = [entry for entry in found if is_exempt or is_public(entry)]
     if not usable:
         raise NotPublic(_not_public(host))
     return usable
@@ -112,7 +112,7 @@ def _is_named(host: str, port: int, hosts: Collection[str]) -> bool:
 
 
 def _not_public(host: str) -> str:
-    return f"{host} is no address of the public internet"
+    return f"{host} is not an address of the public internet"
 
 
 def _is_own(found: AddressInfo) -> bool:

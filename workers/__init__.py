@@ -1,1 +1,1 @@
-"""Celery workers of the cluster deployment (asynchronous jobs)."""
+"""Celery workers of a cluster, which execute asynchronous jobs."""

@@ -1,7 +1,7 @@
-"""The caretaker of a cluster's jobs: it ends expired jobs and jobs of dead workers, and removes orphaned results.
+"""The caretaker of a cluster's jobs: it ends expired jobs, requeues jobs of dead workers, and deletes orphaned results.
 
-Each ``skyhouse-worker`` starts one as a process of its own. Several do no harm, for each change is a compare-and-set.
-A caretaker ends when the process that started it is gone.
+Each ``skyhouse-worker`` starts a caretaker as a separate process. Several caretakers do no harm, because each change is
+a compare-and-set. A caretaker ends when the process that started it is gone.
 """
 
 from __future__ import annotations
@@ -34,7 +34,13 @@ _log = logging.getLogger("skyhouse")
 
 
 class Caretaker:
-    """Raises OSError if the result store cannot be used."""
+    """The rounds of a caretaker.
+
+    Raises
+    ------
+    OSError
+        The result store cannot be used.
+    """
 
     def __init__(self, config: Config) -> None:
         stores = open_job_stores(config)
@@ -50,7 +56,7 @@ class Caretaker:
         self._is_persistence_checked = False
 
     def run_round(self) -> None:
-        """Do everything once. The next round retries what fails."""
+        """Run all duties once. The next round retries what failed."""
         try:
             self._check_persistence_once()
             self._recover_jobs()
@@ -68,7 +74,7 @@ class Caretaker:
     def _check_persistence_once(self) -> None:
         if not self._is_persistence_checked:
             for reason in find_loss_risks(self._broker):
-                _log.warning("the Redis of the jobs may lose them: %s", reason)
+                _log.warning("the Redis of the jobs may lose jobs: %s", reason)
             self._is_persistence_checked = True
 
     def _stop_stray_queries(self) -> None:
@@ -78,10 +84,10 @@ class Caretaker:
             _log.warning("the caretaker cannot reach the engine: %s", error.detail)
 
     def _recover_jobs(self) -> None:
-        """Queue the jobs of dead workers again, and send tasks for classes that have startable jobs but no task.
+        """Requeue the jobs of dead workers, and send tasks for classes that have startable jobs but no task.
 
-        After an outage of Redis, workers first get the time to send a heartbeat. While the engine is away, jobs wait
-        and workers are not woken.
+        After an outage of Redis, workers first get the time to send a heartbeat. While the engine is unreachable, jobs
+        wait and workers are not woken.
         """
         if time.monotonic() - self._redis_reachable_since >= self._worker_silence:
             self._lifetimes.recover_jobs(add_seconds(now(), -self._worker_silence))
@@ -95,7 +101,15 @@ class Caretaker:
 
 
 class WorkerMetrics:
-    """Answers GET /metrics for the workers that share a folder, at ``address`` unless that is empty."""
+    """Answers GET /metrics for the workers that share a folder.
+
+    Parameters
+    ----------
+    address
+        The address to listen on; '' for none.
+    folder
+        Where the workers share their metrics.
+    """
 
     def __init__(self, address: str, folder: Path) -> None:
         self._address = urlsplit(f"//{address}")
@@ -105,7 +119,7 @@ class WorkerMetrics:
         self._has_failed = False
 
     def serve(self) -> None:
-        """Begin to listen, unless it does already. The next call retries."""
+        """Start to listen, unless it does so already. The next call retries."""
         if self._is_served:
             return
         try:
@@ -114,8 +128,8 @@ class WorkerMetrics:
         except OSError as error:
             if not self._has_failed:
                 _log.error(
-                    "the metrics of the workers cannot be served at %s: %s; SKYHOUSE_WORKER_METRICS names the address, "
-                    "which each skyhouse-worker of a machine needs for itself",
+                    "the metrics of the workers cannot be served at %s: %s; each skyhouse-worker on a machine "
+                    "needs a separate address in SKYHOUSE_WORKER_METRICS",
                     self._address.netloc,
                     error.strerror or error,
                 )
@@ -123,7 +137,7 @@ class WorkerMetrics:
 
 
 def main(parent: int, metrics_folder: Path) -> None:
-    """Run until the process ``parent``, which has started this one, is gone."""
+    """Run until the process ``parent``, which started this one, is gone."""
     config = read_config()
     metrics = WorkerMetrics(config.worker_metrics, metrics_folder)
     caretaker = None

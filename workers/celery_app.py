@@ -1,7 +1,7 @@
-"""The Celery application of the workers: one task, a shell around ``run_next``.
+"""The Celery application of the workers: one task, which calls ``run_next``.
 
-``skyhouse-worker`` starts it. Each worker process connects at its first task, and again if the engine was away then;
-the caretaker sends tasks again when the engine answers.
+``skyhouse-worker`` starts it. Each worker process connects to the engine at its first task, or at a later one if the
+engine is unreachable then; the caretaker sends tasks again when the engine answers.
 """
 
 from __future__ import annotations
@@ -31,24 +31,24 @@ _log = logging.getLogger("skyhouse")
 config = read_config()
 app = build_celery_app(config.redis_url, config.async_hard_seconds)
 
-#: readable as soon as the main process shuts down; waiting for a multiprocessing.Event would hang once a process that
-#: watched it has been killed
+#: A pipe that becomes readable when the main process shuts down. Waiting for a multiprocessing.Event would hang after a
+#: process that watched it was killed.
 _stopping, _stop_writing = os.pipe()
 
 #: the classes of jobs that this worker executes
 work_classes: Collection[WorkClass] = tuple(WorkClass)
 
-#: where the processes of this worker share their metrics; the command makes and removes it
+#: where the processes of this worker share their metrics; the command creates and deletes the folder
 metrics_folder = Path()
 
 _runtime: WorkerRuntime | None = None
 
 
 class _TaskRequest(Request):  # type: ignore[misc]
-    """A task of a worker, which connects to Redis again if it cannot acknowledge the task.
+    """A task of a worker, which reconnects to Redis if it cannot acknowledge the task.
 
-    Celery only logs that, and counts the task as taken for as long as the connection lasts. A worker with as many of
-    them as it has processes would take no task any more, and not even notice that the connection is lost.
+    Celery only logs this failure, and counts the task as running for as long as the connection lasts. A worker with as
+    many such tasks as processes would take no more tasks, and would not even notice that the connection is lost.
     """
 
     def acknowledge(self) -> None:
@@ -70,9 +70,9 @@ def _lose_connection() -> None:
 
 
 def run_next() -> None:
-    """Execute jobs until none may start: a task for each would take longer than a short job.
+    """Execute jobs until none may start; a task for each job would take longer than a short job.
 
-    They stay QUEUED while the engine is away, and are queued again if this worker shuts down.
+    Jobs stay QUEUED while the engine is unreachable, and are requeued if this worker shuts down.
     """
     while (runtime := _reach_engine()) is not None:
         has_run = runtime.run_next()
@@ -84,13 +84,13 @@ def run_next() -> None:
 
 
 def _reach_engine() -> WorkerRuntime | None:
-    """Return the runtime; None if the engine was away so far, or the file of users cannot be used."""
+    """Return the runtime; None if the engine is unreachable, or the file of users cannot be used."""
     global _runtime
     try:
         _runtime = _runtime or _start_runtime()
     except EngineError as error:
         _log.warning("jobs wait for the engine: %s", error.detail)
-    except AccountError as error:  # without it nobody knows who may see which table
+    except AccountError as error:  # it has the groups that may see tables
         _log.warning("jobs wait for the file of users: %s", error)
     return _runtime
 
@@ -110,7 +110,7 @@ def _close_runtime(**_: Any) -> None:
 
 
 def is_stopping(wait_seconds: float | None = 0) -> bool:
-    """Return whether this worker was asked to shut down, within ``wait_seconds``; None waits until then."""
+    """Return whether this worker was asked to shut down, within ``wait_seconds``; None waits for it."""
     return bool(select.select([_stopping], [], [], wait_seconds)[0])
 
 
@@ -122,7 +122,7 @@ def _start_runtime() -> WorkerRuntime:
 
 
 def _stop_jobs_at_shutdown(runtime: WorkerRuntime) -> None:
-    """Return running jobs to the queue at once; otherwise they would keep the worker alive until they end."""
+    """Return running jobs to the queue at once; otherwise the worker would run until they end."""
     is_stopping(None)
     runtime.stop_jobs()
 

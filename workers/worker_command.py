@@ -1,4 +1,4 @@
-"""The ``skyhouse-worker`` command: worker processes of the cluster deployment, and their caretaker."""
+"""The ``skyhouse-worker`` command: worker processes of a cluster, and their caretaker."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from tap_service.unused_libraries import leave_out_unused_libraries
 
 _log = logging.getLogger("skyhouse")
 
-#: between the end of a caretaker, or of Celery, and the next start
+#: seconds between the end of a caretaker or of Celery and the next start
 _RESTART_SECONDS = 1.0
 
 _JOB_CLASSES = {"all": tuple(WorkClass), "short": (WorkClass.SHORT,), "long": (WorkClass.LONG, WorkClass.VERY_LONG)}
@@ -40,7 +40,7 @@ Jobs = Annotated[
 ]
 Processes = Annotated[
     int | None,
-    typer.Option(help="Jobs that run at once here; by default as many as of these may run in all.", min=1),
+    typer.Option(help="Maximum number of jobs that run here at once; by default, as many as may run in all.", min=1),
 ]
 ConfigFile = Annotated[
     Path | None,
@@ -61,8 +61,8 @@ def main() -> None:
 
 
 def run_workers(jobs: Jobs = "all", processes: Processes = None, config: ConfigFile = None) -> None:
-    """Execute jobs until SIGTERM. The settings are those of the service: SKYHOUSE_REDIS_URL and the others."""
-    if config is not None:  # also for the processes that this one starts
+    """Execute jobs until SIGTERM, with the settings of the service: SKYHOUSE_REDIS_URL and the others."""
+    if config is not None:  # also for child processes
         os.environ[FILE_VARIABLE] = str(config.absolute())
     try:
         settings = read_config()
@@ -89,22 +89,19 @@ def run_workers(jobs: Jobs = "all", processes: Processes = None, config: ConfigF
         application.metrics_folder = Path(folder)
         application.app.worker_main(["--quiet", "worker", *options])
     if not application.is_stopping():
-        _begin_anew()
+        _restart()
 
 
-def _begin_anew() -> None:
-    """Replace this process, which Celery has given up: it does if its processes die while Redis is away."""
-    _log.error("the worker begins anew after an error of Celery")
+def _restart() -> None:
+    """Replace this process after Celery gave up, as it does if its processes die while Redis is unreachable."""
+    _log.error("restarting the worker after a Celery error")
     time.sleep(_RESTART_SECONDS)
     os.execv(sys.executable, [sys.executable, *sys.orig_argv[1:]])  # noqa: S606 (the command that started it)
 
 
 @contextmanager
 def _run_caretaker(metrics_folder: str) -> Iterator[None]:
-    """Keep one caretaker process running beside the workers: start another whenever it ends.
-
-    It shows the metrics of the workers, which they share in ``metrics_folder``.
-    """
+    """Keep one caretaker process running, which serves the metrics that the workers share in ``metrics_folder``."""
     stopping = threading.Event()
     running: list[subprocess.Popen[bytes]] = []
 

@@ -23,9 +23,23 @@ _log = logging.getLogger("skyhouse")
 
 
 class WorkerRuntime:
-    """Built after the fork. Raises EngineUnavailable, and OSError if the result store cannot be used.
+    """What executes the jobs of one process, built after the fork.
 
-    Its metrics are shared in ``metrics_folder``.
+    Parameters
+    ----------
+    config, app
+        The settings, and the Celery application that wakes other workers.
+    work_classes
+        The classes of jobs that this worker executes.
+    metrics_folder
+        Where the processes of the worker share their metrics.
+
+    Raises
+    ------
+    EngineUnavailable
+        No server answers.
+    OSError
+        The result store cannot be used.
     """
 
     def __init__(self, config: Config, app: Celery, work_classes: Collection[WorkClass], metrics_folder: Path) -> None:
@@ -48,13 +62,21 @@ class WorkerRuntime:
         self._runner.start()
 
     def run_next(self) -> bool:
-        """Execute the next job to its end; return False if no job may start now, or the engine is away."""
+        """Execute the next job to its end; return False if no job may start now, or the engine is unreachable."""
         return self._runner.run_next()
 
     def wake_others(self, *, is_next_mine: bool = False) -> bool:
-        """Wake workers for all jobs that may start now; the caretaker does so too, but later.
+        """Wake workers for all jobs that may start now; the caretaker does this too, but later.
 
-        ``is_next_mine`` leaves out the first job that this worker may execute; return whether there is one.
+        Parameters
+        ----------
+        is_next_mine
+            Whether to leave out the first job that this worker may execute.
+
+        Returns
+        -------
+        bool
+            Whether there is such a job.
         """
         try:
             startable = self._queue.startable_classes()
@@ -69,7 +91,7 @@ class WorkerRuntime:
         return mine is not None
 
     def stop_jobs(self) -> None:
-        """Stop running jobs, which return to the queue, and start no more."""
+        """Stop running jobs, which return to the queue, and start no more jobs."""
         self._runner.close()
 
     def close(self) -> None:

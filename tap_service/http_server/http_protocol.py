@@ -1,4 +1,4 @@
-"""HTTP/1.1 as the service speaks it: uvicorn's protocol over httptools, with limits and our own words for refusals."""
+"""HTTP/1.1 as the service speaks it: uvicorn's protocol over httptools, with limits and its own error documents."""
 
 from __future__ import annotations
 
@@ -37,16 +37,16 @@ _TOO_MUCH_FRAMING = (
     f"the sizes, extensions and trailers of the body's chunks exceed {MAX_BODY_FRAMING} bytes: "
     "send the body in larger chunks, or with Content-Length"
 )
-#: the parser gets so much at once, which makes its counts so exact
+#: bytes that the parser gets at once, which is the precision of the counts
 _PIECE_BYTES = 16_384
-#: how long a client beyond the limits waits for its answer: many that connect again at once take the loop's time
+#: seconds after which a client beyond the limits is answered; clients that reconnect at once would take up the loop
 _REFUSAL_SECONDS = 2.0
 #: for SO_LINGER
 _RESET = struct.pack("ii", 1, 0)
 
 
 class _HeadError(Exception):
-    """The head of a request is refused: with this status and message."""
+    """The head of a request is refused, with this status and message."""
 
     def __init__(self, status: int, message: str) -> None:
         super().__init__(message)
@@ -56,13 +56,13 @@ class _HeadError(Exception):
 class SkyhouseProtocol(HttpToolsProtocol):
     """One connection.
 
-    A refused request is answered with an error document, and the rest of it is read and dropped for a while: closing at
-    once would reset the connection before the client has read the error. If earlier requests wait for their answers,
-    they get them, and then the connection is closed.
+    A refused request is answered with an error document, and the rest of it is read and discarded for a while: closing
+    at once would reset the connection before the client has read the error. If earlier requests wait for their answers,
+    they get them first, and then the connection is closed.
 
-    Of what a client sends, only bodies have no limit here: ``_framing_bytes`` counts everything else. In a head that is
-    all of it, also empty lines before it. In a body it is the chunks' sizes, extensions and trailers; each byte of the
-    body takes one away again, so that a long body may have many chunks, but not many that are nearly empty.
+    Only bodies have no limit here: ``_framing_bytes`` counts everything else that a client sends. In a head this is
+    everything, including empty lines before it. In a body it is the sizes, extensions and trailers of chunks; each byte
+    of the body reduces it by one, so that a long body may have many chunks, but not many nearly empty ones.
     """
 
     def __init__(self, *arguments: Any, **options: Any) -> None:
@@ -71,22 +71,22 @@ class SkyhouseProtocol(HttpToolsProtocol):
         self._open: OpenConnections = app.state.open_connections
         self.timeout_keep_alive = self._open.settings.idle_seconds
         self._refused = False
-        #: when the head began that is not complete
+        #: when the current, incomplete head started
         self._head_since: float | None = None
         self._framing_bytes = 0
-        #: a head is complete, its body is not; how many bytes of that there are, and when the last one came
+        #: whether a head is complete but its body is not, the bytes of this body, and when the last one arrived
         self._is_in_body = False
         self._body_bytes = 0
         self._body_at = 0.0
-        #: of the piece that is parsed: to hand on each small chunk by itself takes 5 us, ten times as long
+        #: chunks of the current piece: passing on each small chunk separately takes 5 us, ten times as long
         self._chunks: list[bytes] = []
         self._answered_at = 0.0
-        #: since when the client has read nothing, and what waited for it then
+        #: since when the client has read nothing, and how many bytes waited for it then
         self._unread_since: float | None = None
         self._unread_bytes = 0
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        """Set TCP_NODELAY, without which some pieces wait 40 ms; asyncio does it only for sockets of proto TCP."""
+        """Set TCP_NODELAY, without which some pieces wait 40 ms; asyncio sets it only for sockets of proto TCP."""
         super().connection_made(transport)
         connection = transport.get_extra_info("socket")
         if connection.family in (socket.AF_INET, socket.AF_INET6):
@@ -107,15 +107,15 @@ class SkyhouseProtocol(HttpToolsProtocol):
         super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
-        for begin in range(0, len(data), _PIECE_BYTES):
+        for start in range(0, len(data), _PIECE_BYTES):
             if self._refused:
                 return
             if not self._is_in_body and self._head_since is None:
-                self._begin_head()
-            piece = data[begin : begin + _PIECE_BYTES]
+                self._start_head()
+            piece = data[start : start + _PIECE_BYTES]
             self._framing_bytes += len(piece)
             super().data_received(piece)
-            self._hand_on_body()
+            self._pass_on_body()
             if self._is_in_body and self._framing_bytes > MAX_BODY_FRAMING:
                 self._refuse(400, _TOO_MUCH_FRAMING)
             elif self._framing_bytes > MAX_REQUEST_HEAD:
@@ -127,14 +127,14 @@ class SkyhouseProtocol(HttpToolsProtocol):
 
     def on_message_begin(self) -> None:
         super().on_message_begin()
-        self._begin_head()
+        self._start_head()
 
-    def _begin_head(self) -> None:
+    def _start_head(self) -> None:
         if self._head_since is None:
             self._head_since = self.loop.time()
 
     def on_header(self, name: bytes, value: bytes) -> None:
-        """Take a header; drop trailers, which must not become headers (RFC 9110, section 6.5.1)."""
+        """Take a header. Drop trailers, which must not become headers (RFC 9110, section 6.5.1)."""
         if not self._is_in_body:
             super().on_header(name, value)
             if len(self.headers) > MAX_REQUEST_HEADERS:
@@ -150,20 +150,20 @@ class SkyhouseProtocol(HttpToolsProtocol):
         self._is_in_body, self._body_bytes, self._body_at = True, 0, self.loop.time()
 
     def _check_headers(self, version: str) -> None:
-        """Raise _HeadError."""
+        """Raise _HeadError if the headers are not acceptable."""
         if len(self.pipeline) >= MAX_PIPELINED:
-            raise _HeadError(429, f"more than {MAX_PIPELINED} requests of this connection wait for their answers")
+            raise _HeadError(429, f"more than {MAX_PIPELINED} requests on this connection wait for an answer")
         hosts = sum(name == b"host" for name, _ in self.headers)
         if hosts != 1 and (hosts or version == "1.1"):
             raise _HeadError(400, "the request must have one Host header")
         codings = [value.strip().lower() for name, value in self.headers if name == b"transfer-encoding"]
         if codings not in ([], [b"chunked"]):
-            raise _HeadError(501, "of the transfer codings, this service knows chunked alone")
+            raise _HeadError(501, "the only transfer coding that this service supports is chunked")
 
     def on_body(self, body: bytes) -> None:
         self._chunks.append(body)
 
-    def _hand_on_body(self) -> None:
+    def _pass_on_body(self) -> None:
         if self._chunks:
             body = b"".join(self._chunks)
             self._chunks.clear()
@@ -173,11 +173,11 @@ class SkyhouseProtocol(HttpToolsProtocol):
             super().on_body(body)
 
     def on_message_complete(self) -> None:
-        self._hand_on_body()
+        self._pass_on_body()
         super().on_message_complete()
         self._is_in_body, self._framing_bytes = False, 0
         if self.cycle.response_complete:
-            self._begin_head()  # of the next request, if there is one: its time is the only limit of what follows now
+            self._start_head()  # of the next request, if any: its time is the only limit of what follows now
 
     def on_response_complete(self) -> None:
         self._answered_at = self.loop.time()
@@ -189,11 +189,11 @@ class SkyhouseProtocol(HttpToolsProtocol):
             self.transport.close()
 
     def _unsupported_upgrade_warning(self) -> None:
-        """Answer as if no upgrade was asked for; httptools reads no further request of this connection."""
+        """Answer as if no upgrade was requested; httptools reads no further request of this connection."""
         self.cycle.keep_alive = False
 
     def send_400_response(self, msg: str) -> None:  # noqa: ARG002 (uvicorn's signature)
-        """Refuse what the parser does not take, or one of the methods that it calls."""
+        """Refuse what the parser, or a method that it calls, does not accept."""
         error = sys.exc_info()[1]
         cause = error.__context__ if error is not None else None
         if isinstance(cause, _HeadError):
@@ -206,7 +206,7 @@ class SkyhouseProtocol(HttpToolsProtocol):
         return self.cycle is not None and not self.cycle.response_complete
 
     def close_if_late(self, now: float) -> None:
-        """Close the connection if its client is too slow with the head or the body of a request, or reads nothing."""
+        """Close the connection if its client sends a head or a body too slowly, or reads nothing."""
         settings = self._open.settings
         if self._refused:
             pass
@@ -232,13 +232,13 @@ class SkyhouseProtocol(HttpToolsProtocol):
         return self._is_in_body and not self.cycle.response_started
 
     def _close_dropped_body(self, now: float) -> None:
-        """Close the connection if the body of a request that is answered already is too long, or too slow."""
+        """Close the connection if the body of an answered request is too long, or too slow."""
         seconds = BODY_SECONDS + self._body_bytes / BODY_BYTES_PER_SECOND
         if self._body_bytes > MAX_DISCARDED_BYTES or now - self._answered_at > seconds:
             self.transport.close()
 
     def _close_unread(self, now: float) -> None:
-        """Abort the connection if none of the bytes that wait for the client went to it for too long."""
+        """Abort the connection if the client has read none of the waiting bytes for too long."""
         unread = self._count_unread()
         if self._unread_since is None or unread < self._unread_bytes:
             self._unread_since = now
@@ -246,12 +246,12 @@ class SkyhouseProtocol(HttpToolsProtocol):
         if not unread:
             self._unread_since = None
         elif now - self._unread_since > self._open.settings.unread_seconds:
-            # a reset: the kernel drops what it holds for the client
+            # a reset: the kernel discards what it holds for the client
             self.transport.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _RESET)
             self.transport.abort()
 
     def _count_unread(self) -> int:
-        """Return the bytes that wait here and in the kernel, which takes more only when a third of its own has gone."""
+        """Return the bytes that wait here and in the kernel, which takes more when a third of its buffer is free."""
         queued = bytes(4)
         with suppress(OSError, ValueError):  # the socket has just been closed
             queued = fcntl.ioctl(self.transport.get_extra_info("socket").fileno(), termios.TIOCOUTQ, queued)
@@ -265,9 +265,9 @@ class SkyhouseProtocol(HttpToolsProtocol):
         self._head_since = None
         if self._is_answering:
             if not self._is_in_body:
-                return  # the answers of earlier requests come first: see on_response_complete
+                return  # earlier requests are answered first: see on_response_complete
             if self.pipeline:
-                self.pipeline.popleft()  # the refused one, which has not begun
+                self.pipeline.popleft()  # the refused request, which has not started
                 return
             self.cycle.disconnected = True  # for the application
             self.cycle.message_event.set()
@@ -284,7 +284,7 @@ class SkyhouseProtocol(HttpToolsProtocol):
         self.loop.call_later(LINGER_SECONDS, self.transport.abort)
 
 
-#: for uvicorn.Config: the service itself evaluates headers of proxies and sets the header Server
+#: for uvicorn.Config: the service itself evaluates proxy headers and sets the Server header
 SERVER: dict[str, Any] = {
     "http": SkyhouseProtocol,
     "ws": "none",

@@ -1,4 +1,4 @@
-"""The open connections of a process: how many there are of each client, and which ones take too long."""
+"""The open connections of a process: their number for each client, and which ones take too long."""
 
 from __future__ import annotations
 
@@ -13,17 +13,27 @@ from tap_service.services.site.request_origin import is_within
 from tap_service.settings.connection_settings import ConnectionSettings
 from tap_service.settings.setting_values import Network
 
-#: how often connections are checked, in seconds
+#: interval in seconds at which connections are checked
 _SWEEP_SECONDS = 1.0
 
-#: open files for each connection: its socket, and as many for the engine, spools and jobs
+#: open files for each connection: its socket, and one for the engine, spools and jobs
 _FILES_EACH = 2
 
 
 def raise_file_limit(connections: int) -> int:
-    """Raise the process's limit of open files as far as the connections need it; return how many it then permits.
+    """Raise the process's limit of open files as far as connections need it.
 
-    The embedded engine raises it as far as possible, without regard to connections.
+    The embedded engine raises the limit as far as possible, whatever the number of connections.
+
+    Parameters
+    ----------
+    connections
+        The wanted number of connections.
+
+    Returns
+    -------
+    int
+        The number of connections that the limit then permits.
     """
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     needed = connections * _FILES_EACH
@@ -34,13 +44,13 @@ def raise_file_limit(connections: int) -> int:
 
 
 class Connection(Protocol):
-    """What the sweep needs of a connection; ``close_if_late`` gets the time of the event loop."""
+    """A connection, as the sweep sees it. ``close_if_late`` gets the time of the event loop."""
 
     def close_if_late(self, now: float) -> None: ...
 
 
 class TooManyConnections(Exception):
-    """``status`` is the HTTP status of the refusal."""
+    """A new connection is refused, with the HTTP status ``status``."""
 
     def __init__(self, message: str, status: int) -> None:
         super().__init__(message)
@@ -50,7 +60,14 @@ class TooManyConnections(Exception):
 class OpenConnections:
     """Counts connections and closes late ones. Belongs to one event loop.
 
-    ``count_refusal`` is called with the HTTP status of each refusal, also of requests that reach no route.
+    Parameters
+    ----------
+    settings
+        The limits.
+    trusted
+        Networks of proxies, which are not counted by client.
+    count_refusal
+        Called with the HTTP status of each refusal, also for requests that reach no route.
     """
 
     def __init__(
@@ -70,7 +87,13 @@ class OpenConnections:
         return len(self._open)
 
     def admit_connection(self, connection: Connection, address: str, loop: asyncio.AbstractEventLoop) -> None:
-        """Count a new connection. Raise TooManyConnections; the connection is then not counted."""
+        """Count a new connection.
+
+        Raises
+        ------
+        TooManyConnections
+            The connection is refused, and not counted.
+        """
         if len(self._open) >= self._limit:
             raise TooManyConnections("the service has too many open connections; try again later", 503)
         network = "" if is_within(address, self._trusted) else find_network(address)
@@ -86,14 +109,14 @@ class OpenConnections:
             self._sweep = loop.call_later(_SWEEP_SECONDS, self._close_late, loop)
 
     def hold_refused(self, connection: Connection) -> bool:
-        """Count a refused connection that waits for its answer; return False if too many wait already."""
+        """Count a refused connection that waits for its answer; return False if too many already wait."""
         if len(self._refused) >= self._limit // 4:
             return False
         self._refused.add(connection)
         return True
 
     def forget_connection(self, connection: Connection) -> None:
-        """Uncount a closed connection."""
+        """Stop counting a closed connection."""
         self._refused.discard(connection)
         network = self._open.pop(connection, None)
         if network is not None:

@@ -25,17 +25,17 @@ from tap_service.readers.table_source import MAX_FILE_COLUMNS, TypeNote
 from tap_service.readers.unique_names import name_columns
 from tap_service.readers.votable_reader import read_metadata
 
-#: Metadata of a field; Astropy and HATS catalogues write them too
+#: metadata of a field, which astropy and HATS catalogues write too
 _FIELD_KEYS = ("description", "unit", "ucd", "utype")
 
 _VOTABLE_KEY = b"IVOA.VOTable-Parquet.content"
 _ASTROPY_KEY = b"table_meta_yaml"
 _PANDAS_KEY = b"pandas"
 
-#: pandas' name of an index without one, which mostly numbers the rows of an earlier table
+#: pandas' name of an unnamed index, which mostly numbers the rows of an earlier table
 _UNNAMED_INDEX = re.compile(r"__index_level_[0-9]+__")
 
-#: A column and where it is found
+#: a column and its location in the file
 _Column = tuple[pa.Field, Part]
 
 
@@ -48,13 +48,13 @@ class ArrowColumns:
     fields : tuple of Field
         The columns that can be stored.
     parts : ColumnParts
-        Where each is found in the file.
+        The location of each column in the file.
     description : str
         The description of the table.
     unusable : dict of str to str
         The columns that cannot be stored, each with the reason.
     notes : tuple of str
-        What a sender should know of names and types.
+        What a sender should know about names and types.
     """
 
     fields: tuple[Field, ...]
@@ -64,12 +64,12 @@ class ArrowColumns:
     notes: tuple[str, ...] = ()
 
 
-def _know_nothing(_column: str, _may_scan: bool) -> None:
-    """Return that the range of a column is unknown."""
+def _find_no_range(_column: str, _may_scan: bool) -> None:
+    """Return None: the range of the column is unknown."""
 
 
 def read_arrow_schema(
-    schema: pa.Schema, name: str, *, case_matters: bool = False, find_range: FindRange = _know_nothing
+    schema: pa.Schema, name: str, *, case_matters: bool = False, find_range: FindRange = _find_no_range
 ) -> ArrowColumns:
     """Return the columns of a schema.
 
@@ -82,7 +82,12 @@ def read_arrow_schema(
     case_matters : bool
         See ``ReadOptions.case_matters``.
     find_range : FindRange
-        What is known of the values of a column; integers of which nothing is known may become text.
+        Finds the range of a column's values; integers whose range is unknown may become text.
+
+    Returns
+    -------
+    ArrowColumns
+        The columns.
 
     Raises
     ------
@@ -105,7 +110,7 @@ def read_arrow_schema(
 
 
 def _list_columns(schema: pa.Schema) -> tuple[list[_Column], tuple[str, ...]]:
-    """Return the columns without masks and indexes, and notes of what is left out."""
+    """Return the columns without masks and indexes, and notes about those that are left out."""
     columns = [*flatten_structs([*schema])]
     metadata = schema.metadata or {}
     if _ASTROPY_KEY in metadata:
@@ -128,14 +133,14 @@ def _read_indexes(document: bytes) -> list[object]:
 
 
 def _describe_ranges(indexes: list[object]) -> Iterator[str]:
-    """Yield a note for each index with a name that pandas keeps as a range in the metadata, without a column."""
+    """Yield a note for each named index that pandas keeps only as a range in the metadata, without a column."""
     for index in indexes:
         if isinstance(index, dict) and index.get("kind") == "range" and isinstance(name := index.get("name"), str):
-            yield f"pandas' index {name} is not in the file, which has its range alone: reset_index() makes it a column"
+            yield f"pandas' index {name} is not in the file, which has only its range: reset_index() makes it a column"
 
 
 def _find_fields(columns: list[_Column], find_range: FindRange, found: ArrowColumns) -> Iterator[Field]:
-    """Yield the fields that can be stored; add the others and the notes to ``found``."""
+    """Yield the fields that can be stored; add the other columns and the notes to ``found``."""
     for column, part in columns:
         given = column.metadata or {}
         metadata = {key: given.get(key.encode(), b"").decode("utf-8", "replace") for key in _FIELD_KEYS}
@@ -150,7 +155,7 @@ def _find_fields(columns: list[_Column], find_range: FindRange, found: ArrowColu
 
 
 def _describe_fields(found: ArrowColumns, metadata: dict[bytes, bytes], name: str) -> None:
-    """Add the metadata that astropy and VOParquet embed; of both, the VOTable counts."""
+    """Add the metadata that astropy and VOParquet embed; the VOTable has priority."""
     described: dict[tuple[str, int], Field] = {}
     if (text := metadata.get(_ASTROPY_KEY)) is not None:
         header = parse_header(text, f"{name} ({_ASTROPY_KEY.decode()})", 1)
@@ -168,7 +173,7 @@ def _describe_fields(found: ArrowColumns, metadata: dict[bytes, bytes], name: st
 
 
 def _number_fields(fields: Iterable[Field]) -> dict[tuple[str, int], Field]:
-    """Return the fields by name and position among those of the same name, which results may have."""
+    """Return the fields by name and by index among the columns of that name, which results may repeat."""
     seen: Counter[str] = Counter()
     numbered: dict[tuple[str, int], Field] = {}
     for each in fields:
@@ -178,7 +183,7 @@ def _number_fields(fields: Iterable[Field]) -> dict[tuple[str, int], Field]:
 
 
 def _find_own_name(field: Field, parts: ColumnParts) -> tuple[str, int]:
-    """Return the name of a column in the file, and its position among those of the same name.
+    """Return the name of a column in the file, and its index among the columns of that name.
 
     A list in a struct has only the name of its field.
     """

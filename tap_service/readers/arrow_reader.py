@@ -1,6 +1,6 @@
 """Reader of Arrow IPC streams and files (Arrow columnar format 1.5, "IPC Streaming Format" and "IPC File Format").
 
-Both are read from the start: a file is a stream behind eight bytes of magic.
+Both are read from the start: a file is a stream after eight bytes of magic.
 """
 
 from __future__ import annotations
@@ -21,6 +21,8 @@ _FILE, _END = b"ARROW1\0\0", b"ARROW1"
 
 
 class ArrowSource:
+    """The table in an Arrow file. See ``Source``."""
+
     unit = "row"
     form = ""
     nan_is_null = False
@@ -50,7 +52,7 @@ class ArrowSource:
         while True:
             try:
                 batch = reader.read_next_batch()
-                batch.validate(full=True)  # without it, Arrow follows offsets that point outside a buffer
+                batch.validate(full=True)  # otherwise Arrow follows offsets that point outside a buffer
             except StopIteration:
                 return
             except pa.ArrowMemoryError:
@@ -74,7 +76,7 @@ class ArrowSource:
 
 
 def _check_end(path: Path) -> None:
-    """Refuse a truncated file: cut between two batches, it would be read as a shorter one."""
+    """Refuse a truncated file: if it is cut between two batches, it would be read as a shorter file."""
     with path.open("rb") as file:
         if file.read(len(_FILE)) == _FILE:
             file.seek(-min(len(_END), os.fstat(file.fileno()).st_size), os.SEEK_END)

@@ -10,13 +10,13 @@ import pyarrow as pa
 from clickhouse_schema.datatypes import CHAR, DOUBLE, LONG, TIMESTAMP, UNICODE, ColumnType, arrow_to_column_type
 from tap_service.readers.time_casts import CUT_NANOSECONDS
 
-#: Return bounds of the integers of a column, or of its times in the unit of its type; None if they are unknown.
-#: ``may_scan``: whether the column may be read for them.
+#: Returns bounds of the integers of a column, or of its times in the unit of its type; None if they are unknown.
+#: ``may_scan``: whether the column may be read to find them.
 FindRange = Callable[[str, bool], tuple[int, int] | None]
 
 _LONG_RANGE = (-(2**63), 2**63 - 1)
 
-#: The digits of integers that are always in the range of BIGINT
+#: number of digits of integers that are always in the range of BIGINT
 _LONG_DIGITS = 18
 
 #: TIMESTAMP ends with 2299, in seconds since 1970; see ``conform_rows.TIME_RANGE``
@@ -24,7 +24,7 @@ _TIME_RANGE = tuple(int(datetime(year, 1, 1, tzinfo=UTC).timestamp()) for year i
 _UNITS_PER_SECOND = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}
 _SECONDS_PER_DAY = 86400
 
-#: Canonical extension types of Arrow, which are also the logical types UUID and JSON of Parquet
+#: canonical extension types of Arrow, which are also the logical types UUID and JSON of Parquet
 _EXTENSIONS = {
     "arrow.uuid": ColumnType("char", "*", "uuid"),
     "arrow.json": ColumnType("unicodeChar", "*", "json"),
@@ -41,14 +41,14 @@ def find_column_type(name: str, kind: pa.DataType, find_range: FindRange) -> tup
     kind : pyarrow.DataType
         Its type there.
     find_range : FindRange
-        What is known of its values.
+        Finds the range of its values.
 
     Returns
     -------
     type : ColumnType
         The type.
     reason : str
-        What a sender should know of it, as the end of a sentence; '' for nothing.
+        What a sender should know about it, as the end of a sentence; '' for nothing.
 
     Raises
     ------
@@ -75,7 +75,7 @@ def find_column_type(name: str, kind: pa.DataType, find_range: FindRange) -> tup
 
 
 def is_list(kind: pa.DataType) -> bool:
-    """Whether it is a list of any of Arrow's kinds."""
+    """Return whether the type is any of Arrow's list types."""
     return bool(pa.types.is_list(kind) or pa.types.is_large_list(kind) or pa.types.is_fixed_size_list(kind))
 
 
@@ -96,7 +96,7 @@ def _find_decimal_type(name: str, kind: pa.DataType, find_range: FindRange) -> t
 
 
 def _find_integer_type(found: tuple[int, int] | None, doubt: str) -> tuple[ColumnType, str]:
-    """Return BIGINT if all integers fit. ``doubt``: why the column is text if its range is unknown; '' if it is not."""
+    """Return BIGINT if all integers fit. ``doubt``: why a column of unknown range becomes text; '' if it does not."""
     if found is None:
         return (CHAR, f"stays text: {doubt}; where it is not, give it the datatype long") if doubt else (LONG, "")
     low, high = found

@@ -15,9 +15,22 @@ _PIECE_BYTES = 1 << 20
 
 
 class ByteStream:
-    """Read ``path`` once. Raises ``ReadError`` if the file cannot be read or its compressed data are broken.
+    """Reads a file once.
 
-    ``max_bytes``: the limit of every stream of this process, after decompression; None is no limit.
+    Parameters
+    ----------
+    path
+        The file, optionally compressed.
+
+    Attributes
+    ----------
+    max_bytes
+        The limit of every stream of this process, after decompression; None for no limit.
+
+    Raises
+    ------
+    ReadError
+        The file cannot be read, or its compressed data are broken.
     """
 
     max_bytes: ClassVar[int | None] = None
@@ -51,11 +64,11 @@ class ByteStream:
 
     @property
     def fraction_read(self) -> float:
-        """The fraction of the stored file, 0 to 1, that is read."""
+        """The fraction of the stored file that has been read, 0 to 1."""
         return min(1.0, self._raw.tell() / self._size)
 
     def read(self, size: int) -> bytes:
-        """Read ``size`` bytes, fewer only at the end."""
+        """Return ``size`` bytes, fewer only at the end."""
         try:
             return self._count_bytes(self._file.read(size))
         except DECOMPRESSION_ERRORS as error:
@@ -72,7 +85,7 @@ class ByteStream:
         return size <= 0
 
     def readline(self, max_bytes: int = -1) -> bytes:
-        """Read the rest of the line, at most ``max_bytes``."""
+        """Return the rest of the line, at most ``max_bytes``."""
         try:
             return self._count_bytes(self._file.readline(max_bytes))
         except DECOMPRESSION_ERRORS as error:
@@ -87,9 +100,9 @@ class ByteStream:
 
     def _build_error(self, error: Exception) -> ReadError:
         packed = f" ({self.compression.name})" if self.compression else ""
-        if "memory" in str(error).lower():  # the word that xz and zstd have in common
+        if "memory" in str(error).lower():  # the word in the errors of both xz and zstd
             return ReadError(
-                f"{self.path} needs more than 128 MB of memory to be unpacked{packed}: compress it again, by xz -9 or"
+                f"{self.path} needs more than 128 MB of memory to be unpacked{packed}: compress it again, with xz -9 or"
                 " zstd without --long"
             )
         return ReadError(f"{self.path} is broken{packed}: {error}")

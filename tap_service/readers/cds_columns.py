@@ -1,8 +1,8 @@
-"""The columns of a byte-by-byte description: formats, and what their explanations say of missing values.
+"""The columns of a byte-by-byte description: formats, and what explanations say about missing values.
 
-Standard for Documentation of Astronomical Catalogues 2.0 (CDS, 2000), section 3: the format is a FORTRAN one; an
-explanation begins with the limits in brackets, ``?`` or ``?=value`` where values may be missing, and ``+`` or ``-``
-where rows are in the order of the column.
+Standard for Documentation of Astronomical Catalogues 2.0 (CDS, 2000), section 3: formats are FORTRAN formats; an
+explanation starts with the limits in brackets, ``?`` or ``?=value`` if values may be missing, and ``+`` or ``-`` if
+rows are in the order of the column.
 """
 
 from __future__ import annotations
@@ -12,10 +12,10 @@ from dataclasses import dataclass
 
 from clickhouse_schema.datatypes import DOUBLE, INT, LONG, SHORT, UNICODE, ColumnType
 
-#: Each integer of this many characters is in the range of the type
+#: number of characters up to which each integer is in the range of the type
 _INTEGER_WIDTHS = ((4, SHORT), (9, INT))
 
-#: Up to this many dashes mean a missing value where one does (``?=-``)
+#: maximum number of dashes that mean a missing value where one dash does (``?=-``)
 _MAX_DASHES = 8
 
 FORMAT = re.compile(r"(?P<repeat>\d*)(?P<letter>[AIFEDG])(?P<width>\d+)?(?:\.\d+)?", re.IGNORECASE)
@@ -32,14 +32,14 @@ _EXPLANATION = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
-    """What an explanation says.
+    """A parsed explanation.
 
     Attributes
     ----------
     text : str
-        The explanation after these marks, with the limits; ``[]``, which stands for unknown ones, is left out.
+        The explanation after these marks, with the limits, but without ``[]``, which stands for unknown limits.
     nulls : tuple of str
-        The tokens of missing values, besides blanks.
+        The tokens of missing values other than blanks.
     is_nullable : bool
         Whether values may be missing.
     has_note : bool
@@ -53,7 +53,7 @@ class Explanation:
 
 
 def parse_explanation(text: str) -> Explanation:
-    """Return what the explanation of a column says."""
+    """Parse the explanation of a column."""
     found = _EXPLANATION.fullmatch(" ".join(text.split()))
     if found is None:
         return Explanation(text)
@@ -67,9 +67,16 @@ def parse_explanation(text: str) -> Explanation:
 
 
 def find_format_type(format_: str, width: int) -> ColumnType | None:
-    """Return the type of a column of ``width`` bytes in a FORTRAN format; None for an unknown format.
+    """Return the type of a column in a FORTRAN format; None for an unknown format.
 
     Numbers with a point are DOUBLE, which has all their digits. Several values in a column stay text.
+
+    Parameters
+    ----------
+    format_
+        The format, such as F8.3.
+    width
+        The bytes of the column.
     """
     found = FORMAT.fullmatch(format_)
     if found is None:

@@ -1,6 +1,6 @@
 """Positions whose parts are several columns of a CDS table, such as RAh RAm RAs DE- DEd DEm DEs, in degrees.
 
-Labels may have a prefix and a suffix (``RAh1950``). The equinox is that of the labels or explanations: J2000 counts as
+Labels may have a prefix and a suffix (``RAh1950``). The equinox comes from labels or explanations: J2000 counts as
 ICRS, from which FK5 differs by less than 0.03 arcsec; B1950 and other equinoxes are converted to ICRS by astropy.
 """
 
@@ -30,7 +30,7 @@ Doubles = npt.NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True)
 class Angle:
-    """The labels of the parts of an angle; '' for a part that is no column."""
+    """The labels of the parts of an angle; '' for a part without a column."""
 
     whole: str
     minutes: str = ""
@@ -43,7 +43,7 @@ class Angle:
 
 @dataclass(frozen=True, slots=True)
 class Position:
-    """A position.
+    """The columns of a position.
 
     Attributes
     ----------
@@ -62,7 +62,7 @@ class Position:
 
     @property
     def is_degrees(self) -> bool:
-        """Whether the columns are the position in degrees, in ICRS, as they stand."""
+        """Whether the columns contain the position in degrees, in ICRS."""
         return not self.is_in_hours and not self.ra.minutes and self.equinox in ("", J2000)
 
     def list_labels(self) -> list[str]:
@@ -71,7 +71,7 @@ class Position:
 
 @dataclass(frozen=True, slots=True)
 class Degrees:
-    """Positions in ICRS in degrees, NaN where a part is missing, and the faults: row -> column and reason."""
+    """Positions in ICRS in degrees, NaN where a part is missing, and rejected rows with their column and reason."""
 
     ra: Doubles
     dec: Doubles
@@ -79,7 +79,7 @@ class Degrees:
 
 
 def find_position(columns: list[CdsColumn]) -> Position | None:
-    """Return the main position of a table: one of J2000 or ICRS before others, one in degrees before others."""
+    """Return the main position of a table: J2000 or ICRS is preferred, then degrees; None if there is none."""
     found = [*_list_degrees(columns), *_list_sexagesimal(columns)]
     found.sort(key=lambda position: position.equinox not in (J2000, ""))  # stable: then by the order of the table
     return found[0] if found else None
@@ -100,8 +100,8 @@ def _list_sexagesimal(columns: list[CdsColumn]) -> Iterator[Position]:
     for column in columns:
         if column.unit != "h":
             continue
-        for place in (match.start() for match in re.finditer("h", column.label)):
-            before, after = column.label[:place], column.label[place + 1 :]
+        for at in (match.start() for match in re.finditer("h", column.label)):
+            before, after = column.label[:at], column.label[at + 1 :]
             if "RA" in before:
                 position = _build_position(columns, units, before, after)
                 if position:
@@ -128,7 +128,7 @@ def _build_position(columns: list[CdsColumn], units: dict[str, str], before: str
 
 
 def _find_equinox(columns: list[CdsColumn], labels: list[str]) -> str:
-    """Return the equinox that a label or an explanation has, 'J2000' for ICRS; '' if there is none."""
+    """Return the equinox in a label or an explanation, 'J2000' for ICRS; '' if there is none."""
     texts = [f"{column.label.lstrip('_')} {column.explanation}" for column in columns if column.label in labels]
     for text in texts:
         rest = _EPOCH.sub(" ", text)
@@ -155,13 +155,13 @@ def compute_degrees(position: Position, values: Mapping[str, pa.Array]) -> Degre
     Returns
     -------
     Degrees
-        Positions in ICRS. Seconds, or minutes and seconds, that are missing count as 0; without hours or degrees there
-        is no position.
+        Positions in ICRS. Missing seconds, or minutes and seconds, count as 0; without hours or degrees there is no
+        position.
     """
     rejects: dict[int, tuple[str, str]] = {}
     ra = _read_angle(position.ra, values, 24 if position.is_in_hours else 360, rejects)
     dec = _read_angle(position.dec, values, 90, rejects)
-    ra = ra / (240 if position.is_in_hours else 3600)  # one division, which is rounded once
+    ra = ra / (240 if position.is_in_hours else 3600)  # one division, so that it is rounded once
     dec = dec / 3600
     missing = np.isnan(ra) | np.isnan(dec)
     missing[list(rejects)] = True
@@ -202,7 +202,7 @@ def _read_part(
 def _find_negative(
     angle: Angle, values: Mapping[str, pa.Array], rejects: dict[int, tuple[str, str]]
 ) -> npt.NDArray[np.bool_]:
-    """Return which angles are negative: by their sign, also that of -00."""
+    """Return which angles are negative, by their sign, also of -00."""
     signs = values[angle.sign or angle.whole].cast(pa.string())
     if angle.sign:
         known = pc.fill_null(pc.is_in(signs, pa.array(["+", "-"])), True)

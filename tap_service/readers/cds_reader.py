@@ -1,7 +1,7 @@
-"""Reader of tables of the CDS, described by the ReadMe beside them, and of the journals' machine-readable tables (MRT).
+"""Reader of tables of the CDS, which a ReadMe next to them describes, and of machine-readable tables of journals (MRT).
 
-A position in hours, minutes and seconds, or of another equinox than J2000, becomes two more columns in degrees: ``ra``
-and ``dec``, or ``ra_icrs`` and ``dec_icrs`` where the table has one of these.
+A position in hours, minutes and seconds, or of another equinox than J2000, adds two columns in degrees: ``ra`` and
+``dec``, or ``ra_icrs`` and ``dec_icrs`` if the table has one of these names.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from tap_service.readers.unique_names import name_columns
 
 _README_NAMES = ("readme", "0readme", "readme.txt")
 
-#: A line of dashes, after the last of which the rows of an MRT begin
+#: a line of dashes; the rows of an MRT follow the last one
 _RULE = re.compile(rb"^[ \t]*(?:-{6,}|={6,})[ \t]*\r?\n", re.MULTILINE)
 _END_OF_README = re.compile(rb"^={3,}[ \t]*$\s*\(End\)|^\(End\)|^File Summary", re.MULTILINE | re.IGNORECASE)
 
@@ -41,7 +41,7 @@ _MAX_LISTED = 20
 
 @dataclass(frozen=True, slots=True)
 class _Description:
-    """What describes the rows of a file: the ReadMe or header, the table in it, and where the rows begin."""
+    """The description of the rows of a file: the ReadMe or header, the table in it, and where the rows start."""
 
     readme: ReadMe
     table: CdsTable
@@ -52,7 +52,7 @@ class _Description:
 
 
 class CdsSource(TextSource):
-    """A table with a byte-by-byte description. ``readme``: the path of the ReadMe beside it; None for an MRT."""
+    """A table with a byte-by-byte description. ``readme``: the path of the ReadMe next to it; None for an MRT."""
 
     form = "fixed widths"
 
@@ -76,8 +76,8 @@ class CdsSource(TextSource):
         ]
         computed = _list_position_fields(self._position, self._position_names)
         self.fields = (*_mark_position(fields, self._position), *computed)
-        beside = (f"the columns are as described by {self.readme}",) if self.readme else ()
-        self.notes = (*beside, *notes, *_note_position(self._position, self._position_names))
+        readme_note = (f"the columns are as described by {self.readme}",) if self.readme else ()
+        self.notes = (*readme_note, *notes, *_note_position(self._position, self._position_names))
 
     def read_blocks(self, columns: tuple[str, ...]) -> Iterator[RowBlock]:
         count = 0
@@ -120,22 +120,22 @@ def _list_problems(degrees: Degrees, arrays: dict[str, pa.Array], rows: FixedRow
 
 
 def find_readme(path: Path) -> Path:
-    """Return the ReadMe in the folder of a file. Raises ``ReadError`` if there is none."""
+    """Return the ReadMe in the folder of a file. Raise ``ReadError`` if there is none."""
     try:
-        beside = {name.lower(): name for name in os.listdir(path.parent)}
+        siblings = {name.lower(): name for name in os.listdir(path.parent)}
     except OSError:
-        beside = {}
+        siblings = {}
     for name in _README_NAMES:
-        if name in beside and (path.parent / beside[name]).is_file():
-            return path.parent / beside[name]
+        if name in siblings and (path.parent / siblings[name]).is_file():
+            return path.parent / siblings[name]
     raise ReadError(
-        f"{path} has no byte-by-byte description, and there is no ReadMe beside it: "
+        f"{path} has no byte-by-byte description, and there is no ReadMe next to it: "
         "put the ReadMe of the catalogue into its folder"
     )
 
 
-def is_described_beside(path: Path) -> bool:
-    """Whether a ReadMe in the folder of a file describes it, or names it and is broken."""
+def is_described_by_readme(path: Path) -> bool:
+    """Return whether a ReadMe in the folder of a file describes it, or names it and is broken."""
     try:
         readme = find_readme(path)
         if readme.name == path.name:
@@ -153,7 +153,7 @@ def is_described_beside(path: Path) -> bool:
 
 
 def is_mrt_start(start: bytes) -> bool:
-    """Whether a file that begins so describes tables: an MRT, or a ReadMe, which is refused with the way out."""
+    """Return whether a file with this start describes tables: an MRT, or a ReadMe, which is then refused."""
     return is_description(start)
 
 
@@ -168,7 +168,7 @@ def _read_readme(path: Path, readme: Path) -> _Description:
     if table is None:
         raise ReadError(
             f"{readme} does not describe {path.name}; it describes {_list_names(parsed.list_files()) or 'no file'}. "
-            "Give the file the name that it has there"
+            "Rename the file to its name there"
         )
     name = strip_compression(path.name)
     caption = parsed.summaries.get(name) or parsed.summaries.get(re.sub(r"\.\d+$", "", name), "")
@@ -176,7 +176,7 @@ def _read_readme(path: Path, readme: Path) -> _Description:
 
 
 def _read_own_description(path: Path) -> _Description | None:
-    """Return the description at the beginning of an MRT; None if the file has none."""
+    """Return the description at the start of an MRT; None if the file has none."""
     with ByteStream(path) as stream:
         text = read_text(stream)
     if not is_description(text[: 1 << 20]):
@@ -188,7 +188,7 @@ def _read_own_description(path: Path) -> _Description | None:
         raise ReadError(f"{path}: its line 'Byte-by-byte Description of file:' names no file: correct it")
     if is_readme or len(readme.tables) > 1:
         files = _list_names(readme.list_files())
-        raise ReadError(f"{path} describes tables and has no rows: load the files {files} that lie beside it")
+        raise ReadError(f"{path} describes tables and has no rows: load the files {files} next to it")
     if end >= MAX_HEADER_BYTES:
         raise ReadError(f"{path} has a header of more than {MAX_HEADER_BYTES} bytes")
     rows = Start(end, text.count(b"\n", 0, end) + 1)
@@ -220,7 +220,7 @@ def _describe_column(path: Path, column: CdsColumn, name: str) -> tuple[FixedCol
 
 
 def _add_notes(text: str, label: str, notes: dict[str, str]) -> str:
-    """Return the explanation with the text of its note in place of the mark: (1) at its end, * at its beginning."""
+    """Return the explanation with the text of its note instead of the mark: (1) at its end, * at its start."""
     if text.startswith("*"):
         text = _append_sentence(text[1:], notes.get(label, ""))
     mark = re.search(r"\s*\(([A-Za-z]?\d{1,3}[a-z]?)\)\s*$", text)

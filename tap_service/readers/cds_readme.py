@@ -1,8 +1,8 @@
 """ReadMe files of the CDS and the headers of machine-readable tables of the AAS journals (MRT).
 
 A ReadMe describes several files: ``Byte-by-byte Description of file: table1.dat table2.dat``, a line of dashes, the
-line ``Bytes Format Units Label Explanations``, dashes, one column a line, whose explanation may go on in the next
-lines, dashes, and notes. In an MRT the rows follow the last line of dashes.
+line ``Bytes Format Units Label Explanations``, dashes, one line for each column, whose explanation may continue in the
+next lines, dashes, and notes. In an MRT the rows follow the last line of dashes.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ class CdsTable:
 
     @property
     def width(self) -> int:
-        """The bytes of a line."""
+        """The number of bytes of a line."""
         return max(column.end for column in self.columns)
 
 
@@ -78,7 +78,7 @@ class ReadMe:
         return [file for table in self.tables for file in table.files]
 
     def find_table(self, name: str) -> CdsTable | None:
-        """Return the table of the file ``name``, also if it is a part of the described file (``tyc2.dat.00``)."""
+        """Return the table of the file ``name``, which may be a part of the described file (``tyc2.dat.00``)."""
         whole = re.sub(r"\.\d+$", "", name)
         for candidate in dict.fromkeys((name.lower(), whole.lower())):
             for table in self.tables:
@@ -88,7 +88,7 @@ class ReadMe:
 
 
 def is_description(text: bytes) -> bool:
-    """Whether ``text`` has a byte-by-byte description."""
+    """Return whether ``text`` has a byte-by-byte description."""
     return re.search(rb"(?im)^\s*Byte-(?:by|per)-byte\s+Description\s+of\s+file", text) is not None
 
 
@@ -100,7 +100,7 @@ def parse_readme(path: object, text: str) -> ReadMe:
     path : Path
         The file, for messages.
     text : str
-        The whole ReadMe, or the MRT up to its rows.
+        The complete ReadMe, or the MRT up to its rows.
 
     Returns
     -------
@@ -133,7 +133,7 @@ def parse_readme(path: object, text: str) -> ReadMe:
 
 
 def _parse_table(path: object, lines: list[str], number: int) -> tuple[CdsTable, int]:
-    """Parse the description that begins in a line; return it and the index of the line after its columns and notes."""
+    """Parse the description that starts in a line; return it and the index of the line after its columns and notes."""
     first = number
     files: list[str] = []
     while number < len(lines) and not _RULE.fullmatch(lines[number]):
@@ -154,9 +154,9 @@ def _parse_table(path: object, lines: list[str], number: int) -> tuple[CdsTable,
 
 
 def _parse_columns(path: object, lines: list[str], titles: int, table: CdsTable) -> int:
-    """Add the columns below the line ``titles``; return the index of the line after the rule that ends them."""
-    format_place = re.search("format", lines[titles], re.IGNORECASE)
-    margin = format_place.start() if format_place else 0
+    """Add the columns below the line ``titles``; return the index of the line after the dashes that end them."""
+    format_title = re.search("format", lines[titles], re.IGNORECASE)
+    margin = format_title.start() if format_title else 0
     number = titles + 1
     rules = 0
     explanation: list[str] = []
@@ -188,7 +188,7 @@ def _parse_columns(path: object, lines: list[str], titles: int, table: CdsTable)
 
 
 def _match_column(text: str, margin: int) -> re.Match[str] | None:
-    """Match the description of a column, which begins left of the formats; explanations stand farther right."""
+    """Match the description of a column, which starts to the left of the formats; explanations are farther right."""
     found = _COLUMN.fullmatch(text)
     if found is None or len(text) - len(text.lstrip()) >= margin:
         return None
@@ -240,7 +240,7 @@ def _join_note(lines: list[str]) -> str:
 
 
 def _find_title(lines: list[str]) -> str:
-    """Return the title: of a ReadMe the lines below the first ``===``, of an MRT those after ``Title:``."""
+    """Return the title: in a ReadMe the lines below the first ``===``, in an MRT the lines after ``Title:``."""
     found: list[str] = []
     for line in lines:
         key = _MRT_KEY.match(line)
@@ -263,7 +263,7 @@ def _find_title(lines: list[str]) -> str:
 
 
 def _list_files(lines: list[str]) -> Iterator[re.Match[str]]:
-    """Yield the lines of the files in the summary of a ReadMe."""
+    """Yield the lines of files in the summary of a ReadMe."""
     start = next((at for at, line in enumerate(lines) if line.strip().lower().startswith("file summary")), None)
     rules = 0
     for line in lines[start + 1 :] if start is not None else ():

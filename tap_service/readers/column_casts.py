@@ -1,7 +1,8 @@
 """Exact casts of Arrow arrays to the types of columns.
 
-A caster raises ``pyarrow.ArrowInvalid`` or ``ValueError`` if any value has no exact equivalent; ``conform_rows`` finds
-the rows. Rounding a double to float and a decimal with a scale to double is allowed, and so are times to microseconds.
+A caster raises ``pyarrow.ArrowInvalid`` or ``ValueError`` if a value has no exact equivalent; ``conform_rows`` finds
+the rows. These are allowed: rounding a double to float or a decimal with a scale to double, and cutting times to
+microseconds.
 """
 
 from __future__ import annotations
@@ -22,10 +23,10 @@ from tap_service.readers.time_casts import arrow_to_text, arrow_to_timestamp, te
 
 Caster = Callable[[pa.Array], pa.Array]
 
-#: A missing element of an array, in text
+#: a missing element of an array, in text
 NO_VALUE = "null"
 
-#: The reason of a fault for a missing element that the column cannot store
+#: the reason of a reject with a missing element that the column cannot store
 NULL_INSIDE = "has a NULL inside the array"
 
 #: The spellings in CSV, VOTable and FITS; None is NULL.
@@ -33,7 +34,7 @@ _BOOLEANS = {"true": True, "t": True, "1": True, "false": False, "f": False, "0"
 
 
 def find_caster(given: pa.DataType, wanted: ColumnType) -> Caster:
-    """Return the cast from an Arrow type to the type of a column; for unrelated types it raises for every value."""
+    """Return the cast from an Arrow type to the type of a column; between unrelated types it raises for every value."""
     if pa.types.is_dictionary(given):
         return _chain_casters(lambda array: array.dictionary_decode(), find_caster(given.value_type, wanted))
     if wanted.xtype == "uuid" and pa.types.is_fixed_size_binary(given):
@@ -67,7 +68,7 @@ def _chain_casters(first: Caster, second: Caster) -> Caster:
 
 
 def _uuid_to_text(array: pa.Array) -> pa.Array:
-    """Return the canonical texts of UUIDs in 16 bytes, as Arrow and Parquet store them."""
+    """Return the canonical texts of UUIDs of 16 bytes, as Arrow and Parquet store them."""
     return pa.array([None if value is None else str(UUID(bytes=value)) for value in array.to_pylist()], pa.string())
 
 
@@ -99,7 +100,7 @@ def _text_to_number(wanted: ColumnType) -> Caster:
 
 
 def _text_to_integer(text: pa.Array, wanted: pa.DataType) -> pa.Array:
-    """Parse integers; nan, which marks a missing one where NULL cannot be written, is NULL."""
+    """Parse integers; nan, which marks a missing integer where NULL cannot be written, is NULL."""
     text = pc.replace_substring_regex(text, r"^\+", "")
     try:
         return text.cast(wanted)
@@ -124,7 +125,7 @@ def _text_to_boolean(array: pa.Array) -> pa.Array:
 
 
 def _cast_lists(wanted: ColumnType) -> Caster:
-    """Cast lists; a missing element becomes NaN in floats and NULL in booleans, and is refused in other types."""
+    """Cast lists. A missing element becomes NaN in floats and NULL in booleans, and is refused in other types."""
     is_float = pa.types.is_floating(wanted.scalar.arrow)
 
     def cast(array: pa.Array) -> pa.Array:
@@ -157,8 +158,9 @@ def replace_elements(lists: pa.Array, values: pa.Array) -> pa.Array:
 
 
 def _text_to_array(wanted: ColumnType) -> Caster:
-    """Parse arrays in text: JSON (ECSV), or values separated by blanks or commas (VOTable, DALI), also in parentheses,
-    as in Gaia's CSV.
+    """Parse arrays in text: JSON (ECSV), or values separated by blanks or commas (VOTable, DALI).
+
+    The values may be in parentheses, as in Gaia's CSV.
     """
     if wanted.datatype == "boolean":
         parse = _parse_boolean_list
@@ -208,7 +210,7 @@ def _parse_integer(word: str, bits: int) -> int | float:
 
 
 def _parse_boolean_list(text: str) -> list[Any]:
-    """Parse booleans; bits may follow each other without separator (VOTable)."""
+    """Parse booleans; bits may follow each other without a separator (VOTable)."""
     if text.lstrip().startswith("["):
         return _flatten_values(json.loads(text))
     values: list[bool | None] = []

@@ -1,4 +1,4 @@
-"""The columns of a table in the columns of an Arrow or Parquet file: lists in structs, masked values, other names."""
+"""Maps the columns of a table to columns of an Arrow or Parquet file: lists in structs, masked values, other names."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ from tap_service.readers.column_casts import replace_elements
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """Where a column is found.
+    """The location of a column.
 
     Attributes
     ----------
     column : str
         The column of the file.
     nth : int
-        Its position among the columns of the same name.
+        Its index among the columns of the same name.
     child : int or None
-        The position of the list in a struct; None for the column itself.
+        The index of the list in a struct; None for the column itself.
     mask : str or None
         The column that is true where the value is missing; None if there is none.
     """
@@ -44,12 +44,12 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class ColumnParts:
-    """Where each column of a table is found, by its name."""
+    """The location of each column of a table, by its name."""
 
     parts: dict[str, Part] = field(default_factory=dict)
 
     def list_file_columns(self, names: Sequence[str]) -> tuple[str, ...]:
-        """Return the columns of the file that have these columns."""
+        """Return the columns of the file that contain these columns."""
         found = (self.parts[name] for name in names)
         return tuple(
             dict.fromkeys(column for part in found for column in (part.column, part.mask) if column is not None)
@@ -61,7 +61,7 @@ class ColumnParts:
 
 
 def flatten_structs(fields: Sequence[pa.Field]) -> Iterator[tuple[pa.Field, Part]]:
-    """Yield the fields, each struct of lists (as nested-pandas writes light curves) as one field for each list.
+    """Yield the fields, with each struct of lists (nested-pandas' form of light curves) as one field for each list.
 
     Parameters
     ----------
@@ -71,7 +71,7 @@ def flatten_structs(fields: Sequence[pa.Field]) -> Iterator[tuple[pa.Field, Part
     Yields
     ------
     tuple of pyarrow.Field and Part
-        A field, in a struct with the name ``column_list``, and where it is found.
+        A field, named ``column_list`` in a struct, and its location.
     """
     names = {field.name for field in fields}
     seen: Counter[str] = Counter()

@@ -1,4 +1,4 @@
-"""The compressions of table files, recognised by their first bytes, and the stream that unpacks each."""
+"""The compressions of table files, recognised by their first bytes, and the streams that unpack them."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tap_service.readers.parallel_bzip2 import ParallelStreams, has_short_stream
 if TYPE_CHECKING:
     from _typeshed import WriteableBuffer
 
-#: What broken compressed data raise
+#: errors of broken compressed data
 DECOMPRESSION_ERRORS = (
     OSError,
     EOFError,
@@ -31,13 +31,23 @@ DECOMPRESSION_ERRORS = (
 
 _PIECE_BYTES = 1 << 16
 
-#: The largest dictionary of xz, of its preset 9; a file of a hostile sender may demand 4 GiB
+#: the largest dictionary of xz, of its preset 9; a hostile file may demand 4 GiB
 _MAX_XZ_MEMORY = 128 << 20
 
 
 @dataclass(frozen=True, slots=True)
 class Compression:
-    """``start``: the first bytes; ``open``: returns the unpacked bytes of a file, which is at its start."""
+    """A compression.
+
+    Attributes
+    ----------
+    name, extension
+        Its name, and the extension of file names.
+    start
+        The first bytes of a file.
+    open
+        Returns the unpacked bytes of a file, which is at its start.
+    """
 
     name: str
     extension: str
@@ -46,12 +56,12 @@ class Compression:
 
 
 class _Members(io.RawIOBase):
-    """The members of a file one after the other, and zeros behind the last, with which tapes are padded."""
+    """The members of a file one after the other, and zeros after the last one, with which tapes are padded."""
 
-    def __init__(self, file: BinaryIO, begin_member: Callable[[], Member]) -> None:
+    def __init__(self, file: BinaryIO, start_member: Callable[[], Member]) -> None:
         self._file = file
-        self._begin_member = begin_member
-        self._member = begin_member()
+        self._start_member = start_member
+        self._member = start_member()
 
     def readable(self) -> bool:
         return True
@@ -64,7 +74,7 @@ class _Members(io.RawIOBase):
                 packed = self._find_next_member()
                 if not packed:
                     return 0
-                self._member = self._begin_member()
+                self._member = self._start_member()
             elif self._member.needs_input:
                 packed = self._file.read(_PIECE_BYTES)
             needed_input = self._member.needs_input
@@ -82,11 +92,11 @@ class _Members(io.RawIOBase):
         return packed
 
 
-def _build_opener(begin_member: Callable[[], Member]) -> Callable[[BinaryIO], BinaryIO]:
-    return lambda file: io.BufferedReader(_Members(file, begin_member), _PIECE_BYTES)
+def _build_opener(start_member: Callable[[], Member]) -> Callable[[BinaryIO], BinaryIO]:
+    return lambda file: io.BufferedReader(_Members(file, start_member), _PIECE_BYTES)
 
 
-def _begin_xz_stream() -> Member:
+def _start_xz_stream() -> Member:
     return lzma.LZMADecompressor(lzma.FORMAT_XZ, memlimit=_MAX_XZ_MEMORY)
 
 
@@ -102,28 +112,28 @@ def _open_zip(file: BinaryIO) -> BinaryIO:
     members = [member for member in archive.infolist() if not member.is_dir() and not _is_hidden(member.filename)]
     if len(members) != 1:
         names = ", ".join(member.filename[:100] for member in members[:5]) or "none"
-        raise ValueError(f"it has {len(members)} files ({names}); one is read: unpack it, and name the files")
+        raise ValueError(f"it has {len(members)} files ({names}), not one: unpack it, and name the files")
     if members[0].flag_bits & 1:
         raise ValueError("it is encrypted: unpack it first")
     return cast(BinaryIO, archive.open(members[0]))
 
 
 def _is_hidden(name: str) -> bool:
-    """Whether the member is what macOS adds to archives."""
+    """Return whether macOS has added the member to the archive."""
     return name.startswith("__MACOSX/") or name.rpartition("/")[2].startswith("._")
 
 
 COMPRESSIONS = (
     Compression("gzip", ".gz", b"\x1f\x8b", _build_opener(begin_gzip_member)),
     Compression("bzip2", ".bz2", b"BZh", _open_bzip2),
-    Compression("xz", ".xz", b"\xfd7zXZ\0", _build_opener(_begin_xz_stream)),
+    Compression("xz", ".xz", b"\xfd7zXZ\0", _build_opener(_start_xz_stream)),
     Compression("zstd", ".zst", b"\x28\xb5\x2f\xfd", _build_opener(begin_zstd_frame)),
     Compression("zip", ".zip", b"PK\x03\x04", _open_zip),
 )
 
 
 def find_compression(file: BinaryIO) -> Compression | None:
-    """Return the compression of a file, None for none, and leave the file at its start. Raises ``OSError``."""
+    """Return the compression of a file, None for none, and leave the file at its start. Raise ``OSError``."""
     start = file.read(8)
     file.seek(0)
     return next((kind for kind in COMPRESSIONS if start.startswith(kind.start)), None)

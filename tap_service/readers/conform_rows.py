@@ -1,9 +1,9 @@
-"""Vectorised conversion of the rows of a file to the columns of a table, and detection of the rows that do not fit.
+"""Vectorised conversion of the rows of a file to the columns of a table, and detection of rows that do not fit.
 
-A row is bad if a value does not fit the type of its column or is not among its ``values``, if text is not UTF-8 (in a
-``char`` column, not ASCII), if a value of a non-nullable column is missing, if a shape is invalid (``shape_columns``),
-if a value has not the form of its xtype (``xtype_checks``), or if a position is out of range: ra in [0, 360], dec in
-[-90, 90]. NULL and NaN are in range.
+A row is rejected if a value does not fit the type of its column or is not among its ``values``, if text is not UTF-8
+(in a ``char`` column, not ASCII), if a value of a non-nullable column is missing, if a shape is invalid
+(``shape_columns``), if a value does not have the form of its xtype (``xtype_checks``), or if a position is out of
+range: ra in [0, 360], dec in [-90, 90]. NULL and NaN are in range.
 
 NaN becomes NULL in integer columns, and in nullable float columns of formats that mark missing numbers by NaN (FITS,
 VOTable). An empty text becomes NULL in columns with ``values``, since these formats have no other mark.
@@ -33,14 +33,14 @@ from tap_service.readers.table_source import RejectedRow, RowBlock, Source
 from tap_service.readers.time_casts import count_cut_times
 from tap_service.readers.xtype_checks import Check, list_interval_checks, list_text_checks
 
-#: The range of DateTime64(6) in ClickHouse
+#: range of DateTime64(6) in ClickHouse
 TIME_RANGE = (datetime(1900, 1, 1, tzinfo=UTC), datetime(2299, 12, 31, 23, 59, 59, 999999, tzinfo=UTC))
 _MAX_SHOWN = 200
 
-#: The way out for times that cannot be stored as such
+#: the way out for times that cannot be stored as times
 _TEXT_HINT = ": the datatype string in a --schema file keeps it as text"
 
-#: The errors of a cast for values, or types, without an equivalent
+#: errors of a cast for values, or types, without an equivalent
 _CAST_ERRORS = (pa.ArrowInvalid, pa.ArrowNotImplementedError, ArithmeticError, ValueError)
 
 
@@ -56,7 +56,7 @@ class _Fitting:
 
 
 class Conformer:
-    """Convert row blocks of ``source`` to the columns of ``table``.
+    """Converts row blocks of a file to the columns of a table.
 
     Parameters
     ----------
@@ -65,7 +65,7 @@ class Conformer:
     source : Source
         The file.
     checks_texts : bool
-        Whether texts with an xtype that is no shape, such as hms, must have its form.
+        Whether texts with an xtype that is not a shape, such as hms, must have its form.
 
     Attributes
     ----------
@@ -74,7 +74,7 @@ class Conformer:
     schema : pyarrow.Schema
         The columns of the table, followed by the shapes and covers of its range, region and MOC columns.
     cut_times : Counter of str
-        How many times of each column were cut to microseconds so far.
+        How many times in each column have been cut to microseconds so far.
 
     Raises
     ------
@@ -122,8 +122,8 @@ class Conformer:
         -------
         batch : pyarrow.RecordBatch
             The good rows, with ``schema``.
-        faults : list of Fault
-            One fault for each bad row, for its first bad column, in the order of the file.
+        rejects : list of RejectedRow
+            One entry for each bad row, for its first bad column, in the order of the file.
         """
         rejects: dict[int, tuple[str, str, str]] = {}
         arrays = []
@@ -159,7 +159,7 @@ def _list_file_columns(source: Source) -> dict[str, None]:
 
 
 def find_matching_name(name: str, names: Collection[str]) -> str | None:
-    """Return the file column of the same name, else the only one whose name differs in case alone."""
+    """Return the file column of the same name, else the only one whose name differs only in case."""
     if name in names:
         return name
     similar = [other for other in names if other.lower() == name.lower()]
@@ -178,7 +178,7 @@ def _fit_column(given: pa.Array, fitting: _Fitting) -> tuple[pa.Array, dict[int,
     type_ = fitting.column.type
     cast = find_caster(given.type, type_)
     array, misfits = _cast_column(cast, given, type_.arrow)
-    if type_.is_numeric:  # a text such as -999.0 is not the token -999, but its number is
+    if type_.is_numeric:  # the text -999.0 is not the token -999, but the number is
         array = replace_tokens(array, fitting.nulls)
     if fitting.column.wrap:
         array = _wrap_longitudes(array)
@@ -203,12 +203,12 @@ def _fit_column(given: pa.Array, fitting: _Fitting) -> tuple[pa.Array, dict[int,
 def _cast_column(
     cast: Callable[[pa.Array], pa.Array], given: pa.Array, wanted: pa.DataType
 ) -> tuple[pa.Array, dict[int, str]]:
-    """Cast the whole vector, or if that fails, the rows that can be cast; return the reasons for the others."""
+    """Cast all values, or if that fails, the rows that can be cast; return the reasons for the others."""
     try:
         return cast(given), {}
     except _CAST_ERRORS:
         misfits = _find_misfits(cast, given, 0)
-    if len(misfits) == len(given):  # some types have no cast, not even for NULL
+    if len(misfits) == len(given):  # some types cannot be cast, not even NULL
         return pa.nulls(len(given), wanted), misfits
     good = np.ones(len(given), bool)
     good[list(misfits)] = False
@@ -229,7 +229,7 @@ def _find_misfits(cast: Callable[[pa.Array], pa.Array], given: pa.Array, offset:
 
 
 def _shorten_reason(error: Exception) -> str:
-    """Return the reason in the error message of a cast; '' if it is only that the value does not fit."""
+    """Return the reason in the error message of a cast; '' if it only says that the value does not fit."""
     message = str(error)
     if "UTF8" in message:
         return "not valid UTF-8"
@@ -320,7 +320,7 @@ def _check_length_step(step: int) -> Check:
 
 
 def _check_sign(_: pa.Array, array: pa.Array) -> tuple[pa.Array, str]:
-    """Find longitudes that a count from -180 to 180 degrees has."""
+    """Find longitudes of a count from -180 to 180 degrees."""
     is_negative = pc.and_(pc.less(array, 0), pc.greater_equal(array, -180))
     return is_negative, "a longitude outside [0, 360]: skyhouse:wrap of its column in a --schema adds 360"
 

@@ -38,15 +38,28 @@ _NUMBER = rf"{NUMBER}|(?i)^ *[-+]?(inf|infinity|nan) *$"
 
 _REJECT_HINT = "to reject such rows, give the column's datatype in a --schema file"
 
-#: The fraction of numbers among the values of a text column above which it probably should be numeric
+#: fraction of numbers among the values of a text column above which it probably should be numeric
 _MIN_NUMBER_SHARE = 0.5
 
 
 class CsvSource(TextSource):
-    """A file of delimited text. ``dialect`` and ``fields`` are detected unless given (ECSV).
+    """A file of delimited text. See ``Source``.
 
-    ``delimiters``: the candidates, in order of preference. ``null_words``: the unquoted texts that are NULL in every
-    file of this format.
+    Parameters
+    ----------
+    path
+        The file.
+    options
+        What the sender says about the file.
+    dialect, fields, description
+        Detected unless given, as from the header of ECSV.
+
+    Attributes
+    ----------
+    delimiters
+        The candidates, in order of preference.
+    null_words
+        The unquoted texts that are NULL in every file of this format.
     """
 
     delimiters: ClassVar[tuple[str, ...]] = (",", "\t", ";", "|")
@@ -99,7 +112,7 @@ class CsvSource(TextSource):
             yield RowBlock(batch, lines.find_good_row_line, block.fraction, located)
 
     def widen_type(self, column: Field) -> ColumnType | None:
-        """Return the next wider type for a guessed column whose values do not fit; None if it is text already."""
+        """Return the next wider type for a guessed column whose values do not fit; None if it is already text."""
         if column.type == UNICODE:
             return None
         is_whole = column.type.is_integer and self._find_inexact(Field(column.name, DOUBLE)) is None
@@ -118,7 +131,7 @@ class CsvSource(TextSource):
         return self._find_inexact_columns([column]).get(column.name)
 
     def _find_inexact_columns(self, columns: list[Field]) -> dict[str, str]:
-        """Return the columns of which some value would lose digits, each with the reason."""
+        """Return the columns in which a value would lose digits, each with the reason."""
         found: dict[str, str] = {}
         remaining = {column.name: column for column in columns}
         for block in self._read_text_blocks() if columns else ():
@@ -133,7 +146,7 @@ class CsvSource(TextSource):
         return found
 
     def list_doubts(self) -> Iterator[str]:
-        """Describe what may be guessed wrong: longitudes in hours, and numbers that a few of the values make text."""
+        """Describe what may be guessed wrong: longitudes in hours, and numbers that a few values make text."""
         yield from self._doubts
         texts = tuple(field.name for field in self.fields if field.type == UNICODE) if self._is_guessed else ()
         block = next(self._read_text_blocks(), None) if texts else None
@@ -180,7 +193,7 @@ class CsvSource(TextSource):
     def _parse_block(
         self, text: bytes, types: dict[str, pa.DataType], nulls: tuple[str, ...], skip: SkipRow
     ) -> pa.Table:
-        """Parse the columns of ``types``; all of them, with the types that Arrow infers, if it is empty."""
+        """Parse the columns of ``types``; all columns, with the types that Arrow infers, if it is empty."""
         parse = partial(self._parse_utf8, types)
         return parse(text, nulls, skip) if is_utf8(text) else parse_as_latin1(parse, text, nulls, skip)
 
@@ -236,37 +249,39 @@ class CsvSource(TextSource):
                     return
 
     def _find_end(self, text: bytes, line: int) -> int:
-        """Return the length of the last rows, which begin in ``line``. Raises ``ReadError`` if a field stays open."""
+        """Return the length of the last rows, which start in ``line``. Raise ``ReadError`` if a field stays open."""
         if (opened := self._quoted.find_open_field(text)) is not None:
             line += text.count(b"\n", 0, opened)
             raise ReadError(
-                f"{self.path}, line {line}: the quotation mark that begins a field is not closed, so the rows below it "
+                f"{self.path}, line {line}: the quotation mark that starts a field is not closed, so the rows below it "
                 "would be lost: close it, or write it twice inside quotation marks"
             )
         return len(text)
 
     def _prepare_text(self, text: bytes) -> bytes:
-        """Return the text as Arrow can parse it, with the same lines."""
+        """Return the text in a form that Arrow can parse, with the same lines."""
         if self._dialect.comment:
             text = re.sub(rb"(?m)^" + re.escape(self._dialect.comment.encode()) + rb"[^\n]*", b"", text)
         if self._dialect.delimiter == BLANKS and self._joins_blanks:
             text = _join_blanks(text, self._quoted)
-        if self._dialect.has_escapes:  # of \\N Arrow would make N
+        if self._dialect.has_escapes:  # Arrow would make N of \\N
             mark = re.escape(self._dialect.delimiter.encode())
             text = re.sub(rb"(?m)(^|" + mark + rb")\\N(?=" + mark + rb"|\r?$)", rb"\1", text)
         return text
 
-    #: Whether several blanks are one delimiter
+    #: whether several blanks are one delimiter
     _joins_blanks: ClassVar[bool] = True
 
 
 class TsvSource(CsvSource):
+    """A file of tab-separated values."""
+
     delimiters: ClassVar[tuple[str, ...]] = ("\t",)
 
 
 @dataclass(frozen=True)
 class _Block:
-    """Complete rows; the first begins in ``line`` of the file."""
+    """Complete rows; the first one starts in ``line`` of the file."""
 
     text: bytes
     line: int
@@ -303,7 +318,7 @@ class _LineNumbers:
 
 
 def _join_blanks(text: bytes, quoted: QuotedFields) -> bytes:
-    """Return the text with one blank for several outside quoted fields, and none at the ends of lines."""
+    """Return the text with single blanks outside quoted fields, and no blanks at the ends of lines."""
     if b'"' in text:
         return _join_unquoted_blanks(text, quoted.find_quoted(text))
     characters = np.frombuffer(text.replace(b"\t", b" "), np.uint8)
@@ -318,12 +333,12 @@ def _join_unquoted_blanks(text: bytes, is_quoted: npt.NDArray[np.bool_]) -> byte
     kept = np.flatnonzero(~_find_superfluous(is_blank, characters == ord("\n")))
     joined, is_blank = characters[kept], is_blank[kept]
     joined[is_blank] = ord(" ")
-    is_blank[:-1] &= np.isin(joined[1:], (ord("\n"), ord("\r")))  # what remains of them at the ends of lines
+    is_blank[:-1] &= np.isin(joined[1:], (ord("\n"), ord("\r")))  # blanks that remain at the ends of lines
     return bytes(joined[~is_blank])
 
 
 def _find_superfluous(is_blank: npt.NDArray[np.bool_], is_line_feed: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
-    """Find the blanks behind another one and those that begin a line."""
+    """Find the blanks after another blank, and blanks at the start of a line."""
     found = is_blank.copy()
     found[1:] &= (is_blank | is_line_feed)[:-1]
     return found

@@ -11,7 +11,7 @@ from clickhouse_schema.datatypes import ColumnType, Field
 from tap_service.readers.read_error import ReadError
 from tap_service.readers.votable_xml_reader import find_column_type
 
-#: The limit for arrays in schema files
+#: limit of arrays in schema files
 _MAX_AXES = 5
 
 #: ECSV datatype -> VOTable datatype
@@ -42,7 +42,12 @@ def parse_header(text: bytes, name: str, line: int) -> dict[str, Any]:
     name : str
         The header in messages.
     line : int
-        The line of the file in which the text begins, for messages.
+        The line of the file in which the text starts, for messages.
+
+    Returns
+    -------
+    dict
+        The header.
 
     Raises
     ------
@@ -64,7 +69,7 @@ def parse_header(text: bytes, name: str, line: int) -> dict[str, Any]:
 
 
 def list_columns(header: dict[str, Any], name: str) -> list[dict[str, Any]]:
-    """Return the columns of a header, each with a name. ``name``: the header in messages. Raises ``ReadError``."""
+    """Return the columns of a header, each with a name. ``name``: the header in messages. Raise ``ReadError``."""
     columns = header.get("datatype")
     if not isinstance(columns, list) or not columns:
         raise ReadError(f"{name} has no list of columns (datatype)")
@@ -102,7 +107,7 @@ _Loader.add_multi_constructor("!", _construct_untagged)
 
 
 def list_fields(columns: list[dict[str, Any]], unusable: dict[str, str]) -> Iterator[Field]:
-    """Yield the fields of the columns of a header; add to ``unusable`` the others, each with the reason."""
+    """Yield the fields of the columns of a header; add other columns to ``unusable``, each with the reason."""
     for column in columns:
         name = column["name"]
         type_ = _find_type(column)

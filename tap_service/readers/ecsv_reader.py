@@ -15,7 +15,10 @@ from tap_service.readers.text_dialect import Dialect
 
 
 class EcsvSource(CsvSource):
-    """``null``, not only an empty field, is NULL: Gaia's files have it in columns of every type."""
+    """An ECSV file.
+
+    See ``Source``. ``null`` is NULL, as an empty field is: Gaia's files have it in columns of all types.
+    """
 
     null_words: ClassVar[tuple[str, ...]] = ("null",)
     _joins_blanks: ClassVar[bool] = False

@@ -24,7 +24,7 @@ _FELIS_DATATYPES = {
 
 
 def field_to_felis(field: Field) -> dict[str, Any]:
-    """Return the column with all metadata of the file, under the keys of a schema file."""
+    """Return a column with all metadata of the file, under the keys of a schema file."""
     column: dict[str, Any] = {"name": field.name}
     if field.type.is_timestamp:
         column["datatype"] = "timestamp"
@@ -62,7 +62,7 @@ def _write_system(system: CoordinateSystem | TimeSystem | PhotometricSystem) -> 
 
 
 def _is_unbounded(field: Field) -> bool:
-    """Whether the column drops the declared length of its texts.
+    """Return whether the column drops the declared length of its texts.
 
     A ``unicodeChar`` always does: some files count characters, others UTF-16 units, and a value that is longer than
     declared could be loaded but not sent. Arrays keep the length of their strings, which separates them.

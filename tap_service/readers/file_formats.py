@@ -13,7 +13,7 @@ from pathlib import Path
 from tap_service.models.read_options import AS_DETECTED, ReadOptions
 from tap_service.readers.arrow_reader import ArrowSource
 from tap_service.readers.byte_stream import ByteStream
-from tap_service.readers.cds_reader import CdsSource, is_described_beside, is_mrt_start
+from tap_service.readers.cds_reader import CdsSource, is_described_by_readme, is_mrt_start
 from tap_service.readers.csv_reader import CsvSource, TsvSource
 from tap_service.readers.ecsv_reader import EcsvSource
 from tap_service.readers.fits_reader import FitsSource
@@ -26,13 +26,13 @@ from tap_service.readers.vizier_header import is_vizier_start
 from tap_service.readers.vizier_reader import VizierSource
 from tap_service.readers.votable_reader import VotableSource
 
-#: The choices of ``ReadOptions`` that every format takes
+#: choices of ``ReadOptions`` that all formats accept
 _COMMON_CHOICES = frozenset({"format", "nulls", "case_matters"})
 
-#: The choices for delimited text
+#: choices of delimited text
 _TEXT_CHOICES = frozenset({"delimiter", "header", "columns", "comment"})
 
-#: How senders make the choices, for messages
+#: names of the choices in messages
 _CHOICE_NAMES = {"table": "--table-index", "header": "--header and --no-header"}
 
 
@@ -49,13 +49,13 @@ class Format:
     starts : tuple of bytes
         The first bytes that identify it, after decompression and leading white space.
     open : callable
-        The reader.
+        Opens a file.
     choices : frozenset of str
-        The choices of ``ReadOptions`` that it takes besides those of all formats.
+        The choices of ``ReadOptions`` that it accepts in addition to the choices of all formats.
     may_be_compressed : bool
-        Whether a compressed file is read; others are compressed inside.
+        Whether a compressed file is read; other formats have internal compression.
     is_start : callable or None
-        Whether the first ``_START_BYTES`` are of this format, where ``starts`` do not tell.
+        Returns whether the first ``_START_BYTES`` are of this format, if ``starts`` cannot tell.
     """
 
     name: str
@@ -74,10 +74,10 @@ IPAC = Format("IPAC", (".tbl",), (), (), IpacSource, is_start=is_ipac_start)
 CDS = Format("CDS", (".mrt",), (), (), CdsSource, is_start=is_mrt_start)
 VIZIER = Format("VizieR", (), (), (), VizierSource, frozenset({"table"}), is_start=is_vizier_start)
 
-#: The texts that servers also send as CSV or TSV
+#: formats that servers also send as CSV or TSV
 _DESCRIBED_TEXTS = (ECSV, IPAC, CDS, VIZIER)
 
-#: The bytes by which a format is detected: VizieR describes columns above their names
+#: number of bytes by which a format is detected: VizieR describes columns above their names
 _START_BYTES = 1 << 16
 
 FORMATS = (
@@ -130,7 +130,7 @@ def open_source(path: Path, options: ReadOptions = AS_DETECTED) -> Source:
     path : Path
         The file, optionally compressed. Its extension matters only if its first bytes identify no format.
     options : ReadOptions
-        What the sender says of the file.
+        What the sender says about the file.
 
     Returns
     -------
@@ -165,7 +165,7 @@ def open_upload(path: Path, content_type: str, options: ReadOptions = AS_DETECTE
         The Content-Type of the upload. If it names no known format, the first bytes decide; a text file that they do
         not identify is read as CSV.
     options : ReadOptions
-        What the sender says of the file; its format counts more than ``content_type``.
+        What the sender says about the file; its format has priority over ``content_type``.
 
     Returns
     -------
@@ -206,7 +206,7 @@ def _open_file(format_: Format, path: Path, options: ReadOptions) -> Source:
 def _find_format(path: Path, options: ReadOptions) -> Format:
     start, name = read_first_bytes(path)
     found = _find_named_format(path, options.format) if options.format else _find_format_by_start(start)
-    if found is None and is_described_beside(path):
+    if found is None and is_described_by_readme(path):
         found = CDS
     if found is None:
         found = next((format for format in FORMATS if name.endswith(format.extensions)), None)
@@ -214,7 +214,7 @@ def _find_format(path: Path, options: ReadOptions) -> Format:
         found = CSV
     if found is None:
         known = ", ".join(f"{format.name} ({' '.join(format.extensions) or 'by content'})" for format in FORMATS)
-        raise ReadError(f"{path} has an unknown format; supported formats are {known}: say which with --format")
+        raise ReadError(f"{path} has an unknown format; supported formats are {known}: give it with --format")
     if not found.may_be_compressed:
         with ByteStream(path) as stream:
             if stream.compression is not None:
@@ -242,8 +242,9 @@ def _matches_start(format: Format, start: bytes) -> bool:
 
 
 def read_first_bytes(path: Path) -> tuple[bytes, str]:
-    """Return the first bytes of a file after decompression, without byte order mark and leading white space, and the
-    name of what is inside, in lower case.
+    """Return the first bytes of a file, and the name of the unpacked file in lower case.
+
+    The bytes are decompressed, without byte order mark and leading white space.
     """
     with ByteStream(path) as stream:
         start, name = stream.read(_START_BYTES), stream.name.lower()

@@ -25,21 +25,34 @@ from tap_service.readers.fits_scaling import Scaling
 
 _FORM = re.compile(r" *([AIFED])([0-9]+)(?:\.([0-9]{1,3}))? *")
 
-#: Widths up to which every integer is an INTEGER
+#: widths up to which every integer is an INTEGER
 _MAX_INT_WIDTH = 9
 
 _DOUBLE = ColumnType("double")
 
-#: A number in RE2, and one with an exponent without a letter
+#: a number in RE2, and a number whose exponent lacks the letter
 _NUMBER = r"^ *[-+]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[EeDd][-+]?[0-9]+)? *$"
 _SHORT_EXPONENT = r"^( *[-+]?(?:[0-9]+\.?[0-9]*|\.[0-9]+))([-+][0-9]+ *)$"
 
 
 @dataclass(frozen=True)
 class AsciiColumn:
-    """A column. ``stored``: dtype of its characters; ``offset``: byte offset in a row; ``unusable``: always ''.
+    """A column.
 
-    ``decimals``: the digits behind the point of numbers that are written without one; ``null``: TNULL.
+    Attributes
+    ----------
+    name, field
+        Its name and description.
+    offset, stored
+        Byte offset in a row, and dtype of its characters.
+    decimals
+        The digits after the point of numbers that are written without a point.
+    null
+        TNULL.
+    scaling
+        TSCAL and TZERO.
+    unusable
+        Always ''.
     """
 
     name: str
@@ -67,7 +80,7 @@ class AsciiColumn:
 
 
 def parse_ascii_columns(header: Header) -> Iterator[AsciiColumn]:
-    """Parse the columns of a TABLE. Raises ``ValueError`` if its header is inconsistent."""
+    """Parse the columns of a TABLE. Raise ``ValueError`` if its header is inconsistent."""
     for number in range(1, header.read_integer("TFIELDS") + 1):
         form = header.read_text(f"TFORM{number}").upper()
         match = _FORM.fullmatch(form)
@@ -76,7 +89,7 @@ def parse_ascii_columns(header: Header) -> Iterator[AsciiColumn]:
         letter, width, decimals = match[1], int(match[2]), int(match[3] or 0)
         start = header.read_integer(f"TBCOL{number}", low=1) - 1
         if width < 1 or start + width > header.read_integer("NAXIS1"):
-            raise ValueError(f"column {number} has characters {start + 1} to {start + width} of a row that is shorter")
+            raise ValueError(f"column {number} has characters {start + 1} to {start + width} of a shorter row")
         scaling = Scaling(letter)
         if letter != "A":
             scale, zero = header.read_number(f"TSCAL{number}", 1), header.read_number(f"TZERO{number}", 0)
@@ -99,7 +112,7 @@ def _is_shift(scaling: Scaling) -> bool:
 
 
 def _write_points(texts: pa.Array, decimals: int) -> pa.Array:
-    """Write the decimal points that TFORM implies: 12345 of F8.3 is 12.345."""
+    """Write the decimal points that TFORM implies: 12345 in F8.3 is 12.345."""
     has_point = pc.match_substring(texts, ".")
     if not decimals or pc.all(has_point).as_py():
         return texts
@@ -110,7 +123,7 @@ def _write_points(texts: pa.Array, decimals: int) -> pa.Array:
 
 
 def _write_exponents(texts: pa.Array) -> pa.Array:
-    """Write the letter of exponents without one: 1.5-7 is 1.5E-7."""
+    """Write the missing letter of exponents: 1.5-7 is 1.5E-7."""
     return pc.replace_substring_regex(texts, _SHORT_EXPONENT, r"\1E\2")
 
 

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from clickhouse_schema.datatypes import ColumnType, Field
 from tap_service.readers.fits_fields import describe_field
 from tap_service.readers.fits_header import Header
-from tap_service.readers.fits_heap import MAX_HEAP_PLACE, Heap
+from tap_service.readers.fits_heap import MAX_HEAP_OFFSET, Heap
 from tap_service.readers.fits_scaling import Scaling
 from tap_service.readers.read_error import ReadError
 from tap_service.readers.table_source import MAX_FILE_COLUMNS
@@ -37,29 +37,45 @@ _LETTERS = {
     "M": ("doubleComplex", ">f8"),
 }
 
-#: STIL's convention for more than 999 columns: the last column holds the others, which have keywords of their own
+#: STIL's convention for more than 999 columns: the last column holds the others, which have separate keywords
 _CONTAINER = "XT_MORECOLS"
 _WIDE_PREFIX = "XT "
 
-#: Bytes by which the container may be longer than its columns, as its TFORM has larger items
+#: bytes by which the container may be longer than its columns, since its TFORM has larger items
 _MAX_PADDING = 8
 
 _FORM = re.compile(r"\s*(\d*)([A-Z])([A-Z]?)(\d*)")
 
-#: Why a column of repeat 0 cannot be read
+#: why a column of repeat 0 cannot be read
 NO_VALUES = "it has no values"
 
 #: TDIM with more than one axis
 _SIZES = re.compile(r"\s*\(\s*([1-9][0-9]{0,8}(?:\s*,\s*[1-9][0-9]{0,8}){1,4})\s*\)\s*")
 
-#: The limit for a variable array, so that 32-bit offsets suffice
+#: limit of a variable array, so that 32-bit offsets suffice
 _MAX_ARRAY_BYTES = 1 << 30
 
 
 @dataclass(frozen=True)
 class FitsColumn:
-    """A column of ``path``. ``stored``: dtype in a row; ``offset``: byte offset in a row; ``unusable``: why it cannot
-    be read.
+    """A column of a binary table.
+
+    Attributes
+    ----------
+    path
+        The file, for messages.
+    name, field
+        Its name and description.
+    letter, repeat
+        Of TFORM.
+    offset, stored
+        Byte offset in a row, and dtype in a row.
+    is_variable
+        Whether its values are in the heap.
+    scaling
+        TSCAL, TZERO and TNULL.
+    unusable
+        Why it cannot be read; '' if it can.
     """
 
     path: Path
@@ -100,16 +116,16 @@ class FitsColumn:
         item_bytes = np.dtype(_LETTERS[self.letter][1]).itemsize * self._items_per_value
         counts = stored[:, 0].astype(np.int64)
         if ((counts < 0) | (counts > _MAX_ARRAY_BYTES // item_bytes)).any():
-            raise ReadError(f"{self.path}: column {self.name} has variable arrays of negative or too many values")
+            raise ReadError(f"{self.path}: column {self.name} has variable arrays of invalid length")
         return counts * item_bytes
 
     def _read_variable(self, stored: NDArray[Any], heap: Heap) -> pa.Array:
         item = np.dtype(_LETTERS[self.letter][1])
         sizes = self.count_heap_bytes(stored)
-        places = np.where(sizes, stored[:, 1], 0).astype(np.int64)
-        if ((places < 0) | (places > MAX_HEAP_PLACE)).any():
+        offsets = np.where(sizes, stored[:, 1], 0).astype(np.int64)
+        if ((offsets < 0) | (offsets > MAX_HEAP_OFFSET)).any():
             raise ReadError(f"{self.path}: column {self.name} has variable arrays at invalid offsets")
-        data = heap.read_arrays(places, sizes)
+        data = heap.read_arrays(offsets, sizes)
         offsets = np.r_[0, np.cumsum(sizes // item.itemsize)].astype(np.int32)
         if self.letter == "A":
             return _trim_texts(_split_bytes(data, offsets), has_nul=b"\0" in data)
@@ -124,7 +140,7 @@ class FitsColumn:
 
 
 def parse_fits_columns(header: Header) -> Iterator[FitsColumn]:
-    """Parse the columns of a BINTABLE. Raises ``ValueError`` if its header is inconsistent."""
+    """Parse the columns of a BINTABLE. Raise ``ValueError`` if its header is inconsistent."""
     offset = 0
     for prefix, number in _list_columns(header):
         column, width = _parse_column(header, prefix, number, offset)
@@ -142,7 +158,7 @@ def _list_columns(header: Header) -> list[tuple[str, int]]:
         return [("", number) for number in range(1, count + 1)]
     first, total = header.read_integer("XT_ICOL", 0), header.read_integer("XT_NCOL", 0)
     if first != count or not first <= total <= MAX_FILE_COLUMNS or f"{_WIDE_PREFIX}TFORM{first}" not in header:
-        raise ValueError(f"its column {count} ({_CONTAINER}) holds others in a form that is not known")
+        raise ValueError(f"its column {count} ({_CONTAINER}) holds other columns in an unknown form")
     plain = [("", number) for number in range(1, first)]
     return plain + [(_WIDE_PREFIX, number) for number in range(first, total + 1)]
 
@@ -223,9 +239,9 @@ def _find_type(
 
 
 def _read_shape(dimensions: str, repeat: int) -> tuple[int, ...]:
-    """Return the axes of TDIM; () for one axis, or more items than TFORM has.
+    """Return the axes of TDIM; () for one axis, or if TDIM has more items than TFORM.
 
-    Items behind those of TDIM are fill values (section 7.3.2).
+    Items beyond TDIM are fill values (section 7.3.2).
     """
     sizes = _SIZES.fullmatch(dimensions)
     shape = tuple(map(int, sizes[1].split(","))) if sizes else ()
@@ -240,10 +256,10 @@ def _divide_text(repeat: int, length: int) -> tuple[int, ...]:
 def read_fixed_text(characters: NDArray[np.uint8]) -> pa.Array:
     """Convert fixed-width strings, without trailing blanks; NUL ends a string."""
     width = characters.shape[1]
-    places = np.arange(1, width + 1)
+    columns = np.arange(1, width + 1)
     ended = np.minimum.accumulate(characters != 0, axis=1)
-    lengths = np.max(np.where(ended & (characters != ord(" ")), places, 0), axis=1, initial=0)
-    values = characters[places <= lengths[:, None]]
+    lengths = np.max(np.where(ended & (characters != ord(" ")), columns, 0), axis=1, initial=0)
+    values = characters[columns <= lengths[:, None]]
     offsets = np.r_[0, np.cumsum(lengths)].astype(np.int32)
     return _split_bytes(np.ascontiguousarray(values), offsets)
 
@@ -258,7 +274,7 @@ def _split_strings(characters: NDArray[np.uint8], length: int) -> pa.Array:
 
 
 def _trim_texts(texts: pa.Array, *, has_nul: bool) -> pa.Array:
-    """Return texts without blanks at their ends, where a NUL ends them, as in fixed-width strings."""
+    """Return texts without trailing blanks, up to a NUL, as in fixed-width strings."""
     strings = texts.cast(pa.string(), safe=False)
     if has_nul:
         strings = pc.replace_substring_regex(texts, r"(?s)\x00.*$", "").cast(pa.string(), safe=False)

@@ -7,7 +7,7 @@ import re
 from clickhouse_schema.datatypes import ColumnType, Field
 from tap_service.readers.fits_header import Header
 
-#: Comments that libraries write beside every name, such as "label for field   1"
+#: comments that libraries write after every name, such as "label for field   1"
 _LABEL = re.compile(
     r"(the )?((label|name|title)( (for|of))?( the)?( (field|column|data))?|(field|column)( (name|label|title))?)"
     r"[ #0-9:.]*",
@@ -16,7 +16,19 @@ _LABEL = re.compile(
 
 
 def describe_field(header: Header, prefix: str, number: int, type_: ColumnType) -> Field:
-    """Return the column of a type with its metadata; ``prefix`` of its keywords: that of STIL's wide tables."""
+    """Return a column with the metadata of its keywords.
+
+    Parameters
+    ----------
+    header
+        The header of the table.
+    prefix
+        The prefix of the keywords; not '' only in STIL's wide tables.
+    number
+        The number of the column.
+    type_
+        Its type.
+    """
     name = header.read_text(f"{prefix}TTYPE{number}")
     return Field(
         name,

@@ -1,4 +1,4 @@
-"""The HDUs of a FITS file (FITS standard 4.0, section 3), and where the data of each begin."""
+"""The HDUs of a FITS file (FITS standard 4.0, section 3), and where their data start."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from tap_service.readers.table_source import MAX_HEADER_BYTES
 
 _BLOCK_BYTES = 2880
 
-#: HDUs searched for tables
+#: maximum number of HDUs searched for tables
 _MAX_HDUS = 10_000
 
-#: The extensions that are tables; A3DTABLE is the name of BINTABLE before it became a standard
+#: extensions that are tables; A3DTABLE is the name of BINTABLE before it became a standard
 _TABLES = ("BINTABLE", "TABLE", "A3DTABLE")
 
 
@@ -68,12 +68,14 @@ class Hdu:
 
 
 def iterate_hdus(stream: ByteStream) -> Iterator[Hdu]:
-    """Yield the HDUs of a file, whose data are skipped between them.
+    """Yield the HDUs of a file; their data are skipped.
+
+    Other data after the last HDU end the file without an error (section 3.5).
 
     Raises
     ------
     ReadError
-        A header is broken. What follows the last HDU is none (section 3.5) and ends the file.
+        A header is broken.
     """
     position = 0
     for number in range(_MAX_HDUS):
@@ -99,7 +101,7 @@ def _read_cards(stream: ByteStream, *, is_first: bool) -> bytes:
             return b""
         if not cards and is_first and not block.startswith(b"SIMPLE"):
             raise ReadError(
-                f"{stream.path} is not a FITS file: it does not begin with SIMPLE. Say what it is with --format"
+                f"{stream.path} is not a FITS file: it does not start with SIMPLE. Give its format with --format"
             )
         if len(block) < _BLOCK_BYTES:
             if is_first:
@@ -112,13 +114,13 @@ def _read_cards(stream: ByteStream, *, is_first: bool) -> bytes:
 
 
 def _find_end(cards: bytearray) -> int:
-    """Return the place of END in the last block, -1 if it is not there."""
+    """Return the index of END in the last block, -1 if it is not there."""
     last = range(max(0, len(cards) - _BLOCK_BYTES), len(cards), CARD_BYTES)
     return next((at for at in last if cards[at : at + 8] == b"END     "), -1)
 
 
 def _count_data_bytes(header: Header) -> int:
-    """Return the size of the data; of random groups (section 6), the first axis has the length 0."""
+    """Return the size of the data; in random groups (section 6), the first axis has the length 0."""
     count = header.read_integer("NAXIS", 0, high=999)
     axes = [header.read_integer(f"NAXIS{number}") for number in range(1, count + 1)]
     if not axes:

@@ -1,7 +1,7 @@
 """The header of an HDU (FITS standard 4.0, section 4).
 
-A value is parsed when it is asked for, so a card that no reader of tables needs may be wrong, as many are. FITS allows
-only ASCII; texts in UTF-8 or Latin-1, which some programs write, are read so.
+A value is parsed on demand, so that errors in cards that no reader of tables needs, which are frequent, do not matter.
+FITS allows only ASCII; texts in UTF-8 or Latin-1, which some programs write, are accepted.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from tap_service.readers.read_error import ReadError
 
 CARD_BYTES = 80
 
-#: The text of a card between its quotation marks, in which two stand for one
+#: the text of a card between its quotation marks, in which two marks stand for one
 _TEXT = re.compile(rb" *'((?:[^']|'')*)'")
 
 _INTEGER = re.compile(r"[-+]?[0-9]+")
@@ -56,7 +56,7 @@ class Header:
         return default if value is None else value
 
     def read_text(self, keyword: str) -> str:
-        """Return a value as text without blanks around it; '' if there is none."""
+        """Return a value as text without surrounding blanks; '' if there is none."""
         value = self.get(keyword, "")
         return str(value).strip() if not isinstance(value, bool) else "FT"[value]
 
@@ -67,19 +67,19 @@ class Header:
         return _decode(pieces[-1][text.end() :].partition(b"/")[2]).strip() if text else ""
 
     def read_integer(self, keyword: str, default: int | None = None, low: int = 0, high: int = 1 << 62) -> int:
-        """Return an integer. Raises ``ReadError`` if it has no default and is missing, or is out of range."""
+        """Return an integer. Raise ``ReadError`` if it has no default and is missing, or is out of range."""
         value = self.get(keyword, default)
         if type(value) is not int or not low <= value <= high:
             raise ReadError(f"{self.path} has a header whose {keyword} is not a number from {low} to {high}")
         return value
 
     def read_number(self, keyword: str, default: int) -> int | float:
-        """Return a finite number, as an integer if it is one, however it is written: 32768, 32768.0 or 3.2768D4.
+        """Return a finite number, as an integer if it is one, in any form: 32768, 32768.0 or 3.2768D4.
 
         Raises
         ------
         ReadError
-            The value is no such number.
+            The value is not such a number.
         """
         value = self.get(keyword, default)
         number = value if type(value) is int else _parse_float(str(value))
@@ -89,7 +89,7 @@ class Header:
 
 
 def _split_card(card: bytes) -> tuple[str, bytes]:
-    """Return the keyword and what follows the value indicator; '' for a comment."""
+    """Return the keyword and the text after the value indicator; '' for a comment."""
     if card.startswith(b"HIERARCH "):
         name, indicator, value = card[9:].partition(b"=")
         return (_decode(b" ".join(name.split())), value) if indicator else ("", b"")
@@ -99,7 +99,7 @@ def _split_card(card: bytes) -> tuple[str, bytes]:
 
 
 def _parse_value(pieces: list[bytes]) -> Any:
-    """Return the value of a card and of those that continue it; None for an undefined one."""
+    """Return the value of a card and of the cards that continue it; None for an undefined one."""
     texts = [found[1] for piece in pieces if (found := _TEXT.match(piece))]
     if texts and _TEXT.match(pieces[0]):
         continued = [text.rstrip().removesuffix(b"&") for text in texts[:-1]]
@@ -115,7 +115,7 @@ def _parse_value(pieces: list[bytes]) -> Any:
 
 
 def _parse_float(text: str) -> float:
-    """Return the number of a text, NaN if it has none."""
+    """Return the number in a text, NaN if it is not one."""
     return float(text) if _FLOAT.fullmatch(text) else math.nan
 
 

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from tap_service.readers.read_error import ReadError
 
-#: The largest offset of a heap and in it
-MAX_HEAP_PLACE = 1 << 61
+#: largest offset of a heap, and inside a heap
+MAX_HEAP_OFFSET = 1 << 61
 
 
 class Heap:
@@ -24,24 +24,24 @@ class Heap:
         self._size = size
         self._path = path
 
-    def read_arrays(self, places: NDArray[np.int64], sizes: NDArray[np.int64]) -> bytes:
-        """Return the concatenated bytes of the arrays at byte offsets ``places`` with ``sizes`` in bytes."""
-        if np.any(places + sizes > np.where(sizes, self._size, MAX_HEAP_PLACE)):
-            raise ReadError(f"{self._path} has variable arrays behind the end of its heap, which PCOUNT declares")
+    def read_arrays(self, offsets: NDArray[np.int64], sizes: NDArray[np.int64]) -> bytes:
+        """Return the concatenated bytes of the arrays at byte ``offsets`` with ``sizes`` in bytes."""
+        if np.any(offsets + sizes > np.where(sizes, self._size, MAX_HEAP_OFFSET)):
+            raise ReadError(f"{self._path} has variable arrays after the end of its heap, which PCOUNT declares")
         parts = []
-        for place, size in zip(*_join_adjacent(places, sizes), strict=True):
-            part = os.pread(self._file.fileno(), size, self._start + place)
+        for offset, size in zip(*_join_adjacent(offsets, sizes), strict=True):
+            part = os.pread(self._file.fileno(), size, self._start + offset)
             if len(part) < size:
                 raise ReadError(f"{self._path} ends inside its variable arrays")
             parts.append(part)
         return b"".join(parts)
 
 
-def _join_adjacent(places: NDArray[np.int64], sizes: NDArray[np.int64]) -> tuple[list[int], list[int]]:
+def _join_adjacent(offsets: NDArray[np.int64], sizes: NDArray[np.int64]) -> tuple[list[int], list[int]]:
     """Merge arrays without gaps between them into single reads."""
     held = sizes > 0
-    places, sizes = places[held], sizes[held]
-    if not len(places):
+    offsets, sizes = offsets[held], sizes[held]
+    if not len(offsets):
         return [], []
-    starts = np.flatnonzero(np.r_[True, places[1:] != places[:-1] + sizes[:-1]])
-    return places[starts].tolist(), np.add.reduceat(sizes, starts).tolist()
+    starts = np.flatnonzero(np.r_[True, offsets[1:] != offsets[:-1] + sizes[:-1]])
+    return offsets[starts].tolist(), np.add.reduceat(sizes, starts).tolist()

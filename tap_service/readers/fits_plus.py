@@ -1,7 +1,7 @@
 """The VOTable in the primary HDU of "fits-plus" files, which describes the columns of the tables that follow.
 
-TOPCAT, STILTS and Skyhouse write it: what the keywords of a table cannot say, such as coordinate systems and xtypes,
-is there. Its TABLE n describes HDU n.
+TOPCAT, STILTS and Skyhouse write it for metadata that the keywords of a table cannot express, such as coordinate
+systems and xtypes. Its TABLE n describes HDU n.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ def read_described_table(path: Path, primary: Hdu, number: int) -> tuple[Votable
 
 
 def describe_fields(fields: list[Field], table: VotableTable) -> Iterator[Field]:
-    """Yield the fields with the metadata of the FIELDs in the same places, if these have their names."""
+    """Yield the fields with the metadata of the FIELDs of the same index, if their names are equal."""
     described = [None if column.unusable else column.field for column in table.columns]
     described += [None] * (len(fields) - len(described))
     for field, other in zip(fields, described, strict=False):
@@ -46,7 +46,7 @@ def describe_fields(fields: list[Field], table: VotableTable) -> Iterator[Field]
 
 
 def _is_ascii_form(ascii_name: str, name: str) -> bool:
-    """Whether a keyword's text is the name, with any character for one that FITS cannot have."""
+    """Return whether a keyword's text is the name, with any character for one that FITS cannot have."""
     pairs = zip(ascii_name, name, strict=False)
     return len(ascii_name) == len(name) and all(own == full or not full.isascii() for own, full in pairs)
 
@@ -58,7 +58,7 @@ def _merge_metadata(field: Field, described: Field) -> Field:
 
 
 def _is_finer(own: ColumnType, described: ColumnType) -> bool:
-    """Whether a described type says more of the same values: an xtype, or the NULL of arrays."""
+    """Return whether a described type says more about the same values: an xtype, or the NULL of arrays."""
     if own.is_text and not own.string_length:
         return described.datatype == "char" and bool(described.xtype)
     return (own.datatype, own.arraysize) == (described.datatype, described.arraysize)

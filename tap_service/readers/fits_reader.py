@@ -1,4 +1,4 @@
-"""Reader of FITS tables (FITS standard 4.0, sections 7.2 and 7.3), of one HDU of a file.
+"""Reader of FITS tables (FITS standard 4.0, sections 7.2 and 7.3), from one HDU of a file.
 
 FITS marks undefined values by NaN, which becomes NULL.
 """
@@ -22,7 +22,7 @@ from tap_service.readers.byte_stream import ByteStream
 from tap_service.readers.column_casts import replace_with_null
 from tap_service.readers.fits_ascii_columns import AsciiColumn, parse_ascii_columns
 from tap_service.readers.fits_column_reader import NO_VALUES, FitsColumn, parse_fits_columns
-from tap_service.readers.fits_heap import MAX_HEAP_PLACE, Heap
+from tap_service.readers.fits_heap import MAX_HEAP_OFFSET, Heap
 from tap_service.readers.fits_plus import describe_fields, read_described_table
 from tap_service.readers.fits_table_choice import STORED_BY_COLUMNS, choose_table
 from tap_service.readers.read_error import ReadError
@@ -39,11 +39,13 @@ _Column = FitsColumn | AsciiColumn
 
 _PIECE_BYTES = 1 << 20
 
-#: The bytes of variable arrays in a row block of more than one row
+#: maximum number of bytes of variable arrays in a row block of more than one row
 _MAX_HEAP_PART = 32 << 20
 
 
 class FitsSource:
+    """The table in an HDU. See ``Source``."""
+
     unit = "row"
     nan_is_null = True
 
@@ -76,7 +78,7 @@ class FitsSource:
         self.rows: int | None = rows
         self._heap_start = self._row_bytes * rows
         if "THEAP" in header:
-            self._heap_start = header.read_integer("THEAP", high=MAX_HEAP_PLACE)
+            self._heap_start = header.read_integer("THEAP", high=MAX_HEAP_OFFSET)
         self._heap_size = self._row_bytes * rows + header.read_integer("PCOUNT", 0) - self._heap_start
 
     @property
@@ -129,7 +131,7 @@ class FitsSource:
 
     @contextmanager
     def _open_heap(self) -> Iterator[Heap]:
-        """Open the heap for random access, in the file itself or, if that is compressed, in a copy on disk."""
+        """Open the heap for random access, in the file itself or, if the file is compressed, in a copy on disk."""
         start = self._hdu.start + self._heap_start
         with ByteStream(self.path) as stream:
             if stream.compression is None:
@@ -147,9 +149,9 @@ class FitsSource:
 
 
 def _has_whole_columns(fields: list[Field]) -> bool:
-    """Whether each value of the only row is a whole column, as in STIL's colfits: arrays with the same last axis.
+    """Return whether each value of the only row is a complete column, as in STIL's colfits.
 
-    The arrays of numbers have the shape (1, rows).
+    Its arrays have the same last axis; arrays of numbers have the shape (1, rows).
     """
     axes = [field.type.arraysize.split("x") for field in fields]
     return len({axis[-1] for axis in axes}) == 1 and all(len(axis) > 1 for axis in axes) and ["1", axes[0][-1]] in axes

@@ -1,4 +1,4 @@
-"""TSCAL, TZERO and TNULL of FITS columns: exact integers where the result is one, else float64."""
+"""TSCAL, TZERO and TNULL of FITS columns: exact integers if the results are integers, else float64."""
 
 from __future__ import annotations
 
@@ -12,23 +12,30 @@ from numpy.typing import NDArray
 #: TFORM letter of integers -> bits, and the smallest value
 _INTEGERS = {"B": (8, 0), "I": (16, -(2**15)), "J": (32, -(2**31)), "K": (64, -(2**63))}
 
-#: Datatypes of signed integers, narrowest first, with the bits of their values
+#: datatypes of signed integers, the narrowest first, with the bits of their values
 _SIGNED = (("short", 16), ("int", 32), ("long", 64))
 
 _NUMPY = {"short": "i2", "int": "i4", "long": "i8"}
 
-#: The largest TZERO of integers: no value behind it fits a BIGINT
+#: largest TZERO of integers: beyond it no value fits a BIGINT
 _MAX_SHIFT = 1 << 64
 
-#: The smallest TZERO whose sum with 32-bit integers needs a check
+#: smallest TZERO whose sum with 32-bit integers needs a check
 _MAX_SHORT_SHIFT = 1 << 62
 
 
 @dataclass(frozen=True, slots=True)
 class Scaling:
-    """The physical value is ``scale`` times the stored one plus ``zero`` (FITS 4.0, section 7.3.2); ``null``: TNULL.
+    """The scaling of a column.
 
-    ``letter``: the TFORM letter of numbers.
+    The physical value is ``scale`` times the stored one plus ``zero`` (FITS 4.0, section 7.3.2).
+
+    Attributes
+    ----------
+    letter
+        The TFORM letter of numbers.
+    scale, zero, null
+        TSCAL, TZERO and TNULL.
     """
 
     letter: str
@@ -61,7 +68,7 @@ class Scaling:
     def convert(self, raw: NDArray[Any]) -> pa.Array:
         """Return the physical values; NULL for ``null``.
 
-        Integers beside those that no BIGINT holds are texts, for the loader to refuse one by one.
+        If some integers exceed BIGINT, all are texts, so that the loader rejects the rows one by one.
         """
         mask = None if self.null is None else raw == self.null
         native = raw.astype(raw.dtype.newbyteorder("="), copy=False)

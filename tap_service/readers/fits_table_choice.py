@@ -1,4 +1,4 @@
-"""The table of a FITS file that is read: the HDU that the sender names, else the first table."""
+"""Chooses the table of a FITS file: the HDU that the sender names, else the first table."""
 
 from __future__ import annotations
 
@@ -9,23 +9,28 @@ from tap_service.readers.byte_stream import ByteStream
 from tap_service.readers.fits_hdus import Hdu, iterate_hdus
 from tap_service.readers.read_error import ReadError
 
-#: The table of FITS_LDAC files that holds the header of an image; the catalogue follows it
+#: the table of FITS_LDAC files that holds the header of an image; the catalogue follows it
 _LDAC_HEADER = "LDAC_IMHEAD"
 
-#: The refusal of STIL's column-oriented files, whose only row has whole columns
+#: refusal of STIL's column-oriented files, whose only row has complete columns
 STORED_BY_COLUMNS = "stores its table by columns (colfits): stilts tcopy with ofmt=fits writes it by rows"
 
 _MAX_LISTED = 20
 
-#: Bytes behind the table of a compressed file that are unpacked to find other tables
+#: bytes after the table of a compressed file that are unpacked to find other tables
 _MAX_UNPACKED = 64 << 20
 
 
 @dataclass(frozen=True, slots=True)
 class TableChoice:
-    """The chosen table, and the primary HDU.
+    """The chosen table.
 
-    ``notes``: which other tables there are, and whether the file was searched to its end.
+    Attributes
+    ----------
+    hdu, primary
+        The HDU of the table, and the primary HDU.
+    notes
+        The other tables of the file, and whether it was searched to its end.
     """
 
     hdu: Hdu
@@ -52,8 +57,8 @@ def choose_table(path: Path, wanted: str) -> TableChoice:
     path : Path
         The file.
     wanted : str
-        The number of an HDU from 0, or its EXTNAME in any case, perhaps with its EXTVER (``SCI,2``); '' for the first
-        table, in FITS_LDAC files the catalogue.
+        The number of an HDU from 0, or its EXTNAME in any case, optionally with its EXTVER (``SCI,2``); '' for the
+        first table, in FITS_LDAC files the catalogue.
 
     Returns
     -------
@@ -79,7 +84,7 @@ def choose_table(path: Path, wanted: str) -> TableChoice:
         listed = ", ".join(hdu.describe() for hdu in others[:_MAX_LISTED])
         notes.append(f"HDU {chosen.describe()} is read; --hdu reads another table: {listed}")
     if search.gap:
-        notes.append(f"HDU {chosen.describe()} is read; the tables behind it are not all listed: {search.gap}")
+        notes.append(f"HDU {chosen.describe()} is read; the tables after it are not all listed: {search.gap}")
     return TableChoice(chosen, search.primary, tuple(notes))
 
 
@@ -108,12 +113,12 @@ def _search_file(path: Path, wanted: str) -> _Search:
 
 
 def _find_gap(search: _Search, hdu: Hdu, stream: ByteStream) -> str:
-    """Return why the file is not searched behind an HDU, '' if it is."""
+    """Return why the file is not searched after an HDU, '' if it is."""
     if len(search.tables) > _MAX_LISTED:
         return f"there are more than {_MAX_LISTED}"
     start = search.chosen.start if search.chosen else 0
     if stream.compression is not None and hdu.start + hdu.size - start > _MAX_UNPACKED:
-        return f"of a compressed file, {_MAX_UNPACKED >> 20} MiB are searched"
+        return f"only {_MAX_UNPACKED >> 20} MiB of a compressed file are searched"
     return ""
 
 

@@ -1,7 +1,7 @@
 """Rows of fixed width: lines as a matrix of bytes, columns as slices of it.
 
-A line is a bad row if it has text beyond its last column, ends before a column that is never blank, or has text where
-the header has none. What lies in a column is judged when the values are cast.
+A line is rejected if it has text beyond its last column, ends before a column that is never blank, or has text where
+the header has none. The contents of columns are checked when the values are cast.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ class FixedColumn:
 
 @dataclass(frozen=True, slots=True)
 class FixedRows:
-    """Good lines of a block as a matrix, one row each, their numbers in the file, and the faults of the others."""
+    """The good lines of a block as a matrix, one row each, their numbers in the file, and the rejected lines."""
 
     matrix: Matrix
     lines: npt.NDArray[np.int64]
@@ -65,7 +65,7 @@ class FixedRows:
         return trim_values(self.slice_text(column), column.nulls, is_number=column.is_number)
 
     def slice_text(self, column: FixedColumn) -> pa.Array:
-        """Return the bytes of a column as they stand in the lines."""
+        """Return the bytes of a column as they are in the lines."""
         part = np.ascontiguousarray(self.matrix[:, column.start : column.end])
         rows, width = part.shape
         offsets = np.arange(0, rows * width + 1, width, dtype=np.int32)
@@ -80,9 +80,9 @@ class FixedLayout:
     columns : iterable of FixedColumn
         The columns.
     width : int
-        The bytes of a line; what is longer must be blank.
+        The bytes of a line; bytes beyond must be blank.
     source : str
-        What the layout is from, for messages: 'the ReadMe'.
+        The origin of the layout, for messages: 'the ReadMe'.
     blanks : tuple of int
         The bytes that must be blank in each line.
     """
@@ -129,8 +129,8 @@ class FixedLayout:
             return
         for row in np.flatnonzero(lines.lengths <= self._last.start).tolist():
             if lines.texts[row].strip():
-                place = f"byte {self._last.start + 1} according to {self._source}"
-                yield row, f"has only {lines.lengths[row]} bytes; the column {self._last.name} begins at {place}"
+                start = f"byte {self._last.start + 1} according to {self._source}"
+                yield row, f"has only {lines.lengths[row]} bytes; the column {self._last.name} starts at {start}"
 
     def _find_misplaced(self, lines: _Lines) -> Iterator[tuple[int, str]]:
         if not len(self._blanks):
@@ -145,7 +145,10 @@ class FixedLayout:
         for name, inside, outside in self._edges:
             is_cut = _is_digit(lines.matrix[:, inside]) & _is_digit(lines.matrix[:, outside])
             for row in np.flatnonzero(is_cut).tolist():
-                yield row, f"has a number in {name} that goes on in byte {outside + 1}, which {self._source} leaves out"
+                yield (
+                    row,
+                    f"has a number in {name} that extends beyond its column into byte {outside + 1}",
+                )
 
 
 class _Lines:
@@ -165,7 +168,7 @@ class _Lines:
 
 
 def _list_edges(columns: Iterable[FixedColumn], width: int) -> Iterator[tuple[str, int, int]]:
-    """Yield the numeric columns with their first or last byte, and the byte beside it that is in no column."""
+    """Yield the numeric columns with their first or last byte, and the adjacent byte that is in no column."""
     columns = list(columns)
     inside = {byte for column in columns for byte in (column.start, column.end - 1)}
     for column in columns:

@@ -23,16 +23,16 @@ _COMMENT = re.compile(rb"\\(\s|\w+\s*=|$)")
 _COLUMN_COMMENT = re.compile(r"\\\s+([^\s(]+)(?:\s+\(.*\))?\s*")
 _DESCRIPTION_COMMENT = re.compile(r"\\\s+___\s*(.*\S)\s*")
 
-#: The types, of which any beginning is an abbreviation; ``d`` is double, so these are in the order of the standard
+#: types, each of which may be abbreviated to its first letters; ``d`` is double, so they are in the standard's order
 _TYPES = ("int", "integer", "long", "double", "float", "real", "char", "date")
 
-#: The keywords that describe the table
+#: keywords that describe the table
 _TITLES = ("title", "description", "table_desc", "catalog", "table")
 
 
 @dataclass(frozen=True, slots=True)
 class IpacColumn:
-    """A column of the header; ``start`` and ``end`` as in ``FixedColumn``, ``type`` '' if there is no such line."""
+    """A column of the header; ``start`` and ``end`` as in ``FixedColumn``, ``type`` '' if there is no line of types."""
 
     name: str
     start: int
@@ -45,7 +45,7 @@ class IpacColumn:
 
 @dataclass(frozen=True, slots=True)
 class IpacHeader:
-    """The columns, the description of the table, where the rows begin, and the bytes of the ``|``."""
+    """The columns, the description of the table, the start of the rows, and the bytes of the ``|``."""
 
     columns: tuple[IpacColumn, ...]
     description: str
@@ -56,9 +56,9 @@ class IpacHeader:
 
 
 def is_ipac_start(start: bytes) -> bool:
-    """Whether a file that begins so is an IPAC table: its lines of columns begin and end with ``|``.
+    """Return whether a file with this start is an IPAC table: its lines of columns start and end with ``|``.
 
-    Text that ``|`` separates has more than four such lines, or none, or no types in the second.
+    Text that is separated by ``|`` has more than four such lines, or none, or no types in the second.
     """
     lines = start.splitlines()
     rest = list(dropwhile(lambda line: line.startswith(b"\\"), lines))
@@ -94,12 +94,12 @@ def parse_ipac_header(path: object, text: bytes) -> IpacHeader:
     path : Path
         The file, for messages.
     text : bytes
-        The beginning of the file, at least its header.
+        The start of the file, at least its header.
 
     Returns
     -------
     IpacHeader
-        The columns and where the rows begin.
+        The columns and the start of the rows.
 
     Raises
     ------
@@ -120,7 +120,7 @@ def parse_ipac_header(path: object, text: bytes) -> IpacHeader:
         elif line:
             comments.append(decode_text(line))
     if not lines:
-        raise ReadError(f"{path} has no line that begins and ends with | and names the columns of an IPAC table")
+        raise ReadError(f"{path} has no line that starts and ends with | and names the columns of an IPAC table")
     if offset >= MAX_HEADER_BYTES:
         raise ReadError(f"{path} has a header of more than {MAX_HEADER_BYTES} bytes")
     bars = _find_bars(lines[0])
@@ -136,21 +136,21 @@ def parse_ipac_header(path: object, text: bytes) -> IpacHeader:
 
 def _check_column_line(path: object, line: bytes, before: list[bytes], number: int) -> None:
     if not _is_column_line(line):
-        raise ReadError(f"{path}: line {number} begins with | but does not end with it: close its last column")
+        raise ReadError(f"{path}: line {number} starts with | but does not end with it: close its last column")
     if len(before) == _MAX_COLUMN_LINES:
         raise ReadError(
             f"{path}: line {number} is a fifth line with |; an IPAC table has names, types, units and nulls. "
-            "Read text that | separates with --format CSV"
+            "Read text separated by | with --format CSV"
         )
     if before and _find_bars(line) != _find_bars(before[0]):
         raise ReadError(
-            f"{path}: the | of line {number} do not stand below those of the names; "
+            f"{path}: the | of line {number} are not below the | of the names; "
             "they mark the bytes of each column: align them"
         )
 
 
 def _find_bars(line: bytes) -> list[int]:
-    return [place for place, byte in enumerate(line) if byte == _BAR]
+    return [index for index, byte in enumerate(line) if byte == _BAR]
 
 
 def _list_columns(lines: list[bytes], bars: list[int], descriptions: dict[str, str]) -> Iterator[IpacColumn]:

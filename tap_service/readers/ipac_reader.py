@@ -1,7 +1,7 @@
 """Reader of IPAC tables (IRSA, NED, Spitzer, CatWISE): the ``|`` of the header mark the bytes of each column.
 
-``int`` is INTEGER where all numbers of the column's width are, else BIGINT. ``float`` and ``real`` are DOUBLE: files
-have more digits in them than REAL has. Dates stay texts. ``null`` means a missing number in all of these tables.
+``int`` is INTEGER if all numbers of the column's width fit, else BIGINT. ``float`` and ``real`` are DOUBLE: their
+numbers in files have more digits than REAL has. Dates stay texts. ``null`` means a missing number in all these tables.
 """
 
 from __future__ import annotations
@@ -23,15 +23,15 @@ from tap_service.readers.text_source import TextSource
 from tap_service.readers.text_values import guess_type
 from tap_service.readers.unique_names import name_columns
 
-#: Each number of this many digits, or of fewer with a sign, is in the range of INTEGER
+#: number of characters, including a sign, up to which each number is in the range of INTEGER
 _INT_DIGITS = 9
 
-#: The missing value of tables that name none
+#: the missing value of tables that name none
 _NULL = "null"
 
 
 class IpacSource(TextSource):
-    """An IPAC table."""
+    """An IPAC table. See ``Source``."""
 
     form = "fixed widths"
 
@@ -86,7 +86,7 @@ def _find_type(path: Path, column: IpacColumn) -> ColumnType:
 
 
 def _describe_bytes(column: IpacColumn, name: str, type_: ColumnType, has_nulls: bool) -> FixedColumn:
-    """Return the bytes of a column; a number may be blank only if blanks are its missing value."""
+    """Return the bytes of a column; a number may be blank only if blanks mean a missing value."""
     is_number = type_.is_numeric
     nulls = {column.null} - {""} | ({_NULL} if is_number else set())
     is_required = is_number and has_nulls and column.null != ""

@@ -1,4 +1,4 @@
-"""Parsing of delimited text that is not UTF-8: Arrow hands over broken rows as UTF-8 only."""
+"""Parsing of delimited text that is not UTF-8, since Arrow reports broken rows only in UTF-8."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.csv as pacsv
 
-#: Receives a row with a wrong number of fields; returns "skip"
+#: receives a row with a wrong number of fields; returns "skip"
 SkipRow = Callable[[pacsv.InvalidRow], str]
 
 
@@ -23,7 +23,7 @@ def is_utf8(text: bytes) -> bool:
 def parse_as_latin1(
     parse: Callable[[bytes, tuple[str, ...], SkipRow], pa.Table], text: bytes, nulls: tuple[str, ...], skip: SkipRow
 ) -> pa.Table:
-    """Parse text of any encoding with each byte as a character of Latin-1.
+    """Parse text of any encoding, with each byte as a character of Latin-1.
 
     Parameters
     ----------
@@ -39,7 +39,7 @@ def parse_as_latin1(
     Returns
     -------
     pyarrow.Table
-        The columns of ``parse``; binary ones have the bytes of the text.
+        The columns of ``parse``; binary columns have the bytes of the text.
     """
     table = parse(
         text.decode("latin-1").encode(),

@@ -16,8 +16,8 @@ def replace_tokens(values: pa.Array, tokens: Collection[str]) -> pa.Array:
     values : pyarrow.Array
         Texts, as strings or bytes, or numbers; other types have no tokens.
     tokens : collection of str
-        The tokens. The token ``-999`` marks the number -999.0, too; in a text it marks only ``-999``, with or without
-        blanks around it.
+        The tokens. The token ``-999`` also marks the number -999.0; in a text it marks only ``-999``, with or without
+        surrounding blanks.
 
     Returns
     -------

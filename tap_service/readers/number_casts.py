@@ -1,20 +1,20 @@
-"""Exact casts of Arrow's numbers: an integer stays itself or is refused, whatever the types of file and column."""
+"""Exact casts of Arrow's numbers: an integer stays the same or is refused, whatever the types of file and column."""
 
 from __future__ import annotations
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
-#: Doubles and floats from here on are rounded integers: 2^53 + 1 is 2^53 in a double
+#: limits from which on doubles and floats are rounded integers: 2^53 + 1 is 2^53 in a double
 _EXACT_LIMITS = {pa.float16(): 2.0**11, pa.float32(): 2.0**24, pa.float64(): 2.0**53}
 
 
 class Misfit(ValueError):
-    """A value has no equivalent in the type of a column; the message is the reason of a fault."""
+    """A value has no equivalent in the type of a column; the message is the reason of a reject."""
 
 
 def cast_number(array: pa.Array, wanted: pa.DataType) -> pa.Array:
-    """Cast numbers, booleans or NULLs exactly, but for floats and decimals with a scale in columns of floats.
+    """Cast numbers, booleans or NULLs exactly; only floats and decimals with a scale may be rounded, to floats.
 
     Parameters
     ----------
@@ -23,10 +23,15 @@ def cast_number(array: pa.Array, wanted: pa.DataType) -> pa.Array:
     wanted : pyarrow.DataType
         The type of the column.
 
+    Returns
+    -------
+    pyarrow.Array
+        The values in this type.
+
     Raises
     ------
     Misfit, pyarrow.ArrowInvalid, pyarrow.ArrowNotImplementedError
-        Some value, or the type, has no equivalent.
+        A value, or the type, has no equivalent.
     """
     given = array.type
     if given == wanted:
@@ -36,7 +41,7 @@ def cast_number(array: pa.Array, wanted: pa.DataType) -> pa.Array:
             return _integers_to_floats(array, wanted)
         if pa.types.is_decimal(given) and given.scale <= 0:
             return _integers_to_floats(array.cast(pa.int64()), wanted)
-        if pa.types.is_decimal(given):  # through text, as Arrow's own cast is off by a bit for many
+        if pa.types.is_decimal(given):  # through text: Arrow's cast is wrong by one bit for many values
             array = array.cast(pa.string()).cast(pa.float64())
         return _narrow_floats(array, wanted) if pa.types.is_floating(array.type) else array.cast(wanted)
     if pa.types.is_integer(wanted) and pa.types.is_floating(given):
@@ -52,7 +57,7 @@ def decimal_to_text(array: pa.Array) -> pa.Array:
 
 
 def _narrow_floats(array: pa.Array, wanted: pa.DataType) -> pa.Array:
-    """Round floats to those of another width; one beyond its largest is refused, and does not become infinite."""
+    """Round floats to another width; refuse values beyond its range, which would become infinite."""
     floats = array.cast(wanted, safe=False)
     is_wider = array.type.bit_width > wanted.bit_width
     if is_wider and pc.any(pc.and_(pc.is_inf(floats), pc.is_finite(array))).as_py():
@@ -79,7 +84,7 @@ def _floats_to_integers(array: pa.Array, wanted: pa.DataType) -> pa.Array:
     floats = pc.if_else(pc.is_nan(floats), pa.scalar(None, pa.float64()), floats)
     if pc.any(pc.greater_equal(pc.abs(floats), limit)).as_py():
         kind = _name_float(array.type)
-        raise Misfit(f"a {kind} in the file, which rounds integers of this size: the datatype double takes it")
+        raise Misfit(f"a {kind} in the file, which rounds integers of this size: the datatype double accepts it")
     return floats.cast(wanted)
 
 

@@ -1,6 +1,6 @@
-"""The streams of a bzip2 file, unpacked on several cores: ``pbzip2`` and ``lbzip2`` write one for each 900 kB.
+"""The streams of a bzip2 file, unpacked on several cores: ``pbzip2`` and ``lbzip2`` write a stream for each 900 kB.
 
-A file of one stream, or a stream that is long, is unpacked on one core, as by ``bz2``.
+A file of one stream, or a long stream, is unpacked on one core, as by ``bz2``.
 """
 
 from __future__ import annotations
@@ -17,22 +17,22 @@ from typing import TYPE_CHECKING, BinaryIO
 if TYPE_CHECKING:
     from _typeshed import WriteableBuffer
 
-#: The start of a stream and of its first block
+#: the start of a stream and of its first block
 _STREAM = re.compile(rb"BZh[1-9]1AY&SY")
 
 _PIECE_BYTES = 1 << 20
 
-#: Packed bytes without the start of a stream, beyond which the stream is not waited for
+#: packed bytes without a new stream after which the search for its start ends
 _MAX_STREAM_BYTES = 16 << 20
 
-#: Unpacked bytes of a stream that one step makes
+#: unpacked bytes of a stream in one step
 _STEP_BYTES = 32 << 20
 
 _Unpacked = tuple[bytes, bz2.BZ2Decompressor]
 
 
 def has_short_streams(file: BinaryIO) -> bool:
-    """Whether a second stream begins in the first megabyte. Leaves the file at its start."""
+    """Return whether a second stream starts in the first megabyte; leave the file at its start."""
     start = file.read(_PIECE_BYTES)
     file.seek(0)
     return len(_STREAM.findall(start)) > 1
@@ -69,14 +69,14 @@ class ParallelStreams(io.RawIOBase):
     def _unpack(self) -> Iterator[bytes]:
         running: deque[Future[_Unpacked]] = deque()
         for packed in self._split_streams():
-            running.append(self._pool.submit(_begin_stream, packed))
+            running.append(self._pool.submit(_start_stream, packed))
             if len(running) > (os.cpu_count() or 1):
                 yield from self._finish_stream(*running.popleft().result())
         while running:
             yield from self._finish_stream(*running.popleft().result(), is_last=len(running) == 0)
 
     def _split_streams(self) -> Iterator[bytes]:
-        """Yield the packed streams; of one that is too long its beginning, whose end ``_finish_stream`` reads."""
+        """Yield the packed streams; of a stream that is too long, only its start: ``_finish_stream`` reads the rest."""
         held = b""
         while len(held) < _MAX_STREAM_BYTES and (piece := self._file.read(_PIECE_BYTES)):
             searched_from = max(1, len(held) - 9)
@@ -89,7 +89,7 @@ class ParallelStreams(io.RawIOBase):
             yield held
 
     def _finish_stream(self, data: bytes, stream: bz2.BZ2Decompressor, *, is_last: bool = False) -> Iterator[bytes]:
-        """Yield the bytes of a stream; behind the last one that was split off, the rest of the file on this core."""
+        """Yield the bytes of a stream; after the last separate stream, also the rest of the file, on this core."""
         yield data
         while True:
             packed = b""
@@ -109,6 +109,6 @@ class ParallelStreams(io.RawIOBase):
         return packed
 
 
-def _begin_stream(packed: bytes) -> _Unpacked:
+def _start_stream(packed: bytes) -> _Unpacked:
     stream = bz2.BZ2Decompressor()
     return stream.decompress(packed, _STEP_BYTES), stream

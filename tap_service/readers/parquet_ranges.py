@@ -1,4 +1,4 @@
-"""The ranges of the columns of a Parquet file, from the statistics in its footer or, where it has none, its values."""
+"""The ranges of the columns of a Parquet file: from the statistics in its footer, or without them, from its values."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ class ParquetRanges:
 
     def __init__(self, file: pq.ParquetFile) -> None:
         self._file = file
-        self._places: dict[str, list[int]] = {}
-        for place in range(file.metadata.num_columns):
-            self._places.setdefault(file.metadata.schema.column(place).path, []).append(place)
+        self._indexes: dict[str, list[int]] = {}
+        for index in range(file.metadata.num_columns):
+            self._indexes.setdefault(file.metadata.schema.column(index).path, []).append(index)
 
     def find_range(self, column: str, may_scan: bool) -> _Range | None:
         """Return bounds of the values of a column.
@@ -30,12 +30,13 @@ class ParquetRanges:
         column : str
             A column of decimals without a scale, integers, or times.
         may_scan : bool
-            Whether a column of decimals without statistics is read for it.
+            Whether a column of decimals without statistics is read to find them.
 
         Returns
         -------
         tuple of int, or None
-            The least and the greatest value, of times in their unit; (0, 0) if all are NULL. None if they are unknown.
+            The least and the greatest value, of times in their unit; (0, 0) if all values are NULL. None if they are
+            unknown.
         """
         found = _join_ranges(self._read_statistics(column))
         return _scan_column(self._file, column) if found is None and may_scan else found
@@ -44,8 +45,8 @@ class ParquetRanges:
         """Yield the range in each row group, None if it is unknown; nothing for a row group of NULLs."""
         metadata = self._file.metadata
         for group in range(metadata.num_row_groups):
-            for place in self._places[column]:
-                chunk = metadata.row_group(group).column(place)
+            for index in self._indexes[column]:
+                chunk = metadata.row_group(group).column(index)
                 statistics = chunk.statistics
                 if statistics is None:
                     yield None
@@ -64,7 +65,7 @@ def _join_ranges(ranges: Iterator[_Range | None]) -> _Range | None:
 
 
 def _read_limits(statistics: Any) -> _Range | None:
-    """Return the limits of integers and decimals, and of times the numbers that are stored."""
+    """Return the limits of integers and decimals, and the stored numbers of times."""
     is_time = statistics.logical_type.type in ("TIMESTAMP", "DATE")
     limits = (statistics.min_raw, statistics.max_raw) if is_time else (statistics.min, statistics.max)
     low, high = (int(limit) if isinstance(limit, int | Decimal) else None for limit in limits)
@@ -75,10 +76,10 @@ def _scan_column(file: pq.ParquetFile, column: str) -> _Range | None:
     found = []
     try:
         for batch in file.iter_batches(columns=[column]):
-            for place in batch.schema.get_all_field_indices(column):
-                limits = pc.min_max(batch.column(place)).as_py()
+            for index in batch.schema.get_all_field_indices(column):
+                limits = pc.min_max(batch.column(index)).as_py()
                 if isinstance(limits["min"], Decimal):
                     found.append((int(limits["min"]), int(limits["max"])))
-    except (pa.ArrowException, OSError):  # it is reported when the rows are read
+    except (pa.ArrowException, OSError):  # the error is reported when the rows are read
         return None
     return _join_ranges(iter(found))

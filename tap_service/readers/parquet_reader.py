@@ -16,6 +16,8 @@ from tap_service.readers.table_source import RowBlock, count_block_rows, number_
 
 
 class ParquetSource:
+    """The table in a Parquet file. See ``Source``."""
+
     unit = "row"
     form = ""
     nan_is_null = False
@@ -33,7 +35,7 @@ class ParquetSource:
         except (pa.ArrowException, OSError) as error:
             raise ReadError(f"{path} cannot be read as Parquet: {error}") from error
         self.rows: int | None = self._file.metadata.num_rows
-        # metadata added when the file was closed is in the footer only, not in the Arrow schema stored there
+        # metadata that were added when the file was closed are in the footer, but not in the Arrow schema in it
         columns = read_arrow_schema(
             schema.with_metadata(self._file.metadata.metadata),
             str(path),

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from clickhouse_schema.datatypes import Field
 
-#: Common names of equatorial coordinates in degrees, the most reliable first
+#: common names of equatorial coordinates in degrees, the most reliable first
 _POSITION_NAMES = (
     ("ra", "dec"), ("ra", "decl"), ("ra_icrs", "de_icrs"), ("raj2000", "dej2000"), ("_raj2000", "_dej2000"),
     ("radeg", "dedeg"), ("right_ascension", "declination"), ("target_ra", "target_dec"), ("ramean", "decmean"),

@@ -1,6 +1,6 @@
 """The quoted fields of delimited text: delimiters and line ends inside them are part of a value.
 
-A quotation mark that does not begin a field (``5" disc``) encloses nothing.
+A quotation mark that does not start a field (``5" disc``) has no effect.
 """
 
 from __future__ import annotations
@@ -15,16 +15,16 @@ _QUOTE = ord('"')
 
 
 class QuotedFields:
-    """The quoted fields of texts that begin at the start of a row.
+    """Finds the quoted fields of texts, which start at the start of a row.
 
     Parameters
     ----------
     delimiter : str
         The character between fields; a blank stands for tabs, too.
     comment : str
-        The character that begins a comment line; '' for none.
+        The character that starts a comment line; '' for none.
     has_escapes : bool
-        Whether a quotation mark behind a backslash belongs to the value.
+        Whether a quotation mark after a backslash belongs to the value.
     """
 
     def __init__(self, delimiter: str, comment: str = "", *, has_escapes: bool = False) -> None:
@@ -46,14 +46,14 @@ class QuotedFields:
         return self.join_rows(text).rfind(_LINE_END) + 1
 
     def find_open_field(self, text: bytes) -> int | None:
-        """Return the offset of a quotation mark that begins a field and is not closed; None if all are closed."""
+        """Return the offset of a quotation mark that starts a field and is not closed; None if all are closed."""
         if b'"' not in text:
             return None
         open_ = (found.start() for found in self._fields.finditer(text) if found[1] not in (b'"', None))
         return next(open_, None)
 
     def join_rows(self, text: bytes) -> bytes:
-        """Return the text with blanks for line ends inside quoted fields."""
+        """Return the text with blanks instead of line ends inside quoted fields."""
         return self._fields.sub(lambda found: found[0].replace(_LINE_END, b" "), text)
 
     def find_quoted(self, text: bytes) -> npt.NDArray[np.bool_]:
@@ -68,10 +68,10 @@ class QuotedFields:
         return is_quoted
 
     def _is_regular(self, text: bytes) -> bool:
-        """Whether every other quotation mark begins a field and each next one ends it."""
+        """Return whether quotation marks alternately start and end fields."""
         characters = np.frombuffer(b"\n" + text + b"\n", np.uint8)
-        places = np.flatnonzero(characters == _QUOTE)
-        if self._has_escapes or len(places) % 2:
+        marks_at = np.flatnonzero(characters == _QUOTE)
+        if self._has_escapes or len(marks_at) % 2:
             return False
-        outside = np.concatenate((characters[places[::2] - 1], characters[places[1::2] + 1]))
+        outside = np.concatenate((characters[marks_at[::2] - 1], characters[marks_at[1::2] + 1]))
         return bool(self._is_edge[outside].all())

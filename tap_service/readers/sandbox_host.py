@@ -3,7 +3,7 @@
 ``python -m tap_service.readers.sandbox_host FD``: FD is a socket (SOCK_SEQPACKET) to the parent process. Each message
 carries four file descriptors: standard input, output and error of the reader (request, answer, log) and a socket for
 its exit status, encoded as by ``subprocess``. Closing the status socket kills the reader; closing FD ends this process,
-and the kernel kills its readers with it.
+and the kernel then kills its readers.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from tap_service.child_processes import end_with_parent
 from tap_service.readers import sandboxed_reader
 from tap_service.unused_libraries import leave_out_unused_libraries
 
-#: File descriptors in a message
+#: number of file descriptors in a message
 FILES = 4
 
 
@@ -49,7 +49,7 @@ class _Host:
                 if reader is None:
                     if not self._start_reader():
                         return
-                elif reader.reported:  # earlier in this round; its descriptors may belong to another reader now
+                elif reader.reported:  # earlier in this round; another reader may have its descriptors now
                     continue
                 elif key.fileobj is reader.status:  # the client has closed it
                     os.kill(reader.pid, signal.SIGKILL)

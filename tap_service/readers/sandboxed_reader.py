@@ -1,9 +1,9 @@
-"""Reader of the table in an untrusted file, in a short-lived process with few rights.
+"""Reads the table in an untrusted file, in a short-lived process with few rights.
 
 ``sandbox_host`` forks it. It reads one request as a line of JSON from standard input, writes the rows as an Arrow
 stream to the file that the request names, and answers with one line of JSON: the table and its row count, or the error.
 The operating system limits its memory, processor time, open files and written bytes, so that a hostile file can at
-worst end its own reader. The kernel ends it with its parent process.
+worst end its own reader. The kernel ends the reader with its parent process.
 """
 
 from __future__ import annotations
@@ -42,16 +42,16 @@ from tap_service.readers.read_error import ReadError
 from tap_service.readers.table_source import RejectedRow, Source
 from tap_service.readers.time_casts import describe_cut_times
 
-#: The errors for a full disk, a full quota and a file that is too large
+#: errors of a full disk, a full quota and a file that is too large
 _NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 _MAX_OPEN_FILES = 64
 _MAX_SHOWN_CALLS = 20
 
-#: The integers that replace missing elements of arrays in formats without declared null values
+#: integers that replace missing elements of arrays in formats without declared null values
 _NULL_STAND_INS = {"unsignedByte": 255, "short": -(2**15), "int": -(2**31), "long": -(2**63)}
 
-#: The limit for the model of a table as JSON: names, units, descriptions
+#: maximum size of the model of a table as JSON: names, units, descriptions
 _MAX_MODEL_BYTES = 8 << 20
 
 
@@ -96,9 +96,9 @@ class Request:
     limits : Limits
         The limits of the table and of the process.
     table : str
-        The model of the table that the rows have to fit, as JSON; '' to derive it from the file.
+        The model of the table to which the rows must fit, as JSON; '' to derive it from the file.
     options : ReadOptions
-        What the sender says of the file.
+        What the sender says about the file.
     """
 
     source: str
@@ -123,7 +123,7 @@ class Answer:
     rows : int
         The number of rows.
     notes : tuple of str
-        What the sender should know of how the file was read.
+        What the sender should know about how the file was read.
     """
 
     error: str = ""
@@ -253,7 +253,7 @@ def _plan_table(name: str, source: Source, plan: _Plan) -> Table:
     except ValidationError as error:
         reason = error.errors()[0]["msg"].removeprefix("Value error, ")
         raise ReadError(f"the columns of the file are invalid: {reason}") from error
-    # the storage adds columns beside positions and shapes only
+    # the storage adds columns only to positions and shapes
     has_hidden = table.layout.position is not None or any(has_cover(column.type) for column in columns)
     for column in columns:
         if column.name in UNSTORABLE or (has_hidden and is_reserved_column(column.name)):
@@ -269,7 +269,7 @@ def _table_to_json(table: Table) -> str:
 
 
 def _write_rows(table: Table, source: Source, request: Request) -> tuple[int, list[str], RejectedRow | None]:
-    """Write the rows; return their number, notes of what was cut, and the first bad row if there is one."""
+    """Write the rows; return their number, notes about what was cut, and the first rejected row if there is one."""
     limits = request.limits
     conformer = Conformer(table, source, checks_texts=False)  # users keep the texts of their files as they are
     min_row_bytes = sum(column.type.min_bytes for column in table.columns)
@@ -305,7 +305,7 @@ def _check_cells(batch: pa.RecordBatch, before: int, max_bytes: int) -> None:
 
 
 def _relax_plan(plan: _Plan, source: Source, reject: RejectedRow) -> bool:
-    """Relax the plan so that the row of ``fault`` fits; return whether that is possible.
+    """Relax the plan so that the rejected row fits; return whether that is possible.
 
     Columns with positions out of range lose that role, non-ASCII text becomes Unicode, text loses a length that is too
     short, timestamps and integers that cannot be stored become text, and guessed types become wider.
@@ -313,10 +313,10 @@ def _relax_plan(plan: _Plan, source: Source, reject: RejectedRow) -> bool:
     if plan.position and reject.column in plan.position and "outside" in reject.reason:
         plan.position = None
         return True
-    place = next((i for i, each in enumerate(plan.fields) if each.name == reject.column), None)
-    if place is None:
+    index = next((i for i, each in enumerate(plan.fields) if each.name == reject.column), None)
+    if index is None:
         return False
-    before = plan.fields[place]
+    before = plan.fields[index]
     wider: ColumnType | None = None
     guessed = source if isinstance(source, CsvSource) and not isinstance(source, EcsvSource) else None
     if before.type.datatype == "char" and before.type.is_text and "ASCII" in reject.reason:
@@ -333,7 +333,7 @@ def _relax_plan(plan: _Plan, source: Source, reject: RejectedRow) -> bool:
         wider = guessed.widen_type(before)
     if wider is None:
         return False
-    plan.fields[place] = replace(before, type=wider)
+    plan.fields[index] = replace(before, type=wider)
     if wider.is_text and not before.type.is_text:
         plan.notes.append(f"column {before.name} is text because of {reject.value!r} in {source.unit} {reject.where}")
     if before.name in (plan.position or ()):

@@ -30,20 +30,20 @@ _NUMBER = r"[-+]?(\d+(\.\d*)?|\.\d+)(e[-+]?\d{1,2})?"
 _ANY_NUMBER = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)(e[-+]?\d+)?", re.IGNORECASE)
 _PLAIN = re.compile(rf"\s*(?P<shape>circle|polygon)\s+(icrs\s+)?(?P<numbers>({_NUMBER}(\s+|$))+)", re.IGNORECASE)
 
-#: Characters of a word in a message
+#: characters of a word in a message
 _MAX_SHOWN = 40
 
-#: The labels of DALI's shapes in texts
+#: labels of DALI's shapes in texts
 _DALI_SHAPES = ("circle", "polygon", "range")
 
-#: Arrow types of the shapes stored beside ranges and texts
+#: Arrow types of the shapes stored with ranges and texts
 SHAPES = pa.list_(pa.list_(pa.float64()))
 RANGES = pa.list_(pa.uint64())
 
-#: The minimum distance of a vertex from the other edges of a clearly convex polygon, in units of its circumference
+#: minimum distance of a vertex from the other edges of a clearly convex polygon, in units of its circumference
 _MIN_CLEARANCE = 1e-6
 
-#: Unit vectors of the centres and radii, in radians, of discs that contain a shape
+#: unit vectors of the centres, and radii in radians, of discs that contain a shape
 Discs = tuple[Vectors, NDArray[np.float64]]
 
 
@@ -58,11 +58,11 @@ def find_bad_shapes(kind: ColumnType, values: pa.Array) -> dict[int, str]:
     for size in np.unique(sizes[sizes > 0]).tolist():
         same_size = np.flatnonzero(sizes == size)
         candidates = numbers[starts[same_size][:, None] + np.arange(size)]
-        for place in np.flatnonzero(~_find_surely_valid(kind.xtype, candidates)).tolist():
+        for index in np.flatnonzero(~_find_surely_valid(kind.xtype, candidates)).tolist():
             try:
-                _check_shape(kind.xtype, candidates[place].tolist())
+                _check_shape(kind.xtype, candidates[index].tolist())
             except ShapeError as error:
-                rows[int(same_size[place])] = error.message
+                rows[int(same_size[index])] = error.message
     return rows
 
 
@@ -80,7 +80,7 @@ def replace_nan_shapes(kind: ColumnType, values: pa.Array) -> pa.Array:
 
 
 def _find_surely_valid(xtype: str, numbers: NDArray[np.float64]) -> NDArray[np.bool_]:
-    """Find the rows that need no exact check; polygons need none if they are clearly convex."""
+    """Find the rows that need no exact check; clearly convex polygons need none."""
     count, size = numbers.shape
     if (xtype, size) not in (("point", 2), ("circle", 3)) and xtype != "polygon":
         return np.ones(count, dtype=bool)  # ``conform_rows`` checks the length
@@ -125,7 +125,7 @@ def _check_shape(xtype: str, numbers: list[float]) -> None:
 
 
 def read_regions(kind: ColumnType, values: pa.Array) -> tuple[pa.Array, pa.Array, dict[int, str]]:
-    """Parse a column of ranges, regions or MOCs into the shapes and covers stored beside it.
+    """Parse a column of ranges, regions or MOCs into the shapes and covers that are stored with it.
 
     Parameters
     ----------
@@ -169,12 +169,12 @@ def read_regions(kind: ColumnType, values: pa.Array) -> tuple[pa.Array, pa.Array
 
 
 def _write_range(numbers: list[float] | None) -> str | None:
-    """Return a range as a text of DALI's; other numbers than four are refused when it is read."""
+    """Return a range as DALI's text; other numbers than four are refused when the text is parsed."""
     return f"range {' '.join(map(repr, numbers))}" if numbers else None
 
 
 def _find_foreign_shapes(kind: ColumnType, texts: list[str | None]) -> dict[int, str]:
-    """Find the texts that are not of DALI's shapes alone, or are several where one is wanted, and the reasons."""
+    """Find texts with shapes that DALI does not have, or with several shapes where one is allowed, and the reasons."""
     found: dict[int, str] = {}
     for row, text in enumerate(texts):
         words = [word for word in (text or "").split() if not _ANY_NUMBER.fullmatch(word)]
@@ -185,7 +185,7 @@ def _find_foreign_shapes(kind: ColumnType, texts: list[str | None]) -> dict[int,
                 f"{', '.join(_DALI_SHAPES)} in lower case (STC-S has the xtype {REGION_XTYPE})"
             )
         elif len(words) > 1 and kind.xtype == "shape":
-            found[row] = f"not a valid {kind.adql}: {len(words)} shapes, for which there is the xtype multishape"
+            found[row] = f"not a valid {kind.adql}: {len(words)} shapes: several shapes need the xtype multishape"
     return found
 
 
@@ -201,15 +201,15 @@ def _parse_plain_shapes(texts: list[str | None]) -> dict[int, list[float]]:
     for kind, is_circle in ((CIRCLE, True), (POLYGON, False)):
         rows = [row for row, numbers in found.items() if (len(numbers) == 3) == is_circle]
         bad = find_bad_shapes(kind, pa.array([found[row] for row in rows], kind.arrow))
-        for place in bad:
-            del found[rows[place]]
+        for index in bad:
+            del found[rows[index]]
     return found
 
 
 def _plain_shapes_to_discs(shapes: list[list[float]]) -> tuple[Vectors, NDArray[np.float64], NDArray[np.int64]]:
-    places = [shape[:2] if len(shape) == 3 else shape for shape in shapes]
-    numbers = np.array([number for place in places for number in place])
-    counts = np.array([len(place) // 2 for place in places])
+    coordinates = [shape[:2] if len(shape) == 3 else shape for shape in shapes]
+    numbers = np.array([number for pair in coordinates for number in pair])
+    counts = np.array([len(each) // 2 for each in coordinates])
     starts = np.cumsum(counts) - counts
     radii = np.zeros(len(numbers) // 2)
     circles = [i for i, shape in enumerate(shapes) if len(shape) == 3]
@@ -259,7 +259,7 @@ def _moc_to_discs(moc: Moc) -> Discs:
 
 
 def is_covered(kind: ColumnType, shape: list[Any], number: int) -> bool:
-    """Whether the cover of a row contains its stored shape."""
+    """Return whether the cover of a row contains its stored shape."""
     if not shape or number == NOWHERE:
         return (not shape) == (number == NOWHERE)
     if number == EVERYWHERE:
@@ -294,7 +294,7 @@ def find_cover_number(vectors: Vectors, radii: NDArray[np.float64]) -> int:
 
 
 def _cover_numbers(vectors: Vectors, radii: NDArray[np.float64], starts: NDArray[np.int64]) -> NDArray[np.uint64]:
-    """Return the covers of several shapes; the discs of each begin at its index in ``starts``."""
+    """Return the covers of several shapes; the discs of each start at its index in ``starts``."""
     counts = np.diff(np.append(starts, len(vectors)))
     total = np.add.reduceat(vectors, starts)
     size = vector_lengths(total)

@@ -1,4 +1,4 @@
-"""The definition of a table as a service publishes it: in a VOSI document, or in its TAP_SCHEMA."""
+"""The definition of a table as a service publishes it, in a VOSI document or in its TAP_SCHEMA."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class DefinedColumn:
 
 
 class DefinedKey(NamedTuple):
-    """A foreign key. ``pairs``: the columns and those that they refer to; ``name``: '' if it has none."""
+    """A foreign key. ``pairs``: the columns and the columns to which they refer; ``name``: '' if it has none."""
 
     target: str
     pairs: list[tuple[str, str]]
@@ -71,7 +71,15 @@ class Definition:
 
 
 def build_column(column: dict[str, str], flags: frozenset[str], index: int | None = None) -> DefinedColumn:
-    """Build a column from its attributes, those of ``parse_tap_column`` and ``std``."""
+    """Build a column from its attributes.
+
+    Parameters
+    ----------
+    column
+        The attributes of ``parse_tap_column``, and ``std``.
+    flags, index
+        As in ``DefinedColumn``.
+    """
     found = parse_tap_column(column)
     is_standard = column.get("std", "").strip().lower() in ("true", "1")
     xtype = column.get("extendedType", "")

@@ -1,4 +1,4 @@
-"""The interface of every reader: fields with their metadata, and the rows in blocks of bounded size."""
+"""The interface of all readers: fields with their metadata, and the rows in blocks of bounded size."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ import pyarrow as pa
 from clickhouse_schema.datatypes import Field
 from tap_service.models.read_options import ReadOptions
 
-#: The limits of a row block, by rows for narrow tables and by bytes for wide ones: small enough to bound the memory of
-#: the loader, large enough for vectorised work in numpy and Arrow.
+#: Limits of a row block, by rows for narrow tables and by bytes for wide ones: small enough to limit the memory of the
+#: loader, large enough for vectorised work in numpy and Arrow.
 MAX_BLOCK_ROWS = 65536
 MAX_BLOCK_BYTES = 16 << 20
 
-#: The limits of a file, which reject a bad one before it fills the memory: the columns of a table, the bytes of a row
-#: or a value, and the bytes of the header above the rows.
+#: Limits of a file, which reject a bad file before it fills the memory: columns of a table, bytes of a row or a value,
+#: and bytes of the header above the rows.
 MAX_FILE_COLUMNS = 5000
 MAX_ROW_BYTES = 64 << 20
 MAX_HEADER_BYTES = 16 << 20
@@ -26,14 +26,14 @@ MAX_HEADER_BYTES = 16 << 20
 
 @dataclass(frozen=True, slots=True)
 class RejectedRow:
-    """A bad row.
+    """A row that does not fit.
 
     Attributes
     ----------
     where : int
-        The 1-based number of the row in the file, in text files of the line.
+        The 1-based number of the row in the file; in text files, of the line.
     column : str
-        The bad column; '' if the whole row is bad.
+        The bad column; '' if the entire row is bad.
     value : str
         The bad value, shortened; '' if there is none.
     reason : str
@@ -47,12 +47,12 @@ class RejectedRow:
 
 
 class TypeNote(str):
-    """A note on the type that a reader has chosen for ``column``; a table with another type makes it void."""
+    """A note on the type that a reader has chosen for ``column``. It is void if the table has another type."""
 
     column: str
 
     def __new__(cls, text: str, column: str = "") -> Self:
-        """Return a note; one that is copied has its column from the attributes of the other."""
+        """Return a note; a copy has its column from the attributes of the original."""
         note = super().__new__(cls, text)
         note.column = column
         return note
@@ -70,7 +70,7 @@ class RowBlock:
         Maps the index of a row in the batch to its number in the file, for messages.
     fraction : float
         The fraction of the file that is read at the end of the block, 0 to 1.
-    faults : tuple of Fault
+    rejects : tuple of RejectedRow
         Rows that could not be split into columns; they are not in the batch.
     """
 
@@ -81,12 +81,12 @@ class RowBlock:
 
 
 class TableHeader(Protocol):
-    """What describes a table in a file.
+    """The description of a table in a file.
 
     Attributes
     ----------
     path : Path or str
-        The file; the address of one that is not on this machine.
+        The file; for a file on another machine, its address.
     fields : tuple of Field
         The columns that can be stored, with their metadata.
     unusable : dict of str to str
@@ -94,9 +94,9 @@ class TableHeader(Protocol):
     description : str
         The description of the table; '' if there is none.
     form : str
-        What the reader has recognised of the file besides its format, for messages; '' for nothing.
+        What the reader has recognised in addition to the format, for messages; '' for nothing.
     notes : tuple of str
-        What a sender should know of how the file is read: other tables in it, types that were chosen.
+        What a sender should know about how the file is read: other tables in it, chosen types.
     options : ReadOptions
         How the file is read: the choices of the sender, and the NULL tokens that were recognised.
     """
@@ -123,7 +123,7 @@ class Source(TableHeader, Protocol):
     Attributes
     ----------
     unit : str
-        The unit of ``Fault.where``: "row" or "line".
+        The unit of ``RejectedRow.where``: "row" or "line".
     nan_is_null : bool
         Whether the format marks a missing number by NaN.
     rows : int or None
@@ -143,7 +143,7 @@ class Source(TableHeader, Protocol):
         Parameters
         ----------
         columns : tuple of str
-            The names of the columns that each batch has to contain.
+            The names of the columns that each batch must contain.
 
         Yields
         ------
@@ -158,7 +158,7 @@ class Source(TableHeader, Protocol):
 
 
 def count_block_rows(row_bytes: float) -> int:
-    """Return the rows of a block whose rows take about ``row_bytes`` in memory."""
+    """Return the number of rows of a block whose rows take about ``row_bytes`` in memory."""
     return max(1, min(MAX_BLOCK_ROWS, int(MAX_BLOCK_BYTES / max(row_bytes, 1))))
 
 

@@ -33,7 +33,7 @@ _DATATYPES = {name.lower(): name for name in (*SCALARS, "bit")}
 
 _WITH_SIZE = re.compile(r"([A-Z]+)\(([0-9]{1,9})\)")
 
-#: Arraysizes by which services mean that there is none
+#: arraysizes by which services mean that there is none
 _NO_ARRAYSIZE = frozenset({"0", "-1"})
 
 
@@ -78,7 +78,7 @@ def _split_size(datatype: str) -> tuple[str, str]:
 
 
 def undelimit_name(name: str) -> str:
-    """Return what a delimited identifier of ADQL stands for; other names unchanged."""
+    """Return the name that a delimited identifier of ADQL stands for; other names unchanged."""
     if len(name) > 1 and name[0] == name[-1] == '"':
         return name[1:-1].replace('""', '"')
     return name

@@ -1,7 +1,7 @@
-"""The dialect of delimited text: its delimiter, its header, its quotation marks, as the first lines show it.
+"""The dialect of delimited text: its delimiter, header and quotation marks, detected from the first lines.
 
-A first line that looks like the rows below it is refused, unless the sender says what it is: as names of columns it
-would be a row lost in silence.
+A first line that looks like the rows below it is refused, unless the sender says what it is: as column names, it would
+be a row lost silently.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ from tap_service.readers.read_error import ReadError
 from tap_service.readers.table_source import MAX_FILE_COLUMNS, MAX_HEADER_BYTES
 from tap_service.readers.unique_names import name_columns
 
-#: Any number of blanks and tabs between two fields
+#: any number of blanks and tabs between two fields
 BLANKS = " "
 
-#: The names of delimiters in messages
+#: names of delimiters in messages
 DELIMITER_NAMES = {",": "comma", ";": "semicolon", "\t": "tab", BLANKS: "blanks"}
 
 _COMMENT = "#"
@@ -30,14 +30,14 @@ _NUMBER = re.compile(r" *[-+]?([0-9]+\.?[0-9]*|\.[0-9]+)([eEdD][-+]?[0-9]+)? *")
 
 _WORD = re.compile(r"\w+")
 
-#: Lines below the first that are compared with it
+#: number of lines below the first that are compared with it
 _MAX_SAMPLE_LINES = 20
 _MAX_SAMPLE_BYTES = 1 << 20
 _MAX_SHOWN = 60
 
 _UTF16 = (b"\xff\xfe", b"\xfe\xff")
 
-#: A quotation mark behind a backslash that ends no field, as MySQL writes it
+#: a quotation mark after a backslash that ends no field, as MySQL writes it
 _ESCAPED_QUOTE = re.compile(r'\\"(?!["\r\n]|$)')
 
 
@@ -56,11 +56,11 @@ class Dialect:
     header_line : int
         The line that names the columns; 0 if there is none.
     comment : str
-        The character that begins a comment line among the rows; '' for none.
+        The character that starts a comment line among the rows; '' for none.
     has_escapes : bool
         Whether quotation marks inside quoted fields are written as ``\\"`` instead of ``""``.
     notes : tuple of str
-        What a sender should know of the names.
+        What a sender should know about the names.
     """
 
     delimiter: str
@@ -91,7 +91,7 @@ def detect_dialect(path: Path, delimiters: Sequence[str], options: ReadOptions) 
     delimiters : sequence of str
         The candidates in order of preference.
     options : ReadOptions
-        What the sender says of delimiter, header, columns and comments.
+        What the sender says about delimiter, header, columns and comments.
 
     Returns
     -------
@@ -125,7 +125,7 @@ def detect_dialect(path: Path, delimiters: Sequence[str], options: ReadOptions) 
 
 
 def is_escaped(line: str, delimiter: str) -> bool:
-    """Whether the line has a quotation mark behind a backslash inside a quoted field."""
+    """Return whether the line has a quotation mark after a backslash inside a quoted field."""
     return any(line[found.end() : found.end() + 1] != delimiter for found in _ESCAPED_QUOTE.finditer(line))
 
 
@@ -158,13 +158,13 @@ def _decode_line(path: Path, line: bytes, number: int) -> str:
     text = line.strip(b"\r\n")
     if b"\r" in text and number == 1 and b'"' not in text:
         raise ReadError(
-            f"{path}: its lines end in carriage returns alone: write line feeds, such as with tr '\\r' '\\n'"
+            f"{path}: its lines end with carriage returns only: use line feeds, such as with tr '\\r' '\\n'"
         )
     return text.decode("utf-8", "surrogateescape")
 
 
 def _find_delimiter(lines: Sequence[str], delimiters: Sequence[str]) -> str:
-    """Return the first candidate in the first line that divides the other lines alike; else the first in the line."""
+    """Return the first candidate in the first line that divides the other lines equally; else the first in the line."""
     found = [mark for mark in delimiters if mark in lines[0]]
     for mark in found:
         counts = {len(fields) for line in lines if line and (fields := _try_split(line, mark)) is not None}
@@ -174,7 +174,7 @@ def _find_delimiter(lines: Sequence[str], delimiters: Sequence[str]) -> str:
 
 
 def _try_split(line: str, delimiter: str) -> list[str] | None:
-    """Return the fields of a line; None if its quotation marks do not close, as where a field has a line end."""
+    """Return the fields of a line; None if its quotation marks do not close, as in a field with a line end."""
     try:
         if delimiter == BLANKS:
             line = " ".join(line.split())
@@ -204,7 +204,7 @@ def _split_line(path: Path, top: _Top, delimiter: str) -> list[str]:
 def _find_header(
     path: Path, top: _Top, first: list[str], rows: list[list[str]], delimiter: str, options: ReadOptions
 ) -> tuple[Sequence[str] | None, int]:
-    """Return the names that the file has and their line; None and 0 if it has none. Raises ``ReadError``."""
+    """Return the names in the file and their line; None and 0 if it has none. Raise ``ReadError``."""
     if options.header is False:
         return None, 0
     commented = [name.strip() for name in _try_split(top.comment, delimiter) or []]
@@ -246,15 +246,16 @@ def _show_line(top: _Top) -> str:
 
 
 def looks_like_row(first: Sequence[str], rows: Sequence[Sequence[str]]) -> bool:
-    """Whether a line has a number where the rows below have one too or no value at all, or a text that they repeat.
+    """Return whether a line looks like a row, not like column names.
 
-    A line without any below it looks like a row if all its fields are numbers.
+    It does if it has a number where the rows below have numbers or no values, or a text that they repeat. Without any
+    lines below, it does if all its fields are numbers.
     """
     below = [row for row in rows if len(row) == len(first)]
     if not below:
         return all(is_number(field) for field in first)
-    for place, field in enumerate(first):
-        values = [value for row in below if (value := row[place].strip())]
+    for index, field in enumerate(first):
+        values = [value for row in below if (value := row[index].strip())]
         if is_number(field) and (not values or any(is_number(value) for value in values)):
             return True
         if field and not is_number(field) and field in values:

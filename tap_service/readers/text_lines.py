@@ -1,4 +1,4 @@
-"""Text files in blocks of whole lines, and a header that is read in one piece."""
+"""Text files in blocks of complete lines, and headers that are read at once."""
 
 from __future__ import annotations
 
@@ -11,13 +11,16 @@ from tap_service.readers.table_source import MAX_HEADER_BYTES
 
 _BLOCK_BYTES = 2 << 20
 
-#: The limit of a line; the rows of published catalogues have some thousand bytes
+#: maximum length of a line; rows of published catalogues have some thousand bytes
 MAX_LINE_BYTES = 1 << 20
 
 
 @dataclass(frozen=True, slots=True)
 class LineBlock:
-    """Whole lines with their ends, ``\\n``; the first is ``line`` of the file. ``fraction``: the part that is read."""
+    """Complete lines, which end with ``\\n``; the first is ``line`` of the file.
+
+    ``fraction``: the part that is read.
+    """
 
     text: bytes
     line: int
@@ -26,12 +29,12 @@ class LineBlock:
 
 @dataclass(frozen=True, slots=True)
 class Start:
-    """Where the rows of a table begin.
+    """Where the rows of a table start.
 
     Attributes
     ----------
     offset : int
-        The bytes before the first row.
+        The number of bytes before the first row.
     line : int
         The 1-based number of its line.
     """
@@ -41,9 +44,21 @@ class Start:
 
 
 def read_line_blocks(stream: ByteStream, start: Start, *, keeps_returns: bool = False) -> Iterator[LineBlock]:
-    """Yield the lines from ``start`` on, which end with LF or CR LF. Raises ``ReadError`` for too long a line.
+    """Yield the lines of a file, which end with LF or CR LF.
 
-    ``keeps_returns``: leave CR in the text, whose length is that in the file then.
+    Parameters
+    ----------
+    stream
+        The file.
+    start
+        The first line.
+    keeps_returns
+        Whether to leave CR in the text, so that its length is the length in the file.
+
+    Raises
+    ------
+    ReadError
+        A line is too long.
     """
     stream.skip(start.offset)
     line = start.line
@@ -65,13 +80,13 @@ def read_line_blocks(stream: ByteStream, start: Start, *, keeps_returns: bool = 
 
 
 def read_text(stream: ByteStream) -> bytes:
-    """Return the beginning of the stream, up to the limit of a header and to a line end."""
+    """Return the start of the stream, up to the limit of a header and to a line end."""
     text = stream.read(MAX_HEADER_BYTES)
     return text[: text.rfind(b"\n") + 1] if len(text) == MAX_HEADER_BYTES else text
 
 
 def decode_text(text: bytes) -> str:
-    """Decode UTF-8, or Latin-1 as older headers have it."""
+    """Decode UTF-8, or Latin-1 as in older headers."""
     try:
         return text.removeprefix(b"\xef\xbb\xbf").decode()
     except UnicodeDecodeError:

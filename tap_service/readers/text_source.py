@@ -1,4 +1,4 @@
-"""The attributes that all readers of text have in common."""
+"""The common attributes of readers of text."""
 
 from __future__ import annotations
 

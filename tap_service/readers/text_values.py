@@ -1,4 +1,4 @@
-"""Values of text columns without their padding, and NULL for what means a missing value."""
+"""Values of text columns without their padding, and NULL for tokens of missing values."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ _LEADING_ZERO = r"^[-+]?0[0-9]"
 
 
 def trim_values(texts: pa.Array, nulls: tuple[str, ...] = (), *, is_number: bool = False) -> pa.Array:
-    """Return the values without the blanks around them; those that are empty or mean a missing value are NULL.
+    """Return the values without surrounding blanks; empty values and tokens of missing values are NULL.
 
     Parameters
     ----------
     texts : pyarrow.StringArray
-        The fields as they stand in the file. They may be no UTF-8.
+        The fields as they are in the file. They may not be UTF-8.
     nulls : tuple of str
         The tokens of missing values.
     is_number : bool
-        Whether tokens are compared as numbers too: -99 is also -99.00.
+        Whether tokens are also compared as numbers: -99 is also -99.00.
 
     Returns
     -------
@@ -56,7 +56,7 @@ def _find_tokens(values: pa.Array, tokens: tuple[str, ...], *, is_number: bool) 
 
 
 def parse_numbers(values: pa.Array) -> tuple[pa.Array, pa.Array]:
-    """Return doubles, with NULL for what is no number, and which values are that (not those that are NULL)."""
+    """Return doubles, with NULL for what is not a number, and a mask of the latter (without NULL values)."""
     try:
         return values.cast(pa.string()).cast(pa.float64()), pa.nulls(len(values), pa.bool_()).fill_null(False)
     except pa.ArrowInvalid:  # a sign +, an exponent with D, a text

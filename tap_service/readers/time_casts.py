@@ -11,13 +11,13 @@ import pyarrow.compute as pc
 _NAIVE = pa.timestamp("us")
 _TIMESTAMP = pa.timestamp("us", tz="UTC")
 
-#: The note on columns whose times may be finer than TIMESTAMP, as the end of a sentence
+#: note on columns whose times may be finer than TIMESTAMP, as the end of a sentence
 CUT_NANOSECONDS = "is in nanoseconds, which are cut to microseconds: the datatype string keeps all digits"
 
-#: No shorter text has more than six decimals: 2024-02-29T12:00:00.123456
+#: shorter texts have at most six decimals: 2024-02-29T12:00:00.123456
 _MAX_MICROSECONDS_LENGTH = 26
 
-#: A time with more than six decimals, those of a time that loses some, and a date or a time without a zone
+#: a time with more than six decimals, a time that loses some of them, and a date or a time without a zone
 _FINER = r"^([^.]*\.[0-9]{6})[0-9]+(Z|[-+][0-9:]+)?$"
 _LOSSY = r"\.[0-9]{6}[0-9]*[1-9]"
 _DATE = r"^([-+]?[0-9]+-[0-9]{2}-[0-9]{2})$"
@@ -44,7 +44,7 @@ def describe_cut_times(counts: Mapping[str, int]) -> list[str]:
 def text_to_timestamp(array: pa.Array) -> pa.Array:
     """Parse ISO 8601, with or without time of day and time zone; a time without a zone is UTC, as in DALI.
 
-    Decimals beyond microseconds are cut. Raises ``pyarrow.ArrowInvalid``.
+    Decimals beyond microseconds are cut. Raise ``pyarrow.ArrowInvalid``.
     """
     trimmed = pc.ascii_trim_whitespace(array)
     trimmed = pc.if_else(pc.equal(trimmed, ""), pa.scalar(None, trimmed.type), trimmed)
@@ -60,7 +60,7 @@ def _read_zones(times: pa.Array) -> pa.Array:
 
 
 def arrow_to_timestamp(array: pa.Array) -> pa.Array:
-    """Cast times and dates; without a time zone they are UTC. Nanoseconds are cut to microseconds, down to the past."""
+    """Cast times and dates; without a time zone they are UTC. Nanoseconds are cut to microseconds, towards the past."""
     if pa.types.is_timestamp(array.type) and array.type.unit == "ns":
         array = pc.floor_temporal(array.view(pa.timestamp("ns")), unit="microsecond")
     if pa.types.is_date(array.type) or (pa.types.is_timestamp(array.type) and array.type.tz is None):
@@ -73,7 +73,7 @@ def arrow_to_text(array: pa.Array) -> pa.Array:
     if pa.types.is_timestamp(array.type):
         array = array.view(pa.timestamp(array.type.unit))  # a time with a zone is stored in UTC
     texts = array.cast(pa.string())
-    if pc.any(pc.starts_with(texts, "<")).as_py():  # what Arrow writes instead of an error
+    if pc.any(pc.starts_with(texts, "<")).as_py():  # Arrow writes this instead of an error
         raise ValueError("beyond the years that can be written")
     texts = pc.replace_substring(texts, " ", "T")
     return pc.replace_substring_regex(pc.replace_substring_regex(texts, r"\.0+$", ""), r"(\.[0-9]*[1-9])0+$", r"\1")

@@ -1,7 +1,7 @@
 """The types of the columns of delimited text, guessed from its first rows without changing a value.
 
-A column becomes a number only if every value keeps its digits: whole numbers beyond BIGINT, whole numbers that DOUBLE
-would round, hexadecimal numbers and those with leading zeros stay text.
+A column becomes numeric only if every value keeps its digits: whole numbers beyond BIGINT, whole numbers that DOUBLE
+would round, hexadecimal numbers and numbers with leading zeros stay text.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ from tap_service.readers.conform_rows import TIME_RANGE
 from tap_service.readers.position_columns import find_position_columns
 from tap_service.readers.table_source import TypeNote
 
-#: Texts that mark missing numbers in the files of archives, databases and spreadsheets
+#: texts that mark missing numbers in the files of archives, databases and spreadsheets
 NULL_WORDS = ("null", "NULL", "\\N", "N/A")
 
-#: A decimal number
+#: a decimal number
 NUMBER = r"^ *[-+]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][-+]?[0-9]+)? *$"
 
 _WHOLE = r"^ *[-+]?[0-9]+ *$"
@@ -33,7 +33,7 @@ _LOST_BY_INTEGERS = (
 _PLAIN = r"^-?[0-9]+(\.[0-9]*)?$"
 _NAN = r"(?i)^ *[-+]?nan *$"
 
-#: Every whole number with fewer digits is exact in DOUBLE
+#: number of digits below which every whole number is exact in DOUBLE
 _MIN_INEXACT_DIGITS = 16
 
 _MAX_HOURS = 24
@@ -93,7 +93,7 @@ def guess_fields(texts: pa.Table, types: pa.Schema) -> Guess:
 
 
 def _choose_type(arrow: pa.DataType, values: pa.ChunkedArray) -> tuple[ColumnType, str]:
-    """Return the type of a column, and what a sender should know of the choice."""
+    """Return the type of a column, and what a sender should know about the choice."""
     if pa.types.is_integer(arrow):
         return _choose_integer(values)
     if pa.types.is_floating(arrow):
@@ -150,7 +150,7 @@ def _choose_time(arrow: pa.DataType, values: pa.ChunkedArray) -> tuple[ColumnTyp
 
 
 def find_lost_characters(values: pa.ChunkedArray | pa.Array) -> str:
-    """Return what BIGINT would lose of whole numbers in texts; '' if that is nothing."""
+    """Return what BIGINT would lose of whole numbers in texts; '' for nothing."""
     first = values.filter(pc.less(values, b"1"))  # blanks, signs and 0 come before 1
     for pattern, what in _LOST_BY_INTEGERS:
         found = first.filter(pc.match_substring_regex(first, pattern))
@@ -164,7 +164,7 @@ def find_lost_characters(values: pa.ChunkedArray | pa.Array) -> str:
 
 
 def find_lost_digits(values: pa.ChunkedArray | pa.Array) -> str:
-    """Return which whole number among texts DOUBLE would round; '' if there is none."""
+    """Return the first whole number among texts that DOUBLE would round; '' if there is none."""
     long = values.filter(pc.greater_equal(pc.binary_length(values), _MIN_INEXACT_DIGITS))
     rounded = (number for number in _iterate_integers(long) if int(float(number)) != number)
     return next((f"DOUBLE would round {number}" for number in rounded), "")

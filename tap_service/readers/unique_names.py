@@ -1,4 +1,4 @@
-"""Names for the columns of files whose own names are equal, differ in case alone, are empty or reserved."""
+"""Unique names for columns whose names in a file are equal, differ only in case, are empty or reserved."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from clickhouse_schema.strict_model import MAX_NAME_LENGTH
 
 
 def name_columns(names: Sequence[str], *, case_matters: bool = False) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Return names that differ and are no longer than names may be.
+    """Return different names, no longer than names may be.
 
-    The first of several equal names stays; another gets the next free number (``mag``, ``mag_2``). The column at the
-    1-based position 3 without a name becomes ``col3``. Blanks around a name are dropped, and control characters become
+    The first of several equal names stays; the others get the next free number (``mag``, ``mag_2``). A column without a
+    name at the 1-based position 3 becomes ``col3``. Surrounding blanks are dropped, and control characters become
     ``_``.
 
     Parameters
@@ -21,13 +21,13 @@ def name_columns(names: Sequence[str], *, case_matters: bool = False) -> tuple[t
     names : sequence of str
         The names in a file, in its order.
     case_matters : bool
-        Whether names that differ in case alone are different, and names of the storage are allowed; a stored table
+        Whether names that differ only in case are different, and names of the storage are allowed; a stored table
         cannot have them.
 
     Returns
     -------
     names : tuple of str
-        One name for each column; the names that differ already are unchanged.
+        One name for each column; unique names are unchanged.
     notes : tuple of str
         A sentence for each changed name.
     """
@@ -42,7 +42,7 @@ def name_columns(names: Sequence[str], *, case_matters: bool = False) -> tuple[t
         is_long = len(name) > MAX_NAME_LENGTH
         if not case_matters and is_reserved_column(name):
             chosen = _unreserve_name(name, taken)
-            notes.append(f"column {name}, which is a name of the storage, is called {chosen}")
+            notes.append(f"column {name}, a name reserved for the storage, is called {chosen}")
         elif not name or is_long or fold(name) in used:
             base = name[:MAX_NAME_LENGTH] or f"col{number}"
             chosen = base if base != name and fold(base) not in taken else _number_name(base, taken, fold)
@@ -66,14 +66,14 @@ def _describe_column(name: str, number: int) -> str:
 
 
 def _unreserve_name(name: str, taken: Collection[str]) -> str:
-    """Return the name without outer underscores if it is free and not reserved, else a number behind it."""
+    """Return the name without outer underscores if it is free and not reserved, else with a number at its end."""
     bare = name.strip("_") or "column"
     is_free = bare.lower() not in taken and not is_reserved_column(bare)
     return bare if is_free and len(bare) <= MAX_NAME_LENGTH else _number_name(bare, taken, str.lower)
 
 
 def _number_name(base: str, taken: Collection[str], fold: Callable[[str], str]) -> str:
-    """Return the first free of ``base_2``, ``base_3`` and so on, in the length of names."""
+    """Return the first free name of ``base_2``, ``base_3`` and so on, within the length of names."""
     suffixes = (f"_{number}" for number in count(2))
     numbered = (base[: MAX_NAME_LENGTH - len(suffix)] + suffix for suffix in suffixes)
     return next(name for name in numbered if fold(name) not in taken)

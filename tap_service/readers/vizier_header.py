@@ -1,6 +1,6 @@
 """The texts in which VizieR writes tables (``asu-tsv``): comments, then names, units, dashes, and rows.
 
-An output has several tables: each begins with ``#Table`` and ends with an empty line. ``#Column`` lines have the name,
+An output has several tables: each starts with ``#Table`` and ends with an empty line. ``#Column`` lines have the name,
 the FORTRAN format, the explanation and the UCD of a column, separated by tabs.
 """
 
@@ -16,7 +16,7 @@ from tap_service.readers.table_source import MAX_FILE_COLUMNS
 from tap_service.readers.text_lines import MAX_LINE_BYTES, LineBlock, Start, decode_text, read_line_blocks
 
 _MAX_TABLES = 1000
-_BEGIN = Start(0, 1)
+_FILE_START = Start(0, 1)
 _DELIMITERS = ("\t", ";", "|")
 
 _MARKUP = re.compile(r"\\\w+\{[^{}]*\}")
@@ -37,9 +37,9 @@ class VizierColumn:
 
 @dataclass(slots=True)
 class VizierTable:
-    """A table: its identifier and name, such as ``I_239_hip_main`` and ``I/239/hip_main``, and where its rows begin.
+    """A table: its identifier and name, such as ``I_239_hip_main`` and ``I/239/hip_main``, and the start of its rows.
 
-    ``has_rows`` says whether there are any; ``names`` and ``units`` are the lines above the dashes.
+    ``has_rows``: whether there are any. ``names`` and ``units``: the lines above the dashes.
     """
 
     identifier: str = ""
@@ -49,7 +49,7 @@ class VizierTable:
     delimiter: str = "\t"
     names: tuple[str, ...] = ()
     units: tuple[str, ...] = ()
-    rows: Start = _BEGIN
+    rows: Start = _FILE_START
     has_rows: bool = False
 
     def list_names(self) -> set[str]:
@@ -57,7 +57,7 @@ class VizierTable:
 
 
 def is_vizier_start(start: bytes) -> bool:
-    """Whether a file that begins so is VizieR's: it says so, or dashes follow the names and units of the columns."""
+    """Return whether a file with this start is VizieR's: it says so, or dashes follow names and units of columns."""
     lines = start.replace(b"\r\n", b"\n").split(b"\n")
     comments = [line for line in lines if line.startswith(b"#")]
     if any(line.startswith((b"#Column\t", b"#RESOURCE=")) or b"VizieR Astronomical" in line for line in comments):
@@ -67,7 +67,7 @@ def is_vizier_start(start: bytes) -> bool:
 
 
 def _is_dashes(line: bytes, names: bytes) -> bool:
-    """Whether a line has dashes alone, in as many columns as there are names, below the names and their units."""
+    """Return whether a line has only dashes, in as many columns as there are names."""
     if not _DASHES.fullmatch(line):
         return False
     delimiter = _find_delimiter(names)
@@ -80,7 +80,7 @@ def _find_delimiter(names: bytes) -> bytes:
 
 
 def list_vizier_tables(stream: ByteStream) -> list[VizierTable]:
-    """Return the tables of an output, also those without rows.
+    """Return the tables of an output, also tables without rows.
 
     Parameters
     ----------
@@ -98,7 +98,7 @@ def list_vizier_tables(stream: ByteStream) -> list[VizierTable]:
         There is no table, or a limit is exceeded.
     """
     scan = _Scan(stream)
-    for block in read_line_blocks(stream, _BEGIN, keeps_returns=True):
+    for block in read_line_blocks(stream, _FILE_START, keeps_returns=True):
         scan.add_block(block)
     scan.finish()
     tables = [table for table in scan.tables if table.names or table.identifier or table.columns]
@@ -137,14 +137,14 @@ class _Scan:
         else:
             self._header.append((line, number, self._offset))
             if len(self._header) == 3:
-                self._begin_rows()
+                self._start_rows()
 
     def finish(self) -> None:
-        """Raise ``ReadError`` if lines that begin no table are left."""
+        """Raise ``ReadError`` if there are remaining lines that start no table."""
         if self._header:
             number = self._header[0][1]
             raise ReadError(
-                f"{self._path}: line {number} begins neither a table (names, units, dashes) nor a comment; "
+                f"{self._path}: line {number} starts neither a table (names, units, dashes) nor a comment; "
                 "an empty line ends the rows of a table"
             )
 
@@ -178,7 +178,7 @@ class _Scan:
             raise ReadError(f"{self._path} has more than {_MAX_TABLES} tables")
         self.tables.append(table)
 
-    def _begin_rows(self) -> None:
+    def _start_rows(self) -> None:
         (names, number, _), (units, _, _), (dashes, last, end) = self._header
         self._header.clear()
         if not _is_dashes(dashes, names):

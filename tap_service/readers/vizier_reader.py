@@ -24,12 +24,15 @@ from tap_service.readers.vizier_header import VizierTable, describe_tables, list
 _END = re.compile(rb"^(?:#|$)", re.MULTILINE)
 _MAX_SHOWN = 200
 
-#: Units that say how a text is written
+#: units that describe how a text is written
 _TEXT_FORMS = frozenset({"h:m:s", "d:m:s", "date", "datime", "h:m", "d:m"})
 
 
 class VizierSource(TextSource):
-    """A table of an output of VizieR: the first with rows, or the one that ``options.table`` chooses."""
+    """A table of an output of VizieR: the first with rows, or the table that ``options.table`` chooses.
+
+    See ``Source``.
+    """
 
     form = ""
 
@@ -70,9 +73,9 @@ class VizierSource(TextSource):
         return RowBlock(batch, numbers.__getitem__, block.fraction, rejects)
 
     def _split_lines(self, block: LineBlock) -> tuple[dict[int, bytes], tuple[RejectedRow, ...]]:
-        """Return the lines by their numbers, and the faults of lines with more or fewer fields than there are columns.
+        """Return the lines by their numbers, and reject lines with more or fewer fields than there are columns.
 
-        Arrow refuses the whole block for such a line that is not UTF-8, whatever its handler says.
+        For such a line that is not UTF-8, Arrow would refuse the entire block, whatever its handler says.
         """
         delimiter = self._table.delimiter.encode()
         kept: dict[int, bytes] = {}
@@ -109,7 +112,7 @@ class VizierSource(TextSource):
         return trim_values(texts, self._explanations[name].nulls, is_number=name in self._numbers)
 
     def _find_types(self) -> dict[str, ColumnType]:
-        """Return the types that the comments declare; those of other columns are guessed from the first rows."""
+        """Return the types that the comments declare; types of other columns are guessed from the first rows."""
         types: dict[str, ColumnType] = {}
         for unique, name in zip(self._names, self._table.names, strict=True):
             column = self._table.columns.get(name)
@@ -118,8 +121,8 @@ class VizierSource(TextSource):
                 types[unique] = found
         unknown = tuple(name for name in self._names if name not in types)
         block = next(self.read_blocks(unknown), None) if unknown else None
-        for place, name in enumerate(unknown):
-            types[name] = guess_type(block.batch.column(place)) if block else UNICODE
+        for index, name in enumerate(unknown):
+            types[name] = guess_type(block.batch.column(index)) if block else UNICODE
         return types
 
     def _list_fields(self, types: dict[str, ColumnType]) -> Iterator[Field]:

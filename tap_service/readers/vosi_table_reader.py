@@ -1,7 +1,7 @@
 """Parser of table definitions in VOSI 1.1: a ``table`` of VODataService 1.1 or 1.2, or a ``tableset`` of them.
 
 Documents are untrusted, so it refuses DOCTYPE (and with it entity declarations), elements nested deeper than 16 levels,
-and unlimited texts, columns and keys. Of a tableset, only the wanted tables are kept.
+and unlimited texts, columns and keys. Only the wanted tables of a tableset are kept.
 """
 
 from __future__ import annotations
@@ -15,15 +15,15 @@ from tap_service.readers.table_definition import DefinedColumn, DefinedKey, Defi
 
 _MAX_DEPTH = 16
 
-#: Bytes without the end of an element, and characters of the texts of one table
+#: maximum number of bytes without the end of an element, and of characters of the texts of one table
 _MAX_PENDING_BYTES = 1 << 20
 _MAX_TABLE_CHARACTERS = 16 << 20
 
-#: Foreign keys of a table, and pairs of columns of a key
+#: maximum number of foreign keys of a table, and of pairs of columns of a key
 _MAX_KEYS = 1000
 _MAX_PAIRS = 100
 
-#: Roots of tablesets: VOSI's, and one that some services write
+#: roots of tablesets: VOSI's, and one that some services write
 TABLESET_ROOTS = frozenset({"tableset", "tables"})
 
 
@@ -115,7 +115,7 @@ class VosiParser:
         self._parser.CharacterDataHandler = self._text.append
 
     def feed(self, data: bytes, *, last: bool = False) -> None:
-        """Parse more of the document. Raises ``ReadError`` with the line if it is broken or refused."""
+        """Parse more of the document. Raise ``ReadError`` with the line if it is broken or refused."""
         try:
             self._parser.Parse(data, last)
         except expat.ExpatError as error:
@@ -182,7 +182,7 @@ class VosiParser:
 
     def _end_table(self) -> None:
         if self._is_kept and self._table.name == "" and "tableset" in self._roots:
-            return  # a table without a name in a list is nobody's
+            return  # a table without a name in a list cannot be found
         if self._is_kept:
             self.tables.append(self._table)
         self._table = Definition()

@@ -1,6 +1,6 @@
 """Conversion of BINARY and BINARY2 rows of a VOTable (VOTable 1.5, sections 5.3 and 5.4) to Arrow.
 
-Only the lengths of variable arrays are read row by row; all values are converted as whole vectors.
+Only the lengths of variable arrays are read row by row; all values are converted as vectors.
 """
 
 from __future__ import annotations
@@ -39,10 +39,10 @@ _TRUE = np.frombuffer(b"Tt1", np.uint8)
 _FALSE = np.frombuffer(b"Ff0", np.uint8)
 
 
-#: Offsets or item counts, one for each row
+#: offsets or item counts, one for each row
 _Integers = NDArray[np.int64]
 
-#: A number of rows, the offsets and item counts of each column, and the bytes that the rows take
+#: number of rows, the offsets and item counts of each column, and the bytes that the rows take
 _Rows = tuple[int, list[_Integers], list[_Integers], int]
 
 
@@ -92,12 +92,12 @@ class BinaryRows:
         rows = min(max_rows, len(data) // row)
         starts = np.arange(rows, dtype=np.int64) * row + self._mask_bytes
         offsets = np.r_[0, np.cumsum(widths)][:-1]
-        places = [starts + offset for offset in offsets]
+        cell_starts = [starts + offset for offset in offsets]
         counts = [np.full(rows, layout.count, np.int64) for layout in self._layouts]
-        return rows, places, counts, rows * row
+        return rows, cell_starts, counts, rows * row
 
     def _take_variable(self, data: bytes, max_rows: int) -> _Rows:
-        places: list[list[int]] = [[] for _ in self._layouts]
+        cell_starts: list[list[int]] = [[] for _ in self._layouts]
         counts: list[list[int]] = [[] for _ in self._layouts]
         length = struct.Struct(">I").unpack_from
         used = rows = 0
@@ -116,32 +116,34 @@ class BinaryRows:
                 at += layout.count_bytes(count)
             if len(row) < len(self._layouts) or at > size or at == used:
                 break
-            for (place, count), all_places, all_counts in zip(row, places, counts, strict=True):
-                all_places.append(place)
+            for (offset, count), all_offsets, all_counts in zip(row, cell_starts, counts, strict=True):
+                all_offsets.append(offset)
                 all_counts.append(count)
             used = at
             rows += 1
-        place_arrays = [np.array(column, np.int64) for column in places]
+        offset_arrays = [np.array(column, np.int64) for column in cell_starts]
         count_arrays = [np.array(column, np.int64) for column in counts]
-        return rows, place_arrays, count_arrays, used
+        return rows, offset_arrays, count_arrays, used
 
     def decode_columns(
         self,
         data: bytes,
-        places: list[_Integers],
+        cell_starts: list[_Integers],
         counts: list[_Integers],
         names: Sequence[str],
     ) -> list[pa.Array]:
         """Decode the named columns of the rows from ``take_rows``."""
         whole = np.frombuffer(data, np.uint8)
-        mask_starts = places[0] - self._mask_bytes - (4 if self._layouts[0].count is None else 0)
+        mask_starts = cell_starts[0] - self._mask_bytes - (4 if self._layouts[0].count is None else 0)
         found = {}
         for number, layout in enumerate(self._layouts):
             if layout.column.field.name in names:
                 null = None
                 if self._mask_bytes:
                     null = (whole[mask_starts + number // 8] >> (7 - number % 8) & 1).astype(bool)
-                found[layout.column.field.name] = _decode_column(layout, whole, places[number], counts[number], null)
+                found[layout.column.field.name] = _decode_column(
+                    layout, whole, cell_starts[number], counts[number], null
+                )
         return [found[name] for name in names]
 
 
@@ -156,16 +158,16 @@ def _find_layout(column: VotableField) -> _Layout:
 def _decode_column(
     layout: _Layout,
     whole: NDArray[np.uint8],
-    places: _Integers,
+    cell_starts: _Integers,
     counts: _Integers,
     null: NDArray[np.bool_] | None,
 ) -> pa.Array:
     """Decode a column: gather its bytes, read them as items, and split these into rows."""
     type_ = layout.column.field.type
     if layout.column.datatype == "bit":
-        return _decode_bits(whole, places, counts, null, is_array=type_.is_array)
+        return _decode_bits(whole, cell_starts, counts, null, is_array=type_.is_array)
     counts = counts * layout.values_per_item
-    gathered = _gather_bytes(whole, places, counts * layout.item.itemsize)
+    gathered = _gather_bytes(whole, cell_starts, counts * layout.item.itemsize)
     if layout.column.datatype in TEXT:
         return _decode_texts(layout, gathered, counts, null)
     items = _decode_items(layout, gathered.view(layout.item))
@@ -178,12 +180,12 @@ def _decode_column(
     return items
 
 
-def _gather_bytes(whole: NDArray[np.uint8], places: _Integers, widths: _Integers) -> NDArray[np.uint8]:
+def _gather_bytes(whole: NDArray[np.uint8], cell_starts: _Integers, widths: _Integers) -> NDArray[np.uint8]:
     if len(widths) and (widths == widths[0]).all():
-        return np.ascontiguousarray(whole[places[:, None] + np.arange(widths[0])]).reshape(-1)
+        return np.ascontiguousarray(whole[cell_starts[:, None] + np.arange(widths[0])]).reshape(-1)
     ends = np.cumsum(widths)
     within = np.arange(ends[-1] if len(ends) else 0) - np.repeat(ends - widths, widths)
-    gathered: NDArray[np.uint8] = whole[np.repeat(places, widths) + within]
+    gathered: NDArray[np.uint8] = whole[np.repeat(cell_starts, widths) + within]
     return gathered
 
 
@@ -236,16 +238,16 @@ def _decode_text(data: bytes) -> str:
 
 def _decode_bits(
     whole: NDArray[np.uint8],
-    places: _Integers,
+    cell_starts: _Integers,
     counts: _Integers,
     null: NDArray[np.bool_] | None,
     *,
     is_array: bool,
 ) -> pa.Array:
     widths = -(-counts // 8)
-    if not is_array:  # writers put a single bit at either end of its byte
-        return pa.array(whole[places] != 0, mask=null)
-    bits = np.unpackbits(_gather_bytes(whole, places, widths))
+    if not is_array:  # programs write a single bit at either end of its byte
+        return pa.array(whole[cell_starts] != 0, mask=null)
+    bits = np.unpackbits(_gather_bytes(whole, cell_starts, widths))
     starts = np.cumsum(widths * 8) - widths * 8
     ends = np.cumsum(counts)
     within = np.arange(ends[-1] if len(ends) else 0) - np.repeat(ends - counts, counts)

@@ -1,6 +1,6 @@
 """Reader of the LINKs and service descriptors of a VOTable, as keys of a schema file.
 
-Service descriptors follow the rows, so it reads the whole document, but keeps no data.
+Service descriptors follow the rows, so it reads the complete document, but keeps no data.
 """
 
 from __future__ import annotations
@@ -39,16 +39,16 @@ class DeclaredLinks:
 def read_declared_links(path: Path, number: int, columns: Sequence[Field | None]) -> DeclaredLinks:
     """Read the LINKs and service descriptors of a VOTable.
 
-    Omits those that a schema file cannot contain: references to unknown columns, and URLs without http or https.
+    Links that a schema file cannot contain are omitted: references to unknown columns, and URLs without http or https.
 
     Parameters
     ----------
     path : Path
         The document.
     number : int
-        The TABLE in it, from 1.
+        The number of the TABLE in it, from 1.
     columns : sequence of Field or None
-        The columns of the TABLE in the order of its FIELDs, under the names that they get; None for unusable ones.
+        The columns of the TABLE in the order of its FIELDs, under their new names; None for unusable ones.
 
     Returns
     -------
@@ -64,7 +64,7 @@ def read_declared_links(path: Path, number: int, columns: Sequence[Field | None]
     elements = next(islice(document.iter("TABLE"), number - 1, None)).iterfind("FIELD")
     usable = [(element, field) for element, field in zip(elements, columns, strict=True) if field is not None]
     names: dict[str, str] = {}
-    for key in (_read_name, lambda element: element.get("ID", "")):  # of equal names the first counts; IDs differ
+    for key in (_read_name, lambda element: element.get("ID", "")):  # the first of equal names is used; IDs differ
         names |= {key(element): field.name for element, field in reversed(usable)}
     single = {field.name for _, field in usable if not field.type.is_array}
     scalars = {key: name for key, name in names.items() if name in single}

@@ -1,4 +1,4 @@
-"""The missing values of a VOTable: the null of VALUES, which is a number where the column has numbers."""
+"""The missing values of a VOTable: the null of VALUES, which is a number if the column has numbers."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 from clickhouse_schema.datatypes import ColumnType
 from tap_service.readers.column_casts import NO_VALUE, replace_elements, replace_with_null
 
-#: Cells of numbers, booleans and times that some programs write for missing values
+#: cells of numbers, booleans and times that some programs write for missing values
 NULL_CELLS = ("", "NULL", "null")
 
 
@@ -35,7 +35,7 @@ def replace_null_cells(cells: pa.Array, null: str, kind: ColumnType) -> pa.Array
     null : str
         The null of its VALUES; '' for none. For numbers every spelling of it counts: ``-999.0`` is ``-9.99E2``.
     kind : ColumnType
-        The type of the column. Of arrays the elements become ``NO_VALUE``, not the cells.
+        The type of the column. In arrays the elements become ``NO_VALUE``, not the cells.
     """
     null = null.strip()
     if kind.is_text:

@@ -40,6 +40,8 @@ def read_metadata(document: bytes, name: str) -> VotableTable:
 
 
 class VotableSource:
+    """A TABLE of a VOTable. See ``Source``."""
+
     unit = "row"
     nan_is_null = True
 
@@ -61,12 +63,12 @@ class VotableSource:
         self.rows = self._table.rows
 
     def read_links(self) -> DeclaredLinks:
-        """Read the LINKs of the columns and the service descriptors. Raises ``ReadError``."""
+        """Read the LINKs of the columns and the service descriptors. Raise ``ReadError``."""
         columns = [None if column.unusable else column.field for column in self._table.columns]
         return read_declared_links(self.path, self._number, columns)
 
     def _parse_header(self) -> VotableTable:
-        """Read the document to the data of the table, or to the end of a table without data."""
+        """Read the document up to the data of the table, or to the end of a table without data."""
         parser = VotableParser(str(self.path), number=self._number)
         length = 0
         with ByteStream(self.path) as stream:
@@ -76,14 +78,14 @@ class VotableSource:
                 length += 0 if parser.in_other_table else len(data)
                 if length > MAX_HEADER_BYTES:
                     raise ReadError(
-                        f"{self.path} has more than {MAX_HEADER_BYTES} bytes before the rows of a table begin"
+                        f"{self.path} has more than {MAX_HEADER_BYTES} bytes before the rows of a table start"
                     )
                 if not data:
                     break
         return parser.table
 
     def _rename_columns(self) -> tuple[str, ...]:
-        """Give the columns names that differ; return notes of what was changed."""
+        """Give the columns unique names; return notes on the changes."""
         columns = self._table.columns
         names, notes = name_columns([column.field.name for column in columns], case_matters=self.options.case_matters)
         self._table.columns = [
@@ -126,9 +128,9 @@ class VotableSource:
         by_column = list(zip(*good.values(), strict=True)) or [()] * declared
         arrays = []
         for name in columns:
-            place = next(i for i, column in enumerate(self._table.columns) if column.field.name == name)
-            column = self._table.columns[place]
-            arrays.append(replace_null_cells(pa.array(by_column[place], pa.string()), column.null, column.field.type))
+            index = next(i for i, column in enumerate(self._table.columns) if column.field.name == name)
+            column = self._table.columns[index]
+            arrays.append(replace_null_cells(pa.array(by_column[index], pa.string()), column.null, column.field.type))
         batch = pa.RecordBatch.from_arrays(arrays, list(columns))
         return RowBlock(batch, [*good].__getitem__, fraction, rejects)
 
@@ -141,10 +143,10 @@ class VotableSource:
         for data, fraction in self._decode_stream():
             held += data
             while True:
-                rows, places, counts, used = reader.take_rows(held, MAX_BLOCK_ROWS)
+                rows, offsets, counts, used = reader.take_rows(held, MAX_BLOCK_ROWS)
                 if not rows:
                     break
-                arrays = reader.decode_columns(held[:used], places, counts, columns)
+                arrays = reader.decode_columns(held[:used], offsets, counts, columns)
                 yield RowBlock(pa.RecordBatch.from_arrays(arrays, list(columns)), number_rows_from(first), fraction)
                 first += rows
                 held = held[used:]

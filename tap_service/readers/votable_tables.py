@@ -15,12 +15,12 @@ from tap_service.readers.table_source import MAX_ROW_BYTES
 
 _READ = 1 << 20
 
-#: The limits of a document, and of a list in a message
+#: limits of a document, and of a list in a message
 _MAX_TABLES = 10_000
 _MAX_SHOWN = 20
 _MAX_SHOWN_NAME = 80
 
-#: The tag of a TABLE behind its start, with or without a prefix: to search for the rare word first is fast
+#: the tag of a TABLE without its start, with or without a prefix; searching for the rare word first is fast
 _TABLE = re.compile(rb"TABLE[\s/>]")
 _TAG_START = re.compile(rb"<([^\s<>/:]+:)?\Z")
 _MAX_PREFIX = 64
@@ -33,7 +33,7 @@ class TableHeading:
     Attributes
     ----------
     number : int
-        Its position in the document, from 1.
+        Its number in the document, from 1.
     name, id : str
         Its attributes; '' if it lacks them.
     has_data : bool
@@ -52,16 +52,16 @@ class TableHeading:
 
 
 class _Enough(ReadError):
-    """The rest of a document need not be parsed."""
+    """The rest of the document need not be parsed."""
 
 
 def list_tables(path: Path) -> list[TableHeading]:
-    """List the TABLEs of a document, up to its first fault, which reading the rows reports.
+    """List the TABLEs of a document, up to its first error, which reading the rows reports.
 
     Parameters
     ----------
     path : Path
-        The document. It is searched for the tags of TABLEs, and parsed whole only if it has several.
+        The document. It is searched for the tags of TABLEs, and parsed completely only if it has several.
 
     Returns
     -------
@@ -94,7 +94,7 @@ def list_tables(path: Path) -> list[TableHeading]:
 
 
 def _has_several_tables(path: Path) -> bool:
-    """Whether a document may have more than one TABLE; parsing one of gigabytes would take minutes."""
+    """Return whether a document may have more than one TABLE; parsing gigabytes would take minutes."""
     found = 0
     rest = b""
     with suppress(ReadError), ByteStream(path) as stream:
@@ -114,14 +114,14 @@ def parse_outside_data(
     end: Callable[[str], object],
     text: Callable[[str], object] | None = None,
 ) -> None:
-    """Parse a VOTable without what is inside its DATA elements; without handlers expat passes over it fast.
+    """Parse a VOTable without the content of its DATA elements, which expat skips quickly without handlers.
 
     Parameters
     ----------
     path : Path
         The document, optionally compressed.
     start, end, text : callable
-        The handlers of elements, which take their local names, and of text.
+        The handlers of elements, which get their local names, and of text.
 
     Raises
     ------
@@ -132,9 +132,9 @@ def parse_outside_data(
     parser.buffer_text = True
 
     def set_handlers() -> None:
-        parser.StartElementHandler, parser.EndElementHandler, parser.CharacterDataHandler = begin, finish, text
+        parser.StartElementHandler, parser.EndElementHandler, parser.CharacterDataHandler = start_element, finish, text
 
-    def begin(qualified: str, attributes: dict[str, str]) -> None:
+    def start_element(qualified: str, attributes: dict[str, str]) -> None:
         name = qualified.rpartition(" ")[2]
         start(name, attributes)
         if name == "DATA":

@@ -71,9 +71,18 @@ class VotableTable:
 
 
 class VotableParser:
-    """An incremental parser: calls ``row`` with the cells of each TR, ``stream`` with each part of a STREAM.
+    """An incremental parser.
 
-    ``number``: that of the TABLE in the document, from 1. The others are passed over.
+    Parameters
+    ----------
+    name
+        The document in messages.
+    row
+        Called with the cells of each TR.
+    stream
+        Called with each part of a STREAM.
+    number
+        The number of the TABLE in the document, from 1. The others are skipped.
     """
 
     def __init__(
@@ -97,7 +106,7 @@ class VotableParser:
         self._column: dict[str, str] = {}
         #: the null of each VALUES with an ID
         self._nulls: dict[str, str] = {}
-        #: of the elements around the TABLE, by their depth
+        #: elements around the TABLE, by their depth
         self._outer_descriptions: dict[int, str] = {}
         self._systems: dict[str, CoordinateSystem | TimeSystem | None] = {}
         self._in_table = self.in_other_table = False
@@ -111,7 +120,7 @@ class VotableParser:
         self._parser.EndElementHandler = self._end_element
 
     def feed(self, data: bytes, *, last: bool = False) -> None:
-        """Parse more of the document. Raises ``ReadError`` with the line if it is broken or refused."""
+        """Parse more of the document. Raise ``ReadError`` with the line if it is broken or refused."""
         try:
             self._parser.Parse(data, last)
         except expat.ExpatError as error:
@@ -295,7 +304,7 @@ def find_column_type(datatype: str, arraysize: str, xtype: str) -> tuple[ColumnT
 
 
 def _drop_unfit_xtype(kind: ColumnType) -> ColumnType:
-    """Drop an xtype that is for other columns; of ADQL 2.0's xtypes, only that of regions has kept its meaning."""
+    """Drop an xtype of other columns; among ADQL 2.0's xtypes, only the xtype of regions has kept its meaning."""
     if kind.xtype.lower() == REGION_XTYPE.lower():
         kind = replace(kind, xtype=REGION_XTYPE)
     elif kind.xtype.lower().startswith("adql:") or kind.is_timestamp:

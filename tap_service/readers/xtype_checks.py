@@ -1,6 +1,6 @@
 """Checks of values by the xtype of their column (DALI 1.2, section 3): intervals, and texts of a given form.
 
-Shapes are checked by ``shape_columns``. NULL, and empty texts and arrays, which stand for NULL in files, pass.
+``shape_columns`` checks shapes. NULL passes, and so do empty texts and arrays, which stand for NULL in files.
 """
 
 from __future__ import annotations
@@ -14,10 +14,10 @@ import pyarrow.compute as pc
 
 Check = Callable[[pa.Array, pa.Array], "tuple[pa.Array | None, str]"]
 
-#: Characters of RFC 3986 after the scheme
+#: characters of RFC 3986 after the scheme
 _URI_REST = r"(?:[A-Za-z0-9._~:/?#\[\]@!$&'()*+,;=-]|%[0-9A-Fa-f]{2})*"
 
-#: xtype -> what its texts are: a regular expression, and a description for messages
+#: xtype -> a regular expression of its texts, and their description for messages
 _FORMS = {
     "hms": (
         r"0*(?:24:0{1,2}:0{1,2}(?:\.0*)?|(?:[01]?\d|2[0-3]):[0-5]?\d:[0-5]?\d(?:\.\d*)?)",
@@ -39,12 +39,12 @@ _FORMS = {
 
 
 def list_interval_checks(xtype: str) -> list[Check]:
-    """Return the checks of an array of intervals; ``arraysize`` is checked elsewhere where it is fixed."""
+    """Return the checks of an array of intervals; a fixed ``arraysize`` is checked elsewhere."""
     return [_check_intervals] if xtype in ("interval", "multiinterval") else []
 
 
 def list_text_checks(xtype: str) -> list[Check]:
-    """Return the checks of texts."""
+    """Return the checks of texts with an xtype."""
     if xtype == "json":
         return [_check_json]
     return [_check_form(*_FORMS[xtype])] if xtype in _FORMS else []
@@ -60,7 +60,10 @@ def _check_json(_: pa.Array, array: pa.Array) -> tuple[pa.Array, str]:
 
 
 def _is_json(text: str) -> bool:
-    """Whether it is JSON as RFC 8259 defines it, nested no deeper than programs read it. Numbers are not converted."""
+    """Return whether a text is JSON as in RFC 8259, nested no deeper than programs read it.
+
+    Numbers are not converted.
+    """
     try:
         json.loads(text, parse_int=str, parse_float=str, parse_constant=_refuse_constant)
     except (ValueError, RecursionError):
@@ -73,12 +76,12 @@ def _refuse_constant(name: str) -> None:
 
 
 def _check_intervals(_: pa.Array, array: pa.Array) -> tuple[pa.Array, str]:
-    """Find odd numbers of bounds, and lower bounds above upper ones; NaN for both passes."""
+    """Find odd numbers of bounds, and lower bounds above upper ones; two NaN bounds pass."""
     sizes = array.value_lengths().fill_null(0).to_numpy(zero_copy_only=False).astype(np.int64)
     bounds = array.flatten().to_numpy(zero_copy_only=False)
     rows = np.repeat(np.arange(len(sizes)), sizes)
-    place = np.arange(len(bounds)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
-    lower = np.flatnonzero((place[:-1] % 2 == 0) & (rows[:-1] == rows[1:]))
+    index = np.arange(len(bounds)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+    lower = np.flatnonzero((index[:-1] % 2 == 0) & (rows[:-1] == rows[1:]))
     low, high = bounds[lower], bounds[lower + 1]
     bad = sizes % 2 == 1
     bad[rows[lower[(low > high) | (np.isnan(low) != np.isnan(high))]]] = True

@@ -222,7 +222,7 @@ class _Text(FitsColumn):
         return text
 
     def choose_form(self, rows: int) -> int:
-        self._is_in_rows = self._widths.may_pad(rows)
+        self._is_in_rows = self._widths.can_pad(rows)
         return 0 if self._is_in_rows else self._widths.total
 
     def record_member(self, descriptor: str) -> tuple[str, tuple[int, ...]]:

@@ -64,8 +64,8 @@ def write_annotations(fields: Sequence[Field], ids: Sequence[str], source_rows: 
         content = [element("REPORT", status="OK"), *models, element("GLOBALS", join_lines(*block.frames)), templates]
     else:
         reason = (
-            f"no table, or more than one, gives the columns {_LONGITUDE} and {_LATITUDE} as they are, and none or "
-            "more than one columns of a known photometric system"
+            f"no table row, or more than one, has the columns {_LONGITUDE} and {_LATITUDE} unchanged, and no row, or "
+            "more than one, has columns of a known photometric system"
         )
         content = [element("REPORT", reason, status="FAILED")]
     return element(

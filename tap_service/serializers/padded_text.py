@@ -25,5 +25,5 @@ class Widths:
             self.longest = max(self.longest, pc.max(sizes).as_py())
             self.total += pc.sum(sizes).as_py()
 
-    def may_pad(self, rows: int) -> bool:
+    def can_pad(self, rows: int) -> bool:
         return self.longest * rows <= max(_MAX_GROWTH * self.total, _MAX_PADDED_SIZE)

@@ -47,7 +47,7 @@ class PlainText(Serializer):
             return
         rows = self._spooled.count
         widths = [
-            max(len(name), sizes.longest if sizes.may_pad(rows) else 0)
+            max(len(name), sizes.longest if sizes.can_pad(rows) else 0)
             for name, sizes in zip(self._names, self._widths, strict=True)
         ]
         aligned = [(field.type.is_numeric, width) for field, width in zip(self.fields, widths, strict=True)]

@@ -59,7 +59,7 @@ class Dialect:
 
         Texts of fixed length and arrays of strings keep their datatype: their length in UTF-8 differs.
         """
-        if self.has_utf8_char and kind.datatype == "unicodeChar" and _varies(kind):
+        if self.has_utf8_char and kind.datatype == "unicodeChar" and _is_variable_text(kind):
             return replace(CHAR, xtype=kind.xtype)
         return drop_unread_limit(kind, is_binary=is_binary)
 
@@ -106,10 +106,14 @@ def drop_unread_limit(kind: ColumnType, *, is_binary: bool = False) -> ColumnTyp
 
     Such an astropy reads ``n*`` in BINARY and BINARY2 as ``n``, and refuses documents with it in a ``unicodeChar``.
     """
-    return replace(kind, arraysize="*") if _varies(kind) and (is_binary or kind.datatype == "unicodeChar") else kind
+    return (
+        replace(kind, arraysize="*")
+        if _is_variable_text(kind) and (is_binary or kind.datatype == "unicodeChar")
+        else kind
+    )
 
 
-def _varies(kind: ColumnType) -> bool:
+def _is_variable_text(kind: ColumnType) -> bool:
     """Return whether the type is one text of varying length."""
     return kind.datatype in TEXT and kind.arraysize.endswith("*") and not kind.string_length
 

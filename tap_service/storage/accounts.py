@@ -310,7 +310,7 @@ class Accounts:
         label
             A name by which the user recognizes the token.
         days
-            How long the token is valid; None for ever.
+            How long the token is valid; None for no limit.
         latest
             Unix time until which a token with ``days`` is valid at most.
 
@@ -353,7 +353,7 @@ class Accounts:
         with self._begin_transaction() as connection:
             connection.execute("INSERT OR IGNORE INTO user_group VALUES (?)", (group,))
             for user in users:
-                if ":" not in user:  # users of issuers are known to these alone
+                if ":" not in user:  # only issuers know their users
                     self._require_user(user)
                 connection.execute("INSERT OR IGNORE INTO member VALUES (?, ?)", (group, user))
 

@@ -1,6 +1,7 @@
 """The history store: queries of users that have ended.
 
-The index ``history:USER`` has the entries of a user: the id, a space, and the entry in JSON.
+The index ``history:USER`` has the entries of a user: the id, a space, and the entry in JSON. ``history-oldest`` has the
+users by the instant of their oldest entry, or 0 after an addition, until the entries are trimmed.
 """
 
 from __future__ import annotations
@@ -18,6 +19,12 @@ from tap_service.storage.records.record_store import RecordChange, RecordStore
 #: name of the file in the directory for jobs
 HISTORY_FILE = "history.sqlite"
 
+_OLDEST = "history-oldest"
+#: users whose old queries are deleted at once
+_AT_ONCE = 100
+#: digits of the instant in an id
+_DIGITS = 15
+
 
 class HistoryUnavailable(Exception):
     """The history cannot be read or written now; the message says why."""
@@ -30,6 +37,7 @@ _FORMAT = RecordFormat(
     former_tables="CREATE TABLE queries (user TEXT, id TEXT, record TEXT)",
     conversion="""
 INSERT INTO member SELECT 'history:' || user, id || ' ' || record, 0 FROM queries;
+INSERT INTO member SELECT 'history-oldest', user, 0 FROM queries GROUP BY user;
 DROP TABLE queries
 """,
     pragma="journal_mode = WAL",
@@ -46,9 +54,21 @@ class HistoryStore:
 
     @classmethod
     def open(cls, redis_url: str, directory: Path | None, seconds: int) -> Self:
-        """Open the history in Redis, or without a URL in ``directory``; errors as of ``open_records``.
+        """Open the history.
 
-        ``seconds``: how long queries are kept after the last query of their user.
+        Parameters
+        ----------
+        redis_url
+            The Redis that has it; '' for a file.
+        directory
+            The directory of the file.
+        seconds
+            How long queries are kept after the last query of their user.
+
+        Raises
+        ------
+        HistoryUnavailable, ValueError
+            As ``open_records``.
         """
         return cls(open_records(_FORMAT, redis_url, directory), seconds)
 
@@ -62,6 +82,7 @@ class HistoryStore:
             for index, added in members.items():
                 change.add(index, added)
                 change.expire(index, self._seconds)
+            change.add(_OLDEST, {user: 0 for user, _ in entries})
 
         self._records.change(add)
 
@@ -86,24 +107,46 @@ class HistoryStore:
 
     def delete_entries(self, user: str) -> None:
         """Delete all queries of a user."""
-        self._records.change(lambda change: change.remove(_index(user), change.list_members(_index(user))))
+
+        def delete(change: RecordChange) -> None:
+            change.remove(_index(user), change.list_members(_index(user)))
+            change.remove(_OLDEST, [user])
+
+        self._records.change(delete)
 
     def trim_entries(self, users: Collection[str], keep: int, oldest: str) -> None:
-        """Delete queries of ``users``: those beyond the ``keep`` newest, and those with ids below ``oldest``."""
+        """Delete old queries, of all users, and surplus ones.
+
+        Parameters
+        ----------
+        users
+            The users who may have more than ``keep`` queries.
+        keep
+            Maximum number of queries of a user; the newest ones stay.
+        oldest
+            Queries with ids below this one are old, as of ``first_id_at``; '' if none is.
+        """
 
         def trim(change: RecordChange) -> None:
-            indexes = [_index(user) for user in users]
-            found = {
-                index: {*change.list_members(index, descending=True, skip=keep), *change.list_below(index, oldest)}
-                for index in indexes
-            }
-            for index, members in found.items():
-                change.remove(index, members)
+            due = change.list_up_to(_OLDEST, int(oldest) - 1, _AT_ONCE) if oldest else []
+            for user, surplus, rest in [_find_surplus(change, user, keep, oldest) for user in {*users, *due}]:
+                change.remove(_index(user), surplus)
+                if rest:
+                    change.add(_OLDEST, {user: int(rest[:_DIGITS])})
+                else:
+                    change.remove(_OLDEST, [user])
 
         self._records.change(trim)
 
     def close(self) -> None:
         self._records.close()
+
+
+def _find_surplus(change: RecordChange, user: str, keep: int, oldest: str) -> tuple[str, set[str], str]:
+    """Return a user with the entries to delete, and the oldest of the others, '' if there is none."""
+    index = _index(user)
+    surplus = {*change.list_members(index, descending=True, skip=keep), *change.list_below(index, oldest)}
+    return user, surplus, "".join(change.list_members(index, skip=len(surplus), limit=1))
 
 
 def _index(user: str) -> str:

@@ -1,6 +1,6 @@
 """The records that the registry has published, in an SQLite file: harvesters ask which were changed and deleted.
 
-A record keeps the instant of its last change while its content stays the same, and keeps its identifier for ever.
+A record keeps the instant of its last change while its content stays the same, and keeps its identifier permanently.
 """
 
 from __future__ import annotations

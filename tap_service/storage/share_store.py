@@ -91,7 +91,7 @@ class ShareStore:
 
     @classmethod
     def open(cls, redis_url: str, directory: Path | None) -> Self:
-        """Open the shares in Redis, or without a URL in ``directory``; errors as of ``open_records``."""
+        """Open the shares in Redis, or without a URL in ``directory``; raises as ``open_records``."""
         return cls(open_records(_FORMAT, redis_url, directory))
 
     def create_share(self, share: Share, check: Callable[[StoredShares], None]) -> None:

@@ -61,7 +61,7 @@ class WatchStore:
 
     @classmethod
     def open(cls, redis_url: str, directory: Path | None) -> Self:
-        """Open the watches in Redis, or without a URL in ``directory``; errors as of ``open_records``."""
+        """Open the watches in Redis, or without a URL in ``directory``; raises as ``open_records``."""
         return cls(open_records(_FORMAT, redis_url, directory))
 
     def add_watch(self, watch: Watch, limit: int | None = None) -> None:

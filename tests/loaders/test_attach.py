@@ -362,7 +362,7 @@ def test_changed_files_are_an_error_until_they_are_attached_again(
     attach_catalogue(engine, AttachRequest(address="", table="changing.stars", refresh=True), Recorder())
     assert (before.column(0)[0].as_py(), ask(count).column(0)[0].as_py()) == (1200, 900)
     assert read_content_stamps(engine, [("changing", "stars")]) != stamps
-    with pytest.raises(FilesUnavailable, match="are not those that were attached"):
+    with pytest.raises(FilesUnavailable, match="have changed since they were attached"):
         ask(count, old)
     reporter = Recorder()
     attach_catalogue(engine, AttachRequest(address="", table="changing.stars", refresh=True), reporter)
@@ -378,7 +378,7 @@ def test_changed_files_are_an_error_until_they_are_attached_again(
             {"hats_col_healpix": "coarse", "hats_col_healpix_order": "0"},
             r"positions are not in the partition's pixel",
         ),
-        (0.01, {}, r"the index _healpix_29 of \d+ of the first \d+ rows is not that of ra, dec"),
+        (0.01, {}, r"the index _healpix_29 of \d+ of the first \d+ rows does not belong to ra, dec"),
     ],
 )
 def test_positions_outside_the_pixel_of_their_file(

@@ -107,7 +107,7 @@ def _write_values(path: Path, ordering: str, values: np.ndarray) -> None:
     [
         ("other", r"has [\d,]+ rows in the pixel of order 0, number \d+, and its files have"),
         ("more", "has rows where there are no files"),
-        ("ring", "is no map of NESTED cells"),
+        ("ring", "is not a map of NESTED cells"),
         ("short", "cannot be read as a map"),
         ("text", "cannot be read as a map"),
     ],

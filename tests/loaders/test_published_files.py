@@ -193,7 +193,7 @@ def test_ids_of_spark_and_names_of_the_storage_are_loaded_exactly(tmp_path: Path
     ids = pa.array([Decimal(1237648720693755918), Decimal(9223372036854775807)], pa.decimal128(20, 0))
     pq.write_table(pa.table({"objid": ids, "ra": [1.5, 2.5], "hpx29": [1, 2]}), tmp_path / "t.parquet")
     _, described, err = skyhouse(tmp_path, "describe", "t.parquet", "--table", "s.t")
-    assert "column hpx29, which is a name of the storage, is called hpx29_2" in err
+    assert "column hpx29, a name reserved for the storage, is called hpx29_2" in err
     (tmp_path / "t.yaml").write_text(described)
     code, out, err = skyhouse(tmp_path, "load", "t.parquet", "--table", "s.t", "--schema", "t.yaml")
     assert (code, out) == (0, "loaded 2 rows into s.t\n"), err

@@ -125,7 +125,7 @@ BAD = {
         "Circle ICRS 1 2 3",
         "not a valid SHAPE: 'Circle' is neither a number nor one of circle, polygon, range",
     ),
-    30: ("sh", "circle 1 2 3 circle 4 5 6", "not a valid SHAPE: 2 shapes, for which there is the xtype multishape"),
+    30: ("sh", "circle 1 2 3 circle 4 5 6", "not a valid SHAPE: 2 shapes: several shapes need the xtype multishape"),
     31: ("sh", "1 2 3", "not a valid SHAPE: '1' at character 1 of the region is not a shape"),
     32: ("sh", "range 1 2 3", "not a valid SHAPE: 3 numbers instead of 4, in the Range"),
     33: ("ms", "circle 1 2 3 point 4 5", "not a valid MULTISHAPE: 'point' is neither a number"),

@@ -92,7 +92,7 @@ def test_refused_clients_wait_for_their_answer_if_not_too_many_do(serve: Callabl
 
 
 def test_a_refused_client_may_send_its_request_first(patient: RunningService) -> None:
-    """It reads the refusal, not a reset."""
+    """It reads the refusal, and sees no reset."""
     with ExitStack() as stack:
         for _ in range(LIMIT):
             stack.enter_context(connected(patient))
@@ -202,7 +202,7 @@ def test_slow_requests(serve: Callable[..., RunningService], heavy: str, monkeyp
                 assert reason in said
 
 
-#: what could be repeated for ever outside the bodies of requests: what comes before it, and what is refused
+#: what could be repeated endlessly outside the bodies of requests: what comes before it, and what is refused
 ENDLESS = {
     "trailers": (CHUNKED + FORM_CHUNK + b"0\r\n", b"X: y\r\n", b"trailers"),
     "a trailer": (CHUNKED + FORM_CHUNK + b"0\r\nX: ", b"y" * 100, b"trailers"),

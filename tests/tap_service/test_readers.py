@@ -396,7 +396,7 @@ def test_csv_with_a_quote_that_never_closes(tmp_path: Path, monkeypatch: pytest.
         ("t.dat", b"1 2 3", "an unknown format; supported formats are Parquet"),
         ("t.csv", b"", "is empty"),
         ("t.csv", b",,\n1,2,3\n", "there is no name in line 1"),
-        ("t.csv", b"a,b\r1,2\r", "its lines end in carriage returns alone"),
+        ("t.csv", b"a,b\r1,2\r", "its lines end with carriage returns only"),
         ("t.csv", b"1,2.5\n3,4\n", "line 1 .* looks like a row"),
         ("t.parquet", b"PAR1 and no more", "cannot be read as Parquet"),
         ("t.ecsv", b"# %ECSV 1.0\n# ---\n# {a: [}\n", "the ECSV header is broken"),

@@ -1,4 +1,4 @@
-"""Real Celery workers, in processes of their own."""
+"""Real Celery workers, in separate processes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The files of one attached table: ranges of them, through the cache of blocks if they lie on another machine."""
+"""The files of one attached table, read in ranges, through a cache of blocks if they are on another machine."""
 
 from __future__ import annotations
 
@@ -13,21 +13,23 @@ from tap_service.hats.reading.folder_backend import FileVersion, Patience
 
 BLOCK_BYTES = 1 << 20
 
-#: Blocks that are asked for at once
+#: maximum number of blocks in one request
 _MAX_RUN = 8
 
 
 class AttachedFiles:
-    """Thread-safe. The storage is opened at the first read.
+    """The files of one attached table. Thread-safe; the storage is opened at the first read.
 
     Parameters
     ----------
     table
         Name of the table, for messages.
     attachment
+        The files.
     cache
-        Keeps blocks of files that lie on another machine.
+        The cache of blocks of files on other machines.
     patience
+        How long the storage may take.
     """
 
     def __init__(self, table: str, attachment: Attachment, cache: BlockCache, patience: Patience) -> None:
@@ -43,20 +45,27 @@ class AttachedFiles:
         self._arrival = threading.Condition()
 
     def read_range(self, number: int, start: int, end: int) -> Iterator[bytes]:
-        """Yield the bytes of a file, by its number in the attachment, as it was when it was attached.
+        """Yield bytes of a file, as it was when it was attached.
+
+        Parameters
+        ----------
+        number
+            The number of the file in the attachment.
+        start, end
+            The range of bytes; ``end`` is exclusive.
 
         Raises
         ------
         StorageUnavailable
             The storage does not answer.
         HatsError
-            The file has changed, is missing, or ends before.
+            The file has changed, is missing, or ends too early.
         """
         file = self.attachment.files[number]
         if self._is_local:
             step = _MAX_RUN * BLOCK_BYTES
-            for begin in range(start, end, step):
-                yield self._fetch(file, begin, min(end, begin + step))
+            for first in range(start, end, step):
+                yield self._fetch(file, first, min(end, first + step))
             return
         block, last = start // BLOCK_BYTES, (end - 1) // BLOCK_BYTES
         while block <= last:
@@ -66,7 +75,7 @@ class AttachedFiles:
             block += -(-len(data) // BLOCK_BYTES)
 
     def check_properties(self) -> None:
-        """Look at the catalogue's properties, of which nothing is read.
+        """Check that the properties of the catalogue are unchanged, without reading them.
 
         Raises
         ------
@@ -83,18 +92,21 @@ class AttachedFiles:
             raise HatsError(f"{folder.name(pinned.path)} has changed since it was attached")
 
     def _read_blocks(self, number: int, file: AttachedFile, block: int, last: int) -> bytes:
-        """Return a kept block, or fetch it with the missing ones that follow; two readers do not fetch the same."""
+        """Return a cached block, or fetch it with the missing blocks after it.
+
+        Two readers never fetch the same block.
+        """
         if (kept := self._read_kept(number, file, block)) is not None:
             return kept
         run = self._claim_run(number, file, block, last)
         try:
-            if (kept := self._read_kept(number, file, block)) is not None:  # another reader has fetched it meanwhile
+            if (kept := self._read_kept(number, file, block)) is not None:  # fetched in the meantime
                 return kept
             start = block * BLOCK_BYTES
             data = self._fetch(file, start, min(file.size, start + len(run) * BLOCK_BYTES))
-            for place in range(len(run)):
-                part = data[place * BLOCK_BYTES : (place + 1) * BLOCK_BYTES]
-                self._cache.write(self._name_block(number, block + place), part)
+            for index in range(len(run)):
+                part = data[index * BLOCK_BYTES : (index + 1) * BLOCK_BYTES]
+                self._cache.write(self._name_block(number, block + index), part)
         finally:
             with self._arrival:
                 self._coming.difference_update(run)
@@ -102,9 +114,12 @@ class AttachedFiles:
         return data
 
     def _claim_run(self, number: int, file: AttachedFile, block: int, last: int) -> list[tuple[int, int]]:
-        """Wait while another reader fetches the block; claim it, and those up to the next that is kept or comes."""
+        """Wait while another reader fetches the block.
+
+        Claim it, and the blocks up to the next cached or claimed one.
+        """
         followers = range(block + 1, last + 1)
-        end = next((place for place in followers if self._read_kept(number, file, place) is not None), last + 1)
+        end = next((each for each in followers if self._read_kept(number, file, each) is not None), last + 1)
         with self._arrival:
             self._arrival.wait_for(lambda: (number, block) not in self._coming)
             run = [(number, block)]

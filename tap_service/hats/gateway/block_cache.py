@@ -1,4 +1,4 @@
-"""Blocks of remote files on local disk, up to a limit; processes may share the folder."""
+"""A cache of blocks of remote files on the local disk; processes may share the folder."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ _CHECKSUM_BYTES = 4
 
 
 class BlockCache:
-    """The blocks used last. Thread-safe.
+    """The most recently used blocks. Thread-safe.
 
-    A block has its checksum behind it, so one that a crash left broken is read again from its storage. A disk that is
-    full or fails makes reading slower, not wrong.
+    A checksum follows each block, so a block that a crash left broken is read again from its storage. A full or failing
+    disk makes reading slower, not wrong.
 
     Parameters
     ----------
     folder : Path
         Created at the first use.
     limit : int
-        As of ``FileCache``. 0 keeps nothing.
+        As for ``FileCache``; 0 caches nothing.
     """
 
     def __init__(self, folder: Path, limit: int) -> None:
@@ -37,7 +37,7 @@ class BlockCache:
         return FileCache(self._folder, self._limit, survives_power_cut=False)
 
     def read(self, name: str) -> bytes | None:
-        """Return a block; None if it is not kept."""
+        """Return a block, None if it is not in the cache."""
         if not self._limit:
             return None
         try:
@@ -49,7 +49,7 @@ class BlockCache:
         return data if _compute_checksum(data) == checksum else None
 
     def write(self, name: str, data: bytes) -> None:
-        """Keep a block."""
+        """Store a block."""
         if not self._limit:
             return
         content = data + _compute_checksum(data)

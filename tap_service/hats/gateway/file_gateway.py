@@ -1,7 +1,7 @@
 """The HTTP server of the gateway: ``GET /SECRET/FILES/NUMBER.parquet`` with ranges.
 
-It listens where only the engine reaches it, and answers only who knows its secret, which is new in each process. An
-error is an answer with ``MARK`` and a message for the user of the query; it is never a short body.
+It listens where only the engine reaches it, and answers only requests with its secret, which is new in each process. An
+error is an answer with ``MARK`` and a message for the user of the query, never a short body.
 """
 
 from __future__ import annotations
@@ -30,12 +30,12 @@ _log = logging.getLogger("skyhouse")
 _PATH = re.compile(r"/([\w-]{8,64})/([0-9a-f]{32})/(\d{1,9})\.parquet", re.ASCII)
 _RANGE = re.compile(r"bytes=(\d{0,18})-(\d{0,18})", re.ASCII)
 
-#: Seconds after which an idle connection of the engine is closed
+#: seconds after which an idle connection of the engine is closed
 _IDLE_SECONDS = 60
 
 _BACKLOG = 256
 
-#: The engine waits longer (``clickhouse_schema.hats.attachment``), so that a query learns the reason
+#: time limits of a storage; the engine waits longer (``clickhouse_schema.hats.attachment``), so it gets the reason
 PATIENCE = Patience(connect_seconds=5, silence_seconds=10, bytes_per_second=256 << 10, attempts=3, pause_seconds=0.2)
 
 
@@ -47,9 +47,9 @@ class FileGateway:
     host
         The address to listen on, by which the engine reaches it.
     cache_folder, cache_bytes
-        As of ``BlockCache``.
+        As for ``BlockCache``.
     query_seconds
-        The longest time of a query. Files of tables that are not published any more are forgotten after it.
+        The longest time of a query. Files of tables that are no longer published are forgotten after it.
     patience
         How long a storage may take.
     """
@@ -73,20 +73,21 @@ class FileGateway:
         self._replaced: dict[str, float] = {}
 
     def publish(self, catalogue: Catalogue) -> Catalogue:
-        """Return the catalogue with attached tables that are read through this gateway.
+        """Return a catalogue whose attached tables are read through this gateway.
 
-        Files that were published before stay readable as long as queries may be running.
+        Files that were published before stay readable while queries may still run.
         """
         entries = tuple(self._publish_entry(entry) for entry in catalogue.entries if entry.attached is not None)
         self._forget_replaced({_name_files(entry) for entry in entries})
         return catalogue.replace_entries(entries) if entries else catalogue
 
     def list_published(self) -> list[AttachedFiles]:
-        """Return the files of all attached tables, as they were published last."""
+        """Return the files of all attached tables, as they were last published."""
         with self._lock:
             return [files for name, files in self._files.items() if name not in self._replaced]
 
     def find_files(self, name: str) -> AttachedFiles | None:
+        """Return the files with this name in addresses, None if there are none."""
         return self._files.get(name)
 
     def close(self) -> None:
@@ -119,7 +120,7 @@ class FileGateway:
 
 
 def _name_files(entry: TableEntry) -> str:
-    """Return the name of a table's files in addresses; errors name it, so tables of the same files differ."""
+    """Return the name of a table's files in addresses. Errors name the table, so tables of the same files differ."""
     assert entry.attached is not None  # noqa: S101
     return hashlib.sha256(f"{entry.qualified_name} {entry.attached.attachment.key}".encode()).hexdigest()[:32]
 
@@ -146,7 +147,7 @@ class _Handler(BaseHTTPRequestHandler):
         self._answer(has_body=True)
 
     def log_message(self, *_: object) -> None:
-        """The query log has what matters."""
+        """Log nothing: the query log has what matters."""
 
     def _answer(self, *, has_body: bool) -> None:
         found = _PATH.fullmatch(self.path)
@@ -168,7 +169,7 @@ class _Handler(BaseHTTPRequestHandler):
         try:
             first = next(pieces, b"")
         except HatsError as error:
-            self._refuse(HTTPStatus.FORBIDDEN, _explain_problem(files.table, error))
+            self._refuse(HTTPStatus.FORBIDDEN, _explain_error(files.table, error))
             return
         self.send_response(HTTPStatus.PARTIAL_CONTENT if asked else HTTPStatus.OK)
         self.send_header("Content-Length", str(end - start))
@@ -180,8 +181,8 @@ class _Handler(BaseHTTPRequestHandler):
             self.wfile.write(first)
             for piece in pieces:
                 self.wfile.write(piece)
-        except HatsError as error:  # the engine sees a broken connection, and gets the reason when it asks again
-            _explain_problem(files.table, error)
+        except HatsError as error:  # the engine sees a broken connection, and gets the reason with its next request
+            _explain_error(files.table, error)
             self.close_connection = True
         except OSError:
             self.close_connection = True
@@ -206,8 +207,8 @@ def _read_range(text: str, size: int) -> tuple[int, int] | None:
     return (start, end) if start < end else None
 
 
-def _explain_problem(table: str, error: HatsError) -> str:
-    """Log what is wrong with a file, and return what the user learns of it: no places."""
+def _explain_error(table: str, error: HatsError) -> str:
+    """Log an error of a file, and return the user's message, which names no path."""
     if isinstance(error, StorageUnavailable):
         _log.warning("attached table %s: %s", table, error)
         return (
@@ -222,6 +223,6 @@ def _explain_problem(table: str, error: HatsError) -> str:
         command,
     )
     return (
-        f"the files of the table {table} are not those that were attached: they have changed, or some are missing."
-        f" The operator has to look at them, and to attach them again ({command})"
+        f"the files of the table {table} have changed since they were attached, or some are missing."
+        f" The operator must check them, and attach them again ({command})"
     )

@@ -1,4 +1,4 @@
-"""All partitions of a catalogue: their footers, checked before the first row is read, and their first positions."""
+"""Checks all partitions of a catalogue: their footers, before the first row is read, and their first positions."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from clickhouse_schema.hats.hats_error import HatsError
 from tap_service.hats.reading.hats_catalogue import HatsCatalogue
 from tap_service.hats.reading.partition_file import PartitionFile, check_partition
 
-#: Files that are read at a time: they are waited for, not computed
+#: number of files that are read at once, which takes waiting, not computing
 _THREADS = 16
 
-#: Files whose first positions are compared, spread over the sky: a wrong numbering or position is wrong in all of them
+#: number of files, spread over the sky, whose first positions are compared: wrong numbering is wrong in all of them
 _MAX_SAMPLED = 200
 
 _MAX_SHOWN = 5
@@ -26,23 +26,34 @@ _Found = TypeVar("_Found")
 def check_catalogue(
     catalogue: HatsCatalogue, report: Callable[[int, int], None] = lambda _done, _all: None
 ) -> list[PartitionFile]:
-    """Read all footers; return the files of all partitions, in their order on the sky.
+    """Read the footers of all partitions.
 
-    ``report`` is called with the partitions that are checked and their number; what it raises ends the check.
+    Parameters
+    ----------
+    catalogue
+        The catalogue.
+    report
+        Called with the number of checked partitions and of all partitions; what it raises ends the check.
+
+    Returns
+    -------
+    list[PartitionFile]
+        The files of all partitions, in their order on the sky.
 
     Raises
     ------
     HatsError
-        Files are missing, have other columns, or have rows of other pixels; or there are not as many rows as the
-        properties say. The message has all that is wrong with the first partitions, and how many there are.
+        Files are missing, have other columns, or have rows of other pixels; or the number of rows differs from
+        the properties. The message has all problems of the first partitions, and the number of partitions with
+        problems.
     """
     found = _check_all(partial(check_partition, catalogue), catalogue.pixels, report)
     files = [file for files in found for file in files]
     rows, declared = sum(file.rows for file in files), catalogue.properties.rows
     if declared is not None and rows != declared:
         raise HatsError(
-            f"{catalogue.address}: hats_nrows says {declared:,} rows, the partitions have {rows:,}: partitions are"
-            " missing from its list, or the properties are those of another catalogue"
+            f"{catalogue.address}: hats_nrows says {declared:,} rows, but the partitions have {rows:,}: partitions are"
+            " missing from its list, or the properties belong to another catalogue"
         )
     return files
 
@@ -50,9 +61,12 @@ def check_catalogue(
 def check_positions(
     files: Sequence[PartitionFile], report: Callable[[int, int], None] = lambda _done, _all: None
 ) -> None:
-    """Compare the first positions of files, of many some, with their pixels and with the index.
+    """Compare the first positions of files, of a sample if there are many, with their pixels and with the index.
 
-    Raises HatsError as ``PartitionFile.check_positions``, for all files that were read.
+    Raises
+    ------
+    HatsError
+        As of ``PartitionFile.check_positions``, for all files of the sample.
     """
     _check_all(PartitionFile.check_positions, files[:: -(-len(files) // _MAX_SAMPLED)], report)
 
@@ -60,13 +74,13 @@ def check_positions(
 def _check_all(
     check: Callable[[_Checked], _Found], items: Sequence[_Checked], report: Callable[[int, int], None]
 ) -> list[_Found]:
-    """Return what ``check`` finds of each, in their order. Raises HatsError with the first of all problems."""
+    """Return the results of ``check``, in order. Raise HatsError with the first of all problems."""
 
     def try_check(item: _Checked) -> _Found | HatsError:
         try:
             return check(item)
         except HatsError as problem:
-            return type(problem)(*problem.args)  # the other one has a traceback, and with it the file
+            return type(problem)(*problem.args)  # the original has a traceback, which holds the file
 
     found: list[_Found] = []
     problems: list[HatsError] = []

@@ -1,4 +1,4 @@
-"""The columns of a catalogue as columns of a table, with the metadata that its files have of them."""
+"""The columns of a catalogue as columns of a table, with the metadata in its files."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from tap_service.models.read_options import AS_DETECTED, ReadOptions
 from tap_service.readers.arrow_columns import read_arrow_schema
 from tap_service.readers.column_parts import ColumnParts
 
-#: Columns of the partitioning, which older catalogues have in their files
+#: columns of the partitioning, which older catalogues have in their files
 _PARTITION_COLUMNS = ("Norder", "Dir", "Npix")
 
-#: Degrees, of the columns that the properties name as the position
+#: unit of the columns that the properties name as the position
 _POSITION_UCDS = ("pos.eq.ra", "pos.eq.dec")
 
 
@@ -29,20 +29,20 @@ class CatalogueColumns:
     Attributes
     ----------
     path
-        The catalogue's address.
+        The address of the catalogue.
     fields
-        Those that can be stored. The columns of the spatial index and of the partitions are none of them. A struct of
+        The columns that can be stored, without the columns of the spatial index and of the partitions. A struct of
         lists (nested-pandas) is one column for each of its lists, named ``column_list``.
     unusable
-        Those that cannot, each with the reason.
+        The columns that cannot be stored, each with the reason.
     description
-        Of the catalogue; '' if it has none.
+        The description of the catalogue; '' if it has none.
     notes
-        What an operator should know of the types of the columns.
+        What an operator should know about the types of the columns.
     parts
-        Where each column is found in the files.
+        The location of each column in the files.
     options
-        None: a catalogue shows how it is read.
+        Unused: a catalogue shows how it is read.
     """
 
     path: str
@@ -87,9 +87,9 @@ def _complete_field(field: Field, properties: CatalogProperties, identity: str) 
 
 
 def _find_identity(catalogue: HatsCatalogue) -> str:
-    """Return the column by which the collection has an index with as many rows as the catalogue; '' if none.
+    """Return the column by which the collection has an index with as many rows as the catalogue; '' if there is none.
 
-    Of rows with the same value in a pixel an index has one: so the values differ.
+    An index has one row for all rows of a pixel that have the same value, so with equal numbers the values differ.
     """
     indexes = catalogue.collection.indexes if catalogue.collection else ()
     for column, folder in zip(indexes[::2], indexes[1::2], strict=False):
@@ -101,7 +101,7 @@ def _find_identity(catalogue: HatsCatalogue) -> str:
                 continue
             properties = CatalogProperties.read(text, catalogue.folder.name(file))
             if properties.type != "index":
-                raise HatsError(f"{catalogue.folder.name(file)}: the collection names it as an index, and it is none")
+                raise HatsError(f"{catalogue.folder.name(file)}: the collection calls it an index, but it is not one")
             if properties.rows is not None and properties.rows == catalogue.properties.rows:
                 return column
             break

@@ -1,4 +1,4 @@
-"""A folder of a catalogue, wherever it lies: files by their relative paths, whole and unchanged or not at all."""
+"""The folder of a catalogue on any storage: files by their relative paths, complete and unchanged, or an error."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from tap_service.hats.reading.folder_backend import (
 
 _SCHEMES = ("hats", "http", "https", "s3", "file")
 
-#: What no path of a catalogue has, and what would leave the folder or be read as something else
+#: what no path of a catalogue contains, and what would leave the folder or be misread
 _BAD_PATH = re.compile(r"(^|/)(\.{0,2})(/|$)|[\x00-\x1f\x7f\\?#*]")
 
 _Answer = TypeVar("_Answer")
@@ -30,7 +30,16 @@ _Answer = TypeVar("_Answer")
 class CatalogueFolder:
     """The files of one folder; nothing outside it is read. Thread-safe.
 
-    ``address``: the folder as messages name it. A request that fails in a way that may pass is repeated, with pauses.
+    A request that fails for a passing reason is repeated, with pauses.
+
+    Parameters
+    ----------
+    address
+        The address of the folder in messages.
+    backend
+        The storage.
+    patience
+        How long the storage may take, and how often a request is sent.
     """
 
     def __init__(self, address: str, backend: FolderBackend, patience: Patience) -> None:
@@ -39,29 +48,38 @@ class CatalogueFolder:
         self._patience = patience
 
     def stat(self, path: str) -> FileVersion:
-        """Return the size and the version that a file has now.
+        """Return the present size and version of a file.
 
         Raises
         ------
         FileMissing
-            There is no such file.
+            The file does not exist.
         StorageUnavailable
             The storage does not answer.
         HatsError
-            ``path`` leads out of the folder, or the storage lacks something that is needed.
+            ``path`` leads out of the folder, or the storage lacks a necessary feature.
         """
         self._check_path(path)
         return self._repeat(path, lambda: self._backend.stat(path))
 
     def read(self, path: str, start: int, length: int, version: FileVersion) -> bytes:
-        """Return exactly these bytes of a file as it was at ``version``.
+        """Return a range of a file as it was at a version.
+
+        Parameters
+        ----------
+        path
+            The file.
+        start, length
+            The range of bytes, all of which are returned.
+        version
+            The version.
 
         Raises
         ------
         FileMissing, StorageUnavailable
-            As for ``stat``.
+            As of ``stat``.
         HatsError
-            The file has changed, or ends before.
+            The file has changed, or ends too early.
         """
         self._check_path(path)
         if not 0 <= start <= start + length <= version.size:
@@ -72,13 +90,13 @@ class CatalogueFolder:
         def read_all() -> bytes:
             data = self._backend.read(path, start, length, version)
             if len(data) != length:
-                raise PassingFailure(f"{len(data):,} of {length:,} bytes came")
+                raise PassingFailure(f"only {len(data):,} of {length:,} bytes arrived")
             return data
 
         return self._repeat(path, read_all)
 
     def read_text(self, path: str, max_bytes: int) -> str:
-        """Return a whole file of UTF-8. Raises as ``read``, and HatsError if it is larger than ``max_bytes``."""
+        """Return a complete UTF-8 file. Raise as ``read``, and HatsError if it is larger than ``max_bytes``."""
         version = self.stat(path)
         if version.size > max_bytes:
             raise HatsError(f"{self.name(path)} has {version.size:,} bytes; the limit is {max_bytes:,}")
@@ -88,9 +106,14 @@ class CatalogueFolder:
             raise HatsError(f"{self.name(path)} is not UTF-8: byte {error.start}") from None
 
     def list_files(self, path: str) -> list[str]:
-        """Return the paths of all files below a folder of it, in no order; '' is the folder itself.
+        """Return the paths of all files below a folder of this folder, in any order; '' is this folder itself.
 
-        Raises HatsError (HTTP has no lists), StorageUnavailable.
+        Raises
+        ------
+        StorageUnavailable
+            The storage does not answer.
+        HatsError
+            The storage has no lists, as HTTP.
         """
         if path:
             self._check_path(path)
@@ -102,17 +125,17 @@ class CatalogueFolder:
 
     def _check_path(self, path: str) -> None:
         if _BAD_PATH.search(path):
-            raise HatsError(f"{path[:200]!r} is no path inside {self.address}: nothing outside it is read")
+            raise HatsError(f"{path[:200]!r} is not a path inside {self.address}: nothing outside it is read")
 
     def _repeat(self, path: str, ask: Callable[[], _Answer]) -> _Answer:
         patience = self._patience
-        began = time.monotonic()
+        start = time.monotonic()
         for attempt in range(1, patience.attempts + 1):
             try:
                 return ask()
             except PassingFailure as error:
                 if attempt == patience.attempts:
-                    seconds = time.monotonic() - began
+                    seconds = time.monotonic() - start
                     raise StorageUnavailable(
                         f"{self.name(path)} cannot be read: {error} (after {attempt} attempts in {seconds:.0f} seconds)"
                     ) from None
@@ -121,18 +144,19 @@ class CatalogueFolder:
 
 
 def is_folder_address(text: str) -> bool:
-    """Tell whether ``text`` is a URL or the path of a folder, so that ``open_folder`` is meant."""
+    """Return whether ``text`` is a URL or the path of a folder, as for ``open_folder``."""
     return "://" in text or os.path.isdir(text)
 
 
 def open_folder(address: str, patience: Patience = Patience()) -> CatalogueFolder:  # noqa: B008 (frozen)
-    """Return the folder at ``address``; nothing is read yet.
+    """Return the folder at an address; nothing is read yet.
 
     Parameters
     ----------
     address : str
-        A path of this machine, or a URL: file, http, https, s3 or hats, which is https.
+        A path of this machine, or a URL: file, http, https, s3 or hats, which means https.
     patience : Patience
+        How long the storage may take.
 
     Raises
     ------
@@ -146,16 +170,16 @@ def open_folder(address: str, patience: Patience = Patience()) -> CatalogueFolde
         is_hosted = bool(parts.hostname) or parts.scheme == "file"
         _ = parts.port
     except ValueError as error:
-        raise HatsError(f"{address!r} is no address: {error}") from None
+        raise HatsError(f"{address!r} is not an address: {error}") from None
     if parts.scheme not in _SCHEMES:
         raise HatsError(f"{address!r} has an unknown scheme: known are {', '.join(_SCHEMES)} and paths of folders")
     if "@" in parts.netloc:
-        raise HatsError("no user or password belongs into an address: it is stored and shown")
+        raise HatsError("an address must not contain a user or password: it is stored and shown")
     if parts.query or parts.fragment or not is_hosted:
-        raise HatsError(f"{address!r} is no address of a folder: it is scheme://host/path, without ? and #")
+        raise HatsError(f"{address!r} is not the address of a folder: scheme://host/path, without ? and #")
     path = parts.path.rstrip("/")
     if path and _BAD_PATH.search(path[1:]):
-        raise HatsError(f"{address!r} is no address of a folder: its path has empty parts, dots or wildcards")
+        raise HatsError(f"{address!r} is not the address of a folder: its path has empty parts, dots or wildcards")
     if parts.scheme == "file":
         return _open_local(Path(path or "/"), patience)
     if parts.scheme == "s3":
@@ -173,5 +197,5 @@ def _open_local(folder: Path, patience: Patience) -> CatalogueFolder:
     from tap_service.hats.reading.local_backend import LocalBackend
 
     if not folder.is_dir():
-        raise HatsError(f"{folder} is no folder")
+        raise HatsError(f"{folder} is not a folder")
     return CatalogueFolder(str(folder), LocalBackend(folder), patience)

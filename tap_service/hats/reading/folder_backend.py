@@ -1,4 +1,4 @@
-"""What a storage does for a folder: one request a call, without repetition."""
+"""What a storage does for a folder: one request for each call, without retries."""
 
 from __future__ import annotations
 
@@ -9,7 +9,15 @@ from clickhouse_schema.hats.hats_error import HatsError
 
 
 class FileVersion(NamedTuple):
-    """A file as it is now. ``tag``: its ETag or time of change; another tag is another content."""
+    """The present state of a file.
+
+    Attributes
+    ----------
+    size
+        In bytes.
+    tag
+        Its ETag or time of change; another tag means other content.
+    """
 
     size: int
     tag: str
@@ -22,15 +30,15 @@ class Patience:
     Attributes
     ----------
     connect_seconds
-        For a connection.
+        Time limit of a connection.
     silence_seconds
-        Without a byte of an answer.
+        Time limit without a byte of an answer.
     bytes_per_second
-        An answer that comes more slowly, after its first ``silence_seconds``, is given up.
+        A slower answer is given up, after its first ``silence_seconds``.
     attempts
-        Requests for the same bytes, if the storage fails in a way that may pass.
+        Number of requests for the same bytes, if the storage fails for a passing reason.
     pause_seconds
-        Before the second attempt; twice as long before each later one.
+        Pause before the second attempt; it doubles before each later one.
     """
 
     connect_seconds: float = 10
@@ -40,45 +48,55 @@ class Patience:
     pause_seconds: float = 0.5
 
     def limit_seconds(self, size: int) -> float:
-        """Return the limit of an answer of ``size`` bytes."""
+        """Return the time limit of an answer of ``size`` bytes."""
         return self.silence_seconds + size / self.bytes_per_second
 
 
 class FileMissing(HatsError):
-    """There is no such file, or the storage refuses it."""
+    """The file does not exist, or the storage refuses it."""
 
 
 class StorageUnavailable(HatsError):
-    """The storage does not answer, or not with what was asked for, however often it is asked."""
+    """The storage does not answer, or gives no valid answer, after all attempts."""
 
 
 class PassingFailure(Exception):
-    """A request that failed and may succeed when it is repeated. The message is the end of a sentence."""
+    """A request failed, and may succeed if it is repeated. The message is the end of a sentence."""
 
 
 class FolderBackend(Protocol):
     """A folder of files. Paths are relative to it and have been checked. Thread-safe."""
 
     def stat(self, path: str) -> FileVersion:
-        """Return the size and the version of a file. Raises FileMissing, HatsError, PassingFailure."""
+        """Return the size and the version of a file. Raise FileMissing, HatsError, PassingFailure."""
 
     def read(self, path: str, start: int, length: int, version: FileVersion) -> bytes:
-        """Return bytes of a file as it was at ``version``; fewer if the storage breaks off.
+        """Return bytes of a file as it was at a version; fewer if the storage breaks off.
 
-        Raises FileMissing, HatsError (the file has changed), PassingFailure.
+        Raises
+        ------
+        FileMissing, PassingFailure
+            The file does not exist, or the request failed.
+        HatsError
+            The file has changed.
         """
 
     def list_files(self, path: str) -> list[str]:
-        """Return the paths of all files below a folder; none if there is no such folder.
+        """Return the paths of all files below a folder; none if the folder does not exist.
 
-        Raises HatsError (the storage has no lists), PassingFailure.
+        Raises
+        ------
+        HatsError
+            The storage has no lists.
+        PassingFailure
+            The request failed.
         """
 
 
 def refuse_other_version(name: str, now: FileVersion, version: FileVersion) -> None:
-    """Raise HatsError if the file ``name`` has changed since ``version``."""
+    """Raise HatsError if the file ``name`` has changed since ``version``; ``now`` is its present state."""
     if now != version:
         raise HatsError(
             f"{name} has changed: it had {version.size:,} bytes and the version {version.tag}, and has {now.size:,}"
-            f" bytes and the version {now.tag} now. Read it again when nothing writes there any more"
+            f" bytes and the version {now.tag} now. Read it again when nothing changes it any more"
         )

@@ -23,10 +23,10 @@ from tap_service.hats.reading.pixel_list import find_pixels
 
 MAX_PROPERTIES_BYTES = 1 << 20
 
-#: A Parquet file without rows that has the columns with their metadata
+#: a Parquet file without rows, which has the columns with their metadata
 _COMMON_METADATA = f"{DATASET}/_common_metadata"
 
-#: Catalogues whose rows are the rows of a table
+#: types of catalogues whose rows are the rows of a table
 _TABLES = ("object", "source", "nested")
 
 
@@ -37,18 +37,19 @@ class HatsCatalogue:
     Attributes
     ----------
     folder
-        What was named: the catalogue, or the collection that it is in.
+        The folder that was named: the catalogue, or its collection.
     path
         The catalogue's folder below it; '' if they are the same.
     properties
+        Its properties.
     properties_path
-        Of their file.
+        The path of their file.
     pixels
-        Of the partitions, in their order on the sky.
+        The pixels of the partitions, in their order on the sky.
     schema
-        The columns of the files, with the metadata of each.
+        The columns of the files, with their metadata.
     collection
-        The collection that it is in, if that was named.
+        The properties of its collection, if the collection was named.
     """
 
     folder: CatalogueFolder
@@ -73,7 +74,10 @@ class HatsCatalogue:
     def find_files(self, pixel: HatsPixel) -> list[str]:
         """Return the paths, below the folder, of the files of a partition: one, unless each partition is a folder.
 
-        Raises HatsError, StorageUnavailable if the files of a folder cannot be listed.
+        Raises
+        ------
+        HatsError, StorageUnavailable
+            The files of a folder cannot be listed.
         """
         path = join_path(self.path, pixel.build_path(self.properties.npix_suffix))
         if not path.endswith("/"):
@@ -84,9 +88,19 @@ class HatsCatalogue:
         return found
 
     def check_columns(self, schema: pa.Schema, name: str) -> None:
-        """Raise HatsError unless a file has the catalogue's columns with their types, in any order.
+        """Check that a file has the catalogue's columns with their types, in any order.
 
-        ``name``: the file's, for the message.
+        Parameters
+        ----------
+        schema
+            The columns of the file.
+        name
+            The file, for the message.
+
+        Raises
+        ------
+        HatsError
+            It has other columns.
         """
         _refuse_repeated_columns(name, schema)
         wanted, found = _list_types(self.schema), _list_types(schema)
@@ -103,21 +117,21 @@ class HatsCatalogue:
         ]
         more = f" and {len(differences) - 3} more" if len(differences) > 3 else ""
         raise HatsError(
-            f"{name} has other columns than the catalogue: {'; '.join(differences[:3])}{more}."
+            f"{name} has different columns from the catalogue: {'; '.join(differences[:3])}{more}."
             " All partitions need the same columns: write the catalogue again"
         )
 
 
 def open_catalogue(folder: CatalogueFolder) -> HatsCatalogue:
-    """Open the catalogue in a folder, of a collection its primary table.
+    """Open the catalogue in a folder; for a collection, its primary table.
 
     Raises
     ------
     HatsError
-        The folder is no HATS catalogue, or one of other things than rows: a margin cache, an index, a map. Or its files
-        contradict each other or name something outside the folder.
+        The folder is not a HATS catalogue, or is a catalogue without rows: a margin cache, an index, a map. Or its
+        files contradict each other or name something outside the folder.
     FileMissing, StorageUnavailable
-        A file that is needed cannot be read.
+        A necessary file cannot be read.
     """
     collection = _read_collection(folder)
     path = "" if collection is None else _check_primary(folder, collection)
@@ -150,13 +164,13 @@ def _check_primary(folder: CatalogueFolder, collection: CollectionProperties) ->
     if not re.fullmatch(r"[^/:\\?#\s]+(/[^/:\\?#\s]+)*", path) or ".." in path.split("/"):
         raise HatsError(
             f"{folder.name(COLLECTION_FILE)}: the primary table is {collection.primary_table[:200]!r}, which is not"
-            " inside the collection: nothing else than what was named is read. Name the catalogue itself"
+            " inside the collection: nothing outside the named folder is read. Name the catalogue itself"
         )
     return path
 
 
 def _read_properties(folder: CatalogueFolder, path: str) -> tuple[str, CatalogProperties]:
-    """Return the path of the file, and what is in it."""
+    """Return the path of the file, and its content."""
     for name in CATALOG_FILES:
         file = join_path(path, name)
         try:
@@ -165,7 +179,7 @@ def _read_properties(folder: CatalogueFolder, path: str) -> tuple[str, CatalogPr
             continue
         return file, CatalogProperties.read(text, folder.name(file))
     raise FileMissing(
-        f"{folder.name(path).rstrip('/')} is no HATS catalogue: it has none of {', '.join(CATALOG_FILES)}"
+        f"{folder.name(path).rstrip('/')} is not a HATS catalogue: it has none of {', '.join(CATALOG_FILES)}"
         f" and {COLLECTION_FILE}"
     )
 
@@ -180,7 +194,7 @@ def _refuse_other_kinds(folder: CatalogueFolder, path: str, properties: CatalogP
             f"{name} is a margin cache: its rows are copies of rows of the catalogue{other}. Name that catalogue"
         )
     raise HatsError(
-        f"{name} is a catalogue of the type {properties.type}, which has no rows of its own: name the catalogue{other}"
+        f"{name} is a catalogue of the type {properties.type}, which has no rows: name the catalogue{other}"
         f" that it belongs to (types with rows: {', '.join(_TABLES)})"
     )
 
@@ -193,7 +207,7 @@ def _read_schema(folder: CatalogueFolder, path: str, properties: CatalogProperti
         if properties.npix_suffix == "/":
             raise
         found = open_parquet(folder, join_path(path, first.build_path(properties.npix_suffix)))
-    # what was added when the file was closed is in the footer only
+    # metadata that were added when the file was closed are only in the footer
     return found.schema_arrow.with_metadata(found.metadata.metadata)
 
 
@@ -211,7 +225,7 @@ def _refuse_missing_columns(name: str, properties: CatalogProperties, schema: pa
 def _refuse_repeated_columns(name: str, schema: pa.Schema) -> None:
     repeated = [column for column, count in Counter(schema.names).items() if count > 1]
     if repeated:
-        raise HatsError(f"{name} has more than one column of the name {repeated[0][:80]!r}")
+        raise HatsError(f"{name} has more than one column called {repeated[0][:80]!r}")
 
 
 def _list_types(schema: pa.Schema) -> dict[str, pa.DataType]:
@@ -219,7 +233,7 @@ def _list_types(schema: pa.Schema) -> dict[str, pa.DataType]:
 
 
 def _plain_type(kind: pa.DataType) -> pa.DataType:
-    """Return the type without what only says how Arrow holds it."""
+    """Return the type, without details of how Arrow stores it."""
     if pa.types.is_dictionary(kind):
         return _plain_type(kind.value_type)
     if pa.types.is_large_string(kind) or pa.types.is_string_view(kind):

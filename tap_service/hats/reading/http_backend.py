@@ -22,17 +22,17 @@ from tap_service.http_connections import open_pool
 _PIECE = 1 << 20
 _MAX_CONNECTIONS = 32
 
-#: Answers that another attempt may change: time-outs, too many requests, faults of a server or of one before it
+#: statuses that another attempt may change: timeouts, too many requests, errors of a server or of a proxy
 _PASSING = frozenset({408, 425, 429, 500, 502, 503, 504})
 
-#: A server that does not want us may mean that there is no such file: S3 answers so without the right to list
+#: statuses of missing files; S3 refuses access to a missing file if the client may not list the files
 _MISSING = frozenset({401, 403, 404, 410})
 
 _RANGE = re.compile(r"bytes (\d+)-\d+/(\d+)")
 
 
 class HttpBackend:
-    """The files below ``address``, an http or https URL. Redirects are not followed: they lead elsewhere."""
+    """The files below ``address``, an http or https URL. Redirects are not followed: they lead to other addresses."""
 
     def __init__(self, address: str, patience: Patience) -> None:
         self._address = address
@@ -49,12 +49,12 @@ class HttpBackend:
         try:
             refuse_other_version(self._name(path), self._read_version(path, answer), version)
             if answer.status == 200 and (start, length) != (0, version.size):
-                raise HatsError(f"{self._name(path)}: the server sends no ranges of files, only whole ones")
+                raise HatsError(f"{self._name(path)}: the server sends no ranges of files, only complete files")
             if answer.status == 206 and not answer.headers["Content-Range"].startswith(f"bytes {start}-"):
                 raise PassingFailure(f"the server sent {answer.headers['Content-Range']} instead of byte {start}")
             return self._read_body(answer, length)
         finally:
-            answer.close()  # does nothing to a connection that has been given back at the end of the body
+            answer.close()  # has no effect if the connection was returned at the end of the body
 
     def list_files(self, path: str) -> list[str]:
         raise HatsError(f"{self._name(path)}: HTTP has no lists of files: the catalogue's own lists must name them")
@@ -63,7 +63,7 @@ class HttpBackend:
         return f"{self._address}/{path}"
 
     def _request(self, method: str, path: str, headers: dict[str, str]) -> urllib3.BaseHTTPResponse:
-        """Return an answer of 200 or 206 whose body has not been read."""
+        """Return an answer with status 200 or 206, whose body has not been read."""
         try:
             answer = self._pool.request(
                 method,
@@ -82,11 +82,11 @@ class HttpBackend:
         if answer.status in _PASSING:
             raise PassingFailure(f"the server answered {answer.status} {answer.reason}")
         if answer.status in _MISSING:
-            raise FileMissing(f"{self._name(path)} is not there: the server answered {answer.status} {answer.reason}")
+            raise FileMissing(f"{self._name(path)} does not exist: the server answered {answer.status} {answer.reason}")
         if 300 <= answer.status < 400:
             raise HatsError(
-                f"{self._name(path)} leads elsewhere, to {answer.headers.get('Location', '')[:300]}:"
-                " redirects are not followed; give the address that they lead to"
+                f"{self._name(path)} redirects to {answer.headers.get('Location', '')[:300]}:"
+                " redirects are not followed; give that address instead"
             )
         raise HatsError(f"{self._name(path)}: the server answered {answer.status} {answer.reason}")
 
@@ -95,7 +95,7 @@ class HttpBackend:
         if not tag:
             raise HatsError(
                 f"{self._name(path)}: the server sends neither ETag nor Last-Modified, so that a change of the file"
-                " during the reading would not be noticed"
+                " during the reading would not be detected"
             )
         if answer.status == 206:
             found = _RANGE.fullmatch(answer.headers.get("Content-Range", ""))
@@ -113,7 +113,7 @@ class HttpBackend:
             while len(body) < length and (piece := answer.read1(min(_PIECE, length - len(body)))):
                 body += piece
                 if time.monotonic() > until:
-                    raise PassingFailure(f"{len(body):,} of {length:,} bytes came in the time for all")
+                    raise PassingFailure(f"{len(body):,} of {length:,} bytes arrived within the time limit")
         except HTTPError as error:
             raise PassingFailure(f"the answer broke off after {len(body):,} of {length:,} bytes: {error}") from None
         return bytes(body)

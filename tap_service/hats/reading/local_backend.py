@@ -11,7 +11,7 @@ from tap_service.hats.reading.folder_backend import FileMissing, FileVersion, re
 
 
 class LocalBackend:
-    """The files below ``folder``. Symbolic links may lead to others of them, not out of the folder."""
+    """The files below ``folder``. Symbolic links may lead to other files in it, but not out of it."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
@@ -33,34 +33,34 @@ class LocalBackend:
             os.close(descriptor)
 
     def list_files(self, path: str) -> list[str]:
-        """Raises HatsError if a folder in it is a link: files would be missing from the list, or listed twice."""
+        """Raise HatsError if a folder in it is a link: files would be missing from the list, or listed twice."""
         found: list[str] = []
-        top = self._find_place(path)
+        top = self._resolve_path(path)
         for folder, folders, files in os.walk(top):
             below = path / Path(folder).relative_to(top)
             for name in folders:
                 if os.path.islink(Path(folder, name)):
-                    raise HatsError(f"{self._folder / below / name} is a link to a folder, which no list follows")
+                    raise HatsError(f"{self._folder / below / name} is a link to a folder, which lists do not follow")
             folders.sort()
             found += [(below / name).as_posix() for name in sorted(files)]
         return found
 
-    def _find_place(self, path: str) -> Path:
-        place = Path(os.path.realpath(self._root / path))
-        if not place.is_relative_to(self._root):
-            raise HatsError(f"{self._folder / path} is a link out of the folder, to {place}: it is not read")
-        return place
+    def _resolve_path(self, path: str) -> Path:
+        resolved = Path(os.path.realpath(self._root / path))
+        if not resolved.is_relative_to(self._root):
+            raise HatsError(f"{self._folder / path} is a link out of the folder, to {resolved}: it is not read")
+        return resolved
 
     def _open_file(self, path: str) -> int:
-        """Open a regular file; a pipe or a device could hold the reader for ever."""
-        place = self._find_place(path)
+        """Open a regular file; a pipe or a device could block the reader forever."""
+        resolved = self._resolve_path(path)
         try:
-            descriptor = os.open(place, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW)
+            descriptor = os.open(resolved, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW)
         except OSError as error:
             raise FileMissing(f"{self._folder / path} cannot be read: {error.strerror}") from None
         if not stat.S_ISREG(os.fstat(descriptor).st_mode):
             os.close(descriptor)
-            raise FileMissing(f"{self._folder / path} is no file")
+            raise FileMissing(f"{self._folder / path} is not a file")
         return descriptor
 
 

@@ -1,4 +1,4 @@
-"""A Parquet file of a folder: its footer, limited and kept, and a random-access file for pyarrow."""
+"""A Parquet file of a folder: its footer, limited in size, and a random-access file for pyarrow."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from clickhouse_schema.hats.hats_error import HatsError
 from tap_service.hats.reading.catalogue_folder import CatalogueFolder
 from tap_service.hats.reading.folder_backend import FileVersion
 
-#: A footer beyond it is refused before it is read: one of 1,000 columns and 100 row groups has 10 MiB
+#: a larger footer is refused before it is read; a footer with 1,000 columns and 100 row groups has 10 MiB
 MAX_FOOTER_BYTES = 64 << 20
 
-#: What is read from the end at once, which mostly has the whole footer
+#: bytes read from the end at once, which mostly contain the complete footer
 _FIRST_TAIL = 64 << 10
 
 _MAGIC = b"PAR1"
@@ -30,16 +30,18 @@ def open_parquet(
     Parameters
     ----------
     folder : CatalogueFolder
+        The folder.
     path : str
+        The file.
     version : FileVersion, optional
-        What it must be; by default what it is now.
+        The required version; by default the present one.
     columns_at_once : bool
         Read neighbouring columns of a row group in one request.
 
     Raises
     ------
     FileMissing, StorageUnavailable, HatsError
-        The file cannot be read, is no Parquet, or has a footer of more than ``MAX_FOOTER_BYTES``.
+        The file cannot be read, is not a Parquet file, or has a footer of more than ``MAX_FOOTER_BYTES``.
     """
     return FolderFile(folder, path, version or folder.stat(path)).parse_footer(columns_at_once=columns_at_once)
 
@@ -56,7 +58,7 @@ class FolderFile(io.RawIOBase):
         if len(self._tail) < _END_BYTES + len(_MAGIC) or not self._tail.endswith(_MAGIC):
             raise HatsError(
                 f"{folder.name(path)} ({version.size:,} bytes) does not end like a Parquet file: it is another file,"
-                " or only the beginning of one"
+                " or only the start of one"
             )
         footer = int.from_bytes(self._tail[-_END_BYTES:-4], "little")
         if footer > MAX_FOOTER_BYTES:
@@ -70,7 +72,7 @@ class FolderFile(io.RawIOBase):
         self.footer_bytes = footer
 
     def parse_footer(self, *, columns_at_once: bool = True) -> pq.ParquetFile:
-        """Read the whole footer; it takes about ten times its bytes in memory."""
+        """Read the complete footer; it takes about ten times its size in memory."""
         if self.footer_bytes + _END_BYTES > len(self._tail):
             self._tail = self._read_tail(self.footer_bytes + _END_BYTES)
         try:
@@ -102,9 +104,9 @@ class FolderFile(io.RawIOBase):
     def read(self, size: int = -1) -> bytes:
         left = max(self._version.size - self._at, 0)
         length = left if size is None or size < 0 else min(size, left)
-        begin = self._at - (self._version.size - len(self._tail))
-        if begin >= 0:
-            data = self._tail[begin : begin + length]
+        start = self._at - (self._version.size - len(self._tail))
+        if start >= 0:
+            data = self._tail[start : start + length]
         else:
             data = self._folder.read(self._path, self._at, length, self._version)
         self._at += length

@@ -1,4 +1,4 @@
-"""The file of a partition: checked against its catalogue before its rows are used, and while they are read."""
+"""The file of a partition, checked against its catalogue before and while its rows are used."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ from tap_service.hats.reading.hats_catalogue import HatsCatalogue
 from tap_service.hats.reading.parquet_file import FolderFile, open_parquet
 from tap_service.hats.reading.stray_positions import find_misindexed, find_strays
 
-#: Rows of a file whose positions are compared with its pixel: if the pixels are numbered otherwise (another nside, RING
-#: instead of NESTED), nearly all are elsewhere
+#: number of rows of a file whose positions are compared with its pixel: if pixels are numbered in another way (another
+#: nside, RING instead of NESTED), nearly all positions are outside
 _SAMPLE_ROWS = 1000
 _SAMPLE_BYTES = 64 << 20
 
-#: Counted for a text or a list, as the files do not say how long it is
+#: assumed bytes of a text or a list, whose length is not in the files
 _LEAST_TEXT_BYTES = 16
 
-#: Larger footers are read one after the other by one thread: each takes ten times its bytes in memory, and a thread
-#: keeps what it has had
+#: Larger footers are read one at a time, by one thread: each takes ten times its size in memory, and a thread keeps its
+#: memory.
 _LARGE_FOOTER = 2 << 20
 _large_footers = ThreadPoolExecutor(1, "large footers")
 
@@ -43,13 +43,19 @@ class PartitionFile:
 
     Attributes
     ----------
+    catalogue, pixel
+        The catalogue and the pixel to which it belongs.
     path
-        Below the catalogue's folder.
+        Its path below the catalogue's folder.
+    version
+        Its version.
     groups
-        Rows of each row group, and about the bytes of a row in memory.
+        For each row group, its rows and the approximate bytes of a row in memory.
+    footer_bytes
+        The size of its footer.
     cell_ranges
-        The indexes of order 29 between which the rows of each row group are, half-open, and in the pixel; () if the
-        footer does not say so of all.
+        For each row group, the half-open range of indexes of order 29 of its rows, inside the pixel; () if the footer
+        does not have it for all groups.
     """
 
     catalogue: HatsCatalogue
@@ -66,11 +72,11 @@ class PartitionFile:
 
     @property
     def name(self) -> str:
-        """The file's address, for messages."""
+        """The address of the file, for messages."""
         return self.catalogue.folder.name(self.path)
 
     def list_batches(self, block_bytes: int, block_rows: int) -> Iterator[tuple[int, float]]:
-        """Yield the rows of each batch of ``read_batches``, and about its bytes."""
+        """Yield, for each batch of ``read_batches``, its rows and its approximate bytes."""
         for rows, row_bytes in self.groups:
             size = _count_batch_rows(row_bytes, block_bytes, block_rows)
             for first in range(0, rows, size):
@@ -78,21 +84,21 @@ class PartitionFile:
                 yield batch_rows, batch_rows * row_bytes
 
     def read_batches(self, columns: tuple[str, ...], block_bytes: int, block_rows: int) -> Iterator[pa.RecordBatch]:
-        """Yield all rows, the same batches each time.
+        """Yield all rows, in the same batches each time.
 
         Parameters
         ----------
         columns : tuple of str
             The columns of the batches, which have the types of the catalogue's schema.
         block_bytes, block_rows : int
-            About what a batch has at most.
+            The approximate maximum size of a batch.
 
         Raises
         ------
         HatsError
             The file has changed, is broken, or has rows that do not belong to its pixel.
         FileMissing, StorageUnavailable
-            It cannot be read any more.
+            The file can no longer be read.
         """
         file = open_parquet(self.catalogue.folder, self.path, self.version)
         spatial = self.catalogue.spatial_index
@@ -119,7 +125,7 @@ class PartitionFile:
         Raises
         ------
         HatsError
-            Positions are elsewhere, or the index is that of other positions.
+            The positions are outside the pixel, or the index belongs to other positions.
         FileMissing, StorageUnavailable
             The file cannot be read.
         """
@@ -134,13 +140,13 @@ class PartitionFile:
             strange = len(find_misindexed(points, _read_cells(batch.column(column))[known]))
             if _are_many(strange, len(points)):
                 raise HatsError(
-                    f"{self.name}: the index {column} of {strange:,} of the first {len(points):,} rows is not that of"
-                    f" {', '.join(columns[:2])}: write it again, or load the catalogue, which computes an index of its"
-                    " own"
+                    f"{self.name}: the index {column} of {strange:,} of the first {len(points):,} rows does not belong"
+                    f" to {', '.join(columns[:2])}: write it again, or load the catalogue, which computes its own"
+                    " index"
                 )
 
     def list_position_columns(self) -> tuple[str, ...]:
-        """Return what ``refuse_strays`` reads: the position, and the index of order 29 if there is one."""
+        """Return the columns that ``refuse_strays`` reads: the position, and the index of order 29 if there is one."""
         properties = self.catalogue.properties
         if properties.ra_column is None or properties.dec_column is None:
             return ()
@@ -161,13 +167,13 @@ class PartitionFile:
         Raises
         ------
         HatsError
-            Cones would miss rows of the batch, or find others. Positions are in the pixel that lie less than 1 arcsec
-            outside it.
+            Cones would miss rows of the batch, or find wrong ones. Positions less than 1 arcsec outside the pixel are
+            accepted.
         """
         columns = self.list_position_columns()
         found = _find_points(batch.column(columns[0]), batch.column(columns[1]))
         if found is None:
-            return  # no numbers: whoever reads them as positions says so
+            return  # not numeric: the reader of positions reports this
         known, points = found
         rows = first + 1 + np.flatnonzero(known)
         self._refuse_rows(rows[find_strays(points, self.pixel)], batch, "are not in the partition's pixel")
@@ -184,7 +190,7 @@ class PartitionFile:
             )
 
     def _refuse_strangers(self, batch: pa.RecordBatch, first: int) -> None:
-        """Raise HatsError if rows lie outside the pixel; of the positions, only those of a sample are compared."""
+        """Raise HatsError if rows are outside the pixel; only a sample of the positions is compared."""
         spatial = self.catalogue.spatial_index
         if spatial and spatial[1] >= self.pixel.order:
             self._refuse_cells(batch.column(spatial[0]), spatial[1], first)
@@ -195,9 +201,9 @@ class PartitionFile:
             self._refuse_positions(ra, dec)
 
     def _refuse_cells(self, cells: pa.Array, order: int, first: int) -> None:
-        begin, end = (cell >> 2 * (ORDER - order) for cell in (self.pixel.first_cell, self.pixel.end_cell))
+        start, end = (cell >> 2 * (ORDER - order) for cell in (self.pixel.first_cell, self.pixel.end_cell))
         try:
-            strange = pc.invert(pc.and_kleene(pc.greater_equal(cells, begin), pc.less(cells, end)))
+            strange = pc.invert(pc.and_kleene(pc.greater_equal(cells, start), pc.less(cells, end)))
         except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
             raise HatsError(f"{self.name}: the spatial index has the type {cells.type}, not an integer") from None
         strange = pc.fill_null(strange, True)
@@ -206,25 +212,25 @@ class PartitionFile:
             raise HatsError(
                 f"{self.name}, row {first + row + 1}: cell {cells[row]} of order {order} is not in the partition's"
                 f" pixel ({_show_pixel(self.pixel)}): the row is in the wrong partition, or the pixels are numbered"
-                " otherwise"
+                " differently"
             )
 
     def _refuse_positions(self, ra: pa.Array, dec: pa.Array) -> None:
         found = _find_points(ra, dec)
         if found is None:
-            return  # no numbers: whoever reads them as positions says so
+            return  # not numeric: the reader of positions reports this
         _, points = found
         strange = len(find_strays(points, self.pixel))
         if _are_many(strange, len(points)):
             raise HatsError(
                 f"{self.name}: {strange:,} of the first {len(points):,} positions are not in the partition's pixel"
-                f" ({_show_pixel(self.pixel)}): its pixels are numbered otherwise than HATS wants (NESTED, in ICRS), or"
-                " the properties name other columns than those it was partitioned by"
+                f" ({_show_pixel(self.pixel)}): its pixels are not numbered as HATS requires (NESTED, in ICRS), or"
+                " the properties do not name the columns by which it was partitioned"
             )
 
 
 def _find_points(ra: pa.Array, dec: pa.Array) -> tuple[NDArray[np.bool_], NDArray[np.float64]] | None:
-    """Return which rows have a position, and the unit vectors of these; None if the columns are no numbers."""
+    """Return a mask of rows that have a position, and their unit vectors; None if the columns are not numeric."""
     try:
         lon, lat = (np.radians(axis.cast(pa.float64()).to_numpy(zero_copy_only=False)) for axis in (ra, dec))
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
@@ -240,7 +246,7 @@ def _read_cells(column: pa.Array) -> NDArray[np.int64]:
 
 
 def _are_many(strange: int, rows: int) -> bool:
-    """Whether it is more than rounding, which may move a position over a border."""
+    """Return whether the number is too large for rounding, which may move a position over a border."""
     return strange > max(1, rows // 100)
 
 
@@ -275,12 +281,12 @@ def _check_footer(
 
 
 def _read_footer(footer_bytes: int, read: Callable[[], _Read]) -> _Read:
-    """Return what ``read`` returns, which reads a footer."""
+    """Return what ``read`` returns, which reads a footer of this size."""
     return read() if footer_bytes <= _LARGE_FOOTER else _large_footers.submit(read).result()
 
 
 def _estimate_row_bytes(group: pq.RowGroupMetaData, schema: pa.Schema) -> float:
-    """Return about the bytes of a row in memory: dictionaries can make a file much smaller than its values."""
+    """Return the approximate bytes of a row in memory: dictionaries can make a file much smaller than its values."""
     widths = sum(kind.bit_width / 8 if pa.types.is_primitive(kind) else _LEAST_TEXT_BYTES for kind in schema.types)
     return float(max(group.total_byte_size / max(group.num_rows, 1), widths))
 
@@ -292,19 +298,19 @@ def _count_batch_rows(row_bytes: float, block_bytes: int, block_rows: int) -> in
 def _read_cell_ranges(
     catalogue: HatsCatalogue, pixel: HatsPixel, metadata: pq.FileMetaData, name: str
 ) -> tuple[tuple[int, int], ...]:
-    """Return ``PartitionFile.cell_ranges``. Raises HatsError if one is not in the pixel."""
+    """Return ``PartitionFile.cell_ranges``. Raise HatsError if a range is not inside the pixel."""
     spatial = catalogue.spatial_index
     if spatial is None or spatial[1] < pixel.order:
         return ()
     column, order = spatial
     shift = 2 * (ORDER - order)
-    place = -1
+    index = -1
     found: list[tuple[int, int]] = []
     for number in range(metadata.num_row_groups):
         group = metadata.row_group(number)
-        if place < 0:  # not by metadata.schema, which would keep the footer in a cycle of references
-            place = next(each for each in range(group.num_columns) if group.column(each).path_in_schema == column)
-        statistics = group.column(place).statistics
+        if index < 0:  # not by metadata.schema, which would keep the footer in a reference cycle
+            index = next(each for each in range(group.num_columns) if group.column(each).path_in_schema == column)
+        statistics = group.column(index).statistics
         if not group.num_rows:
             found.append((pixel.first_cell, pixel.first_cell))
             continue
@@ -315,7 +321,7 @@ def _read_cell_ranges(
             raise HatsError(
                 f"{name}: its cells of order {order} are {statistics.min} to {statistics.max}, which are not in the"
                 f" partition's pixel ({_show_pixel(pixel)}): rows are in the wrong partition, or the pixels are"
-                " numbered otherwise"
+                " numbered differently"
             )
         found.append(cells)
     return tuple(found) if len(found) == metadata.num_row_groups else ()

@@ -1,4 +1,4 @@
-"""The file of a partition as a source of rows, like any other table file."""
+"""The file of a partition as a source of rows, like other table files."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tap_service.readers.table_source import MAX_BLOCK_BYTES, MAX_BLOCK_ROWS, Ro
 
 @dataclass(frozen=True, slots=True)
 class PartitionSource:
-    """Rows of ``file`` in the columns of a table. See ``tap_service.readers.table_source.Source``."""
+    """The rows of ``file`` in the columns of a table. See ``tap_service.readers.table_source.Source``."""
 
     file: PartitionFile
     columns: CatalogueColumns
@@ -50,7 +50,7 @@ class PartitionSource:
         return self.file.rows
 
     def list_blocks(self) -> Iterator[tuple[int, float]]:
-        """Yield the rows of each block of ``read_blocks``, and about its bytes."""
+        """Yield, for each block of ``read_blocks``, its rows and its approximate bytes."""
         return self.file.list_batches(MAX_BLOCK_BYTES, MAX_BLOCK_ROWS)
 
     def read_blocks(self, columns: tuple[str, ...]) -> Iterator[RowBlock]:

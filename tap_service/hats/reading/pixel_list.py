@@ -1,4 +1,4 @@
-"""Which partitions a catalogue has: by ``partition_info.csv``, else ``dataset/_metadata``, else by a list of files."""
+"""Finds the partitions of a catalogue: in ``partition_info.csv``, in ``dataset/_metadata``, or by a list of files."""
 
 from __future__ import annotations
 
@@ -11,16 +11,33 @@ from tap_service.hats.reading.catalogue_folder import CatalogueFolder
 from tap_service.hats.reading.folder_backend import FileMissing
 from tap_service.hats.reading.parquet_file import open_parquet
 
-#: 3 million partitions
+#: bytes of a list of 3 million partitions
 MAX_LIST_BYTES = 64 << 20
 
 _METADATA = f"{DATASET}/_metadata"
 
 
 def find_pixels(folder: CatalogueFolder, path: str, suffix: str) -> list[HatsPixel]:
-    """Return the pixels of the catalogue at ``path`` in their order on the sky, at least one; none overlaps another.
+    """Return the pixels of a catalogue.
 
-    ``suffix``: of the partitions' files. Raises HatsError, FileMissing, StorageUnavailable.
+    Parameters
+    ----------
+    folder
+        The folder.
+    path
+        The catalogue in it.
+    suffix
+        The suffix of the partitions' files.
+
+    Returns
+    -------
+    list[HatsPixel]
+        At least one pixel, in their order on the sky. They do not overlap.
+
+    Raises
+    ------
+    HatsError, FileMissing, StorageUnavailable
+        There are no partitions, or no list of them can be read.
     """
     prefix = f"{path}/" if path else ""
     try:
@@ -37,7 +54,7 @@ def find_pixels(folder: CatalogueFolder, path: str, suffix: str) -> list[HatsPix
 
 
 def _find_in_files(folder: CatalogueFolder, prefix: str, suffix: str) -> Iterable[HatsPixel]:
-    """Return the pixels that the names of files have."""
+    """Return the pixels in the names of files."""
     try:
         metadata = open_parquet(folder, prefix + _METADATA).metadata
     except FileMissing:

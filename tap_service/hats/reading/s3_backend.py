@@ -22,7 +22,7 @@ _TOTAL = re.compile(r"bytes \d+-\d+/(\d+)")
 
 
 class S3Backend:
-    """The objects below ``address``, an s3 URL. Credentials and endpoint: those of the process, as botocore finds them.
+    """The objects below ``address``, an s3 URL, with the credentials and endpoint that botocore finds.
 
     ``FSSPEC_S3_ANON=true`` in the environment reads public buckets without credentials.
     """
@@ -37,7 +37,7 @@ class S3Backend:
         self._patience = patience
         self._bucket, _, self._prefix = address.removeprefix("s3://").partition("/")
         self._sync = sync
-        # an instance of its own: its repetitions are those of the folder
+        # a separate instance without retries: the folder repeats requests
         self._files = S3FileSystem(
             config_kwargs={
                 "connect_timeout": patience.connect_seconds,
@@ -99,9 +99,9 @@ class S3Backend:
         except HatsError:
             raise
         except (FileNotFoundError, PermissionError) as error:
-            raise FileMissing(f"{self._name(path)} is not there: the store answered {error}") from None
+            raise FileMissing(f"{self._name(path)} does not exist: the store answered {error}") from None
         except (NoCredentialsError, ParamValidationError) as error:
             raise HatsError(f"{self._name(path)}: {describe_store_error(error)}") from None
-        except Exception as error:  # the many errors of botocore, aiohttp and s3fs
+        except Exception as error:  # botocore, aiohttp and s3fs raise many types
             raise PassingFailure(f"{type(error).__name__}: {error}".rstrip(": ")) from None
         return result

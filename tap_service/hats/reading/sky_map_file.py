@@ -1,4 +1,4 @@
-"""``skymap.fits`` of a catalogue: rows by HEALPix cell, if the map says the same as the partitions."""
+"""``skymap.fits`` of a catalogue: rows by HEALPix cell, if the map agrees with the partitions."""
 
 from __future__ import annotations
 
@@ -15,13 +15,25 @@ from tap_service.hats.reading.folder_backend import FileMissing
 from tap_service.hats.reading.hats_catalogue import HatsCatalogue, join_path
 from tap_service.hats.reading.partition_file import PartitionFile
 
-#: A map of order 10 has 100 MB
+#: maximum size in bytes; a map of order 10 has 100 MB
 _MAX_BYTES = 256 << 20
 _MAX_ORDER = 12
 
 
 def read_sky_map(catalogue: HatsCatalogue, files: Sequence[PartitionFile], order: int) -> NDArray[np.int64] | None:
-    """Return the rows of each NESTED cell of ``order``, shape (12 * 4**order,); None if the catalogue has no such map.
+    """Read the map of a catalogue.
+
+    Parameters
+    ----------
+    catalogue, files
+        The catalogue and its files.
+    order
+        The order of the cells.
+
+    Returns
+    -------
+    NDArray[np.int64] or None
+        The rows of each NESTED cell, shape (12 * 4**order,); None if the catalogue has no such map.
 
     Raises
     ------
@@ -36,11 +48,11 @@ def read_sky_map(catalogue: HatsCatalogue, files: Sequence[PartitionFile], order
             version = catalogue.folder.stat(path)
         except FileMissing:
             continue
-        place = catalogue.folder.name(path)
+        name = catalogue.folder.name(path)
         if version.size > _MAX_BYTES:
-            raise HatsError(f"{place} has {version.size:,} bytes; the limit is {_MAX_BYTES:,}")
-        rows = _parse_map(catalogue.folder.read(path, 0, version.size, version), place)
-        _refuse_other_rows(rows, files, place)
+            raise HatsError(f"{name} has {version.size:,} bytes; the limit is {_MAX_BYTES:,}")
+        rows = _parse_map(catalogue.folder.read(path, 0, version.size, version), name)
+        _refuse_other_rows(rows, files, name)
         if len(rows) >= 12 << 2 * order:
             coarse: NDArray[np.int64] = rows.reshape(12 << 2 * order, -1).sum(axis=1)
             return coarse
@@ -48,7 +60,7 @@ def read_sky_map(catalogue: HatsCatalogue, files: Sequence[PartitionFile], order
 
 
 def _list_names(catalogue: HatsCatalogue, order: int) -> Iterator[str]:
-    """Yield the names of maps, from that with the fewest cells."""
+    """Yield the names of maps, the map with the fewest cells first."""
     finer = sorted(int(each) for each in catalogue.properties.skymap_orders if each.isdecimal() and int(each) >= order)
     yield from (f"skymap.{each}.fits" for each in finer)
     yield from ("skymap.fits", "point_map.fits")
@@ -63,13 +75,13 @@ def _parse_map(data: bytes, name: str) -> NDArray[np.int64]:
             header, table = opened[1].header, opened[1].data
             order = int(header["NSIDE"]).bit_length() - 1
             if header["ORDERING"] != "NESTED" or header["NSIDE"] != 1 << order or not 0 <= order <= _MAX_ORDER:
-                raise HatsError(f"{name} is no map of NESTED cells up to order {_MAX_ORDER}")
+                raise HatsError(f"{name} is not a map of NESTED cells up to order {_MAX_ORDER}")
             size = 12 << 2 * order
             if header.get("INDXSCHM", "IMPLICIT") == "IMPLICIT":
                 values = np.asarray(table.field(0)).reshape(-1)
                 cells = np.arange(size)
             else:
-                cells, values = (np.asarray(table.field(place)).astype(np.int64) for place in (0, 1))
+                cells, values = (np.asarray(table.field(index)).astype(np.int64) for index in (0, 1))
             found = np.zeros(size, np.int64)
             found[cells] = values
     except HatsError:

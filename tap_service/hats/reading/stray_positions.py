@@ -1,4 +1,4 @@
-"""Positions that are not where their pixel or their index says, by more than rounding."""
+"""Positions that disagree with their pixel or their index by more than rounding."""
 
 from __future__ import annotations
 
@@ -10,22 +10,30 @@ from numpy.typing import NDArray
 from clickhouse_schema.hats.hats_pixel import HatsPixel
 from clickhouse_schema.healpix import ORDER, cell_centres, vectors_to_index
 
-#: Radians (1 arcsec) by which rounding may move a position, for instance that of single precision
+#: radians (1 arcsec) by which rounding may move a position, such as rounding to single precision
 _NEAR = math.radians(1 / 3600)
 
-#: Points on a circle around a position that stand for those near it
+#: number of points on a circle around a position, which represent its surroundings
 _ANGLES = np.arange(16) * (2 * np.pi / 16)
 
 
 def find_strays(points: NDArray[np.float64], pixel: HatsPixel) -> NDArray[np.int64]:
-    """Return the numbers of those unit vectors, of shape (n, 3), that lie about 1 arcsec or more outside the pixel."""
+    """Return the indexes of the unit vectors, of shape (n, 3), that lie about 1 arcsec or more outside the pixel."""
     strays = np.flatnonzero(~_are_inside(points, pixel))
     is_near = _are_inside(_make_circles(points[strays]).reshape(-1, 3), pixel).reshape(-1, len(_ANGLES))
     return strays[~is_near.any(axis=1)]
 
 
 def find_misindexed(points: NDArray[np.float64], index: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return the numbers of those unit vectors that lie more than 1 arcsec from the cell of order 29 of their index."""
+    """Return the indexes of the unit vectors that lie more than 1 arcsec outside the cell of their index.
+
+    Parameters
+    ----------
+    points
+        Unit vectors, of shape (n, 3).
+    index
+        NESTED cells of order 29, of shape (n,).
+    """
     others = np.flatnonzero(index != vectors_to_index(points))
     offsets = cell_centres(ORDER, index[others].astype(np.uint64)) - points[others]
     misindexed: NDArray[np.int64] = others[(offsets**2).sum(axis=1) > _NEAR**2]

@@ -1,7 +1,7 @@
-"""The files of a collection beside its partitions, as bytes.
+"""The files of a collection other than its partitions, as bytes.
 
 collection.properties
-NAME/hats.properties, properties         what the catalogue says of itself
+NAME/hats.properties, properties         the properties of the catalogue
 NAME/partition_info.csv                  its pixels
 NAME/skymap.fits, point_map.fits         rows by cell
 NAME/dataset/_common_metadata            its columns
@@ -41,7 +41,7 @@ METADATA = f"{DATASET}/_metadata"
 
 _SKY_MAPS = ("skymap.fits", "point_map.fits")
 
-#: The version of HATS that the files follow
+#: version of HATS of the files
 _HATS_VERSION = "v1.0"
 
 _UNUSABLE = re.compile(r"[^\w.-]+")
@@ -53,10 +53,12 @@ class Collection:
 
     Attributes
     ----------
+    rows, plan
+        The rows and the partitions.
     created
-        When the rows became what they are, such as 2026-11-25T16:00Z; '' if unknown.
+        The time of the last change of the rows, such as 2026-11-25T16:00Z; '' if unknown.
     has_index
-        Whether there is an index, where one column identifies rows.
+        Whether to write an index, if one column identifies rows.
     """
 
     rows: HatsRows
@@ -66,32 +68,32 @@ class Collection:
 
     @property
     def name(self) -> str:
-        """Folder of the catalogue."""
+        """The folder of the catalogue."""
         return _UNUSABLE.sub("_", self.rows.entry.table.name)
 
     @property
     def margin_name(self) -> str:
-        """Folder of the margin cache; '' if there is none."""
+        """The folder of the margin cache; '' if there is none."""
         return f"{self.name}_{self.plan.margin_threshold:g}arcs" if self.plan.margin_threshold else ""
 
     @property
     def index_name(self) -> str:
-        """Folder of the index; '' if there is none. Lists of properties cannot name a column with white space."""
+        """The folder of the index; '' if there is none. Lists of properties cannot name a column with white space."""
         column = self.rows.id_column if self.has_index else ""
         return f"{self.name}_{column}" if column and not _UNUSABLE.search(column) else ""
 
     @property
     def folders(self) -> tuple[str, ...]:
-        """The folders that there are."""
+        """The existing folders."""
         return tuple(filter(None, (self.name, self.margin_name, self.index_name)))
 
     def list_pixels(self, name: str) -> Mapping[HatsPixel, int]:
-        """Return the pixels of the catalogue or the margin cache, with their rows."""
+        """Return the pixels of the catalogue or the margin cache ``name``, with their rows."""
         return self.plan.margins if name == self.margin_name else self.plan.partitions
 
 
 def write_collection_files(collection: Collection) -> dict[str, bytes]:
-    """Return all files that follow from the plan, by their paths below the collection."""
+    """Return all files that depend only on the plan, by their paths below the collection."""
     properties = CollectionProperties(
         obs_collection=collection.rows.entry.qualified_name,
         hats_primary_table_url=collection.name,
@@ -120,7 +122,7 @@ def _write_catalogue_files(collection: Collection, name: str) -> dict[str, bytes
 
 
 def is_catalogue_file(path: str) -> bool:
-    """Whether some catalogue or margin cache has a file with this path below its folder."""
+    """Return whether any catalogue or margin cache may have a file with this path below its folder."""
     if path in (*CATALOG_FILES, PARTITION_INFO, COMMON_METADATA, METADATA, *_SKY_MAPS):
         return True
     pixel = parse_path(path)
@@ -171,7 +173,12 @@ def _describe_rows(collection: Collection) -> str:
 def write_footer(schema: pa.Schema, footers: Mapping[str, pq.FileMetaData]) -> bytes:
     """Return a Parquet file without rows: ``_common_metadata``, or ``_metadata`` with the footers of files.
 
-    ``footers``: by the files' paths below the folder of the result.
+    Parameters
+    ----------
+    schema
+        The columns.
+    footers
+        Footers by the paths of their files below the folder of the result.
     """
     out = io.BytesIO()
     pq.write_metadata(schema, out, metadata_collector=list(_name_files(footers)))

@@ -1,4 +1,4 @@
-"""What a catalogue consists of: its partitions and margins with their rows, found by counting."""
+"""The plan of a catalogue: its partitions and margins with their rows, found by counting."""
 
 from __future__ import annotations
 
@@ -15,36 +15,46 @@ from tap_service.hats.writing.hats_rows import HatsRows
 from tap_service.hats.writing.margin_cells import choose_margin_order, find_margin_cells, unite_cells
 from tap_service.storage.engine.engine import Engine, Settings
 
-#: Order of the counted cells, of 13.7 arcminutes, and of the skymap
+#: order of the counted cells, of 13.7 arcminutes, and of the skymap
 COUNT_ORDER = 8
 
-#: No partition is smaller than a pixel of this order, of 51 arcseconds, however many rows it has
+#: order of the smallest partitions, of 51 arcseconds, whatever their number of rows
 MAX_ORDER = 12
 
-#: Cells that one query counts, and cells that one query divides into those of ``MAX_ORDER``
+#: number of cells that one query counts, and of cells that one query divides into cells of ``MAX_ORDER``
 _MAX_COUNTED_CELLS = 100_000
 _MAX_DIVIDED_CELLS = 4096
 
 
 @dataclass(frozen=True, slots=True)
 class CellCounts:
-    """Rows by cell: NESTED ``cells`` of ``order`` that have rows, ascending, and the ``rows`` of each."""
+    """Rows by cell.
+
+    Attributes
+    ----------
+    order
+        The order of the cells.
+    cells
+        The NESTED cells that have rows, ascending.
+    rows
+        The rows of each cell.
+    """
 
     order: int
     cells: NDArray[np.int64]
     rows: NDArray[np.int64]
 
     def select_cells(self, cells: NDArray[np.int64]) -> CellCounts:
-        """Return the counts of those of ``cells``, ascending, that have rows."""
-        _, places, _ = np.intersect1d(self.cells, cells, assume_unique=True, return_indices=True)
-        return CellCounts(self.order, self.cells[places], self.rows[places])
+        """Return the counts of the cells among ``cells``, ascending, that have rows."""
+        _, indexes, _ = np.intersect1d(self.cells, cells, assume_unique=True, return_indices=True)
+        return CellCounts(self.order, self.cells[indexes], self.rows[indexes])
 
     def find_filled(self, cells: NDArray[np.int64]) -> NDArray[np.bool_]:
-        """Tell which of ``cells`` have rows."""
+        """Return a mask of ``cells`` that have rows."""
         if not len(self.cells):
             return np.zeros(len(cells), bool)
-        places = np.searchsorted(self.cells, cells).clip(max=len(self.cells) - 1)
-        found: NDArray[np.bool_] = self.cells[places] == cells  # np.isin takes several times as long
+        indexes = np.searchsorted(self.cells, cells).clip(max=len(self.cells) - 1)
+        found: NDArray[np.bool_] = self.cells[indexes] == cells  # np.isin takes several times as long
         return found
 
 
@@ -55,18 +65,18 @@ class CataloguePlan:
     Attributes
     ----------
     max_rows
-        Rows that a partition was to have at most.
+        The wanted maximum number of rows of a partition.
     partitions, margins
-        Rows of each partition, and of the margin of each pixel, in their order on the sky. Pixels without rows of their
-        own have a margin too, where rows are near.
+        Rows of each partition, and of the margin of each pixel, in their order on the sky. Pixels without rows have a
+        margin too, if there are rows near them.
     margin_threshold
         Width of the margins in arcseconds; 0 if none are written.
     without_position
-        Rows that have no position. No file of a HATS catalogue can hold them.
+        Number of rows without a position. No file of a HATS catalogue can hold them.
     density
         Rows with a position by cells of ``COUNT_ORDER``.
     margin_cells
-        The cells of ``margin_order`` that hold the rows of each margin; cells without rows are left out.
+        The cells of ``margin_order`` that hold the rows of each margin, without cells that have no rows.
     """
 
     max_rows: int
@@ -79,12 +89,12 @@ class CataloguePlan:
 
     @property
     def rows(self) -> int:
-        """Rows with a position."""
+        """The number of rows with a position."""
         return sum(self.partitions.values())
 
     @property
     def lost_rows(self) -> str:
-        """A note on the rows that no file of the catalogue has; '' if there are none."""
+        """A note about the rows that are in no file of the catalogue; '' if there are none."""
         if not self.without_position:
             return ""
         are = "row has no position and is" if self.without_position == 1 else "rows have no position and are"
@@ -92,7 +102,7 @@ class CataloguePlan:
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """What the rows and the options do not allow."""
+        """Consequences of the rows and the options that the user should know."""
         return tuple(filter(None, (self.lost_rows, self._describe_crowded())))
 
     def _describe_crowded(self) -> str:
@@ -108,7 +118,7 @@ class CataloguePlan:
 
     @property
     def margin_order(self) -> int:
-        """Order of the cells that margins consist of."""
+        """The order of the cells of margins."""
         return choose_margin_order(self.margin_threshold)
 
 
@@ -124,15 +134,21 @@ def plan_catalogue(
 
     Parameters
     ----------
+    engine : Engine
+        The engine.
+    rows : HatsRows
+        The rows.
     max_rows : int
-        Rows that a partition has at most.
+        Maximum number of rows of a partition.
     margin_threshold : float
         Width of the margins in arcseconds; 0 for none.
+    settings : mapping
+        Settings of the engine for the counting queries.
 
     Raises
     ------
     HatsError
-        No margin can be so wide.
+        Margins cannot be that wide.
     """
     counted = _count_cells(engine, rows, COUNT_ORDER, settings)
     located = counted.cells < 12 << 2 * COUNT_ORDER
@@ -155,9 +171,9 @@ def plan_catalogue(
 def _choose_partitions(
     engine: Engine, rows: HatsRows, density: CellCounts, max_rows: int, settings: Settings | None
 ) -> dict[HatsPixel, int]:
-    """Choose pixels; where one of the counted order has too many rows, all of this order are counted more finely.
+    """Choose pixels. If a cell of the counted order has too many rows, all cells of that order are counted more finely.
 
-    One with few rows too, for these may be in one quarter of it.
+    This includes cells with few rows, which may all be in one quarter of the cell.
     """
     found = choose_partitions(density.order, density.cells, density.rows, max_rows)
     if max(found.values(), default=0) <= max_rows:
@@ -177,7 +193,7 @@ def _count_margins(
     order: int,
     settings: Settings | None,
 ) -> dict[HatsPixel, CellCounts]:
-    """Return the rows of each margin by cells of ``order``; pixels without any are left out."""
+    """Return the rows of each margin by cells of ``order``, without pixels that have none."""
     pixels = sorted([*partitions, *_find_empty_pixels(partitions)], key=lambda pixel: pixel.first_cell)
     cells = {pixel: _find_filled_cells(pixel, order, density) for pixel in pixels}
     groups = _group_cells(unite_cells(*cells.values()), _MAX_COUNTED_CELLS)
@@ -193,7 +209,7 @@ def _count_margins(
 
 
 def _find_empty_pixels(partitions: Iterable[HatsPixel]) -> Iterator[HatsPixel]:
-    """Return the largest pixels without rows: with the partitions they cover the sky."""
+    """Yield the largest pixels without rows; with the partitions they cover the sky."""
     filled = {*partitions}
     divided = {
         HatsPixel(order, pixel.number >> 2 * (pixel.order - order)) for pixel in filled for order in range(pixel.order)
@@ -208,7 +224,7 @@ def _find_empty_pixels(partitions: Iterable[HatsPixel]) -> Iterator[HatsPixel]:
 
 
 def _find_filled_cells(pixel: HatsPixel, order: int, density: CellCounts) -> NDArray[np.int64]:
-    """Return the cells of the margin of a pixel, without those that are in cells without rows."""
+    """Return the cells of the margin of a pixel, without those inside cells that have no rows."""
     cells = find_margin_cells(pixel, order)
     finer = order - density.order
     if finer < 0:
@@ -224,9 +240,9 @@ def _count_cells(
     within: tuple[int, NDArray[np.int64]] | None = None,
 ) -> CellCounts:
     found = engine.fetch_table(rows.count_sql(order, within), settings)
-    if not found.num_columns:  # the answer of chDB without rows
+    if not found.num_columns:  # chDB's answer without rows
         return CellCounts(order, np.array([], np.int64), np.array([], np.int64))
-    cells, counts = (found.column(place).to_numpy().astype(np.int64) for place in range(2))
+    cells, counts = (found.column(index).to_numpy().astype(np.int64) for index in range(2))
     return CellCounts(order, cells, counts)
 
 
@@ -238,7 +254,7 @@ def _count_groups(
     group_order: int,
     groups: Iterable[NDArray[np.int64]],
 ) -> CellCounts:
-    """Count the cells of ``order`` in those of ``group_order``, one group of them after the other."""
+    """Count the cells of ``order`` in the cells of ``group_order``, one group after the other."""
     counted = [_count_cells(engine, rows, order, settings, within=(group_order, group)) for group in groups]
     return CellCounts(
         order,

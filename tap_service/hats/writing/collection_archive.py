@@ -1,6 +1,6 @@
-"""The rows of a query as a HATS collection in one document: a ZIP archive whose members are not compressed again.
+"""The rows of a query as a HATS collection in one document: a ZIP archive, whose members are not compressed again.
 
-So a stored result is one object like all others, of which each member is a range of bytes.
+So a stored result is one object, of which each member is a range of bytes.
 """
 
 from __future__ import annotations
@@ -39,11 +39,14 @@ _BLOCK_BYTES = 32 << 20
 
 
 class CollectionArchive(Serializer):
-    """Puts the rows into a table of the engine, which sorts them, and writes the archive when it has all.
+    """Puts the rows into a table of the engine, which sorts them, and writes the archive after the last row.
 
     Parameters
     ----------
+    fields, info, scratch
+        As for ``Serializer``.
     engine : Engine
+        The engine.
     name : str
         Name of the collection, also of the folder in the archive.
     table_name : str
@@ -103,11 +106,11 @@ class CollectionArchive(Serializer):
         self._size = 0
         try:
             drop_table(self._engine, self._table_name)
-        except EngineError as error:  # the sweep of orphans does it
+        except EngineError as error:  # the sweep of orphans will drop it
             _log.warning("the table %s cannot be dropped now: %s", self._table_name, error.detail)
 
     def _describe_rows(self, status: Status) -> TableEntry:
-        """Return the entry, whose description tells of rows that the limit has cut."""
+        """Return the entry, whose description mentions rows that the limit has cut."""
         if not status.text:
             return self._entry
         table = self._entry.table
@@ -173,5 +176,5 @@ class _Archive:
         yield self._out.take_bytes()
 
     def _describe_member(self, path: str) -> ZipInfo:
-        """Return a member of always the same date, so that equal rows are equal bytes."""
+        """Return a member with a fixed date, so that equal rows are equal bytes."""
         return ZipInfo(f"{self._collection.name}/{path}")

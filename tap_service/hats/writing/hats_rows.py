@@ -1,4 +1,4 @@
-"""The rows of a table as HATS files hold them: their columns, and the SQL of those of a pixel, a margin, an index."""
+"""The rows of a table as HATS files hold them: their columns, and the SQL of a pixel, a margin and an index."""
 
 from __future__ import annotations
 
@@ -22,19 +22,20 @@ _SPATIAL_FIELD = Field(
     SPATIAL_INDEX, LONG, ucd="pos.healpix", description="HEALPix cell of order 29, NESTED", nullable=False
 )
 
-#: Columns of an index beside the id and the cell
-_PLACE_FIELDS = (
+#: columns of an index in addition to the id and the cell
+_PIXEL_FIELDS = (
     Field("Norder", ColumnType("unsignedByte"), description="Order of the partition's pixel", nullable=False),
     Field("Npix", LONG, description="Number of the partition's pixel", nullable=False),
 )
 
 
 class HatsRows:
-    """Rows of a table with a position.
+    """The rows of a table that have a position.
 
     Parameters
     ----------
     entry : TableEntry
+        The table.
     columns : sequence of str
         Names of the columns to write; all by default. The position is always written.
 
@@ -51,7 +52,7 @@ class HatsRows:
                 "pos.eq.ra;meta.main and pos.eq.dec;meta.main, in degrees"
             )
         self.entry = entry
-        #: The columns of the table as they are stored, and as files name them
+        #: stored columns of the table, and their names in files
         self._stored = tuple(_choose_columns(entry, columns))
         self.fields = rename_duplicate_fields((_SPATIAL_FIELD, *self._stored))
 
@@ -74,13 +75,13 @@ class HatsRows:
 
     @property
     def position_columns(self) -> tuple[str, str]:
-        """Columns of longitude and latitude in the files."""
+        """The columns of longitude and latitude in the files."""
         lon, lat = self.entry.table.layout.position or ("", "")
         return self._find_name(lon), self._find_name(lat)
 
     @property
     def id_column(self) -> str:
-        """The column in the files that identifies a row; '' if no single one does, or none that is written."""
+        """The column in the files that identifies a row; '' if no single column does, or it is not written."""
         key = self.entry.table.layout.id
         return self._find_name(key[0]) if len(key) == 1 else ""
 
@@ -88,10 +89,11 @@ class HatsRows:
     def index_fields(self) -> tuple[Field, ...]:
         """The columns of the index by ``id_column``: id, cell, and the pixel of the partition."""
         described = next(field for field in self.fields if field.name == self.id_column)
-        return (described, _SPATIAL_FIELD, *_PLACE_FIELDS)
+        return (described, _SPATIAL_FIELD, *_PIXEL_FIELDS)
 
     @property
     def index_schema(self) -> pa.Schema:
+        """The Arrow schema of the index."""
         return arrow_schema(self.index_fields)
 
     def _find_name(self, stored: str) -> str:
@@ -101,9 +103,14 @@ class HatsRows:
     # --- SQL
 
     def count_sql(self, order: int, within: tuple[int, Iterable[int]] | None = None) -> str:
-        """Return SQL of the rows of each cell of ``order``: columns cell and rows, by cell.
+        """Return the SQL that counts rows by cell: columns cell and rows, ordered by cell.
 
-        Rows without a position are in the cell 12 * 4^order. ``within``: only in these cells of another order.
+        Parameters
+        ----------
+        order
+            The order of the cells. Rows without a position are in the cell 12 * 4^order.
+        within
+            Another order and cells of it, in which alone rows are counted.
         """
         cell = _cell_sql(order)
         where = f" WHERE {_is_in_cells_sql(*within)}" if within else ""
@@ -111,27 +118,27 @@ class HatsRows:
         return f"{counted} GROUP BY cell ORDER BY cell"
 
     def partition_sql(self, pixel: HatsPixel) -> str:
-        """Return SQL of the rows of a pixel in the order of files."""
+        """Return the SQL of the rows of a pixel, in the order of files."""
         where = f"{HPX29} >= {pixel.first_cell} AND {HPX29} < {pixel.end_cell}"
         return self._rows_sql(where, [(pixel.first_cell, pixel.end_cell)])
 
     def margin_sql(self, pixel: HatsPixel, order: int, cells: Iterable[int]) -> str:
-        """Return SQL of the rows outside ``pixel`` in ``cells`` of ``order``, in the order of files."""
+        """Return the SQL of the rows outside ``pixel`` in ``cells`` of ``order``, in the order of files."""
         outside = f"NOT ({HPX29} >= {pixel.first_cell} AND {HPX29} < {pixel.end_cell})"
         wanted = sorted(cells)
         read = [(HatsPixel(order, cell).first_cell, HatsPixel(order, cell).end_cell) for cell in wanted]
         return self._rows_sql(f"{_is_in_cells_sql(order, wanted)} AND {outside}", read)
 
     def index_sql(self) -> str:
-        """Return SQL of the id and the cell of order 29 of each row with a position, by both."""
+        """Return the SQL of the id and the cell of order 29 of each row with a position, ordered by both."""
         key = quote_identifier(self.entry.table.layout.id[0])
         rows = f"SELECT {key} AS key, toInt64({HPX29}) AS cell FROM {self.entry.storage_sql}"
         return f"{rows} WHERE {HPX29} < {NO_POSITION} ORDER BY key, cell"
 
     def _rows_sql(self, where: str, cells: Iterable[tuple[int, int]]) -> str:
-        """Return SQL of rows in an order that is always the same: equal rows alone may change places.
+        """Return the SQL of rows in a fixed order, in which only equal rows may be swapped.
 
-        ``cells``: ranges of order 29 in which all those rows are.
+        ``cells``: ranges of order 29 that contain these rows.
         """
         names = [quote_identifier(field.name) for field in self._stored]
         layout = self.entry.table.layout
@@ -143,7 +150,7 @@ class HatsRows:
 
 
 def _choose_columns(entry: TableEntry, columns: Sequence[str]) -> Iterable[Field]:
-    """Return the chosen columns in the order of the table. A stored copy of the spatial index is written anew."""
+    """Return the chosen columns in the order of the table. A stored copy of the spatial index is computed again."""
     known = {field.name for field in entry.fields}
     if unknown := [name for name in columns if name not in known]:
         raise HatsError(f"{entry.qualified_name} has no column {unknown[0]!r}; it has {', '.join(sorted(known))}")

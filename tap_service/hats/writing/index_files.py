@@ -1,4 +1,4 @@
-"""The index of a catalogue: for each id the partition that has its row, in files sorted by id."""
+"""The index of a catalogue: for each id the partition with its row, in files sorted by id."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from tap_service.hats.writing.catalogue_files import Collection
 from tap_service.hats.writing.partition_files import DISK_SORT_SETTINGS, RowCounter, write_parquet
 from tap_service.storage.engine.engine import Engine, Settings
 
-#: Rows of a file
+#: rows of a file
 FILE_ROWS = 5_000_000
 
 _BATCH_ROWS = 65536
 
 _INDEX_FILE = re.compile(rf"{DATASET}/index/part\.\d+\.parquet", re.ASCII)
 
-#: Gives the path of a new file by its name below the folder of the index; the file is complete at the context's end
+#: gives the path of a new file by its name below the folder of the index; the file is complete at the context's end
 FileCreator = Callable[[str], AbstractContextManager[Path]]
 
 
@@ -33,7 +33,7 @@ def name_index_file(number: int) -> str:
 
 
 def is_index_file(path: str) -> bool:
-    """Whether ``path`` is one that ``name_index_file`` gives."""
+    """Return whether ``path`` is a path that ``name_index_file`` returns."""
     return _INDEX_FILE.fullmatch(path) is not None
 
 
@@ -45,14 +45,33 @@ def write_index(
     settings: Settings | None = None,
     on_rows: RowCounter = lambda _: None,
 ) -> dict[str, pq.FileMetaData]:
-    """Write the files of the index of ``collection``, which has one; return their footers by their names.
+    """Write the files of an index.
+
+    Parameters
+    ----------
+    engine
+        The engine.
+    collection
+        A collection that has an index.
+    create_file
+        Gives the path of a new file.
+    settings
+        Settings of the engine for the query that reads the rows.
+    on_rows
+        Called with the number of rows after each batch; may raise to stop.
+
+    Returns
+    -------
+    dict[str, pyarrow.parquet.FileMetaData]
+        The footers of the files by their names.
 
     Raises
     ------
     EngineError, SerializationError, OSError
+        The rows cannot be read, or the files cannot be written.
     """
     rows = collection.rows
-    places = _Places(collection.plan.partitions)
+    finder = _PartitionFinder(collection.plan.partitions)
     sorting = DISK_SORT_SETTINGS | dict(settings or {})
     footers = {}
     with engine.stream_batches(rows.index_sql(), settings=sorting, batch_rows=_BATCH_ROWS) as batches:
@@ -63,14 +82,14 @@ def write_index(
                     path,
                     rows.index_fields,
                     rows.index_schema,
-                    map(places.add_places, part),
+                    map(finder.add_pixels, part),
                     sorted_by=rows.id_column,
                     on_rows=on_rows,
                 )
     return footers
 
 
-class _Places:
+class _PartitionFinder:
     """Finds the partitions of rows."""
 
     def __init__(self, partitions: Iterable[HatsPixel]) -> None:
@@ -79,15 +98,15 @@ class _Places:
         self._orders = np.array([pixel.order for pixel in pixels], np.uint8)
         self._numbers = np.array([pixel.number for pixel in pixels], np.int64)
 
-    def add_places(self, batch: pa.RecordBatch) -> pa.RecordBatch:
+    def add_pixels(self, batch: pa.RecordBatch) -> pa.RecordBatch:
         """Add order and number of the pixel to the columns id and cell."""
-        places = np.searchsorted(self._first_cells, batch.column(1).to_numpy(), side="right") - 1
-        columns = [*batch.columns, pa.array(self._orders[places]), pa.array(self._numbers[places])]
+        indexes = np.searchsorted(self._first_cells, batch.column(1).to_numpy(), side="right") - 1
+        columns = [*batch.columns, pa.array(self._orders[indexes]), pa.array(self._numbers[indexes])]
         return pa.record_batch(columns, names=["key", "cell", "order", "pixel"])
 
 
 def _divide_batches(batches: Iterator[pa.RecordBatch]) -> Iterator[Iterator[pa.RecordBatch]]:
-    """Divide a stream into streams of ``FILE_ROWS`` rows; read each before the next. There is one at least."""
+    """Divide a stream into streams of ``FILE_ROWS`` rows, at least one; read each before the next."""
     rest: list[pa.RecordBatch] = []
 
     def take_rows() -> Iterator[pa.RecordBatch]:

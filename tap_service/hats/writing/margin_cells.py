@@ -1,7 +1,7 @@
 """The cells whose rows are the margin of a pixel.
 
 The margin holds all rows outside a pixel within a threshold of it, and some a little farther, as hats-import's does:
-those in the cells that touch the pixel, of the finest order at which touching cells reach the threshold. A cell is at
+the rows of cells that touch the pixel, of the finest order at which touching cells reach the threshold. A cell is at
 most three times as wide as the threshold.
 """
 
@@ -15,12 +15,12 @@ from clickhouse_schema.hats.hats_error import HatsError
 from clickhouse_schema.hats.hats_pixel import HatsPixel
 from clickhouse_schema.healpix import Cells
 
-#: Arcseconds
+#: in arcseconds
 MAX_THRESHOLD = 3600.0
 
 
 def choose_margin_order(threshold: float) -> int:
-    """Return the order of the cells for a threshold in arcseconds. Raises ``HatsError``."""
+    """Return the order of the cells for a threshold in arcseconds. Raise ``HatsError`` if it is too large."""
     order = order_for_radius(threshold / 3600) if 0 < threshold <= MAX_THRESHOLD else None
     if order is None:
         raise HatsError(f"a margin of {threshold:g} arcseconds is not possible: give up to {MAX_THRESHOLD:g}")
@@ -30,8 +30,8 @@ def choose_margin_order(threshold: float) -> int:
 def find_margin_cells(pixel: HatsPixel, order: int) -> NDArray[np.int64]:
     """Return the cells of ``order`` that hold the margin of ``pixel``, ascending.
 
-    A pixel that is smaller than these cells is in one of them, which is returned with those around it: rows of the
-    pixel itself are none of its margin.
+    A pixel that is smaller than these cells is inside one of them, which is returned with its neighbours; the rows of
+    the pixel itself do not belong to its margin.
     """
     finer = order - pixel.order
     if finer < 0:

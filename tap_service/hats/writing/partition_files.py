@@ -16,13 +16,13 @@ from tap_service.hats.writing.hats_rows import HatsRows
 from tap_service.serializers.parquet_groups import RowGroupWriter
 from tap_service.storage.engine.engine import Engine, Settings
 
-#: Rows of a batch from the engine
+#: rows of a batch from the engine
 _BATCH_ROWS = 65536
 
-#: The engine sorts so many bytes in memory, and more on disk
+#: bytes that the engine sorts in memory; it sorts more on disk
 DISK_SORT_SETTINGS = {"max_bytes_before_external_sort": 1 << 29, "max_bytes_ratio_before_external_sort": 0}
 
-#: Called with the number of rows after each batch; may raise to stop
+#: called with the number of rows after each batch; may raise to stop
 RowCounter = Callable[[int], None]
 
 
@@ -36,14 +36,32 @@ def write_partition(
     settings: Settings | None = None,
     on_rows: RowCounter = lambda _: None,
 ) -> pq.FileMetaData:
-    """Write the rows of a pixel, one of ``plan.partitions``, to a file, sorted by their cells of order 29.
+    """Write the rows of a pixel to a file, sorted by their cells of order 29.
 
-    Return its footer. Memory holds one row group. Whoever must not see a part of a file writes it elsewhere and renames
-    it.
+    Memory holds one row group. To hide incomplete files, write to another path and rename the file.
+
+    Parameters
+    ----------
+    engine, rows, plan
+        The engine, the rows and their partitions.
+    pixel
+        A pixel of ``plan.partitions``.
+    path
+        The file.
+    settings
+        Settings of the engine for the query that reads the rows.
+    on_rows
+        Called with the number of rows after each batch; may raise to stop.
+
+    Returns
+    -------
+    pyarrow.parquet.FileMetaData
+        The footer of the file.
 
     Raises
     ------
     EngineError, SerializationError, OSError
+        The rows cannot be read, or the file cannot be written.
     """
     sorting = _choose_sorting(plan.partitions[pixel], plan, settings)
     return _write_rows(engine, rows, rows.partition_sql(pixel), path, sorting, on_rows)
@@ -59,7 +77,7 @@ def write_margin(
     settings: Settings | None = None,
     on_rows: RowCounter = lambda _: None,
 ) -> pq.FileMetaData:
-    """Write the rows around a pixel, one of ``plan.margins``, as ``write_partition`` does those in it."""
+    """Write the rows around a pixel of ``plan.margins``; see ``write_partition``."""
     sql = rows.margin_sql(pixel, plan.margin_order, plan.margin_cells[pixel].tolist())
     return _write_rows(engine, rows, sql, path, _choose_sorting(plan.margins[pixel], plan, settings), on_rows)
 
@@ -67,8 +85,8 @@ def write_margin(
 def _choose_sorting(count: int, plan: CataloguePlan, settings: Settings | None) -> Settings:
     """Return settings for a file of ``count`` rows.
 
-    The engine reads rows in the order of their cells, and sorts those of one cell in memory. More rows than a partition
-    is to have may be in one cell.
+    The engine reads rows in the order of their cells, and sorts the rows of one cell in memory. One cell may have more
+    rows than the maximum of a partition.
     """
     crowded = {"optimize_read_in_order": 0, **DISK_SORT_SETTINGS} if count > plan.max_rows else {}
     return crowded | dict(settings or {})
@@ -90,9 +108,27 @@ def write_parquet(
     sorted_by: str,
     on_rows: RowCounter = lambda _: None,
 ) -> pq.FileMetaData:
-    """Write batches of the engine to a file of a catalogue, and return its footer.
+    """Write batches of the engine to a file of a catalogue.
 
     Numbers have the encodings that hats-import uses; each page has a checksum, and statistics in the page index.
+
+    Parameters
+    ----------
+    path
+        The file.
+    fields, schema
+        The columns, and the Arrow schema of the file.
+    batches
+        The batches.
+    sorted_by
+        The column by which the rows are sorted.
+    on_rows
+        Called with the number of rows after each batch; may raise to stop.
+
+    Returns
+    -------
+    pyarrow.parquet.FileMetaData
+        The footer of the file.
     """
     footers: list[pq.FileMetaData] = []
     writer = RowGroupWriter(

@@ -1,4 +1,4 @@
-"""The rows of a query in a table of the engine, which sorts them by the sky, for as long as a collection is written."""
+"""The rows of a query in a table of the engine, which sorts them by the sky while a collection is written."""
 
 from __future__ import annotations
 
@@ -25,19 +25,25 @@ _UNUSABLE = re.compile(r"[^\w-]+")
 def describe_result_table(
     name: str, storage: str, fields: Sequence[Field], query: str, citations: Iterable[str], rights: Iterable[str]
 ) -> TableEntry:
-    """Describe a table for the result of a query; its position is found as in tables of users.
+    """Describe a table for the result of a query; its position is found as in users' tables.
 
     Parameters
     ----------
     name : str
-        Of the catalogue and its folder; characters that a name of a table cannot have are replaced.
+        Name of the catalogue and its folder; characters that a table name cannot have are replaced.
     storage : str
-        Its name in the engine (``query_tables``).
+        Name of the table in the engine (``query_tables``).
+    fields : sequence of Field
+        The columns of the result.
+    query : str
+        The ADQL text.
+    citations, rights : iterable of str
+        What to cite, and the licences.
 
     Raises
     ------
     HatsError
-        It has no position, or columns that cannot be stored.
+        The result has no position, or columns that cannot be stored.
     """
     try:
         usable = _UNUSABLE.sub("_", name)[:MAX_NAME_LENGTH] or "result"
@@ -54,7 +60,7 @@ def describe_result_table(
 
 
 def create_result_table(engine: Engine, storage: str, table: Table) -> None:
-    """Create the table anew. Shapes are stored without the covers that only conditions need."""
+    """Create the table, after dropping a former one. Shapes are stored without the covers that conditions need."""
     plain = (each.model_copy(update={"xtype": ""}) if has_cover(each.type) else each for each in table.columns)
     drop_table(engine, storage)
     engine.execute(create_table_sql(table.model_copy(update={"columns": tuple(plain)}), quote_table(storage)))

@@ -10,7 +10,7 @@ from tap_service.hats.writing.catalogue_plan import CellCounts
 
 
 def write_sky_map(counts: CellCounts) -> bytes:
-    """Return a FITS file; only cells with rows are listed where these are less than half."""
+    """Return a FITS file. If less than half of the cells have rows, only these cells are listed."""
     from astropy.io import fits  # deferred: a third of the start time of the service
 
     size = 12 << 2 * counts.order

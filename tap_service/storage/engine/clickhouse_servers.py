@@ -38,7 +38,7 @@ from tap_service.storage.engine.server_endpoints import Endpoint, Endpoints
 #: maximum number of servers to which a read is sent
 _MAX_TRIES = 2
 
-#: prefixes of Skyhouse's own tables in generated SQL
+#: prefixes of the names of Skyhouse's tables in generated SQL
 _OWN_TABLES = ("`TAP_SCHEMA`.", "skyhouse.", "`skyhouse`.")
 
 T = TypeVar("T")

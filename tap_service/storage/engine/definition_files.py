@@ -1,7 +1,7 @@
 """Small files of the embedded engine that a full disk leaves empty or truncated: prevented, detected, and repaired.
 
 chDB 4.4 (ClickHouse 26.9) reports no failed write. On a full disk CREATE and ALTER succeed, but the definition of the
-table is empty, even that of a table that existed before; the engine does not open with it. The same happens to the
+table, even of an existing table, is empty; the engine does not open with it. The same happens to the
 record of a mutation and to the format version of a table. Therefore:
 
 * a statement that writes a definition requires free space, and inserted rows leave that space free (``disk_room``);

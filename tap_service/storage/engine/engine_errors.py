@@ -33,7 +33,7 @@ _ERRORS: dict[int, type[EngineError]] = {
     ),
 }
 
-#: messages for users instead of the engine's own ones, which may name its servers and users
+#: messages for users instead of the engine's messages, which may name servers and users
 _UNAVAILABLE = {
     **dict.fromkeys((192, 193, 194, 516), "the engine refuses the service's user"),
     201: "the engine's quota for this service is used up",
@@ -88,7 +88,7 @@ def translate_error(text: str) -> EngineError:
         return EngineUnavailable(_UNAVAILABLE[code], code, text)
     if _BROKEN_DEFINITION.search(text):
         return StorageFull("a definition could not be written completely", code, text)
-    # on a full disk, the code is that of any failed write
+    # a full disk has the same code as any failed write
     kind = StorageFull if "No space left on device" in text else _ERRORS.get(code, EngineError)
     return kind(message, code, text)
 

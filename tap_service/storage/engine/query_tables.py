@@ -13,7 +13,7 @@ import pyarrow as pa
 from clickhouse_schema.quoting import quote_identifier, quote_string
 from tap_service.storage.engine.engine import Engine
 
-#: the database of Skyhouse's own tables
+#: the database of Skyhouse's tables
 DATABASE = "skyhouse"
 
 #: prefixes of the names of uploads

@@ -158,9 +158,9 @@ class SqliteJobStore(JobStore):
         sql = "SELECT phase, place FROM jobs WHERE phase IN (?, ?) ORDER BY created, rowid"
         with self._borrow_reader() as reader:
             found = [
-                (phase, _QUEUED_JOB.validate_json(place)) for phase, place in reader.execute(sql, (QUEUED, EXECUTING))
+                (phase, _QUEUED_JOB.validate_json(record)) for phase, record in reader.execute(sql, (QUEUED, EXECUTING))
             ]
-        queued, executing = ([place for phase, place in found if phase == wanted] for wanted in (QUEUED, EXECUTING))
+        queued, executing = ([job for phase, job in found if phase == wanted] for wanted in (QUEUED, EXECUTING))
         return queued, executing
 
     def count_pending(self, user: str = "") -> int:
@@ -351,4 +351,4 @@ def _translate_errors() -> Iterator[None]:
     try:
         yield
     except sqlite3.Error as error:
-        raise JobStoreUnavailable(f"the job store does not work: {error}") from error
+        raise JobStoreUnavailable(f"the job store cannot be used: {error}") from error

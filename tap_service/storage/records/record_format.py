@@ -1,4 +1,4 @@
-"""How the records of one store are kept in a file, and what they are called in messages."""
+"""Describes the SQLite file of a store, and the store's name in messages."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class RecordFormat:
-    """The file of one store, which the first release of Skyhouse kept in tables of its own.
+    """The file of one store, which the first release of Skyhouse kept in separate tables.
 
     Attributes
     ----------

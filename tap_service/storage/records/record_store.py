@@ -1,7 +1,7 @@
 """The record store: texts by table and key, and indexes, which are sorted sets of texts.
 
-A store of shares, watches or queries is written once on top of it. A change is a compare-and-set: it takes effect only
-if nothing that its step has read has changed since.
+The stores of shares, watches, the history and the state of the site are each written once on top of it. A change is a
+compare-and-set: it takes effect only if nothing that its step has read has changed since.
 """
 
 from __future__ import annotations
@@ -70,13 +70,18 @@ class RecordStore(Protocol):
         """Return a reader, which sees each change completely or not at all in one call, but not across calls."""
 
     def change(self, step: Callable[[RecordChange], T]) -> T:
-        """Apply the changes of ``step`` atomically, and return what it returns.
+        """Make a change atomically.
 
         Parameters
         ----------
         step
-            Reads records, then changes them. It is called again if another thread or process has changed what it
-            read. If it raises, nothing changes.
+            Reads records, then changes them. It is called again if another thread or process has changed what it read.
+            If it raises, nothing changes.
+
+        Returns
+        -------
+        T
+            The result of ``step``.
         """
 
     def close(self) -> None: ...

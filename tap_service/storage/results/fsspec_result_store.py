@@ -138,4 +138,4 @@ def _translate_errors() -> Iterator[None]:
     except OSError:
         raise
     except Exception as error:
-        raise OSError(f"the result store does not work: {error!r}") from error
+        raise OSError(f"the result store cannot be used: {error!r}") from error

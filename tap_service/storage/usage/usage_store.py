@@ -1,4 +1,8 @@
-"""The usage store: sums of what queries took, and random keys that all processes share for a while."""
+"""The usage store: sums of what queries took, and random keys that all processes share for a while.
+
+It is not on a ``RecordStore``: Redis adds to sums, and counts the clients of a key in 14 kB, whatever their number. As
+members of an index, 10,000 clients of one key and month take 1.3 MB there.
+"""
 
 from __future__ import annotations
 

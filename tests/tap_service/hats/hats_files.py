@@ -1,4 +1,4 @@
-"""A small HATS catalogue, written without the product's writer, so that it can be spoilt in each way."""
+"""A small HATS catalogue, written without the product's writer, so that it can be broken in any way."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ PROPERTIES = {
 
 
 def make_rows(count: int = 1200) -> pa.Table:
-    """Return rows all over the sky, with their cells of order 29 by cdshealpix, in the order of cells."""
+    """Return rows all over the sky, with their cells of order 29 by cdshealpix, sorted by cell."""
     random = np.random.default_rng(11)
     ra, dec = random.uniform(0, 360, count), np.degrees(np.arcsin(random.uniform(-1, 1, count)))
     cells = lonlat_to_healpix(Longitude(ra, u.deg), Latitude(dec, u.deg), 29).astype(np.int64)

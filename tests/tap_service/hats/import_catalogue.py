@@ -1,4 +1,4 @@
-"""hats-import as its users run it, in a process of its own: ``python -W ignore -m ... FILE FOLDER NAME``.
+"""hats-import as its users run it, in a separate process: ``python -W ignore -m ... FILE FOLDER NAME``.
 
 Dask's threads and warnings stay there.
 """
@@ -11,7 +11,7 @@ from pathlib import Path
 
 from tests.support.environment import ROOT
 
-#: Rows that a partition has at most
+#: maximum number of rows of a partition
 PIXEL_THRESHOLD = 300
 
 

@@ -1,4 +1,4 @@
-"""Jobs with RESPONSEFORMAT=hats: a collection that pyarrow, hats and LSDB read where the job has it."""
+"""Jobs with RESPONSEFORMAT=hats: a collection that pyarrow, hats and LSDB read from the job's address."""
 
 from __future__ import annotations
 
@@ -114,7 +114,7 @@ def test_a_result_without_positions_is_refused(service, query, said):
     assert said in refused.message
 
 
-def test_rows_without_a_position_are_told(service, tmp_path):
+def test_rows_without_a_position_are_reported(service, tmp_path):
     query = f"SELECT id, {SOME_RA}, dec FROM svc.stars WHERE id < 25"
     lossy = create_job(service.tap, query, RESPONSEFORMAT="hats").run()
     assert lossy.wait_for_end() == "COMPLETED"
@@ -141,7 +141,7 @@ def test_a_result_without_rows_is_an_empty_collection(service, tmp_path, conditi
     assert collection.main_catalog.schema.names[:4] == ["_healpix_29", "id", "ra", "dec"]
 
 
-def test_sync_refuses_it_and_says_where_to_send_it(service):
+def test_sync_refuses_it_and_names_the_right_address(service):
     answer = service.ask(QUERY, RESPONSEFORMAT="hats")
 
     assert answer.status_code == 400
@@ -152,7 +152,7 @@ def test_the_plan_has_no_row_limit(job):
     assert (job.info["plan"] or "").splitlines()[1] == "filter by 1 condition"
 
 
-def test_its_table_is_gone_when_the_job_ends(service, job):
+def test_its_table_is_dropped_when_the_job_ends(service, job):
     found = service.engine.fetch_table("SELECT name FROM system.tables WHERE startsWith(name, 'upload_async_')")
 
     assert found.num_rows == 0

@@ -1,4 +1,4 @@
-"""Columns and filters of an address, as LSDB sends them, and as nobody should."""
+"""Columns and filters of an address, as LSDB sends them, and invalid ones."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def test_filters_keep_at_least_the_rows_that_the_client_wants(partition, tmp_pat
     assert _select(partition, tmp_path, "", filters)["id"].to_pylist() == [*expected]
 
 
-def test_very_many_filters_are_not_read():
+def test_too_many_filters_are_ignored():
     assert parse_selection("", ",".join(["id>1"] * 999), ROWS.schema)
     assert not parse_selection("", ",".join(["id>1"] * 1001), ROWS.schema)
 
@@ -82,7 +82,7 @@ def test_a_column_of_a_filter_is_not_sent(partition, tmp_path):
     assert _select(partition, tmp_path, "name", "id==3").to_pydict() == {"name": ["n3"]}
 
 
-def test_each_selection_has_a_name_of_its_own():
+def test_each_selection_has_a_separate_name():
     asked = [("id", ""), ("id,mag", ""), ("", "id<3"), ("", "id<4"), ("", "id<3;id>5"), ("", "id<3,id>5")]
     selections = [parse_selection(columns, filters, ROWS.schema) for columns, filters in asked]
 

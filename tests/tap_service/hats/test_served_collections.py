@@ -39,7 +39,7 @@ def url(service: RunningService) -> str:
 
 @pytest.fixture(scope="module")
 def by_lsdb(service: RunningService) -> dict[str, Any]:
-    """What LSDB reads, in a process of its own: it leaves sockets open."""
+    """Return what LSDB reads, in a separate process, since it leaves sockets open."""
     script = Path(__file__).with_name("lsdb_reader.py")
     ran = subprocess.run([sys.executable, script, f"{service.url}/hats/svc.stars"], capture_output=True, text=True)
     assert ran.returncode == 0, ran.stderr[-2000:]
@@ -54,7 +54,7 @@ def test_lsdb_reads_all_rows(by_lsdb, service):
     assert by_lsdb["total"] == 360 * 179
 
 
-def test_a_cone_of_lsdb_is_that_of_adql(by_lsdb, service):
+def test_a_cone_of_lsdb_agrees_with_adql(by_lsdb, service):
     asked = "SELECT id FROM svc.stars WHERE DISTANCE(POINT(ra, dec), POINT(10, 20)) < 3.9 ORDER BY id"
 
     assert by_lsdb["cone"] == [*map(int, service.ask(asked, FORMAT="csv").text.split()[1:])]
@@ -64,7 +64,7 @@ def test_lsdb_finds_an_id_by_the_index(by_lsdb):
     assert by_lsdb["named"] == ["Stérn 4242"]
 
 
-def test_lsdb_gets_the_columns_and_rows_that_it_asks_for(by_lsdb):
+def test_lsdb_gets_the_requested_columns_and_rows(by_lsdb):
     assert by_lsdb["bright"] == {"columns": ["mag", "ra", "dec"], "mags": [0, 1, 2, 3, 4]}
 
 
@@ -94,7 +94,7 @@ def test_files_have_ranges_heads_and_entity_tags(url):
     assert httpx.get(partition, headers={"If-Match": '"other"'}).status_code == 412
 
 
-def test_a_partition_has_only_the_columns_that_are_asked_for(url):
+def test_a_partition_has_only_the_requested_columns(url):
     partition = _find_partition(url)
     fewer = httpx.get(partition, params={"columns": "id,_healpix_29", "filters": "id<1000"})
 
@@ -104,11 +104,11 @@ def test_a_partition_has_only_the_columns_that_are_asked_for(url):
     assert len(fewer.content) < len(httpx.get(partition).content) / 2
 
 
-def test_what_is_sent_of_files_of_rows_is_counted(service, url, monkeypatch, eventually):
+def test_bytes_of_files_of_rows_are_counted(service, url, monkeypatch, eventually):
     counted: list[tuple[int, int]] = []
     usage = service.server.config.app.state.services.hats._usage
     monkeypatch.setattr(usage, "count_query", lambda report, *_, **__: counted.append((report.rows, report.bytes)))
-    partition = _find_partition(url)  # by a file that follows from the plan
+    partition = _find_partition(url)  # by a file that depends only on the plan
     whole = httpx.get(partition).content
     ids = pq.read_table(io.BytesIO(whole))["id"].to_pylist()
     middle = sorted(ids)[len(ids) // 2]
@@ -127,8 +127,8 @@ def test_what_is_sent_of_files_of_rows_is_counted(service, url, monkeypatch, eve
     eventually(lambda: counted == list(zip(rows, map(len, sent), strict=True)))
 
 
-def test_a_client_reads_all_partitions_with_one_selection_and_begins_few_a_minute(svc_engine, tmp_path):
-    """As LSDB does, several at once. Few files are kept, and none is cut."""
+def test_a_client_reads_all_partitions_with_one_selection_and_few_selections_a_minute(svc_engine, tmp_path):
+    """As LSDB does, several at once. Few files are kept, and none is truncated."""
     folders = {"jobs_path": tmp_path / "jobs", "hats_path": tmp_path / "hats"}
     config = Config(query_log="", hats_files=3, client_hats_selections_per_minute=1, **folders)
     with running_service(config, svc_engine) as service, httpx.Client(timeout=60) as client:
@@ -188,7 +188,7 @@ def test_the_density_of_a_table_names_its_collection(service, url):
         ("TAP_SCHEMA.columns/", "no position of its own"),
     ],
 )
-def test_what_is_not_there_is_told(service, path, said):
+def test_missing_files_are_reported(service, path, said):
     answer = httpx.get(f"{service.url}/hats/{path}")
 
     assert answer.status_code == 404

@@ -147,7 +147,7 @@ def test_another_worker_goes_on_when_one_is_killed(cluster: Cluster, eventually:
             assert job.rows().count("\r\n") == 1_000_001
 
 
-def test_a_job_that_takes_all_workers_with_it_is_an_error(cluster: Cluster, eventually: Eventually) -> None:
+def test_a_job_that_kills_all_workers_is_an_error(cluster: Cluster, eventually: Eventually) -> None:
     with cluster.running_service() as service, cluster.workers() as workers:
         job = create_job(service.tap, LONG, PHASE="RUN", **ROWS)
 
@@ -178,7 +178,7 @@ def test_a_worker_that_is_asked_to_stop_gives_its_job_back(cluster: Cluster, eve
             assert create_job(service.tap, SHORT, PHASE="RUN").wait_for_end() == "COMPLETED"
 
 
-def test_redis_started_anew_in_mid_job(cluster: Cluster, eventually: Eventually) -> None:
+def test_redis_restarted_during_a_job(cluster: Cluster, eventually: Eventually) -> None:
     with cluster.running_service() as service, cluster.workers():
         done = create_job(service.tap, SHORT, PHASE="RUN", FORMAT="csv")
         assert done.wait_for_end() == "COMPLETED"
@@ -195,7 +195,7 @@ def test_redis_started_anew_in_mid_job(cluster: Cluster, eventually: Eventually)
         assert create_job(service.tap, SHORT, PHASE="RUN").wait_for_end() == "COMPLETED"
 
 
-def test_a_worker_begins_anew_when_celery_gives_up(cluster: Cluster, tmp_path: Path) -> None:
+def test_a_worker_restarts_when_celery_gives_up(cluster: Cluster, tmp_path: Path) -> None:
     environment = make_environment(tmp_path / "data", **cluster.settings)
     command = [sys.executable, "-W", "ignore", "-c", GIVING_UP, str(tmp_path / "has given up")]
     worker = subprocess.Popen(command, env=environment, stderr=subprocess.PIPE, text=True)
@@ -203,10 +203,10 @@ def test_a_worker_begins_anew_when_celery_gives_up(cluster: Cluster, tmp_path: P
         assert create_job(service.tap, SHORT, PHASE="RUN").wait_for_end() == "COMPLETED"
     worker.terminate()
     _, said = worker.communicate(timeout=60)
-    assert (worker.returncode, said.splitlines()[0]) == (0, "the worker begins anew after an error of Celery")
+    assert (worker.returncode, said.splitlines()[0]) == (0, "restarting the worker after a Celery error")
 
 
-def test_redis_away_when_a_task_is_acknowledged(cluster: Cluster, eventually: Eventually) -> None:
+def test_redis_unreachable_when_a_task_is_acknowledged(cluster: Cluster, eventually: Eventually) -> None:
     """The worker acknowledges a task after its job has ended; then, or when it waits for the next one, Redis is gone."""
     with cluster.running_service() as service, cluster.workers() as workers:
         assert create_job(service.tap, SHORT, PHASE="RUN").wait_for_end() == "COMPLETED"
@@ -216,7 +216,7 @@ def test_redis_away_when_a_task_is_acknowledged(cluster: Cluster, eventually: Ev
         assert create_job(service.tap, SHORT, PHASE="RUN").wait_for_end() == "COMPLETED"
 
 
-def test_the_service_started_anew(cluster: Cluster, eventually: Eventually) -> None:
+def test_the_service_restarted(cluster: Cluster, eventually: Eventually) -> None:
     with cluster.workers():
         with cluster.running_service() as service:
             job = create_job(service.tap, LONG, PHASE="RUN", FORMAT="csv", MAXREC="1000000")
@@ -228,7 +228,7 @@ def test_the_service_started_anew(cluster: Cluster, eventually: Eventually) -> N
             assert again.rows().count("\r\n") == 1_000_001
 
 
-def test_clickhouse_killed_in_mid_query(cluster: Cluster, eventually: Eventually) -> None:
+def test_clickhouse_killed_during_a_query(cluster: Cluster, eventually: Eventually) -> None:
     with cluster.running_service() as service, cluster.workers():
         job = create_job(service.tap, LONG, PHASE="RUN", **ROWS)
         eventually(lambda: writing(job))
@@ -244,7 +244,7 @@ def test_clickhouse_killed_in_mid_query(cluster: Cluster, eventually: Eventually
         assert waiting.wait_for_end() == "COMPLETED"
 
 
-def test_the_network_to_clickhouse_breaks_in_mid_query(cluster: Cluster, eventually: Eventually) -> None:
+def test_the_network_to_clickhouse_breaks_during_a_query(cluster: Cluster, eventually: Eventually) -> None:
     """Running queries end, and their jobs wait with the new ones until service and workers reach ClickHouse again."""
     with (
         relay(cluster.clickhouse.port) as network,

@@ -63,7 +63,7 @@ def test_a_job_store_that_does_not_answer(
     refused = httpx.post(f"{service.tap}/async", data={"QUERY": SOME})
     assert refused.status_code == 503
     assert int(refused.headers["retry-after"]) > 0
-    assert "the job store does not work" in refused.text
+    assert "the job store cannot be used" in refused.text
     assert "the store for jobs is out of order" in httpx.get(f"{service.tap}/availability").text
     another.execute("ROLLBACK")
     another.close()

@@ -1,4 +1,4 @@
-"""A stand-in for Sesame: good answers, unknown names, and broken or hostile answers."""
+"""The resolver with a stand-in for Sesame: good answers, unknown names, broken or hostile answers."""
 
 from __future__ import annotations
 
@@ -120,17 +120,17 @@ def test_nothing_in_a_name_is_part_of_the_address(stand_in: StandIn) -> None:
     "name",
     ["page", "empty", "moved", "broken", "huge", "out of range", "two dots", "short", "no http", "closed", "endless header", "slow header", "slow body"],
 )  # fmt: skip
-def test_what_is_no_answer_is_not_believed(name: str, stand_in: StandIn) -> None:
+def test_invalid_answers_are_refused(name: str, stand_in: StandIn) -> None:
     with pytest.raises(NameLookupError, match=f"the position of '{name}' cannot be looked up now; write it as POINT"):
         SesameResolver(stand_in.url, seconds=0.5)(name)
 
 
-def test_nobody_there() -> None:
+def test_an_unreachable_server() -> None:
     with closed_port() as port, pytest.raises(NameLookupError, match="cannot be looked up now"):
         SesameResolver(f"http://127.0.0.1:{port}/")("M 31")
 
 
-def test_answers_are_kept_for_a_while(stand_in: StandIn) -> None:
+def test_answers_are_cached_for_a_while(stand_in: StandIn) -> None:
     now = [0.0]
     sesame = SesameResolver(stand_in.url, clock=lambda: now[0])
     for later in (0, 3000, 5000, 5001):
@@ -143,7 +143,7 @@ def test_answers_are_kept_for_a_while(stand_in: StandIn) -> None:
         sesame("broken")
     with pytest.raises(NameLookupError):
         sesame("broken")
-    assert len(stand_in.requests) == 6  # a fault is not an answer
+    assert len(stand_in.requests) == 6  # an error is not an answer
 
 
 def test_the_service_asks_where_it_may(stand_in: StandIn, serve: Any) -> None:
@@ -161,7 +161,7 @@ def test_the_service_asks_nobody_by_default(service: Any) -> None:
     assert Config().sesame_url == ""
     response = service.ask("SELECT TOP 1 ivo_simbadpoint('GJ 699') AS p FROM svc.stars")
     assert response.status_code == 400
-    # the engine may hold the demo's tables, which know names of their own
+    # the engine may hold the demo's tables, which have names of objects
     knows_names = "tycho2.star_names" in httpx.get(service.tap + "/tables").text
     said = "no object called 'GJ 699' is in " if knows_names else "this service does not resolve object names"
     assert said in unescape(response.text)

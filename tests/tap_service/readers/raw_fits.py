@@ -1,4 +1,4 @@
-"""Writes FITS files byte by byte: forms that astropy refuses to write, or mends."""
+"""Writes FITS files byte by byte: forms that astropy refuses to write, or corrects."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def write_header(cards: list[bytes]) -> bytes:
 
 
 def write_card(keyword: str, value: Value) -> bytes:
-    """Write a card; bytes are the value as it is."""
+    """Write a card; bytes are written unchanged."""
     shown = f"'{value:8}'".encode() if isinstance(value, str) else value if isinstance(value, bytes) else b"%d" % value
     return f"{keyword:8}= ".encode() + shown.rjust(20)
 

@@ -15,7 +15,7 @@ from tap_service.readers.table_source import RejectedRow, Source
 
 
 def read_rows(path: Path, options: ReadOptions = AS_DETECTED) -> tuple[list[tuple[Any, ...]], list[RejectedRow]]:
-    """Return the good rows as they go into a table made for the file, and the bad ones."""
+    """Return the good rows as stored in a table made for the file, and the rejected ones."""
     return read_source(open_source(path, options))
 
 
@@ -25,7 +25,7 @@ def read_source(source: Source) -> tuple[list[tuple[Any, ...]], list[RejectedRow
 
 
 def read_named_rows(source: Source) -> tuple[list[dict[str, Any]], list[RejectedRow]]:
-    """Return the good rows with the names of their columns, and the bad ones."""
+    """Return the good rows with the names of their columns, and the rejected ones."""
     schema, _ = read_schema(document_to_yaml(describe_source(source, "tests", "t")), str(source.path))
     conformer = Conformer(schema.tables[0], source)
     rows: list[dict[str, Any]] = []

@@ -1,4 +1,4 @@
-"""Positions in hours, minutes and seconds become degrees in ICRS, exactly where the equinox is J2000."""
+"""Positions in hours, minutes and seconds become degrees in ICRS, exactly if the equinox is J2000."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def test_positions_are_exact_also_near_the_equator(tmp_path: Path) -> None:
     )
 
 
-def test_parts_that_are_not_given_count_as_zero_and_no_position_is_null(tmp_path: Path) -> None:
+def test_missing_parts_count_as_zero_and_a_missing_position_is_null(tmp_path: Path) -> None:
     path = describe(
         tmp_path, *list_parts("J2000"), rows="01 30      +10 30\n                 x\n".replace("x", " ") + "02\n"
     )
@@ -66,7 +66,7 @@ def test_parts_that_are_not_given_count_as_zero_and_no_position_is_null(tmp_path
         ("23 00 00.0 +90 00 01", "part of an angle beyond 90"),
     ],
 )
-def test_an_impossible_part_is_a_bad_row(row: str, reason: str, tmp_path: Path) -> None:
+def test_an_impossible_part_is_a_reject(row: str, reason: str, tmp_path: Path) -> None:
     path = describe(tmp_path, *list_parts("J2000"), rows=f"00 00 00.0 +00 00 00\n{row}\n00 00 00.0 -01 00 00\n")
     rows, rejects = read_rows(path)
     assert [row["dec"] for row in rows] == [0.0, -1.0]
@@ -104,7 +104,7 @@ def test_a_position_without_an_equinox_counts_as_icrs_and_a_note_says_so(tmp_pat
     assert open_source(path).notes[1].endswith("; no equinox is given, so they count as ICRS")
 
 
-def test_the_computed_columns_take_no_name_of_the_table(tmp_path: Path) -> None:
+def test_the_computed_columns_use_no_name_of_the_table(tmp_path: Path) -> None:
     columns = [*list_parts("J2000"), "    22  A1    ---     Dec   a flag"]
     path = describe(tmp_path, *columns, rows="00 41 00.0 +10 30 00 x\n")
     assert [field.name for field in open_source(path).fields][-3:] == ["Dec", "ra_icrs", "dec_icrs"]

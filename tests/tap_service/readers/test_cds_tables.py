@@ -96,7 +96,7 @@ def describe(folder: Path, *columns: str, rows: str = "") -> Path:
     return path
 
 
-def test_values_and_nulls_are_those_of_the_readme(folder: Path) -> None:
+def test_values_and_nulls_follow_the_readme(folder: Path) -> None:
     assert read_rows(folder / "table1.dat") == (ROWS, [])
 
 
@@ -166,7 +166,7 @@ def test_marks_before_an_explanation_are_read(text: str, expected: tuple[str, tu
 
 
 def test_the_readme_itself_is_refused_with_the_files_to_load(folder: Path) -> None:
-    with pytest.raises(ReadError, match=r"load the files table1\.dat, table2\.dat, psc_\*\.dat that lie beside it"):
+    with pytest.raises(ReadError, match=r"load the files table1\.dat, table2\.dat, psc_\*\.dat next to it"):
         open_source(folder / "ReadMe")
 
 
@@ -175,7 +175,7 @@ def test_a_file_without_a_description_is_refused(folder: Path) -> None:
     with pytest.raises(ReadError, match=r"does not describe other\.dat; it describes table1\.dat, table2\.dat"):
         open_source(folder / "other.dat", ReadOptions(format="CDS"))
     (folder / "ReadMe").unlink()
-    with pytest.raises(ReadError, match="there is no ReadMe beside it"):
+    with pytest.raises(ReadError, match="there is no ReadMe next to it"):
         open_source(folder / "other.dat", ReadOptions(format="CDS"))
 
 
@@ -208,15 +208,15 @@ def test_a_description_that_does_not_end_is_refused(tmp_path: Path) -> None:
         open_source(path)
 
 
-def test_rows_that_contradict_the_readme_are_bad(tmp_path: Path) -> None:
+def test_rows_that_contradict_the_readme_are_rejected(tmp_path: Path) -> None:
     columns = ("  1- 3  I3    ---     A   a", "  6- 8  F3.1  ---     B   b", " 10-12  A3    ---     C   c")
     rows = "  1  2.5 abc\n  2  2.5 abcd\n  3\n 34567.5 abc\n 1.5 2.5\n\n  6  6.5\n"
     good, rejects = read_rows(describe(tmp_path, *columns, rows=rows))
     assert good == [{"A": 1, "B": 2.5, "C": "abc"}, {"A": 6, "B": 6.5, "C": None}]
     assert list_reasons(rejects) == [
         (2, "has text beyond byte 12, where the lines end according to the ReadMe"),
-        (3, "has only 3 bytes; the column B begins at byte 6 according to the ReadMe"),
-        (4, "has a number in A that goes on in byte 4, which the ReadMe leaves out"),
+        (3, "has only 3 bytes; the column B starts at byte 6 according to the ReadMe"),
+        (4, "has a number in A that extends beyond its column into byte 4"),
         (5, "does not fit the type SMALLINT"),
     ]
 

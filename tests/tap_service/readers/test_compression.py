@@ -1,4 +1,4 @@
-"""Compressed files: every form gives the same bytes, and a broken one names what is wrong with it."""
+"""Compressed files: each form gives the same bytes, and errors of broken files say what is wrong."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ PACKERS: dict[str, Callable[[bytes], bytes]] = {
 }
 WITH_MEMBERS = [".gz", ".bz2", ".xz", ".zst"]
 
-#: Half of it cannot be compressed
+#: half of it cannot be compressed
 DATA = np.random.default_rng(38).bytes(400_000) + b"a" * 3_000_000
 
 
@@ -74,13 +74,13 @@ STREAMS = [DATA[start : start + 100_000] for start in range(0, 600_000, 100_000)
 
 
 @pytest.mark.parametrize("extra", [b"", DATA * 6])
-def test_short_streams_of_bzip2_are_unpacked_side_by_side(tmp_path: Path, extra: bytes) -> None:
+def test_short_streams_of_bzip2_are_unpacked_in_parallel(tmp_path: Path, extra: bytes) -> None:
     path = tmp_path / "data.bz2"
     path.write_bytes(b"".join(map(bz2.compress, [*STREAMS, extra, *STREAMS])) + b"\0" * 3_000_000)
     assert unpack(path) == b"".join([*STREAMS, extra, *STREAMS])
 
 
-def test_a_long_stream_behind_short_ones_is_unpacked_in_pieces(tmp_path: Path) -> None:
+def test_a_long_stream_after_short_ones_is_unpacked_in_pieces(tmp_path: Path) -> None:
     path = tmp_path / "data.bz2"
     long = np.random.default_rng(39).bytes(18_000_000)
     path.write_bytes(b"".join(map(bz2.compress, [*STREAMS, long, *STREAMS])))
@@ -88,7 +88,7 @@ def test_a_long_stream_behind_short_ones_is_unpacked_in_pieces(tmp_path: Path) -
 
 
 @pytest.mark.parametrize("lost", [1, 9, 50_000, 250_000])
-def test_short_streams_that_break_off_are_an_error(tmp_path: Path, lost: int) -> None:
+def test_truncated_short_streams_are_an_error(tmp_path: Path, lost: int) -> None:
     path = tmp_path / "data.bz2"
     path.write_bytes(b"".join(map(bz2.compress, STREAMS[:4]))[:-lost])
     with pytest.raises(ReadError, match="is broken"):
@@ -112,7 +112,7 @@ def test_a_bomb_among_short_streams_is_stopped_at_the_limit(tmp_path: Path, monk
 
 
 @pytest.mark.parametrize("extension", [".gz", ".bz2", ".xz"])
-def test_zeros_behind_the_last_member_are_ignored(tmp_path: Path, extension: str) -> None:
+def test_zeros_after_the_last_member_are_ignored(tmp_path: Path, extension: str) -> None:
     path = tmp_path / f"data{extension}"
     path.write_bytes(PACKERS[extension](DATA) + b"\0" * 200_000)
     assert unpack(path) == DATA
@@ -120,7 +120,7 @@ def test_zeros_behind_the_last_member_are_ignored(tmp_path: Path, extension: str
 
 @pytest.mark.parametrize("extension", PACKERS)
 @pytest.mark.parametrize("lost", [1, 9, 100_000])
-def test_a_file_that_breaks_off_is_an_error(tmp_path: Path, extension: str, lost: int) -> None:
+def test_a_truncated_file_is_an_error(tmp_path: Path, extension: str, lost: int) -> None:
     path = tmp_path / f"data{extension}"
     path.write_bytes(PACKERS[extension](DATA)[:-lost])
     with pytest.raises(ReadError, match=rf"data\{extension} is broken"):
@@ -128,7 +128,7 @@ def test_a_file_that_breaks_off_is_an_error(tmp_path: Path, extension: str, lost
 
 
 @pytest.mark.parametrize("extension", WITH_MEMBERS)
-def test_what_is_no_member_behind_the_last_one_is_an_error(tmp_path: Path, extension: str) -> None:
+def test_other_data_after_the_last_member_are_an_error(tmp_path: Path, extension: str) -> None:
     path = tmp_path / f"data{extension}"
     path.write_bytes(PACKERS[extension](DATA) + b"garbage that is no member")
     with pytest.raises(ReadError, match="is broken"):
@@ -169,7 +169,7 @@ def test_the_file_inside_a_zip_names_its_format(tmp_path: Path) -> None:
 def test_a_zip_of_several_files_names_them(tmp_path: Path) -> None:
     path = tmp_path / "t.zip"
     path.write_bytes(pack_zip(b"id\n1\n", **{"other.csv": b"id\n2\n"}))
-    with pytest.raises(ReadError, match=r"it has 2 files \(t\.csv, other\.csv\); one is read: unpack it"):
+    with pytest.raises(ReadError, match=r"it has 2 files \(t\.csv, other\.csv\), not one: unpack it"):
         open_source(path)
 
 

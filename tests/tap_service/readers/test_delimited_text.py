@@ -1,4 +1,4 @@
-"""Delimited text in the forms in which archives publish it: every row is read, none is taken for a header."""
+"""Delimited text in the forms of archives: every row is read, and none is taken for a header."""
 
 from __future__ import annotations
 
@@ -125,7 +125,7 @@ def test_several_blanks_are_one_delimiter(tmp_path: Path) -> None:
     assert (rows, rejects) == ([(1, "M  31", 3.4), (22, "M  33", 5.7)], [])
 
 
-def test_inches_between_blanks_enclose_nothing(tmp_path: Path) -> None:
+def test_inch_marks_between_blanks_do_not_quote(tmp_path: Path) -> None:
     text = '  id   size  note\n   1   5"   "a  b"\n  22   6"   c\n   3   7   5"\n   4   8   d\n'
     rows, rejects = read_rows(write(tmp_path, text, "t.txt"), ReadOptions(delimiter=" "))
     assert (rows, rejects) == ([(1, '5"', "a  b"), (22, '6"', "c"), (3, "7", '5"'), (4, "8", "d")], [])
@@ -137,12 +137,12 @@ def test_blanks_are_joined_where_nothing_is_quoted(tmp_path: Path) -> None:
     assert read_rows(path, ReadOptions(delimiter=" ")) == ([(1, 3.4), (22, 5.7)], [])
 
 
-def test_the_delimiter_is_what_divides_all_lines_alike(tmp_path: Path) -> None:
+def test_the_delimiter_divides_all_lines_equally(tmp_path: Path) -> None:
     source = open_source(write(tmp_path, "id|name, unit|v\n1|a|2.5\n2|b, c, d|3.5\n"))
     assert list_types(source) == {"id": "BIGINT", "name, unit": "CHAR", "v": "DOUBLE"}
 
 
-def test_quotation_marks_behind_backslashes_are_read(tmp_path: Path) -> None:
+def test_quotation_marks_after_backslashes_are_read(tmp_path: Path) -> None:
     """As MySQL exports them, with its mark of NULL."""
     text = 'id,t,v\n1,"a \\"q\\" b",2\n2,"two\n\\"lines\\"",\\N\n3,"c, \\"d, e\\" f",4\n'
     rows, rejects = read_rows(write(tmp_path, text))
@@ -167,11 +167,11 @@ def test_a_backslash_at_the_end_of_a_field_escapes_nothing(tmp_path: Path) -> No
             "line 1 has NUL bytes: the file is not text, or is UTF-16 without its mark",
         ),
         (b"\x00\x01", "line 1 has NUL bytes"),
-        (b"id,ra\r1,10\r2,11\r", "its lines end in carriage returns alone"),
+        (b"id,ra\r1,10\r2,11\r", "its lines end with carriage returns only"),
         (b"id,ra\xe9\n1,10\n", "line 1 is not UTF-8"),
     ],
 )
-def test_an_encoding_that_is_not_read_is_named(tmp_path: Path, content: bytes, reason: str) -> None:
+def test_an_unsupported_encoding_is_named(tmp_path: Path, content: bytes, reason: str) -> None:
     path = tmp_path / "t.csv"
     path.write_bytes(content)
     with pytest.raises(ReadError, match=reason):
@@ -237,7 +237,7 @@ def test_a_token_of_the_sender_is_null_in_every_column(tmp_path: Path) -> None:
     assert rows == [(1, None, None, "x"), (2, None, 3, None)]
 
 
-def test_a_token_is_null_however_a_number_is_written(tmp_path: Path) -> None:
+def test_a_token_is_null_in_each_spelling_of_a_number(tmp_path: Path) -> None:
     path = write(tmp_path, "id,mag,name\n-0999,-9.99E2,x\n+1, -999.0,-999.0\n2,1.5,-999\n")
     rows, _ = read_rows(path, ReadOptions(nulls=("-999",)))
     assert rows == [("-0999", None, "x"), ("+1", None, "-999.0"), ("2", 1.5, None)]
@@ -289,11 +289,11 @@ def test_a_broken_line_in_another_encoding_costs_one_row(tmp_path: Path) -> None
     ],
 )
 def test_a_quotation_mark_that_is_not_closed_is_named(tmp_path: Path, text: str, line: int) -> None:
-    with pytest.raises(ReadError, match=f"t.csv, line {line}: the quotation mark that begins a field is not closed"):
+    with pytest.raises(ReadError, match=f"t.csv, line {line}: the quotation mark that starts a field is not closed"):
         read_rows(write(tmp_path, text))
 
 
-def test_a_quotation_mark_within_a_field_encloses_nothing(tmp_path: Path) -> None:
+def test_a_quotation_mark_within_a_field_does_not_quote(tmp_path: Path) -> None:
     text = 'id,name,n\n1,5" disc,2\n2,"line\nend",3\n3,bad\n4,\'30"\',5\n\n5,c,x\n'
     rows, rejects = read_rows(write(tmp_path, text))
     assert rows == [(1, '5" disc', "2"), (2, "line\nend", "3"), (4, "'30\"'", "5"), (5, "c", "x")]
@@ -308,7 +308,7 @@ def test_a_quotation_mark_within_a_field_stops_no_block(tmp_path: Path, monkeypa
     assert len(list(source.read_blocks(("id",)))) > 5
 
 
-def test_a_line_end_in_a_field_is_no_end_of_a_block_behind_another_mark(
+def test_a_line_end_in_a_field_after_another_mark_ends_no_block(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("tap_service.readers.csv_reader._BLOCK_BYTES", 33)

@@ -1,4 +1,4 @@
-"""ECSV as Gaia's bulk files have it: a thousand header lines, null in columns of every type, arrays in two forms."""
+"""ECSV as in Gaia's bulk files: a thousand header lines, null in columns of every type, arrays in two forms."""
 
 from __future__ import annotations
 

@@ -18,9 +18,9 @@ from tests.tap_service.readers.raw_fits import write_file, write_table
 from tests.tap_service.readers.reading import read_rows
 
 
-def write_heap_cell(path: Path, form: str, count: int, place: int, heap: bytes = b"\0\0\0\5") -> Path:
+def write_heap_cell(path: Path, form: str, count: int, offset: int, heap: bytes = b"\0\0\0\5") -> Path:
     """Write a table of one variable array in the heap."""
-    return write_file(path, write_table([{"TTYPE": "v", "TFORM": form}], struct.pack(">qq", count, place), heap=heap))
+    return write_file(path, write_table([{"TTYPE": "v", "TFORM": form}], struct.pack(">qq", count, offset), heap=heap))
 
 
 @pytest.mark.parametrize(
@@ -51,7 +51,7 @@ def test_an_array_of_strings_keeps_its_shape(tmp_path: Path, form: str, dimensio
         ("8L", b"TFTFTFTF", [True, False] * 3),
     ],
 )
-def test_what_tdim_leaves_of_a_cell_is_no_value(tmp_path: Path, form: str, rows: bytes, expected: list[Any]) -> None:
+def test_items_beyond_tdim_are_no_values(tmp_path: Path, form: str, rows: bytes, expected: list[Any]) -> None:
     columns = [{"TTYPE": "m", "TFORM": form, "TDIM": "(3,2)"}, {"TTYPE": "n", "TFORM": "B"}]
     path = write_file(tmp_path / "t.fits", write_table(columns, rows + b"\7"))
     assert open_source(path).fields[0].type.arraysize == "3x2"
@@ -64,7 +64,7 @@ def test_a_variable_text_ends_as_a_fixed_one(tmp_path: Path, text: bytes, expect
 
 
 @pytest.mark.parametrize(
-    ("form", "count", "place"),
+    ("form", "count", "offset"),
     [
         ("1QJ", 1, 2**63 - 9),
         ("1QJ", 2**62, 0),
@@ -76,24 +76,24 @@ def test_a_variable_text_ends_as_a_fixed_one(tmp_path: Path, text: bytes, expect
         ("1QJ", 2**29, 0),
     ],
 )
-def test_an_array_that_no_heap_can_have_is_refused(tmp_path: Path, form: str, count: int, place: int) -> None:
-    path = write_heap_cell(tmp_path / "t.fits", form, count, place)
+def test_an_impossible_array_is_refused(tmp_path: Path, form: str, count: int, offset: int) -> None:
+    path = write_heap_cell(tmp_path / "t.fits", form, count, offset)
     with pytest.raises(ReadError, match=f"{path}: column v has variable arrays"):
         read_rows(path)
 
 
 @pytest.mark.parametrize("name", ["t.fits", "t.fits.gz"])
-@pytest.mark.parametrize(("count", "place"), [(2, 0), (1, 4), (1, 1)])
-def test_what_follows_the_heap_is_no_array(tmp_path: Path, name: str, count: int, place: int) -> None:
+@pytest.mark.parametrize(("count", "offset"), [(2, 0), (1, 4), (1, 1)])
+def test_data_after_the_heap_are_no_array(tmp_path: Path, name: str, count: int, offset: int) -> None:
     """It is padding, or another HDU."""
-    plain = write_heap_cell(tmp_path / "plain.fits", "QJ(2)", count, place)
+    plain = write_heap_cell(tmp_path / "plain.fits", "QJ(2)", count, offset)
     path = tmp_path / name
     path.write_bytes(gzip.compress(plain.read_bytes()) if name.endswith(".gz") else plain.read_bytes())
-    with pytest.raises(ReadError, match="has variable arrays behind the end of its heap"):
+    with pytest.raises(ReadError, match="has variable arrays after the end of its heap"):
         read_rows(path)
 
 
-def test_the_place_of_an_empty_array_does_not_matter(tmp_path: Path) -> None:
+def test_the_offset_of_an_empty_array_does_not_matter(tmp_path: Path) -> None:
     assert read_rows(write_heap_cell(tmp_path / "t.fits", "1QJ", 0, -4)) == ([([],)], [])
 
 

@@ -52,7 +52,7 @@ def test_a_field_is_read(tmp_path: Path, form: str, text: str, value: Any) -> No
     ("form", "text"), [("F8.3", "   1,500"), ("F8.3", "********"), ("I6", "  1 00"), ("I7", "  0x12x")]
 )
 @pytest.mark.parametrize("scale", [1, b"0.5"])
-def test_a_field_that_is_no_number_is_a_bad_row(tmp_path: Path, form: str, text: str, scale: Value) -> None:
+def test_a_field_that_is_not_a_number_is_a_reject(tmp_path: Path, form: str, text: str, scale: Value) -> None:
     rows, rejects = read_rows(write_field(tmp_path / "t.fits", form, text, TSCAL=scale))
     assert (rows, [reject.value for reject in rejects]) == ([], [text])
 
@@ -71,7 +71,7 @@ def test_tnull_is_compared_with_the_field(tmp_path: Path, null: Value) -> None:
     assert read_rows(write_field(tmp_path / "t.fits", "I6", str(null).rjust(6), TNULL=null)) == ([(None,)], [])
 
 
-def test_a_field_without_a_place_is_refused(tmp_path: Path) -> None:
+def test_a_field_without_a_start_is_refused(tmp_path: Path) -> None:
     path = write_file(tmp_path / "t.fits", write_table([{"TTYPE": "a", "TFORM": "I4"}], b"  12", kind="TABLE"))
     with pytest.raises(ReadError, match="has a header whose TBCOL1 is not a number from 1"):
         open_source(path)

@@ -1,4 +1,4 @@
-"""Headers as programs write them against the standard, and headers that lie about the data."""
+"""Headers that violate the standard, as programs write them, and headers that contradict the data."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ def test_a_comment_beyond_ascii_leaves_the_value(tmp_path: Path, comment: str, e
         b"CONTINUE  'nothing'",
     ],
 )
-def test_a_wrong_card_that_nobody_needs_is_no_obstacle(tmp_path: Path, card: bytes) -> None:
+def test_an_unneeded_invalid_card_does_not_matter(tmp_path: Path, card: bytes) -> None:
     assert read_rows(write_five(tmp_path / "t.fits", card)) == ([(5,)], [])
 
 
@@ -96,13 +96,13 @@ def test_a_form_in_any_case_is_read(tmp_path: Path, form: str) -> None:
 
 
 @pytest.mark.parametrize("null", [5, "5", b"5.0", b"0.5D1"])
-def test_tnull_is_a_number_however_it_is_written(tmp_path: Path, null: Value) -> None:
+def test_tnull_is_a_number_in_any_spelling(tmp_path: Path, null: Value) -> None:
     assert read_rows(write_five(tmp_path / "t.fits", TNULL=null)) == ([(None,)], [])
 
 
 @pytest.mark.parametrize("value", ["abc", b"T", b"1E400", b"NaN"])
 @pytest.mark.parametrize("keyword", ["TZERO", "TSCAL"])
-def test_a_scaling_that_is_no_number_is_refused(tmp_path: Path, keyword: str, value: Value) -> None:
+def test_a_scaling_that_is_not_a_number_is_refused(tmp_path: Path, keyword: str, value: Value) -> None:
     path = write_five(tmp_path / "t.fits", **{keyword: value})
     with pytest.raises(ReadError, match=f"{path} has a header whose {keyword}1 is not a number"):
         open_source(path)
@@ -114,7 +114,7 @@ def test_integers_plus_a_number_beyond_integers_are_doubles(tmp_path: Path, zero
 
 
 @pytest.mark.parametrize("zero", [2**63, 2**64, -(2**64)])
-def test_a_sum_beyond_bigint_is_a_bad_row(tmp_path: Path, zero: int) -> None:
+def test_a_sum_beyond_bigint_is_a_reject(tmp_path: Path, zero: int) -> None:
     rows, rejects = read_rows(write_five(tmp_path / "t.fits", TZERO=zero))
     assert (rows, [reject.value for reject in rejects]) == ([], [str(zero + 5)])
 
@@ -147,7 +147,7 @@ def test_more_rows_than_the_file_has_are_refused(tmp_path: Path) -> None:
         read_rows(path)
 
 
-def test_axes_beyond_any_file_are_no_table(tmp_path: Path) -> None:
+def test_axes_too_large_for_any_file_are_refused(tmp_path: Path) -> None:
     axes = [write_card(f"NAXIS{number}", 2**61) for number in range(1, 900)]
     primary = write_header(
         [b"SIMPLE  =                    T", write_card("BITPIX", 8), write_card("NAXIS", 899), *axes]
@@ -176,6 +176,6 @@ def test_the_comment_of_a_name_describes_the_column(tmp_path: Path, comment: str
     assert open_source(path).fields[0].description == description
 
 
-def test_a_description_of_its_own_counts_more_than_a_comment(tmp_path: Path) -> None:
+def test_a_separate_description_has_priority_over_a_comment(tmp_path: Path) -> None:
     path = write_five(tmp_path / "t.fits", TTYPE=b"'n' / a comment", TCOMM="a description")
     assert open_source(path).fields[0].description == "a description"

@@ -1,4 +1,4 @@
-"""What astropy and STILTS read from FITS tables of every type is what the reader reads, cell by cell."""
+"""The reader agrees with astropy and STILTS on FITS tables of every type, cell by cell."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ GENERATOR = np.random.default_rng(38)
 
 
 def draw(form: str, items: int = 1) -> NDArray[Any]:
-    """Return values of the whole range of a type."""
+    """Return values of the entire range of a type."""
     shape = (ROWS, items) if items > 1 else (ROWS,)
     if form in "ED":
         return GENERATOR.normal(size=shape).astype({"E": "f4", "D": "f8"}[form])

@@ -38,8 +38,8 @@ def write_with_stilts(folder: Path, form: str) -> Path:
     return folder / "t.fits"
 
 
-def write_behind(path: Path, document: bytes, table: bytes) -> Path:
-    """Write a table behind a VOTable."""
+def write_after(path: Path, document: bytes, table: bytes) -> Path:
+    """Write a table after a VOTable."""
     cards = [b"SIMPLE  =                    T", write_card("BITPIX", 8), write_card("NAXIS", 1)]
     cards += [write_card("NAXIS1", len(document)), b"VOTMETA =                    T"]
     path.write_bytes(write_header(cards) + document + b"\0" * (-len(document) % 2880) + table)
@@ -47,8 +47,8 @@ def write_behind(path: Path, document: bytes, table: bytes) -> Path:
 
 
 def write_described(path: Path, document: bytes) -> Path:
-    """Write a table of an integer column ``n`` behind a VOTable."""
-    return write_behind(path, document, write_table([{"TTYPE": "n", "TFORM": "J", "TUNIT": "m"}], b"\0\0\0\5"))
+    """Write a table of an integer column ``n`` after a VOTable."""
+    return write_after(path, document, write_table([{"TTYPE": "n", "TFORM": "J", "TUNIT": "m"}], b"\0\0\0\5"))
 
 
 def describe(field: str) -> bytes:
@@ -97,7 +97,7 @@ def test_a_result_of_the_service_keeps_its_metadata(tmp_path: Path) -> None:
         ('name="n" datatype="int" arraysize="2" xtype="point" unit="km"', "km", "INTEGER"),
     ],
 )
-def test_the_data_decide_where_the_votable_differs(tmp_path: Path, field: str, unit: str, type_: str) -> None:
+def test_the_data_have_priority_over_the_votable(tmp_path: Path, field: str, unit: str, type_: str) -> None:
     path = write_described(tmp_path / "t.fits", describe(field))
     [found] = open_source(path).fields
     assert (found.name, found.unit, found.type.adql) == ("n", unit, type_)
@@ -105,7 +105,7 @@ def test_the_data_decide_where_the_votable_differs(tmp_path: Path, field: str, u
 
 
 @pytest.mark.parametrize("document", [b"<VOTABLE", b"<!DOCTYPE x><VOTABLE/>", b"\xff" * 50, b"<html/>"])
-def test_a_broken_votable_is_told_and_ignored(tmp_path: Path, document: bytes) -> None:
+def test_a_broken_votable_is_reported_and_ignored(tmp_path: Path, document: bytes) -> None:
     path = write_described(tmp_path / "t.fits", document)
     [note] = open_source(path).notes
     assert note.startswith(f"the description of the columns in HDU 0 is ignored: {path} (HDU 0), line 1: the VOTable ")
@@ -130,7 +130,7 @@ def test_a_row_of_arrays_is_not_a_whole_table(tmp_path: Path) -> None:
     assert read_rows(write_file(tmp_path / "t.fits", table)) == ([([1, 2, 3, 4],)], [])
 
 
-def test_a_time_that_is_no_text_is_a_bad_row(tmp_path: Path) -> None:
+def test_a_time_that_is_not_a_text_is_a_reject(tmp_path: Path) -> None:
     path = write_with_stilts(tmp_path, "fits-plus")
     path.write_bytes(path.read_bytes().replace(b"2020-01-02T03", b"2020-01-02\xff03"))
     rows, rejects = read_rows(path)
@@ -143,9 +143,9 @@ def test_an_array_of_ids_is_no_id(tmp_path: Path) -> None:
     assert read_rows(write_file(tmp_path / "t.fits", write_table(columns, b"\1\2"))) == ([([1, 2],)], [])
 
 
-def test_times_that_are_cut_are_told(tmp_path: Path) -> None:
+def test_times_that_are_cut_are_reported(tmp_path: Path) -> None:
     document = describe('name="t" datatype="char" arraysize="*" xtype="timestamp"')
     table = write_table([{"TTYPE": "t", "TFORM": "27A"}], b"2020-01-02T03:04:05.1234567")
-    path = write_behind(tmp_path / "t.fits", document, table)
+    path = write_after(tmp_path / "t.fits", document, table)
     assert "column t has times that are cut to microseconds" in next(find_doubts(open_source(path)))
     assert read_rows(path) == ([(SECOND.replace(microsecond=123456),)], [])

@@ -39,7 +39,7 @@ def test_the_sender_chooses_a_table_by_number_or_name(tmp_path: Path, name: str,
     assert read_rows(path, ReadOptions(hdu=hdu)) == ([(value,)], [])
 
 
-def test_the_other_tables_of_a_file_are_told(tmp_path: Path) -> None:
+def test_the_other_tables_of_a_file_are_listed(tmp_path: Path) -> None:
     path = write(tmp_path / "t.fits", build_table(5), build_table(6, "SECOND"))
     source = open_source(path)
     assert source.notes == ("HDU 1 (1 rows) is read; --hdu reads another table: 2 SECOND (1 rows)",)
@@ -47,7 +47,7 @@ def test_the_other_tables_of_a_file_are_told(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("hdu", ["0", "4", "THIRD", "-1"])
-def test_a_table_that_there_is_not_is_refused_with_those_that_there_are(tmp_path: Path, hdu: str) -> None:
+def test_a_missing_table_is_refused_with_a_list_of_tables(tmp_path: Path, hdu: str) -> None:
     path = write(tmp_path / "t.fits", build_table(5), build_table(6, "SECOND"))
     message = rf"has no table in HDU {hdu}; its tables are in the HDUs 1 \(1 rows\), 2 SECOND \(1 rows\)"
     with pytest.raises(ReadError, match=message):
@@ -93,7 +93,7 @@ def test_columns_of_equal_and_missing_names_are_read(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("count", [999, 1000, 1203])
-def test_more_than_999_columns_of_stilts_are_read_whole(tmp_path: Path, count: int) -> None:
+def test_more_than_999_columns_of_stilts_are_all_read(tmp_path: Path, count: int) -> None:
     names = [f"c{number}" for number in range(1, count + 1)]
     (tmp_path / "t.csv").write_text(f"{','.join(names)}\n{','.join(map(str, range(count)))}\n")
     command = ["stilts", "tcopy", f"in={tmp_path}/t.csv", f"out={tmp_path}/t.fits", "ofmt=fits-basic"]
@@ -102,17 +102,17 @@ def test_more_than_999_columns_of_stilts_are_read_whole(tmp_path: Path, count: i
     assert read_rows(tmp_path / "t.fits") == ([(*range(count),)], [])
 
 
-def test_an_extension_of_columns_in_a_form_that_is_not_known_is_refused(tmp_path: Path) -> None:
+def test_an_unknown_form_of_extended_columns_is_refused(tmp_path: Path) -> None:
     columns = [
         fits.Column("a", "J", array=np.array([1], "i4")),
         fits.Column("XT_MORECOLS", "8B", array=np.zeros((1, 8), "u1")),
     ]
     path = write(tmp_path / "t.fits", fits.BinTableHDU.from_columns(columns))
-    with pytest.raises(ReadError, match=r"its column 2 \(XT_MORECOLS\) holds others in a form that is not known"):
+    with pytest.raises(ReadError, match=r"its column 2 \(XT_MORECOLS\) holds other columns in an unknown form"):
         open_source(path)
 
 
-def test_what_follows_the_last_hdu_is_ignored(tmp_path: Path) -> None:
+def test_data_after_the_last_hdu_are_ignored(tmp_path: Path) -> None:
     path = write(tmp_path / "t.fits", build_table(5))
     path.write_bytes(path.read_bytes() + b"\0" * 5760)
     assert read_rows(path) == ([(5,)], [])
@@ -121,7 +121,7 @@ def test_what_follows_the_last_hdu_is_ignored(tmp_path: Path) -> None:
 def test_a_file_of_another_format_is_named(tmp_path: Path) -> None:
     path = tmp_path / "t.fits"
     path.write_text("id,v\n1,2\n")
-    with pytest.raises(ReadError, match=r"is not a FITS file: it does not begin with SIMPLE. Say .* with --format"):
+    with pytest.raises(ReadError, match=r"is not a FITS file: it does not start with SIMPLE. Give .* with --format"):
         open_source(path)
 
 
@@ -133,7 +133,7 @@ def test_a_file_that_ends_in_a_header_is_refused(tmp_path: Path, kept: int) -> N
         open_source(tmp_path / "t.fits")
 
 
-def test_a_table_behind_random_groups_is_found(tmp_path: Path) -> None:
+def test_a_table_after_random_groups_is_found(tmp_path: Path) -> None:
     sizes = {"BITPIX": -32, "NAXIS": 3, "NAXIS1": 0, "NAXIS2": 3, "NAXIS3": 500, "PCOUNT": 6, "GCOUNT": 4}
     cards = [b"SIMPLE  =                    T", b"GROUPS  =                    T"]
     primary = write_header([*cards, *(write_card(key, value) for key, value in sizes.items())])
@@ -159,28 +159,28 @@ def test_a_compressed_image_is_no_table(tmp_path: Path, kind: str) -> None:
             open_source(alone)
 
 
-def test_a_broken_hdu_behind_the_table_is_told(tmp_path: Path) -> None:
+def test_a_broken_hdu_after_the_table_is_reported(tmp_path: Path) -> None:
     table = write_table([{"TTYPE": "n", "TFORM": "J"}], b"\0\0\0\5")
     path = write_file(tmp_path / "t.fits", table, table[:1000])
     assert open_source(path).notes == (
-        f"HDU 1 (1 rows) is read; the tables behind it are not all listed: {path} ends inside a header",
+        f"HDU 1 (1 rows) is read; the tables after it are not all listed: {path} ends inside a header",
     )
     assert read_rows(path) == ([(5,)], [])
     with pytest.raises(ReadError, match="ends inside a header"):
         open_source(path, ReadOptions(hdu="2"))
 
 
-def test_of_a_compressed_file_a_part_is_searched(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_only_a_part_of_a_compressed_file_is_searched(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(fits_table_choice, "_MAX_UNPACKED", 8000)
     path = write(tmp_path / "t.fits.gz", build_table(5), build_table(6, "SECOND"), build_table(7, "THIRD"))
     assert open_source(path).notes == (
         "HDU 1 (1 rows) is read; --hdu reads another table: 2 SECOND (1 rows)",
-        "HDU 1 (1 rows) is read; the tables behind it are not all listed: of a compressed file, 0 MiB are searched",
+        "HDU 1 (1 rows) is read; the tables after it are not all listed: only 0 MiB of a compressed file are searched",
     )
     assert read_rows(path, ReadOptions(hdu="3")) == ([(7,)], [])
 
 
-def test_a_table_behind_more_than_a_thousand_hdus_is_found(tmp_path: Path) -> None:
+def test_a_table_after_more_than_a_thousand_hdus_is_found(tmp_path: Path) -> None:
     empty = write_header([b"XTENSION= 'IMAGE   '", write_card("BITPIX", 8), write_card("NAXIS", 0)])
     path = write_file(tmp_path / "t.fits", *[empty] * 1200, write_table([{"TTYPE": "n", "TFORM": "J"}], b"\0\0\0\5"))
     assert read_rows(path) == ([(5,)], [])
@@ -193,6 +193,6 @@ def test_extver_chooses_among_tables_of_one_name(tmp_path: Path, hdu: str, value
     assert read_rows(write(tmp_path / "t.fits", first, second), ReadOptions(hdu=hdu)) == ([(value,)], [])
 
 
-def test_a_table_of_the_name_of_an_image_is_found(tmp_path: Path) -> None:
+def test_a_table_with_the_name_of_an_image_is_found(tmp_path: Path) -> None:
     path = write(tmp_path / "t.fits", fits.ImageHDU(np.zeros(9), name="CAT"), build_table(5, "CAT"))
     assert read_rows(path, ReadOptions(hdu="CAT")) == ([(5,)], [])

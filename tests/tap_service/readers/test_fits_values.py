@@ -62,13 +62,13 @@ def test_an_integer_zero_gives_exact_integers(
 
 
 @pytest.mark.parametrize("written", ["2147483648.0", "2.147483648E9", "2147483648", "2.147483648D+09"])
-def test_a_zero_is_an_integer_however_it_is_written(tmp_path: Path, written: str) -> None:
+def test_a_zero_is_an_integer_in_any_spelling(tmp_path: Path, written: str) -> None:
     card = f"TZERO1  = {written:>20}"
     path = write_column(tmp_path / "t.fits", "J", np.array([-1, 0], "i4"), raw_cards=(card,))
     assert values_of(path) == [2**31 - 1, 2**31]
 
 
-def test_integers_that_no_bigint_holds_are_refused_one_by_one(tmp_path: Path) -> None:
+def test_integers_beyond_bigint_are_refused_one_by_one(tmp_path: Path) -> None:
     path = write_column(tmp_path / "t.fits", "K", np.array([2**63 - 1, 2**60 + 1, -1], "i8"), {"TZERO1": 100})
     rows, rejects = read_rows(path)
     assert rows == [(2**60 + 101,), (99,)]
@@ -77,7 +77,7 @@ def test_integers_that_no_bigint_holds_are_refused_one_by_one(tmp_path: Path) ->
     ]
 
 
-def test_a_null_beside_an_integer_beyond_bigint_stays_null() -> None:
+def test_a_null_next_to_an_integer_beyond_bigint_stays_null() -> None:
     found = Scaling("K", zero=100, null=7).convert(np.array([2**63 - 1, 7], ">i8"))
     assert found.cast(pa.string()).to_pylist() == [str(2**63 + 99), None]
 
@@ -93,7 +93,7 @@ def test_a_null_beside_an_integer_beyond_bigint_stays_null() -> None:
         ("B", np.array([3, 255], "u1"), 0.1, 0.5),
     ],
 )
-def test_scaled_values_are_those_of_astropy(
+def test_scaled_values_agree_with_astropy(
     tmp_path: Path, form: str, raw: NDArray[Any], scale: float, zero: float
 ) -> None:
     path = write_column(tmp_path / "t.fits", form, raw, {"TSCAL1": scale, "TZERO1": zero})
@@ -159,9 +159,7 @@ def test_a_scaled_column_of_an_ascii_table_is_computed_in_float64(tmp_path: Path
     assert values_of(tmp_path / "t.fits") == [12345 * 0.001 + 20.0, -3 * 0.001 + 20.0]
 
 
-@pytest.mark.parametrize(
-    ("cards", "reason"), [({"TBCOL1": 900}, "of a row that is shorter"), ({"TFORM1": "Z5"}, "'Z5'")]
-)
+@pytest.mark.parametrize(("cards", "reason"), [({"TBCOL1": 900}, "of a shorter row"), ({"TFORM1": "Z5"}, "'Z5'")])
 def test_an_ascii_table_that_contradicts_itself_is_refused(tmp_path: Path, cards: dict[str, Any], reason: str) -> None:
     hdu = fits.TableHDU.from_columns([fits.Column("v", "I6", array=[12345])])
     hdu.writeto(tmp_path / "t.fits")

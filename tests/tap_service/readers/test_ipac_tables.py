@@ -74,7 +74,7 @@ def write(folder: Path, text: str, name: str = "stars.tbl") -> Path:
     return path
 
 
-def test_values_nulls_and_types_are_those_of_the_header(tmp_path: Path) -> None:
+def test_values_nulls_and_types_follow_the_header(tmp_path: Path) -> None:
     path = write(tmp_path, STARS)
     assert read_rows(path) == (ROWS, [])
     types = list_types(open_source(path))
@@ -100,13 +100,13 @@ def test_astropy_and_stilts_read_the_same(tmp_path: Path) -> None:
     path = write(tmp_path, STARS)
     rows, _ = read_rows(path)
     assert rows == read_with_astropy(path, format="ascii.ipac")
-    found = read_with_stilts(path, "ipac")  # it knows no other NULL of numbers than null
+    found = read_with_stilts(path, "ipac")  # for numbers, it knows only the NULL null
     assert to_words(rows) == [
         {key: "" if word in ("-999.0", "-99") else word for key, word in row.items()} for row in found
     ]
 
 
-def test_a_number_equals_its_null_however_it_is_written(tmp_path: Path) -> None:
+def test_a_number_equals_its_null_in_any_spelling(tmp_path: Path) -> None:
     header = "|     a|     b|\n|double|   int|\n|      |      |\n|  -999|   -99|\n"
     path = write(tmp_path, f"{header} -999.0    -99 \n -999.   -099  \n")
     assert read_rows(path) == ([{"a": None, "b": None}] * 2, [])
@@ -124,7 +124,7 @@ def test_an_integer_column_is_as_wide_as_its_numbers_can_be(tmp_path: Path) -> N
     assert read_rows(path) == ([{"a": 999999999, "b": 2147483648}], [])
 
 
-def test_types_are_guessed_where_the_header_has_none(tmp_path: Path) -> None:
+def test_types_are_guessed_if_the_header_has_none(tmp_path: Path) -> None:
     path = write(tmp_path, "|  a|  b|  c|  d|\n   1 1.5  -2 007 \n  +3  2  .5   8 \n")
     source = open_source(path)
     assert list_types(source) == {"a": "long", "b": "double", "c": "double", "d": "unicodeChar"}
@@ -142,20 +142,20 @@ def test_types_are_guessed_where_the_header_has_none(tmp_path: Path) -> None:
         ("|  a|  b|", "has '|' in byte 1, between the columns of the header"),
     ],
 )
-def test_a_row_that_does_not_stand_below_the_header_is_bad(row: str, reason: str | None, tmp_path: Path) -> None:
+def test_a_row_not_aligned_with_the_header_is_rejected(row: str, reason: str | None, tmp_path: Path) -> None:
     rows, rejects = read_rows(write(tmp_path, f"{SMALL} 100 200 \n{row}\n 300 400 \n"))
     assert [row["a"] for row in rows] == ([100, 300] if reason else [100, 11, 300])
     assert list_reasons(rejects) == ([(4, reason)] if reason else [])
 
 
-def test_a_row_that_ends_before_a_number_is_bad(tmp_path: Path) -> None:
+def test_a_row_that_ends_before_a_number_is_rejected(tmp_path: Path) -> None:
     path = write(tmp_path, "|  a|  b|\n|int|int|\n|   |   |\n|nul|nul|\n   1   2 \n   3\n")
     rows, rejects = read_rows(path)
     assert rows == [{"a": 1, "b": 2}]
-    assert list_reasons(rejects) == [(6, "has only 4 bytes; the column b begins at byte 6 according to the header")]
+    assert list_reasons(rejects) == [(6, "has only 4 bytes; the column b starts at byte 6 according to the header")]
 
 
-def test_a_value_of_another_type_is_bad_in_its_line(tmp_path: Path) -> None:
+def test_a_value_of_another_type_is_rejected_with_its_line(tmp_path: Path) -> None:
     _, rejects = read_rows(write(tmp_path, f"{SMALL}   1   2 \n\n 1.5   x \n"))
     assert list_reasons(rejects) == [(5, "does not fit the type INTEGER")]
 
@@ -175,11 +175,11 @@ def test_equal_names_get_numbers(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("header", "message"),
     [
-        ("|  a|  b|\n| int| in|\n", "the | of line 2 do not stand below those of the names"),
-        ("|  a|  b|\n|int|int\n", "line 2 begins with | but does not end with it"),
+        ("|  a|  b|\n| int| in|\n", "the | of line 2 are not below the | of the names"),
+        ("|  a|  b|\n|int|int\n", "line 2 starts with | but does not end with it"),
         ("|  a|  b|\n|int|url|\n", "the column b has the type 'url'"),
         ("|  a|\n|int|\n|   |\n|   |\n|   |\n", "line 5 is a fifth line with |"),
-        ("\\ nothing\n 1 2\n", "has no line that begins and ends with |"),
+        ("\\ nothing\n 1 2\n", "has no line that starts and ends with |"),
     ],
 )
 def test_a_header_that_contradicts_itself_is_refused(header: str, message: str, tmp_path: Path) -> None:
@@ -198,11 +198,11 @@ def test_a_header_that_contradicts_itself_is_refused(header: str, message: str, 
         "ra|dec\n1|2\n",
     ],
 )
-def test_text_that_bars_separate_is_no_ipac_table(start: str) -> None:
+def test_text_separated_by_bars_is_no_ipac_table(start: str) -> None:
     assert not is_ipac_start(start.encode())
 
 
-def test_an_upload_is_recognised_whatever_text_it_claims_to_be(tmp_path: Path) -> None:
+def test_an_upload_is_recognised_whatever_its_content_type(tmp_path: Path) -> None:
     path = write(tmp_path, STARS, "upload")
     for content_type in ("", "text/plain", "text/csv"):
         assert [field.name for field in open_upload(path, content_type).fields][:2] == ["source_id", "ra"]

@@ -62,14 +62,16 @@ def test_title_units_and_notes_are_read(tmp_path: Path) -> None:
 
 
 def test_astropy_and_stilts_read_the_same(tmp_path: Path) -> None:
-    padded = "".join(f"{line.ljust(40)}\n" for line in ROWS.splitlines())  # STILTS loses a last text that ends early
+    padded = "".join(
+        f"{line.ljust(40)}\n" for line in ROWS.splitlines()
+    )  # STILTS loses a last text that ends too early
     path = write(tmp_path, padded)
     rows = [{name: value for name, value in row.items() if name not in ("ra", "dec")} for row in read_rows(path)[0]]
     assert rows == read_with_astropy(path, format="ascii.mrt")
     assert to_words(rows) == read_with_stilts(path, "mrt")
 
 
-def test_a_bad_row_has_the_line_of_the_file(tmp_path: Path) -> None:
+def test_a_reject_has_the_line_of_the_file(tmp_path: Path) -> None:
     _, rejects = read_rows(write(tmp_path, ROWS + "  x 03 28 00.0 -00 06 00.0 1.35 YSO\n"))
     assert [(reject.where, reject.column, reject.value) for reject in rejects] == [
         (HEADER.count("\n") + 3, "Index", "x")

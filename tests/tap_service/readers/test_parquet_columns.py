@@ -33,15 +33,15 @@ def write_parquet(path: Path, columns: dict[str, Any] | pa.Table) -> Path:
 # --- names
 
 
-def test_names_that_no_table_can_have_are_changed_with_a_note(tmp_path: Path) -> None:
+def test_invalid_names_are_changed_with_a_note(tmp_path: Path) -> None:
     columns = {"Mag": [1], "mag": [2], "hpx29": [3], "__index_level_0__": [4], "a.b": [5]}
     path = write_parquet(tmp_path / "t.parquet", columns)
     source = ParquetSource(path)
     assert [field.name for field in source.fields] == ["Mag", "mag_2", "hpx29_2", "index_level_0", "a.b"]
     assert source.notes == (
         "another column mag is called mag_2",
-        "column hpx29, which is a name of the storage, is called hpx29_2",
-        "column __index_level_0__, which is a name of the storage, is called index_level_0",
+        "column hpx29, a name reserved for the storage, is called hpx29_2",
+        "column __index_level_0__, a name reserved for the storage, is called index_level_0",
     )
     assert read_source(source) == ([(1, 2, 3, 4, 5)], [])
     assert [field.name for field in ParquetSource(path, UPLOADED).fields] == [*columns]
@@ -146,7 +146,7 @@ def test_an_index_that_is_a_range_with_a_name_is_noted(tmp_path: Path, name: str
     pandas = {b"pandas": json.dumps({"index_columns": [index]}).encode()}
     table = pa.table({"ra": [1.5, 2.5, 3.5]}).replace_schema_metadata(pandas)
     source = ParquetSource(write_parquet(tmp_path / "t.parquet", table))
-    note = "pandas' index star is not in the file, which has its range alone: reset_index() makes it a column"
+    note = "pandas' index star is not in the file, which has only its range: reset_index() makes it a column"
     assert source.notes == (note,) * notes
 
 
@@ -171,7 +171,7 @@ def masked() -> Table:
     return table
 
 
-def test_astropys_masks_and_metadata_count(tmp_path: Path, masked: Table) -> None:
+def test_astropys_masks_and_metadata_are_used(tmp_path: Path, masked: Table) -> None:
     masked.write(tmp_path / "t.parquet")
     source = ParquetSource(tmp_path / "t.parquet")
     assert source.description == "Stars"

@@ -81,7 +81,7 @@ def test_decimals_become_the_nearest_double(precision: int, scale: int) -> None:
 
 
 @pytest.mark.parametrize("value", ["1.5", "9223372036854775808"])
-def test_decimals_that_are_no_bigint_are_refused(value: str) -> None:
+def test_decimals_that_do_not_fit_bigint_are_refused(value: str) -> None:
     with pytest.raises(pa.ArrowInvalid):
         cast([Decimal(value)], pa.decimal128(38, 9), LONG)
 
@@ -131,7 +131,7 @@ def test_unsigned_integers_beyond_bigint_are_text(tmp_path: Path) -> None:
     assert list_types(write_column(tmp_path / "u.parquet", [TOP, 5], pa.uint64())) == {"v": "BIGINT"}
 
 
-def test_unsigned_integers_without_statistics_are_exact_or_bad_rows(tmp_path: Path) -> None:
+def test_unsigned_integers_without_statistics_are_exact_or_rejects(tmp_path: Path) -> None:
     source = write_column(tmp_path / "t.parquet", [2**63, TOP], pa.uint64(), write_statistics=False)
     rows, [reject] = read_source(source)
     assert rows == [(TOP,)]

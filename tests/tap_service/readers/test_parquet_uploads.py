@@ -1,4 +1,4 @@
-"""Parquet and Arrow files as uploads, which have no schema file: what does not fit becomes text, with all digits."""
+"""Parquet and Arrow files as uploads, which have no schema file: values that do not fit become text, with all digits."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def test_values_that_do_not_fit_are_texts(
     assert [row["v"] for row in rows] == texts
 
 
-def test_the_sender_is_told_what_was_changed(tmp_path: Path) -> None:
+def test_the_sender_learns_what_was_changed(tmp_path: Path) -> None:
     times = pa.array([1_500], pa.timestamp("ns"))
     answer, [row] = read_upload(tmp_path, pa.table({"t": times, "T": [1], "hpx29": [2]}), "parquet")
     assert answer.notes == (
@@ -61,7 +61,7 @@ def test_the_sender_is_told_what_was_changed(tmp_path: Path) -> None:
         ([datetime(2024, 1, 1), datetime(1885, 1, 1)], pa.timestamp("us"), "1885-01-01 00:00:00"),
     ],
 )
-def test_the_sender_is_told_which_value_made_a_column_text(
+def test_the_sender_learns_which_value_made_a_column_text(
     tmp_path: Path, values: list[Any], kind: pa.DataType, shown: str
 ) -> None:
     answer, _ = read_upload(tmp_path, pa.table({"v": pa.array(values, kind)}), "arrow")

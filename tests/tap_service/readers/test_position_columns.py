@@ -1,4 +1,4 @@
-"""The columns of the position are found by their UCDs, else by the names that surveys give them."""
+"""The columns of the position are found by their UCDs, else by the names that surveys use."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def test_names_of_surveys(longitude: str, latitude: str) -> None:
     assert find_position_columns(fields) == (longitude, latitude)
 
 
-def test_fitted_positions_of_sextractor_count_before_isophotal_ones() -> None:
+def test_fitted_positions_of_sextractor_are_preferred_to_isophotal_ones() -> None:
     names = ("ALPHA_J2000", "DELTA_J2000", "ALPHAWIN_J2000", "DELTAWIN_J2000")
     assert find_position_columns(tuple(Field(name, DOUBLE) for name in names)) == names[2:]
 

@@ -1,7 +1,7 @@
-"""The collection of small files with the faults that users have reported, where it lies beside the project.
+"""The collection of small files with problems that users have reported, if it is next to the project.
 
-``shared_files.tsv`` has what each gives: its columns and types, its first rows, and its bad rows; or the error.
-``python -m tests.tap_service.readers.test_shared_files`` prints it anew, to be compared by eye.
+``shared_files.tsv`` has the result of each: its columns and types, its first rows, and its rejects; or the error.
+``python -m tests.tap_service.readers.test_shared_files`` prints it again, for comparison by eye.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ from tests.tap_service.readers.reading import read_source
 FOLDER = ROOT.parent / "shared" / "data" / "files"
 EXPECTED = Path(__file__).with_name("shared_files.tsv")
 
-#: what an operator says of a file that does not show it
+#: options that an operator gives for files that do not show them
 OPTIONS = {"twomass_noheader.psv": ReadOptions(header=False)}
 _MAX_SHOWN = 6
 _MAX_WIDTH = 12
 
 
 def show_file(path: Path) -> Iterator[str]:
-    """Yield columns, notes, rows and faults, or the error, each as one line of text."""
+    """Yield columns, notes, rows and rejects, or the error, each as one line of text."""
     try:
         source = open_source(path, OPTIONS.get(path.name, AS_DETECTED))
     except ReadError as error:
@@ -73,13 +73,13 @@ def _group(lines: list[list[str]]) -> Iterator[tuple[str, list[list[str]]]]:
         yield name, [line for line in lines if line[0] == name]
 
 
-@pytest.mark.skipif(not FOLDER.is_dir(), reason="the collection is not beside the project")
+@pytest.mark.skipif(not FOLDER.is_dir(), reason="the collection is not next to the project")
 @pytest.mark.parametrize("name", read_expected())
-def test_a_file_gives_what_it_should(name: str) -> None:
+def test_a_file_gives_the_expected_result(name: str) -> None:
     assert [*show_file(FOLDER / name)] == read_expected()[name]
 
 
-@pytest.mark.skipif(not FOLDER.is_dir(), reason="the collection is not beside the project")
+@pytest.mark.skipif(not FOLDER.is_dir(), reason="the collection is not next to the project")
 def test_every_file_of_the_collection_is_tried() -> None:
     assert {path.name for path in FOLDER.iterdir()} - {"expected.md"} == read_expected().keys()
 

@@ -46,7 +46,7 @@ def test_iso_8601_is_utc_in_microseconds(text: str, time: datetime | None) -> No
 
 
 @pytest.mark.parametrize("text", ["2016-12-31T23:59:60", "2024-02-29T12:00:00.1234567x", "x", "2024-02-30"])
-def test_other_texts_are_no_times(text: str) -> None:
+def test_other_texts_are_refused(text: str) -> None:
     with pytest.raises(pa.ArrowInvalid):
         text_to_timestamp(pa.array([text]))
 
@@ -120,7 +120,7 @@ IN_RANGE = [datetime(1900, 1, 1), datetime(2299, 12, 31, 23, 59, 59), None]
 
 
 @pytest.mark.parametrize("unit", ["s", "ms", "us"])
-def test_times_that_statistics_show_to_be_old_are_text(tmp_path: Path, unit: str) -> None:
+def test_times_that_are_old_by_their_statistics_are_text(tmp_path: Path, unit: str) -> None:
     whole = [time and time.replace(microsecond=0) for time in OLD]
     pq.write_table(pa.table({"t": pa.array(whole, pa.timestamp(unit))}), tmp_path / "t.parquet")
     source = ParquetSource(tmp_path / "t.parquet")
@@ -136,7 +136,7 @@ def test_old_dates_are_text(tmp_path: Path, day: date) -> None:
     assert read_source(ParquetSource(tmp_path / "t.parquet")) == ([(day.isoformat(),), ("2024-01-01",)], [])
 
 
-def test_old_times_without_statistics_are_bad_rows_with_a_way_out(tmp_path: Path) -> None:
+def test_old_times_without_statistics_are_rejects_with_a_way_out(tmp_path: Path) -> None:
     table = pa.table({"t": pa.array(OLD, pa.timestamp("us"))})
     pq.write_table(table, tmp_path / "t.parquet", write_statistics=False)
     with pa.ipc.new_stream(tmp_path / "t.arrow", table.schema) as writer:

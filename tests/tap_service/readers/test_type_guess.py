@@ -1,4 +1,4 @@
-"""The types of texts: no digit is lost, and whoever has sent the file learns what was chosen."""
+"""The types of texts: no digit is lost, and the sender learns the choice."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 from tap_service.readers.csv_reader import CsvSource
 from tests.tap_service.readers.reading import list_types, read_rows, read_source
 
-#: Ids of SDSS, which DOUBLE would make equal
+#: ids of SDSS that are equal as DOUBLE
 TWINS = ("10355091442541213696", "10355091442541213697")
 
 

@@ -1,11 +1,11 @@
-"""Columns get names that differ, and whoever has sent them learns of it."""
+"""Columns get unique names, and the sender learns of changes."""
 
 from __future__ import annotations
 
 from tap_service.readers.unique_names import name_columns
 
 
-def test_names_that_differ_are_unchanged() -> None:
+def test_unique_names_are_unchanged() -> None:
     assert name_columns(["id", "ra", "Dec"]) == (("id", "ra", "Dec"), ())
 
 
@@ -15,7 +15,7 @@ def test_equal_names_and_twins_by_case_get_numbers() -> None:
     assert notes == ("another column MAG is called MAG_3", "another column mag is called mag_4")
 
 
-def test_a_column_without_a_name_is_called_by_its_position() -> None:
+def test_a_column_without_a_name_is_named_by_its_position() -> None:
     assert name_columns(["", "ra", ""]) == (
         ("col1", "ra", "col3"),
         ("column 1, which has no name, is called col1", "column 3, which has no name, is called col3"),

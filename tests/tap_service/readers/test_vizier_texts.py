@@ -103,7 +103,7 @@ def test_another_table_is_chosen_by_number_name_or_identifier(choice: str, tmp_p
         ("4", r"has no table '4'; it has 1 \(I/239/none\), 2 \(I/239/main\), 3 \(I/239/tyc\)"),
     ],
 )
-def test_a_table_that_is_not_there_is_refused(choice: str, message: str, tmp_path: Path) -> None:
+def test_a_missing_table_is_refused(choice: str, message: str, tmp_path: Path) -> None:
     with pytest.raises(ReadError, match=message):
         open_source(write(tmp_path), ReadOptions(table=choice))
 
@@ -128,8 +128,8 @@ def test_other_texts_are_not_taken_for_vizier(text: str) -> None:
     assert not is_vizier_start(text.encode())
 
 
-def test_lines_after_an_empty_line_are_not_lost_in_silence(tmp_path: Path) -> None:
-    with pytest.raises(ReadError, match="line 7 begins neither a table"):
+def test_lines_after_an_empty_line_are_not_lost_silently(tmp_path: Path) -> None:
+    with pytest.raises(ReadError, match="line 7 starts neither a table"):
         open_source(write(tmp_path, BARE + "\n5\t6\t7\t\n"))
 
 
@@ -143,7 +143,7 @@ def test_an_upload_as_tab_separated_values_is_recognised(tmp_path: Path) -> None
         assert open_upload(write(tmp_path), content_type).fields[0].ucd == "pos.eq.ra;meta.main"
 
 
-def test_a_line_of_other_fields_that_is_no_utf8_costs_one_row(tmp_path: Path) -> None:
+def test_a_line_with_other_fields_that_is_not_utf8_costs_one_row(tmp_path: Path) -> None:
     path = tmp_path / "bare.tsv"
     path.write_bytes(BARE.encode() + b"\xe9\t1\n4\t5\t6\t\n")
     rows, rejects = read_rows(path)

@@ -1,4 +1,4 @@
-"""Columns of a VOTable whose names are equal, empty, or none that a table can have."""
+"""Columns of a VOTable whose names are equal, empty, or not valid in a table."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def test_equal_names_are_numbered_and_each_column_keeps_its_values(tmp_path: Pat
     assert read_source(source) == ([(0, 1, 2)], [])
 
 
-def test_twins_by_case_are_numbered_where_a_table_is_stored(tmp_path: Path) -> None:
+def test_names_equal_but_for_case_are_numbered_if_a_table_is_stored(tmp_path: Path) -> None:
     path = write_columns(tmp_path / "t.vot", 'name="Mag"', 'name="mag"')
     assert list_names(path) == ["Mag", "mag_2"]
     assert list_names(path, case_matters=True) == ["Mag", "mag"]
@@ -43,7 +43,7 @@ def test_an_empty_name_is_the_id_or_a_number(tmp_path: Path) -> None:
     assert list_names(path) == ["a", "b", "col3", "col4", "e"]
 
 
-def test_names_of_the_storage_are_changed_where_a_table_is_stored(tmp_path: Path) -> None:
+def test_names_of_the_storage_are_changed_if_a_table_is_stored(tmp_path: Path) -> None:
     path = write_columns(tmp_path / "t.vot", 'name="hpx29"', 'name="__x"', 'name="_part"', 'name="part"')
     assert list_names(path) == ["hpx29_2", "x", "part_2", "part"]
     assert list_names(path, case_matters=True) == ["hpx29", "__x", "_part", "part"]

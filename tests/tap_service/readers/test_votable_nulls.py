@@ -32,7 +32,7 @@ def test_every_spelling_of_a_null_of_floats_is_null(tmp_path: Path, null: str) -
     assert read_cells(tmp_path, field("double", null), *cells) == [None, None, None, None, -999.5, None]
 
 
-def test_a_null_of_floats_counts_in_single_precision(tmp_path: Path) -> None:
+def test_a_null_of_floats_is_compared_in_single_precision(tmp_path: Path) -> None:
     assert read_cells(tmp_path, field("float", "-99.9"), "-99.9", "-99.90000153", "-99.8") == [
         None,
         None,
@@ -53,7 +53,7 @@ def test_a_null_of_integers_is_compared_as_a_number(tmp_path: Path, null: str, c
     assert read_cells(tmp_path, field("int", null), *cells, "5") == [None] * len(cells) + [5]
 
 
-def test_a_bad_cell_does_not_hide_the_nulls_beside_it(tmp_path: Path) -> None:
+def test_a_bad_cell_does_not_hide_other_nulls(tmp_path: Path) -> None:
     path = write_votable(tmp_path / "t.vot", make_table(field("int", "-99"), ("-99",), ("x",), ("-099",)))
     rows, rejects = read_rows(path)
     assert rows == [(None,), (None,)]
@@ -146,7 +146,7 @@ def test_the_word_null_is_null_in_numbers_and_a_text_in_texts(tmp_path: Path) ->
     assert read_cells(tmp_path, texts, "NULL", "null", "") == ["NULL", "null", None]
 
 
-def test_another_word_for_null_is_a_bad_row(tmp_path: Path) -> None:
+def test_another_word_for_null_is_a_reject(tmp_path: Path) -> None:
     path = write_votable(tmp_path / "t.vot", make_table('<FIELD name="v" datatype="float"/>', ("1",), ("--",)))
     [reject] = read_rows(path)[1]
     assert (reject.where, reject.value, reject.reason) == (2, "--", "does not fit the type REAL")

@@ -41,7 +41,7 @@ def test_astropy_reads_the_same(document: Path) -> None:
         array = votable.parse(document).get_table_by_index(1).array
     read = [tuple(map(_plain, row)) for row in array.tolist()]
     ours = [tuple(map(_plain, row)) for row in read_rows(document, ReadOptions(table="2"))[0]]
-    for names in (slice(0, 1), slice(2, 6)):  # of a column with two VALUES astropy forgets the null
+    for names in (slice(0, 1), slice(2, 6)):  # astropy forgets the null of a column with two VALUES
         assert [row[names] for row in ours] == [row[names] for row in read]
 
 

@@ -1,4 +1,4 @@
-"""Several TABLEs in a VOTable: the choice, the note on the others, and what belongs to which."""
+"""Several TABLEs in a VOTable: the choice, the note on the others, and what belongs to each."""
 
 from __future__ import annotations
 
@@ -42,19 +42,19 @@ def test_a_table_is_chosen_by_number_name_or_id(tmp_path: Path, choice: str) -> 
     assert read_source(source) == ([("x",)], [])
 
 
-def test_the_first_table_is_described_where_none_has_data(tmp_path: Path) -> None:
+def test_the_first_table_is_described_if_none_has_data(tmp_path: Path) -> None:
     source = open_votable(write_votable(tmp_path / "t.vot", EMPTY, f"<TABLE>{STAR}</TABLE>"))
     assert [field.name for field in source.fields] == ["word"]
     assert read_source(source) == ([], [])
 
 
-def test_a_single_table_needs_no_words(tmp_path: Path) -> None:
+def test_a_single_table_needs_no_note(tmp_path: Path) -> None:
     source = open_votable(write_votable(tmp_path / "t.vot", STARS))
     assert (source.form, source.notes) == ("", ())
 
 
 @pytest.mark.parametrize("choice", ["4", "0", "nothing", "²"])
-def test_an_unknown_table_is_refused_with_those_of_the_file(tmp_path: Path, choice: str) -> None:
+def test_an_unknown_table_is_refused_with_a_list_of_tables(tmp_path: Path, choice: str) -> None:
     path = write_votable(tmp_path / "t.vot", EMPTY, STARS, REFS)
     with pytest.raises(ReadError) as refused:
         open_votable(path, choice)
@@ -69,7 +69,7 @@ def test_a_name_of_several_tables_is_refused(tmp_path: Path) -> None:
     assert read_rows(path, ReadOptions(table="2")) == ([(1,), (2,)], [])
 
 
-def test_a_table_of_another_serialization_is_passed_over(tmp_path: Path) -> None:
+def test_a_table_of_another_serialization_is_skipped(tmp_path: Path) -> None:
     packed = make_binary_table(STAR, struct.pack(">4i", 7, 8, 9, 10))
     flagged = make_binary_table(STAR, b"\0" + struct.pack(">i", 11) + b"\x80\0\0\0\0", "BINARY2")
     path = write_votable(tmp_path / "t.vot", STARS, packed, flagged, REFS)
@@ -89,7 +89,7 @@ def test_a_description_belongs_to_the_tables_of_its_resource(tmp_path: Path) -> 
     assert found == ["first", "all", "own"]
 
 
-def test_links_are_those_of_the_chosen_table(tmp_path: Path) -> None:
+def test_links_belong_to_the_chosen_table(tmp_path: Path) -> None:
     linked = CODE.replace("/>", '><LINK href="https://a.example/${code}"/></FIELD>')
     path = write_votable(tmp_path / "t.vot", STARS, make_table(linked, ("x",)))
     [table] = describe_source(open_votable(path, "2"), "s", "t")["tables"]
@@ -99,7 +99,7 @@ def test_links_are_those_of_the_chosen_table(tmp_path: Path) -> None:
     assert table["columns"] == [{"name": "star", "datatype": "int"}]
 
 
-def test_a_fault_behind_the_table_is_reported_with_its_line(tmp_path: Path) -> None:
+def test_an_error_after_the_table_is_reported_with_its_line(tmp_path: Path) -> None:
     path = write_votable(tmp_path / "t.vot", STARS, REFS)
     path.write_text(path.read_text().replace("</TABLEDATA></DATA></TABLE></RESOURCE>", "\n</TABLEDAT>"))
     with pytest.raises(ReadError, match="line 3: the VOTable is not well-formed XML: mismatched tag"):

@@ -1,4 +1,4 @@
-"""The rows of a text table as they go into a table made for the file, and what astropy and STILTS read from it."""
+"""The rows of a text table as stored in a table made for the file, and as astropy and STILTS read them."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Rows = list[dict[str, Any]]
 
 
 def read_rows(path: Path, options: ReadOptions = AS_DETECTED) -> tuple[Rows, list[RejectedRow]]:
-    """Return the good rows of a file, and its bad ones."""
+    """Return the good rows of a file, and the rejected ones."""
     return read_named_rows(open_source(path, options))
 
 
@@ -34,7 +34,7 @@ def list_reasons(rejects: list[RejectedRow]) -> list[tuple[int, str]]:
 
 
 def read_with_astropy(path: Path, **options: Any) -> Rows:
-    """Return the rows; what is masked, and an empty text, is None."""
+    """Return the rows; masked values and empty texts are None."""
     table = Table.read(path, **options)
     return [{name: _to_plain(row[name]) for name in table.colnames} for row in table]
 
@@ -49,7 +49,7 @@ def _to_plain(value: Any) -> Any:
 
 
 def read_with_stilts(path: Path, format_: str) -> list[dict[str, str]]:
-    """Return the rows as words; what is missing is ''."""
+    """Return the rows as words; missing values are ''."""
     text = read_output("tcopy", f"ifmt={format_}", f"in={path}", "ofmt=csv", "out=-").decode()
     return list(csv.DictReader(StringIO(text)))
 

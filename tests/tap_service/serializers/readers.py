@@ -1,4 +1,4 @@
-"""Documents read back by libraries that are not ours: each column as Python values.
+"""Documents read back by third-party libraries: each column as Python values.
 
 None is NULL, timestamps are texts, arrays are flat lists, and an array without items is None.
 """
@@ -63,7 +63,7 @@ def _fits_column(table: fits.BinTableHDU, number: int) -> list[Any]:
     def one(value: Any) -> Any:
         if logical:
             return [{b"T": True, b"F": False}.get(bytes(item)) for item in np.atleast_1d(value)]
-        if "A" in column.format:  # one text, or its characters where they are in the heap
+        if "A" in column.format:  # one text, or its characters if they are in the heap
             return "".join(value) or None
         items = flat(np.ravel(np.asarray(value)).tolist())
         return [None if item == column.null and column.null is not None else item for item in items]

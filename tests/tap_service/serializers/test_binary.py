@@ -1,4 +1,4 @@
-"""BINARY2 and BINARY cell by cell: type, value, the bytes as the standard's text gives them."""
+"""BINARY2 and BINARY cell by cell: type, value, and bytes as in the text of the standard."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ NAN = float("nan")
 INF = float("inf")
 NOON = datetime(2000, 1, 1, 12, 0, 0, 500000, UTC)
 
-#: datatype, arraysize, xtype, value, BINARY2 (flags, then the cell), BINARY where it is not the cell of BINARY2
+#: datatype, arraysize, xtype, value, BINARY2 (flags, then the cell), BINARY if it differs from the cell of BINARY2
 CELLS: list[tuple[str, str, str, Any, str, str | None]] = [
     ("boolean", "", "", True, "00 54", None),
     ("boolean", "", "", False, "00 46", None),

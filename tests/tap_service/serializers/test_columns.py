@@ -72,7 +72,7 @@ def test_number_of_columns_must_agree(responseformat):
 
 @pytest.mark.parametrize("responseformat", ["votable", "votable/b", "votable/td", "csv", "tsv"])
 def test_slices_are_written_from_their_own_offset(write, responseformat):
-    """A slice of a batch shares the buffers of the whole: text, lists, booleans and NULLs must start at its offset."""
+    """A slice of a batch shares its buffers: text, lists, booleans and NULLs must start at the offset of the slice."""
     fields = [Field("t", UNICODE), Field("p", POINT), Field("b", BOOLEAN), Field("i", INT)]
     points = [[1.0, 2.0], [3.0, 4.0], None, [5.0, 6.0]]
     columns = [["é", None, "b<", ""], points, [True, None, False, True], [1, None, 3, 4]]

@@ -39,7 +39,7 @@ VOTABLES = ("votable/b2", "votable/b", "votable/td")
 
 
 def assert_valid(document: bytes, version: str) -> None:
-    """By the schema of the version, which is the one that the document declares."""
+    """Validate by the schema of the version that the document declares."""
     root = etree.fromstring(document)
     assert root.get("version") == version
     etree.XMLSchema(etree.parse(SCHEMAS / f"VOTable-{version}.xsd")).assertValid(root)
@@ -66,8 +66,8 @@ def test_the_operator_may_prefer_another(write: Any, monkeypatch: pytest.MonkeyP
 
 
 @pytest.mark.parametrize("version", ["1.4", "1.5", "1.6"])
-def test_each_version_reads_back_as_what_it_can_say(write: Any, tmp_path: Path, version: str) -> None:
-    """Times are whole in all; 1.4 has no reference position and not all frames, and then says what it lacks."""
+def test_each_version_reads_back_what_it_can_express(write: Any, tmp_path: Path, version: str) -> None:
+    """All versions have complete times; 1.4 lacks reference positions and some frames, and reports what it omits."""
     path = tmp_path / "result.vot"
     path.write_bytes(write(f"votable;version={version}", SYSTEMS, [[]] * len(SYSTEMS)))
     read = VotableSource(path).fields
@@ -87,7 +87,7 @@ def test_each_version_reads_back_as_what_it_can_say(write: Any, tmp_path: Path, 
 
 @pytest.mark.parametrize("form", ["parquet", "arrow", "fits"])
 def test_votables_inside_other_files_lack_nothing(write: Any, form: str) -> None:
-    """Also where 1.4 is the default: no request names their version, and tables are loaded from them."""
+    """Even if 1.4 is the default: no request names their version, and tables are loaded from them."""
     document = write(form, SYSTEMS, [[]] * len(SYSTEMS))
     votable = document[document.index(b"<?xml") : document.index(b"</VOTABLE>") + len(b"</VOTABLE>")]
     assert_valid(votable, "1.5")
@@ -95,7 +95,7 @@ def test_votables_inside_other_files_lack_nothing(write: Any, form: str) -> None
 
 
 def test_1_4_has_the_former_names_of_frames(write: Any, tmp_path: Path) -> None:
-    """A frame without one is left out, for COOSYS of 1.4 without a frame means FK5."""
+    """A frame without a former name is omitted, because a COOSYS of 1.4 without a frame means FK5."""
     document = write("votable;version=1.4", SYSTEMS, [[1.5]] * len(SYSTEMS))
     votable = parse(io.BytesIO(document))
     systems = [(each.system, each.epoch) for each in votable.resources[0].coordinate_systems]
@@ -144,6 +144,6 @@ def test_parameters_of_the_media_type(asked: str, mime: str) -> None:
 @pytest.mark.parametrize(
     "asked", ["votable;version=1.3", "csv;version=1.4", "votable;version=1.4;version=1.5", "fits;content=mivot"]
 )
-def test_unknown_parameters_are_told_with_the_known(asked: str) -> None:
+def test_unknown_parameters_are_refused_with_the_known_ones(asked: str) -> None:
     with pytest.raises(UnknownFormatError, match=r"VOTables also take ;version=1\.4, .*;content=mivot$"):
         find_format(asked)

@@ -1,4 +1,4 @@
-"""docs/formats.md is true."""
+"""docs/formats.md agrees with the code."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ def names(cell: str) -> list[str]:
     return re.findall(r"`([^`]+)`", cell)
 
 
-def test_formats_are_those_that_there_are() -> None:
+def test_all_formats_are_listed() -> None:
     said = [(tuple(names(row[0])), *names(row[1]), *names(row[2])) for row in ROWS if len(row) == 4 and "/" in row[1]]
     assert said == [(entry.aliases, entry.mime, f".{entry.extension}") for entry in FORMATS]
 
 
-def test_types_are_those_of_the_table() -> None:
+def test_all_types_are_listed() -> None:
     for scalar in SCALARS.values():
         row = (scalar.votable, scalar.clickhouse, str(scalar.arrow), scalar.fits, scalar.parquet, scalar.ecsv)
         assert [f"`{cell}`" for cell in row] in ROWS
@@ -40,7 +40,7 @@ def test_types_are_those_of_the_table() -> None:
 
 
 @pytest.mark.parametrize("scalar", SCALARS.values(), ids=lambda scalar: scalar.votable)
-def test_the_table_of_types_is_what_is_written(write: Any, scalar: Scalar) -> None:
+def test_types_are_written_as_in_the_table(write: Any, scalar: Scalar) -> None:
     fields = [Field("x", ColumnType(scalar.votable, "*" if scalar.votable in TEXT else ""))]
     column = pq.ParquetFile(io.BytesIO(write("parquet", fields, [[]]))).schema.column(0)
     logical = {"NONE": "", "UTF8": " STRING"}.get(column.converted_type, f" {column.converted_type}")
@@ -54,14 +54,14 @@ def test_the_table_of_types_is_what_is_written(write: Any, scalar: Scalar) -> No
 
 
 @pytest.mark.parametrize("form", ALL)
-def test_what_cannot_be_told_apart_is_said(form: str) -> None:
+def test_losses_of_formats_are_listed(form: str) -> None:
     [said] = [row[1] for row in ROWS if len(row) == 2 and form in names(row[0])]
     losses = [loss.said for loss in LOSSES if form in loss.formats and loss.said]
     assert [loss for loss in losses if loss not in said] == []
     assert losses or said.startswith("nothing")
 
 
-def test_the_service_descriptor_is_what_comes(write: Any) -> None:
+def test_the_service_descriptor_is_up_to_date(write: Any) -> None:
     link = Link(href="https://archive.example.org/page?id=${did}", content_role="doc")
     service = Service(
         name="links",
@@ -69,8 +69,8 @@ def test_the_service_descriptor_is_what_comes(write: Any) -> None:
         access_url="https://archive.example.org/links",
         input_params=(InputParam(name="ID", ref="did"),),
     )
-    places = {"did": 0}
-    info = ResultInfo(links=ResultLinks((PlacedLink(0, link, places),), (PlacedService(service, places),)))
+    indexes = {"did": 0}
+    info = ResultInfo(links=ResultLinks((PlacedLink(0, link, indexes),), (PlacedService(service, indexes),)))
     document = write("votable", [Field("did", CHAR)], [[]], info=info).decode()
     [sample] = re.findall(r"```xml\n(.*?)```", PAGE, re.DOTALL)
     field, descriptor = sample.split("\n", 1)
@@ -78,7 +78,7 @@ def test_the_service_descriptor_is_what_comes(write: Any) -> None:
     assert descriptor in document
 
 
-def test_the_json_is_what_comes(write: Any) -> None:
+def test_the_json_is_up_to_date(write: Any) -> None:
     fields = [
         Field("name", UNICODE),
         Field("mag", FLOAT, "mag", "phot.mag", description="Magnitude"),

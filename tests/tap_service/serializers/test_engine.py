@@ -1,4 +1,4 @@
-"""What the engine itself streams for each column type can be written as it comes."""
+"""The engine's own types of each column type can be written unchanged."""
 
 from __future__ import annotations
 

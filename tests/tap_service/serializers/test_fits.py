@@ -1,4 +1,4 @@
-"""What FITS has of its own: TNULL, the heap, cards; as astropy and TOPCAT's library read it."""
+"""Features of FITS: TNULL, the heap, cards; as astropy and TOPCAT's library read them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""RESPONSEFORMAT: which format each value finds, and the answer to an unknown one."""
+"""RESPONSEFORMAT: the format of each value, and the answer to an unknown value."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ VOTABLE = "application/x-votable+xml"
         ("text/tab-separated-values;", "text/tab-separated-values", Tsv),
     ],
 )
-def test_found(asked, mime, serializer):
+def test_a_format_is_found(asked, mime, serializer):
     found = find_format(asked)
     assert (found.mime, found.serializer) == (mime, serializer)
 
@@ -41,7 +41,7 @@ def test_found(asked, mime, serializer):
 @pytest.mark.parametrize(
     "asked", ["xlsx", "text/csv;header=maybe", "text/csv;charset=latin-1", "votable;b2", ";", "tex"]
 )
-def test_unknown_is_told_with_the_known(asked):
+def test_an_unknown_format_is_refused_with_the_known_ones(asked):
     with pytest.raises(UnknownFormatError) as error:
         find_format(asked)
     message = str(error.value)

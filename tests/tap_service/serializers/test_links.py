@@ -1,4 +1,4 @@
-"""LINKs and service descriptors in documents: what is written, and that validators and readers have no objection."""
+"""LINKs and service descriptors in documents: what is written, and that validators and readers accept it."""
 
 from __future__ import annotations
 
@@ -117,7 +117,7 @@ def test_whole_document(write: Any) -> None:
 INFO_OF_THREE = ResultInfo(links=ResultLinks(RESULT.of_columns, (RESULT.services[2],)))
 
 
-def test_what_the_user_gives(write: Any) -> None:
+def test_inputs_of_the_user(write: Any) -> None:
     document = write("votable", FIELDS, COLUMNS, info=INFO).decode()
     start = document.index('name="cutout"')
     group = document[document.index("<GROUP", start) : document.index("</GROUP>", start)]
@@ -140,7 +140,7 @@ def test_a_service_for_two_rows_has_two_names(write: Any) -> None:
 
 @pytest.mark.parametrize("responseformat", VOTABLES)
 def test_validators_find_nothing(write: Any, tmp_path: Path, responseformat: str) -> None:
-    """Of names that differ: astropy warns of others, whatever refers to them. votlint knows VOTable up to 1.4."""
+    """For unique names: astropy warns of others, whatever refers to them. votlint knows VOTable up to 1.4."""
     path = tmp_path / "result.vot"
     form = f"{responseformat};version=1.4"
     path.write_bytes(write(form, [FIELDS[0], replace(FIELDS[1], name="x"), *FIELDS[2:]], COLUMNS, info=INFO))
@@ -160,8 +160,8 @@ def _embedded(form: str, document: bytes) -> bytes:
 
 
 @pytest.mark.parametrize("form", ["parquet", "arrow", "fits"])
-def test_the_votables_within_other_formats_have_them_too(write: Any, form: str) -> None:
-    """Their columns have other names where two were equal: references are to those."""
+def test_votables_within_other_formats_have_links_too(write: Any, form: str) -> None:
+    """Their columns have other names if two were equal, and references use these names."""
     votable = parse(io.BytesIO(_embedded(form, write(form, FIELDS, COLUMNS, info=INFO))))
     results, *services = votable.resources
     names = {field.ID: field.name for field in results.tables[0].fields}
@@ -172,8 +172,8 @@ def test_the_votables_within_other_formats_have_them_too(write: Any, form: str) 
 
 
 @pytest.mark.parametrize(("form", "known_as"), [("votable", "votable"), ("fits", "fits-plus")])
-def test_topcats_library_takes_them_over(write: Any, tmp_path: Path, form: str, known_as: str) -> None:
-    """What STIL has understood it writes again."""
+def test_topcats_library_keeps_links(write: Any, tmp_path: Path, form: str, known_as: str) -> None:
+    """STIL writes what it has understood."""
     path = tmp_path / "result"
     path.write_bytes(write(form, FIELDS, COLUMNS, info=INFO))
     document = read_output("tcopy", f"in={path}", f"ifmt={known_as}", "ofmt=votable-tabledata", "out=-")
@@ -186,5 +186,5 @@ def test_topcats_library_takes_them_over(write: Any, tmp_path: Path, form: str, 
 
 
 @pytest.mark.parametrize("form", ["csv", "tsv", "json", "ecsv", "html", "text"])
-def test_other_formats_do_without(write: Any, form: str) -> None:
+def test_other_formats_have_no_links(write: Any, form: str) -> None:
     assert write(form, FIELDS, COLUMNS, info=INFO) == write(form, FIELDS, COLUMNS, info=ResultInfo("SELECT ..."))

@@ -1,4 +1,4 @@
-"""What a serializer holds does not grow with the rows that it has written."""
+"""The memory of a serializer does not grow with the rows that it has written."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ COLUMNS = [
     [f"text {n * 77777}" for n in range(ROWS)],
     [[n / 3, -n / 9] for n in range(ROWS)],
 ]
-#: what of a thousand batches may stay: a row group of Parquet, the sizes of batches on disk, Python's own
+#: bytes that may remain after a thousand batches: a row group of Parquet, sizes of batches on disk, Python's memory
 MOST = 12 << 20
 
 
@@ -43,5 +43,5 @@ def test_memory_is_bounded(form: str) -> None:
             most = max(most, pa.total_allocated_bytes() - before + tracemalloc.get_traced_memory()[0])
     finally:
         tracemalloc.stop()
-    assert written > MOST or form == "parquet"  # which writes the same again in a few bytes
+    assert written > MOST or form == "parquet"  # equal rows take only a few bytes
     assert most < MOST

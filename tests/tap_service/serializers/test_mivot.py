@@ -78,7 +78,7 @@ def read_rows(document: bytes) -> list[dict[str, Any]]:
 
 
 @pytest.mark.parametrize("responseformat", VOTABLES)
-def test_positions_are_those_of_the_columns(write: Any, responseformat: str) -> None:
+def test_positions_agree_with_the_columns(write: Any, responseformat: str) -> None:
     first, second = read_rows(write(f"{responseformat};content=mivot", FIELDS, COLUMNS))
     theirs = SkyCoord(
         10.5 * u.deg,
@@ -149,7 +149,7 @@ def test_columns_of_two_positions_are_not_annotated(write: Any) -> None:
 
 
 def test_an_object_is_one_row_of_a_table(write: Any) -> None:
-    """A galaxy's position, and the motion and the brightness of a star beside it."""
+    """The position of a galaxy, and the motion and brightness of a star near it."""
     rows = tuple(0 if field.name in ("source id", "ra", "dec") else 1 for field in FIELDS)
     document = write("votable;content=mivot", FIELDS, COLUMNS, info=ResultInfo(source_rows=rows))
     [position] = read_rows(document)[0]["properties"]
@@ -158,7 +158,7 @@ def test_an_object_is_one_row_of_a_table(write: Any) -> None:
 
 
 @pytest.mark.parametrize("rows", [(0, 0, 1), (0, 0, None), (None, None, None)])
-def test_a_position_of_two_rows_is_none(write: Any, rows: tuple[int | None, ...]) -> None:
+def test_a_position_from_two_rows_is_omitted(write: Any, rows: tuple[int | None, ...]) -> None:
     document = write("votable;content=mivot", FIELDS[:3], COLUMNS[:3], info=ResultInfo(source_rows=rows))
     assert [report.get("status") for report in etree.fromstring(document).iter("{*}REPORT")] == ["FAILED"]
 
@@ -178,11 +178,11 @@ def test_answers_of_cone_searches(write: Any) -> None:
     assert named["properties"] == known["properties"]
 
 
-def test_half_a_motion_is_none(write: Any) -> None:
+def test_half_a_motion_is_omitted(write: Any) -> None:
     fields, columns = [*FIELDS[:6]], COLUMNS[:6]
     row, _ = read_rows(write("votable;content=mivot", fields, columns))
     assert "pmLongitude" not in row["properties"][0]
 
 
-def test_no_block_unless_asked_for(write: Any) -> None:
+def test_no_block_unless_requested(write: Any) -> None:
     assert b"VODML" not in write("votable", FIELDS, COLUMNS)

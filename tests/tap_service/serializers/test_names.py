@@ -1,4 +1,4 @@
-"""Column names, units and descriptions that mean something to a format: quotes, markup, keywords, line ends."""
+"""Column names, units and descriptions with special meaning in a format: quotes, markup, keywords, line ends."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""Results as the astropy of Debian 12 reads them, in an environment of its own, which .ci/install makes.
+"""Results as the astropy of Debian 12 reads them, in a separate environment, which .ci/install makes.
 
-astropy before 7.1 takes the arraysize ``n*`` of a binary serialization for ``n``: it fails, or reads other rows.
+astropy before 7.1 reads the arraysize ``n*`` of a binary serialization as ``n``: it fails, or reads wrong rows.
 """
 
 from __future__ import annotations
@@ -53,10 +53,10 @@ def fill_fields(form: str) -> tuple[list[Field], list[list[Any]]]:
 
 
 def describe_result(fields: list[Field]) -> ResultInfo:
-    places = {field.name: place for place, field in enumerate(fields)}
+    indexes = {field.name: index for index, field in enumerate(fields)}
     refs = [InputParam(name=field.name, ref=field.name) for field in fields if field.type not in NOT_READ]
     service = SERVICE.model_copy(update={"input_params": (*SERVICE.input_params, *refs)})
-    links = ResultLinks((PlacedLink(0, LINK, {"c": 0}),), (PlacedService(service, places),))
+    links = ResultLinks((PlacedLink(0, LINK, {"c": 0}),), (PlacedService(service, indexes),))
     return ResultInfo("SELECT 'é'", notes=("a note",), links=links)
 
 
@@ -76,8 +76,8 @@ def test_every_type_in_every_serialization(write: Any, tmp_path: Path) -> None:
         assert_same_columns(form, read[name], kinds, columns)
 
 
-def test_the_limit_is_told_where_all_read_it(write: Any) -> None:
-    """In TABLEDATA, for a ``char``; a ``unicodeChar`` with one is refused by astropy before 7.1 there too."""
+def test_the_limit_is_declared_where_all_can_read_it(write: Any) -> None:
+    """In TABLEDATA, for a ``char``; astropy before 7.1 refuses a ``unicodeChar`` with a limit there too."""
     fields = [Field("a", ColumnType("char", "12*")), Field("b", ColumnType("unicodeChar", "9*"))]
     declared = {}
     for form in VOTABLES:

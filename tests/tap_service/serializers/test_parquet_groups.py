@@ -1,4 +1,4 @@
-"""Row groups end where the rows say, whatever the batches are."""
+"""The ends of row groups depend on the rows, not on the batches."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def make_rows(size: int, length: int) -> pa.RecordBatch:
     )
 
 
-def test_batches_leave_no_trace(tmp_path: Path) -> None:
+def test_batches_have_no_effect(tmp_path: Path) -> None:
     rows = make_rows(MAX_GROUP_ROWS + 5000, 3)
 
     whole = write(tmp_path / "a", rows, [rows.num_rows])

@@ -1,4 +1,4 @@
-"""How the end of a query is told in formats that are not VOTables, and that a failed one is never taken for whole."""
+"""The status of a query in formats other than VOTable; a failed result never looks complete."""
 
 from __future__ import annotations
 
@@ -92,15 +92,15 @@ class TestStatus:
 
 
 @pytest.mark.parametrize("form", ALL)
-def test_no_cut_result_looks_whole(write: Any, form: str) -> None:
-    """Before the rows where that is foreseen, and at the end: in the bytes themselves wherever they have a place."""
+def test_a_cut_result_does_not_look_complete(write: Any, form: str) -> None:
+    """Before the rows if it is foreseen, and at the end: in the bytes of all formats that can contain it."""
     note = "4 rows, and the limit is 2"
     info = replace(INFO, notes=(note,))
     document = write(form, FIELDS, COLUMNS, status=Status("OVERFLOW", "The rest is missing"), info=info)
     kind = find_format(form).mime.partition(";")[0]
-    has_no_place = kind in ("text/csv", "text/tab-separated-values")
-    assert (note.encode() in document) is not (has_no_place or kind == "text/plain")
-    assert (b"The rest is missing" in document) is not (has_no_place or kind == "text/ecsv")
+    has_no_status = kind in ("text/csv", "text/tab-separated-values")
+    assert (note.encode() in document) is not (has_no_status or kind == "text/plain")
+    assert (b"The rest is missing" in document) is not (has_no_status or kind == "text/ecsv")
     whole = write(form, FIELDS, COLUMNS, info=INFO)
     assert b"OVERFLOW" not in whole
     assert len(read(find_format(form).mime, document)) == len(read(find_format(form).mime, whole))

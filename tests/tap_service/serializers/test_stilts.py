@@ -65,9 +65,9 @@ VOTABLES = ["votable/b2", "votable/b", "votable/td"]
 
 @pytest.mark.parametrize("responseformat", VOTABLES)
 def test_votlint_finds_nothing(write, tmp_path, responseformat):
-    """In the default version, 1.4: the last that votlint of STILTS 3.4.7 knows; test_dialects validates 1.5.
+    """In the default version 1.4, the last one that votlint of STILTS 3.4.7 knows; test_dialects validates 1.5.
 
-    But for what it refuses in its own output: binary polygons, NULL arrays in TABLEDATA.
+    Errors that it finds in its own output too are ignored: binary polygons, NULL arrays in TABLEDATA.
     """
     rows = 1 if responseformat == "votable/td" else 2
     chosen = [(field, column[:rows]) for field, column in zip(FIELDS, COLUMNS, strict=True) if field.name != "r"]

@@ -80,7 +80,7 @@ def test_null_in_a_table_of_one_column_is_no_blank_line(write):
     assert write("csv", [Field("x", INT)], [[1, None]]) == b'x\r\n1\r\n""\r\n'
 
 
-def test_header_can_be_absent_and_names_are_made_distinct(write):
+def test_the_header_can_be_absent_and_names_are_made_unique(write):
     fields = [Field(name, INT) for name in ("ra", "ra", "ra_2", "RA", "a,b", "ra")]
     values = [[1]] * 6
     assert write("csv", fields, values).splitlines()[0] == b'ra,ra_3,ra_2,RA,"a,b",ra_4'
@@ -94,7 +94,7 @@ def test_python_reads_the_csv_back(write):
 
 
 @pytest.mark.parametrize("responseformat", ["csv", "tsv"])
-def test_no_place_for_a_status(write, responseformat):
+def test_text_has_no_status(write, responseformat):
     fields = [Field("x", INT)]
     cut = write(responseformat, fields, [[1]], status=Status("OVERFLOW", "cut"))
     assert cut == write(responseformat, fields, [[1]])

@@ -1,4 +1,4 @@
-"""Each value in each format, read back by a library that is not ours."""
+"""Each value in each format, read back by a third-party library."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ _UNBOUNDED = {"∞": "inf", "−∞": "-inf"}
 
 
 def same(one: Any, other: Any) -> bool:
-    """NaN is itself here."""
+    """Return whether values are equal; NaN equals itself."""
     if isinstance(one, list) and isinstance(other, list):
         return len(one) == len(other) and all(map(same, one, other))
     return bool(one == other or (one != one and other != other))
 
 
 def meant(form: str, kind: ColumnType, cell: Any) -> Any:
-    """A word as the type says; other formats have typed values already, but for JSON's names of what is no number."""
+    """Return a word as a value of the type. Other formats have typed values, except JSON's names of NaN and infinities."""
     kind = kind.stored_type
     if isinstance(cell, list):
         return [meant(form, ColumnType(kind.datatype), item) for item in cell]
@@ -102,7 +102,7 @@ def of_kind(kind: ColumnType) -> st.SearchStrategy[Any]:
 
 @st.composite
 def tables(draw: st.DrawFn) -> tuple[list[ColumnType], list[list[Any]], list[int]]:
-    """Types, columns, and after how many rows a new batch begins."""
+    """Types, columns, and the sizes of batches."""
     kinds = draw(st.lists(st.sampled_from(sorted(VALUES, key=str)), min_size=1, max_size=5))
     rows = draw(st.integers(1, 6))
     columns = [draw(st.lists(st.none() | of_kind(kind), min_size=rows, max_size=rows)) for kind in kinds]
@@ -114,7 +114,7 @@ def tables(draw: st.DrawFn) -> tuple[list[ColumnType], list[list[Any]], list[int
 @given(table=tables())
 @settings(max_examples=25, deadline=None)
 def test_any_table_is_read_back(write: Any, form: str, table: Any) -> None:
-    """VOTables: see test_votable, for astropy has its own way with them."""
+    """See test_votable for VOTables, which astropy reads in its own way."""
     kinds, columns, cuts = table
     fields = [Field(f"c{number}", kind) for number, kind in enumerate(kinds)]
     sizes = [cut - before for before, cut in zip([0, *cuts], cuts, strict=False)]

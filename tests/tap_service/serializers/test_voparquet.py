@@ -1,4 +1,4 @@
-"""Parquet as the VOParquet note 1.0 has it, for STILTS 3.4 has no ``parqlint``: read by astropy and our own reader."""
+"""Parquet as in the VOParquet note 1.0, read by astropy and our reader, since STILTS 3.4 has no ``parqlint``."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def test_the_footer_has_the_notes_keys(write: Any) -> None:
 
 
 def test_astropy_reads_numbers_and_texts(write: Any, tmp_path: Path) -> None:
-    """What astropy 8.0 can read: numbers, and texts that have a longest length and are not NULL."""
+    """astropy 8.0 can read numbers, and texts that have a maximum length and are not NULL."""
     code = Field("code", replace(UNICODE, arraysize="9*"), ucd="meta.code", description="Class")
     fields = [*FIELDS[:3], Field("magnitude", DOUBLE, "mag"), code]
     path = tmp_path / "result.parquet"

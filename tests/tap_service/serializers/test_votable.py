@@ -105,7 +105,7 @@ def test_frames_and_time_systems(write):
 
 
 def test_equal_columns_of_two_systems(write):
-    """What a format remembers of columns is not that of others that differ in their systems only."""
+    """The cache of columns distinguishes columns that differ only in their systems."""
     documents = [
         write("votable", [Field("ra", DOUBLE, coordinate_system=system)], [[]]) for system in (GAIA, ICRS, None)
     ]
@@ -124,7 +124,7 @@ def test_result_without_rows_keeps_its_fields(write, responseformat):
 
 
 @pytest.mark.parametrize("responseformat", VOTABLES)
-def test_failure_in_mid_stream_is_told_after_the_table(write, responseformat):
+def test_failure_in_mid_stream_is_reported_after_the_table(write, responseformat):
     document = write(responseformat, [Field("a", INT)], [[1]], status=Status("ERROR", "engine <gone>\x00"))
     votable = parse(io.BytesIO(document))
     infos = [(info.name, info.value, info.content) for info in votable.resources[0].infos]
@@ -188,7 +188,7 @@ def tables(draw: st.DrawFn) -> tuple[list[Field], list[list[Any]], list[int]]:
 
 @given(table=tables())
 @settings(max_examples=60, deadline=None)
-def test_same_bytes_however_the_rows_are_cut(write, table):
+def test_the_bytes_do_not_depend_on_the_batches(write, table):
     fields, columns, cuts = table
     for entry in FORMATS:
         if not re.search("apache|fits", entry.mime):  # Arrow keeps batches; pages of Parquet and FITS' heap follow them

@@ -1,4 +1,4 @@
-"""Rows on disk: as they were, within the budget, and nothing left behind."""
+"""Spooled rows on disk: unchanged, within the budget, and deleted at the end."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def batch(*values: Any) -> pa.RecordBatch:
     return pa.record_batch({"x": pa.array(values, pa.string() if isinstance(values[0], str) else pa.int64())})
 
 
-def test_read_more_than_once(tmp_path: Path) -> None:
+def test_rows_can_be_read_repeatedly(tmp_path: Path) -> None:
     rows = SpooledRows(ScratchSpace(tmp_path, Budget(10_000)))
     assert list(rows) == []
     for values in ((1, 2), (None,), (3,)):
@@ -29,7 +29,7 @@ def test_read_more_than_once(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
-def test_the_budget_is_shared_and_given_back(tmp_path: Path) -> None:
+def test_the_budget_is_shared_and_released(tmp_path: Path) -> None:
     space = ScratchSpace(tmp_path, Budget(1000))
     first, second = SpooledRows(space), SpooledRows(space)
     first.add_batch(batch(*range(50)))
@@ -41,7 +41,7 @@ def test_the_budget_is_shared_and_given_back(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("form", ["fits", "text"])
-def test_formats_give_back_what_they_held(tmp_path: Path, form: str) -> None:
+def test_formats_release_their_budget(tmp_path: Path, form: str) -> None:
     space = ScratchSpace(tmp_path, Budget(100_000))
     serializer = find_format(form).serializer([Field("x", UNICODE)], ResultInfo(), space)
     assert serializer.write_header() + serializer.write_rows(batch("a", "b")) == b""

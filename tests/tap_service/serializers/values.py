@@ -1,4 +1,4 @@
-"""Every type with the values that formats get wrong, and what each format cannot tell apart (docs/formats.md says it)."""
+"""Every type with values that formats may get wrong, and what each format loses (as in docs/formats.md)."""
 
 from __future__ import annotations
 
@@ -102,9 +102,9 @@ VALUES: dict[ColumnType, list[Any]] = {
 
 @dataclass(frozen=True, slots=True)
 class Loss:
-    """What ``formats`` cannot tell: ``becomes`` gives what a reader finds in place of a value, itself if nothing is lost.
+    """A loss of ``formats``: ``becomes`` returns what a reader finds instead of a value, or the value if nothing is lost.
 
-    ``said``: how docs/formats.md puts it; empty where it is not the format but the reader, ``by``, that cannot tell.
+    ``said``: the words of docs/formats.md; empty if the reader ``by`` causes the loss, not the format.
     """
 
     formats: tuple[str, ...]
@@ -132,7 +132,7 @@ def _nan_inside(kind: ColumnType, value: Any) -> Any:
 
 
 def _line_by_line(text: str) -> str:
-    """astropy strips each line of a file, has no empty ones, and no other line ends than LF."""
+    """astropy strips each line of a file, drops empty lines, and knows no line ends but LF."""
     first, *rest = re.split("\r\n|\r|\n", text)
     if not rest:
         return text.strip(" \t")
@@ -143,7 +143,7 @@ def _line_by_line(text: str) -> str:
 #: What no astropy reads. It counts other items than VOTable 1.5, section 5.4, and STILTS, which reads these in test_stilts
 NOT_READ = {
     ColumnType("int", "2x*"): ("votable/b2", "votable/b"),
-    # nor has it an empty cell for complex numbers
+    # and it has no empty cell for complex numbers
     ColumnType("doubleComplex", "2"): ("votable/td",),
     ColumnType("doubleComplex", "2x3"): ("votable/td",),
 }

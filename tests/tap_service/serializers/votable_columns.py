@@ -29,7 +29,7 @@ def read_votable(file: Any) -> Columns:
 
 
 def plain(value: Any) -> Any:
-    """A library's value as Python's."""
+    """Return a library's value as a Python value."""
     if value is np.ma.masked or value is None:
         return None
     if isinstance(value, np.ma.MaskedArray):
@@ -45,7 +45,7 @@ def plain(value: Any) -> Any:
 
 
 def flat(items: Sequence[Any]) -> list[Any]:
-    """Without inner lists; complex numbers are two."""
+    """Return values without inner lists; complex numbers are two values."""
     items = [[item.real, item.imag] if isinstance(item, complex) else item for item in items]
     return [inner for item in items for inner in (flat(item) if isinstance(item, list) else [item])]
 

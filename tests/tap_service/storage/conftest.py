@@ -11,6 +11,6 @@ from tests.tap_service.storage.redis_server import RedisServer, redis_server
 
 @pytest.fixture(scope="session")
 def redis(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RedisServer]:
-    """A Redis of all tests; each empties it first."""
+    """A Redis server for all tests, each of which empties it first."""
     with redis_server(tmp_path_factory.mktemp("redis")) as server:
         yield server

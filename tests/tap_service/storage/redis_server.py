@@ -13,12 +13,12 @@ import redis
 
 from tests.support.ports import free_port
 
-#: As in the documentation: beside other work of the disk, Redis would answer before it has written
+#: as in the documentation: while the disk is busy, Redis would otherwise answer before it has written
 SURVIVES_KILLS = ("--appendfsync", "always")
 
 
 class RedisServer:
-    """``options`` are further ones of ``redis-server``."""
+    """``options``: further options of ``redis-server``."""
 
     def __init__(self, directory: Path, *options: str) -> None:
         directory.mkdir(parents=True, exist_ok=True)

@@ -1,4 +1,4 @@
-"""Made files: once for all who ask, whole or not at all, and within their limit."""
+"""The file cache: each file is made once for all callers, completely or not at all, within the limits."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def _refuse(path: Path) -> None:
     raise AssertionError(f"{path} is made again")
 
 
-def test_a_file_is_made_once_for_all_who_ask_at_the_same_time(tmp_path):
+def test_a_file_is_made_once_for_concurrent_callers(tmp_path):
     cache, made, together = FileCache(tmp_path, 1000), [], threading.Barrier(8)
 
     def make(path: Path) -> None:
@@ -59,7 +59,7 @@ def test_a_file_that_cannot_be_made_leaves_nothing(tmp_path):
     assert _read(cache.make_file("table/a", _write(b"rows"))) == b"rows"
 
 
-def test_the_files_used_longest_ago_go_first(tmp_path):
+def test_the_least_recently_used_files_are_deleted_first(tmp_path):
     cache = FileCache(tmp_path, 1000)
     for age, name in ((30, "a"), (20, "b"), (10, "c")):
         _read(cache.make_file(name, _write(b"x" * 300)))
@@ -93,7 +93,7 @@ def test_processes_that_share_a_directory_keep_the_limit(tmp_path):
         assert sum(path.stat().st_size for path in tmp_path.iterdir()) <= 10_000 + 3 * 10_000 / 20
 
 
-def test_empty_folders_go_unless_a_file_is_being_made(tmp_path):
+def test_empty_folders_are_deleted_unless_a_file_is_being_made(tmp_path):
     cache, other = FileCache(tmp_path, 10), FileCache(tmp_path, 10)
     (tmp_path / "empty" / "inner").mkdir(parents=True)
 
@@ -123,7 +123,7 @@ def test_a_file_beyond_the_limit_can_be_read_once(tmp_path):
     assert [*tmp_path.iterdir()] == []
 
 
-def test_files_of_making_processes_stay_and_those_of_dead_ones_go(tmp_path):
+def test_unfinished_files_of_dead_processes_are_deleted(tmp_path):
     for age, name in ((10, "a.1.part"), (7200, "b.2.part")):
         (tmp_path / name).write_bytes(b"x")
         os.utime(tmp_path / name, (0, os.stat(tmp_path).st_mtime - age))

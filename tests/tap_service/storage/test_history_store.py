@@ -72,13 +72,13 @@ def test_a_repeated_addition_adds_nothing(store: HistoryStore) -> None:
     assert len(store.list_entries("kepler", "", 10)) == 1
 
 
-def test_one_user_is_forgotten(store: HistoryStore) -> None:
+def test_entries_of_one_user_are_deleted(store: HistoryStore) -> None:
     store.add_entries([("kepler", entry()), ("kepler:x", entry()), ("tycho", entry())])
     store.delete_entries("kepler")
     assert [len(store.list_entries(user, "", 9)) for user in ("kepler", "kepler:x", "tycho")] == [0, 1, 1]
 
 
-def test_old_entries_and_those_beyond_the_number_go(store: HistoryStore) -> None:
+def test_old_entries_and_entries_beyond_the_limit_are_deleted(store: HistoryStore) -> None:
     store.add_entries([(user, entry(number)) for user in ("kepler", "tycho") for number in range(10)])
     store.trim_entries(["kepler"], 3, "")
     assert [each.created for each in store.list_entries("kepler", "", 99)] == [add_seconds(T0, n) for n in (9, 8, 7)]
@@ -87,7 +87,20 @@ def test_old_entries_and_those_beyond_the_number_go(store: HistoryStore) -> None
     assert [len(store.list_entries(user, "", 99)) for user in ("kepler", "tycho")] == [2, 2]
 
 
-def test_redis_forgets_a_user_who_stays_away(redis: RedisServer) -> None:
+def test_old_entries_of_inactive_users_are_deleted_when_others_add_queries(store: HistoryStore) -> None:
+    store.add_entries([(user, entry(number)) for user in ("kepler", "tycho") for number in range(4)])
+    oldest = first_id_at(add_seconds(T0, 2))
+    for _ in range(2):
+        store.trim_entries(["galileo"], 100, oldest)
+        assert [len(store.list_entries(user, "", 99)) for user in ("kepler", "tycho")] == [2, 2]
+    store.delete_entries("tycho")
+    store.trim_entries(["galileo"], 100, first_id_at(add_seconds(T0, 9)))
+    assert [len(store.list_entries(user, "", 99)) for user in ("kepler", "tycho")] == [0, 0]
+    with store._records.read() as records:
+        assert records.list_members("history-oldest") == []
+
+
+def test_redis_forgets_an_inactive_user(redis: RedisServer) -> None:
     store = HistoryStore.open(redis.url, None, 1000)
     store.add_entries([("galileo", entry())])
     with redis.connect() as client:

@@ -38,10 +38,10 @@ def test_the_stores_use_them(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("before", "is_refused"), [(0o755, True), (0o771, True), (0o770, False), (0o2750, False)])
-def test_a_directory_of_somebody_else(
+def test_a_directory_of_another_user(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, before: int, is_refused: bool
 ) -> None:
-    """Its group may be how this user gets in; others may not."""
+    """Its group may give this user access; other users must have none."""
     made = tmp_path / "volume"
     made.mkdir()
     made.chmod(before)
@@ -54,7 +54,7 @@ def test_a_directory_of_somebody_else(
     assert mode(made) == before
 
 
-def test_what_all_users_share_stays_as_it_is(tmp_path: Path) -> None:
+def test_a_directory_of_all_users_is_unchanged(tmp_path: Path) -> None:
     """Root owns /tmp: without its modes, nobody else could work."""
     shared = tmp_path / "tmp"
     shared.mkdir()

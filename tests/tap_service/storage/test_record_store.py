@@ -116,7 +116,7 @@ def test_a_failed_step_changes_nothing(store: RecordStore) -> None:
 def test_a_step_is_repeated_if_what_it_has_read_changes(
     store: RecordStore, reopen: Callable[[], RecordStore], reads: str
 ) -> None:
-    """Each of four threads with a connection of its own adds 20 numbers, none twice."""
+    """Each of four threads, with separate connections, adds 20 numbers, none twice."""
 
     def add_next(change: RecordChange) -> None:
         if reads == "record":
@@ -237,11 +237,13 @@ def test_a_history_of_the_first_version(tmp_path: Path) -> None:
         assert store.list_entries("kepler", "", 9) == entries[::-1]
         store.add_entries([("kepler", entries[0])])
         assert len(store.list_entries("kepler", "", 9)) == 3
+        store.trim_entries([], 9, entries[1].id[:15])
+        assert store.list_entries("kepler", "", 9) == entries[:0:-1]
 
 
 @pytest.mark.parametrize("version", [0, 1])
 def test_documents_of_the_first_version(tmp_path: Path, version: int) -> None:
-    """The very first file was left at version 0."""
+    """The first release left the version at 0."""
     until = T0.timestamp() * 2
     rows = [("notes", "a", '{"text": "é"}', None), ("notes", "b", "1", until), ("drain", "c", "true", 1.5)]
     make_former_file(tmp_path, SITE_FILE, rows, version)

@@ -29,7 +29,7 @@ def list_changes(store: RegistryStore) -> dict[str, tuple[int, bool]]:
     return {record.identifier: (record.changed, record.is_deleted) for record in found}
 
 
-def test_only_what_changes_has_a_new_date(store: RegistryStore) -> None:
+def test_only_changed_records_get_a_new_date(store: RegistryStore) -> None:
     assert store.read_start() is None
     store.publish([draft("a", "x"), draft("b", "y")], 1000)
     store.publish([draft("a", "x"), draft("b", "z")], 2000)
@@ -51,7 +51,7 @@ def test_dates_never_go_back(store: RegistryStore) -> None:
     assert list_changes(store) == {"a": (5000, False)}
 
 
-def test_a_failed_change_leaves_all_as_it_was(store: RegistryStore) -> None:
+def test_a_failed_change_changes_nothing(store: RegistryStore) -> None:
     def fail(changed: str) -> Markup:
         if changed:
             raise RuntimeError("in the middle")
@@ -63,7 +63,7 @@ def test_a_failed_change_leaves_all_as_it_was(store: RegistryStore) -> None:
     assert list_changes(store) == {"a": (1000, False), "b": (1000, False)}
 
 
-def test_files_that_cannot_be_used(tmp_path: Path) -> None:
+def test_unusable_files(tmp_path: Path) -> None:
     with pytest.raises(RegistryStoreError, match="name another one in SKYHOUSE_REGISTRY_STATE"):
         RegistryStore(tmp_path / "missing" / "registry.sqlite")
     later = sqlite3.connect(tmp_path / "later")

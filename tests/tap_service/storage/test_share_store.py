@@ -72,7 +72,7 @@ def test_a_share_outlives_the_process(reopen: Callable[[], ShareStore]) -> None:
     store.close()
 
 
-def test_it_is_replaced_and_deleted_once(store: ShareStore) -> None:
+def test_a_share_is_replaced_and_deleted_once(store: ShareStore) -> None:
     kept, gone = share(result=RESULT), share(result=RESULT)
     for each in (kept, gone):
         store.write_share(each)
@@ -82,12 +82,12 @@ def test_it_is_replaced_and_deleted_once(store: ShareStore) -> None:
     for missing in (store.get_share, store.delete_share):
         with pytest.raises(NoSuchShare):
             missing(gone.share_id)
-    with pytest.raises(NoSuchShare):  # what is deleted while it changes stays deleted
+    with pytest.raises(NoSuchShare):  # a share that is deleted during a change stays deleted
         store.replace_share(gone)
     assert store.count_shares("kepler") == StoredShares(1, 10, 0, 10)
 
 
-def test_lists_are_of_one_user_and_begin_with_the_newest(store: ShareStore) -> None:
+def test_lists_are_of_one_user_and_start_with_the_newest(store: ShareStore) -> None:
     made = [share(creation_time=add_seconds(T0, second), owner=owner) for second, owner in enumerate("abab")]
     anonymous = [share(owner=None, client=client, creation_time=T0) for client in ("192.0.2.1", "2001:db8::1")]
     for each in (*made, *anonymous):
@@ -103,8 +103,8 @@ def test_lists_are_of_one_user_and_begin_with_the_newest(store: ShareStore) -> N
     assert store.count_shares("nobody") == StoredShares(0, 0, 1, 41)
 
 
-def test_a_share_is_created_if_it_may(store: ShareStore) -> None:
-    """Of concurrent shares, as many are made as there is room for."""
+def test_a_share_is_created_only_if_the_check_allows_it(store: ShareStore) -> None:
+    """Concurrent creations stop at the limit."""
 
     class Full(Exception):
         pass
@@ -136,7 +136,7 @@ def test_anonymous_shares_of_an_earlier_version_count(redis: RedisServer) -> Non
     store.close()
 
 
-def test_what_is_due(store: ShareStore) -> None:
+def test_due_shares(store: ShareStore) -> None:
     with_rows, without = share(result=RESULT), share(result=None)
     for each in (with_rows, without):
         store.write_share(each)
@@ -148,7 +148,7 @@ def test_what_is_due(store: ShareStore) -> None:
     assert len(store.list_due(add_seconds(T0, 100), 1)) == 1
 
 
-def test_a_store_that_does_not_work_says_so(tmp_path: Path) -> None:
+def test_an_unusable_store_says_so(tmp_path: Path) -> None:
     (tmp_path / SHARES_FILE).mkdir()
     with pytest.raises(ShareStoreUnavailable, match="the store of shares cannot be used"):
         ShareStore.open("", tmp_path)

@@ -1,4 +1,4 @@
-"""Files of one version that the next one opens."""
+"""Files of one version, opened by the next version."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def old_file(tmp_path: Path) -> Path:
     return path
 
 
-def test_old_file_goes_forward_and_is_copied_before(old_file: Path) -> None:
+def test_an_old_file_is_copied_and_upgraded(old_file: Path) -> None:
     connection = open_file(old_file)
     upgrade_file(connection, old_file, [FIRST, SECOND])
     assert connection.execute("SELECT name, mag FROM star").fetchall() == [("Vega", 1.5)]
@@ -45,7 +45,7 @@ def test_old_file_goes_forward_and_is_copied_before(old_file: Path) -> None:
     assert sorted(path.name for path in old_file.parent.iterdir()) == ["stars.sqlite", "stars.sqlite.version-0"]
 
 
-def test_new_file_needs_no_copy(tmp_path: Path) -> None:
+def test_a_new_file_needs_no_copy(tmp_path: Path) -> None:
     path = tmp_path / "new.sqlite"
     connection = open_file(path)
     upgrade_file(connection, path, [FIRST, SECOND])
@@ -53,7 +53,7 @@ def test_new_file_needs_no_copy(tmp_path: Path) -> None:
     assert [file.name for file in tmp_path.iterdir()] == ["new.sqlite"]
 
 
-def test_failed_step_leaves_file_as_it_was(old_file: Path) -> None:
+def test_a_failed_step_leaves_the_file_unchanged(old_file: Path) -> None:
     def fail(connection: sqlite3.Connection) -> None:
         connection.execute("DELETE FROM star")
         raise OSError(28, "No space left on device")
@@ -66,7 +66,7 @@ def test_failed_step_leaves_file_as_it_was(old_file: Path) -> None:
     connection.close()
 
 
-def test_later_version_is_refused(old_file: Path) -> None:
+def test_a_later_version_is_refused(old_file: Path) -> None:
     connection = open_file(old_file)
     upgrade_file(connection, old_file, [FIRST, SECOND])
     with pytest.raises(
@@ -76,7 +76,7 @@ def test_later_version_is_refused(old_file: Path) -> None:
     connection.close()
 
 
-def test_processes_that_open_a_file_at_once_change_it_once(old_file: Path) -> None:
+def test_processes_that_open_a_file_concurrently_upgrade_it_once(old_file: Path) -> None:
     calls: list[int] = []
 
     def second(connection: sqlite3.Connection) -> None:
@@ -105,7 +105,7 @@ def test_accounts_of_a_later_version_say_what_to_do(tmp_path: Path) -> None:
         Accounts(path)
 
 
-def test_a_change_that_readers_hold_up_leaves_the_connection_usable(tmp_path: Path) -> None:
+def test_a_change_blocked_by_readers_leaves_the_connection_usable(tmp_path: Path) -> None:
     """COMMIT fails while another process reads: the change is undone, and the next one works."""
     path = tmp_path / "users.sqlite"
     accounts = Accounts(path)

@@ -85,12 +85,12 @@ def test_names_are_unique_for_an_owner(store: WatchStore) -> None:
     for missing in (store.get_watch, store.delete_watch):
         with pytest.raises(NoSuchWatch):
             missing(first.watch_id)
-    with pytest.raises(NoSuchWatch):  # what is deleted while it changes stays deleted
+    with pytest.raises(NoSuchWatch):  # a watch that is deleted during a change stays deleted
         store.change_watch(first.watch_id, lambda watch: watch)
 
 
-def test_an_owner_has_as_many_as_are_allowed(store: WatchStore) -> None:
-    """Also when several are stored at the same time."""
+def test_an_owner_has_a_maximum_number_of_watches(store: WatchStore) -> None:
+    """Even if several are added concurrently."""
     for owner in ("tycho", "kepler"):
         store.add_watch(make_watch("first", owner=owner), limit=4)
     with ThreadPoolExecutor(12) as threads:
@@ -101,7 +101,7 @@ def test_an_owner_has_as_many_as_are_allowed(store: WatchStore) -> None:
     store.add_watch(make_watch("tenth"))
 
 
-def test_changes_are_made_one_after_another(store: WatchStore) -> None:
+def test_concurrent_changes_are_serialized(store: WatchStore) -> None:
     watch = make_watch()
     store.add_watch(watch)
     with ThreadPoolExecutor(4) as threads:
@@ -117,7 +117,7 @@ def test_changes_are_made_one_after_another(store: WatchStore) -> None:
     assert store.get_watch(watch.watch_id).rows == 40
 
 
-def test_a_store_that_does_not_work_says_so(tmp_path: Path) -> None:
+def test_an_unusable_store_says_so(tmp_path: Path) -> None:
     (tmp_path / WATCHES_FILE).mkdir()
     with pytest.raises(WatchStoreUnavailable, match="the store of watches cannot be used"):
         WatchStore.open("", tmp_path)
@@ -128,7 +128,7 @@ def test_a_store_that_does_not_work_says_so(tmp_path: Path) -> None:
         away.close()
 
 
-def test_deliveries_are_tried_again_and_given_up() -> None:
+def test_deliveries_are_retried_and_given_up() -> None:
     delivery = Delivery("webhook", T0)
     waits = []
     while delivery.state is DeliveryState.PENDING:

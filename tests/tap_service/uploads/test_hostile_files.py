@@ -172,7 +172,7 @@ REFUSED: dict[str, tuple[bytes, str]] = {
     "no base64": (document(INT, "<BINARY><STREAM encoding='base64'>%%%%</STREAM></BINARY>"), "not valid base64"),
     "no fits inside": (
         document(INT, stream(b"hello", "FITS")),
-        "the FITS file inside is not a FITS file: it does not begin with SIMPLE",
+        "the FITS file inside is not a FITS file: it does not start with SIMPLE",
     ),
     "complex length": (document(COMPLEX, stream(b"\xff\xff\xff\xffabcd")), "ends inside row 1"),
     "complex parts": (document(COMPLEX, ROW), "length is a multiple of 2"),
@@ -208,18 +208,18 @@ REFUSED: dict[str, tuple[bytes, str]] = {
     "repeat": (fits(4, 5, ["99999999999E"]), "the columns take 399999999996 bytes of a row"),
     "letter": (fits(4, 5, ["1Z"]), "TFORM letter Z"),
     "scale": (fits(2, 1, ["1I"], card("TZERO1", "'inf'")), "TZERO1 is not a number"),
-    "heap place": (
+    "heap offset": (
         fits(8, 2, ["1PE"], card("THEAP", 1 << 60), data=struct.pack(">iiii", 5, 0, 5, 0) * 180),
-        "variable arrays behind the end of its heap",
+        "variable arrays after the end of its heap",
     ),
     "negative heap": (
         fits(8, 2, ["1PE"], data=struct.pack(">iiii", -5, 0, 5, -9) * 180),
-        "variable arrays of negative",
+        "variable arrays of invalid length",
     ),
     "heap before the heap": (fits(8, 2, ["1PE"], data=struct.pack(">iiii", 5, -9, 5, -9) * 180), "at invalid offsets"),
     "huge array": (
         fits(16, 1, ["1QE"], data=struct.pack(">qq", 1 << 61, 0) * 180),
-        "negative or too many values",
+        "variable arrays of invalid length",
     ),
     "arrays that overlap": (
         fits(8, 60_000, ["1PB"], data=struct.pack(">ii", 1 << 15, 0) * 60_000 + b"\0" * (1 << 15), heap=1 << 15),

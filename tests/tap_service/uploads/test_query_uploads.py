@@ -348,7 +348,7 @@ def test_by_address(serve: Callable[..., RunningService], service: RunningServic
         assert job.rows() == "n\r\n7\r\n"
         refused = httpx.get(service.sync, params=given, timeout=60)
     assert refused.status_code == 400
-    assert "localhost is no address of the public internet" in refused.text
+    assert "localhost is not an address of the public internet" in refused.text
 
 
 # --- matches ----------------------------------------------------------------------------------------------------------

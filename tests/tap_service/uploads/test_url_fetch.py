@@ -117,8 +117,11 @@ def test_a_file(tmp_path: Path) -> None:
             says(b"HTTP/1.1 302 Found\r\nLocation: http://a:b@x.org/\r\n\r\n"),
             "redirects to an address that is not http",
         ),
-        (says(b"HTTP/1.1 302 Found\r\nLocation: http://127.0.0.1:1/\r\n\r\n"), "127.0.0.1 is no address of the public"),
-        (says(b"HTTP/1.1 302 Found\r\nLocation: //0x7f.1/\r\n\r\n"), "0x7f.1 is no address of the public internet"),
+        (
+            says(b"HTTP/1.1 302 Found\r\nLocation: http://127.0.0.1:1/\r\n\r\n"),
+            "127.0.0.1 is not an address of the public",
+        ),
+        (says(b"HTTP/1.1 302 Found\r\nLocation: //0x7f.1/\r\n\r\n"), "0x7f.1 is not an address of the public internet"),
     ],
 )
 def test_servers_that_misbehave(tmp_path: Path, script: Script, said: str) -> None:
@@ -151,7 +154,7 @@ def test_a_server_that_speaks_no_tls(tmp_path: Path) -> None:
         fetch(tmp_path, f"https://localhost:{port}/", "localhost")
 
 
-# --- addresses that are not to be asked
+# --- addresses to which no request may be sent
 
 
 @pytest.mark.parametrize(
@@ -195,9 +198,9 @@ def test_addresses_of_no_public_host(tmp_path: Path, monkeypatch: pytest.MonkeyP
     monkeypatch.setattr("tap_service.http_connections._open_connection", None)
     with pytest.raises(UploadError) as error:
         fetch(tmp_path, f"http://{host}:1/")
-    # where the system knows no such name or address, nothing is asked either
-    assert "is no address of the public internet" in str(error.value) or "cannot be reached" in str(error.value)
-    assert "::" in host or "is no address of the public internet" in str(error.value)
+    # if the system knows no such name or address, no request is sent either
+    assert "is not an address of the public internet" in str(error.value) or "cannot be reached" in str(error.value)
+    assert "::" in host or "is not an address of the public internet" in str(error.value)
 
 
 class Names:
@@ -218,21 +221,21 @@ def test_a_host_may_be_named_with_a_port(tmp_path: Path) -> None:
     with web(says(OK + b"Content-Length: 4\r\n\r\na\n1\n")) as port:
         assert fetch(tmp_path, f"http://LOCALHOST:{port}/", f"localhost:{port}") == (b"a\n1\n", "")
     for hosts in ("localhost:80", f"localhost:{port}0", "[::1]", "::1:80"):
-        with pytest.raises(UploadError, match="localhost is no address of the public internet"):
+        with pytest.raises(UploadError, match="localhost is not an address of the public internet"):
             fetch(tmp_path, f"http://localhost:{port}/", hosts)
     with pytest.raises(UploadError, match="cannot be reached"):
         fetch(tmp_path, "http://[::1]:9/", "[::1]:9")
 
 
-def test_names_of_what_is_not_public(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_names_of_private_addresses(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     names = Names(inside_example_org=["127.0.0.1"], cloud_example_org=["169.254.169.254"], six_example_org=["::1"])
     monkeypatch.setattr(socket, "getaddrinfo", names)
     for name in ("inside", "cloud", "six"):
-        with pytest.raises(UploadError, match="no address of the public internet"):
+        with pytest.raises(UploadError, match="not an address of the public internet"):
             fetch(tmp_path, f"http://{name}.example.org/")
 
 
-def test_an_answer_that_changes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_name_whose_address_changes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A connection goes to the address that was checked, without a second look-up."""
     names = Names(example_org=["192.0.2.1", "127.0.0.1"])
     monkeypatch.setattr(socket, "getaddrinfo", names)
@@ -247,20 +250,20 @@ def test_an_answer_that_changes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setattr(socket, "socket", Watched)
     with pytest.raises(UploadError, match="cannot be reached"):
         fetch(tmp_path, "http://example.org/")
-    with pytest.raises(UploadError, match="no address of the public internet"):
+    with pytest.raises(UploadError, match="not an address of the public internet"):
         fetch(tmp_path, "http://example.org/")
     assert (names.asked, reached) == (["example.org"] * 2, ["192.0.2.1"])
 
 
-def test_a_redirect_is_looked_up_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_redirect_is_looked_up_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with web(says(b"HTTP/1.1 302 Found\r\nLocation: http://inside.example.org/\r\n\r\n")) as port:
         monkeypatch.setattr(socket, "getaddrinfo", Names(trusted=["127.0.0.1"], inside_example_org=["127.0.0.1"]))
-        with pytest.raises(UploadError, match=r"inside\.example\.org is no address of the public internet"):
+        with pytest.raises(UploadError, match=r"inside\.example\.org is not an address of the public internet"):
             fetch(tmp_path, f"http://trusted:{port}/", "trusted")
 
 
 def test_the_own_host_under_a_public_address(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A public address of this host is refused: here 127.0.0.1 counts as public."""
     monkeypatch.setattr("tap_service.public_addresses.ip_address", lambda _: IPv4Address("8.8.8.8"))
-    with web(says(OK)) as port, pytest.raises(UploadError, match="no address of the public internet"):
+    with web(says(OK)) as port, pytest.raises(UploadError, match="not an address of the public internet"):
         fetch(tmp_path, f"http://127.0.0.1:{port}/")

@@ -254,7 +254,7 @@ def test_messages_do_not_believe_a_host(
 def test_a_host_of_the_local_network_gets_nothing(alice: Watcher, host: str, monkeypatch: pytest.MonkeyPatch) -> None:
     _trust_no_host(alice.services.watches, monkeypatch)
     said = alice.watch(400, name="private", query=BRIGHT, webhook=f"http://{host}:81/hook")["message"]
-    assert "is no address of the public internet" in said
+    assert "is not an address of the public internet" in said
     assert "SKYHOUSE_WEBHOOK_HOSTS" in said
 
 
@@ -277,7 +277,7 @@ def test_a_host_of_the_local_network_is_tried_once(
     alice.wait(watch, "DONE")
     delivery = alice.wait_for_messages(watch)
     assert (delivery["state"], delivery["attempts"]) == ("GIVEN_UP", 1)
-    assert "localhost is no address of the public internet; the operator can name" in delivery["error"]
+    assert "localhost is not an address of the public internet; the operator can name" in delivery["error"]
     assert hook.got == []
     assert len(alice.ids("mydb.private")) == 4
     monkeypatch.undo()

@@ -1,4 +1,4 @@
-"""Attached tables in the service: on the embedded engine and on a ClickHouse server, and when their storage fails."""
+"""Attached tables in the service: on the embedded engine and on a ClickHouse server, also with a failing storage."""
 
 from __future__ import annotations
 
@@ -140,7 +140,7 @@ def test_users_learn_which_table_fails(
         served.refresh()
         for error, reason in (
             (503, "cannot be read now, because their storage does not answer. Try again later"),
-            ("changed", "are not those that were attached: they have changed, or some are missing"),
+            ("changed", "have changed since they were attached, or some are missing"),
         ):
             failing_server.choose_failure = lambda method, path, error=error: error if "Npix=5" in path else ""
             answer = served.ask(COUNT)

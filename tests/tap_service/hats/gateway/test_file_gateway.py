@@ -1,4 +1,4 @@
-"""The gateway of attached files: what the engine gets is the file as it was attached, or an error with its reason."""
+"""The gateway of attached files: the engine gets the file as it was attached, or an error with its reason."""
 
 from __future__ import annotations
 
@@ -148,14 +148,14 @@ def test_a_storage_that_fails_once(failing_server: FileServer, publish: Publish)
 
 
 @pytest.mark.parametrize("error", ["changed", 404, 403])
-def test_a_file_that_is_another(
+def test_a_changed_file(
     failing_server: FileServer, publish: Publish, error: int | str, caplog: pytest.LogCaptureFixture
 ) -> None:
     url = publish(failing_server.url)
     failing_server.choose_failure = lambda method, path: error
     answer = read_range(url, 0, 2048)
     assert answer.status_code == 403
-    assert "the files of the table gate.stars are not those that were attached" in answer.text
+    assert "the files of the table gate.stars have changed since they were attached" in answer.text
     assert failing_server.url not in answer.text
     [message] = caplog.messages
     assert "a.parquet" in message
@@ -201,7 +201,7 @@ def test_kept_blocks_are_not_fetched_with_missing_ones(
     assert kept.stat().st_ino == written
 
 
-def test_kept_blocks_are_read_side_by_side(
+def test_kept_blocks_are_read_in_parallel(
     failing_server: FileServer, publish: Publish, gateway: FileGateway, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The cache reads several blocks at a time."""
@@ -216,11 +216,11 @@ def test_kept_blocks_are_read_side_by_side(
 
     monkeypatch.setattr(gateway._cache, "read", read_together)
     with ThreadPoolExecutor(4) as readers:
-        answers = list(readers.map(lambda place: read_range(url, place, place + 9).content, [0, 0, 5, BLOCK_BYTES]))
-    assert answers == [DATA[place : place + 9] for place in (0, 0, 5, BLOCK_BYTES)]
+        answers = list(readers.map(lambda start: read_range(url, start, start + 9).content, [0, 0, 5, BLOCK_BYTES]))
+    assert answers == [DATA[start : start + 9] for start in (0, 0, 5, BLOCK_BYTES)]
 
 
-def test_nothing_else_can_be_asked_for(files: Path, publish: Publish, gateway: FileGateway) -> None:
+def test_nothing_else_can_be_requested(files: Path, publish: Publish, gateway: FileGateway) -> None:
     url = publish(str(files))
     base = url.removesuffix("/0.parquet")
     (files / "secret").write_text("not a partition")

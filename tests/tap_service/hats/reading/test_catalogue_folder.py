@@ -1,4 +1,4 @@
-"""Files of a folder on each storage: whole, unchanged and from inside the folder, or an error."""
+"""Files of a folder on each storage: complete, unchanged and from inside the folder, or an error."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def failing_server(server: FileServer) -> Iterator[FileServer]:
     server.choose_failure = lambda method, path: ""
 
 
-def test_what_is_there_is_read(folder: CatalogueFolder) -> None:
+def test_existing_files_are_read(folder: CatalogueFolder) -> None:
     path = f"deep/{LONG_NAME}"
     version = folder.stat(path)
     assert version.size == len(DATA)
@@ -76,7 +76,7 @@ def test_what_is_there_is_read(folder: CatalogueFolder) -> None:
         folder.read(path, 2047, 2, version)
 
 
-def test_what_is_not_there(folder: CatalogueFolder) -> None:
+def test_missing_files(folder: CatalogueFolder) -> None:
     with pytest.raises(FileMissing, match="nothing"):
         folder.stat("nothing")
     with pytest.raises(FileMissing, match="deep"):
@@ -86,7 +86,7 @@ def test_what_is_not_there(folder: CatalogueFolder) -> None:
 @pytest.mark.parametrize(
     "path", ["../secret", "deep/../../secret", "/etc/passwd", "", ".", "a//b", "a/", "a\\b", "x?y", "x#y", "a\nb"]
 )
-def test_no_path_leads_out(folder: CatalogueFolder, path: str) -> None:
+def test_no_path_leaves_the_folder(folder: CatalogueFolder, path: str) -> None:
     with pytest.raises(HatsError, match="nothing outside it is read"):
         folder.stat(path)
     if path:
@@ -118,7 +118,7 @@ def test_links_out_of_a_folder_are_not_read(tmp_path: Path) -> None:
     with pytest.raises(HatsError, match="is a link out of the folder"):
         opened.stat("out")
     assert opened.read_text("within", 9) == "y"
-    with pytest.raises(FileMissing, match="is no file"):
+    with pytest.raises(FileMissing, match="is not a file"):
         opened.stat("pipe")
     with pytest.raises(HatsError, match="outside is a link out of the folder"):
         opened.list_files("outside")
@@ -150,7 +150,7 @@ def test_a_changed_object_is_no_answer(store: str) -> None:
 
 
 @pytest.mark.parametrize("error", [500, 503, 429, "half", "silent"])
-def test_failures_that_pass_are_repeated(failing_server: FileServer, error: Failure) -> None:
+def test_passing_failures_are_retried(failing_server: FileServer, error: Failure) -> None:
     folder = open_folder(f"{failing_server.url}/stars", PATIENCE)
     path = f"deep/{LONG_NAME}"
     version = folder.stat(path)
@@ -163,19 +163,19 @@ def test_failures_that_pass_are_repeated(failing_server: FileServer, error: Fail
     ("error", "message"),
     [
         (500, r"the server answered 500 Internal Server Error \(after 3 attempts"),
-        ("half", r"(broke off after|of 2,048 bytes came).*\(after 3 attempts"),
+        ("half", r"(broke off after|of 2,048 bytes arrived).*\(after 3 attempts"),
         ("silent", r"Read timed out.*\(after 3 attempts"),
         ("slow head", r"Read timed out.*\(after 3 attempts"),
-        ("slow", r"of 2,048 bytes came in the time for all \(after 3 attempts"),
+        ("slow", r"of 2,048 bytes arrived within the time limit \(after 3 attempts"),
         ("changed", "has changed: it had"),
         ("whole", "sends no ranges"),
         ("no tag", "neither ETag nor Last-Modified"),
-        (302, r"leads elsewhere, to http://elsewhere\.example/x: redirects are not followed"),
-        (403, "is not there: the server answered 403"),
+        (302, r"redirects to http://elsewhere\.example/x: redirects are not followed"),
+        (403, "does not exist: the server answered 403"),
         (418, "the server answered 418"),
     ],
 )
-def test_failures_that_stay_are_errors(failing_server: FileServer, error: Failure, message: str) -> None:
+def test_lasting_failures_are_errors(failing_server: FileServer, error: Failure, message: str) -> None:
     folder = open_folder(f"{failing_server.url}/stars", PATIENCE)
     path = f"deep/{LONG_NAME}"
     version = folder.stat(path)
@@ -200,16 +200,16 @@ def test_a_store_that_does_not_answer(monkeypatch: pytest.MonkeyPatch) -> None:
     ("address", "message"),
     [
         ("ftp://host/x", "unknown scheme"),
-        ("https://user:word@host/x", "no user or password belongs into an address"),
-        ("https://host/x?key=1", "is no address of a folder"),
+        ("https://user:word@host/x", "an address must not contain a user or password"),
+        ("https://host/x?key=1", "is not the address of a folder"),
         ("https://host/a/../b", "dots"),
-        ("https:///x", "is no address of a folder"),
-        ("https://host:port/x", "is no address"),
-        ("/nowhere/at/all", "is no folder"),
-        ("file:///nowhere/at/all", "is no folder"),
+        ("https:///x", "is not the address of a folder"),
+        ("https://host:port/x", "is not an address"),
+        ("/nowhere/at/all", "is not a folder"),
+        ("file:///nowhere/at/all", "is not a folder"),
     ],
 )
-def test_addresses_that_are_none(address: str, message: str) -> None:
+def test_invalid_addresses(address: str, message: str) -> None:
     with pytest.raises(HatsError, match=message):
         open_folder(address)
 

@@ -1,4 +1,4 @@
-"""Catalogues are opened and checked by their own files; what contradicts itself or leads elsewhere is an error."""
+"""Catalogues are opened and checked by their own files; contradictions and paths that lead out of the folder are errors."""
 
 from __future__ import annotations
 
@@ -145,7 +145,7 @@ def test_a_collection_leads_to_its_catalogue(tmp_path: Path) -> None:
     assert describe_columns(catalogue).fields[0].ucd == ""  # several rows of an id in a pixel
     for path in ("../stars", "/etc", "https://elsewhere.example/stars", "a/../../b", "..", "x?y"):
         collection.write_text(f"obs_collection=all\nhats_primary_table_url={path}\n")
-        with pytest.raises(HatsError, match="nothing else than what was named is read"):
+        with pytest.raises(HatsError, match="nothing outside the named folder is read"):
             open_at(tmp_path / "all")
     collection.write_text("obs_collection=all\nhats_primary_table_url=stars\nall_indexes=id ../id_index\n")
     with pytest.raises(HatsError, match="nothing outside it is read"):
@@ -156,12 +156,12 @@ def test_a_collection_leads_to_its_catalogue(tmp_path: Path) -> None:
     ("changes", "message"),
     [
         ({"dataproduct_type": "margin", "hats_primary_table_url": "main"}, r"is a margin cache.*'main'\. Name that"),
-        ({"dataproduct_type": "index"}, "of the type index, which has no rows of its own"),
+        ({"dataproduct_type": "index"}, "of the type index, which has no rows: name"),
         ({"dataproduct_type": "map"}, "of the type map"),
         ({"dataproduct_type": "stars"}, "hats.properties: dataproduct_type"),
         ({"hats_col_ra": "raj2000"}, "hats_col_ra names the column 'raj2000', which the files do not have"),
         ({"hats_col_healpix": "cell"}, "hats_col_healpix names the column 'cell'"),
-        ({"hats_nrows": "1199"}, "hats_nrows says 1,199 rows, the partitions have 1,200"),
+        ({"hats_nrows": "1199"}, "hats_nrows says 1,199 rows, but the partitions have 1,200"),
         ({"hats_nrows": "many"}, "hats.properties: hats_nrows"),
         ({"hats_npix_suffix": "/../../x"}, "hats.properties: hats_npix_suffix"),
         ({"hats_npix_suffix": ".pq"}, "12 of 12 partitions cannot be used"),
@@ -176,8 +176,8 @@ def test_deceptive_properties(stars: Path, changes: dict[str, str], message: str
         read_all(stars)
 
 
-def test_no_catalogue(tmp_path: Path) -> None:
-    with pytest.raises(FileMissing, match=r"is no HATS catalogue: it has none of hats\.properties, properties and"):
+def test_a_folder_without_a_catalogue(tmp_path: Path) -> None:
+    with pytest.raises(FileMissing, match=r"is not a HATS catalogue: it has none of hats\.properties, properties and"):
         open_at(tmp_path)
     (tmp_path / "hats.properties").write_bytes(b"x" * (1 << 20) + b"y")
     with pytest.raises(HatsError, match="the limit is 1,048,576"):
@@ -192,7 +192,9 @@ def test_missing_partitions(stars: Path) -> None:
     with pytest.raises(HatsError, match=r"2 of 12 partitions cannot be used: .*Npix=4.*Npix=5"):
         read_all(stars)
     (stars / "partition_info.csv").write_text("Norder,Npix\n0,0\n0,1\n")
-    with pytest.raises(HatsError, match=r"hats_nrows says 1,200 rows, the partitions have \d+: partitions are missing"):
+    with pytest.raises(
+        HatsError, match=r"hats_nrows says 1,200 rows, but the partitions have \d+: partitions are missing"
+    ):
         read_all(stars)
     (stars / "partition_info.csv").write_text("Norder,Npix\n")
     with pytest.raises(HatsError, match="has no partitions"):
@@ -221,11 +223,11 @@ def test_lists_that_cannot_be_read(stars: Path) -> None:
 
 def test_a_column_is_there_once(stars: Path) -> None:
     change_file(stars / FILE, lambda rows: rows.append_column("mag", rows["mag"]))
-    with pytest.raises(HatsError, match=f"{FILE} has more than one column of the name 'mag'"):
+    with pytest.raises(HatsError, match=f"{FILE} has more than one column called 'mag'"):
         check_catalogue(open_at(stars))
     schema = pq.read_schema(stars / FILE)
     pq.write_metadata(schema, stars / "dataset" / "_common_metadata")
-    with pytest.raises(HatsError, match="stars has more than one column of the name 'mag'"):
+    with pytest.raises(HatsError, match="stars has more than one column called 'mag'"):
         open_at(stars)
 
 
@@ -239,7 +241,7 @@ def test_a_column_is_there_once(stars: Path) -> None:
 )
 def test_mixed_schemas(stars: Path, change: Callable[[pa.Table], pa.Table], message: str) -> None:
     change_file(stars / FILE, change)
-    with pytest.raises(HatsError, match=f"{FILE} has other columns than the catalogue: {message}"):
+    with pytest.raises(HatsError, match=f"{FILE} has different columns from the catalogue: {message}"):
         read_all(stars)
 
 
@@ -270,7 +272,7 @@ def test_pixels_in_another_order_of_the_sky(tmp_path: Path) -> None:
         read_all(write_catalogue(tmp_path / "turned", turned))
 
 
-def test_another_index_of_coarser_order(tmp_path: Path) -> None:
+def test_an_index_of_coarser_order(tmp_path: Path) -> None:
     rows = make_rows()
     coarse = rows.append_column("cell", pc.cast(pc.shift_right(rows["_healpix_29"], 2 * 20), pa.int32()))
     folder = write_catalogue(tmp_path / "coarse", coarse)
@@ -281,7 +283,7 @@ def test_another_index_of_coarser_order(tmp_path: Path) -> None:
 def test_half_a_file(stars: Path) -> None:
     data = (stars / FILE).read_bytes()
     (stars / FILE).write_bytes(data[: len(data) // 2])
-    with pytest.raises(HatsError, match="does not end like a Parquet file: it is another file, or only the beginning"):
+    with pytest.raises(HatsError, match="does not end like a Parquet file: it is another file, or only the start"):
         read_all(stars)
     (stars / FILE).write_bytes(b"")
     with pytest.raises(HatsError, match="does not end like a Parquet file"):
@@ -345,7 +347,7 @@ def test_our_cells_are_those_of_cdshealpix() -> None:
     assert np.max(np.abs(vectors_to_index(points) - rows["_healpix_29"].to_numpy()) >> 10) == 0
 
 
-def test_large_footers_are_read_one_after_the_other(stars: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_large_footers_are_read_one_at_a_time(stars: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     threads: set[int] = set()
     parse = FolderFile.parse_footer
 

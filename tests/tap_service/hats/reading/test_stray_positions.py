@@ -13,12 +13,14 @@ from tap_service.hats.reading.stray_positions import find_misindexed, find_stray
 _RANDOM = np.random.default_rng(3)
 
 
-def _to_vectors(places: SkyCoord) -> np.ndarray:
-    return np.stack([axis.value for axis in (places.cartesian.x, places.cartesian.y, places.cartesian.z)], axis=-1)
+def _to_vectors(positions: SkyCoord) -> np.ndarray:
+    return np.stack(
+        [axis.value for axis in (positions.cartesian.x, positions.cartesian.y, positions.cartesian.z)], axis=-1
+    )
 
 
-def _find_cells(places: SkyCoord, order: int) -> np.ndarray:
-    return lonlat_to_healpix(Longitude(places.ra), Latitude(places.dec), order).astype(np.int64)
+def _find_cells(positions: SkyCoord, order: int) -> np.ndarray:
+    return lonlat_to_healpix(Longitude(positions.ra), Latitude(positions.dec), order).astype(np.int64)
 
 
 def test_positions_near_the_border_are_in_the_pixel() -> None:
@@ -34,15 +36,17 @@ def test_positions_near_the_border_are_in_the_pixel() -> None:
             assert set(strays) <= set(np.flatnonzero(outside))
             if not is_stray:
                 assert len(strays) == 0
-            elif distance > 1000:  # a point beside a corner may be nearer to another border
+            elif distance > 1000:  # a point near a corner may be nearer to another border
                 assert set(strays) == set(np.flatnonzero(outside))
 
 
-def test_an_index_is_that_of_a_position_within_rounding() -> None:
-    places = SkyCoord(_RANDOM.uniform(0, 360, 500) * u.deg, np.degrees(np.arcsin(_RANDOM.uniform(-1, 1, 500))) * u.deg)
+def test_an_index_matches_a_position_within_rounding() -> None:
+    positions = SkyCoord(
+        _RANDOM.uniform(0, 360, 500) * u.deg, np.degrees(np.arcsin(_RANDOM.uniform(-1, 1, 500))) * u.deg
+    )
     for distance, is_found in ((0, False), (0.9, False), (1.1, True), (1e5, True)):
-        cells = _find_cells(places.directional_offset_by(30 * u.deg, distance * u.arcsec), 29)
-        found = find_misindexed(_to_vectors(places), cells)
+        cells = _find_cells(positions.directional_offset_by(30 * u.deg, distance * u.arcsec), 29)
+        found = find_misindexed(_to_vectors(positions), cells)
         assert found.tolist() == (list(range(500)) if is_found else [])
 
 

@@ -1,4 +1,4 @@
-"""Plans count what is there: partitions by hats-import's rule, margins by the distance of every row from every pixel."""
+"""Plans agree with the rows: partitions by hats-import's rule, margins by the distances of all rows from all pixels."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def count_rows(order: int) -> np.ndarray:
     return np.bincount(find_cells(order), minlength=12 << 2 * order)
 
 
-def test_partitions_are_those_of_hats_import(engine: EmbeddedEngine, rows: HatsRows, tmp_path: Path) -> None:
+def test_partitions_agree_with_hats_import(engine: EmbeddedEngine, rows: HatsRows, tmp_path: Path) -> None:
     found = plan_catalogue(engine, rows, max_rows=PIXEL_THRESHOLD, margin_threshold=0)
 
     pq.write_table(pa.table({"ra": RA % 360, "dec": DEC}), tmp_path / "planned.parquet")
@@ -112,7 +112,7 @@ def test_margins_have_all_rows_near_a_pixel(engine: EmbeddedEngine, rows: HatsRo
     assert len(plan.margins) > 2
 
 
-def test_the_margin_of_an_empty_pixel_is_there(engine: EmbeddedEngine, rows: HatsRows) -> None:
+def test_an_empty_pixel_has_a_margin(engine: EmbeddedEngine, rows: HatsRows) -> None:
     plan = plan_catalogue(engine, rows, max_rows=100, margin_threshold=600.0)
 
     empty = plan.margins.keys() - plan.partitions.keys()

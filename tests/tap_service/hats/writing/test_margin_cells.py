@@ -16,7 +16,7 @@ PIXELS = [HatsPixel(0, 0), HatsPixel(2, 15), HatsPixel(3, 63), HatsPixel(4, 4 * 
 
 @pytest.mark.parametrize("pixel", PIXELS)
 @pytest.mark.parametrize("threshold", [10.0, 600.0])
-def test_every_place_within_the_threshold_is_in_a_cell(pixel, threshold):
+def test_every_position_within_the_threshold_is_in_a_cell(pixel, threshold):
     order = choose_margin_order(threshold)
     cells = find_margin_cells(pixel, order)
 
@@ -48,6 +48,6 @@ def test_a_pixel_smaller_than_the_cells_is_in_one_of_them():
 
 
 @pytest.mark.parametrize("threshold", [0.0, -1.0, 3601.0, float("nan")])
-def test_an_impossible_margin_is_refused(threshold):
+def test_too_large_a_margin_is_refused(threshold):
     with pytest.raises(HatsError, match=r"a margin of .* arcseconds is not possible: give up to 3600"):
         choose_margin_order(threshold)

@@ -20,7 +20,7 @@ from tests.support.ports import closed_port
 from tests.tap_service.storage.failing_proxy import FailingProxy, Failures, failing_proxy
 
 MILLION = "SELECT number FROM numbers(1000000)"
-LATE_FAULT = "SELECT intDiv(1, number - 900000) AS n FROM numbers(1000000)"
+LATE_ERROR = "SELECT intDiv(1, number - 900000) AS n FROM numbers(1000000)"
 ONE_THREAD = {"max_threads": 1}
 USERS = """<clickhouse>
 <users>
@@ -32,7 +32,7 @@ USERS = """<clickhouse>
 """
 LONG_SUM = "SELECT sum(sipHash64(number)) FROM numbers(1000000000000)"
 
-#: a process that reads the answer of a query, which is killed before it comes
+#: a process that reads the answer of a query, and is killed before the answer arrives
 READER = """
 import sys
 from tap_service.storage.engine.clickhouse_engine import ClickHouseEngine
@@ -90,13 +90,13 @@ def test_an_error_after_the_first_rows(server: FailingProxy, remote: ClickHouseE
     seen = []
     with (
         pytest.raises(EngineValueError, match=r"^Division by zero$") as caught,
-        remote.stream_batches(LATE_FAULT) as batches,
+        remote.stream_batches(LATE_ERROR) as batches,
     ):
         seen.extend(batch.num_rows for batch in batches)
     assert 0 < sum(seen) <= 900_000
     assert caught.value.code == 153
     with pytest.raises(EngineValueError, match=r"^Division by zero$"):
-        remote.fetch_table(LATE_FAULT)
+        remote.fetch_table(LATE_ERROR)
 
 
 @pytest.mark.parametrize(
@@ -149,7 +149,7 @@ def test_leaving_a_stream_kills_its_query(server: FailingProxy, remote: ClickHou
     assert server.statements[-1] == "KILL QUERY WHERE query_id = 'left' ASYNC"
     rows(remote, MILLION)
     with pytest.raises(EngineValueError):
-        rows(remote, LATE_FAULT)
+        rows(remote, LATE_ERROR)
     assert "KILL" not in "".join(server.statements[-2:])
 
 

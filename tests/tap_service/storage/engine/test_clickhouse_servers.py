@@ -38,7 +38,7 @@ def _impatient(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def three(clickhouse: ClickHouseServer) -> Iterator[list[FailingProxy]]:
-    """Three addresses of a server, which are servers with the same tables to the engine."""
+    """Three addresses of one server, which the engine takes for servers with the same tables."""
     with ExitStack() as stack:
         yield [stack.enter_context(failing_proxy(clickhouse.port)) for _ in range(3)]
 
@@ -267,10 +267,10 @@ class TestTablesOfOneServer:
         later.execute(f"DROP TABLE IF EXISTS {first} SYNC")
         both.execute(f"RENAME TABLE {second} TO `skyhouse_users`.`t_{'2' * 24}`")
         assert rows(later, f"SELECT a FROM `skyhouse_users`.`t_{'2' * 24}`") == 1
-        beside = f"`skyhouse_users`.`t_{'3' * 24}`"
-        make(both, beside, place=f"/* beside `skyhouse_users`.`t_{'2' * 24}` */")
-        later.execute(f"INSERT INTO {beside} SELECT a FROM `skyhouse_users`.`t_{'2' * 24}`")
-        assert rows(later, f"SELECT a FROM {beside}") == 2
+        third = f"`skyhouse_users`.`t_{'3' * 24}`"
+        make(both, third, comment=f"/* next to `skyhouse_users`.`t_{'2' * 24}` */")
+        later.execute(f"INSERT INTO {third} SELECT a FROM `skyhouse_users`.`t_{'2' * 24}`")
+        assert rows(later, f"SELECT a FROM {third}") == 2
         later.close()
 
     def test_local_tables_are_created_on_the_reachable_server(
@@ -295,9 +295,9 @@ class TestTablesOfOneServer:
         stranger.close()
 
 
-def make(engine: ClickHouseServers, table: str, place: str = "") -> None:
+def make(engine: ClickHouseServers, table: str, comment: str = "") -> None:
     engine.execute(f"DROP TABLE IF EXISTS {table} SYNC")
-    engine.execute(f"CREATE TABLE {table} (a Int64) ENGINE = MergeTree ORDER BY a {place}")
+    engine.execute(f"CREATE TABLE {table} (a Int64) ENGINE = MergeTree ORDER BY a {comment}")
     engine.insert_batches(table, [pa.record_batch({"a": [7]})])
 
 

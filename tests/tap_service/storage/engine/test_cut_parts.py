@@ -1,4 +1,4 @@
-"""Rows that the embedded engine could not write, and believes to have written."""
+"""Rows that the embedded engine could not write, but believes it has written."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def test_whole_parts_are_published(engine: EmbeddedEngine, table: str) -> None:
     assert engine.fetch_table("SELECT count() AS n FROM cut.published").to_pylist() == [{"n": 5000}]
 
 
-def test_rows_that_were_cut_on_an_almost_full_disk_are_taken_back(
+def test_truncated_rows_on_an_almost_full_disk_are_removed(
     engine: EmbeddedEngine, table: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     insert(engine, table)
@@ -61,12 +61,12 @@ def test_rows_that_were_cut_on_an_almost_full_disk_are_taken_back(
     assert engine.fetch_table(f"SELECT count() AS n, max(a) AS m FROM {table}").to_pylist() == [{"n": 5000, "m": 4999}]
 
 
-def test_an_insert_whose_parts_another_one_took_back_fails_too(
+def test_an_insert_whose_parts_another_insert_removed_fails_too(
     engine: EmbeddedEngine, table: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(embedded_engine, "choose_spare", lambda _: 1 << 62)
 
-    def insert_beside_another() -> None:
+    def insert_concurrently() -> None:
         with engine._lend_handle() as handle, engine._undo_cut_insert(handle, table):
             handle.chdb.query(f"INSERT INTO {table} SELECT number, toString(number) FROM numbers(5000)", "Null")
             handle.ended = True
@@ -75,6 +75,6 @@ def test_an_insert_whose_parts_another_one_took_back_fails_too(
                 insert(engine, table)
 
     with pytest.raises(StorageFull, match="rows could not be written completely"):
-        insert_beside_another()
+        insert_concurrently()
     insert(engine, table)
     assert engine.fetch_table(f"SELECT count() AS n FROM {table}").to_pylist() == [{"n": 10000}]

@@ -1,4 +1,4 @@
-"""Definitions that threads change at once, and file systems on which they are kept."""
+"""Definitions that threads change concurrently, on file systems with and without links."""
 
 from __future__ import annotations
 

@@ -49,7 +49,7 @@ def test_the_lock_ends_with_its_file(tmp_path: Path) -> None:
     lock_data_path(tmp_path).close()
 
 
-def test_a_path_whose_end_chdb_would_take_for_settings(tmp_path: Path) -> None:
+def test_a_path_that_chdb_would_read_as_settings(tmp_path: Path) -> None:
     with pytest.raises(EngineUnavailable, match="contains a question mark: give it another name"):
         EmbeddedEngine(tmp_path / "data?max_threads=1")
     assert not list(tmp_path.iterdir())
@@ -85,14 +85,14 @@ _CAUGHT_SIGNALS = """
 
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
 def test_the_engine_catches_no_signal_of_the_process(tmp_path: Path) -> None:
-    """Neither at its import nor with a connection: its handlers would keep a crashed process alive."""
+    """Neither when imported nor when connected: its handlers would keep a crashed process alive."""
     said = run(_CAUGHT_SIGNALS, str(tmp_path))
     assert said.count("True") == 3, said
 
 
 @pytest.mark.parametrize("error", ["terminate_with_exception", "libcxx_hardening_out_of_bounds_assertion"])
-def test_a_fatal_fault_of_the_engine_ends_the_process(tmp_path: Path, error: str) -> None:
-    """Faults of ClickHouse's own tests, in the statement after: an exception nobody catches, a failed assertion."""
+def test_a_fatal_error_of_the_engine_ends_the_process(tmp_path: Path, error: str) -> None:
+    """Errors that ClickHouse has for tests, in a later statement: an uncaught exception, a failed assertion."""
     script = """
         import sys
         from pathlib import Path
@@ -218,7 +218,7 @@ _SET_NICENESS = """
 
 @pytest.mark.parametrize("namespace", [[], ["unshare", "-rm"]], ids=["here", "in a user namespace"])
 def test_niceness_does_not_end_the_process(tmp_path: Path, namespace: list[str]) -> None:
-    """Root of a user namespace, as in a container without root, may lower priorities and not raise them again."""
+    """Root of a user namespace, as in a rootless container, may lower priorities, but not raise them again."""
     if namespace:
         try:
             subprocess.run([*namespace, "true"], check=True, capture_output=True)

@@ -1,4 +1,4 @@
-"""The engine's interface. Every back end runs through the same tests: add it to the fixture ``backend``."""
+"""The engine's interface. All engines run through the same tests: add an engine to the fixture ``backend``."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def database(backend: Engine) -> Iterator[str]:
 
 
 def running(backend: Engine) -> int:
-    """Count the queries in the engine other than this one, and the one that keeps a server running."""
+    """Count the queries in the engine, without this query and the query that keeps a server running."""
     sql = "SELECT count() FROM system.processes WHERE query NOT LIKE '%sleepEachRow(3)%'"
     return backend.fetch_table(sql).column(0)[0].as_py()
 
@@ -111,7 +111,7 @@ class TestEngine:
     def test_an_exception_in_a_stream_cancels_the_query(self, backend: Engine) -> None:
         with pytest.raises(KeyError), backend.stream_batches(ENDLESS) as batches:  # noqa: PT012
             next(batches)
-            raise KeyError("the reader's own fault")
+            raise KeyError("an error of the reader")
         wait_until_idle(backend)
 
     def test_cancel_reaches_the_reader(self, backend: Engine) -> None:

@@ -115,7 +115,7 @@ def test_translate_error(text: str, kind: type, code: int, said: str) -> None:
         ),
     ],
 )
-def test_a_server_that_is_away(text: str, kind: type) -> None:
+def test_an_unreachable_server(text: str, kind: type) -> None:
     error = translate_error(text)
     assert (type(error), error.detail) == (kind, text)
     assert not {"ch1", "ch2", "10.0.0.2", "9000"} & set(str(error).replace(":", " ").split())
@@ -130,7 +130,7 @@ def test_a_server_that_is_away(text: str, kind: type) -> None:
         "Code: 32. DB::Exception: Attempt to read after eof: Cannot parse ': while receiving packet from ch2:9000'",
     ],
 )
-def test_words_of_a_query_are_no_fault_of_a_server(text: str) -> None:
+def test_words_of_a_query_are_not_taken_for_a_server_error(text: str) -> None:
     assert type(translate_error(text)) is EngineValueError
 
 

@@ -1,4 +1,4 @@
-"""Handles of chDB that are given out again: which ones, and that none carries anything into the next statement."""
+"""Reuse of chDB handles: which handles are reused, and that they carry nothing into the next statement."""
 
 from __future__ import annotations
 
@@ -103,12 +103,12 @@ def fail_in_the_reader(engine: EmbeddedEngine) -> None:
 
 
 @pytest.mark.parametrize("spoil", [leave_early, fail_late, fail_at_once, kill_in_the_middle, fail_in_the_reader])
-def test_a_statement_that_did_not_end_by_itself_closes_its_handle(
+def test_a_statement_that_did_not_end_normally_closes_its_handle(
     engine: EmbeddedEngine, opened: list[str], spoil: object
 ) -> None:
     assert count_rows(engine) == ROWS
     spoil(engine)  # type: ignore[operator]
-    assert len(engine._handles._idle) == (1 if spoil is kill_in_the_middle else 0)  # that of KILL
+    assert len(engine._handles._idle) == (1 if spoil is kill_in_the_middle else 0)  # the handle of KILL
     assert count_rows(engine) == ROWS
     assert engine.fetch_table("SELECT count() AS n FROM system.processes").to_pylist() == [{"n": 1}]
 

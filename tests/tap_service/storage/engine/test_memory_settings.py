@@ -1,4 +1,4 @@
-"""The settings that follow from the memory limit of a query."""
+"""The settings that depend on the memory limit of a query."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from tap_service.storage.engine.engine import MemoryLimit, combine_settings
 from tap_service.storage.engine.engine_errors import translate_error
 from tap_service.storage.engine.memory_settings import choose_memory_settings, find_memory_of_join
 
-#: What one thread holds at least: blocks, and buffers of the files of a join with 16 buckets
+#: minimum memory of one thread: blocks, and buffers of the files of a join with 16 buckets
 BLOCKS = ("preferred_block_size_bytes", "prefer_external_sort_block_bytes")
 
 
@@ -51,7 +51,7 @@ def test_all_sizes_grow_with_the_limit() -> None:
         assert all(less[name] <= more[name] for name in less.keys() & more.keys())
 
 
-def test_of_several_bounds_the_lowest_holds() -> None:
+def test_the_lowest_of_several_bounds_applies() -> None:
     combined = combine_settings({"max_threads": 4, "a": 1}, {"max_threads": 2, "max_block_size": 9}, {"a": 2})
     assert combined == {"max_threads": 2, "max_block_size": 9, "a": 2}
     assert combine_settings({"max_threads": 1}, {"max_threads": 3})["max_threads"] == 1

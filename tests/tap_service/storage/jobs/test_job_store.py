@@ -1,4 +1,4 @@
-"""The job store. Every store runs through the same tests: add it to the fixture ``store``."""
+"""The job store. All stores run through the same tests: add a store to the fixture ``store``."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ PENDING, QUEUED, EXECUTING = ExecutionPhase.PENDING, ExecutionPhase.QUEUED, Exec
 COMPLETED, ERROR, ABORTED = ExecutionPhase.COMPLETED, ExecutionPhase.ERROR, ExecutionPhase.ABORTED
 RESULT = JobResult("key-1", 7, "text/csv", "csv", "key-1")
 OTHER_RESULT = replace(RESULT, size=8)
-FAULT = JobError("it fails", transient=True)
+FAILURE = JobError("it fails", transient=True)
 PIECES = PieceWork("basis", (1, 12 * 4**29 - 1), (Part(1, 5, 1 << 40), Part(1, 0, 0)), 2)
 ESTIMATE = Estimate(10, 80, 50.0, "scan")
 T0 = datetime(2026, 1, 31, 12, 0, 0, 123_000, tzinfo=UTC)
@@ -82,7 +82,7 @@ def brought_to(store: JobStore, phase: ExecutionPhase) -> str:
         QUEUED: lambda: store.queue_job(job_id),
         EXECUTING: lambda: store.start_job(job_id, "w", T0),
         COMPLETED: lambda: store.complete_job(job_id, 1, T0, RESULT, {}),
-        ERROR: lambda: store.fail_job(job_id, 1, T0, FAULT, {}),
+        ERROR: lambda: store.fail_job(job_id, 1, T0, FAILURE, {}),
         ABORTED: lambda: store.abort_job(job_id, T0),
     }
     way = {
@@ -97,17 +97,17 @@ def brought_to(store: JobStore, phase: ExecutionPhase) -> str:
     return job_id
 
 
-#: what may be done to a job -> the phases in which it may be, and the phase after it (None: as before)
+#: changes of a job -> the phases that allow them, and the phase after them (None: as before)
 UNFINISHED = {PENDING, QUEUED, EXECUTING, ExecutionPhase.HELD, ExecutionPhase.SUSPENDED}
 LEGAL: dict[str, tuple[Callable[[JobStore, str], Any], set[ExecutionPhase], ExecutionPhase | None]] = {
     "queue": (lambda store, ident: store.queue_job(ident), {PENDING, ExecutionPhase.HELD}, QUEUED),
     "start": (lambda store, ident: store.start_job(ident, "w", T0), {QUEUED}, EXECUTING),
     "complete": (lambda store, ident: store.complete_job(ident, 1, T0, OTHER_RESULT, {}), {EXECUTING}, COMPLETED),
-    "fail": (lambda store, ident: store.fail_job(ident, 1, add_seconds(T0, 1), FAULT, {}), {EXECUTING}, ERROR),
+    "fail": (lambda store, ident: store.fail_job(ident, 1, add_seconds(T0, 1), FAILURE, {}), {EXECUTING}, ERROR),
     "abort": (lambda store, ident: store.abort_job(ident, T0), UNFINISHED, ABORTED),
     "requeue": (lambda store, ident: store.requeue_job(ident, 1, died=True), {EXECUTING}, QUEUED),
     "wait": (lambda store, ident: store.set_wait(ident, WAIT), {QUEUED}, None),
-    "give up": (lambda store, ident: store.fail_waiting_job(ident, T0, FAULT), {QUEUED}, ERROR),
+    "give up": (lambda store, ident: store.fail_waiting_job(ident, T0, FAILURE), {QUEUED}, ERROR),
     "report": (lambda store, ident: store.report_progress(ident, 1, T0, {}), {EXECUTING}, None),
     "foresee": (lambda store, ident: store.set_estimate(ident, 1, T0, ESTIMATE), {EXECUTING}, None),
     "pieces": (lambda store, ident: store.set_pieces(ident, 1, T0, PIECES), {EXECUTING}, None),
@@ -178,7 +178,7 @@ class TestPhases:
         job_id = made(store, phase=EXECUTING, start_time=T0, destruction_time=add_seconds(T0, 1000))
         told = store.set_estimate(job_id, 0, add_seconds(T0, 3), ESTIMATE)
         assert (told.foreseen, told.quote, told.heartbeat) == (ESTIMATE, add_seconds(T0, 53), add_seconds(T0, 3))
-        assert [place.seconds for place in store.list_queued_jobs()[1]] == [50]
+        assert [job.seconds for job in store.list_queued_jobs()[1]] == [50]
 
     def test_a_record_survives(self, store: JobStore) -> None:
         odd = "\x00\N{SNOWMAN} \U0001f52d '\"\\ </x>"
@@ -226,7 +226,7 @@ class TestPhases:
         assert store.start_job(job_id, "other", T0).attempt == 2
         for say in (
             lambda: store.complete_job(job_id, 1, T0, RESULT, {}),
-            lambda: store.fail_job(job_id, 1, T0, FAULT, {}),
+            lambda: store.fail_job(job_id, 1, T0, FAILURE, {}),
             lambda: store.report_progress(job_id, 1, T0, {}),
             lambda: store.requeue_job(job_id, 1, died=True),
         ):
@@ -237,7 +237,7 @@ class TestPhases:
     def test_a_wait_is_kept_while_a_job_is_tried_again(self, store: JobStore) -> None:
         job_id = brought_to(store, EXECUTING)
         assert store.requeue_job(job_id, 1, died=False, wait=WAIT).wait == WAIT
-        assert [place.wait for place in store.list_queued_jobs()[0]] == [WAIT]
+        assert [job.wait for job in store.list_queued_jobs()[0]] == [WAIT]
         assert (store.start_job(job_id, "w", T0).wait, store.get_job(job_id).wait) == (WAIT, WAIT)
         assert store.set_pieces(job_id, 2, T0, replace(PIECES, parts=())).wait == WAIT
         assert store.set_pieces(job_id, 2, T0, PIECES).wait is None
@@ -249,7 +249,7 @@ class TestPhases:
         done, failed = brought_to(store, EXECUTING), brought_to(store, EXECUTING)
         for _ in range(2):
             assert store.complete_job(done, 1, T0, RESULT, {"a": 1}).phase is COMPLETED
-            assert store.fail_job(failed, 1, T0, FAULT, {"a": 1}).phase is ERROR
+            assert store.fail_job(failed, 1, T0, FAILURE, {"a": 1}).phase is ERROR
 
     def test_unknown_jobs(self, store: JobStore) -> None:
         job_id = brought_to(store, EXECUTING)
@@ -309,7 +309,7 @@ class TestRaces:
         outcomes = at_once(
             lambda: store.abort_job(job_id, T0),
             lambda: store.complete_job(job_id, 1, T0, RESULT, {}),
-            lambda: store.fail_job(job_id, 1, T0, FAULT, {}),
+            lambda: store.fail_job(job_id, 1, T0, FAILURE, {}),
         )
         [winner] = [outcome for outcome in outcomes if isinstance(outcome, Job)]
         assert store.get_job(job_id) == winner
@@ -403,7 +403,7 @@ class TestLists:
         assert find("pleiades", before=add_seconds(T0, 86400 * 2)) == [ids[1]]
         assert find("nothing") == find("%") == []
 
-    def test_a_search_reads_a_bounded_number(self, store: JobStore, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_a_search_reads_a_limited_number(self, store: JobStore, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(job_search, "MAX_SEARCHED", 3)
         ids = [made(store, note="seen", creation_time=add_seconds(T0, n)) for n in range(5)]
         found = search_jobs(store, JobFilter("kepler", words=("seen",)))
@@ -425,16 +425,16 @@ class TestLists:
     def test_queued_jobs_in_their_order(self, store: JobStore) -> None:
         jobs = [made(store, phase=QUEUED, creation_time=add_seconds(T0, n)) for n in (3, 1, 2)]
         made(store)
-        assert [place.job_id for place in store.list_queued_jobs()[0]] == [jobs[1], jobs[2], jobs[0]]
+        assert [job.job_id for job in store.list_queued_jobs()[0]] == [jobs[1], jobs[2], jobs[0]]
 
-    def test_places_of_jobs_that_wait_or_run(self, store: JobStore) -> None:
+    def test_queued_and_executing_jobs_are_listed(self, store: JobStore) -> None:
         waits, runs = made(store, owner="alice"), made(store, owner=None, client="192.0.2.1")
         foreseen = Estimate(10, 80, 12.5, "scan")
         store.queue_job(waits, foreseen, 3, T0)
         store.queue_job(runs)
         store.start_job(runs, "w", T0)
-        places = [QueuedJob(waits, "alice", 3, 12.5)], [QueuedJob(runs, "anonymous at 192.0.2.1", started=T0)]
-        assert store.list_queued_jobs() == places
+        expected = [QueuedJob(waits, "alice", 3, 12.5)], [QueuedJob(runs, "anonymous at 192.0.2.1", started=T0)]
+        assert store.list_queued_jobs() == expected
         started = store.start_job(waits, "w", add_seconds(T0, 20))
         assert (started.foreseen, started.quote) == (foreseen, add_seconds(T0, 32.5))
         assert store.requeue_job(waits, 1, died=True).queued_job == QueuedJob(waits, "alice", 3, 12.5)
@@ -510,7 +510,7 @@ def test_watching(store: JobStore) -> None:
     job_id, other = made(store), made(store)
     changes = threading.Semaphore(0)
     with store.watch_job(job_id, changes.release):
-        while changes.acquire(timeout=0.1):  # one too many does no harm
+        while changes.acquire(timeout=0.1):  # an additional call does no harm
             pass
         store.set_execution_duration(job_id, 7)
         store.queue_job(other)
@@ -531,7 +531,7 @@ class TestStore:
         store.create_job(before)
 
         def flawed(_: Job) -> Job:
-            raise KeyError("a fault of its own")
+            raise KeyError("an error of the change")
 
         with pytest.raises(KeyError):
             store._change_job(before.job_id, flawed)

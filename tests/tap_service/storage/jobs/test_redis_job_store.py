@@ -14,7 +14,7 @@ from tap_service.models.timestamps import add_seconds
 from tap_service.models.uws_job import ExecutionPhase, Job, JobFilter
 from tap_service.storage.jobs.job_store import IllegalTransition, JobStoreUnavailable, NoSuchJob
 from tap_service.storage.jobs.redis_job_store import RedisJobStore, _Record
-from tests.tap_service.storage.jobs.test_job_store import FAULT, RESULT, T0, brought_to, made
+from tests.tap_service.storage.jobs.test_job_store import FAILURE, RESULT, T0, brought_to, made
 from tests.tap_service.storage.redis_server import SURVIVES_KILLS, RedisServer, redis_server
 
 
@@ -54,7 +54,7 @@ def test_a_server_killed_and_restarted(server: RedisServer, store: RedisJobStore
         assert store.get_job(job_id) == begun
         wanted = JobFilter(begun.owner, frozenset({ExecutionPhase.EXECUTING}))
         assert [each.job_id for each in store.list_references(wanted)] == [job_id]
-        assert told.wait(20)  # what was said meanwhile is lost, so whoever waits looks anew
+        assert told.wait(20)  # notifications were lost, so all watchers are called
         told.clear()
         store.complete_job(job_id, 1, T0, RESULT, {})
         assert told.wait(20)
@@ -67,7 +67,7 @@ def acts(store: RedisJobStore, name: str, number: int) -> list[Callable[[], Job]
         lambda: store.start_job(name, "w", add_seconds(T0, number)),
         lambda: store.report_progress(name, attempt, add_seconds(T0, number), {}),
         lambda: store.complete_job(name, attempt, add_seconds(T0, number), RESULT, {}),
-        lambda: store.fail_job(name, attempt, add_seconds(T0, number), FAULT, {}),
+        lambda: store.fail_job(name, attempt, add_seconds(T0, number), FAILURE, {}),
         lambda: store.requeue_job(name, attempt, died=True),
         lambda: store.abort_job(name, add_seconds(T0, number)),
         lambda: store.set_parameters(name, [], f"r{number}"),
@@ -89,7 +89,7 @@ def test_indexes_follow_the_records(server: RedisServer, store: RedisJobStore) -
             continue
     with redis.Redis.from_url(server.url, decode_responses=True) as client:
         records = [_Record.from_text(client.get(key)) for key in client.keys("skyhouse:job:*")]
-        expected = {place for record in records for place in record.index_entries()}
+        expected = {entry for record in records for entry in record.index_entries()}
         indices = [key for key in client.keys("skyhouse:*") if client.type(key) == "zset"]
         assert {(key, member) for key in indices for member in client.zrange(key, 0, -1)} == expected
     assert 0 < len(records) < 20

@@ -1,4 +1,4 @@
-"""The result store's interface. Every store runs through the same tests: add it to the fixture ``store``."""
+"""The result store's interface. All stores run through the same tests: add a store to the fixture ``store``."""
 
 from __future__ import annotations
 
@@ -108,7 +108,7 @@ class TestResultStore:
         writer.write(b"rows")
         writer.commit()
         store.copy_result("a-1", "b-1")
-        store.copy_result("a-1", "b-1")  # what a dead worker has left is in nobody's way
+        store.copy_result("a-1", "b-1")  # leftovers of a dead worker do no harm
         store.delete_result("a-1")
         assert b"".join(store.read_result("b-1", 0, 10)) == b"rows"
         assert store.list_keys(0) == ["b-1"]
