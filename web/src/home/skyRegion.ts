@@ -95,7 +95,7 @@ export function outlineOf(region: SkyRegion): Direction[] {
 const MAX_CELLS = 20_000;
 
 /**
- * Read a MOC as text ("6/1-3 7/20", also with commas) or JSON ({"6": [1, 2]}), IVOA MOC 2.0. Raises an Error with the fault.
+ * Read a MOC as text ("6/1-3 7/20", also with commas) or JSON ({"6": [1, 2]}), IVOA MOC 2.0. Raises an Error with the problem.
  * `texts`: its messages.
  */
 export function readMoc(typed: string, texts: MocTexts): SkyRegion {
