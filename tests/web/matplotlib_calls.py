@@ -6,6 +6,7 @@ import importlib.util
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from importlib.machinery import ModuleSpec
 from types import ModuleType
 from typing import Any
 from unittest.mock import patch
@@ -45,6 +46,8 @@ def recorded_matplotlib() -> Iterator[list[Call]]:
     """Have programs import recorders as matplotlib. Yield the calls."""
     calls: list[Call] = []
     modules: dict[str, Any] = {"matplotlib": ModuleType("matplotlib")}
+    # astropy asks for it
+    modules["matplotlib"].__spec__ = ModuleSpec("matplotlib", None)
     for name, exported in {"pyplot": (), "colors": ("LinearSegmentedColormap", "LogNorm")}.items():
         modules[f"matplotlib.{name}"] = Recorder(calls)
         setattr(modules["matplotlib"], name, modules[f"matplotlib.{name}"])

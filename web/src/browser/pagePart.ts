@@ -2,15 +2,17 @@
 
 import { text } from '../text';
 
-/** away: no answer; updated: the service has another version of the portal; stuck: only a new page helps */
-type LoadTrouble = 'away' | 'updated' | 'stuck';
+/** unreachable: no answer; updated: the service has another version of the portal; stuck: only a new page helps */
+type LoadProblem = 'unreachable' | 'updated' | 'stuck';
 
 /** A part that could not be loaded. Its message is a sentence for the user. */
 export class PartError extends Error {
     override readonly name = 'PartError';
 
-    constructor(readonly trouble: LoadTrouble) {
-        super({ away: text.common.noAnswer, updated: text.common.updated, stuck: text.common.notLoaded }[trouble]);
+    constructor(readonly problem: LoadProblem) {
+        super(
+            { unreachable: text.common.noAnswer, updated: text.common.updated, stuck: text.common.notLoaded }[problem],
+        );
     }
 }
 
@@ -23,21 +25,21 @@ export async function loadPart<Part>(load: () => Promise<Part>): Promise<Part> {
         return await load();
     } catch {
         hasFailed = true;
-        throw new PartError(await findTrouble());
+        throw new PartError(await findProblem());
     }
 }
 
 /** Find out why a part could not be loaded: some browsers remember a failure until the page is loaded again. */
-async function findTrouble(): Promise<LoadTrouble> {
+async function findProblem(): Promise<LoadProblem> {
     try {
         const answer = await fetch(new URL('./', document.baseURI), { cache: 'no-store' });
-        return answer.ok ? compareVersions(await answer.text()) : 'away';
+        return answer.ok ? compareVersions(await answer.text()) : 'unreachable';
     } catch {
-        return 'away';
+        return 'unreachable';
     }
 }
 
-function compareVersions(page: string): LoadTrouble {
+function compareVersions(page: string): LoadProblem {
     const script = document.querySelector<HTMLScriptElement>('script[type="module"][src]');
     const name = script?.src.split('/').at(-1) ?? '';
     return page.includes(name) ? 'stuck' : 'updated';

@@ -9,7 +9,7 @@ import { loadTableKeys, type TableKey } from '../tap/tableKeys';
 import { text } from '../text';
 import { guessPosition } from '../uploads/positionGuess';
 import { files } from '../uploads/userFiles.svelte';
-import { findFaults } from './draftFaults';
+import { findProblems } from './draftProblems';
 import {
     EMPTY_DRAFT,
     EMPTY_JOIN,
@@ -36,7 +36,7 @@ class BuilderState {
     /** why the columns of a table are unknown; '' if they are known */
     failed = $state('');
 
-    readonly faults: readonly string[] = $derived(this.failed ? [this.failed] : findFaults(this.draft, this.sides));
+    readonly problems: readonly string[] = $derived(this.failed ? [this.failed] : findProblems(this.draft, this.sides));
     readonly adql: string = $derived(writeQuery(this.draft, this.sides));
     /** tables that keys connect with those of the draft */
     readonly related: readonly string[] = $derived(

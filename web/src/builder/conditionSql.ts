@@ -8,7 +8,7 @@ import { readInstant, readNumber, splitValues, type TypedValue } from './typedVa
 
 /** A condition as ADQL; undefined while its value is missing. */
 export type WrittenCondition =
-    { readonly sql: string; readonly converted: readonly string[] } | { readonly fault: string } | undefined;
+    { readonly sql: string; readonly converted: readonly string[] } | { readonly problem: string } | undefined;
 
 const BOUNDS = { above: '>', below: '<' } as const;
 
@@ -24,7 +24,7 @@ export function writeCondition(condition: DraftCondition, column: CandidateColum
     if (test === 'is' || test === 'isNot') return writeChoice(condition, column, name);
     if (!condition.value.trim()) return undefined;
     const read = readValue(condition.value, column);
-    return 'fault' in read ? read : plain(`${name} ${BOUNDS[test]} ${read.sql}`, read);
+    return 'problem' in read ? read : plain(`${name} ${BOUNDS[test]} ${read.sql}`, read);
 }
 
 function plain(sql: string, ...read: readonly TypedValue[]): WrittenCondition {
@@ -40,7 +40,7 @@ const readValue = (typed: string, column: CandidateColumn): TypedValue =>
 function writeRange({ value, upper }: DraftCondition, column: CandidateColumn, name: string): WrittenCondition {
     const ends = [value, upper].map((typed) => (typed.trim() ? readValue(typed, column) : undefined));
     const [low, high] = ends;
-    for (const end of ends) if (end && 'fault' in end) return end;
+    for (const end of ends) if (end && 'problem' in end) return end;
     const sqlOf = (end: TypedValue | undefined) => (end && 'sql' in end ? end.sql : '');
     if (low && high) return plain(`${name} BETWEEN ${sqlOf(low)} AND ${sqlOf(high)}`, low, high);
     if (low) return plain(`${name} >= ${sqlOf(low)}`, low);
@@ -60,7 +60,7 @@ function writeChoice(condition: DraftCondition, column: CandidateColumn, name: s
             : typed.map((value) => readNumber(value, column.unit));
     const values: string[] = [];
     for (const one of read) {
-        if ('fault' in one) return one;
+        if ('problem' in one) return one;
         values.push(one.sql);
     }
     if (values.length === 0) return undefined;

@@ -23,11 +23,11 @@ test.each([
     ['5 furlongs', 'deg', 'The unit “furlongs” is not known here. The column is in deg.'],
     ['5 mag', '', 'The column has no unit: enter the number without mag.'],
     ["5'; DROP TABLE x --", '', "The unit “'; DROP TABLE x --” is not known here."],
-])('%s in %s is refused', (typed, unit, fault) => expect(readNumber(typed, unit)).toEqual({ fault }));
+])('%s in %s is refused', (typed, unit, problem) => expect(readNumber(typed, unit)).toEqual({ problem }));
 
 test('instants', () => {
     expect(readInstant('2016-01-31')).toEqual({ sql: "CAST('2016-01-31T00:00:00' AS TIMESTAMP)" });
-    expect(readInstant('yesterday')).toHaveProperty('fault');
+    expect(readInstant('yesterday')).toHaveProperty('problem');
 });
 
 test.each([
@@ -42,5 +42,5 @@ test.each([
 });
 
 test.each(['0', '-1', '181', '', '2 km'])('%s is no angle', (typed) =>
-    expect(readAngle(typed, 'deg')).toHaveProperty('fault'),
+    expect(readAngle(typed, 'deg')).toHaveProperty('problem'),
 );

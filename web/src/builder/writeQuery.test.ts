@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { CandidateColumn } from '../uploads/positionGuess';
-import { findFaults } from './draftFaults';
+import { findProblems } from './draftProblems';
 import {
     EMPTY_DRAFT,
     EMPTY_JOIN,
@@ -105,13 +105,13 @@ test.each([
     [where('seen', 'above', '1991-04-02'), "seen > CAST('1991-04-02T00:00:00' AS TIMESTAMP)"],
 ])('the condition %#', (condition, sql) => {
     expect(written({ conditions: [condition] })).toBe(`SELECT *\nFROM tycho2.bright\nWHERE ${sql}`);
-    expect(findFaults(draft({ conditions: [condition] }), [stars])).toEqual([]);
+    expect(findProblems(draft({ conditions: [condition] }), [stars])).toEqual([]);
 });
 
-test('conditions without a value are left out, wrong ones are faults', () => {
+test('conditions without a value are left out, wrong ones are problems', () => {
     const conditions = [where('vt_mag', 'below'), where('ra', 'above', '5 mag'), where('ra', 'contains', '1')];
     expect(written({ conditions })).toBe('SELECT *\nFROM tycho2.bright');
-    expect(findFaults(draft({ conditions }), [stars])).toEqual([
+    expect(findProblems(draft({ conditions }), [stars])).toEqual([
         'ra: The column is in deg; mag cannot be converted to it.',
     ]);
 });
@@ -178,8 +178,8 @@ describe('regions', () => {
 
     test('what it lacks', () => {
         const region = { ...EMPTY_REGION, shape: 'circle', alias: 'a', size: '1 km' } as const;
-        expect(findFaults(draft({ region }), [stars])).toHaveLength(2);
-        expect(findFaults(draft({ region }), [{ ...stars, position: undefined }])).toEqual([
+        expect(findProblems(draft({ region }), [stars])).toHaveLength(2);
+        expect(findProblems(draft({ region }), [{ ...stars, position: undefined }])).toEqual([
             'tycho2.bright has no position that is known here.',
         ]);
     });
@@ -209,9 +209,9 @@ describe('joins', () => {
         ).toBe(
             'SELECT b.id\nFROM tycho2.bright AS a\n    LEFT JOIN openngc.objects AS b ON a.tyc_id = b.name\nWHERE b.id = 7',
         );
-        expect(findFaults(draft({ tables }), [stars, objects])).toEqual(['Choose columns of the result.']);
+        expect(findProblems(draft({ tables }), [stars, objects])).toEqual(['Choose columns of the result.']);
         const unpaired = [both[0]!, { ...both[1]!, join: { ...join, pairs: [] } }];
-        expect(findFaults(draft({ tables: unpaired, result: 'count' }), [stars, objects])).toEqual([
+        expect(findProblems(draft({ tables: unpaired, result: 'count' }), [stars, objects])).toEqual([
             'Choose the columns that join openngc.objects.',
         ]);
     });
@@ -228,5 +228,5 @@ describe('joins', () => {
 test('without a table, or before its columns are known, there is no query', () => {
     expect(writeQuery(EMPTY_DRAFT, [])).toBe('');
     expect(writeQuery(draft(), [])).toBe('');
-    expect(findFaults(EMPTY_DRAFT, [])).toEqual(['Choose a table.']);
+    expect(findProblems(EMPTY_DRAFT, [])).toEqual(['Choose a table.']);
 });

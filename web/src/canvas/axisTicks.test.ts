@@ -1,14 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import {
-    mjdToIso,
-    linearTicks,
-    logTicks,
-    multiplesWithin,
-    niceStep,
-    powerLabel,
-    shortNumber,
-    timeTicks,
-} from './axisTicks';
+import { mjdToIso, linearTicks, logTicks, powerLabel, shortNumber, timeTicks } from './axisTicks';
+import { multiplesWithin, niceStep } from './roundSteps';
 
 const labels = (ticks: { label: string }[]) => ticks.map(({ label }) => label).filter(Boolean);
 
@@ -43,8 +35,8 @@ describe('logarithms', () => {
         expect(ticks.filter(({ label }) => !label)).toHaveLength(24);
         expect(ticks.every(({ at }) => at >= 0 && at <= 3)).toBe(true);
     });
-    test('over many decades every second or third', () => {
-        expect(labels(logTicks(-10, 10, 5))).toEqual(['10⁻⁸', '10⁻⁴', '1', '10⁴', '10⁸']);
+    test('over many decades some of them', () => {
+        expect(labels(logTicks(-10, 10, 5))).toEqual(['10⁻¹⁰', '10⁻⁵', '1', '10⁵', '10¹⁰']);
     });
     test('within a decade round numbers', () => {
         expect(labels(logTicks(Math.log10(20), Math.log10(60), 4))).toEqual(['20', '30', '40', '50', '60']);
@@ -63,7 +55,7 @@ describe('instants', () => {
     });
     test('years, months, days, hours, seconds', () => {
         expect(labels(timeTicks(51544, 59000, 5))).toEqual(['2000', '2005', '2010', '2015', '2020']);
-        expect(labels(timeTicks(57388, 57570, 4))).toEqual(['2016-01', '2016-03', '2016-05', '2016-07']);
+        expect(labels(timeTicks(57388, 57570, 2))).toEqual(['2016-01', '2016-04', '2016-07']);
         expect(labels(timeTicks(57388, 57392, 4))).toEqual(['2016-01-01', '2016-01-02', '2016-01-03', '2016-01-04', '2016-01-05']); // prettier-ignore
         expect(labels(timeTicks(57388, 57388.5, 4))).toEqual(['01-01 00:00', '01-01 03:00', '01-01 06:00', '01-01 09:00', '01-01 12:00']); // prettier-ignore
         expect(labels(timeTicks(57388, 57388 + 10.1 / 86400, 3))).toEqual(['00:00:00', '00:00:05', '00:00:10']);

@@ -1,5 +1,7 @@
 /** Ticks of an axis: round numbers, powers of ten, instants. */
 
+import { scaleLinear, scaleLog, scaleUtc } from 'd3-scale';
+
 export interface Tick {
     /** scaled value (the logarithm on a log axis) */
     readonly at: number;
@@ -7,59 +9,45 @@ export interface Tick {
     readonly label: string;
 }
 
-/** Return the step of 1, 2 or 5 times a power of ten that divides a span into about `parts` parts. */
-export function niceStep(span: number, parts: number): number {
-    const rough = span / Math.max(1, parts);
-    const power = 10 ** Math.floor(Math.log10(rough));
-    const factor = [1, 2, 5, 10].find((step) => step * power >= rough * 0.7) ?? 10;
-    return factor * power;
-}
-
-/** Return the multiples of a step between two ends in any order; at most 1,000. */
-export function multiplesWithin(from: number, to: number, step: number): number[] {
-    const [low, high] = [Math.min(from, to), Math.max(from, to)];
-    const first = Math.ceil(low / step - 1e-9);
-    const count = Math.min(1000, Math.floor(high / step + 1e-9) - first + 1);
-    return Number.isFinite(count) && count > 0 ? Array.from({ length: count }, (_, k) => (first + k) * step) : [];
-}
-
 /** Return ticks at round numbers. */
 export function linearTicks(from: number, to: number, parts: number): Tick[] {
     const span = Math.abs(to - from);
     if (!(span > 0) || !Number.isFinite(span)) return [];
-    const step = niceStep(span, parts);
+    const scale = scaleLinear().domain(outwards(from, to));
+    const values = scale.ticks(parts);
+    const step = values.length > 1 ? values[1]! - values[0]! : span;
+    const write = scale.tickFormat(parts, 'f');
     const large = Math.max(Math.abs(from), Math.abs(to));
-    return multiplesWithin(from, to, step).map((value) => ({ at: value, label: numberLabel(value, step, large) }));
+    const power = Math.floor(Math.log10(large));
+    const isScientific = (power >= 7 && step >= 1e4) || power < -4;
+    return values.map((at) => ({ at, label: isScientific ? scientificLabel(at, step, power) : write(at) }));
+}
+
+/** Return two ends in ascending order, widened so that rounding loses no tick at an end. */
+function outwards(from: number, to: number): [number, number] {
+    const room = 1e-9 * Math.abs(to - from);
+    return [Math.min(from, to) - room, Math.max(from, to) + room];
 }
 
 /** Return ticks of a log axis, whose ends are logarithms: powers of ten, or round numbers within a decade. */
 export function logTicks(from: number, to: number, parts: number): Tick[] {
     const span = Math.abs(to - from);
     if (!(span > 0) || !Number.isFinite(span)) return [];
-    if (span < 1) {
-        const [low, high] = [10 ** Math.min(from, to), 10 ** Math.max(from, to)];
-        return linearTicks(low, high, parts).flatMap(({ at, label }) =>
+    if (span < 1)
+        return linearTicks(10 ** from, 10 ** to, parts).flatMap(({ at, label }) =>
             at > 0 ? [{ at: Math.log10(at), label }] : [],
         );
-    }
-    const stride = Math.max(1, Math.ceil(span / Math.max(2, parts)));
-    const powers = multiplesWithin(from, to, stride).map((power) => ({ at: power, label: powerLabel(power) }));
-    return stride > 1 ? powers : [...powers, ...minorLogTicks(from, to, span < 2.5)];
+    const [low, high] = outwards(from, to);
+    const values = scaleLog().domain([10 ** low, 10 ** high]).ticks(Math.max(2, parts)); // prettier-ignore
+    return values.map((value) => ({ at: Math.log10(value), label: logLabel(value, span < 2.5) }));
 }
 
-/** Return the ticks 2 to 9 of each power, with labels at 2 and 5 if there is room. */
-function minorLogTicks(from: number, to: number, labelled: boolean): Tick[] {
-    const [low, high] = [Math.min(from, to), Math.max(from, to)];
-    const ticks: Tick[] = [];
-    for (let power = Math.floor(low); power <= high; power++) {
-        for (let digit = 2; digit < 10; digit++) {
-            const at = power + Math.log10(digit);
-            if (at < low || at > high) continue;
-            const isLabelled = labelled && (digit === 2 || digit === 5);
-            ticks.push({ at, label: isLabelled ? shortNumber(digit * 10 ** power) : '' });
-        }
-    }
-    return ticks;
+/** Label powers of ten, and with `fine` also their double and fivefold. */
+function logLabel(value: number, fine: boolean): string {
+    const power = Math.round(Math.log10(value));
+    const digit = Math.round(value / 10 ** Math.floor(Math.log10(value) + 1e-9));
+    if (digit === 1) return powerLabel(power);
+    return fine && (digit === 2 || digit === 5) ? shortNumber(value) : '';
 }
 
 const SUPERSCRIPTS: Record<string, string> = Object.fromEntries(
@@ -71,14 +59,6 @@ const superscriptOf = (power: number) => [...String(power)].map((sign) => SUPERS
 /** Format a power of ten, as a plain number while that is short. */
 export function powerLabel(power: number): string {
     return Math.abs(power) <= 3 ? String(Number((10 ** power).toPrecision(1))) : `10${superscriptOf(power)}`;
-}
-
-/** Format a tick's value with the digits of the step. `large` is the greatest value of the axis. */
-function numberLabel(value: number, step: number, large: number): string {
-    const power = Math.floor(Math.log10(large));
-    if (power >= 7 && step >= 1e4) return scientificLabel(value, step, power);
-    if (power < -4) return scientificLabel(value, step, power);
-    return replaceMinus(clearZero(value, step).toFixed(digitsOf(step)));
 }
 
 function scientificLabel(value: number, step: number, power: number): string {
@@ -107,10 +87,6 @@ export function shortNumber(value: number): string {
 /** Modified Julian Date of 1970-01-01T00:00:00. */
 const UNIX_EPOCH = 40587;
 const DAY_MS = 86_400_000;
-const SECONDS = [1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 10800, 21600, 43200];
-const DAYS = [1, 2, 5, 10];
-const MONTHS = [1, 2, 3, 6];
-
 /** Format MJD as ISO 8601, to the second or millisecond; '' beyond the range of JavaScript dates. */
 export function mjdToIso(mjd: number, to: 's' | 'ms' = 's'): string {
     const at = new Date(Math.round((mjd - UNIX_EPOCH) * DAY_MS));
@@ -119,37 +95,22 @@ export function mjdToIso(mjd: number, to: 's' | 'ms' = 's'): string {
 
 /** Return ticks of an MJD axis at round years, months, days, hours, minutes or seconds. */
 export function timeTicks(from: number, to: number, parts: number): Tick[] {
-    const span = Math.abs(to - from);
-    const least = span / Math.max(1, parts);
-    const seconds = SECONDS.find((step) => step >= least * 86400);
-    if (seconds !== undefined && least * 86400 >= 0.5) {
-        const step = seconds / 86400;
-        return multiplesWithin(from, to, step).map((at) => ({ at, label: clockLabel(at, seconds) }));
-    }
-    if (least * 86400 < 0.5) return linearTicks(from, to, parts);
-    const days = DAYS.find((step) => step >= least);
-    if (days !== undefined)
-        return multiplesWithin(from, to, days).map((at) => ({ at, label: mjdToIso(at + 1e-6).slice(0, 10) }));
-    return calendarTicks(from, to, least / 30.4375);
+    const [low, high] = outwards(from, to).map((mjd) => new Date((mjd - UNIX_EPOCH) * DAY_MS)) as [Date, Date];
+    const isFine = Math.abs(to - from) * DAY_MS < 500 * Math.max(1, parts);
+    if (isFine || Number.isNaN(low.getTime()) || Number.isNaN(high.getTime())) return linearTicks(from, to, parts);
+    const dates = scaleUtc().domain([low, high]).ticks(parts);
+    const step = dates.length > 1 ? dates[1]!.getTime() - dates[0]!.getTime() : DAY_MS;
+    return dates.map((date) => ({
+        at: date.getTime() / DAY_MS + UNIX_EPOCH,
+        label: dateLabel(date.toISOString(), step),
+    }));
 }
 
-function clockLabel(mjd: number, step: number): string {
-    const iso = mjdToIso(mjd + 0.0005 / 86400);
-    return step % 60 === 0 ? iso.slice(5, 16).replace('T', ' ') : iso.slice(11, 19);
-}
-
-function calendarTicks(from: number, to: number, leastMonths: number): Tick[] {
-    const months = MONTHS.find((step) => step >= leastMonths) ?? 12 * Math.max(1, niceStep(leastMonths / 12, 1));
-    const [low, high] = [Math.min(from, to), Math.max(from, to)];
-    const start = new Date((low - UNIX_EPOCH) * DAY_MS);
-    const end = new Date((high - UNIX_EPOCH) * DAY_MS);
-    if (Number.isNaN(start.getTime()) || Number.isNaN(end.getTime())) return linearTicks(from, to, 5);
-    const month = (date: Date) => 12 * date.getUTCFullYear() + date.getUTCMonth();
-    return multiplesWithin(month(start), month(end), months).flatMap((at) => {
-        const first = new Date(0);
-        first.setUTCFullYear(Math.floor(at / 12), ((at % 12) + 12) % 12, 1);
-        const mjd = first.getTime() / DAY_MS + UNIX_EPOCH;
-        if (mjd < low || mjd > high) return [];
-        return [{ at: mjd, label: mjdToIso(mjd).slice(0, months % 12 === 0 ? 4 : 7) }];
-    });
+/** Return the part of ISO 8601 that differs between ticks. */
+function dateLabel(iso: string, step: number): string {
+    const [date, time] = iso.split('T') as [string, string];
+    if (step >= 365 * DAY_MS) return date.slice(0, -6);
+    if (step >= 28 * DAY_MS) return date.slice(0, -3);
+    if (step >= DAY_MS) return date;
+    return step >= 60_000 ? `${date.slice(-5)} ${time.slice(0, 5)}` : time.slice(0, 8);
 }

@@ -1,7 +1,7 @@
 /** Where pointers are in a drawn frame, and drawing with the browser's frames. */
 
-/** Return the place of a pointer in an element, in CSS pixels. */
-export function placeIn(frame: Element, { clientX, clientY }: MouseEvent): [number, number] {
+/** Return the position of a pointer in an element, in CSS pixels. */
+export function pixelIn(frame: Element, { clientX, clientY }: MouseEvent): [number, number] {
     const { left, top } = frame.getBoundingClientRect();
     return [clientX - left, clientY - top];
 }

@@ -89,10 +89,10 @@ describe('the queries of an account', () => {
             all.askLater({ words });
             await vi.runAllTimersAsync();
         }
-        expect([idsOf(all), all.attempt.trouble]).toEqual([['a'], 'the history does not answer']);
+        expect([idsOf(all), all.attempt.error]).toEqual([['a'], 'the history does not answer']);
         all.askLater({ words: 'y' });
         await vi.runAllTimersAsync();
-        expect([idsOf(all), all.attempt.trouble]).toEqual([[], '']);
+        expect([idsOf(all), all.attempt.error]).toEqual([[], '']);
     });
 
     it('are forgotten at once', async () => {

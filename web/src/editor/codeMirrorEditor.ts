@@ -25,7 +25,7 @@ import {
     lineNumbers,
     placeholder,
 } from '@codemirror/view';
-import type { QueryFault } from '../tap/estimateClient';
+import type { QueryError } from '../tap/estimateClient';
 import { text } from '../text';
 import type { Tables } from './relationColumns';
 import { findCompletions } from './adqlCompletion';
@@ -53,7 +53,7 @@ export class QueryEditor {
     readonly #extensions: Extension;
     #functions: readonly FunctionInfo[] = functionsOf([]);
     #shown = '';
-    /** the underlined faults that have a fix */
+    /** the underlined errors that have a fix */
     #corrections: readonly Diagnostic[] = [];
 
     constructor(parent: HTMLElement, events: EditorEvents, tables: Tables) {
@@ -112,17 +112,17 @@ export class QueryEditor {
         this.focus();
     }
 
-    /** Underline faults of the query that begins at `offset`. */
-    underlineFaults(faults: readonly QueryFault[], offset = 0): void {
+    /** Underline errors of the query that begins at `offset`. */
+    underlineErrors(errors: readonly QueryError[], offset = 0): void {
         const doc = this.#view.state.doc.toString();
-        const found = faults.map((fault) => this.#makeDiagnostic(fault, doc, offset));
+        const found = errors.map((error) => this.#makeDiagnostic(error, doc, offset));
         this.#corrections = found.filter(({ actions }) => actions);
         this.#view.dispatch(setDiagnostics(this.#view.state, found));
     }
 
-    /** Select a fault and scroll to it. */
-    goTo(fault: QueryFault, offset = 0): void {
-        const range = shiftRange(rangeOf(this.#view.state.doc.toString().slice(offset), fault), offset);
+    /** Select an error and scroll to it. */
+    goTo(error: QueryError, offset = 0): void {
+        const range = shiftRange(rangeOf(this.#view.state.doc.toString().slice(offset), error), offset);
         this.#view.dispatch({ selection: { anchor: range.from, head: range.to }, scrollIntoView: true });
         this.focus();
     }
@@ -140,28 +140,28 @@ export class QueryEditor {
         this.#view.destroy();
     }
 
-    #makeDiagnostic(fault: QueryFault, doc: string, offset: number): Diagnostic {
-        const message = [fault.message, fault.hint].filter(Boolean).join('\n');
-        const { fixes } = fault;
+    #makeDiagnostic(error: QueryError, doc: string, offset: number): Diagnostic {
+        const message = [error.message, error.hint].filter(Boolean).join('\n');
+        const { fixes } = error;
         const correct = (view: EditorView): void => {
-            // the fault's offsets belong to another text
+            // the error's offsets belong to another text
             if (view.state.doc.toString() === doc) this.applyChanges(changesOf(doc, fixes ?? [], offset));
         };
         return {
             ...(fixes && { actions: [{ name: fixLabel(doc.slice(offset), fixes), apply: correct }] }),
-            ...shiftRange(rangeOf(doc.slice(offset), fault), offset),
+            ...shiftRange(rangeOf(doc.slice(offset), error), offset),
             severity: 'error',
             message,
             renderMessage: () => {
                 const element = makeElement('div', '', 'cm-tip');
-                element.append(makeElement('div', fault.message));
-                if (fault.hint) element.append(makeElement('div', fault.hint, 'cm-tip-quiet'));
+                element.append(makeElement('div', error.message));
+                if (error.hint) element.append(makeElement('div', error.hint, 'cm-tip-quiet'));
                 return element;
             },
         };
     }
 
-    /** Apply the fix of the fault at the cursor. Return false if there is none. */
+    /** Apply the fix of the error at the cursor. Return false if there is none. */
     #correctAtCursor(view: EditorView): boolean {
         const { head } = view.state.selection.main;
         const found = this.#corrections.find(({ from, to }) => from <= head && head <= to);

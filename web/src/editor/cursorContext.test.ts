@@ -75,7 +75,7 @@ describe('functions', () => {
     ])('%s', (form, expected) => expect(argumentsOf(form)).toEqual(expected));
 });
 
-describe('faults', () => {
+describe('errors', () => {
     const adql = 'SELECT "😀", rra\nFROM t';
     test.each([
         [{ line: 1, column: 13, endLine: 1, endColumn: 16 }, 'rra'],

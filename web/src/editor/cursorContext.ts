@@ -1,6 +1,6 @@
-/** The context of a position in a query: the name being typed, the call around it, the range of a fault. */
+/** The context of a position in a query: the name being typed, the call around it, the range of an error. */
 
-import type { QueryFault } from '../tap/estimateClient';
+import type { QueryError } from '../tap/estimateClient';
 import { isName, nameOf, type Token } from '../adql/adqlTokens';
 
 export interface TypedName {
@@ -62,12 +62,12 @@ export function callAt(tokens: readonly Token[], at: number): CallAtCursor | und
     return undefined;
 }
 
-/** Return the offsets [from, to) of a fault in UTF-16 units, at least one character long. */
-export function rangeOf(adql: string, fault: QueryFault): { from: number; to: number } {
-    if (fault.line === undefined || fault.column === undefined) return { from: 0, to: 0 };
+/** Return the offsets [from, to) of an error in UTF-16 units, at least one character long. */
+export function rangeOf(adql: string, error: QueryError): { from: number; to: number } {
+    if (error.line === undefined || error.column === undefined) return { from: 0, to: 0 };
     const lines = adql.split('\n');
-    const from = offsetOf(lines, fault.line, fault.column);
-    const end = offsetOf(lines, fault.endLine ?? fault.line, fault.endColumn ?? fault.column + 1);
+    const from = offsetOf(lines, error.line, error.column);
+    const end = offsetOf(lines, error.endLine ?? error.line, error.endColumn ?? error.column + 1);
     const to = Math.min(Math.max(end, from + 1), adql.length);
     return { from: Math.min(from, Math.max(to - 1, 0)), to };
 }

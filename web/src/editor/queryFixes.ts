@@ -1,4 +1,4 @@
-/** Fixes from the service: for a fault, or for a query whose result the row limit would cut. */
+/** Fixes from the service: for an error, or for a query whose result the row limit would cut. */
 
 import type { Fix } from '../tap/estimateClient';
 import { text } from '../text';

@@ -1,6 +1,6 @@
 /** One run of a query, at once or as a job, from the choice of the mode to the result. */
 
-import type { estimateQuery, Estimate, QueryFault } from '../tap/estimateClient';
+import type { estimateQuery, Estimate, QueryError } from '../tap/estimateClient';
 import { findPlace, TapError } from '../tap/tapRequest';
 import { isEnded } from '../tap/uwsClient';
 import type { Source, Table } from '../model/resultModel';
@@ -40,8 +40,8 @@ export class QueryRun {
     phase = $state<RunPhase>('starting');
     /** why it failed or that it was stopped */
     message = $state('');
-    /** faults of the query, counted from `offset` */
-    faults = $state.raw<readonly QueryFault[]>([]);
+    /** errors of the query, counted from `offset` */
+    errors = $state.raw<readonly QueryError[]>([]);
     estimate = $state.raw<Estimate | undefined>();
     /** undefined until it is chosen */
     mode = $state<'sync' | 'async' | undefined>();
@@ -65,9 +65,9 @@ export class QueryRun {
     readonly active = $derived(this.phase === 'starting' || this.phase === 'running');
 
     /** The query failed at /sync for want of time or rows: as a job it has more of both. */
-    readonly betterAsJob = $derived(this.phase === 'failed' && this.mode === 'sync' && this.faults.length === 0);
+    readonly betterAsJob = $derived(this.phase === 'failed' && this.mode === 'sync' && this.errors.length === 0);
 
-    /** Run the query. `phase`, `message` and `faults` report failures. */
+    /** Run the query. `phase`, `message` and `errors` report failures. */
     async start(): Promise<void> {
         const wanted = this.wanted!;
         try {
@@ -128,7 +128,7 @@ export class QueryRun {
                 this.estimate = answered.estimate;
                 return shouldRunAsJob(answered.estimate, wanted.maxrec) ? 'async' : 'sync';
             }
-            this.faults = answered.faults;
+            this.errors = answered.errors;
             this.#endRun('failed', '');
             return undefined;
         } catch (error) {
@@ -206,12 +206,12 @@ export class QueryRun {
 
     #failWithJob({ job }: WatchedJob): void {
         const { message = text.editor.run.failed } = job?.error ?? {};
-        this.faults = faultsInMessage(message);
+        this.errors = errorsInMessage(message);
         this.#endRun('failed', message);
     }
 
     #failWith(error: Error): void {
-        this.faults = faultsInMessage(error.message);
+        this.errors = errorsInMessage(error.message);
         this.#endRun('failed', error.message);
     }
 
@@ -229,8 +229,8 @@ export class QueryRun {
     }
 }
 
-/** Return the fault at the start of a message, without the excerpt of the query; none without a position. */
-function faultsInMessage(message: string): QueryFault[] {
+/** Return the error at the start of a message, without the excerpt of the query; none without a position. */
+function errorsInMessage(message: string): QueryError[] {
     const place = findPlace(message);
     const [first = ''] = message.split('\n');
     return place ? [{ message: first.replace(/^.*?line \d+, column \d+: /, ''), ...place }] : [];

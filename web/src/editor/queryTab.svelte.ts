@@ -3,7 +3,7 @@
 import { areSameNames, lastPartOf } from '../adql/adqlNames';
 import { namedUploads, uploadsOf } from '../adql/queryUploads';
 import type { Source, View } from '../model/resultModel';
-import type { QueryFault } from '../tap/estimateClient';
+import type { QueryError } from '../tap/estimateClient';
 import { catalogue } from '../tap/tableCatalogue.svelte';
 import { files } from '../uploads/userFiles.svelte';
 import { TabEstimate } from './tabEstimate.svelte';
@@ -55,11 +55,11 @@ export class QueryTab {
     readonly sent: Record<string, Blob> = $derived(this.#uploadsOf(this.adql));
     /** names of the uploaded tables that the query reads and that are not here */
     readonly missing: readonly string[] = $derived(namesWithout(uploadsOf(this.adql), this.sent));
-    /** the faults of the text, without those that the missing tables explain */
-    readonly faults: readonly QueryFault[] = $derived.by(() => {
-        const { faults } = this.estimateState;
-        const isMissing = ({ message }: QueryFault) => message.toUpperCase().includes('TAP_UPLOAD.');
-        return this.missing.length > 0 ? faults.filter((fault) => !isMissing(fault)) : faults;
+    /** the errors of the text, without those that the missing tables explain */
+    readonly errors: readonly QueryError[] = $derived.by(() => {
+        const { errors } = this.estimateState;
+        const isMissing = ({ message }: QueryError) => message.toUpperCase().includes('TAP_UPLOAD.');
+        return this.missing.length > 0 ? errors.filter((error) => !isMissing(error)) : errors;
     });
     /** a result without a query: this tab has no editor */
     readonly shown: Source | undefined;

@@ -4,7 +4,7 @@ import { readStored, writeStored } from '../browser/storedValues';
 import { provideQueryOpener, type OpenOptions, type QueryOpener } from '../model/queryOpener';
 import type { Source } from '../model/resultModel';
 import { router } from '../browser/router.svelte';
-import type { Fix, QueryFault } from '../tap/estimateClient';
+import type { Fix, QueryError } from '../tap/estimateClient';
 import { text } from '../text';
 import { applyFixes, changesOf, type TextChange } from './queryFixes';
 import { newId } from '../browser/uniqueId';
@@ -16,7 +16,7 @@ export interface EditorHandle {
     insertText(text: string): void;
     replaceText(adql: string): void;
     applyChanges(changes: readonly TextChange[]): void;
-    goTo(fault: QueryFault, offset?: number): void;
+    goTo(error: QueryError, offset?: number): void;
     closeCompletions(): void;
     focus(): void;
 }

@@ -1,6 +1,6 @@
 /** The estimate of a tab's query, requested a moment after the last key. */
 
-import { estimateQuery, type EstimateRequest, type Estimate, type QueryFault } from '../tap/estimateClient';
+import { estimateQuery, type EstimateRequest, type Estimate, type QueryError } from '../tap/estimateClient';
 
 const MOMENT = 450;
 
@@ -10,9 +10,9 @@ const MAX_BYTES = 2_000_000;
 export class TabEstimate {
     /** of the text that was asked last; stale while `asking` */
     estimate = $state.raw<Estimate | undefined>();
-    faults = $state.raw<readonly QueryFault[]>([]);
+    errors = $state.raw<readonly QueryError[]>([]);
     /** why there is no estimate */
-    trouble = $state('');
+    failure = $state('');
     asking = $state(false);
     /** row limits from the last estimate */
     maxrec = $state.raw<Estimate['maxrec'] | undefined>();
@@ -55,18 +55,18 @@ export class TabEstimate {
             const answered = await estimateQuery(asked, stop.signal);
             if (!stop.signal.aborted) this.#takeAnswer(answered, asked);
         } catch (error) {
-            if (!stop.signal.aborted) this.#takeAnswer({ trouble: (error as Error).message });
+            if (!stop.signal.aborted) this.#takeAnswer({ failure: (error as Error).message });
         }
     }
 
     #takeAnswer(
-        answer: { estimate?: Estimate; faults?: readonly QueryFault[]; trouble?: string },
+        answer: { estimate?: Estimate; errors?: readonly QueryError[]; failure?: string },
         answered?: EstimateRequest | undefined,
     ): void {
         this.estimate = answer.estimate;
         this.maxrec = answer.estimate?.maxrec ?? this.maxrec;
-        this.faults = answer.faults ?? [];
-        this.trouble = answer.trouble ?? '';
+        this.errors = answer.errors ?? [];
+        this.failure = answer.failure ?? '';
         this.#answered = answered;
         this.asking = false;
     }

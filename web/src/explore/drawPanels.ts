@@ -1,15 +1,16 @@
 /** What the panels draw: bars, and pictures of counts in cells. */
 
+import { geoCircle, type GeoPermissibleObjects } from 'd3-geo';
 import { emptySky, type Theme } from '../canvas/canvasTheme';
 import { cssToPixel } from '../canvas/colourRamps';
 import type { Pen } from '../canvas/pen';
 import { drawPixels } from '../canvas/pixelCanvas';
 import { drawAxes, drawGrid, type AxisStyle } from '../canvas/plotAxes';
 import { uAt, vAt, xOnScreen, yOnScreen, type Box, type View } from '../canvas/plotView';
-import { DEGREE, normalizeAngle } from '../sky/directions';
 import { drawLabels, drawLines } from '../sky/graticule';
-import { projectDirection, unprojectPlace } from '../sky/hammerAitoff';
+import { unprojectPosition } from '../sky/hammerAitoff';
 import { countRange, logShade } from '../sky/mapPixels';
+import { strokeGeometry, viewProjection } from '../sky/skyLines';
 import type { PanelCounts } from './panelCounts';
 import type { Circle, Range } from './tableFilters';
 import { quantityLabel, type Quantity } from './quantities';
@@ -89,15 +90,12 @@ export function drawSky(
     const onSky = (column: number, row: number, rows: number): boolean => {
         const u = view.u0 + ((column + 0.5) / columns) * (view.u1 - view.u0);
         const v = view.v0 + ((row + 0.5) / rows) * (view.v1 - view.v0);
-        return unprojectPlace(u, v) !== undefined;
+        return unprojectPosition(u, v) !== undefined;
     };
     drawCells(pen, box, counts, columns, theme, view, onSky);
     drawLines(pen, view, box, middle, theme);
     drawLabels(pen, view, box, middle, theme);
-    if (circle)
-        pen.within(box, () =>
-            outlinesOf(circle, middle).forEach((run) => strokeOutline(pen, box, view, run, theme.text)),
-        );
+    if (circle) strokeGeometry(pen, viewProjection(view, box, middle), outlineOf(circle), theme.text, 1.5);
 }
 
 function strokeOutline(pen: Pen, box: Box, view: View, places: readonly number[], colour: string): void {
@@ -133,25 +131,10 @@ function drawCells(
     pen.image(drawPixels(pixels, columns, rows), box.left, box.top, box.width, box.height);
 }
 
-/** Return the outline of a circle as runs of places x, y, x, y ...; it breaks at the edge of the map. */
-function outlinesOf({ ra, dec, radius }: Circle, middle: number): number[][] {
-    const runs: number[][] = [[]];
-    let before: readonly [number, number] | undefined;
-    for (let step = 0; step <= 180; step++) {
-        const at = projectDirection(...directionFrom(ra, dec, radius, 2 * step), middle);
-        if (before && Math.hypot(at[0] - before[0], at[1] - before[1]) > 0.5) runs.push([]);
-        runs.at(-1)!.push(...at);
-        before = at;
-    }
-    return runs;
-}
-
-/** Return the direction at a distance and a position angle (east of north) from another, in degrees. */
-function directionFrom(ra: number, dec: number, distance: number, angle: number): readonly [number, number] {
-    const [d, r, a] = [dec * DEGREE, distance * DEGREE, angle * DEGREE];
-    const sine = Math.sin(d) * Math.cos(r) + Math.cos(d) * Math.sin(r) * Math.cos(a);
-    const east = Math.atan2(Math.sin(a) * Math.sin(r) * Math.cos(d), Math.cos(r) - Math.sin(d) * sine);
-    return [normalizeAngle(ra + east / DEGREE), Math.asin(Math.max(-1, Math.min(1, sine))) / DEGREE];
+/** Return the outline of a circle as a line: an area would be closed along the edge of the map. */
+function outlineOf({ ra, dec, radius }: Circle): GeoPermissibleObjects {
+    const circle = geoCircle().center([ra, dec]).radius(radius).precision(2);
+    return { type: 'LineString', coordinates: circle().coordinates[0]! };
 }
 
 /** Return the values at a place of the screen, held within the view. */

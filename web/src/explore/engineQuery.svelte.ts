@@ -6,10 +6,10 @@ import { estimateQuery, type Estimate } from '../tap/estimateClient';
 import { runJobToEnd } from '../tap/uwsClient';
 import { text } from '../text';
 
-/** Return the estimate of a query. Raises Error with its first fault. */
+/** Return the estimate of a query. Raises Error with its first error. */
 export async function loadEstimate(query: string, signal: AbortSignal, maxrec?: number): Promise<Estimate> {
     const answer = await estimateQuery({ query, maxrec }, signal);
-    if ('faults' in answer) throw new Error(answer.faults[0]?.message ?? '');
+    if ('errors' in answer) throw new Error(answer.errors[0]?.message ?? '');
     return answer.estimate;
 }
 

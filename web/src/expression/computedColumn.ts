@@ -2,7 +2,7 @@
 
 import type { ComputedColumn, Field } from '../model/resultModel';
 import { text } from '../text';
-import { ExpressionFault, parseExpression } from './expressionParser';
+import { ExpressionError, parseExpression } from './expressionParser';
 import { ExpressionPlanner, scalePlan, unitWords } from './expressionPlanner';
 import type { Plan } from './expressionPlan';
 import { haveSameDimensions, isPure, parseUnit, PURE, writeUnit } from './physicalUnits';
@@ -14,18 +14,18 @@ export interface ColumnPlan {
     readonly notes: readonly string[];
 }
 
-/** A fault of the result unit, not of the expression. */
-export class UnitFault extends Error {}
+/** An error of the result unit, not of the expression. */
+export class UnitError extends Error {}
 
-const { faults } = text.columns;
+const { errors } = text.columns;
 
-/** Check a column against those before it. Raises ExpressionFault, UnitFault. */
+/** Check a column against those before it. Raises ExpressionError, UnitError. */
 export function planColumn(column: ComputedColumn, fields: readonly Field[]): ColumnPlan {
     const planner = new ExpressionPlanner(fields);
     const found = planner.planNode(parseExpression(column.expression));
-    if (found.type === 'text') throw new ExpressionFault(faults.textResult, 0, column.expression.length);
+    if (found.type === 'text') throw new ExpressionError(errors.textResult, 0, column.expression.length);
     const plan = found.type === 'boolean' ? found : giveUnit(found, column);
-    if (found.type === 'boolean' && column.unit) throw new UnitFault(faults.condition);
+    if (found.type === 'boolean' && column.unit) throw new UnitError(errors.condition);
     const unit = writeUnit(plan.unit);
     const isBoolean = found.type === 'boolean';
     const field: Field = {
@@ -42,10 +42,10 @@ export function planColumn(column: ComputedColumn, fields: readonly Field[]): Co
 function giveUnit(plan: Plan, { unit: written, isDeclared }: ComputedColumn): Plan {
     if (!written) return isPure(plan.unit) ? scalePlan(plan, PURE) : plan;
     const unit = parseUnit(written);
-    if (!unit) throw new UnitFault(faults.unknownUnit(written));
+    if (!unit) throw new UnitError(errors.unknownUnit(written));
     if (isDeclared) return { ...(isPure(plan.unit) ? scalePlan(plan, PURE) : plan), unit };
     if (haveSameDimensions(plan.unit, unit)) return scalePlan(plan, unit);
-    throw new UnitFault(faults.notConvertible(unitWords(plan.unit), unitWords(unit)) + faults.declare);
+    throw new UnitError(errors.notConvertible(unitWords(plan.unit), unitWords(unit)) + errors.declare);
 }
 
 /** Check the columns one after the other; each may use those before it. Raises as `planColumn`. */

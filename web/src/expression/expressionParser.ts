@@ -4,7 +4,7 @@ import { isName, nameOf, splitTokens, type Token } from '../adql/adqlTokens';
 import { text } from '../text';
 
 /** What is wrong in an expression, at offsets [from, to) in UTF-16 units; `fix` replaces that part. */
-export class ExpressionFault extends Error {
+export class ExpressionError extends Error {
     readonly from: number;
     readonly to: number;
     readonly fix: string | undefined;
@@ -39,10 +39,10 @@ export interface When {
 /** Longer expressions are refused, so that none nests too deeply. */
 const MAX_EXPRESSION = 2000;
 
-/** Parse an expression. Raises ExpressionFault. */
+/** Parse an expression. Raises ExpressionError. */
 export function parseExpression(written: string): Node {
     if (written.length > MAX_EXPRESSION)
-        throw new ExpressionFault(text.columns.faults.tooLong(MAX_EXPRESSION), 0, written.length);
+        throw new ExpressionError(text.columns.errors.tooLong(MAX_EXPRESSION), 0, written.length);
     return new ExpressionParser(written).parseWhole();
 }
 
@@ -59,10 +59,10 @@ class ExpressionParser {
     }
 
     parseWhole(): Node {
-        if (!this.#tokens.length) throw new ExpressionFault(text.columns.faults.empty, 0, 0);
+        if (!this.#tokens.length) throw new ExpressionError(text.columns.errors.empty, 0, 0);
         const whole = this.#parseOr();
         const rest = this.#tokens[this.#at];
-        if (rest) throw this.#faultAt(rest);
+        if (rest) throw this.#errorAt(rest);
         return whole;
     }
 
@@ -130,7 +130,7 @@ class ExpressionParser {
         for (let sign = this.#take('*', '/'); sign; sign = this.#take('*', '/')) {
             const next = this.#tokens[this.#at];
             if (sign.text === '*' && next?.text === '*')
-                throw new ExpressionFault(text.columns.faults.power, sign.from, next.to);
+                throw new ExpressionError(text.columns.errors.power, sign.from, next.to);
             left = this.#join(sign.text as BinarySign, left, this.#parseSigned());
         }
         return left;
@@ -145,7 +145,7 @@ class ExpressionParser {
 
     #parsePrimary(): Node {
         const token = this.#tokens[this.#at++];
-        if (!token) throw new ExpressionFault(text.columns.faults.ends, this.#end, this.#end);
+        if (!token) throw new ExpressionError(text.columns.errors.ends, this.#end, this.#end);
         const { from, to } = token;
         if (token.text === '(') {
             const inner = this.#parseOr();
@@ -161,7 +161,7 @@ class ExpressionParser {
         if (token.text === 'NULL') return { type: 'null', from, to };
         if (token.text === 'TRUE' || token.text === 'FALSE')
             return { type: 'truth', value: token.text === 'TRUE', from, to };
-        throw this.#faultAt(token);
+        throw this.#errorAt(token);
     }
 
     #parseCall(token: Token): Node {
@@ -206,20 +206,20 @@ class ExpressionParser {
         if (found) return found;
         const token = this.#tokens[this.#at];
         const [from, to] = token ? [token.from, token.to] : [this.#end, this.#end];
-        throw new ExpressionFault(text.columns.faults.expected(wanted, token?.text), from, to);
+        throw new ExpressionError(text.columns.errors.expected(wanted, token?.text), from, to);
     }
 
-    #faultAt({ text: written, kind, from, to }: Token): ExpressionFault {
-        const faults = text.columns.faults;
-        if (kind === 'open') return new ExpressionFault(faults.open(written[0]!), from, to);
-        if (written === '^') return new ExpressionFault(faults.power, from, to);
-        if (kind === 'keyword') return new ExpressionFault(faults.keyword(written), from, to, `"${written}"`);
-        return new ExpressionFault(faults.unexpected(written), from, to);
+    #errorAt({ text: written, kind, from, to }: Token): ExpressionError {
+        const errors = text.columns.errors;
+        if (kind === 'open') return new ExpressionError(errors.open(written[0]!), from, to);
+        if (written === '^') return new ExpressionError(errors.power, from, to);
+        if (kind === 'keyword') return new ExpressionError(errors.keyword(written), from, to, `"${written}"`);
+        return new ExpressionError(errors.unexpected(written), from, to);
     }
 }
 
 function readNumber({ text: written, from, to }: Token): Node {
     const value = Number(written);
-    if (Number.isNaN(value)) throw new ExpressionFault(text.columns.faults.number(written), from, to);
+    if (Number.isNaN(value)) throw new ExpressionError(text.columns.errors.number(written), from, to);
     return { type: 'number', value, isInteger: /^\d+$/.test(written), from, to };
 }

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { ComputedColumn, Field } from '../model/resultModel';
-import { planColumn, planColumns, UnitFault } from './computedColumn';
-import { ExpressionFault } from './expressionParser';
+import { planColumn, planColumns, UnitError } from './computedColumn';
+import { ExpressionError } from './expressionParser';
 import { evaluatePlan } from './planEvaluation';
 import { writePlan } from './planAdql';
 
@@ -55,13 +55,13 @@ function valuesOf(expression: string, more: Partial<ComputedColumn> = {}): (numb
 const adqlOf = (expression: string, more: Partial<ComputedColumn> = {}) =>
     writePlan(plan(expression, more).plan, FIELDS);
 
-function faultOf(expression: string, more: Partial<ComputedColumn> = {}): ExpressionFault | UnitFault {
+function errorOf(expression: string, more: Partial<ComputedColumn> = {}): ExpressionError | UnitError {
     try {
         plan(expression, more);
     } catch (error) {
-        return error as ExpressionFault;
+        return error as ExpressionError;
     }
-    throw new Error(`${expression} has no fault`);
+    throw new Error(`${expression} has no error`);
 }
 
 describe('units', () => {
@@ -100,11 +100,11 @@ describe('units', () => {
 
     test('a result unit converts, or is declared', () => {
         expect(valuesOf('ra', { unit: 'arcmin' })).toEqual([600, 1200, null, 2400]);
-        expect(faultOf('1000 / parallax', { unit: 'pc' })).toBeInstanceOf(UnitFault);
-        expect(faultOf('1000 / parallax', { unit: 'pc' }).message).toContain('tick the box');
+        expect(errorOf('1000 / parallax', { unit: 'pc' })).toBeInstanceOf(UnitError);
+        expect(errorOf('1000 / parallax', { unit: 'pc' }).message).toContain('tick the box');
         expect(valuesOf('1000.0 / parallax', { unit: 'pc', isDeclared: true })).toEqual([100, null, -200, 500]);
         expect(plan('1000 / parallax', { unit: 'pc', isDeclared: true }).field.unit).toBe('pc');
-        expect(faultOf('ra', { unit: 'parsecs' }).message).toContain('parsecs is not a unit');
+        expect(errorOf('ra', { unit: 'parsecs' }).message).toContain('parsecs is not a unit');
     });
 });
 
@@ -189,8 +189,8 @@ test.each([
     ['', 'Type an expression', [0, 0], undefined],
     ['n $ 2', '$ is not allowed here', [2, 3], undefined],
 ])('%s is refused: %s', (expression, message, place, fix) => {
-    const fault = faultOf(expression) as ExpressionFault;
-    expect(fault.message).toContain(message);
-    expect([fault.from, fault.to]).toEqual(place);
-    expect(fault.fix).toBe(fix);
+    const error = errorOf(expression) as ExpressionError;
+    expect(error.message).toContain(message);
+    expect([error.from, error.to]).toEqual(place);
+    expect(error.fix).toBe(fix);
 });

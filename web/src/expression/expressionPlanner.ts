@@ -5,7 +5,7 @@ import { findSimilar } from '../adql/similarNames';
 import type { Field } from '../model/resultModel';
 import { text } from '../text';
 import { formatUnit } from '../text/unitFormat';
-import { ExpressionFault, type BinarySign, type Node } from './expressionParser';
+import { ExpressionError, type BinarySign, type Node } from './expressionParser';
 import { FUNCTIONS } from './expressionFunctions';
 import type { Plan } from './expressionPlan';
 import {
@@ -24,10 +24,10 @@ import {
 const RADIAN = parseUnit('rad')!;
 const DEGREE = parseUnit('deg')!;
 const DAY = parseUnit('d')!;
-const { faults, notes } = text.columns;
+const { errors, notes } = text.columns;
 
 /** Return a unit for messages. */
-export const unitWords = (unit: Unit): string => formatUnit(writeUnit(unit)) || faults.noUnit;
+export const unitWords = (unit: Unit): string => formatUnit(writeUnit(unit)) || errors.noUnit;
 
 /** Multiply by the factor from the plan's unit to another of the same dimensions. */
 export function scalePlan(of: Plan, unit: Unit): Plan {
@@ -44,7 +44,7 @@ export class ExpressionPlanner {
         this.#fields = fields;
     }
 
-    /** Return what a node computes. Raises ExpressionFault. */
+    /** Return what a node computes. Raises ExpressionError. */
     planNode(node: Node): Plan {
         switch (node.type) {
             case 'number':
@@ -82,7 +82,7 @@ export class ExpressionPlanner {
                 : this.#fields.findIndex(({ name }) => equalIgnoringCase(name, node.name));
         const field = this.#fields[column];
         if (!field) throw this.#missingColumn(node);
-        if (field.kind === 'array') throw new ExpressionFault(faults.arrayColumn(field.name), node.from, node.to);
+        if (field.kind === 'array') throw new ExpressionError(errors.arrayColumn(field.name), node.from, node.to);
         if (field.kind === 'time') this.notes.add(notes.instants);
         const type = field.kind === 'time' ? 'number' : field.kind;
         const unit = field.kind === 'time' ? DAY : type === 'number' ? readUnit(field.unit ?? '') : PURE;
@@ -90,12 +90,12 @@ export class ExpressionPlanner {
         return { op: 'column', column, type, isInteger, unit };
     }
 
-    #missingColumn({ name, from, to }: { name: string; from: number; to: number }): ExpressionFault {
+    #missingColumn({ name, from, to }: { name: string; from: number; to: number }): ExpressionError {
         const meant = findSimilar(
             name,
             this.#fields.map((field) => field.name),
         );
-        return new ExpressionFault(faults.noColumn(name) + (meant ? faults.meant(meant) : ''), from, to, meant);
+        return new ExpressionError(errors.noColumn(name) + (meant ? errors.meant(meant) : ''), from, to, meant);
     }
 
     #planNegative(node: Extract<Node, { type: 'negative' | 'not' }>): Plan {
@@ -106,13 +106,13 @@ export class ExpressionPlanner {
     #planNumber(node: Node, what: string): Plan {
         const plan = this.planNode(node);
         if (plan.type !== 'number' && plan.type !== 'null')
-            throw new ExpressionFault(faults.needsNumber(what), node.from, node.to);
+            throw new ExpressionError(errors.needsNumber(what), node.from, node.to);
         return plan;
     }
 
     #planCondition(node: Node, what: string): Plan {
         const plan = this.planNode(node);
-        if (plan.type !== 'boolean') throw new ExpressionFault(faults.needsCondition(what), node.from, node.to);
+        if (plan.type !== 'boolean') throw new ExpressionError(errors.needsCondition(what), node.from, node.to);
         return plan;
     }
 
@@ -144,9 +144,9 @@ export class ExpressionPlanner {
     #planComparison(node: Extract<Node, { type: 'binary' }>, sign: BinarySign): Plan {
         const sides = [this.planNode(node.left), this.planNode(node.right)];
         const types = new Set(sides.map(({ type }) => type).filter((type) => type !== 'null'));
-        if (types.size > 1) throw new ExpressionFault(faults.needsSame, node.from, node.to);
+        if (types.size > 1) throw new ExpressionError(errors.needsSame, node.from, node.to);
         if (types.has('text') && sign !== '=' && sign !== '<>')
-            throw new ExpressionFault(faults.textOrder, node.from, node.to);
+            throw new ExpressionError(errors.textOrder, node.from, node.to);
         return makeCall(sign, 'boolean', PURE, this.#alignUnits(sides, sign, node, true));
     }
 
@@ -165,7 +165,7 @@ export class ExpressionPlanner {
                 return { ...scalePlan(plan, PURE), unit: first.unit };
             }
             if (!haveSameDimensions(plan.unit, first.unit))
-                throw new ExpressionFault(faults.units(what, unitWords(first.unit), unitWords(plan.unit)), from, to);
+                throw new ExpressionError(errors.units(what, unitWords(first.unit), unitWords(plan.unit)), from, to);
             return this.#convert(plan, first.unit);
         });
     }
@@ -183,7 +183,7 @@ export class ExpressionPlanner {
         const values = nodes.map((value) => this.planNode(value));
         if (!node.otherwise) values.push({ op: 'null', type: 'null', isInteger: true, unit: PURE });
         const types = new Set(values.map(({ type }) => type).filter((type) => type !== 'null'));
-        if (types.size > 1) throw new ExpressionFault(faults.needsSame, node.from, node.to);
+        if (types.size > 1) throw new ExpressionError(errors.needsSame, node.from, node.to);
         const aligned = this.#alignUnits(values, 'CASE', node);
         const args = [...conditions.flatMap((condition, at) => [condition, aligned[at]!]), aligned.at(-1)!];
         const type = [...types][0] ?? 'null';
@@ -196,8 +196,8 @@ export class ExpressionPlanner {
         const form = FUNCTIONS.get(name);
         if (!form) throw this.#missingFunction(name, from);
         if (node.args.length < form.least || node.args.length > form.most)
-            throw new ExpressionFault(
-                faults.argumentCount(name, faults.arguments(form.least, form.most), node.args.length),
+            throw new ExpressionError(
+                errors.argumentCount(name, errors.arguments(form.least, form.most), node.args.length),
                 from,
                 to,
             );
@@ -206,11 +206,11 @@ export class ExpressionPlanner {
         return this.#applyRule(node, args);
     }
 
-    #missingFunction(name: string, from: number): ExpressionFault {
+    #missingFunction(name: string, from: number): ExpressionError {
         const names = [...FUNCTIONS.keys()];
         const meant = findSimilar(name, names);
-        const way = meant ? faults.meant(meant) : faults.functions(names.join(', '));
-        return new ExpressionFault(faults.noFunction(name) + way, from, from + name.length, meant);
+        const way = meant ? errors.meant(meant) : errors.functions(names.join(', '));
+        return new ExpressionError(errors.noFunction(name) + way, from, from + name.length, meant);
     }
 
     #applyRule(node: Extract<Node, { type: 'call' }>, args: readonly Plan[]): Plan {
@@ -225,7 +225,7 @@ export class ExpressionPlanner {
                 return makeCall(name, 'number', PURE, [this.#stripUnit(first, name)]);
             case 'arc':
                 if (!isPure(first.unit))
-                    throw new ExpressionFault(faults.needsPure(name, unitWords(first.unit)), node.from, node.to);
+                    throw new ExpressionError(errors.needsPure(name, unitWords(first.unit)), node.from, node.to);
                 return makeCall(name, 'number', RADIAN, [scalePlan(first, PURE)]);
             case 'angle':
                 return makeCall(name, 'number', PURE, [this.#planAngle(node, first, RADIAN)]);
@@ -258,7 +258,7 @@ export class ExpressionPlanner {
     #planAngle(node: Node & { name: string }, plan: Plan, unit: Unit): Plan {
         if (isPure(plan.unit)) return scalePlan(plan, PURE);
         if (!haveSameDimensions(plan.unit, unit))
-            throw new ExpressionFault(faults.needsAngle(node.name, unitWords(plan.unit)), node.from, node.to);
+            throw new ExpressionError(errors.needsAngle(node.name, unitWords(plan.unit)), node.from, node.to);
         return this.#convert(plan, unit);
     }
 
@@ -268,19 +268,19 @@ export class ExpressionPlanner {
         const power = constantOf(exponent);
         if (power === undefined) {
             const { from, to } = node.args[1]!;
-            throw new ExpressionFault(faults.needsPower, from, to);
+            throw new ExpressionError(errors.needsPower, from, to);
         }
         return makeCall('POWER', 'number', raiseUnit(base.unit, power), [base, exponent]);
     }
 
     #planGivenUnit(node: Extract<Node, { type: 'call' }>): Plan {
         const [value, given] = [this.#planNumber(node.args[0]!, node.name), node.args[1]!];
-        if (given.type !== 'text') throw new ExpressionFault(faults.needsUnitText, given.from, given.to);
+        if (given.type !== 'text') throw new ExpressionError(errors.needsUnitText, given.from, given.to);
         const unit = parseUnit(given.value);
-        if (!unit) throw new ExpressionFault(faults.unknownUnit(given.value), given.from, given.to);
+        if (!unit) throw new ExpressionError(errors.unknownUnit(given.value), given.from, given.to);
         if (haveSameDimensions(value.unit, unit)) return scalePlan(value, unit);
-        const words = faults.notConvertible(unitWords(value.unit), unitWords(unit));
-        throw new ExpressionFault(words, node.from, node.to);
+        const words = errors.notConvertible(unitWords(value.unit), unitWords(unit));
+        throw new ExpressionError(words, node.from, node.to);
     }
 }
 

@@ -21,7 +21,7 @@ export async function removeComputed(table: Table, name: string): Promise<string
         try {
             planColumns(rest.slice(0, at + 1), stored);
         } catch {
-            return text.columns.faults.used(name, rest[at]!.name);
+            return text.columns.errors.used(name, rest[at]!.name);
         }
     }
     await table.computeColumns(rest);

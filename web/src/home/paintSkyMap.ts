@@ -4,10 +4,12 @@ import { emptySky, type Theme } from '../canvas/canvasTheme';
 import { pixelToCss, type Ramp } from '../canvas/colourRamps';
 import type { Pen } from '../canvas/pen';
 import { drawPixels } from '../canvas/pixelCanvas';
-import { niceStep } from '../canvas/axisTicks';
-import { DEGREE, type Direction } from '../sky/directions';
+import { multiplesWithin, niceStep } from '../canvas/roundSteps';
+import { DEGREE, normalizeAngle } from '../sky/directions';
 import { cellOfVector, MAX_ORDER } from '../sky/healpixCells';
 import { logShade } from '../sky/mapPixels';
+import { frameConversion } from '../sky/skyFrames';
+import { graticuleLines, strokeGeometry } from '../sky/skyLines';
 import type { TurnedSky } from '../sky/turnedSky';
 import { orderForScale, tileOrder, type DensityLayer } from './densityLayer.svelte';
 import { makeRegionTest, outlineOf, type SkyRegion } from './skyRegion';
@@ -182,38 +184,18 @@ function drawGraticule(pen: Pen, sky: TurnedSky, theme: Theme): void {
     const polar = Math.abs(latitude0) + reach >= 89;
     const wide = polar ? 180 : Math.min(180, reach / Math.cos(Math.min(89, Math.abs(latitude0) + reach) * DEGREE));
     const digits = Math.max(0, Math.ceil(-Math.log10(step) - 1e-9));
-    const west = Math.ceil((longitude0 - wide) / step) * step;
-    for (let longitude = west; longitude < longitude0 + wide - 1e-9; longitude += step) {
-        strokeLine(pen, sky, 48, (part) => [longitude, south + (north - south) * part], theme.quiet);
-    }
-    for (let latitude = south; latitude <= north + 1e-9; latitude += step) {
-        if (Math.abs(latitude) > 90 - 1e-6) continue;
-        strokeLine(pen, sky, 96, (part) => [longitude0 - wide + 2 * wide * part, latitude], theme.quiet);
+    const longitudes = multiplesWithin(longitude0 - wide, longitude0 + wide, step);
+    // the poles are no lines
+    const latitudes = multiplesWithin(south, north, step).filter((latitude) => Math.abs(latitude) < 90);
+    const extent = { west: longitude0 - wide, east: longitude0 + wide, south, north };
+    strokeGeometry(pen, sky.toProjection(), graticuleLines(longitudes, latitudes, extent), theme.quiet, 0.35);
+    for (const latitude of latitudes)
         labelPlace(pen, sky, longitude0, latitude, `${latitude > 0 ? '+' : ''}${latitude.toFixed(digits)}°`, theme);
-    }
-    for (let longitude = west; longitude < longitude0 + wide - 1e-9; longitude += step) {
-        const parallel = Math.round(latitude0 / step) * step;
-        const label = `${(((longitude % 360) + 360) % 360).toFixed(digits)}°`;
+    const parallel = Math.round(latitude0 / step) * step;
+    for (const longitude of longitudes) {
+        const label = `${normalizeAngle(longitude).toFixed(digits)}°`;
         if (Math.abs(parallel) < 89) labelPlace(pen, sky, longitude, parallel, label, theme, 10);
     }
-}
-
-function strokeLine(pen: Pen, sky: TurnedSky, parts: number, at: (part: number) => Direction, colour: string): void {
-    let run: number[] = [];
-    const flush = (): void => {
-        if (run.length > 2) pen.line(run, colour, 0.35);
-        run = [];
-    };
-    let before: readonly [number, number] | undefined;
-    const leap = sky.scale;
-    for (let k = 0; k <= parts; k++) {
-        const [x, y] = sky.placeInFrame(...at(k / parts));
-        // the far meridian is on both sides of the map
-        if (before && Math.abs(x - before[0]) > leap) flush();
-        run.push(x, y);
-        before = [x, y];
-    }
-    flush();
 }
 
 function labelPlace(
@@ -264,15 +246,7 @@ function drawNames(pen: Pen, { sky, names, theme }: SkyScene): void {
 }
 
 function drawOutline(pen: Pen, sky: TurnedSky, region: SkyRegion, theme: Theme): void {
-    const places = outlineOf(region).map((direction) => sky.placeOf(...direction));
-    let run: number[] = [];
-    places.forEach(([x, y], k) => {
-        const last = places[k - 1];
-        if (last && Math.hypot(x - last[0], y - last[1]) > sky.scale) {
-            pen.line(run, theme.warn, 2);
-            run = [];
-        }
-        run.push(x, y);
-    });
-    if (run.length > 2) pen.line(region.kind === 'polygon' ? [...run, run[0]!, run[1]!] : run, theme.warn, 2);
+    const toFrame = frameConversion('equatorial', sky.view.frame);
+    const coordinates = outlineOf(region).map((direction) => [...toFrame(...direction)]);
+    strokeGeometry(pen, sky.toProjection(), { type: 'LineString', coordinates }, theme.warn, 2);
 }

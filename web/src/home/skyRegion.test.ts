@@ -51,7 +51,7 @@ describe('regions', () => {
         ['12/0-99999', 'more than 20000 cells'],
         ['{"6": ["1"]}', 'not part of a MOC'],
         ['{"6": [1', 'not part of a MOC'],
-    ])('a faulty MOC is refused: %s', (typed, message) => {
+    ])('a invalid MOC is refused: %s', (typed, message) => {
         expect(() => readMoc(typed, text.home.moc)).toThrow(message);
     });
 });

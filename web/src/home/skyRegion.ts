@@ -1,6 +1,7 @@
 /** Regions of the sky that users draw or paste: ADQL, a test for directions, an outline. Degrees, ICRS. */
 
-import { DEGREE, toDirection, toVector, type Direction, type Vector } from '../sky/directions';
+import { geoCircle } from 'd3-geo';
+import { DEGREE, toVector, type Direction, type Vector } from '../sky/directions';
 import { cellOfVector, MAX_ORDER } from '../sky/healpixCells';
 
 export type SkyRegion =
@@ -79,35 +80,22 @@ function tangentAxes([a, b, c]: Vector): readonly [Vector, Vector] {
     return [east, north];
 }
 
-/** Return the outline as closed lines of directions; a MOC has none. */
+/** Return the outline as a closed line of great circles; a MOC has none. */
 export function outlineOf(region: SkyRegion): Direction[] {
     if (region.kind === 'moc') return [];
-    if (region.kind === 'polygon') return region.corners.flatMap((corner, k) => arcOf(corner, region.corners[(k + 1) % region.corners.length]!)); // prettier-ignore
-    const axis = toVector(...region.centre);
-    const [east, north] = tangentAxes(axis);
-    const [cosine, sine] = [Math.cos(region.radius * DEGREE), Math.sin(region.radius * DEGREE)];
-    return Array.from({ length: 91 }, (_, k) => {
-        const angle = (k / 90) * 2 * Math.PI;
-        const at = (i: 0 | 1 | 2) => cosine * axis[i] + sine * (Math.cos(angle) * east[i] + Math.sin(angle) * north[i]);
-        return toDirection([at(0), at(1), at(2)]);
-    });
-}
-
-/** Return places on the arc of a great circle between two directions. */
-function arcOf(one: Direction, other: Direction): Direction[] {
-    const [from, to] = [toVector(...one), toVector(...other)];
-    return Array.from({ length: 13 }, (_, k) => {
-        const part = k / 12;
-        const mixed = [0, 1, 2].map((i) => from[i]! * (1 - part) + to[i]! * part);
-        return toDirection([mixed[0]!, mixed[1]!, mixed[2]!]);
-    });
+    if (region.kind === 'polygon') return [...region.corners, region.corners[0]!];
+    const circle = geoCircle()
+        .center([...region.centre])
+        .radius(region.radius)
+        .precision(4);
+    return circle().coordinates[0] as [number, number][];
 }
 
 /** More cells than anybody draws, and shorter than the longest query. */
 const MAX_CELLS = 20_000;
 
 /**
- * Read a MOC as text ("6/1-3 7/20", also with commas) or JSON ({"6": [1, 2]}), IVOA MOC 2.0. Raises an Error with the fault.
+ * Read a MOC as text ("6/1-3 7/20", also with commas) or JSON ({"6": [1, 2]}), IVOA MOC 2.0. Raises an Error with the problem.
  * `texts`: its messages.
  */
 export function readMoc(typed: string, texts: MocTexts): SkyRegion {

@@ -24,7 +24,7 @@ export class WatchedJob {
     /** it no longer exists, or not for this user: the service's message */
     gone = $state('');
     /** why the last request failed; it is repeated */
-    trouble = $state('');
+    error = $state('');
     #listed = $state.raw<JobReference>();
     #following: Promise<void> | undefined;
     readonly #stop = new AbortController();
@@ -71,7 +71,7 @@ export class WatchedJob {
     /** Take over the service's answer. */
     takeJob(job: Job): void {
         this.job = job;
-        [this.trouble, this.gone] = ['', ''];
+        [this.error, this.gone] = ['', ''];
         this.onChange(this);
     }
 
@@ -92,7 +92,7 @@ export class WatchedJob {
             if (signal.aborted) return;
             if (!(error instanceof TapError)) throw error;
             if ([403, 404].includes(error.status)) this.gone = error.message;
-            else this.trouble = error.message;
+            else this.error = error.message;
             this.onChange(this);
         }
     }
@@ -107,8 +107,8 @@ export class WatchedJob {
         try {
             for (let turn = 0, failures = 0; !this.#stop.signal.aborted; turn++) {
                 await this.refresh(this.#waitSeconds(turn));
-                if (this.gone || (!this.trouble && !isActive(this.phase))) return;
-                failures = this.trouble ? failures + 1 : 0;
+                if (this.gone || (!this.error && !isActive(this.phase))) return;
+                failures = this.error ? failures + 1 : 0;
                 await pauseFor(this.#pauseSeconds(failures), this.#stop.signal);
             }
         } finally {
@@ -117,7 +117,7 @@ export class WatchedJob {
     }
 
     #waitSeconds(turn: number): number {
-        if (turn === 0 || this.trouble || document.hidden || followed > MAX_LONG_POLLS) return 0;
+        if (turn === 0 || this.error || document.hidden || followed > MAX_LONG_POLLS) return 0;
         return turn < YOUNG_TURNS ? FIRST_WAIT : LATER_WAIT;
     }
 

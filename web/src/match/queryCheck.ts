@@ -40,14 +40,14 @@ export async function checkQuery(
     );
     try {
         const answer = await estimateQuery({ query, files }, signal);
-        if (!('faults' in answer))
+        if (!('errors' in answer))
             return used.some(isEmptied) ? { phase: 'good' } : { phase: 'good', estimate: answer.estimate };
         return {
             phase: 'wrong',
-            message: answer.faults.map(({ message, hint }) => [message, hint].filter(Boolean).join('; ')).join('\n'),
+            message: answer.errors.map(({ message, hint }) => [message, hint].filter(Boolean).join('; ')).join('\n'),
         };
     } catch (error) {
-        const isFault = error instanceof TapError && error.status === 400;
-        return { phase: isFault ? 'wrong' : 'unknown', message: (error as Error).message };
+        const isError = error instanceof TapError && error.status === 400;
+        return { phase: isError ? 'wrong' : 'unknown', message: (error as Error).message };
     }
 }

@@ -163,7 +163,7 @@ export interface Table {
     filterBy(by: readonly Filter[]): Promise<void>;
     /** The columns that the page computes: the last ones of `fields`. */
     readonly computed: readonly ComputedColumn[];
-    /** Replace the computed columns. Raises ExpressionFault or UnitFault, and changes nothing then. */
+    /** Replace the computed columns. Raises ExpressionError or UnitError, and changes nothing then. */
     computeColumns(columns: readonly ComputedColumn[]): Promise<void>;
     /** Return the first shown values of a computed column, without adding it. Raises as `computeColumns`. */
     previewColumn(column: ComputedColumn): Promise<Cell[]>;

@@ -2,7 +2,7 @@
 
 import { kindColours, pixelToCss } from '../canvas/colourRamps';
 import type { Theme } from '../canvas/canvasTheme';
-import { niceStep } from '../canvas/axisTicks';
+import { niceStep } from '../canvas/roundSteps';
 import type { Pen } from '../canvas/pen';
 import { text } from '../text';
 import type { Neighbour } from './objectMatches.svelte';

@@ -7,7 +7,7 @@ import { defaultSettings } from './table/defaultSettings';
 import { MemoryTable, number, words } from './points/memoryTable.fixture';
 import { describeValues, describeValuesProblem, describeValuesStatus } from './table/plotDescription';
 import { valuesCsv } from './table/valuesCsv';
-import { changeUnit, findSizeFault, layOutPicture, pixelsOf, type PictureSize } from './points/pictureSize';
+import { changeUnit, findSizeProblem, layOutPicture, pixelsOf, type PictureSize } from './points/pictureSize';
 import { quantityName, type PlotKind, type PlotSettings } from './points/plotSettings';
 import { loadRowValues, type RowValues } from './table/rowValues';
 import { cameraAfterKey, clipMatrix, projectionOf, projectPlace, turnCamera, zoomCamera } from './space/spaceCamera'; // prettier-ignore
@@ -271,9 +271,9 @@ describe('the size of a picture', () => {
         expect(changeUnit(changeUnit(column, 'px'), 'mm')).toMatchObject({ width: 88, height: 66 });
     });
     test('what cannot be drawn is told', () => {
-        expect(findSizeFault(column, 1)).toBeUndefined();
-        expect(findSizeFault({ ...column, dpi: NaN }, 1)).toBe('numbers');
-        expect(findSizeFault({ ...column, width: 10 }, 1)).toBe('small');
-        expect(findSizeFault({ ...column, dpi: 3000 }, 1)).toBe('large');
+        expect(findSizeProblem(column, 1)).toBeUndefined();
+        expect(findSizeProblem({ ...column, dpi: NaN }, 1)).toBe('numbers');
+        expect(findSizeProblem({ ...column, width: 10 }, 1)).toBe('small');
+        expect(findSizeProblem({ ...column, dpi: 3000 }, 1)).toBe('large');
     });
 });

@@ -73,7 +73,7 @@ export function callHub<T>(
 ): Promise<T> {
     type Method = (args: readonly unknown[], done: (result: T) => void, failed: (error: unknown) => void) => void;
     return callWithin(ANSWER_SECONDS, (done, failed) =>
-        (connection[method] as unknown as Method).call(connection, args, done, (error) => failed(faultToError(error))),
+        (connection[method] as unknown as Method).call(connection, args, done, (error) => failed(toError(error))),
     );
 }
 
@@ -102,7 +102,7 @@ function listPrograms(tracker: ClientTracker): Program[] {
     );
 }
 
-function faultToError(error: unknown): Error {
+function toError(error: unknown): Error {
     const { faultString } = (error ?? {}) as { faultString?: string };
     return new Error(faultString ?? text.samp.hubSilent);
 }

@@ -20,7 +20,7 @@ const ANSWER_SECONDS = '20';
 class SampClient {
     state = $state<'off' | 'connecting' | 'on'>('off');
     /** why there is no connection, or why the last message failed */
-    trouble = $state('');
+    error = $state('');
     programs = $state.raw<readonly Program[]>([]);
     /** newest first */
     received = $state.raw<readonly Received[]>([]);
@@ -30,10 +30,10 @@ class SampClient {
     #leave: () => void = () => undefined;
     #keys = 0;
 
-    /** Connect unless connected. Return whether it succeeded; `trouble` holds the reason. */
+    /** Connect unless connected. Return whether it succeeded; `error` holds the reason. */
     async connect(): Promise<boolean> {
         if (this.state !== 'off') return this.state === 'on';
-        [this.state, this.trouble] = ['connecting', ''];
+        [this.state, this.error] = ['connecting', ''];
         try {
             const { connectToHub: connect, leaveHub: leave } = await loadConnection();
             const connection = await connect(clientMetadata(), {
@@ -106,7 +106,7 @@ class SampClient {
             this.#addReceived({ kind: 'table', key: ++this.#keys, from: this.#programName(from), name: title });
         } catch (error) {
             const why = error instanceof TypeError ? text.samp.hubSilent : (error as Error).message;
-            this.trouble = text.samp.notFetched(title, why);
+            this.error = text.samp.notFetched(title, why);
         }
     }
 
@@ -145,7 +145,7 @@ class SampClient {
                 ? callHub(this.#connection, 'notify', [to, notice])
                 : callHub(this.#connection, 'notifyAll', [notice]));
         } catch (error) {
-            this.trouble = (error as Error).message;
+            this.error = (error as Error).message;
         }
     }
 
@@ -154,20 +154,20 @@ class SampClient {
     }
 
     #requireConnection(): Connection {
-        if (!this.#connection) throw new Error(this.trouble || text.samp.off);
+        if (!this.#connection) throw new Error(this.error || text.samp.off);
         return this.#connection;
     }
 
     #handleClose(): void {
         if (!this.#connection) return;
         this.disconnect();
-        this.trouble = text.samp.lost;
+        this.error = text.samp.lost;
     }
 
-    #switchOff(trouble: string): void {
+    #switchOff(error: string): void {
         window.removeEventListener('pagehide', this.#leave);
         this.#connection = undefined;
-        [this.state, this.trouble, this.programs] = ['off', trouble, []];
+        [this.state, this.error, this.programs] = ['off', error, []];
     }
 }
 

@@ -3,9 +3,11 @@
 import type { Pen } from '../canvas/pen';
 import { uAt, vAt, xOnScreen, yOnScreen, type Box, type View } from '../canvas/plotView';
 import { normalizeAngle } from './directions';
-import { projectDirection, unprojectPlace } from './hammerAitoff';
+import { graticuleLines, strokeGeometry, viewProjection } from './skyLines';
+import { projectDirection, unprojectPosition } from './hammerAitoff';
 
 const STEPS = [60, 30, 15, 10, 5, 2, 1, 0.5, 0.2, 0.1, 0.05, 0.02, 0.01, 0.005, 0.002, 0.001];
+const WIDTH = 0.8;
 /** Least distance between lines, in CSS pixels. */
 const APART = 36;
 
@@ -24,57 +26,24 @@ export function stepFor(view: View, box: Box): number {
 /** Draw the outline of the sky and the lines in the view. `centre` is the longitude in the middle. */
 export function drawLines(pen: Pen, view: View, box: Box, centre: number, ink: Ink): void {
     const step = stepFor(view, box);
+    const projection = viewProjection(view, box, centre);
     const [longitudes, latitudes] = linesInView(view, step, centre);
     const [west, east] = [longitudes[0] ?? 0, longitudes.at(-1) ?? 0];
     const [south, north] = [latitudes[0] ?? 0, latitudes.at(-1) ?? 0];
-    const drawn: [number, number][][] = [];
-    for (const longitude of longitudes) {
-        drawn.push(
-            samplePlaces(40, (part) =>
-                projectHeld(longitude, Math.max(-90, south - step) + part * spanWithin(south, north, step, 90)),
-            ),
-        );
-    }
-    for (const latitude of latitudes) {
-        drawn.push(
-            samplePlaces(120, (part) =>
-                projectHeld(Math.max(-180, west - step) + part * spanWithin(west, east, step, 180), latitude),
-            ),
-        );
-    }
-    for (const side of [-180, 180]) drawn.push(samplePlaces(120, (part) => projectHeld(side, -90 + 180 * part)));
-    pen.within(box, () => drawn.forEach((places) => strokePlaces(pen, places, view, box, ink.line)));
-}
-
-/** Project a longitude relative to the middle; ±180 degrees stay on their side. */
-function projectHeld(away: number, latitude: number): [number, number] {
-    const held = Math.max(-179.999999, Math.min(179.999999, away));
-    return projectDirection(held, latitude);
-}
-
-function spanWithin(first: number, last: number, step: number, most: number): number {
-    return Math.min(most, last + step) - Math.max(-most, first - step);
-}
-
-function samplePlaces(count: number, place: (part: number) => [number, number]): [number, number][] {
-    return Array.from({ length: count + 1 }, (_, k) => place(k / count));
-}
-
-function strokePlaces(pen: Pen, places: [number, number][], view: View, box: Box, colour: string): void {
-    let run: number[] = [];
-    const end = () => {
-        if (run.length > 2) pen.line(run, colour, 0.8);
-        run = [];
-    };
-    places.forEach(([u, v], k) => {
-        const [x, y] = [xOnScreen(view, box, u), yOnScreen(view, box, v)];
-        const next = places[k + 1];
-        const before = places[k - 1];
-        const near = [before, [u, v] as const, next].some((place) => place && isInView(place[0], place[1], view));
-        if (near) run.push(x, y);
-        else end();
-    });
-    end();
+    // an area that is cut at the box would have the edges of the box as its outline
+    const whole = viewProjection(view, box, centre).clipExtent(null);
+    if (!isWithinSky(view)) pen.within(box, () => strokeGeometry(pen, whole, { type: 'Sphere' }, ink.line, WIDTH));
+    const lines = graticuleLines(
+        longitudes.map((away) => centre + away),
+        latitudes,
+        {
+            west: centre + Math.max(-180, west - step),
+            east: centre + Math.min(180, east + step),
+            south: Math.max(-90, south - step),
+            north: Math.min(90, north + step),
+        },
+    );
+    strokeGeometry(pen, projection, lines, ink.line, WIDTH);
 }
 
 function isInView(u: number, v: number, view: View): boolean {
@@ -88,7 +57,7 @@ function isInView(u: number, v: number, view: View): boolean {
 function linesInView(view: View, step: number, centre: number): [number[], number[]] {
     let [west, east, south, north] = [180, -180, 90, -90];
     const take = (u: number, v: number) => {
-        const at = unprojectPlace(u, v);
+        const at = unprojectPosition(u, v);
         if (!at) return;
         const away = normalizeAngle(at[0] + 180) - 180;
         [west, east] = [Math.min(west, away), Math.max(east, away)];
@@ -120,9 +89,9 @@ export function drawLabels(pen: Pen, view: View, box: Box, centre: number, ink: 
     const [longitudes, latitudes] = linesInView(view, step, centre);
     const digits = Math.max(0, -Math.floor(Math.log10(step) + 1e-9));
     const edges = isWithinSky(view);
-    const middle = unprojectPlace((view.u0 + view.u1) / 2, (view.v0 + view.v1) / 2) ?? [0, 0];
-    const below = unprojectPlace((view.u0 + view.u1) / 2, view.v0 + (view.v1 - view.v0) * 0.03) ?? middle;
-    const beside = unprojectPlace(view.u0 + (view.u1 - view.u0) * 0.02, (view.v0 + view.v1) / 2) ?? middle;
+    const middle = unprojectPosition((view.u0 + view.u1) / 2, (view.v0 + view.v1) / 2) ?? [0, 0];
+    const below = unprojectPosition((view.u0 + view.u1) / 2, view.v0 + (view.v1 - view.v0) * 0.03) ?? middle;
+    const beside = unprojectPosition(view.u0 + (view.u1 - view.u0) * 0.02, (view.v0 + view.v1) / 2) ?? middle;
     const parallel = edges ? below[1] : nearestValue(latitudes, middle[1]);
     const meridian = awayFromMiddle(
         edges ? beside[0] : (nearestValue(longitudes, awayFromMiddle(middle[0])) + 360) % 360,
@@ -130,7 +99,7 @@ export function drawLabels(pen: Pen, view: View, box: Box, centre: number, ink: 
     const style = { colour: ink.text, halo: ink.ground, align: 'center', size: 11 } as const;
     let taken = Infinity;
     for (const longitude of longitudes) {
-        const [u, v] = projectHeld(longitude, parallel);
+        const [u, v] = projectDirection(longitude, parallel);
         const x = xOnScreen(view, box, u);
         const label = `${normalizeAngle(longitude + centre).toFixed(digits)}°`;
         const half = pen.measure(label, 11) / 2;
@@ -141,7 +110,7 @@ export function drawLabels(pen: Pen, view: View, box: Box, centre: number, ink: 
     }
     for (const latitude of latitudes) {
         if (!edges && latitude === parallel) continue;
-        const [u, v] = projectHeld(meridian, latitude);
+        const [u, v] = projectDirection(meridian, latitude);
         const y = yOnScreen(view, box, v);
         if (!isInView(u, v, view) || y < box.top + 6 || y > box.top + box.height - (edges ? 20 : 6)) continue;
         const sign = latitude > 0 ? '+' : latitude < 0 ? '−' : '';
@@ -156,7 +125,7 @@ const awayFromMiddle = (longitude: number) => normalizeAngle(longitude + 180) - 
 
 /** Whether all corners of a view are in the sky. */
 function isWithinSky(view: View): boolean {
-    return [view.u0, view.u1].every((u) => [view.v0, view.v1].every((v) => unprojectPlace(u, v) !== undefined));
+    return [view.u0, view.u1].every((u) => [view.v0, view.v1].every((v) => unprojectPosition(u, v) !== undefined));
 }
 
 function nearestValue(values: readonly number[], to: number): number {
@@ -165,5 +134,5 @@ function nearestValue(values: readonly number[], to: number): number {
 
 /** Return the direction at a place on the screen, in degrees; undefined outside the sky. */
 export function directionAt(view: View, box: Box, x: number, y: number, centre: number) {
-    return unprojectPlace(uAt(view, box, x), vAt(view, box, y), centre);
+    return unprojectPosition(uAt(view, box, x), vAt(view, box, y), centre);
 }

@@ -4,7 +4,7 @@ import type { Ramp } from '../canvas/colourRamps';
 import type { View } from '../canvas/plotView';
 import { frameConversion, type Frame } from './skyFrames';
 import { cellAt } from './healpixCells';
-import { unprojectPlace } from './hammerAitoff';
+import { unprojectPosition } from './hammerAitoff';
 
 /** Frame, longitude in the middle (degrees), view and size of a map. */
 export interface MapLayout {
@@ -23,7 +23,7 @@ export function cellsOfPixels(order: number, { frame, centre, view, width, heigh
     for (let j = 0; j < height; j++) {
         const v = view.v1 - (j + 0.5) * dv;
         for (let i = 0; i < width; i++) {
-            const at = unprojectPlace(view.u0 + (i + 0.5) * du, v, centre);
+            const at = unprojectPosition(view.u0 + (i + 0.5) * du, v, centre);
             cells[j * width + i] = at ? cellAt(order, ...toIcrs(at[0], at[1])) : -1;
         }
     }

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { DEGREE, normalizeAngle, toDirection, toVector, type Direction } from './directions';
 import { frameConversion, icrsToGalactic, galacticToIcrs, frameRotation } from './skyFrames';
-import { projectDirection, projectTurned, unprojectPlace } from './hammerAitoff';
+import { projectDirection, projectTurned, unprojectPosition } from './hammerAitoff';
 
 function separationOf(one: Direction, other: Direction): number {
     const [a, b] = [toVector(...one), toVector(...other)];
@@ -66,16 +66,16 @@ describe('the Hammer-Aitoff projection', () => {
     test('is undone by its inverse', () => {
         for (const centre of [0, 180, 266]) {
             for (const [longitude, latitude] of DIRECTIONS) {
-                const back = unprojectPlace(...projectDirection(longitude, latitude, centre), centre);
+                const back = unprojectPosition(...projectDirection(longitude, latitude, centre), centre);
                 expect(back).toBeDefined();
                 expect(separationOf(back!, [longitude, latitude])).toBeLessThan(1e-5);
             }
         }
     });
     test('has nothing outside of its ellipse', () => {
-        expect(unprojectPlace(1.9, 0.9)).toBeUndefined();
-        expect(unprojectPlace(2.01, 0)).toBeUndefined();
-        expect(unprojectPlace(NaN, 0)).toBeUndefined();
+        expect(unprojectPosition(1.9, 0.9)).toBeUndefined();
+        expect(unprojectPosition(2.01, 0)).toBeUndefined();
+        expect(unprojectPosition(NaN, 0)).toBeUndefined();
     });
     test('keeps areas', () => {
         const area = (longitude: number, latitude: number) => {

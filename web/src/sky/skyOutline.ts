@@ -1,7 +1,8 @@
 /** An area drawn on the map of the sky as the vertices of a polygon on the sphere. */
 
-import { DEGREE, toDirection, toVector, type Direction } from './directions';
-import { projectDirection, unprojectPlace } from './hammerAitoff';
+import { geoInterpolate } from 'd3-geo';
+import { DEGREE, type Direction } from './directions';
+import { projectDirection, unprojectPosition } from './hammerAitoff';
 import { frameConversion, type Frame } from './skyFrames';
 import type { PlanePosition } from '../canvas/plotView';
 
@@ -67,7 +68,7 @@ function dropRepeated(line: readonly PlanePosition[], pixel: number): PlanePosit
     });
 }
 
-const directionOf = ([u, v]: PlanePosition, centre: number): Direction => unprojectPlace(u, v, centre)!;
+const directionOf = ([u, v]: PlanePosition, centre: number): Direction => unprojectPosition(u, v, centre)!;
 
 function splitSide(
     one: PlanePosition,
@@ -78,9 +79,8 @@ function splitSide(
 ): PlanePosition[] {
     if (splits >= MOST_SPLITS) return [one];
     const wanted = toEllipse(middle(one, other));
-    const [from, to] = [one, other].map((place) => toVector(...directionOf(place, centre)));
-    const between = toDirection([from![0] + to![0], from![1] + to![1], from![2] + to![2]]);
-    const [u, v] = projectDirection(...between, centre);
+    const [from, to] = [one, other].map((end) => directionOf(end, centre));
+    const [u, v] = projectDirection(...geoInterpolate([...from!], [...to!])(0.5), centre);
     if (Math.hypot(u - wanted[0], v - wanted[1]) <= pixel / 2) return [one];
     return [
         ...splitSide(one, wanted, centre, pixel, splits + 1),

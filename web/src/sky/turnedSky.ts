@@ -3,9 +3,11 @@
  * undistorted around the middle at every scale, so one projection serves from the whole sky to arcseconds.
  */
 
+import type { GeoProjection } from 'd3-geo';
 import { DEGREE, normalizeAngle, toDirection, toVector, type Direction, type Vector } from './directions';
 import { projectTurned } from './hammerAitoff';
 import { frameConversion, frameRotation, type Frame } from './skyFrames';
+import { screenProjection } from './skyLines';
 
 export interface SkyView {
     readonly frame: Frame;
@@ -39,6 +41,13 @@ export class TurnedSky {
             return row === 0 ? cosine * x + sine * z : -sine * x + cosine * z;
         });
         this.scale = UNIT / view.degrees;
+    }
+
+    /** Return the projection of directions in the view's frame to the screen, for lines. */
+    toProjection(): GeoProjection {
+        const { centre, width, height } = this.view;
+        const screen = { left: 0, top: 0, width, height };
+        return screenProjection(centre, this.scale, [width / 2, height / 2], screen);
     }
 
     /** Return the place of a unit vector (ICRS) on the screen, and whether it is on the near half of the sky. */

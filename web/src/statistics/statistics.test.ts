@@ -26,7 +26,7 @@ describe('contours', () => {
             const radius = Math.sqrt(-2 * Math.log(1 - part));
             const line = lines[0]!;
             for (let k = 0; k < line.length; k += 2) {
-                const away = Math.hypot((line[k]! - 60) / GAUSSIAN.across, (line[k + 1]! - 40) / GAUSSIAN.down);
+                const away = Math.hypot((line[k]! - 60.5) / GAUSSIAN.across, (line[k + 1]! - 40.5) / GAUSSIAN.down);
                 expect(Math.abs(away - radius)).toBeLessThan(0.06);
             }
             expect(line.slice(0, 2)).toEqual(line.slice(-2));
@@ -45,17 +45,19 @@ describe('contours', () => {
         ]);
         expect(enclosingLevels([0, 0], new Float64Array(2), [0.5])).toEqual([]);
     });
-    test('end at the border, and part at saddles by the middle', () => {
+    test('follow the border where they leave the grid, and part at saddles', () => {
         const slope = { values: Float64Array.of(0, 1, 2, 0, 1, 2), columns: 3, rows: 2 };
-        expect(contourLines(slope, 0.5)).toEqual([[0.5, 0, 0.5, 1]]);
+        const [line, ...others] = contourLines(slope, 0.5);
+        expect(others).toEqual([]);
+        expect(line!.slice(0, 2)).toEqual(line!.slice(-2));
+        const inside = line!.flatMap((x, k) => (k % 2 === 0 && x < 3 && line![k + 1]! > 0 && line![k + 1]! < 2 ? [x] : [])); // prettier-ignore
+        expect(inside).toEqual([1, 1]);
         const saddle = { values: Float64Array.of(1, 0, 0, 1), columns: 2, rows: 2 };
-        const sides = (level: number) =>
-            contourLines(saddle, level).map(([x0, y0, x1, y1]) =>
-                (x0! + x1!) / 2 > (y0! + y1!) / 2 ? 'low' : x0! + y0! + x1! + y1!,
-            );
-        // the high corners are apart above the middle's level; below it the low ones are
-        expect(sides(0.75)).toEqual([0.5, 3.5]);
-        expect(sides(0.25)).toEqual(['low', 2]);
+        // a line around each of the high corners
+        for (const level of [0.25, 0.75]) {
+            const sides = contourLines(saddle, level).map((ring) => ring.every((_, k) => k % 2 || ring[k]! + ring[k + 1]! <= 2)); // prettier-ignore
+            expect(sides.toSorted()).toEqual([false, true]);
+        }
     });
 });
 

@@ -1,4 +1,4 @@
-/** The estimate of a query, or its faults, requested while it is typed. */
+/** The estimate of a query, or its errors, requested while it is typed. */
 
 import { askService, queryBody, TapError } from './tapRequest';
 
@@ -45,8 +45,8 @@ export interface Fix {
     readonly text: string;
 }
 
-/** A fault of the query. Lines and columns from 1, in code points, end exclusive. */
-export interface QueryFault {
+/** An error of the query. Lines and columns from 1, in code points, end exclusive. */
+export interface QueryError {
     readonly message: string;
     readonly hint?: string;
     /** replacements that implement the hint, in text order, without overlap */
@@ -64,25 +64,25 @@ export interface EstimateRequest {
     readonly files?: Record<string, Blob>;
 }
 
-export type EstimateAnswer = { readonly estimate: Estimate } | { readonly faults: readonly QueryFault[] };
+export type EstimateAnswer = { readonly estimate: Estimate } | { readonly errors: readonly QueryError[] };
 
-/** Return the estimate or the faults of a query. Raises TapError otherwise, AbortError if aborted. */
+/** Return the estimate or the errors of a query. Raises TapError otherwise, AbortError if aborted. */
 export async function estimateQuery(asked: EstimateRequest, signal?: AbortSignal): Promise<EstimateAnswer> {
     try {
         const body = queryBody({ QUERY: asked.query, MAXREC: asked.maxrec }, asked.files);
         const answer = await askService('estimate', { method: 'POST', body, signal: signal ?? null });
         return { estimate: (await answer.json()) as Estimate };
     } catch (error) {
-        const faults = error instanceof TapError && error.status === 400 ? faultsOf(error) : [];
-        if (faults.length === 0) throw error;
-        return { faults };
+        const errors = error instanceof TapError && error.status === 400 ? errorsOf(error) : [];
+        if (errors.length === 0) throw error;
+        return { errors };
     }
 }
 
-/** Return the faults of a JSON answer, else its text with its position, if any. */
-function faultsOf({ message, place }: TapError): QueryFault[] {
+/** Return the errors of a JSON answer, else its text with its position, if any. */
+function errorsOf({ message, place }: TapError): QueryError[] {
     try {
-        return (JSON.parse(message) as { errors: QueryFault[] }).errors;
+        return (JSON.parse(message) as { errors: QueryError[] }).errors;
     } catch {
         return place ? [{ message, ...place }] : [];
     }

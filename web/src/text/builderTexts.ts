@@ -122,7 +122,7 @@ export const builder = {
         limit: 'The number of rows must be a whole number.',
         pair: (table: string) => `Choose the columns that join ${table}.`,
         position: (table: string) => `${table || 'The table'} has no position that is known here.`,
-        radius: (table: string, fault: string) => `${table}: ${fault}`,
+        radius: (table: string, problem: string) => `${table}: ${problem}`,
         centre: 'Enter the name or the position of the centre.',
         wide: 'A box must be less than 180 degrees wide and high.',
         gone: (column: string) => `There is no column ${column} any more.`,

@@ -92,9 +92,9 @@ export const columns = {
         filter: 'Show only these',
         remove: (name: string) => `Remove ${name}`,
     },
-    taken: {
+    exported: {
         open: 'Rows as shown or chosen …',
-        title: 'Take rows as they are shown',
+        title: 'Export rows as shown',
         rows: 'Rows',
         shown: (rows: string) => `${rows} shown, in their order`,
         chosen: (rows: string) => `${rows} chosen`,
@@ -120,7 +120,7 @@ export const columns = {
         noIdentifier:
             'Chosen rows need a column that identifies them, with the UCD meta.id: use the rows in queries instead.',
     },
-    faults: {
+    errors: {
         empty: 'Type an expression: numbers, columns, + - * /, functions of ADQL.',
         tooLong: (most: number) => `The expression is too long: ${formatCount(most)} characters at most.`,
         ends: 'The expression ends too early: a number, a column or a function is missing.',

@@ -93,7 +93,7 @@ export const editor = {
         none: 'Run the query to see its rows here.',
         arranged: 'Its plots, filters and chosen rows come back with them.',
         orBuild: 'Without ADQL:',
-        faulty: (count: number) =>
+        erroneous: (count: number) =>
             `The query was not run: it has ${count === 1 ? 'an error, which is' : 'errors, which are'} listed below the editor.`,
         toJob: 'Go to the job',
         hide: 'Hide first rows',
@@ -120,7 +120,7 @@ export const editor = {
         about: (time: string) => `about ${time}`,
         moment: 'less than 0.1 s',
         unknown: 'No estimate is possible for this query.',
-        faulty: (count: number) => (count === 1 ? '1 error' : `${count} errors`),
+        erroneous: (count: number) => (count === 1 ? '1 error' : `${count} errors`),
         unasked: 'Not estimated: the files are only sent when the query runs.',
         sync: 'runs at once',
         async: 'runs as a job',

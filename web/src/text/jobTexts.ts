@@ -56,7 +56,7 @@ export const jobs = {
     deleted: 'the job has been deleted',
     notYours: 'the job belongs to another user: sign in as its owner',
     notAsked: (reason: string) => `The list of jobs could not be read: ${reason}`,
-    trouble: (reason: string) => `${reason} Retrying …`,
+    retrying: (reason: string) => `${reason} Retrying …`,
     notOwn: 'This browser has not started this job. Whoever started it can stop it, delete it, and keep it longer.',
     actions: {
         label: 'Job actions',

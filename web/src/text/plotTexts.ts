@@ -134,7 +134,7 @@ export const plots = {
         columns: { one: 'One column of a journal (88 mm)', two: 'Two columns (180 mm)' },
         save: 'Save',
         pixels: (width: number, height: number) => `${formatCount(width)} × ${formatCount(height)} pixels`,
-        faults: {
+        problems: {
             numbers: 'Width, height, dots per inch and text size are numbers above 0.',
             small: 'The picture is too small for axes and labels: make it larger, or the text smaller.',
             large: (side: number, pixels: number) =>

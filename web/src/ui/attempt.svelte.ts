@@ -1,16 +1,16 @@
 /** An action of a form or a button: whether it is under way, and why it was refused, in the service's words. */
 export class Attempt {
     busy = $state(false);
-    trouble = $state('');
+    error = $state('');
 
     /** Return whether the work has succeeded. */
     async doWork(work: () => Promise<unknown>): Promise<boolean> {
-        [this.busy, this.trouble] = [true, ''];
+        [this.busy, this.error] = [true, ''];
         try {
             await work();
             return true;
         } catch (error) {
-            this.trouble = (error as Error).message;
+            this.error = (error as Error).message;
             return false;
         } finally {
             this.busy = false;

@@ -46,8 +46,8 @@ export class UserFile {
 
     /** Send the file and read its head; `reading` holds the outcome. `most`: byte limit of the service. */
     async readHead(most: number | undefined): Promise<void> {
-        const fault = this.blob.size === 0 ? text.uploads.empty : checkSize(this.blob.size, most);
-        if (fault) return this.#failWith(fault);
+        const problem = this.blob.size === 0 ? text.uploads.empty : checkSize(this.blob.size, most);
+        if (problem) return this.#failWith(problem);
         const { signal } = this.#stopper;
         const onProgress = (part: number) => (this.reading = { phase: 'reading', part });
         try {

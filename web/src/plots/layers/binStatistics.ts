@@ -1,6 +1,6 @@
 /** Means or medians in bins of the horizontal axis. */
 
-import { niceStep } from '../../canvas/axisTicks';
+import { niceStep } from '../../canvas/roundSteps';
 import type { Pen } from '../../canvas/pen';
 import { xOnScreen, yOnScreen } from '../../canvas/plotView';
 import { binValues, type Bins } from '../../statistics/binnedValues';

@@ -40,7 +40,7 @@ export function findContours(
     return heights.map((level, at) => ({
         fraction: FRACTIONS[at]!,
         lines: contourLines({ ...grid, values: density }, level).map((line) =>
-            line.map((place, k) => (k % 2 === 0 ? grid.u + (place + 0.5) * grid.du : grid.v + (place + 0.5) * grid.dv)),
+            line.map((at, k) => (k % 2 === 0 ? grid.u + at * grid.du : grid.v + at * grid.dv)),
         ),
     }));
 }

@@ -2,7 +2,7 @@
 
 import { kindColours } from '../../canvas/colourRamps';
 import { normalizeAngle } from '../../sky/directions';
-import { unprojectPlace } from '../../sky/hammerAitoff';
+import { unprojectPosition } from '../../sky/hammerAitoff';
 import { scriptLayers } from '../layers/layerTable';
 import { summarizeLayers } from '../layers/layerSummary';
 import { axisStyles } from '../points/axisStyles';
@@ -126,7 +126,7 @@ function regionOf({ view }: Scene): Region | undefined {
     for (let i = 0; i <= 20; i++) {
         for (let j = 0; j <= 20; j++) {
             const u = view.u0 + ((view.u1 - view.u0) * i) / 20;
-            const at = unprojectPlace(u, view.v0 + ((view.v1 - view.v0) * j) / 20);
+            const at = unprojectPosition(u, view.v0 + ((view.v1 - view.v0) * j) / 20);
             if (!at) return undefined;
             const away = normalizeAngle(at[0] + 180) - 180;
             [west, east] = [Math.min(west, away), Math.max(east, away)];

@@ -1,7 +1,7 @@
 /** Counts in bins: histograms and two-dimensional densities. */
 
 import type { Points } from './plotPoints';
-import { niceStep } from '../../canvas/axisTicks';
+import { niceStep } from '../../canvas/roundSteps';
 import type { Box, View } from '../../canvas/plotView';
 
 export interface Histogram {

@@ -39,7 +39,7 @@ export function pixelsOf(asked: PictureSize): Size {
 }
 
 /** Return what is wrong with a size; undefined if nothing is. */
-export function findSizeFault(asked: PictureSize, screen: number): 'numbers' | 'small' | 'large' | undefined {
+export function findSizeProblem(asked: PictureSize, screen: number): 'numbers' | 'small' | 'large' | undefined {
     const { width, height, dpi, scale } = asked;
     if (![width, height, dpi, scale].every((value) => Number.isFinite(value) && value > 0)) return 'numbers';
     const { size } = layOutPicture(asked, screen);

@@ -1,0 +1,1 @@
+function e(e,t){let n=e/Math.max(1,t),r=10**Math.floor(Math.log10(n));return([1,2,5,10].find(e=>e*r>=n*.7)??10)*r}function t(e,t,n){let[r,i]=[Math.min(e,t),Math.max(e,t)],a=Math.ceil(r/n-1e-9),o=Math.min(1e3,Math.floor(i/n+1e-9)-a+1);return Number.isFinite(o)&&o>0?Array.from({length:o},(e,t)=>(a+t)*n):[]}export{e as n,t};
