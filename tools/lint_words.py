@@ -73,6 +73,12 @@ _BEFORE_A_NOUN = (
     r"|between)"
 )
 
+#: words after which "of its own" has no noun: a folder "of its own, which", but the rows "of its own tables"
+_NO_NOUN = (
+    r"(?:and|or|but|nor|in|for|with|without|that|which|who|whose|to|from|by|as|on|at|of|is|are|was|were|has|have|had|can|may"
+    r"|must|if|when|where|while|so|than|then|there|here|also|only|too|beside|after|before|because|since|until|unless|it|they)"
+)
+
 #: patterns of texts, in which a space is any white space, also a line break of a comment
 PHRASES = {
     r"those of": "repeat the noun",
@@ -82,7 +88,9 @@ PHRASES = {
     r"once more": "again",
     r"(?:is|are|was|were|be|been|goes|went) away": "unavailable, unreachable",
     r"as a whole": "complete, entire, entirely",
-    r"of (?:its|their|his|her|your|our|my|one's|(?:the |an? )?\w+'s|(?:the )?\w+s') own": "its own, separate",
+    rf"of (?:its|their|his|her|your|our|my|one's|(?:the |an? )?\w+'s|(?:the )?\w+s') own(?! (?!{_NO_NOUN}\b)[\w`*])": (
+        "its own, separate"
+    ),
     r"thr(?:ow|ows|ew|own|owing) away": "delete, discard",
     r"in place of": "instead of",
     r"for ever": "forever, without end, permanently",
@@ -118,6 +126,7 @@ ALLOWED = (
     Use("*", r"[Dd]ecimal places?", "the term for digits after the point"),
     Use("*", r"\b(?:take|takes|took|taken|taking) (?:the )?place\b", "an idiom"),
     Use("*", r"place-(?:items|content|self)", "properties of CSS"),
+    Use("docs/decisions/distributed-joins.md", r"Qserv's secondary index", "the term of Qserv"),
     Use("tests/web/test_build.py", r"hereby granted", "the text of a licence"),
 )
 

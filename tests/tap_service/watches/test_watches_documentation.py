@@ -34,8 +34,8 @@ def test_the_documents() -> None:
     assert keys(message) == keys(json.loads(webhook_message(WATCH, RUN, "https://example.org")))
 
 
-def test_the_keys_of_a_wish() -> None:
-    asked = re.search(r"\| key \| \|\n\|---\|---\|\n(.*?)\n\n", TEXT, re.DOTALL)
+def test_the_keys_of_a_request() -> None:
+    asked = re.search(r"\| key \| value \|\n\|---\|---\|\n(.*?)\n\n", TEXT, re.DOTALL)
     assert asked is not None
     named = [name for line in asked[1].splitlines() for name in re.findall(r"`(\w+)`", line.split("|")[1])]
     assert sorted(named) == sorted(watch_routes._NAMES)
