@@ -43,7 +43,7 @@ from tap_service.handlers.error_responses import CatchErrors, add_error_handlers
 from tap_service.handlers.observe_requests import ObserveRequests
 from tap_service.handlers.portal_routes import portal_router
 from tap_service.handlers.protocol_paths import CONE_SEARCH, HATS, MCP, TAP
-from tap_service.handlers.request_context import identify_visitor
+from tap_service.handlers.request_context import identify_user
 from tap_service.http_server.open_connections import OpenConnections
 from tap_service.storage.engine.engine import Engine
 
@@ -120,7 +120,7 @@ def create_app(
         app.include_router(
             router,
             prefix=prefix,
-            dependencies=[Depends(identify_visitor)] if prefix else [],
+            dependencies=[Depends(identify_user)] if prefix else [],
             default_response_class=Response,
             responses=openapi_routes.ERROR_ANSWERS,
             include_in_schema=router is not root_router,  # the portal's files

@@ -90,7 +90,7 @@ JOB_HEADER = "Skyhouse-Job"
 TABLE_EXPIRES_HEADER = "Skyhouse-Table-Expires"
 
 #: header of AuthVO, the IVOA's working draft on authentication: the authenticated identity
-VISITOR_HEADER = "X-VO-Authenticated"
+USER_HEADER = "X-VO-Authenticated"
 
 #: how long a request waits for the end of its query before it watches whether the client disconnects: most are short
 PATIENCE_SECONDS = 0.05

@@ -100,7 +100,7 @@ def test_only_administrators_see_the_page(page: Page, portal_url: str) -> None:
     expect(page.get_by_text("This page is for administrators: sign in as one.")).to_be_visible()
     sign_in(page, "alice")
     expect(page.get_by_role("alert")).to_contain_text(
-        "this is for administrators, and you are not one: ask the operator of this service"
+        "only administrators may use this: ask the operator of this service"
     )
     expect(page.get_by_role("heading", name="Drain")).to_have_count(0)
     expect(link).to_have_count(0)

@@ -19,7 +19,7 @@ import pyarrow as pa
 from clickhouse_schema.schema_model import Table
 from tap_service.config import Config
 from tap_service.models.read_options import AS_DETECTED, ReadOptions
-from tap_service.models.upload_parameter import name_choices
+from tap_service.models.upload_parameter import name_upload_options
 from tap_service.readers.sandboxed_reader import Answer, Limits, Request
 from tap_service.service_errors import InternalError, ServiceUnavailable, UploadError
 from tap_service.services.uploads.sandbox_client import SandboxClient, SandboxLost, SandboxTimeout
@@ -116,8 +116,8 @@ class TableFileReader:
             request = Request(str(path), rows, name, content_type, limits or self._limits, model, options)
             answer = self._ask_sandbox(request)
             if answer.error:
-                raise UploadError(f"table {name}: {name_choices(answer.error)}")
-            notes = tuple(map(name_choices, answer.notes))
+                raise UploadError(f"table {name}: {name_upload_options(answer.error)}")
+            notes = tuple(map(name_upload_options, answer.notes))
             yield ReadTable(Table.model_validate_json(answer.table), answer.rows, notes, file)
 
     def _ask_sandbox(self, request: Request) -> Answer:

@@ -258,11 +258,11 @@ def _add_constants(batch: pa.RecordBatch, constant: Mapping[str, int]) -> pa.Rec
     return batch
 
 
-def require_user(caller: Identity | None) -> str:
-    """Return the name of the user. Raises Unauthorized for an anonymous caller."""
-    if caller is None:
+def require_table_owner(user: Identity | None) -> str:
+    """Return the name of the user. Raises Unauthorized for an anonymous client."""
+    if user is None:
         raise Unauthorized("tables of your own need a name and password, or a token: nobody else sees them")
-    return caller.name
+    return user.name
 
 
 @contextmanager

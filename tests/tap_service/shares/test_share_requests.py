@@ -355,7 +355,7 @@ def test_shares_end(service: RunningService) -> None:
     lost = http(service, "GET", f"shares/{made['id']}/result")
     assert lost.status_code == 404
     assert "run its query again, and compare the checksum" in lost.text
-    assert "kept no more" in http(service, "GET", f"shares/{made['id']}", headers={"Accept": "text/html"}).text
+    assert "no longer stored" in http(service, "GET", f"shares/{made['id']}", headers={"Accept": "text/html"}).text
     assert not [key for key in services.stores.results.list_keys(0) if made["id"] in key]
     lifetimes._shares.delete_due(add_seconds(now(), 3651 * 86_400))
     assert http(service, "GET", f"shares/{made['id']}").status_code == 404

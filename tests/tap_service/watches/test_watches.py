@@ -409,7 +409,7 @@ def test_numbers_go_on_when_the_tables_are_new(alice: Watcher, service: RunningS
         ({"query": BRIGHT, "webhook": "ftp://example.org/"}, 400, "http or https"),
         ({"query": BRIGHT, "mail": True}, 403, "skyhouse user mail"),
         ({"query": BRIGHT, "mail": "yes"}, 400, "true or false"),
-        ({"query": BRIGHT, "secret": "x"}, 400, "'secret' is not known here"),
+        ({"query": BRIGHT, "secret": "x"}, 400, "'secret' is unknown"),
         ({}, 400, "give query"),
     ],
 )
