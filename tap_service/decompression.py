@@ -1,4 +1,4 @@
-"""The decompressors of gzip and zstd, of one member or frame each: of request bodies and of table files."""
+"""Decompressors of single gzip members and zstd frames, for request bodies and table files."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Member(Protocol):
     def decompress(self, data: bytes, max_length: int) -> bytes: ...
 
 
-#: What broken data raise
+#: errors of the decompressors about corrupt data
 BROKEN_DATA = (cast("type[Exception]", igzip_lib.IsalError), zstd.ZstdError)
 
 

@@ -101,10 +101,10 @@ async def list_users(skyhouse: Skyhouse) -> Response:
 
 
 @router.post("/drain", **describe("Refuse new queries and jobs", JSON, members=_ANNOUNCED_NOTE))
-async def begin_drain(request: Request, skyhouse: Skyhouse) -> Response:
+async def start_drain(request: Request, skyhouse: Skyhouse) -> Response:
     given = await read_json_object(request, ("note",))
     note = read_text(given, "note")
-    await _run(lambda: skyhouse.announcements.begin_drain(note))
+    await _run(lambda: skyhouse.announcements.start_drain(note))
     return _announced(skyhouse)
 
 

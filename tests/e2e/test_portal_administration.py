@@ -171,7 +171,7 @@ def test_announcements_are_made_and_withdrawn(page: Page, portal: RunningService
     downtimes.get_by_label("From").fill("2099-03-01T06:00")
     downtimes.get_by_label("To (UTC)").fill("2099-02-01T06:00")
     downtimes.get_by_role("button", name="Announce").click()
-    expect(downtimes.get_by_role("alert")).to_contain_text("a downtime ends after its start")
+    expect(downtimes.get_by_role("alert")).to_contain_text("a downtime must end after its start")
     downtimes.get_by_label("To (UTC)").fill("2099-03-01T12:00")
     downtimes.get_by_role("button", name="Announce").click()
     expect(shown).to_contain_text("Downtime from 2099-03-01 06:00 to 2099-03-01 12:00 UTC")

@@ -308,7 +308,7 @@ def test_an_anonymous_maker_deletes_by_key(service: RunningService) -> None:
     [
         ({"TITLE": "x" * 201}, 400, "TITLE has up to 200"),
         ({"TITLE": "a\nb"}, 400, "TITLE has up to 200"),
-        ({"NOTE": "x" * 4001}, 400, "NOTE has 4001 characters, and up to 4000 are kept"),
+        ({"NOTE": "x" * 4001}, 400, "NOTE has 4001 characters, more than the maximum of 4000"),
         ({"NOTE": "a\x1b[2J"}, 400, "NOTE: character 2 is U+001B, a control character"),
         ({"LAYOUT": "ä" * 30_001}, 400, "LAYOUT has up to 60000"),
         ({"NAMED": "yes"}, 400, "NAMED is true or false"),

@@ -134,7 +134,7 @@ def test_a_list_of_positions(alice: Watcher, service: RunningService, tmp_path: 
         ({"list": "mydb.nothing"}, "there is no table"),
         ({"list": TABLE}, "a table of your own"),
         ({"radius": 0}, "above 0"),
-        ({"radius": 1e300}, "up to 3600"),
+        ({"radius": 1e300}, "from 0 to 3600"),
         ({"table": "svc.numbers"}, "has no positions"),
         ({"query": BRIGHT}, "not both"),
     ):
