@@ -134,7 +134,7 @@ class UserCatalogues:
         owner : str
             The user who reads the tables.
         tables : Iterable[TableEntry]
-            Tables of any kind; the use of the user's own and of shared user tables delays their expiry.
+            Tables of any kind. Their use delays the expiry of user tables, including shared ones.
         """
         stored = {entry.stored_sql for entry in tables if entry.schema.name.startswith(user_table_record.SCHEMA_NAME)}
         if not stored:

@@ -64,7 +64,7 @@ from tap_service.services.estimates.row_density import (
     area_to_radius,
     compute_cap_area,
     estimate_pairs,
-    place_pairs,
+    distribute_pairs,
 )
 from tap_service.services.estimates.work_costs import (
     BORDER_ROW_SECONDS,
@@ -302,7 +302,7 @@ class _WorkCounter:
         if left.density.unlocated or right.density.unlocated:
             self.is_sure = False
         pairs = estimate_pairs(left.density, right.density, radius)
-        density = place_pairs(left.density, right.density, radius, pairs)
+        density = distribute_pairs(left.density, right.density, radius, pairs)
         return RowEstimate(density, left.is_sure and right.is_sure and self.is_sure)
 
     def _count_merged_match(self, select: Select, match: MergedMatch) -> RowEstimate:
@@ -317,7 +317,7 @@ class _WorkCounter:
             return RowEstimate(left.density.scale_to(0.0))
         self._add_work(candidates, rows * MERGED_ROW_SECONDS + candidates * MERGED_PAIR_SECONDS)
         pairs = estimate_pairs(left.density, right.density, match.radius)
-        return RowEstimate(place_pairs(left.density, right.density, match.radius, pairs), self.is_sure)
+        return RowEstimate(distribute_pairs(left.density, right.density, match.radius, pairs), self.is_sure)
 
     def _count_cell_match(self, join: Join, match: CellMatch) -> RowEstimate:
         """Return the rows that the join finds: pairs in cells on the border of the circle, and cells inside it."""

@@ -234,7 +234,7 @@ def _find_overlaps(separation: Reals, size: Reals, radius: float) -> Reals:
     return np.clip(covered, 0.0, 1.0)
 
 
-def place_pairs(a: RowDensity, b: RowDensity, radius: float, pairs: float) -> RowDensity:
+def distribute_pairs(a: RowDensity, b: RowDensity, radius: float, pairs: float) -> RowDensity:
     """Distribute pairs over the cells in which both sides have rows within a radius.
 
     Parameters
