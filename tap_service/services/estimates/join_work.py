@@ -63,8 +63,8 @@ from tap_service.services.estimates.row_density import (
     RowDensity,
     area_to_radius,
     compute_cap_area,
-    estimate_pairs,
     distribute_pairs,
+    estimate_pairs,
 )
 from tap_service.services.estimates.work_costs import (
     BORDER_ROW_SECONDS,
