@@ -72,6 +72,8 @@ class Config(
     SiteSettings,
     LocationSettings,
 ):  # pydantic lists the fields of the last base first
+    """All settings of a process, validated. ``tap_service/settings`` describes them by subject."""
+
     model_config = ConfigDict(frozen=True, extra="forbid", validate_default=True)
 
     @model_validator(mode="after")

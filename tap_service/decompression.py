@@ -17,13 +17,19 @@ class Member(Protocol):
     """Decompresses a member of gzip, a frame of zstd, or a stream of bzip2 or xz, as ``bz2`` and ``lzma`` do."""
 
     @property
-    def eof(self) -> bool: ...
-    @property
-    def needs_input(self) -> bool: ...
-    @property
-    def unused_data(self) -> bytes: ...
+    def eof(self) -> bool:
+        """Whether the end of the member has been reached."""
 
-    def decompress(self, data: bytes, max_length: int) -> bytes: ...
+    @property
+    def needs_input(self) -> bool:
+        """Whether ``decompress`` needs more data before it can return more bytes."""
+
+    @property
+    def unused_data(self) -> bytes:
+        """The data after the end of the member."""
+
+    def decompress(self, data: bytes, max_length: int) -> bytes:
+        """Return up to ``max_length`` decompressed bytes. Raises an error of BROKEN_DATA, or of ``bz2`` or ``lzma``."""
 
 
 #: errors of the decompressors about corrupt data

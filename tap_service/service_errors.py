@@ -46,6 +46,8 @@ class ServiceError(Exception):
 
 
 class UserError(ServiceError):
+    """An error that the client can correct."""
+
     status = 400
 
 
@@ -183,6 +185,8 @@ class ServiceUnavailable(ServiceError):
 
 
 class ServiceDraining(ServiceError):
+    """The operator drains the service; the client may try again after ``retry_seconds``."""
+
     status = 503
 
     def __init__(self, message: str, retry_seconds: int) -> None:

@@ -35,32 +35,44 @@ class InterfaceDocument(JsonDocument):
 
 
 class CapabilityDocument(JsonDocument):
+    """A capability of the service, with its interface."""
+
     standard_id: str
     interface: InterfaceDocument
 
 
 class DataModelDocument(JsonDocument):
+    """A data model to which tables of the service conform."""
+
     name: str
     ivo_id: str
 
 
 class FeatureDocument(JsonDocument):
+    """A feature of the query language; ``form`` is a signature, a name or a keyword."""
+
     form: str
     description: str
 
 
 class FeatureListDocument(JsonDocument):
+    """Features of one type; ``type`` is an IVOA identifier."""
+
     type: str
     features: list[FeatureDocument]
 
 
 class LanguageDocument(JsonDocument):
+    """A query language, with its versions and optional features."""
+
     name: str
     versions: list[str]
     language_features: list[FeatureListDocument]
 
 
 class OutputFormatDocument(JsonDocument):
+    """An output format, with the short names that RESPONSEFORMAT accepts."""
+
     mime: str
     aliases: list[str]
     ivo_id: str
@@ -89,6 +101,8 @@ class TableAccessDocument(JsonDocument):
 
 
 class CapabilitiesDocument(JsonDocument):
+    """The capabilities of the TAP service."""
+
     capabilities: list[CapabilityDocument]
     table_access: TableAccessDocument
 
@@ -125,6 +139,8 @@ class ConeSearchDocument(JsonDocument):
 
 
 class ConeCapabilitiesDocument(JsonDocument):
+    """The capabilities of a cone search."""
+
     capabilities: list[CapabilityDocument]
     cone_search: ConeSearchDocument
 

@@ -41,6 +41,8 @@ class ColumnPair(JsonDocument):
 
 
 class ForeignKeyDocument(JsonDocument):
+    """A foreign key."""
+
     target_table: str
     fk_columns: list[ColumnPair]
     description: str
@@ -58,6 +60,8 @@ class TableDocument(JsonDocument):
 
 
 class SchemaDocument(JsonDocument):
+    """A schema with its tables."""
+
     name: str
     description: str
     utype: str
@@ -65,6 +69,8 @@ class SchemaDocument(JsonDocument):
 
 
 class TablesetDocument(JsonDocument):
+    """All tables that the client sees, by schema."""
+
     schemas: list[SchemaDocument]
 
 

@@ -31,6 +31,8 @@ class JobResultLink(JsonDocument):
 
 
 class JobParameters(JsonDocument):
+    """The parameters of a job."""
+
     parameters: list[JobParameter]
 
 
@@ -69,6 +71,8 @@ class JobDocument(JsonDocument):
 
 
 class JobListEntry(JsonDocument):
+    """A job in a list."""
+
     job_id: str
     href: str
     phase: ExecutionPhase
@@ -78,6 +82,8 @@ class JobListEntry(JsonDocument):
 
 
 class JobList(JsonDocument):
+    """A list of jobs."""
+
     jobs: list[JobListEntry]
 
 

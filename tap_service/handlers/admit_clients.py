@@ -10,7 +10,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from tap_service.factory.services import Services
 from tap_service.handlers.error_responses import error_response
 from tap_service.handlers.request_context import get_origin
-from tap_service.handlers.turns import begin_request
+from tap_service.handlers.turns import register_request
 from tap_service.models.client import find_network
 
 
@@ -29,7 +29,7 @@ class AdmitClients:
             await self._app(scope, receive, send)
             return
         address = (await get_origin(Request(scope))).address
-        begin_request(scope, receive)
+        register_request(scope, receive)
         if self._blocked.is_blocked(address):
             message = f"requests from {address} are blocked: {self._way_out}"
             await error_response(scope, 403, message)(scope, receive, send)

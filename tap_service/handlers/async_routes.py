@@ -176,18 +176,20 @@ async def show_name(job_id: str, request: Request, skyhouse: Skyhouse, user: Opt
 
 @router.post(
     "/{job_id}/name",
-    **describe("Change the name", status=303, form=(Parameter("NAME", "New name; an empty name removes the name"),)),
+    **describe(
+        "Change the name of the job", status=303, form=(Parameter("NAME", "New name; an empty name removes the name"),)
+    ),
 )
 async def set_name(job_id: str, request: Request, skyhouse: Skyhouse, user: OptionalUser, origin: Origin) -> Response:
     return await _set_property(request, "NAME", skyhouse.jobs.set_name, job_id, skyhouse, user, origin)
 
 
-@router.api_route("/{job_id}/note", methods=_READ, **describe("The owner's note", *_PROPERTY))
+@router.api_route("/{job_id}/note", methods=_READ, **describe("The owner's note on the job", *_PROPERTY))
 async def show_note(job_id: str, request: Request, skyhouse: Skyhouse, user: OptionalUser) -> Response:
     return await _send_property(request, skyhouse, job_id, user, "note", lambda job: job.note)
 
 
-@router.post("/{job_id}/note", **describe("Change the note", status=303, form=(NOTE,)))
+@router.post("/{job_id}/note", **describe("Change the note on the job", status=303, form=(NOTE,)))
 async def set_note(job_id: str, request: Request, skyhouse: Skyhouse, user: OptionalUser, origin: Origin) -> Response:
     return await _set_property(request, "NOTE", skyhouse.jobs.set_note, job_id, skyhouse, user, origin)
 

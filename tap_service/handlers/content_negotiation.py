@@ -35,22 +35,27 @@ class Representation(NamedTuple):
 
 
 def xml(write: Callable[[], bytes | Iterator[bytes]]) -> Representation:
+    """Return the representation in XML."""
     return Representation(XML, write)
 
 
 def text(write: Callable[[], str]) -> Representation:
+    """Return the representation as plain text."""
     return Representation(TEXT, lambda: write().encode())
 
 
 def html(write: Callable[[], str]) -> Representation:
+    """Return the representation in HTML."""
     return Representation(HTML, lambda: write().encode())
 
 
 def as_json(describe: Callable[[], JsonDocument | dict[str, Any]]) -> Representation:
+    """Return the representation in JSON."""
     return Representation(JSON, lambda: encode_json(describe()))
 
 
 def encode_json(content: JsonDocument | dict[str, Any]) -> bytes:
+    """Encode a JSON object in UTF-8, without white space."""
     given = content.to_json() if isinstance(content, JsonDocument) else content
     return json.dumps(given, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode(errors="replace")
 
@@ -86,6 +91,7 @@ def send_preferred(
 
 
 def read_accept(headers: Headers) -> str:
+    """Return the values of all Accept headers as one value, '' without any."""
     return ", ".join(headers.getlist("accept"))
 
 

@@ -43,7 +43,7 @@ async def find_names(request: Request, skyhouse: Skyhouse, client: RequestClient
     name, prefix, position, radius = (given.get(each.name.upper(), "") for each in _QUERY)
     if [bool(given) for given in (name, prefix, position)].count(True) != 1:
         raise ParameterError(
-            "give one of: name=M31; prefix=androm for names that start so; position=RA,DEC with radius"
+            "give one of: name=M31; prefix=androm for names that start with it; position=RA,DEC with radius"
         )
     circle = _read_circle(position, radius) if position else None
     if len(name) > MAX_NAME_CHARACTERS or len(prefix) > MAX_NAME_CHARACTERS:

@@ -31,7 +31,7 @@ def find_services(request: Request) -> Services:
 
 
 async def get_origin(request: Request) -> RequestOrigin:
-    """Return the address of the client, and the URL of the service for this client. They are found once a request."""
+    """Return the address of the client, and the URL of the service for this client; found once per request."""
     scope = request.scope
     state = scope.setdefault("state", {})
     if "origin" not in state:

@@ -24,7 +24,7 @@ _UNWATCHED_SECONDS = 0.2
 _request: ContextVar[tuple[Scope, Receive]] = ContextVar("request")
 
 
-def begin_request(scope: Scope, receive: Receive) -> None:
+def register_request(scope: Scope, receive: Receive) -> None:
     """Register the request that this task handles, for ``run_in_turn``; its origin must have been found."""
     _request.set((scope, receive))
 

@@ -95,6 +95,8 @@ ContentLevel = Literal["General", "Amateur", "University", "Research"]
 
 
 class Contact(StrictModel):
+    """The contact of the publisher."""
+
     name: Line
     email: Mail
     address: Line | None = None

@@ -39,7 +39,7 @@ class AdditionSweep:
 
     def sweep_additions(self) -> None:
         """Drop the rows of additions that are too old, or that no watch needs, and mark missed runs."""
-        kept = addition_record.read_kept_additions(self._engine)  # before the watches, which are then not older
+        kept = addition_record.read_kept_additions(self._engine)  # before the watches, so that none is newer
         watches = self._watches.list_watches()
         self._unmark_tables(watches)
         by_table: dict[str, list[Watch]] = defaultdict(list)

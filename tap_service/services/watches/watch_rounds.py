@@ -6,8 +6,8 @@ before it is done, so after a process was killed, another process or the next st
     addition recorded -> WAITING -> RUNNING with the id of a job -> job created -> job COMPLETED: rows are in the table,
       once -> DONE, messages PENDING -> attempt recorded -> message sent -> DELIVERED
 
-A round that finds a RUNNING run without a job creates the job with the recorded id. The token of the run prevents that
-its rows are added twice, even if its job is executed several times.
+A round that finds a RUNNING run without a job creates the job with the recorded id. The token of the run prevents its
+rows from being added twice, even if its job is executed several times.
 """
 
 from __future__ import annotations
