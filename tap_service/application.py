@@ -1,4 +1,4 @@
-"""The application."""
+"""The FastAPI application of the service."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ from tap_service.handlers.error_responses import CatchErrors, add_error_handlers
 from tap_service.handlers.observe_requests import ObserveRequests
 from tap_service.handlers.portal_routes import portal_router
 from tap_service.handlers.protocol_paths import CONE_SEARCH, HATS, MCP, TAP
-from tap_service.handlers.request_context import identify_visitor
+from tap_service.handlers.request_context import identify_user
 from tap_service.http_server.open_connections import OpenConnections
 from tap_service.storage.engine.engine import Engine
 
@@ -75,18 +75,24 @@ _TAP_ROUTERS = (
 def create_app(
     config: Config, engine: Engine, portal: Path | None = None, *, are_helpers_kept_ready: bool = True
 ) -> FastAPI:
-    """Build the service.
+    """Build the application.
 
     Parameters
     ----------
-    config
+    config : Config
         The settings.
-    engine
-        An initialised engine; the caller closes it after the service.
-    portal
-        The folder of a built portal, by default the project's own. Without one, `/` is a plain page.
-    are_helpers_kept_ready
-        Start the processes for uploads and long queries with the service, not when the first one comes.
+    engine : Engine
+        An initialised engine. The calling function closes it after the application has ended.
+    portal : Path, optional
+        The folder of a built portal, by default ``web/dist``. Without a build, ``/`` is a plain page.
+    are_helpers_kept_ready : bool
+        Whether the processes for uploads and for long queries start with the application, instead of with the first
+        upload and the first long query.
+
+    Raises
+    ------
+    ConfigError, EngineError, ServiceError, OSError
+        As in ``build_services``.
     """
     services = build_services(config, engine, are_helpers_kept_ready=are_helpers_kept_ready)
     root_router = portal_router(portal or web.DIST, config.surveys, config.aladin_lite) or page_routes.door_router
@@ -113,14 +119,13 @@ def create_app(
     ]
     if mcp is not None:
         protocol_routers.append((MCP, mcp.router))
-    #: each with the prefix of its paths
     root_routers = (page_routes.router, health_routes.router, registry_routes.router, root_router)
     app.state.routers = (*protocol_routers, *(("", router) for router in root_routers))
     for prefix, router in app.state.routers:
         app.include_router(
             router,
             prefix=prefix,
-            dependencies=[Depends(identify_visitor)] if prefix else [],
+            dependencies=[Depends(identify_user)] if prefix else [],
             default_response_class=Response,
             responses=openapi_routes.ERROR_ANSWERS,
             include_in_schema=router is not root_router,  # the portal's files
@@ -135,6 +140,6 @@ def create_app(
 
 
 def _open_mcp_endpoint(config: Config) -> McpEndpoint:
-    from tap_service.handlers.mcp_endpoint import McpEndpoint  # needs a package that other services do without
+    from tap_service.handlers.mcp_endpoint import McpEndpoint  # needs an optional package
 
     return McpEndpoint(config)

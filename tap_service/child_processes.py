@@ -1,4 +1,4 @@
-"""Child processes: start one that keeps no secret of the service, and end one with its parent."""
+"""Start child processes that have no secrets of the service, and end them with their parent."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import socket
 import subprocess
 import sys
 
-#: the settings of the service are left out because they hold passwords
+#: the settings of the service are left out because they contain passwords
 _ENVIRONMENT_KEPT = ("PATH", "PYTHONPATH", "LANG", "LC_ALL", "HOME")
 #: thread pools reserve more address space than they use, which children limit
 _ENVIRONMENT_SET = {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
@@ -18,7 +18,17 @@ _PR_SET_PDEATHSIG = 1
 
 
 def start_child(module: str, connection: socket.socket, **environment: str) -> subprocess.Popen[bytes]:
-    """Start ``python -m module FD``, where FD is ``connection``, with these environment variables besides."""
+    """Start ``python -m module FD``.
+
+    Parameters
+    ----------
+    module : str
+        The module to run.
+    connection : socket.socket
+        The socket whose file descriptor the child inherits, as FD.
+    environment : str
+        Additional environment variables.
+    """
     kept = {name: os.environ[name] for name in _ENVIRONMENT_KEPT if name in os.environ}
     return subprocess.Popen(  # noqa: S603  no part comes from a client
         [sys.executable, "-W", "ignore", "-m", module, str(connection.fileno())],
@@ -29,10 +39,18 @@ def start_child(module: str, connection: socket.socket, **environment: str) -> s
 
 
 def end_with_parent(parent: int, signal_number: int) -> None:
-    """Have the kernel send a signal to this process when the parent, a pid, ends, however it ends.
+    """Make the kernel send a signal to this process when its parent ends, for any reason.
 
-    A parent that starts children in threads that end must not use this: the kernel goes by the thread.
+    The kernel sends the signal when the thread ends that started this process, so that thread must last as long as the
+    parent.
+
+    Parameters
+    ----------
+    parent : int
+        The process id of the parent.
+    signal_number : int
+        The signal.
     """
     _LIBC.prctl(_PR_SET_PDEATHSIG, signal_number)
-    if os.getppid() != parent:  # it has ended before the call
+    if os.getppid() != parent:  # the parent ended before the call
         os._exit(1)

@@ -38,15 +38,18 @@ _log = logging.getLogger("skyhouse")
 
 _PREFIX = "SKYHOUSE_"
 
-#: How much a misspelt variable resembles a setting, by difflib's ratio. Variables of Compose and Kubernetes are below
-#: (SKYHOUSE_VERSION 0.64, SKYHOUSE_SERVICE_HOST 0.57).
+#: minimum similarity of a misspelt variable and a setting, by difflib's ratio; variables of Compose and Kubernetes have
+#: less (SKYHOUSE_VERSION 0.64, SKYHOUSE_SERVICE_HOST 0.57)
 _MIN_RESEMBLANCE = 0.75
 
 DEFAULT = "default"
 
 
 class ConfigError(Exception):
-    """Settings cannot be used; each fault names the setting, where it stands, the reason and the way out."""
+    """Settings cannot be used.
+
+    Each of ``problems`` names the setting, the location of its value, the reason and how to correct it.
+    """
 
     def __init__(self, problems: list[str]) -> None:
         super().__init__("; ".join(problems))
@@ -69,6 +72,8 @@ class Config(
     SiteSettings,
     LocationSettings,
 ):  # pydantic lists the fields of the last base first
+    """All settings of a process, validated. ``tap_service/settings`` describes them by subject."""
+
     model_config = ConfigDict(frozen=True, extra="forbid", validate_default=True)
 
     @model_validator(mode="after")
@@ -90,7 +95,7 @@ class Config(
         return self
 
 
-#: limits of one process that together are those of the service
+#: limits of the service that are divided among its processes
 _DIVIDED = (
     "concurrent_queries",
     "bulk_queries",
@@ -109,7 +114,20 @@ _DIVIDED = (
 
 
 def divide_limits(config: Config, processes: int) -> Config:
-    """Return the settings of one of several processes that share the machine: its part of each limit, rounded up."""
+    """Return the settings of one of several processes of a service.
+
+    Parameters
+    ----------
+    config : Config
+        The settings of the service.
+    processes : int
+        The number of processes.
+
+    Returns
+    -------
+    Config
+        The settings with the process's part of each limit, rounded up.
+    """
     divided = {name: -(-getattr(config, name) // processes) for name in _DIVIDED}
     clients = {name: limit.divide_by(processes) for name, limit in config.client_limits.items()}
     return config.model_copy(update={**divided, "client_limits": clients})
@@ -117,14 +135,22 @@ def divide_limits(config: Config, processes: int) -> Config:
 
 @dataclass(frozen=True, slots=True)
 class SettingSources:
-    """What environment and file say, by the settings' names; the environment overrides the file."""
+    """The values of settings in the environment and in a file, by name. The environment overrides the file.
+
+    Attributes
+    ----------
+    variables : Mapping[str, str]
+        The environment variables, by names in lower case without their prefix.
+    file : SettingsFile or None
+        The file, if there is one.
+    """
 
     variables: Mapping[str, str]
     file: SettingsFile | None
 
     @property
     def values(self) -> dict[str, Any]:
-        """The values of settings, not yet validated. An empty path is the default."""
+        """The values of settings, not yet validated. An empty path stands for the default."""
         given = {**(self.file.values if self.file else {}), **self.variables}
         settings = {name: value for name, value in given.items() if name in Config.model_fields}
         return {
@@ -134,13 +160,13 @@ class SettingSources:
         }
 
     def locate_setting(self, name: str) -> str:
-        """Return where a setting has its value: a variable, a file with its line, or "default"."""
+        """Return the source of a setting's value: a variable, a file with a line, or "default"."""
         if name in self.variables:
             return f"{_PREFIX}{name.upper()}"
         return self.file.locate_key(name) if self.file and name in self.file.values else DEFAULT
 
     def find_unknown(self) -> list[str]:
-        """Return a sentence about each name that must be a mistake: a misspelt variable, any in the file."""
+        """Return a sentence about each wrong name: misspelt variables, and unknown names in the file."""
         settings = list(Config.model_fields)
         problems = [
             f"{_PREFIX}{name.upper()} is not a setting: did you mean {_PREFIX}{near.upper()}?"
@@ -166,19 +192,20 @@ class SettingSources:
         ]
 
     def _list_strange_variables(self) -> dict[str, str]:
-        """Return the variables that are no settings, with the setting that each one resembles, if any."""
+        """Return the variables that are not settings, with the setting that each resembles, '' for none."""
         known = [*Config.model_fields, FILE_VARIABLE.removeprefix(_PREFIX).lower()]
         return {name: _find_resembling(name, known) for name in self.variables if name not in known}
 
 
 def _find_resembling(name: str, known: list[str]) -> str:
-    """Return the setting that a name resembles, first one with a word too many; '' if there is none."""
+    """Return the setting that a name resembles, preferably a setting with one word less; '' if there is none."""
     near = get_close_matches(name, known, 1, _MIN_RESEMBLANCE)
     shorter = [each for each in known if name.startswith(f"{each}_")]
     return max(shorter, key=len) if near and shorter else "".join(near)
 
 
 def find_default(name: str) -> Any:
+    """Return the default of a setting."""
     return Config.model_fields[name].get_default(call_default_factory=True)
 
 
@@ -187,7 +214,12 @@ def _has_no_empty_value(name: str) -> bool:
 
 
 def read_sources(environment: Mapping[str, str] = os.environ) -> SettingSources:
-    """Read what the settings are made of.
+    """Read the environment and the settings file.
+
+    Parameters
+    ----------
+    environment : Mapping[str, str]
+        The environment variables, which may name the file.
 
     Raises
     ------
@@ -210,7 +242,7 @@ def build_config(sources: SettingSources) -> Config:
     Raises
     ------
     ConfigError
-        Values cannot be used, or names are not settings; it has all of them.
+        Values cannot be used, or names are not settings; the error lists all problems.
     """
     problems = sources.find_unknown()
     try:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from importlib.metadata import version
 
-#: version of the project: that of pyproject.toml when it was installed
+#: the version of the project, from pyproject.toml at the time of installation
 VERSION = version("skyhouse")
 
 #: the HTTP Server header: taplint and the IVOA registry look for a product in it
@@ -13,19 +13,19 @@ PRODUCT = f"skyhouse/{VERSION}"
 #: LANG values of TAP 1.1, section 2.7.1: the language without version, and with each version that the parser reads
 LANGUAGES = ("ADQL", "ADQL-2.0", "ADQL-2.1")
 
-#: files in the data directory, where the settings name no others: users, blocked addresses, the registry's dates, usage
+#: files in the data directory, unless settings name others: users, blocked addresses, dates of the registry, usage
 ACCOUNTS_FILE = "accounts.sqlite"
 BLOCKED_FILE = "blocked.txt"
 REGISTRY_FILE = "registry.sqlite"
 USAGE_FILE = "usage.sqlite"
 
-#: how often the catalogue is checked for changes by others, in seconds
-METADATA_POLL_SECONDS = 1.0
+#: interval at which the catalogue is checked for changes by other processes, in seconds
+CATALOGUE_POLL_SECONDS = 1.0
 
-#: how often the service looks whether the catalogues of attached tables have changed, in seconds
-ATTACHMENT_LOOK_SECONDS = 300.0
+#: interval at which the service checks whether the HATS catalogues of attached tables have changed, in seconds
+ATTACHMENT_CHECK_SECONDS = 300.0
 
-#: the largest size of a character of the query in a form: a percent-encoded character of UTF-8
+#: the maximum number of bytes of a character in a form: UTF-8, percent-encoded
 BYTES_PER_CHARACTER = 12
 
 #: the space for other parameters and the multipart syntax, in bytes
@@ -34,34 +34,34 @@ FORM_OVERHEAD = 65_536
 #: an oversized body is read to its end up to this size, so that the client reads the error instead of a reset
 MAX_DISCARDED_BYTES = 1 << 30
 
-#: parameters or parts of one request
+#: maximum number of parameters or parts of a request
 MAX_PARAMETERS = 1000
 
-#: the service's {links} (DataLink 1.1), and its path
+#: the standard id of {links} (DataLink 1.1), and its path in this service
 LINKS_STANDARD = "ivo://ivoa.net/std/DataLink#links-1.1"
 LINKS_PATH = "/tap/datalink/links"
 
-#: identifiers that {links} answers at once, the characters of one, and the rows of an answer
+#: maximum number of identifiers in a request to {links}, of characters of an identifier, and of rows of an answer
 MAX_LINK_IDS = 500
 MAX_LINK_ID_CHARACTERS = 800
 MAX_LINK_ROWS = 10_000
 
-#: bytes of request line and headers; the error for a longer GET recommends POST
+#: maximum size of request line and headers, in bytes; the error for a longer GET recommends POST
 MAX_REQUEST_HEAD = 262_144
 
-#: headers of one request: each costs time before the request is looked at
+#: maximum number of headers of a request: each takes time before the request is handled
 MAX_REQUEST_HEADERS = 200
 
-#: bytes of the sizes, extensions and trailers of a body's chunks, besides one for every byte of the body
+#: maximum size of the sizes, extensions and trailers of a body's chunks, in bytes, plus one for each byte of the body
 MAX_BODY_FRAMING = 65_536
 
-#: requests of one connection that wait behind the one that is being answered
+#: maximum number of pipelined requests of a connection that wait for the answer to an earlier request
 MAX_PIPELINED = 100
 
-#: how much is read from the spool's file at once, in bytes
+#: size of one read of the spool's file, in bytes
 PIECE_BYTES = 262_144
 
-#: a cancelled query is cancelled again after this time, in seconds: the engine may not have known it yet
+#: seconds after which a cancelled query is cancelled again, because the engine may not have started it yet
 CANCEL_RETRY_SECONDS = 0.2
 
 #: Retry-After when the service is full, in seconds
@@ -74,11 +74,11 @@ JOBS_RETRY_AFTER_SECONDS = 60
 BODY_SECONDS = 60.0
 BODY_BYTES_PER_SECOND = 1000
 
-#: how long a refused connection is still read, in seconds
+#: seconds for which a refused connection is still read
 LINGER_SECONDS = 2.0
 
-#: headers of a result, for formats without metadata: the row limit, the estimated rows without it, and the query's
-#: status if it is known before the first byte
+#: headers of a result, for formats without metadata: the row limit, the estimated number of rows without the limit,
+#: and the query's status if it is known before the first byte
 ROW_LIMIT_HEADER = "Skyhouse-Row-Limit"
 RESULT_ROWS_HEADER = "Skyhouse-Result-Rows"
 STATUS_HEADER = "Skyhouse-Query-Status"
@@ -89,50 +89,51 @@ JOB_HEADER = "Skyhouse-Job"
 #: header of a user table: when it expires unless it is used
 TABLE_EXPIRES_HEADER = "Skyhouse-Table-Expires"
 
-#: header of AuthVO, the IVOA's working draft on authentication: the authenticated identity
-VISITOR_HEADER = "X-VO-Authenticated"
+#: header of AuthVO, a working draft of the IVOA on authentication: the authenticated user
+USER_HEADER = "X-VO-Authenticated"
 
-#: how long a request waits for the end of its query before it watches whether the client disconnects: most are short
+#: seconds for which a request waits for the end of its query before it checks for a disconnect: most queries are short
 PATIENCE_SECONDS = 0.05
 
-#: how long the first bytes of a result wait for more of them, and those of a format without metadata for the status of
-#: a short query
+#: seconds for which the first bytes of a result wait for more bytes, and in formats without metadata for the status of
+#: a short query; a result with at least FIRST_BYTES is sent at once
 SETTLING_SECONDS = 0.25
 FIRST_BYTES = 65_536
 
 #: a result with more bytes is sent in chunks even if it is complete
 MAX_WHOLE_BYTES = 1 << 20
 
-#: a query of /sync that works longer, or writes more, than a light one is counted in another lane; how often that and
-#: the time limit are checked, in seconds
+#: a query of /sync that works longer, or writes more, than a light query is counted in another lane; WATCH_SECONDS is
+#: the interval at which this and the time limit are checked
 LIGHT_SECONDS = 1.0
 MAX_LIGHT_BYTES = 64 << 20
 WATCH_SECONDS = 0.5
 
-#: how often a running job's progress, time limit and abortion are checked, in seconds
+#: interval at which a running job's progress, time limit and abortion are checked, in seconds
 JOB_TICK_SECONDS = 0.5
 
-#: how often the end of a job is written again to a job store that does not work, in seconds
+#: interval at which the end of a job is written again to an unavailable job store, in seconds
 STORE_RETRY_SECONDS = 1.0
 
-#: a query of /sync with a longer estimate without writing, or of writing, in seconds, is heavy, or bulk
+#: a query of /sync is heavy if its estimate without writing is longer than QUICK_SECONDS, otherwise bulk if its
+#: estimate for writing is longer than BULK_SECONDS
 QUICK_SECONDS = 1.0
 BULK_SECONDS = 0.1
 
-#: a job with a longer query is estimated when it executes, not when it is queued: the translation may take seconds, for
-#: which the client would wait
+#: a job with a longer query is estimated when it executes, not when it is queued, because the client would wait for the
+#: translation, which may take seconds
 MAX_ESTIMATED_CHARACTERS = 20_000
 
-#: rows of a preview
+#: maximum number of rows of a preview
 PREVIEW_ROWS = 50
 
-#: how long a shutdown waits for running jobs, in seconds; the next start resumes the others
+#: seconds for which a shutdown waits for running jobs; the next start resumes the jobs that did not end
 CLOSING_SECONDS = 10.0
 
-#: how often watches look for additions to their tables, in seconds
+#: interval at which watches look for additions to their tables, in seconds
 WATCH_ROUND_SECONDS = 2.0
 
-#: how often expired jobs are destroyed, in seconds
+#: interval at which expired jobs are destroyed, in seconds
 SWEEP_SECONDS = 1.0
 
 #: age at which a result without a job is deleted, in seconds
@@ -141,51 +142,51 @@ ORPHAN_AGE_SECONDS = 60.0
 #: age at which a table of an unknown query, or of /sync, counts as an orphan of a dead process, in seconds
 ORPHAN_TABLE_SECONDS = 6 * 3600
 
-#: age at which the result of an exported query counts as left by a dead process, in seconds: exports may take days
+#: age at which the result of an exported query counts as an orphan, in seconds: exports may take days
 ORPHAN_EXPORT_SECONDS = 7 * 24 * 3600
 
-#: redirects and addresses of one host that are tried to fetch an upload
+#: maximum number of redirects, and of addresses of one host to try, when an upload is fetched
 MAX_REDIRECTS, MAX_ADDRESSES = 5, 4
 
-#: uploads of one request
+#: maximum number of uploads of a request
 MAX_UPLOADS = 20
 
 #: time after the last write at which an unfinished user table counts as an orphan of a dead process, in seconds
 FILLING_SECONDS = 3600
 
-#: size of the definition of a user table as sent, and as stored and read with the user's catalogue, in bytes
+#: maximum size of the definition of a user table as sent, and as stored in the user's catalogue, in bytes
 MAX_DEFINITION_BYTES = 8 << 20
 MAX_MODEL_BYTES = 2 << 20
 
-#: pieces of one job; its record, which is written often, lists all of them
+#: maximum number of pieces of a job, because its record, which is written often, lists them
 MAX_PIECES = 500
 
-#: the same with those that were cut because they did not fit into memory
+#: maximum number of pieces including pieces that were divided again because they did not fit into memory
 MAX_CUT_PIECES = 1000
 
-#: restarts of a divided job because its tables were replaced
+#: maximum number of restarts of a divided job because its tables were replaced
 MAX_RESTARTS = 5
 
-#: worker deaths after which a job is not restarted
+#: number of worker deaths after which a job is not restarted
 MAX_DEATHS = 3
 
 #: the longest WAIT for a job's next phase, in seconds; proxies close longer requests
 MAX_WAIT_SECONDS = 60
 
-#: rows that the MCP endpoint gives an agent at once, and bytes of them
+#: maximum number of rows, and of their bytes, in an answer of the MCP endpoint
 MAX_MCP_ROWS, MAX_MCP_BYTES = 1000, 200_000
 
-#: records of one answer of the registry
+#: maximum number of records in an answer of the registry
 REGISTRY_PAGE_RECORDS = 20
 
-#: how often the registry looks for new rows of the tables, in seconds: it may read each table's times
+#: interval at which the registry looks for new rows, in seconds: a look may read the time column of each table
 REGISTRY_REFRESH_SECONDS = 600.0
 
-#: how long the engine may work on one file of /hats, in seconds
+#: time limit of the engine for one file of /hats, in seconds
 HATS_FILE_SECONDS = 600
 
-#: row limit of a HATS collection: none, but for what a number can say
+#: row limit of a HATS collection, which means no limit
 UNLIMITED_MAXREC = 10**15
 
-#: around the message for users in an answer of the gateway of attached files, which the engine quotes in its own error
+#: surrounds the message for users in an error of the gateway of attached files, which the engine quotes
 FILES_MARK = "#attached#"

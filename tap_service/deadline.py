@@ -1,4 +1,4 @@
-"""The time that an exchange with another server may take."""
+"""A time limit of an exchange with another server."""
 
 from __future__ import annotations
 
@@ -10,7 +10,13 @@ from contextlib import contextmanager, suppress
 
 
 class Deadline:
-    """Cuts a connection when the time is up; a limit on each read would let a server drip bytes forever."""
+    """Cuts a connection when the time is up. A limit on each read would let a server send single bytes endlessly.
+
+    Parameters
+    ----------
+    seconds : float
+        The time limit, from the creation of the object. The context cuts connections only while it is open.
+    """
 
     def __init__(self, seconds: float) -> None:
         self._end = time.monotonic() + seconds
@@ -28,6 +34,7 @@ class Deadline:
 
     @property
     def has_passed(self) -> bool:
+        """Whether the time is up."""
         return time.monotonic() >= self._end
 
     @property
@@ -40,6 +47,7 @@ class Deadline:
 
     @contextmanager
     def cut_connection(self, connection: socket.socket) -> Iterator[None]:
+        """Shut this connection down if the time is up within the context. Raises TimeoutError if it is up already."""
         with self._lock:
             before, self._socket = self._socket, connection
         try:
@@ -53,5 +61,5 @@ class Deadline:
     def _shut_connection(self) -> None:
         with self._lock:
             if self._socket is not None:
-                with suppress(OSError):  # the server may have closed it just now
+                with suppress(OSError):  # the server may have closed it meanwhile
                     socket.socket.shutdown(self._socket, socket.SHUT_RDWR)  # for TLS too, without a closing handshake

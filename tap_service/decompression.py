@@ -1,4 +1,4 @@
-"""The decompressors of gzip and zstd, of one member or frame each: of request bodies and of table files."""
+"""Decompressors of single gzip members and zstd frames, for request bodies and table files."""
 
 from __future__ import annotations
 
@@ -17,16 +17,22 @@ class Member(Protocol):
     """Decompresses a member of gzip, a frame of zstd, or a stream of bzip2 or xz, as ``bz2`` and ``lzma`` do."""
 
     @property
-    def eof(self) -> bool: ...
+    def eof(self) -> bool:
+        """Whether the end of the member has been reached."""
+
     @property
-    def needs_input(self) -> bool: ...
+    def needs_input(self) -> bool:
+        """Whether ``decompress`` needs more data before it can return more bytes."""
+
     @property
-    def unused_data(self) -> bytes: ...
+    def unused_data(self) -> bytes:
+        """The data after the end of the member."""
 
-    def decompress(self, data: bytes, max_length: int) -> bytes: ...
+    def decompress(self, data: bytes, max_length: int) -> bytes:
+        """Return up to ``max_length`` decompressed bytes. Raises an error of BROKEN_DATA, or of ``bz2`` or ``lzma``."""
 
 
-#: What broken data raise
+#: errors of the decompressors about corrupt data
 BROKEN_DATA = (cast("type[Exception]", igzip_lib.IsalError), zstd.ZstdError)
 
 

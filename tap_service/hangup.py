@@ -1,7 +1,7 @@
-"""SIGHUP: what a process does when its operator sends it, such as opening its logs anew.
+"""Reactions of a process to SIGHUP, such as reopening its logs.
 
-A process whose terminal was closed ends, as it would without this. The handler only writes to a pipe, and a thread
-makes the calls: a call in the handler could wait for a lock that the interrupted code holds.
+A process whose terminal was closed ends, as it would by default. The signal handler only writes to a pipe, and a thread
+calls the callbacks: a callback in the handler could wait for a lock that the interrupted code holds.
 """
 
 from __future__ import annotations
@@ -20,9 +20,20 @@ _callbacks: list[Callable[[], object]] = []
 
 
 def on_hangup(callback: Callable[[], object]) -> Callable[[], None]:
-    """Have ``callback`` called, on a thread, at each SIGHUP; return a function that ends this.
+    """Register a callback for SIGHUP.
 
-    Callbacks are called in the order of their registration. An error of one is logged, and the others are called.
+    Callbacks are called on a thread, in the order of their registration. The error of a callback is logged, and does
+    not prevent the calls of others.
+
+    Parameters
+    ----------
+    callback : Callable[[], object]
+        The callback.
+
+    Returns
+    -------
+    Callable[[], None]
+        Removes the callback.
     """
     with _lock:
         _callbacks.append(callback)
@@ -36,28 +47,28 @@ def on_hangup(callback: Callable[[], object]) -> Callable[[], None]:
 
 
 def catch_hangups() -> None:
-    """Make the callbacks at SIGHUP from now on, which then does not end the process. Call once, on the main thread."""
+    """Call the callbacks at each SIGHUP, which then does not end the process. Call this once, on the main thread."""
     had_terminal = _has_terminal()
     reading, writing = os.pipe()
     os.set_blocking(writing, False)
     threading.Thread(target=_wait_for_hangups, args=(reading,), name="hangup", daemon=True).start()
 
-    def note(_number: int, _frame: object) -> None:
+    def handle(_number: int, _frame: object) -> None:
         if had_terminal and not _has_terminal():
             os.kill(os.getpid(), signal.SIGTERM)
             return
         try:
             os.write(writing, b"h")
-        except BlockingIOError:  # thousands wait already
+        except BlockingIOError:  # the pipe is full of signals
             return
 
-    signal.signal(signal.SIGHUP, note)
+    signal.signal(signal.SIGHUP, handle)
     signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGHUP})
 
 
 @contextmanager
 def hangups_held_back() -> Iterator[None]:
-    """Start a child process that calls ``catch_hangups``: a SIGHUP that comes before waits until then."""
+    """Hold back SIGHUP in child processes that start in this context, until they call ``catch_hangups``."""
     signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGHUP})
     try:
         yield
@@ -79,7 +90,7 @@ def _has_terminal() -> bool:
 
 
 def call_hangup() -> None:
-    """Make the calls."""
+    """Call the callbacks, as at a SIGHUP."""
     with _lock:
         callbacks = tuple(_callbacks)
     for callback in callbacks:

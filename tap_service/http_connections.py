@@ -1,4 +1,4 @@
-"""Connections to other servers by urllib3, with limits of time that a server cannot stretch by single bytes.
+"""Connections to other servers by urllib3, with time limits that a server cannot extend by sending single bytes.
 
 ``open_response`` sends one request within a deadline, also to addresses that users give; ``open_pool`` keeps
 connections for many requests.
@@ -22,12 +22,12 @@ from tap_service.constants import MAX_ADDRESSES, PRODUCT
 from tap_service.deadline import Deadline
 from tap_service.public_addresses import AddressInfo, find_addresses, split_host
 
-#: What requests and answers raise while they fail; ``ValueError`` for a URL that is none
+#: errors of requests and of reading answers; ValueError for an invalid URL
 CONNECTION_ERRORS = (OSError, http.client.HTTPException, urllib3.exceptions.HTTPError, ValueError)
 
 
 class _CompleteHeadResponse(http.client.HTTPResponse):
-    """A response whose head has arrived completely: ``http.client`` takes the end of a connection for its end."""
+    """A response with complete headers: ``http.client`` takes the end of a connection for the end of the headers."""
 
     def begin(self) -> None:
         lines, self.fp = self.fp, _LastLine(self.fp)  # type: ignore[assignment]
@@ -40,7 +40,7 @@ class _CompleteHeadResponse(http.client.HTTPResponse):
 
 
 class _LastLine:
-    """Reads the lines of a head, and keeps the last one."""
+    """Reads the lines of response headers, and keeps the last line."""
 
     def __init__(self, lines: BinaryIO) -> None:
         self._lines = lines
@@ -83,18 +83,18 @@ class _HttpsPool(urllib3.HTTPSConnectionPool):
 def open_pool(
     max_connections: int, connect_seconds: float, silence_seconds: float, headers: Mapping[str, str] | None = None
 ) -> urllib3.PoolManager:
-    """Return a pool of connections, which repeats no request and asks for bodies without compression.
+    """Return a pool of connections, which does not repeat requests, and requests bodies without compression.
 
     Parameters
     ----------
-    max_connections
+    max_connections : int
         Maximum number of connections to one server to keep.
-    connect_seconds
+    connect_seconds : float
         Time limit for a connection.
-    silence_seconds
-        Time limit for the response headers, and between two pieces of the body.
-    headers
-        Sent with each request, in addition to User-Agent and Accept-Encoding.
+    silence_seconds : float
+        Time limit for the complete response headers, and between two pieces of the body.
+    headers : Mapping[str, str], optional
+        Headers to send with each request, in addition to User-Agent and Accept-Encoding.
     """
     pool = urllib3.PoolManager(
         maxsize=max_connections,
@@ -122,27 +122,32 @@ def open_response(
 
     Parameters
     ----------
-    method
-        Such as ``GET``.
-    url
+    method : str
+        The method, such as ``GET``.
+    url : str
         An http or https URL.
-    deadline
-        Cuts the connection when it passes, also while the caller reads the body: check it at the end.
-    hosts
-        Hosts, names or ``name:port``, that may have private addresses: all others must be public. None allows any
-        address, for URLs that the operator gives.
-    headers
-        Sent in addition to User-Agent, Accept-Encoding and Connection.
-    body
+    deadline : Deadline
+        Cuts the connection when it passes, also while the body is read: check it after reading.
+    hosts : Collection[str] or None
+        Hosts, as ``name`` or ``name:port``, that may have private addresses; all other hosts must be public. None
+        allows all addresses, for URLs that the operator gives.
+    headers : Mapping[str, str], optional
+        Headers to send in addition to User-Agent, Accept-Encoding and Connection.
+    body : bytes, optional
         The body of the request.
+
+    Yields
+    ------
+    urllib3.HTTPResponse
+        The response, whose headers have been read.
 
     Raises
     ------
     NotPublic
         The host has no public address.
     OSError, http.client.HTTPException, urllib3.exceptions.HTTPError, ValueError
-        As in ``CONNECTION_ERRORS``: the server cannot be reached, does not speak HTTP, or ``url`` is no URL. Reading
-        the body raises them too, if it is incomplete.
+        As in ``CONNECTION_ERRORS``: the server is unreachable or does not speak HTTP, or ``url`` is invalid. Reading an
+        incomplete body raises them too.
     """
     parts = urlsplit(url)
     host, port = split_host(parts)
@@ -164,9 +169,9 @@ def open_response(
 
 
 def read_body(response: urllib3.HTTPResponse, max_bytes: int) -> bytes:
-    """Read up to ``max_bytes`` of a body. Raise an error of ``CONNECTION_ERRORS`` if it ends too early."""
+    """Read up to ``max_bytes`` bytes of a body. Raises an error of ``CONNECTION_ERRORS`` if it is incomplete."""
     body = bytearray()
-    # not ``read``, which takes a chunk of length -1 for an endless one and holds it in memory
+    # not ``read``, which takes a chunk of length -1 for an endless chunk and stores it in memory
     while len(body) < max_bytes and (piece := response.read1(max_bytes - len(body))):
         body += piece
     return bytes(body)
@@ -174,7 +179,7 @@ def read_body(response: urllib3.HTTPResponse, max_bytes: int) -> bytes:
 
 @contextmanager
 def _open_connection(found: Sequence[AddressInfo], deadline: Deadline) -> Iterator[socket.socket]:
-    """Connect to the first address that accepts."""
+    """Connect to the first address that accepts a connection."""
     last = OSError("no address")
     for number, (family, kind, protocol, _, address) in enumerate(found):
         with socket.socket(family, kind, protocol) as connection:

@@ -8,15 +8,15 @@ import sys
 
 
 def report_crashes() -> None:
-    """Have the stacks of all threads written to standard error when this process crashes."""
+    """Write the stacks of all threads to standard error if this process crashes."""
     if sys.stderr is not None:
         faulthandler.enable()
 
 
 def end_within(seconds: int) -> None:
-    """Have the kernel end this process by SIGALRM if it still runs after ``seconds``, however its threads hang.
+    """Make the kernel end this process by SIGALRM after ``seconds``, even if its threads hang.
 
-    Call it on the main thread. A second call changes nothing.
+    Call it on the main thread. A second call has no effect.
     """
     if signal.getitimer(signal.ITIMER_REAL) != (0.0, 0.0):
         return

@@ -1,8 +1,8 @@
-"""The rules about addresses that users give (against server-side request forgery): only public hosts.
+"""Rules for URLs that users give (against server-side request forgery): only public hosts are allowed.
 
 Otherwise a client could make the service read addresses that only the service can reach. ``find_addresses`` resolves a
-host name and checks the result; the connection goes to the checked address, so a name that resolves to another address
-later gains nothing.
+host name and checks the result. The connection goes to the checked address, so a name that later resolves to another
+address gains nothing.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ _PORTS = {"http": 80, "https": 443}
 #: global unicast addresses of IPv6 (RFC 4291); all others are local or map IPv4 addresses
 _UNICAST = ip_network("2000::/3")
 
-#: Not public although ``is_global`` of some Python versions is true: protocol assignments (RFC 6890; used by clouds),
-#: relays and tunnels of IPv6 over IPv4 (RFC 7526, 3056, 4380), documentation (RFC 9637), and Azure's WireServer, which
-#: stands for the host's own network.
+#: not public although ``is_global`` is true in some versions of Python: protocol assignments (RFC 6890; used by
+#: clouds), relays and tunnels of IPv6 over IPv4 (RFC 7526, 3056, 4380), documentation (RFC 9637), and Azure's
+#: WireServer, which is in the host's own network
 _NOT_PUBLIC = tuple(
     ip_network(network)
     for network in (
@@ -33,23 +33,23 @@ _NOT_PUBLIC = tuple(
     )
 )
 
-#: Domains without public hosts: RFC 6761, 6762, 7686, 8375, 9476, ICANN's ``internal``, where clouds keep metadata, and
-#: what many networks use for themselves, which will never be delegated
+#: domains without public hosts: RFC 6761, 6762, 7686, 8375, 9476, ICANN's ``internal``, in which clouds serve metadata,
+#: and domains that many networks use internally, which will never be delegated
 _LOCAL_DOMAINS = (
     *("localhost", "local", "internal", "home.arpa", "test", "invalid", "onion", "alt"),
     *("localdomain", "localdomain6", "lan", "home", "corp", "intranet", "private"),
 )
 
-#: As ``socket.getaddrinfo`` returns it: family, kind, protocol, canonical name, socket address
+#: an entry of ``socket.getaddrinfo``: family, kind, protocol, canonical name, socket address
 AddressInfo = tuple[socket.AddressFamily, socket.SocketKind, int, str, Any]
 
 
 class NotPublic(Exception):
-    """The host has no public address; users read the message."""
+    """The host has no public address; the message is for users."""
 
 
 def split_host(parts: SplitResult) -> tuple[str, int]:
-    """Return the host of an http or https URL, without the dot that ends an absolute name, and the port."""
+    """Return the host of an http or https URL, without the dot at the end of an absolute name, and the port."""
     return (parts.hostname or "").rstrip("."), parts.port or _PORTS[parts.scheme.lower()]
 
 
@@ -58,9 +58,9 @@ def find_addresses(host: str, port: int, hosts: Collection[str] | None, flags: i
 
     Parameters
     ----------
-    host, port
+    host, port : str, int
         As ``split_host`` returns them.
-    hosts
+        hosts
         Hosts, names or ``name:port``, that may have private addresses; None for all hosts.
     flags
         Of ``socket.getaddrinfo``.
@@ -81,9 +81,21 @@ def find_addresses(host: str, port: int, hosts: Collection[str] | None, flags: i
 
 
 def refuse_private_host(parts: SplitResult, hosts: Collection[str]) -> None:
-    """Raise NotPublic for names of local networks and for numeric addresses that are not public.
+    """Refuse URLs with names of local networks, or with numeric addresses that are not public.
 
-    ``hosts`` are exempt. Other names are checked when a connection is made.
+    Other names are checked when a connection is made.
+
+    Parameters
+    ----------
+    parts : SplitResult
+        The URL.
+    hosts : Collection[str]
+        Hosts that are exempt, as ``name`` or ``name:port``.
+
+    Raises
+    ------
+    NotPublic
+        The host is not public.
     """
     host, port = split_host(parts)
     try:
@@ -95,7 +107,7 @@ def refuse_private_host(parts: SplitResult, hosts: Collection[str]) -> None:
 
 
 def is_public(found: AddressInfo) -> bool:
-    """Return whether a resolved address is public and belongs to another host."""
+    """Return whether a resolved address is public, and is not an address of this host."""
     ip = ip_address(str(found[4][0]).partition("%")[0])
     if isinstance(ip, IPv6Address):
         if ip.ipv4_mapped is not None:
@@ -116,7 +128,7 @@ def _not_public(host: str) -> str:
 
 
 def _is_own(found: AddressInfo) -> bool:
-    """Return whether an address is this host's: services behind its firewall would answer the host itself."""
+    """Return whether an address belongs to this host: services behind its firewall would answer the host itself."""
     family, _, _, _, address = found
     with socket.socket(family, socket.SOCK_DGRAM) as probe:
         try:

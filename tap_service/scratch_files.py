@@ -1,4 +1,4 @@
-"""Anonymous files on the local disk, which disappear with the process, within a budget."""
+"""Anonymous files on the local disk, which disappear with the process, and their limits of disk space."""
 
 from __future__ import annotations
 
@@ -11,11 +11,19 @@ from weakref import WeakValueDictionary
 
 
 class NoRoom(Exception):
-    """The budget is exhausted; the message names the reason."""
+    """The disk space of a budget is exhausted; the message has the reason."""
 
 
 class Budget:
-    """A limit of bytes that several holders share; what they take is also taken of ``whole``, if there is one."""
+    """A number of bytes that several users of the budget share. Thread-safe.
+
+    Parameters
+    ----------
+    limit : int
+        The limit in bytes.
+    whole : Budget, optional
+        A larger budget of which this budget is a part.
+    """
 
     def __init__(self, limit: int, whole: Budget | None = None) -> None:
         self.limit = limit
@@ -24,7 +32,7 @@ class Budget:
         self._lock = threading.Lock()
 
     def take_bytes(self, count: int, *, anyway: bool = False) -> bool:
-        """Reserve bytes if there is room, or ``anyway``; return whether they are reserved."""
+        """Reserve bytes if the budget has room for them, or ``anyway``; return whether they are reserved."""
         with self._lock:
             if self.used + count > self.limit and not anyway:
                 return False
@@ -34,6 +42,7 @@ class Budget:
             return True
 
     def return_bytes(self, count: int) -> None:
+        """Release reserved bytes."""
         with self._lock:
             self.used -= count
         if self._whole is not None:
@@ -41,19 +50,21 @@ class Budget:
 
 
 class ScratchFile:
-    """An anonymous file, which closes with its last reference."""
+    """An anonymous file, which is closed with its last reference. Methods raise OSError."""
 
     def __init__(self, directory: Path) -> None:
         self._descriptor, name = tempfile.mkstemp(prefix="skyhouse-", dir=directory)
         os.unlink(name)
 
     def write(self, data: bytes | memoryview, at: int) -> None:
+        """Write bytes at an offset."""
         rest = memoryview(data)
         while rest:
             written = os.pwrite(self._descriptor, rest, at)
             rest, at = rest[written:], at + written
 
     def read(self, count: int, at: int) -> bytes:
+        """Read up to ``count`` bytes at an offset."""
         return os.pread(self._descriptor, count, at)
 
     def __del__(self) -> None:
@@ -63,16 +74,23 @@ class ScratchFile:
 
 @dataclass(frozen=True, slots=True)
 class ScratchSpace:
-    """A directory for anonymous files and the budget that they share."""
+    """A directory for anonymous files, and the budget that they share."""
 
     directory: Path
     budget: Budget
 
 
 class IncomingSpace:
-    """The disk for files of requests: limits for all, for one client, and for all anonymous clients together.
+    """The disk space for files of requests.
 
-    A client may send for days, so without them a single one could keep all others from sending files.
+    A client may send a file for days, so without limits a single client could keep all others from sending files.
+
+    Parameters
+    ----------
+    directory : Path
+        The directory of the files.
+    limit, client_limit, open_part : int
+        The limits in bytes for all files, for the files of one client, and for the files of all anonymous clients.
     """
 
     def __init__(self, directory: Path, limit: int, client_limit: int, open_part: int) -> None:
@@ -81,11 +99,24 @@ class IncomingSpace:
         self._all = Budget(limit)
         self._anonymous = Budget(open_part, self._all)
         self._lock = threading.Lock()
-        #: a client's budget lasts as long as its files
+        #: the budget of a client lasts as long as its files
         self._clients: WeakValueDictionary[str, Budget] = WeakValueDictionary()
 
     def create_file(self, client_key: str, *, is_anonymous: bool) -> IncomingFile:
-        """Create a file for a client's bytes. Raise OSError."""
+        """Create a file.
+
+        Parameters
+        ----------
+        client_key : str
+            The key of the client.
+        is_anonymous : bool
+            Whether the client is anonymous.
+
+        Raises
+        ------
+        OSError
+            The file cannot be created.
+        """
         with self._lock:
             budget = self._clients.get(client_key)
             if budget is None:
@@ -95,7 +126,7 @@ class IncomingSpace:
 
 
 class IncomingFile:
-    """The bytes that a client sends, in an anonymous file; they count in the budget until it closes."""
+    """An anonymous file with the bytes that a client sends, which count in the budget until the file is closed."""
 
     def __init__(self, directory: Path, budget: Budget) -> None:
         self._budget = budget
@@ -103,7 +134,7 @@ class IncomingFile:
         self.size = 0
 
     def write(self, data: bytes | bytearray) -> None:
-        """Append bytes. Raise NoRoom, OSError."""
+        """Append bytes. Raises NoRoom or OSError."""
         if not self._budget.take_bytes(len(data)):
             raise NoRoom("files of other requests take all the space")
         self.size += len(data)
@@ -111,15 +142,16 @@ class IncomingFile:
 
     @property
     def path(self) -> Path:
-        """A path by which the file can be read until it closes. Raises OSError."""
+        """A path by which the file can be read until it is closed. Raises OSError."""
         self._file.flush()
         return Path(f"/proc/{os.getpid()}/fd/{self._file.fileno()}")
 
     def close(self) -> None:
+        """Delete the file, and release its bytes."""
         if not self._file.closed:
             self._file.close()
             self._budget.return_bytes(self.size)
 
 
-#: for serializers that need no space
+#: for serializers that need no disk space
 NO_SCRATCH = ScratchSpace(Path(os.devnull), Budget(0))

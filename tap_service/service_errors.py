@@ -1,31 +1,32 @@
-"""Errors of the service with their HTTP status; users read the message.
+"""Errors of the service with their HTTP status. Their messages are for users.
 
 ServiceError
-├── UserError             400, a fault of the request
-│   ├── ParameterError    a parameter is wrong, missing or repeated
-│   ├── UploadError       an upload cannot be used
-│   ├── InvalidQueryError        the query is invalid: not ADQL, an unknown name, a value that does not fit
-│   ├── QueryTooHeavy     the query exceeds its memory or space
-│   │   └── QueryTimedOut     or the time of /sync
-│   ├── Unauthorized      401, credentials are missing or wrong
-│   ├── Forbidden         403, not the owner, or not in this phase
-│   ├── NotFound          404
-│   ├── Conflict          409, the name exists, or a concurrent change
-│   ├── BodyTooSlow       408
-│   ├── BodyTooLarge      413
-│   ├── UnknownEncoding   415, the Content-Encoding of the body
-│   ├── TooManyJobs       429, too many jobs of the user wait or are PENDING
-│   ├── TooManyQueries    429, too many queries of the client wait
-│   ├── TooManyUploads    429, the client sends too many compressed bodies at once
-│   ├── TooManyTokens     429, the user has too many tokens
-│   ├── TooManyPasswords  429, too many passwords of the client wait for their check, or were wrong
-│   └── QuotaExceeded     507, the client's jobs, or those of all, take too much disk
-├── ClientGone            the client closed the connection; nobody reads the message
-├── ServiceBusy           503, too many queries of all clients wait
-├── ServiceUnavailable    503, the engine or the disk does not work
-├── ServiceDraining       503, the operator lets what runs finish
-├── QueryStopped          503, the operator has stopped the query
-└── InternalError         500, a bug of Skyhouse
+├── UserError              400, the request has an error
+│   ├── ParameterError     a parameter is wrong, missing or repeated
+│   ├── UploadError        an upload cannot be used
+│   ├── InvalidQueryError  the query is invalid: not ADQL, an unknown name, a value that does not fit
+│   ├── QueryTooHeavy      the query exceeds its limit of memory or disk space
+│   │   └── QueryTimedOut  the query exceeds the time limit of /sync
+│   ├── Unauthorized       401, credentials are missing or wrong
+│   ├── Forbidden          403, only the owner may do this, or only in other phases of the job
+│   ├── NotFound           404
+│   ├── BodyTooSlow        408
+│   ├── Conflict           409, the name exists, or a concurrent change
+│   ├── BodyTooLarge       413
+│   ├── UnknownEncoding    415, the Content-Encoding of the body is unknown
+│   ├── TooManyJobs        429, too many jobs of the user are waiting or PENDING
+│   ├── TooManyQueries     429, too many queries of the client are waiting
+│   ├── TooManySelections  429, the client selects from too many files of /hats per minute
+│   ├── TooManyUploads     429, the client sends too many compressed bodies at once
+│   ├── TooManyTokens      429, the user has too many tokens
+│   ├── TooManyPasswords   429, too many passwords of the client are being checked, or were wrong
+│   └── QuotaExceeded      507, the jobs of the client or of all clients take too much disk space
+├── ClientGone             499, the client closed the connection; nobody reads the message
+├── ServiceBusy            503, too many queries of all clients are waiting
+├── ServiceUnavailable     503, the engine, a store or the disk is unavailable
+├── ServiceDraining        503, the operator drains the service
+├── QueryStopped           503, the operator stopped the query
+└── InternalError          500, a bug of Skyhouse
 """
 
 from __future__ import annotations
@@ -38,11 +39,15 @@ from tap_service.constants import JOB_HEADER, JOBS_RETRY_AFTER_SECONDS, RETRY_AF
 
 
 class ServiceError(Exception):
+    """An error of a request, with the HTTP ``status`` and ``headers`` of its answer."""
+
     status = 500
     headers: Mapping[str, str] = MappingProxyType({})
 
 
 class UserError(ServiceError):
+    """An error that the client can correct."""
+
     status = 400
 
 
@@ -55,7 +60,15 @@ class UploadError(UserError):
 
 
 class InvalidQueryError(UserError):
-    """``query``: the text, if the fault has positions in it; its cause is then an ``AdqlError``."""
+    """The query is invalid.
+
+    Parameters
+    ----------
+    message : str
+        The message.
+    query : str
+        The text of the query if the error has positions in it, and then its cause is an ``AdqlError``; otherwise ''.
+    """
 
     def __init__(self, message: str, query: str = "") -> None:
         super().__init__(message)
@@ -67,7 +80,7 @@ class QueryTooHeavy(UserError):
 
 
 class QueryTimedOut(QueryTooHeavy):
-    """``job_url``: the job that the query has become, or empty."""
+    """The query exceeds the time limit; ``job_url`` is the URL of the job that it has become, '' for none."""
 
     def __init__(self, message: str, job_url: str = "") -> None:
         super().__init__(message)
@@ -100,7 +113,7 @@ class BodyTooLarge(UserError):
 
 
 class UnknownEncoding(UserError):
-    """``accepted``: the encodings that the service knows."""
+    """The Content-Encoding of a body is unknown; ``accepted`` lists the encodings that the service knows."""
 
     status = 415
 
@@ -110,7 +123,7 @@ class UnknownEncoding(UserError):
 
 
 class TooManyJobs(UserError):
-    """``seconds``: until the client may try again."""
+    """Too many jobs are waiting; the client may try again after ``seconds``."""
 
     status = 429
 
@@ -125,7 +138,7 @@ class TooManyQueries(UserError):
 
 
 class TooManySelections(UserError):
-    """``seconds``: until the client may try again."""
+    """Too many selections of /hats; the client may try again after ``seconds``."""
 
     status = 429
 
@@ -144,7 +157,7 @@ class TooManyTokens(UserError):
 
 
 class TooManyPasswords(UserError):
-    """``seconds``: until the client may try again."""
+    """Too many passwords; the client may try again after ``seconds``."""
 
     status = 429
 
@@ -172,6 +185,8 @@ class ServiceUnavailable(ServiceError):
 
 
 class ServiceDraining(ServiceError):
+    """The operator drains the service; the client may try again after ``retry_seconds``."""
+
     status = 503
 
     def __init__(self, message: str, retry_seconds: int) -> None:
@@ -180,7 +195,7 @@ class ServiceDraining(ServiceError):
 
 
 class QueryStopped(ServiceError):
-    """Without Retry-After: clients shall not send it again by themselves."""
+    """The operator stopped the query. There is no Retry-After, so that clients do not send it again automatically."""
 
     status = 503
 

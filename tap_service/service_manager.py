@@ -1,4 +1,4 @@
-"""Notifies systemd of the state of a process, by sd_notify. Does nothing where no service manager listens."""
+"""Notify systemd of the state of a process, by sd_notify; without a service manager, do nothing."""
 
 from __future__ import annotations
 
@@ -6,18 +6,18 @@ import os
 import socket
 from contextlib import suppress
 
-#: the service takes requests, or a worker jobs
+#: the service accepts requests, or a worker accepts jobs
 READY = "READY=1"
 STOPPING = "STOPPING=1"
 #: the event loop is alive
 ALIVE = "WATCHDOG=1"
 
-#: how long a manager that is busy may keep the event loop waiting, in seconds
+#: maximum number of seconds for which a busy manager may block the event loop
 _TIMEOUT_SECONDS = 1.0
 
 
 def notify_manager(state: str) -> None:
-    """Tell the service manager a state. A manager that does not listen any more is no fault of the service."""
+    """Send a state to the service manager; errors, such as a manager that has ended, are ignored."""
     address = os.environ.get("NOTIFY_SOCKET", "")
     if not address.startswith(("/", "@")):
         return
@@ -27,6 +27,6 @@ def notify_manager(state: str) -> None:
 
 
 def find_alive_interval() -> float | None:
-    """Return the seconds between two signs of life, half of what the manager waits; None if it wants none."""
+    """Return the interval of ALIVE notifications in seconds, half of the manager's limit; None if it expects none."""
     microseconds = os.environ.get("WATCHDOG_USEC", "")
     return int(microseconds) / 2e6 if microseconds.isdigit() and int(microseconds) else None

@@ -1,4 +1,4 @@
-"""Prometheus metrics, which docs/metrics.md lists."""
+"""Prometheus metrics; docs/metrics.md lists them."""
 
 from __future__ import annotations
 
@@ -21,22 +21,22 @@ from tap_service.constants import VERSION
 from tap_service.models.query_report import QueryReport
 from tap_service.shared_metrics import MetricsSocket, SharedMetrics
 
-#: seconds, from a look-up to a long download
+#: in seconds, from a look-up to a long download
 _BUCKETS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 1800)
 
-#: why credentials are refused: what was wrong, none where they are needed, or others are still checked
+#: why credentials are refused: the wrong kind, missing credentials, or too many passwords that are being checked
 REFUSED_LOGINS = ("password", "token", "other scheme", "missing", "too many")
 
-disable_created_metrics()  # type: ignore[no-untyped-call]  # they double the series, and no panel shows them
+disable_created_metrics()  # type: ignore[no-untyped-call]  # they double the number of series, and no panel shows them
 
 
 class ServiceMetrics:
-    """The metrics of one process. ``shared`` has those that are the same in each process of a deployment."""
+    """The metrics of one process; ``shared`` contains metrics that are the same in each process of a deployment."""
 
     def __init__(self) -> None:
         self.registry = CollectorRegistry()
         self.shared = CollectorRegistry()
-        #: of this process, or of all that share
+        #: the metrics of this process, or of all processes that share a folder
         self._shown = self.registry
         self._socket: MetricsSocket | None = None
         self._writing: asyncio.Future[bytes] | None = None
@@ -63,7 +63,7 @@ class ServiceMetrics:
         )
         self.lane_ages = Gauge(
             "skyhouse_lane_oldest_seconds",
-            "How long the oldest waiting request of a lane has waited there",
+            "Time for which the oldest waiting request of a lane has waited",
             ["lane"],
             registry=registry,
         )
@@ -75,13 +75,13 @@ class ServiceMetrics:
             registry=registry,
         )
         self.spool = Gauge("skyhouse_spool_bytes", "Bytes in the spool", ["where"], registry=registry)
-        self.spool_limit = Gauge("skyhouse_spool_limit_bytes", "Room of the spool", ["where"], registry=registry)
+        self.spool_limit = Gauge("skyhouse_spool_limit_bytes", "Limit of the spool", ["where"], registry=registry)
         self.requests = Counter(
-            "skyhouse_http_requests", "HTTP requests that have ended", ["route", "method", "status"], registry=registry
+            "skyhouse_http_requests", "Finished HTTP requests", ["route", "method", "status"], registry=registry
         )
         self.request_seconds = Histogram(
             "skyhouse_http_request_seconds",
-            "HTTP requests from their head to the last byte of the response",
+            "Duration of HTTP requests from their headers to the last byte of the response",
             ["route", "lane"],
             buckets=_BUCKETS,
             registry=registry,
@@ -95,10 +95,10 @@ class ServiceMetrics:
             "skyhouse_log_failures", "Lines of a log that could not be written", ["log"], registry=registry
         )
         self.usage_failures = Counter(
-            "skyhouse_usage_failures", "Rounds in which usage could not be stored; it is kept", registry=registry
+            "skyhouse_usage_failures", "Failed attempts to store usage, which is kept in memory", registry=registry
         )
 
-        for outcome in ("read", "refused"):  # a rate misses the step to the first sample of a series
+        for outcome in ("read", "refused"):  # a rate would miss the step from no sample to the first sample
             self.uploads.labels(outcome)
         for reason in REFUSED_LOGINS:
             self.refused_logins.labels(reason)
@@ -106,7 +106,7 @@ class ServiceMetrics:
             self.refused_connections.labels(status)
 
     def record_query(self, report: QueryReport) -> None:
-        """Count a query that has ended."""
+        """Count a finished query."""
         self._find_status(report.status).inc()
         self.rows.inc(report.rows)
         self.bytes.inc(report.bytes)
@@ -115,31 +115,51 @@ class ServiceMetrics:
             self.engine_errors.labels(kind).inc()
 
     def record_phases(self, seconds: Mapping[str, float]) -> None:
+        """Count the durations of the phases of a query, in seconds."""
         for phase, value in seconds.items():
             self._find_phase(phase).observe(value)
 
     def record_request(self, route: str, method: str, status: int, lane: str, seconds: float) -> None:
-        """Count an HTTP request. All labels must be of bounded number: ``route`` is a template."""
+        """Count an HTTP request.
+
+        Parameters
+        ----------
+        route : str
+            The template of the route, never a path: the number of labels must be bounded.
+        method, status, lane : str, int, str
+            The method, the status of the response, and the lane of a query, '' for other requests.
+        seconds : float
+            The duration.
+        """
         self._find_request(route, method, str(status)).inc()
         self._find_request_seconds(route, lane).observe(seconds)
 
     def share_in(self, folder: Path, process: str) -> None:
-        """Show these metrics with those of other processes that share ``folder``."""
+        """Combine these metrics with the metrics of other processes that share a folder.
+
+        Parameters
+        ----------
+        folder : Path
+            The folder of the sockets.
+        process : str
+            The name of this process.
+        """
         self._shown = CollectorRegistry()
         self._shown.register(SharedMetrics(folder))
         self._socket = MetricsSocket(folder, process, self._format_own)
 
     async def read_text(self) -> bytes:
-        """Return ``format_text``. Whoever asks while the text is being written gets the same text."""
+        """Return ``format_text``; concurrent requests get the same text."""
         if self._writing is None or self._writing.done():
             self._writing = asyncio.ensure_future(asyncio.to_thread(self.format_text))
         return await asyncio.shield(self._writing)
 
     def format_text(self) -> bytes:
-        """Return the metrics of all processes. Waits for them, and for the stores that ``shared`` asks."""
+        """Return the metrics of all processes. Waits for these processes, and for the stores that ``shared`` reads."""
         return generate_latest(self._shown) + generate_latest(self.shared)
 
     def close(self) -> None:
+        """Stop answering other processes."""
         if self._socket is not None:
             self._socket.close()
 

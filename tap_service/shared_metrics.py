@@ -1,8 +1,8 @@
-"""Processes that show their metrics as one: whoever is asked, asks the others too.
+"""The metrics of several processes in one answer: the scraped process reads the metrics of the others.
 
-Each process answers on a Unix socket in a folder that only they can open. Its samples keep the values that it counted,
-with the label ``process``: a sum of several processes would fall when one is replaced, which Prometheus takes for a
-restart of all. (The multiprocess mode of prometheus_client adds them up in files, and knows no gauges by function.)
+Each process answers on a Unix socket in a folder that only these processes can open. Samples have the label ``process``
+and are not summed: a sum would decrease when a process is replaced, which Prometheus takes for a restart of all. (The
+multiprocess mode of prometheus_client sums samples in files, and does not support gauges with functions.)
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from prometheus_client.parser import text_string_to_metric_families
 
 _log = logging.getLogger("skyhouse")
 
-#: how long a process may take to answer: one that is stopped does not delay the others for longer
+#: time limit of a process to answer, in seconds, so that a stopped process does not delay the others
 _SECONDS = 2.0
 _SUFFIX = ".socket"
 
@@ -30,12 +30,12 @@ class MetricsSocket:
 
     Parameters
     ----------
-    folder
-        Of all processes.
-    process
-        The name of this one. A socket of the same name, of a process that this one replaces, is removed.
-    format_text
-        Returns the metrics.
+    folder : Path
+        The folder of the sockets of all processes.
+    process : str
+        The name of this process. The socket of an earlier process with this name is removed.
+    format_text : Callable[[], bytes]
+        Returns the metrics in the text format of Prometheus.
     """
 
     def __init__(self, folder: Path, process: str, format_text: Callable[[], bytes]) -> None:
@@ -48,6 +48,7 @@ class MetricsSocket:
         threading.Thread(target=self._answer_all, name="metrics", daemon=True).start()
 
     def close(self) -> None:
+        """Stop answering, and remove the socket."""
         with suppress(OSError):
             self._socket.shutdown(socket.SHUT_RDWR)  # wakes the thread
         self._socket.close()
@@ -64,7 +65,7 @@ class MetricsSocket:
                 connection.sendall(self._format_or_log())
 
     def _format_or_log(self) -> bytes:
-        """Return nothing after an error, so that the process counts as one without an answer until the next scrape."""
+        """Return the metrics, or nothing after an error, so that the process counts as down until the next scrape."""
         try:
             return self._format_text()
         except Exception as error:
@@ -73,7 +74,7 @@ class MetricsSocket:
 
 
 class SharedMetrics:
-    """A collector of the metrics of all processes that share a folder, and of which of them answer."""
+    """A collector of the metrics of all processes that share a folder, and of their availability."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
@@ -83,7 +84,7 @@ class SharedMetrics:
 
     def collect(self) -> Iterable[Metric]:
         up = GaugeMetricFamily(
-            "skyhouse_process_up", "Whether a process of several answered this scrape", labels=["process"]
+            "skyhouse_process_up", "Whether a process of the service answered this scrape", labels=["process"]
         )
         families: dict[str, Metric] = {up.name: up}
         for path in sorted(self._folder.glob(f"*{_SUFFIX}")):
@@ -97,7 +98,7 @@ class SharedMetrics:
 
 
 def _read_metrics(path: Path) -> str | None:
-    """Return None if the process does not answer."""
+    """Return the metrics of a process, None if it does not answer."""
     received = b""
     try:
         with socket.socket(socket.AF_UNIX) as connection:

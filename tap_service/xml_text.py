@@ -1,6 +1,6 @@
 """XML text: escaping, and elements composed of strings.
 
-Every document and VOTable of the service is written with these functions, so that no user text can break one.
+All documents and VOTables of the service are written with these functions, so that no text of users can break them.
 """
 
 from __future__ import annotations
@@ -13,10 +13,10 @@ DECLARATION = '<?xml version="1.0" encoding="UTF-8"?>\n'
 _FORBIDDEN = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 _REPLACEMENT = "�"
 
-#: what neither text nor an attribute may contain as it is
+#: characters that text or attributes may not contain unescaped
 _SPECIAL = re.compile('[\x00-\x1f&<>"\ud800-\udfff\ufffe\uffff]')
 _TEXT = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;", "\r": "&#13;"})
-#: a parser replaces tabs and line ends in attributes by spaces unless they are references
+#: parsers replace tabs and line ends in attributes by spaces unless they are references
 _ATTRIBUTE = _TEXT | str.maketrans({'"': "&quot;", "\t": "&#9;", "\n": "&#10;"})
 
 
@@ -52,12 +52,12 @@ def tag(name: str, attributes: dict[str, str], /, *children: str) -> Markup:
 
 
 def optional_element(name: str, value: str) -> Markup:
-    """Return ``<name>value</name>``, or nothing for an empty value."""
+    """Return ``<name>value</name>``, or an empty text for an empty value."""
     return element(name, value) if value else Markup("")
 
 
 def join_lines(*children: str) -> Markup:
-    """Join children one per line, for human readers."""
+    """Join children, one per line."""
     return Markup("".join(f"\n{child}" for child in children if child) + "\n")
 
 

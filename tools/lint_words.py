@@ -123,6 +123,7 @@ class Use:
 ALLOWED = (
     Use("tools/lint_words.py", r"(?s).+", "the table itself"),
     Use("*", r"\b[Pp]age faults?\b", "the kernel's term"),
+    Use("*", r"\bDefaultFault\b", "an error of DataLink 1.1"),
     Use("*", r"[Dd]ecimal places?", "the term for digits after the point"),
     Use("*", r"\b(?:take|takes|took|taken|taking) (?:the )?place\b", "an idiom"),
     Use("*", r"place-(?:items|content|self)", "properties of CSS"),

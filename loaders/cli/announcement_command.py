@@ -41,7 +41,7 @@ def drain_service(
             was_draining = announcements.end_drain()
             typer.echo("the service accepts queries and jobs again" if was_draining else "the service was not draining")
             return
-        announcements.begin_drain(note)
+        announcements.start_drain(note)
     typer.echo("the service accepts no new work; skyhouse drain --off ends this", err=True)
     if no_wait:
         return

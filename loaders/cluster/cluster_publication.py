@@ -16,10 +16,10 @@ from loaders.cluster.cluster_staging import ClusterStagingTable
 from loaders.cluster.cluster_tables import ClusterTables
 from loaders.load_error import LoadError
 from loaders.storage.stored_table import CHUNK_COLUMN, NO_WAIT_SETTINGS, wait_for_mutations
-from tap_service.constants import METADATA_POLL_SECONDS
+from tap_service.constants import CATALOGUE_POLL_SECONDS
 
 #: How long replaced tables stay for queries that were translated before the publication and still wait
-LINGER_SECONDS = 10 + METADATA_POLL_SECONDS
+LINGER_SECONDS = 10 + CATALOGUE_POLL_SECONDS
 
 
 class ClusterPublication:

@@ -1,1 +1,1 @@
-"""The XML documents of the service: VOSI, TAPRegExt, UWS, DALI examples and errors. Pure functions to bytes."""
+"""The documents of the service in XML, JSON and HTML, written by pure functions."""

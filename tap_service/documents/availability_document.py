@@ -10,6 +10,7 @@ NAMESPACE = "http://www.ivoa.net/xml/VOSIAvailability/v1.0"
 
 
 def availability_document(availability: Availability) -> bytes:
+    """Return the XML document of /availability."""
     instants = (
         ("vosi:upSince", availability.up_since),
         ("vosi:downAt", availability.down_at),

@@ -1,6 +1,6 @@
-"""VOSI 1.1 capabilities with TAPRegExt 1.0 (erratum 1), or with the limits for each mode of the 1.1 draft.
+"""VOSI 1.1 capabilities with TAPRegExt 1.0 (erratum 1), or with the limits per mode of the draft of TAPRegExt 1.1.
 
-These are left out by default: STILTS 3.5 and TOPCAT 4.10 know TAPRegExt 1.0 alone, and refuse ``forMode``.
+The limits per mode are left out by default: STILTS 3.5 and TOPCAT 4.10 know only TAPRegExt 1.0, and refuse ``forMode``.
 """
 
 from __future__ import annotations
@@ -12,14 +12,14 @@ from tap_service.documents.service_description import FeatureList, Limit, Servic
 from tap_service.serializers import FORMATS, Format
 from tap_service.xml_text import DECLARATION, Markup, element, join_lines, optional_element, tag
 
-#: of the types of ``capability_elements``
+#: namespaces of the types in ``capability_elements``
 CAPABILITY_NAMESPACES = {
     "xmlns:vr": "http://www.ivoa.net/xml/VOResource/v1.0",
     "xmlns:vs": "http://www.ivoa.net/xml/VODataService/v1.1",
     "xmlns:tr": "http://www.ivoa.net/xml/TAPRegExt/v1.0",
     "xmlns:xsi": "http://www.w3.org/2001/XMLSchema-instance",
 }
-#: of a document of capabilities
+#: namespaces of a document of capabilities
 SERVICE_NAMESPACES = {"xmlns:vosi": "http://www.ivoa.net/xml/VOSICapabilities/v1.0", **CAPABILITY_NAMESPACES}
 _TAP = "ivo://ivoa.net/std/TAP"
 _TAPREGEXT = "ivo://ivoa.net/std/TAPRegExt"
@@ -33,13 +33,21 @@ _NOTHING = Markup("")
 
 
 def capabilities_document(service: ServiceDescription, formats: Sequence[Format] = FORMATS) -> bytes:
-    """Return /capabilities with these output formats."""
+    """Return the XML document of /capabilities.
+
+    Parameters
+    ----------
+    service : ServiceDescription
+        The service.
+    formats : Sequence[Format]
+        The output formats to list.
+    """
     document = tag("vosi:capabilities", SERVICE_NAMESPACES, capability_elements(service, formats))
     return (DECLARATION + document + "\n").encode()
 
 
 def capability_elements(service: ServiceDescription, formats: Sequence[Format] = FORMATS) -> Markup:
-    """Return the capabilities, for any document that declares CAPABILITY_NAMESPACES."""
+    """Return the capabilities as elements of a document that declares CAPABILITY_NAMESPACES; parameters as above."""
     base = service.base_url
     security = security_methods(service)
     return join_lines(
@@ -55,7 +63,10 @@ def capability_elements(service: ServiceDescription, formats: Sequence[Format] =
 
 
 def _links_element(url: str, security: Markup) -> Markup:
-    """Return the capability of {links} (DataLink 1.1, section 2.2), without queryType and param: pyvo warns of them."""
+    """Return the capability of {links} (DataLink 1.1, section 2.2).
+
+    It has no queryType and param, about which pyvo warns.
+    """
     media_type = element("resultType", "application/x-votable+xml;content=datalink")
     children = join_lines(element("accessURL", url, use="base"), security, media_type)
     interface = tag("interface", {"xsi:type": "vs:ParamHTTP", "role": "std"}, children)
@@ -65,7 +76,21 @@ def _links_element(url: str, security: Markup) -> Markup:
 def resource_element(
     standard: str, url: str, kind: str = "vs:ParamHTTP", version: str = "", security: Markup = _NOTHING
 ) -> Markup:
-    """Return the capability of a resource that is not more than its address."""
+    """Return the capability of a resource that is described by its URL alone.
+
+    Parameters
+    ----------
+    standard : str
+        The standard id of the resource.
+    url : str
+        The URL.
+    kind : str
+        The xsi:type of the interface.
+    version : str
+        The version of the interface, '' for none.
+    security : Markup
+        The login methods (``security_methods``), empty for a public resource.
+    """
     return element("capability", _interface_element(url, "full", kind, version, security), standardID=standard)
 
 
@@ -76,9 +101,9 @@ def _interface_element(url: str, use: str, kind: str, version: str, security: Ma
 
 
 def security_methods(service: ServiceDescription) -> Markup:
-    """Return the login methods; clients treat interfaces without them as anonymous.
+    """Return the elements of the login methods. Clients treat interfaces without them as anonymous.
 
-    A method without an id means anonymous access. A service without users has no methods.
+    A method without an id stands for anonymous access. A service without users has no methods.
     """
     if not service.security_methods:
         return _NOTHING
@@ -137,7 +162,7 @@ def _output_format_element(entry: Format) -> Markup:
 
 
 def _limit_element(name: str, limit: Limit | None, mode: str = "", unit: str = "") -> Markup:
-    """``mode``: sync or async, for which the limit overrides that of both."""
+    """Return the element of a limit for both modes, or for one ``mode`` (sync or async), for which it wins."""
     if limit is None:
         return _NOTHING
     values = {"default": limit.default, "hard": limit.hard}

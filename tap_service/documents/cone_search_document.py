@@ -13,31 +13,31 @@ from tap_service.xml_text import DECLARATION, Markup, element, join_lines, tag
 STANDARD_ID = "ivo://ivoa.net/std/ConeSearch"
 NAMESPACE = {"xmlns:cs": "http://www.ivoa.net/xml/ConeSearch/v1.0"}
 
-#: degrees: no cone is too large
+#: in degrees: no cone is too large
 _MAX_RADIUS = "180"
-#: degrees of the test query, whose centre is the position of a row
+#: radius in degrees of the test query, whose centre is the position of a row
 _TEST_RADIUS = "0.001"
 
-#: name, type, unit, UCD, whether it must be given, and description of each parameter
+#: name, type, unit, UCD, whether it is required, and description of each parameter
 _PARAMETERS = (
-    ("RA", "real", "deg", "pos.eq.ra", True, "Right ascension of the centre, ICRS"),
-    ("DEC", "real", "deg", "pos.eq.dec", True, "Declination of the centre, ICRS"),
+    ("RA", "real", "deg", "pos.eq.ra", True, "Right ascension of the centre (ICRS)"),
+    ("DEC", "real", "deg", "pos.eq.dec", True, "Declination of the centre (ICRS)"),
     ("SR", "real", "deg", "pos.angDistance", True, "Radius; 0 for the columns without rows"),
-    ("VERB", "integer", "", "meta.code", False, "Columns: 1 for the fewest, 2 for the main ones, 3 for all"),
-    ("MAXREC", "integer", "", "meta.number", False, "Rows at most; 0 for the columns without rows"),
+    ("VERB", "integer", "", "meta.code", False, "Which columns to return: 1 the fewest, 2 the main columns, 3 all"),
+    ("MAXREC", "integer", "", "meta.number", False, "Maximum number of rows; 0 for the columns without rows"),
     ("RESPONSEFORMAT", "string", "", "meta.code.mime", False, "Format of the answer, as in TAP; VOTable by default"),
 )
 
 
 def cone_search_document(cone: ConeSearch, service: ServiceDescription) -> bytes:
-    """Return /capabilities of a cone search."""
+    """Return the XML document of the capabilities of a cone search."""
     content = cone_search_elements(cone, service)
     document = tag("vosi:capabilities", {**SERVICE_NAMESPACES, **NAMESPACE}, content)
     return (DECLARATION + document + "\n").encode()
 
 
 def cone_search_elements(cone: ConeSearch, service: ServiceDescription) -> Markup:
-    """Return the capabilities, for any document that declares CAPABILITY_NAMESPACES and NAMESPACE."""
+    """Return the capabilities as elements of a document that declares CAPABILITY_NAMESPACES and NAMESPACE."""
     return join_lines(
         _cone_search_element(cone, service),
         resource_element("ivo://ivoa.net/std/VOSI#capabilities", f"{cone.url}/capabilities"),

@@ -1,4 +1,4 @@
-"""The error documents, VOTables with the message: of DALI 1.1, section 4.2, and Simple Cone Search 1.03, section 2."""
+"""Error documents, which are VOTables: by DALI 1.1, section 4.2, and by Simple Cone Search 1.03, section 2."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ CONE_SEARCH_TYPE = "text/xml"
 
 
 def error_document(message: str, query: str = "") -> bytes:
-    """Return the error document; it repeats the ``query`` if known."""
+    """Return the error document of DALI, with the ``query`` if it is known."""
     status_info = _status_line(message)
     query_info = Markup(named_info("QUERY", query) + "\n") if query else Markup("")
     return (choose_dialect().opening + RESOURCE + status_info + query_info + RESOURCE_END + CLOSING).encode()
 
 
 def cone_error_document(message: str) -> bytes:
-    """Return the error document of a cone search: an INFO called Error right in the VOTABLE, and DALI's status too."""
+    """Return the error document of a cone search: an INFO named Error directly in VOTABLE, and the status of DALI."""
     error_info = Markup(named_info(CONE_SEARCH_ERROR, message) + "\n")
     return (Dialect("1.4").opening + error_info + RESOURCE + _status_line(message) + RESOURCE_END + CLOSING).encode()
 

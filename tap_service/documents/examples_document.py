@@ -1,6 +1,6 @@
-"""DALI 1.1 examples (section 2.3) with TAP 1.1's properties ``query`` and ``table``.
+"""DALI 1.1 examples (section 2.3) with the properties ``query`` and ``table`` of TAP 1.1.
 
-XHTML for people, RDFa for clients.
+The document is XHTML for people, with RDFa for clients.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ VOCABULARY = "http://www.ivoa.net/rdf/examples#"
 
 
 def examples_document(examples: Iterable[Example], title: str) -> bytes:
+    """Return the XHTML document of /examples, with a title."""
     shown = tag("div", {"vocab": VOCABULARY}, join_lines(*(_example_element(example) for example in examples)))
     head = element("head", tag("meta", {"charset": "UTF-8"}), element("title", title))
     content = join_lines(head, element("body", join_lines(element("h1", title), shown)))

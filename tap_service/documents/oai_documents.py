@@ -1,7 +1,8 @@
 """The answers of OAI-PMH 2.0: the envelope, the six verbs and the errors.
 
-The IVOA's profile (Registry Interfaces 1.1, section 3): the registry's own record is in the answer to Identify, and all
-records of the publisher are in the set ivo_managed. Elements within records have no namespace, so OAI's is no default.
+In the IVOA's profile (Registry Interfaces 1.1, section 3), the answer to Identify contains the registry's own record,
+and all records of the publisher are in the set ivo_managed. Elements within records have no namespace, so the namespace
+of OAI cannot be the default.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ MANAGED_SET = "ivo_managed"
 RESOURCE_PREFIX = "ivo_vor"
 DUBLIN_CORE_PREFIX = "oai_dc"
 
-#: prefix -> address of the schema, namespace
+#: prefix -> URL of the schema, namespace
 METADATA_FORMATS = {
     RESOURCE_PREFIX: (RESOURCE_NAMESPACE, RESOURCE_NAMESPACE),
     DUBLIN_CORE_PREFIX: (DUBLIN_CORE_SCHEMA, DUBLIN_CORE_NAMESPACE),
@@ -36,16 +37,18 @@ _NAMESPACES = {
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """A part of a list.
+    """A page of a list of records.
 
     Attributes
     ----------
-    begin
-        How many records of the list came before.
-    size
-        Records of the whole list.
-    token
-        Asks for the rest; empty on the last page.
+    records : tuple of RegistryRecord
+        The records of this page.
+    begin : int
+        The number of records on the pages before this one.
+    size : int
+        The number of records of the complete list.
+    token : str
+        The resumption token of the next page; empty on the last page.
     """
 
     records: tuple[RegistryRecord, ...]
@@ -59,14 +62,14 @@ def oai_document(url: str, arguments: Mapping[str, str], answered: int, content:
 
     Parameters
     ----------
-    url
-        The address of /oai.
-    arguments
-        Those of the request, the verb too; none if they were wrong.
-    answered
-        Unix time.
-    content
-        The element of the verb, or of an error.
+    url : str
+        The URL of /oai.
+    arguments : Mapping[str, str]
+        The arguments of the request including the verb; none if they were invalid.
+    answered : int
+        The Unix time of the answer, in seconds.
+    content : Markup
+        The element of the verb or of the error.
     """
     document = tag(
         "oai:OAI-PMH",
@@ -81,10 +84,26 @@ def oai_document(url: str, arguments: Mapping[str, str], answered: int, content:
 
 
 def error_element(code: str, message: str) -> Markup:
+    """Return the element of an error; ``code`` is an error code of OAI-PMH."""
     return element("oai:error", message, code=code)
 
 
 def identify_element(name: str, url: str, mail: str, earliest: int, registry: RegistryRecord) -> Markup:
+    """Return the answer to Identify.
+
+    Parameters
+    ----------
+    name : str
+        The name of the registry.
+    url : str
+        The URL of /oai.
+    mail : str
+        The mail address of the operator.
+    earliest : int
+        The Unix time of the earliest datestamp, in seconds.
+    registry : RegistryRecord
+        The registry's own record.
+    """
     return element(
         "oai:Identify",
         join_lines(
@@ -101,6 +120,7 @@ def identify_element(name: str, url: str, mail: str, earliest: int, registry: Re
 
 
 def formats_element() -> Markup:
+    """Return the answer to ListMetadataFormats."""
     return element(
         "oai:ListMetadataFormats",
         join_lines(
@@ -120,6 +140,7 @@ def formats_element() -> Markup:
 
 
 def sets_element() -> Markup:
+    """Return the answer to ListSets."""
     about = (element("oai:setSpec", MANAGED_SET), element("oai:setName", "Records of this publisher"))
     return element("oai:ListSets", element("oai:set", *about))
 
@@ -130,7 +151,7 @@ def found_element(record: RegistryRecord, prefix: str) -> Markup:
 
 
 def record_element(record: RegistryRecord, prefix: str) -> Markup:
-    """Return a record in the format of this prefix; of a deleted one the header alone."""
+    """Return a record in the format with this prefix; a deleted record consists of its header."""
     header = header_element(record)
     if record.is_deleted:
         return element("oai:record", header)
@@ -139,6 +160,7 @@ def record_element(record: RegistryRecord, prefix: str) -> Markup:
 
 
 def header_element(record: RegistryRecord) -> Markup:
+    """Return the header of a record."""
     children = (
         element("oai:identifier", record.identifier),
         element("oai:datestamp", format_second(record.changed)),
@@ -148,7 +170,7 @@ def header_element(record: RegistryRecord) -> Markup:
 
 
 def list_element(verb: str, entries: Iterable[Markup], page: Page) -> Markup:
-    """Return a page of a list. The last one of several has an empty token, as the standard wants it."""
+    """Return the answer to a list verb: one page. By the standard, the last of several pages has an empty token."""
     token = Markup("")
     if page.token or page.begin:
         about = {"completeListSize": str(page.size), "cursor": str(page.begin)}

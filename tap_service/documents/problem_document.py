@@ -14,15 +14,25 @@ CONTENT_TYPE = "application/problem+json"
 
 
 class ProblemDocument(JsonDocument):
-    """What is wrong: ``detail`` is the message for the user, with the way out."""
+    """An error: ``detail`` is the message, which says how to correct the request."""
 
     type: str = "about:blank"
-    title: str = Field(description="The meaning of the status in HTTP")
+    title: str = Field(description="Meaning of the HTTP status")
     status: int
     detail: str
-    errors: list[QueryError] = Field(description="The errors of the query, if it is ADQL that is wrong")
+    errors: list[QueryError] = Field(description="Errors of the ADQL query; empty for other errors")
 
 
 def describe_problem(status: int, message: str, errors: Sequence[QueryError] = ()) -> ProblemDocument:
-    """``status`` is that of HTTP; ``message`` is for the user."""
+    """Return problem details.
+
+    Parameters
+    ----------
+    status : int
+        The HTTP status.
+    message : str
+        The message for the client.
+    errors : Sequence[QueryError]
+        The errors of the query, with their positions.
+    """
     return ProblemDocument(title=HTTPStatus(status).phrase, status=status, detail=message, errors=list(errors))

@@ -1,7 +1,7 @@
 """Records of the registry: VOResource 1.1, VODataService 1.2, VORegistry 1.1, TAPRegExt 1.0, SimpleDALRegExt 1.2,
 and Dublin Core.
 
-Relations between the service and its collections are those of the note "Discovering Data Collections Within Services".
+Relations between the service and its collections follow the IVOA note "Discovering Data Collections Within Services".
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _NAMESPACES = {
     **NAMESPACE,
 }
 _XSI = CAPABILITY_NAMESPACES["xmlns:xsi"]
-#: each of the IVOA's namespaces is also the address of its schema
+#: each namespace of the IVOA is also the URL of its schema
 _SCHEMAS = " ".join(f"{address} {address}" for address in _NAMESPACES.values() if address != _XSI)
 _DUBLIN_CORE = {
     "xmlns:oai_dc": DUBLIN_CORE_NAMESPACE,
@@ -45,13 +45,21 @@ _AUXILIARY_TAP = "ivo://ivoa.net/std/TAP#aux"
 _NOTHING = Markup("")
 
 
-#: (type, ((title, identifier), ...)) of the related resources
+#: (type of the relation, ((title, identifier) of each related resource, ...))
 Relationship = tuple[str, tuple[tuple[str, str], ...]]
 
 
 @dataclass(frozen=True, slots=True)
 class Coverage:
-    """Where and when the data are: a MOC in ASCII, empty if unknown, and the first and last MJD."""
+    """The coverage of data on the sky and in time.
+
+    Attributes
+    ----------
+    moc : str
+        A MOC in ASCII, '' if unknown.
+    temporal : (float, float) or None
+        The first and the last MJD; None if unknown.
+    """
 
     moc: str = ""
     temporal: tuple[float, float] | None = None
@@ -59,7 +67,7 @@ class Coverage:
 
 @dataclass(frozen=True, slots=True)
 class _About:
-    """What every record says."""
+    """The content that all records have."""
 
     identifier: str
     title: str
@@ -77,14 +85,14 @@ class RegistryRecords:
 
     Parameters
     ----------
-    metadata
-        The operator's file.
-    service
-        The service as /capabilities describes it; its title and description stand where the file has none.
-    harvest_url
-        The address of /oai.
-    page_records
-        Records of one answer at most.
+    metadata : RegistryMetadata
+        The contents of the operator's file.
+    service : ServiceDescription
+        The service as /capabilities describes it; its title and description are used if the file has none.
+    harvest_url : str
+        The URL of /oai.
+    page_records : int
+        The maximum number of records in one answer.
     """
 
     def __init__(
@@ -98,6 +106,7 @@ class RegistryRecords:
         self._service_title = metadata.service.title or service.title
 
     def draft_registry(self) -> RecordDraft:
+        """Draft the record of the registry itself."""
         metadata = self._metadata
         interface = tag(
             "interface",
@@ -112,7 +121,7 @@ class RegistryRecords:
         about = _About(
             metadata.make_identifier(REGISTRY_KEY),
             f"{metadata.publisher}: publishing registry",
-            f"The publishing registry of {metadata.publisher}. It has the records of the service "
+            f"The publishing registry of {metadata.publisher}. It contains the records of the service "
             f"{self._service_title} and of its data.",
             "Registry",
             Details(subjects=("virtual-observatories",)),
@@ -121,11 +130,12 @@ class RegistryRecords:
         return self._draft("vg:Registry", about, own)
 
     def draft_authority(self) -> RecordDraft:
+        """Draft the record of the naming authority."""
         metadata = self._metadata
         about = _About(
             metadata.make_identifier(),
             f"{metadata.publisher}: naming authority",
-            f"Identifiers that begin with {metadata.make_identifier()} are given by {metadata.publisher}.",
+            f"{metadata.publisher} assigns the identifiers that start with {metadata.make_identifier()}.",
             "Other",
             Details(subjects=("virtual-observatories",)),
         )
@@ -134,7 +144,17 @@ class RegistryRecords:
     def draft_service(
         self, entries: Iterable[TableEntry], coverage: Coverage, collections: Iterable[Collection]
     ) -> RecordDraft:
-        """Draft the record of the TAP service, with these tables."""
+        """Draft the record of the TAP service.
+
+        Parameters
+        ----------
+        entries : Iterable[TableEntry]
+            The tables; tables of one schema are adjacent.
+        coverage : Coverage
+            The coverage of all tables.
+        collections : Iterable[Collection]
+            The collections that have separate records, to which the record refers.
+        """
         own = self._metadata.service
         collection_names = tuple(
             (collection.title, self._metadata.make_identifier(collection.id)) for collection in collections
@@ -161,7 +181,19 @@ class RegistryRecords:
     def draft_collection(
         self, collection: Collection, schema: Schema, entries: Iterable[TableEntry], coverage: Coverage
     ) -> RecordDraft:
-        """Draft the record of a data collection; what the file does not say is that of the tables' ``schema``."""
+        """Draft the record of a data collection.
+
+        Parameters
+        ----------
+        collection : Collection
+            The collection as the operator's file describes it.
+        schema : Schema
+            The schema of its tables, whose description, citation and licence are used if the file has none.
+        entries : Iterable[TableEntry]
+            The tables of the collection.
+        coverage : Coverage
+            Their coverage.
+        """
         about = _About(
             self._metadata.make_identifier(collection.id),
             collection.title,
@@ -189,7 +221,19 @@ class RegistryRecords:
     def draft_cone_search(
         self, entry: TableEntry, cone: ConeSearch, coverage: Coverage, collection: Collection | None
     ) -> RecordDraft:
-        """Draft the record of a table's cone search; ``collection`` has the table, and says what the file does not."""
+        """Draft the record of a table's cone search.
+
+        Parameters
+        ----------
+        entry : TableEntry
+            The table.
+        cone : ConeSearch
+            The cone search.
+        coverage : Coverage
+            The coverage of the table.
+        collection : Collection or None
+            The collection of the table, whose details the record takes over; None if the table belongs to none.
+        """
         schema, details = entry.schema, collection or Details()
         about = _About(
             self._metadata.make_identifier(f"scs/{_make_key(entry.qualified_name)}"),
@@ -304,7 +348,7 @@ def _find_source(schema: Schema) -> str:
 
 
 def _make_key(name: str) -> str:
-    """Return a table's name in the characters of identifiers: ``=`` and hexadecimal digits for bytes of others."""
+    """Return a table's name in the characters of identifiers; other bytes become ``=`` and hexadecimal digits."""
     return quote(name, safe="").replace("%", "=")
 
 

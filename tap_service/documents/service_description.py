@@ -1,4 +1,4 @@
-"""The description of the service, from which the documents are written."""
+"""Descriptions of the service, from which documents are written."""
 
 from __future__ import annotations
 
@@ -8,7 +8,15 @@ from datetime import datetime
 
 @dataclass(frozen=True, slots=True)
 class Feature:
-    """A feature of the query language; ``form`` is the signature of a UDF, the name of a function, or a keyword."""
+    """A feature of the query language.
+
+    Attributes
+    ----------
+    form : str
+        The signature of a user defined function, the name of a function, or a keyword.
+    description : str
+        A description, '' for none.
+    """
 
     form: str
     description: str = ""
@@ -16,7 +24,7 @@ class Feature:
 
 @dataclass(frozen=True, slots=True)
 class FeatureList:
-    """Features of one kind: TAPRegExt's 'udf', 'adqlgeo', 'adql-string', 'adql-sets' ..., or an IVOA identifier."""
+    """Features of one ``kind``: ``udf``, ``adqlgeo``, ``adql-string`` ... of TAPRegExt, or an IVOA identifier."""
 
     kind: str
     features: tuple[Feature, ...]
@@ -32,24 +40,36 @@ class Limit:
 
 @dataclass(frozen=True, slots=True)
 class ServiceDescription:
-    """The running service.
+    """The running TAP service.
 
     Attributes
     ----------
-    base_url
-        Without a final slash.
-    upload_methods
-        TAPRegExt's 'inline', 'http', 'https', 'ftp'; without any, the document has no upload limit.
-    sync_duration, job_output_limit
+    base_url : str
+        The URL of the service, without a slash at its end.
+    title, description : str
+        The title and the description of the service.
+    features : tuple of FeatureList
+        The features of the query language.
+    upload_methods : tuple of str
+        ``inline``, ``http``, ``https``, ``ftp`` of TAPRegExt; without any, the document has no upload limit.
+    data_models : tuple of (str, str)
+        The name and the IVOA identifier of each data model.
+    retention_period, execution_duration : Limit or None
+        Limits in seconds.
+    output_limit : Limit or None
+        Limit in rows.
+    upload_limit : Limit or None
+        Limit in bytes.
+    sync_duration, job_output_limit : Limit or None
         The limits of one mode, which override ``execution_duration`` and ``output_limit``.
-    has_mode_limits
-        Whether /capabilities has them.
-    links_url
-        The address of DataLink's {links}, '' for none.
-    security_methods
-        Standard ids of login methods.
-    anonymous
-        Whether anonymous callers may use the service.
+    has_mode_limits : bool
+        Whether /capabilities contains the limits of one mode.
+    links_url : str
+        The URL of {links} of DataLink, '' for none.
+    anonymous : bool
+        Whether anonymous clients may use the service.
+    security_methods : tuple of str
+        The standard ids of the login methods.
     """
 
     base_url: str
@@ -57,7 +77,7 @@ class ServiceDescription:
     description: str = ""
     features: tuple[FeatureList, ...] = ()
     upload_methods: tuple[str, ...] = ()
-    data_models: tuple[tuple[str, str], ...] = ()  # (name, ivo-id)
+    data_models: tuple[tuple[str, str], ...] = ()
     retention_period: Limit | None = None
     execution_duration: Limit | None = None
     sync_duration: Limit | None = None
@@ -76,12 +96,12 @@ class ConeSearch:
 
     Attributes
     ----------
-    table
-        The table's name as queries write it.
-    url
-        The address to which parameters are added, without the question mark.
-    test_position
-        The position of a row, ICRS degrees; None if the table has no row with a position.
+    table : str
+        The name of the table, as queries write it.
+    url : str
+        The URL to which parameters are added, without the question mark.
+    test_position : (float, float) or None
+        The position of a row, ICRS, in degrees; None if the table has no row with a position.
     """
 
     table: str
@@ -91,9 +111,18 @@ class ConeSearch:
 
 @dataclass(frozen=True, slots=True)
 class Availability:
-    """Instants are in UTC; ``down_at`` and ``back_at`` are those of the next downtime.
+    """The availability of the service. Instants are in UTC.
 
-    ``notes`` are sentences for people, such as the cause of an outage.
+    Attributes
+    ----------
+    available : bool
+        Whether the service accepts queries.
+    up_since : datetime or None
+        The start of the service.
+    notes : tuple of str
+        Sentences for people, such as the cause of an outage.
+    down_at, back_at : datetime or None
+        The start and the end of the next downtime.
     """
 
     available: bool
@@ -105,7 +134,17 @@ class Availability:
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """A query for /examples; ``ident`` is an XML name, unique in the document, ``tables`` as queries name them."""
+    """A query of /examples.
+
+    Attributes
+    ----------
+    ident : str
+        An XML name, unique in the document.
+    name, query, description : str
+        The title, the ADQL and the description.
+    tables : tuple of str
+        The tables of the query, as queries write them.
+    """
 
     ident: str
     name: str

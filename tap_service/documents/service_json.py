@@ -1,4 +1,4 @@
-"""Availability and capabilities in JSON. The latter are read from the XML, so that they are listed in one place."""
+"""Availability and capabilities in JSON. Capabilities are converted from the XML, so only one module lists them."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tap_service.models.json_document import Instant, JsonDocument
 
 
 class AvailabilityDocument(JsonDocument):
-    """Whether the service works; ``downAt`` and ``backAt`` are those of the next downtime."""
+    """Whether the service accepts queries; ``downAt`` and ``backAt`` are the start and the end of the next downtime."""
 
     available: bool
     up_since: Instant | None
@@ -25,7 +25,7 @@ class AvailabilityDocument(JsonDocument):
 
 
 class InterfaceDocument(JsonDocument):
-    """``securityMethods``: standard ids of login methods; '' stands for anonymous access."""
+    """An interface; ``securityMethods`` are the standard ids of login methods, '' for anonymous access."""
 
     access_url: str
     use: str
@@ -35,47 +35,59 @@ class InterfaceDocument(JsonDocument):
 
 
 class CapabilityDocument(JsonDocument):
+    """A capability of the service, with its interface."""
+
     standard_id: str
     interface: InterfaceDocument
 
 
 class DataModelDocument(JsonDocument):
+    """A data model to which tables of the service conform."""
+
     name: str
     ivo_id: str
 
 
 class FeatureDocument(JsonDocument):
+    """A feature of the query language; ``form`` is a signature, a name or a keyword."""
+
     form: str
     description: str
 
 
 class FeatureListDocument(JsonDocument):
+    """Features of one type; ``type`` is an IVOA identifier."""
+
     type: str
     features: list[FeatureDocument]
 
 
 class LanguageDocument(JsonDocument):
+    """A query language, with its versions and optional features."""
+
     name: str
     versions: list[str]
     language_features: list[FeatureListDocument]
 
 
 class OutputFormatDocument(JsonDocument):
+    """An output format, with the short names that RESPONSEFORMAT accepts."""
+
     mime: str
     aliases: list[str]
     ivo_id: str
 
 
 class LimitDocument(JsonDocument):
-    """A limit in seconds, rows or bytes, of requests to /sync or of jobs, or of both."""
+    """A limit in seconds, rows or bytes, for requests to /sync, for jobs, or for both."""
 
-    for_mode: str = Field(description="sync, async, or '' for both; a limit of one mode overrides that of both")
+    for_mode: str = Field(description="sync, async, or '' for both; a limit for one mode overrides the limit for both")
     default: int | None
     hard: int | None
 
 
 class TableAccessDocument(JsonDocument):
-    """What TAPRegExt 1.1 tells of the service."""
+    """The capability of the TAP service by TAPRegExt 1.1."""
 
     description: str
     data_models: list[DataModelDocument]
@@ -89,6 +101,8 @@ class TableAccessDocument(JsonDocument):
 
 
 class CapabilitiesDocument(JsonDocument):
+    """The capabilities of the TAP service."""
+
     capabilities: list[CapabilityDocument]
     table_access: TableAccessDocument
 
@@ -105,7 +119,7 @@ class ConeParameterDocument(JsonDocument):
 
 
 class ConeTestDocument(JsonDocument):
-    """Parameters with which the cone search finds a row."""
+    """Parameters of a cone search that finds a row."""
 
     ra: float
     dec: float
@@ -114,7 +128,7 @@ class ConeTestDocument(JsonDocument):
 
 
 class ConeSearchDocument(JsonDocument):
-    """What SimpleDALRegExt 1.2 tells of a cone search; without rows there is no ``testQuery``."""
+    """The capability of a cone search by SimpleDALRegExt 1.2; ``testQuery`` is null if the table has no rows."""
 
     description: str
     parameters: list[ConeParameterDocument]
@@ -125,11 +139,14 @@ class ConeSearchDocument(JsonDocument):
 
 
 class ConeCapabilitiesDocument(JsonDocument):
+    """The capabilities of a cone search."""
+
     capabilities: list[CapabilityDocument]
     cone_search: ConeSearchDocument
 
 
 def describe_availability(availability: Availability) -> AvailabilityDocument:
+    """Return the availability as a document."""
     return AvailabilityDocument(
         available=availability.available,
         up_since=availability.up_since,
@@ -140,6 +157,7 @@ def describe_availability(availability: Availability) -> AvailabilityDocument:
 
 
 def describe_capabilities(service: ServiceDescription) -> CapabilitiesDocument:
+    """Return the capabilities of the TAP service as a document, with the limits of each mode."""
     root = ElementTree.fromstring(capabilities_document(replace(service, has_mode_limits=True)))  # noqa: S314 (own)
     capabilities = root.findall("capability")
     return CapabilitiesDocument(
@@ -149,6 +167,7 @@ def describe_capabilities(service: ServiceDescription) -> CapabilitiesDocument:
 
 
 def describe_cone_capabilities(cone: ConeSearch, service: ServiceDescription) -> ConeCapabilitiesDocument:
+    """Return the capabilities of a cone search as a document."""
     capabilities = ElementTree.fromstring(cone_search_document(cone, service)).findall("capability")  # noqa: S314 (own)
     return ConeCapabilitiesDocument(
         capabilities=[_read_capability(each) for each in capabilities], cone_search=_read_cone_search(capabilities[0])
@@ -181,7 +200,7 @@ def _read_cone_search(capability: Element) -> ConeSearchDocument:
 
 def _read_capability(capability: Element) -> CapabilityDocument:
     interface = capability.find("interface")
-    assert interface is not None  # noqa: S101 (each has one)
+    assert interface is not None  # noqa: S101 (each capability has an interface)
     url = interface.find("accessURL")
     assert url is not None  # noqa: S101
     return CapabilityDocument(

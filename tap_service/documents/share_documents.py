@@ -27,7 +27,17 @@ _TEX = str.maketrans(
 
 
 def describe_share(share: Share, url: str, service: str) -> dict[str, Any]:
-    """Return all that readers learn of a share; ``url`` is its address."""
+    """Return the JSON of a share, as its readers see it.
+
+    Parameters
+    ----------
+    share : Share
+        The share.
+    url : str
+        The URL of the share.
+    service : str
+        The title of the service.
+    """
     result = share.result
     return {
         "id": share.share_id,
@@ -61,6 +71,7 @@ def describe_share(share: Share, url: str, service: str) -> dict[str, Any]:
 
 
 def describe_versions(tables: Sequence[TableVersion]) -> dict[str, Any]:
+    """Return the JSON of versions of tables, by the names of the tables."""
     return {
         table.name: {
             "version": table.version,
@@ -72,7 +83,7 @@ def describe_versions(tables: Sequence[TableVersion]) -> dict[str, Any]:
 
 
 def write_bibtex(share: Share, url: str, service: str) -> str:
-    """Return an entry for the share, and one for each reference by which its tables want to be cited."""
+    """Return BibTeX entries for the share and for each reference that its tables ask to cite; parameters as above."""
     made = format_instant(share.creation_time)[:10]
     versions = ", ".join(f"{table.name} of {_say_date(table)}" for table in share.provenance.tables)
     fields = {
@@ -106,7 +117,15 @@ def _escape_tex(text: str) -> str:
 
 
 def share_page(share: Share, url: str, service: str, portal: str) -> str:
-    """Write the page at the address of a share; ``portal`` is the address of its page there."""
+    """Return the HTML page of a share.
+
+    Parameters
+    ----------
+    share, url, service
+        As in ``describe_share``.
+    portal : str
+        The URL of the share in the portal.
+    """
     title = share.title or f"Query of {service}"
     made = f"Made on {format_instant(share.creation_time)}" + (f" by {share.owner}" if share.is_named else "")
     cut = ", cut at the row limit" if share.provenance.is_cut else ""
@@ -139,7 +158,7 @@ def share_page(share: Share, url: str, service: str, portal: str) -> str:
 
 def _describe_result(share: Share, url: str) -> Markup:
     if share.result is None:
-        return element("p", "The rows themselves are kept no more: run the query again, and compare the checksum.")
+        return element("p", "The rows are no longer stored: run the query again, and compare the checksum.")
     link = tag("a", {"href": f"{url}/result"}, "The rows as they were")
     until = format_instant(share.result_expiry)[:10]
     return element("p", link, f" ({share.result.content_type}, {share.result.size:,} bytes), kept until {until}.")

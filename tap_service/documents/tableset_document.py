@@ -22,13 +22,21 @@ _TABLESET = "vosi:tableset"
 
 
 def tableset_document(entries: Iterable[TableEntry], *, detail: bool = True) -> bytes:
-    """Return all tables; entries of one schema must be adjacent. ``detail=False`` omits columns and keys."""
+    """Return the document of all tables.
+
+    Parameters
+    ----------
+    entries : Iterable[TableEntry]
+        The tables; tables of one schema must be adjacent.
+    detail : bool
+        Whether the document contains columns and foreign keys.
+    """
     schemas = schema_elements(entries, detail)
     return (DECLARATION + tag(_TABLESET, _NAMESPACES, join_lines(*schemas)) + "\n").encode()
 
 
 def append_tables(document: bytes, entries: Iterable[TableEntry], *, detail: bool = True) -> bytes:
-    """Append tables of further schemas to a tableset."""
+    """Append tables of other schemas to a document of ``tableset_document``; parameters as there."""
     end = f"</{_TABLESET}>\n".encode()
     return (
         document.removesuffix(end)
@@ -38,7 +46,7 @@ def append_tables(document: bytes, entries: Iterable[TableEntry], *, detail: boo
 
 
 def schema_elements(entries: Iterable[TableEntry], detail: bool = True) -> Iterator[Markup]:
-    """Yield the children of a tableset; their types have the prefixes vs and xsi."""
+    """Yield the schema elements of a tableset, whose types need the namespace prefixes vs and xsi."""
     return (
         element(
             "schema",

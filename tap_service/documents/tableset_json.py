@@ -1,4 +1,4 @@
-"""The catalogue and single tables in JSON; members have the names of VODataService's elements."""
+"""The catalogue and single tables in JSON; members have the names of the elements of VODataService."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _START, _END = b'{"schemas":[', b"]}"
 
 
 class ColumnDocument(JsonDocument):
-    """``datatype``, ``arraysize`` and ``xtype`` are those of VOTable; ``std``: defined by a standard."""
+    """A column, with its ``datatype``, ``arraysize`` and ``xtype`` in VOTable; ``std``: a standard defines it."""
 
     name: str
     description: str
@@ -34,13 +34,15 @@ class ColumnDocument(JsonDocument):
 
 
 class ColumnPair(JsonDocument):
-    """The two columns that are equal."""
+    """A column of a foreign key, and the column to which it refers."""
 
     from_column: str
     target_column: str
 
 
 class ForeignKeyDocument(JsonDocument):
+    """A foreign key."""
+
     target_table: str
     fk_columns: list[ColumnPair]
     description: str
@@ -48,7 +50,7 @@ class ForeignKeyDocument(JsonDocument):
 
 
 class TableDocument(JsonDocument):
-    """A table. All names are written as in queries, in double quotes where ADQL needs them."""
+    """A table. Names are written as in queries, in double quotes if ADQL requires them."""
 
     name: str
     description: str
@@ -58,6 +60,8 @@ class TableDocument(JsonDocument):
 
 
 class SchemaDocument(JsonDocument):
+    """A schema with its tables."""
+
     name: str
     description: str
     utype: str
@@ -65,16 +69,26 @@ class SchemaDocument(JsonDocument):
 
 
 class TablesetDocument(JsonDocument):
+    """All tables that the client sees, by schema."""
+
     schemas: list[SchemaDocument]
 
 
 def tableset_json(entries: Iterable[TableEntry], *, detail: bool = True) -> bytes:
-    """Return all tables; entries of one schema must be adjacent. ``detail=False`` omits columns and keys."""
+    """Return the JSON of all tables.
+
+    Parameters
+    ----------
+    entries : Iterable[TableEntry]
+        The tables; tables of one schema must be adjacent.
+    detail : bool
+        Whether the document contains columns and foreign keys.
+    """
     return TablesetDocument(schemas=_describe_schemas(entries, detail)).model_dump_json(by_alias=True).encode()
 
 
 def append_schemas(document: bytes, entries: Iterable[TableEntry], *, detail: bool = True) -> bytes:
-    """Append tables of further schemas to a tableset."""
+    """Append tables of other schemas to a document of ``tableset_json``; parameters as there."""
     parts = (part.removeprefix(_START).removesuffix(_END) for part in (document, tableset_json(entries, detail=detail)))
     return _START + b",".join(filter(None, parts)) + _END
 
@@ -93,6 +107,7 @@ def _describe_schemas(entries: Iterable[TableEntry], detail: bool) -> list[Schem
 
 
 def describe_table(entry: TableEntry, *, detail: bool = True) -> TableDocument:
+    """Return the document of a table; without ``detail`` its columns and foreign keys are None."""
     table = entry.table
     return TableDocument(
         name=table_name_to_adql(entry),

@@ -18,12 +18,12 @@ _NAMESPACES = {
 }
 _VERSION = {"version": "1.1"}
 
-#: entries of a job list that are written together
+#: number of entries of a job list that are written together
 JOBS_AT_ONCE = 500
 
 
 def job_document(job: Job, url: str) -> bytes:
-    """Return the document of a job; ``url`` is its address."""
+    """Return the document of a job; ``url`` is the URL of the job."""
     error = job.error
     return _root_document(
         "uws:job",
@@ -54,7 +54,7 @@ def job_document(job: Job, url: str) -> bytes:
 
 
 def job_list(references: Iterable[JobReference], url: str) -> Iterator[bytes]:
-    """Yield the job list in pieces; ``url`` is its address."""
+    """Yield the job list in pieces; ``url`` is the URL of the list."""
     yield (DECLARATION + start_tag("uws:jobs", _NAMESPACES | _VERSION) + "\n").encode()
     rest = iter(references)
     while some := list(islice(rest, JOBS_AT_ONCE)):
@@ -63,10 +63,12 @@ def job_list(references: Iterable[JobReference], url: str) -> Iterator[bytes]:
 
 
 def results_document(job: Job, url: str) -> bytes:
+    """Return the document of the results of a job; ``url`` is the URL of the job."""
     return (DECLARATION + _results_element(_NAMESPACES, job, url) + "\n").encode()
 
 
 def parameters_document(job: Job) -> bytes:
+    """Return the document of the parameters of a job."""
     return (DECLARATION + _parameters_element(_NAMESPACES, job) + "\n").encode()
 
 
@@ -94,7 +96,7 @@ def _parameters_element(namespaces: dict[str, str], job: Job) -> Markup:
 
 
 def _results_element(namespaces: dict[str, str], job: Job, url: str) -> Markup:
-    """List the result of a COMPLETED job, which TAP 1.1 calls ``result``; of a collection also the folder."""
+    """List the result of a COMPLETED job, which TAP 1.1 calls ``result``, and the folder of a HATS collection."""
     if (result := job.result) is None:
         return tag("uws:results", namespaces)
     link = {"xlink:type": "simple", "xlink:href": f"{url}/results/result"}
@@ -107,7 +109,7 @@ def _results_element(namespaces: dict[str, str], job: Job, url: str) -> Markup:
 
 
 def collect_job_info(job: Job) -> dict[str, str | int | float]:
-    """Return the user's note, the estimate of a queued job and the reports of its worker, by name."""
+    """Return the members of a job's jobInfo: the user's note, the estimate, and the reports of the worker."""
     info: dict[str, str | int | float] = {"note": job.note} if job.note else {}
     if (foreseen := job.foreseen) is not None:
         info |= {
@@ -127,7 +129,10 @@ def collect_job_info(job: Job) -> dict[str, str | int | float]:
 
 
 def _info_element(job: Job) -> Markup:
-    """Return a single child, for CADC's clients cannot read several, without a namespace, for taplint warns of it."""
+    """Return a jobInfo with one child without a namespace.
+
+    Clients of CADC cannot read several children, and taplint warns of a namespace.
+    """
     if not (info := collect_job_info(job)):
         return Markup("")
     work = join_lines(*(element(name, str(value)) for name, value in info.items()))

@@ -1,4 +1,4 @@
-"""Jobs in JSON: members have the names of UWS 1.1's elements."""
+"""Jobs in JSON; members have the names of the elements of UWS 1.1."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from tap_service.models.uws_job import ExecutionPhase, Job, JobError, JobReferen
 
 
 class JobParameter(JsonDocument):
-    """A parameter of the query; UPLOAD may stand there several times."""
+    """A parameter of a job; UPLOAD may occur several times."""
 
     id: str
     value: str
 
 
 class JobResultLink(JsonDocument):
-    """``size`` in bytes."""
+    """A result; ``size`` is in bytes."""
 
     id: str
     href: str
@@ -31,17 +31,19 @@ class JobResultLink(JsonDocument):
 
 
 class JobParameters(JsonDocument):
+    """The parameters of a job."""
+
     parameters: list[JobParameter]
 
 
 class JobResults(JsonDocument):
-    """The result of a COMPLETED job, which TAP 1.1 calls ``result``; nothing until then."""
+    """The result of a COMPLETED job, which TAP 1.1 calls ``result``; empty for other jobs."""
 
     results: list[JobResultLink]
 
 
 class ErrorSummary(JsonDocument):
-    """Why a job failed: ``transient`` if it may succeed later, otherwise ``fatal``; and the errors of its query."""
+    """The error of a job: its type is ``transient`` if the job may succeed later, otherwise ``fatal``."""
 
     type: str
     message: str
@@ -49,7 +51,7 @@ class ErrorSummary(JsonDocument):
 
 
 class JobDocument(JsonDocument):
-    """A job. Instants and the owner are null where UWS has xsi:nil; ``executionDuration`` is in seconds."""
+    """A job. Instants and the owner are null if they are xsi:nil in UWS; ``executionDuration`` is in seconds."""
 
     job_id: str
     href: str
@@ -65,10 +67,12 @@ class JobDocument(JsonDocument):
     parameters: list[JobParameter]
     results: list[JobResultLink]
     error_summary: ErrorSummary | None
-    job_info: dict[str, str | int | float] = Field(description="Estimates and progress, by docs/async.md")
+    job_info: dict[str, str | int | float] = Field(description="Estimates and progress, as in docs/async.md")
 
 
 class JobListEntry(JsonDocument):
+    """A job in a list."""
+
     job_id: str
     href: str
     phase: ExecutionPhase
@@ -78,11 +82,13 @@ class JobListEntry(JsonDocument):
 
 
 class JobList(JsonDocument):
+    """A list of jobs."""
+
     jobs: list[JobListEntry]
 
 
 def describe_job(job: Job, url: str) -> JobDocument:
-    """``url`` is the address of the job."""
+    """Return the document of a job; ``url`` is the URL of the job."""
     return JobDocument(
         job_id=job.job_id,
         href=url,
@@ -103,16 +109,18 @@ def describe_job(job: Job, url: str) -> JobDocument:
 
 
 def describe_error(error: JobError) -> ErrorSummary:
+    """Return the document of a job's error."""
     kind = "transient" if error.transient else "fatal"
     return ErrorSummary(type=kind, message=error.message, errors=list(error.errors))
 
 
 def describe_parameters(job: Job) -> JobParameters:
+    """Return the document of a job's parameters."""
     return JobParameters(parameters=[JobParameter(id=name, value=value) for name, value in job.parameters])
 
 
 def describe_results(job: Job, url: str) -> JobResults:
-    """``url`` is the address of the job."""
+    """Return the document of a job's results; ``url`` is the URL of the job."""
     if (result := job.result) is None:
         return JobResults(results=[])
     href = f"{url}/results/result"
@@ -123,7 +131,7 @@ def describe_results(job: Job, url: str) -> JobResults:
 
 
 def job_list_as_json(references: Iterable[JobReference], url: str) -> Iterator[bytes]:
-    """Yield a ``JobList`` in pieces; ``url`` is the address of the list."""
+    """Yield the JSON of a ``JobList`` in pieces; ``url`` is the URL of the list."""
     yield b'{"jobs":['
     rest, comma = iter(references), ""
     while some := list(islice(rest, JOBS_AT_ONCE)):

@@ -1,4 +1,4 @@
-"""A watch as JSON, and the messages about its runs."""
+"""Watches in JSON, and the messages about their runs."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from typing import Any
 from tap_service.models.timestamps import format_instant
 from tap_service.models.watch import RunState, Watch, WatchRun
 
-#: the event of all messages of this version
+#: the member ``event`` of all messages
 EVENT = "watch.rows"
 
 
 def describe_watch(watch: Watch) -> dict[str, Any]:
-    """Return what its owner learns of a watch; the secret is not part of it."""
+    """Return the JSON of a watch for its owner, without the secret."""
     return {
         "id": watch.watch_id,
         "name": watch.name,
@@ -39,7 +39,7 @@ def _describe_run(run: WatchRun) -> dict[str, Any]:
     return {
         "addition": run.number,
         "added": format_instant(run.added),
-        # its owner may have lost the right to see the table
+        # the owner may have lost the right to see the table
         "added_rows": run.added_rows if run.state is RunState.DONE else None,
         "state": run.state,
         "since": format_instant(run.since),
@@ -54,9 +54,17 @@ def _describe_run(run: WatchRun) -> dict[str, Any]:
 
 
 def webhook_message(watch: Watch, run: WatchRun, public_url: str) -> bytes:
-    """Return the body that a webhook gets about a run, the same in each attempt.
+    """Return the body of a message to a webhook, the same in each attempt.
 
-    Without ``public_url`` its addresses begin at the service's root: the Host of a request could be any.
+    Parameters
+    ----------
+    watch : Watch
+        The watch.
+    run : WatchRun
+        The finished run.
+    public_url : str
+        The URL of the service. If it is '', the URLs in the message are relative, because the Host header of a request
+        cannot be trusted.
     """
     sample = json.loads(run.sample) if run.sample else {"columns": [], "rows": []}
     document = {
@@ -77,21 +85,32 @@ def webhook_message(watch: Watch, run: WatchRun, public_url: str) -> bytes:
 
 
 def mail_message(watch: Watch, run: WatchRun, service: str, public_url: str, sender: str, address: str) -> EmailMessage:
-    """Return the mail about a run; its Message-ID and Date are the same in each attempt.
+    """Return the mail about a run, whose Message-ID and Date are the same in each attempt.
 
-    ``service`` is the title of the service, ``public_url`` '' if the operator has not set it.
+    Parameters
+    ----------
+    watch : Watch
+        The watch.
+    run : WatchRun
+        The finished run.
+    service : str
+        The title of the service.
+    public_url : str
+        The URL of the service, '' if the operator has not set it.
+    sender, address : str
+        The mail addresses of the service and of the owner.
     """
     where = f"the page Watches of {public_url}/" if public_url else "the page Watches of the service's portal"
     message = EmailMessage()
     rows = f"{run.rows:,} row{'' if run.rows == 1 else 's'}"
     message["Subject"] = f"{service}: {rows} for the watch {watch.name}"
     message["From"], message["To"] = sender, address
-    message["Date"] = run.since  # when it was done
+    message["Date"] = run.since  # the end of the run
     message["Message-ID"] = f"<{watch.delivery_id(run, 'mail')}@{parseaddr(sender)[1].rpartition('@')[2]}>"
     message["Auto-Submitted"] = "auto-generated"
     message.set_content(
         f"{watch.table} got {run.added_rows:,} new rows on {format_instant(run.added)}, and your watch {watch.name}\n"
-        f"has found {rows} among them. They are in mydb.{watch.result_table}:\n\n"
+        f"found {rows} among them. They are in mydb.{watch.result_table}:\n\n"
         f"    {_select_rows(watch, run)}\n\n"
         f"You can pause or remove the watch on {where}\n"
     )

@@ -1,4 +1,4 @@
 """Builds the objects of a process from its settings: for the service, the workers, the caretaker and tests.
 
-``storage/open_storage.py`` opens engines and stores; what is here connects them.
+``storage/open_storage.py`` opens engines and stores; this package connects them.
 """

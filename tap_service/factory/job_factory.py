@@ -1,4 +1,4 @@
-"""What queues, executes and ends jobs."""
+"""Builds the objects that queue, execute and end jobs."""
 
 from __future__ import annotations
 
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 
 
 def build_job_queue(config: Config, stores: JobStores) -> JobQueue:
+    """Build the queue over the job store."""
     return JobQueue(stores.jobs, QueueRules.from_config(config))
 
 
@@ -41,7 +42,21 @@ def build_job_runner(
     worker: str,
     work_classes: Collection[WorkClass] = tuple(WorkClass),
 ) -> JobRunner:
-    """Build the runner of this process, which the job store knows as ``worker``."""
+    """Build the runner of jobs of this process.
+
+    Parameters
+    ----------
+    queries : QueryServices
+        The services that prepare queries.
+    stores : JobStores
+        The stores of jobs and results.
+    queue : JobQueue
+        The queue from which the runner takes jobs.
+    worker : str
+        The name of this process in the job store.
+    work_classes : Collection[WorkClass]
+        The classes of the jobs that it takes.
+    """
     config, engine, preparation = queries.config, queries.engine, queries.preparation
     stores = replace(stores, results=MeteredResults(stores.results, JobDisk(config, stores)))
     monitor = JobMonitor(config, engine, stores.jobs)
@@ -58,13 +73,14 @@ def build_job_runner(
 
 
 def build_celery_dispatcher(config: Config) -> CeleryDispatcher:
-    from tap_service.services.jobs.celery_dispatcher import CeleryDispatcher, build_celery_app  # on a cluster alone
+    """Build the dispatcher that hands jobs to Celery workers."""
+    from tap_service.services.jobs.celery_dispatcher import CeleryDispatcher, build_celery_app  # only on a cluster
 
     return CeleryDispatcher(build_celery_app(config.redis_url, config.async_hard_seconds))
 
 
 def build_dispatcher(queries: QueryServices, stores: JobStores, queue: JobQueue, lifetimes: JobLifetimes) -> Dispatcher:
-    """Build the dispatcher to Celery if the settings name a Redis; otherwise threads of this process execute jobs."""
+    """Build the dispatcher: to Celery if the settings name a Redis, otherwise to threads of this process."""
     config = queries.config
     if config.redis_url:
         return build_celery_dispatcher(config)

@@ -1,4 +1,4 @@
-"""What ends jobs and shares: also commands of operators build it, without what executes jobs."""
+"""Builds the object that ends jobs and shares, for the service and for commands of operators."""
 
 from __future__ import annotations
 
@@ -11,5 +11,6 @@ from tap_service.storage.open_storage import JobStores
 
 
 def build_job_lifetimes(config: Config, engine: Engine, stores: JobStores) -> JobLifetimes:
+    """Build the object that destroys expired jobs, results and shares, and requeues jobs of dead workers."""
     shares = ShareLifetimes(stores.shares, stores.results)
     return JobLifetimes(engine, stores.jobs, stores.results, UserTableExpiry(config, engine), shares)

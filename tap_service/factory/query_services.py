@@ -1,4 +1,4 @@
-"""What prepares queries and reads tables: the same in the service and in worker processes."""
+"""The objects that prepare queries and read tables, for the service and for worker processes."""
 
 from __future__ import annotations
 
@@ -35,13 +35,13 @@ from tap_service.storage.site_state import SiteState, open_site_state
 
 _log = logging.getLogger("skyhouse")
 
-#: SQLite needs less to open a file.
+#: bytes of disk space that are more than SQLite needs to open a file
 _HISTORY_ROOM = 1 << 20
 
 
 @dataclass(frozen=True, slots=True)
 class QueryServices:
-    """The engine stays its owner's to close."""
+    """The objects that prepare queries and read tables. ``close`` does not close the engine."""
 
     config: Config
     engine: Engine
@@ -63,6 +63,7 @@ class QueryServices:
     announcements: Announcements
 
     def start(self) -> None:
+        """Start the threads and helper processes."""
         self.announcements.start()
         self.catalogue_cache.start()
         self.table_files.start()
@@ -71,6 +72,7 @@ class QueryServices:
         self.usage.start()
 
     def close(self) -> None:
+        """Stop them, and close the logs and stores."""
         self.table_files.close()
         self.translator.close()
         self.catalogue_cache.close()
@@ -88,15 +90,19 @@ class QueryServices:
 def build_query_services(
     config: Config, engine: Engine, jobs: JobStore, *, are_helpers_kept_ready: bool
 ) -> QueryServices:
-    """Build what prepares queries over an initialised engine.
+    """Build the objects that prepare queries.
 
     Parameters
     ----------
-    jobs
-        The store of measured rates, from which costs are estimated.
-    are_helpers_kept_ready
-        Start the reader of uploads and a translator of long queries with the process; otherwise the first upload and
-        the first long query wait about a second for them.
+    config : Config
+        The settings.
+    engine : Engine
+        An initialised engine.
+    jobs : JobStore
+        The job store, which contains the measured rates for estimates.
+    are_helpers_kept_ready : bool
+        Whether the reader of uploads and a translator of long queries start with this process. Otherwise the first
+        upload and the first long query wait about a second for them.
 
     Raises
     ------
@@ -105,9 +111,9 @@ def build_query_services(
     ConfigError
         A log cannot be opened.
     UsageUnavailable, HistoryUnavailable
-        The file of usage statistics, or that of the history of queries, cannot be used.
+        The file of usage statistics, or the file of the query history, cannot be used.
     AccountError, SiteStateUnavailable
-        The file of users, or that of announcements, cannot be used.
+        The file of users, or the file of announcements, cannot be used.
     """
     set_default_version(config.votable_version)
     metrics = ServiceMetrics()
@@ -158,12 +164,12 @@ def _open_accounts(config: Config) -> Accounts | None:
 
 
 def _open_history(config: Config) -> HistoryStore | None:
-    """Open the history of queries; without room on the disk for that, the service works without it."""
+    """Open the query history. If the disk has no space for it, the service works without it."""
     try:
         return open_history_store(config)
     except HistoryUnavailable as error:
         folder = config.jobs_path
         if folder is None or not folder.is_dir() or shutil.disk_usage(folder).free >= _HISTORY_ROOM:
             raise
-        _log.warning("%s: no space left in %s. Free some, and start the service again to have it", error, folder)
+        _log.warning("%s: no space left in %s. Free some, and restart the service to enable it", error, folder)
         return None

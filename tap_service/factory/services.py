@@ -57,7 +57,7 @@ from tap_service.storage.watch_store import WatchStore
 
 @dataclass(frozen=True, slots=True)
 class Services:
-    """One object for each concern of the handlers. The engine stays its owner's to close."""
+    """One object for each concern of the handlers. ``close`` does not close the engine."""
 
     config: Config
     engine: Engine
@@ -96,6 +96,7 @@ class Services:
     _watch_store: WatchStore
 
     def start(self) -> None:
+        """Start the threads and helper processes."""
         self._components.start()
         self._dispatcher.start()
         self.work.start()
@@ -103,6 +104,7 @@ class Services:
         self._attachment_watch.start()
 
     async def close(self) -> None:
+        """End running queries, and close the stores and logs."""
         self.work.close()
         await asyncio.to_thread(self.watch_rounds.close)
         await asyncio.to_thread(self._attachment_watch.close)
@@ -120,9 +122,16 @@ class Services:
 
 
 def build_services(config: Config, engine: Engine, *, are_helpers_kept_ready: bool) -> Services:
-    """Build the service over an engine that ``clickhouse_schema.engine_tables.engine_setup`` has prepared.
+    """Build the objects of the service.
 
-    ``are_helpers_kept_ready`` is that of ``build_query_services``.
+    Parameters
+    ----------
+    config : Config
+        The settings.
+    engine : Engine
+        An engine that ``clickhouse_schema.engine_tables.engine_setup`` has initialised.
+    are_helpers_kept_ready : bool
+        As in ``build_query_services``.
 
     Raises
     ------
@@ -135,10 +144,11 @@ def build_services(config: Config, engine: Engine, *, are_helpers_kept_ready: bo
     JobStoreUnavailable, ShareStoreUnavailable, WatchStoreUnavailable, OSError
         The directory for jobs cannot be used.
     """
-    # a connection of its own: Accounts.version, by which passwords are remembered, changes with other connections' work
+    # a separate connection: the cache of checked passwords depends on Accounts.version, which only other connections
+    # change
     accounts = Accounts(config.accounts) if config.accounts else None
     identities = build_authenticator(config, accounts)
-    if not identities.login_methods:  # nobody could use what is kept for users
+    if not identities.login_methods:  # without users, nobody could use their reserve
         config = config.model_copy(update={"user_reserve": 0})
     stores = open_job_stores(config)
     watch_store = open_watch_store(config)
@@ -207,7 +217,13 @@ def build_services(config: Config, engine: Engine, *, are_helpers_kept_ready: bo
 def build_hats_files(
     config: Config, engine: Engine, components: QueryServices, queries: QueryService
 ) -> HatsFiles | None:
-    """Raise OSError if the directory of the files cannot be used."""
+    """Build the source of HATS files, None if the operator has disabled it.
+
+    Raises
+    ------
+    OSError
+        The directory of the files cannot be used.
+    """
     if config.hats_path is None or not config.hats_disk:
         return None
     cache = FileCache(config.hats_path, config.hats_disk, max_files=config.hats_files)
@@ -218,7 +234,13 @@ def build_hats_files(
 
 
 def build_authenticator(config: Config, accounts: Accounts | None) -> Authenticator:
-    """Raise IssuersError if the file of token issuers cannot be used. The authenticator closes ``accounts``."""
+    """Build the authenticator, which closes ``accounts``.
+
+    Raises
+    ------
+    IssuersError
+        The file of token issuers cannot be used.
+    """
     issuers = read_issuers(config.token_issuers) if config.token_issuers else ()
     authenticator = Authenticator(accounts, issuers, anonymous=config.anonymous)
     if config.token_issuers:
@@ -229,7 +251,13 @@ def build_authenticator(config: Config, accounts: Accounts | None) -> Authentica
 def build_registry(
     config: Config, engine: Engine, catalogue_cache: CatalogueCache, authenticator: Authenticator
 ) -> HarvestService | None:
-    """Raise RegistryFileError or RegistryStoreError if a file of the registry cannot be used."""
+    """Build the publishing registry, None without a file of registry metadata.
+
+    Raises
+    ------
+    RegistryFileError, RegistryStoreError
+        The file of registry metadata, or of published records, cannot be used.
+    """
     if config.registry is None:
         return None
     if config.registry_state is None:
@@ -242,13 +270,15 @@ def build_registry(
 
 
 def build_incoming_space(config: Config) -> IncomingSpace:
-    #: the largest file that a client may send is not too much for it
+    """Build the store of the files of requests."""
+    # each client may send at least one file of the maximum size
     of_client = max(config.client_spool_disk, config.upload_bytes, config.user_table_file)
     open_part = find_open_part(config.spool_disk, config.user_reserve)
     return IncomingSpace(config.spool_path, config.spool_disk, of_client, open_part)
 
 
 def build_spools(config: Config, metrics: ServiceMetrics) -> SpoolStore:
+    """Build the spools of results, with their metrics."""
     spools = SpoolStore(
         config.spool_memory,
         config.spool_disk,

@@ -1,4 +1,4 @@
-"""What makes and runs watches."""
+"""Builds the objects that create and run watches."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from tap_service.storage.watch_store import WatchStore
 
 
 def build_watch_service(queries: QueryServices, watches: WatchStore) -> WatchService:
+    """Build the service with which users create and change watches."""
     return WatchService(
         queries.config,
         queries.engine,
@@ -24,6 +25,7 @@ def build_watch_service(queries: QueryServices, watches: WatchStore) -> WatchSer
 
 
 def build_watch_rounds(queries: QueryServices, stores: JobStores, watches: WatchStore, jobs: JobService) -> WatchRounds:
+    """Build the thread that runs watches on new additions, and sends messages."""
     accounts = queries.groups.accounts
     messages = WatchMessages(queries.config, accounts)
     return WatchRounds(queries.config, queries.engine, stores, watches, jobs, messages, accounts)

@@ -1,15 +1,16 @@
 """The commands of ``skyhouse jobs``, ``queries``, ``drain``, ``downtime`` and ``note`` for administrators, in JSON.
 
-GET /tap/admin/queries               what runs now
-DELETE /tap/admin/queries/{id}       stops it
-GET /tap/admin/jobs                  PHASE (may be repeated), USER, LAST: the newest jobs of all users
-GET /tap/admin/jobs/{id}             all that is known of a job (/tap/async/{id} deletes and aborts it)
-GET /tap/admin/users                 users with groups and the labels of tokens
+GET /tap/admin/queries               the running queries and jobs
+DELETE /tap/admin/queries/{id}       stops a query or job
+GET /tap/admin/jobs                  PHASE (repeatable), USER, LAST: the newest jobs of all users
+GET /tap/admin/jobs/{id}             the complete record of a job (/tap/async/{id} deletes and aborts it)
+GET /tap/admin/users                 users with their groups and the labels of their tokens
 POST, DELETE /tap/admin/drain        note
 POST /tap/admin/downtimes            from, to, note;  DELETE /tap/admin/downtimes/{id}
 POST /tap/admin/notes                text;  DELETE /tap/admin/notes/{id}
 
-Only what browsers send after a preflight changes anything (see ``json_body``), so no other site's page can.
+Pages of other sites cannot change anything: all changes need a request that browsers send only after a preflight
+(see ``json_body``).
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from fastapi.responses import JSONResponse, Response
 from tap_service.handlers.announcement_routes import announced_as_json
 from tap_service.handlers.content_negotiation import JSON
 from tap_service.handlers.json_body import read_json_object, read_text
-from tap_service.handlers.request_context import Caller, Skyhouse
+from tap_service.handlers.request_context import OptionalUser, Skyhouse
 from tap_service.handlers.request_form import read_query_pairs, read_query_values
 from tap_service.handlers.route_description import Parameter, describe
 from tap_service.handlers.turns import run_in_turn
@@ -44,30 +45,38 @@ _DEFAULT_JOBS, _MAX_JOBS = 100, 1000
 _SELECTION = (
     Parameter("PHASE", "Jobs in this phase", tuple(ExecutionPhase), is_repeatable=True),
     Parameter("USER", "Jobs of this user"),
-    Parameter("LAST", f"So many jobs, up to {_MAX_JOBS}", kind="integer", example=10),
+    Parameter("LAST", f"Maximum number of jobs to return, up to {_MAX_JOBS}", kind="integer", example=10),
 )
-_ANNOUNCED_NOTE = (Parameter("note", "What users read"),)
-_DOWNTIME = (Parameter("from", "When it begins, in ISO 8601"), Parameter("to", "When it ends, in ISO 8601"))
+_ANNOUNCED_NOTE = (Parameter("note", "Text that users read"),)
+_DOWNTIME = (Parameter("from", "Start, in ISO 8601"), Parameter("to", "End, in ISO 8601"))
 
 
-async def require_admin(caller: Caller) -> None:
-    """Raise Unauthorized for anonymous callers, Forbidden for users who are no administrators."""
-    if caller is None:
-        raise Unauthorized("this is for administrators: sign in as one")
-    if not caller.admin:
-        raise Forbidden("this is for administrators, and you are not one: ask the operator of this service")
+async def require_admin(user: OptionalUser) -> None:
+    """Let administrators pass.
+
+    Raises
+    ------
+    Unauthorized
+        The client is anonymous.
+    Forbidden
+        The user is not an administrator.
+    """
+    if user is None:
+        raise Unauthorized("only administrators may use this: sign in as an administrator")
+    if not user.admin:
+        raise Forbidden("only administrators may use this: ask the operator of this service")
 
 
 router = APIRouter(prefix="/admin", dependencies=[Depends(require_admin)])
 
 
-@router.get("/queries", **describe("What runs now", JSON))
+@router.get("/queries", **describe("Running queries and jobs", JSON))
 async def list_queries(skyhouse: Skyhouse) -> Response:
     found = await _run(skyhouse.work.list_running)
     return _as_json([work.to_document() for work in found])
 
 
-@router.delete("/queries/{work_id}", **describe("Stop it", status=204))
+@router.delete("/queries/{work_id}", **describe("Stop a running query or job", status=204))
 async def stop_query(work_id: str, skyhouse: Skyhouse) -> Response:
     await _run(lambda: skyhouse.work.stop(work_id))
     return Response(status_code=204)
@@ -81,7 +90,7 @@ async def list_jobs(request: Request, skyhouse: Skyhouse) -> Response:
     return _as_json(await _run(lambda: list(skyhouse.job_administration.list_jobs(selection))))
 
 
-@router.get("/jobs/{job_id}", **describe("All that is known of a job", JSON))
+@router.get("/jobs/{job_id}", **describe("The complete record of a job", JSON))
 async def show_job(job_id: str, skyhouse: Skyhouse) -> Response:
     return _as_json(await _run(lambda: skyhouse.job_administration.show_job(job_id)))
 
@@ -91,15 +100,15 @@ async def list_users(skyhouse: Skyhouse) -> Response:
     return _as_json(await _run(skyhouse.own_tokens.list_users))
 
 
-@router.post("/drain", **describe("Take no new queries and jobs", JSON, members=_ANNOUNCED_NOTE))
-async def begin_drain(request: Request, skyhouse: Skyhouse) -> Response:
+@router.post("/drain", **describe("Refuse new queries and jobs", JSON, members=_ANNOUNCED_NOTE))
+async def start_drain(request: Request, skyhouse: Skyhouse) -> Response:
     given = await read_json_object(request, ("note",))
     note = read_text(given, "note")
-    await _run(lambda: skyhouse.announcements.begin_drain(note))
+    await _run(lambda: skyhouse.announcements.start_drain(note))
     return _announced(skyhouse)
 
 
-@router.delete("/drain", **describe("Take queries again", JSON))
+@router.delete("/drain", **describe("Accept queries and jobs again", JSON))
 async def end_drain(skyhouse: Skyhouse) -> Response:
     await _run(skyhouse.announcements.end_drain)
     return _announced(skyhouse)
@@ -117,20 +126,22 @@ async def add_downtime(request: Request, skyhouse: Skyhouse) -> Response:
     return _announced(skyhouse, 201)
 
 
-@router.delete("/downtimes/{downtime_id}", **describe("Take a downtime back", JSON))
+@router.delete("/downtimes/{downtime_id}", **describe("Withdraw a downtime", JSON))
 async def remove_downtime(downtime_id: str, skyhouse: Skyhouse) -> Response:
     await _run(lambda: skyhouse.announcements.remove_downtime(downtime_id), NotFound)
     return _announced(skyhouse)
 
 
-@router.post("/notes", **describe("Announce a note", JSON, status=201, members=(Parameter("text", "The note"),)))
+@router.post(
+    "/notes", **describe("Announce a note", JSON, status=201, members=(Parameter("text", "Text of the note"),))
+)
 async def add_note(request: Request, skyhouse: Skyhouse) -> Response:
     text = read_text(await read_json_object(request, ("text",)), "text")
     await _run(lambda: skyhouse.announcements.add_note(text))
     return _announced(skyhouse, 201)
 
 
-@router.delete("/notes/{note_id}", **describe("Take a note back", JSON))
+@router.delete("/notes/{note_id}", **describe("Withdraw a note", JSON))
 async def remove_note(note_id: str, skyhouse: Skyhouse) -> Response:
     await _run(lambda: skyhouse.announcements.remove_note(note_id), NotFound)
     return _announced(skyhouse)
@@ -145,7 +156,7 @@ def _as_json(content: Any, status: int = 200) -> Response:
 
 
 async def _run(work: Callable[[], _T], refusal: type[ParameterError] | type[NotFound] = ParameterError) -> _T:
-    """Call ``work`` on a thread, with its errors as those of a request."""
+    """Call ``work`` on a thread, and raise its errors as errors of the request."""
 
     def call() -> _T:
         with _translate_errors(refusal):

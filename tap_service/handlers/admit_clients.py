@@ -1,4 +1,4 @@
-"""Refuses requests of blocked addresses with 403, and of addresses that ask too often with 429."""
+"""Refuse requests from blocked addresses with 403, and from addresses that exceed the request rate with 429."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tap_service.models.client import find_network
 
 
 class AdmitClients:
-    """Before all handlers, so that a refusal costs little. Nobody's password is looked at."""
+    """ASGI middleware in front of all handlers. A refusal costs little, because no credentials are checked."""
 
     def __init__(self, app: ASGIApp, services: Services) -> None:
         self._app = app
@@ -34,8 +34,8 @@ class AdmitClients:
             await error_response(scope, 403, message)(scope, receive, send)
         elif seconds := self._rates.take_token(find_network(address)):
             message = (
-                f"{find_network(address)} sends too many requests a minute: wait {math.ceil(seconds)} seconds. A query "
-                "of many rows, with your list as an upload, takes the place of many queries"
+                f"{find_network(address)} sends too many requests per minute: wait {math.ceil(seconds)} seconds. "
+                "Instead of many queries, send one query that joins your list as an uploaded table"
             )
             headers = {"Retry-After": str(math.ceil(seconds))}
             await error_response(scope, 429, message, headers)(scope, receive, send)

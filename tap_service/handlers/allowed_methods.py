@@ -1,4 +1,4 @@
-"""The methods that a path allows: those of all routes that match it."""
+"""The methods that a path allows."""
 
 from __future__ import annotations
 
@@ -7,7 +7,20 @@ from starlette.routing import Match, Route
 
 
 def list_allowed_methods(app: FastAPI, path: str) -> list[str]:
-    """Return the methods in order; none if there is nothing at the path. (The framework lists those of one route.)"""
+    """Return the methods of all routes that match a path. The framework itself lists the methods of one route only.
+
+    Parameters
+    ----------
+    app : FastAPI
+        The application.
+    path : str
+        The path of a request.
+
+    Returns
+    -------
+    list of str
+        The methods in alphabetical order, empty if no route matches.
+    """
     found: set[str] = set()
     for prefix, router in app.state.routers:
         if not path.startswith(prefix):

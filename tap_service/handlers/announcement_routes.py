@@ -1,4 +1,4 @@
-"""What the operator announces, in JSON for the portal. Public, like /availability. TAP does not define it.
+"""Announcements of the operator, in JSON for the portal. Public, like /availability. TAP does not define it.
 
 GET /tap/announcements     draining, downtimes, notes
 """
@@ -25,7 +25,10 @@ async def show_announcements(skyhouse: Skyhouse) -> Response:
 
 
 def announced_as_json(announced: Announced) -> dict[str, Any]:
-    """``draining``: why nothing new is taken, '' while all is; instants are in ISO 8601."""
+    """Return the JSON of the announcements.
+
+    ``draining`` is the reason why the service refuses new queries, '' while it accepts them. Instants are in ISO 8601.
+    """
     return {
         "draining": announced.drain,
         "downtimes": [

@@ -34,7 +34,7 @@ from tap_service.handlers.described_parameters import (
     QUERY_PARAMETERS,
     WAIT_PARAMETERS,
 )
-from tap_service.handlers.request_context import Caller, Origin, RequestClient, Skyhouse
+from tap_service.handlers.request_context import OptionalUser, Origin, RequestClient, Skyhouse
 from tap_service.handlers.request_form import read_query_pairs, read_request_form, read_request_pairs
 from tap_service.handlers.route_description import Parameter, describe
 from tap_service.handlers.turns import run_in_turn
@@ -48,7 +48,7 @@ from tap_service.services.site.request_origin import RequestOrigin
 router = APIRouter(prefix="/async")
 
 _READ = ["GET", "HEAD"]
-#: a job changes without requests
+#: a job changes between requests
 _FRESH = {"Cache-Control": "no-store"}
 #: the representations of one property of a job
 _PROPERTY = (TEXT, JSON)
@@ -56,12 +56,12 @@ _PROPERTY = (TEXT, JSON)
 
 @router.api_route("", methods=_READ, **describe("Your jobs", XML, JobList, query=JOB_FILTERS))
 @router.api_route("/", methods=_READ, **describe("Your jobs", XML, JobList, query=JOB_FILTERS))
-async def list_jobs(request: Request, skyhouse: Skyhouse, caller: Caller, origin: Origin) -> Response:
+async def list_jobs(request: Request, skyhouse: Skyhouse, user: OptionalUser, origin: Origin) -> Response:
     wanted = parse_job_filter(read_query_pairs(request))
     url = _job_url(origin)
 
     def send_jobs() -> Response:
-        found = skyhouse.jobs.list_jobs(wanted, caller)
+        found = skyhouse.jobs.list_jobs(wanted, user)
         return send_preferred(
             request,
             xml(lambda: job_list(found, url)),
@@ -72,12 +72,8 @@ async def list_jobs(request: Request, skyhouse: Skyhouse, caller: Caller, origin
     return await run_in_turn(send_jobs)
 
 
-@router.post(
-    "", **describe("Create a job: the answer leads to it", status=303, form=(*QUERY_PARAMETERS, *JOB_PARAMETERS))
-)
-@router.post(
-    "/", **describe("Create a job: the answer leads to it", status=303, form=(*QUERY_PARAMETERS, *JOB_PARAMETERS))
-)
+@router.post("", **describe("Create a job and redirect to it", status=303, form=(*QUERY_PARAMETERS, *JOB_PARAMETERS)))
+@router.post("/", **describe("Create a job and redirect to it", status=303, form=(*QUERY_PARAMETERS, *JOB_PARAMETERS)))
 async def create_job(request: Request, skyhouse: Skyhouse, client: RequestClient, origin: Origin) -> Response:
     with closing(await read_request_form(request, skyhouse)) as form:
         job = await run_in_turn(skyhouse.jobs.create_job, form.pairs, client, form.files)
@@ -85,16 +81,16 @@ async def create_job(request: Request, skyhouse: Skyhouse, client: RequestClient
 
 
 @router.api_route("/{job_id}", methods=_READ, **describe("A job", XML, JobDocument, query=WAIT_PARAMETERS))
-async def show_job(job_id: str, request: Request, skyhouse: Skyhouse, caller: Caller, origin: Origin) -> Response:
+async def show_job(job_id: str, request: Request, skyhouse: Skyhouse, user: OptionalUser, origin: Origin) -> Response:
     seconds, phase = parse_wait(read_query_pairs(request))
     if seconds:
         gone = asyncio.create_task(wait_for_disconnect(request.receive))
         try:
-            job = await run_unless_gone(gone, skyhouse.jobs.wait_for_change(job_id, caller, seconds, phase))
+            job = await run_unless_gone(gone, skyhouse.jobs.wait_for_change(job_id, user, seconds, phase))
         finally:
             gone.cancel()
     else:
-        job = await run_in_turn(skyhouse.jobs.get_job, job_id, caller)
+        job = await run_in_turn(skyhouse.jobs.get_job, job_id, user)
     url = _job_url(origin, job_id)
     return send_preferred(
         request, xml(lambda: job_document(job, url)), as_json(lambda: describe_job(job, url)), headers=_FRESH
@@ -104,108 +100,115 @@ async def show_job(job_id: str, request: Request, skyhouse: Skyhouse, caller: Ca
 @router.post(
     "/{job_id}",
     **describe(
-        "Delete the job: the answer leads to the list", status=303, form=(Parameter("ACTION", "", ("DELETE",)),)
+        "Delete the job and redirect to the list of jobs",
+        status=303,
+        form=(Parameter("ACTION", "DELETE deletes the job", ("DELETE",)),),
     ),
 )
-async def act_on_job(job_id: str, request: Request, skyhouse: Skyhouse, caller: Caller, origin: Origin) -> Response:
+async def act_on_job(job_id: str, request: Request, skyhouse: Skyhouse, user: OptionalUser, origin: Origin) -> Response:
     pairs = await read_request_pairs(request, skyhouse)
-    await run_in_turn(skyhouse.jobs.get_job, job_id, caller)
+    await run_in_turn(skyhouse.jobs.get_job, job_id, user)
     actions = [value.upper() for name, value in pairs if name.upper() == "ACTION"]
     if actions != ["DELETE"]:
         raise Forbidden(
-            "the job itself accepts only ACTION=DELETE: "
+            "this URL of a job accepts only ACTION=DELETE: "
             "send parameters of the query to its /parameters, PHASE=RUN and PHASE=ABORT to its /phase"
         )
-    return await destroy_job(job_id, skyhouse, caller, origin)
+    return await destroy_job(job_id, skyhouse, user, origin)
 
 
-@router.delete("/{job_id}", **describe("Delete the job: the answer leads to the list", status=303))
-async def destroy_job(job_id: str, skyhouse: Skyhouse, caller: Caller, origin: Origin) -> Response:
-    await run_in_turn(skyhouse.jobs.destroy_job, job_id, caller)
+@router.delete("/{job_id}", **describe("Delete the job and redirect to the list of jobs", status=303))
+async def destroy_job(job_id: str, skyhouse: Skyhouse, user: OptionalUser, origin: Origin) -> Response:
+    await run_in_turn(skyhouse.jobs.destroy_job, job_id, user)
     return _redirect_to_job(origin)
 
 
-@router.api_route("/{job_id}/phase", methods=_READ, **describe("The phase", *_PROPERTY))
-async def show_phase(job_id: str, request: Request, skyhouse: Skyhouse, caller: Caller) -> Response:
-    return await _send_property(request, skyhouse, job_id, caller, "phase", lambda job: job.phase)
+@router.api_route("/{job_id}/phase", methods=_READ, **describe("The phase of the job", *_PROPERTY))
+async def show_phase(job_id: str, request: Request, skyhouse: Skyhouse, user: OptionalUser) -> Response:
+    return await _send_property(request, skyhouse, job_id, user, "phase", lambda job: job.phase)
 
 
 @router.post(
-    "/{job_id}/phase", **describe("Run or abort the job", status=303, form=(Parameter("PHASE", "", ("RUN", "ABORT")),))
+    "/{job_id}/phase",
+    **describe("Run or abort the job", status=303, form=(Parameter("PHASE", "RUN or ABORT", ("RUN", "ABORT")),)),
 )
-async def set_phase(job_id: str, request: Request, skyhouse: Skyhouse, caller: Caller, origin: Origin) -> Response:
-    return await _set_property(request, "PHASE", skyhouse.jobs.set_phase, job_id, skyhouse, caller, origin)
+async def set_phase(job_id: str, request: Request, skyhouse: Skyhouse, user: OptionalUser, origin: Origin) -> Response:
+    return await _set_property(request, "PHASE", skyhouse.jobs.set_phase, job_id, skyhouse, user, origin)
 
 
 @router.api_route(
-    "/{job_id}/executionduration", methods=_READ, **describe("How long the job may run, in seconds", *_PROPERTY)
+    "/{job_id}/executionduration", methods=_READ, **describe("The time limit of the job, in seconds", *_PROPERTY)
 )
-async def show_execution_duration(job_id: str, request: Request, skyhouse: Skyhouse, caller: Caller) -> Response:
+async def show_execution_duration(job_id: str, request: Request, skyhouse: Skyhouse, user: OptionalUser) -> Response:
     return await _send_property(
-        request, skyhouse, job_id, caller, "executionDuration", lambda job: job.execution_duration
+        request, skyhouse, job_id, user, "executionDuration", lambda job: job.execution_duration
     )
 
 
-@router.post("/{job_id}/executionduration", **describe("Change how long the job may run", status=303, form=(DURATION,)))
+@router.post(
+    "/{job_id}/executionduration", **describe("Change the time limit of the job", status=303, form=(DURATION,))
+)
 async def set_execution_duration(
-    job_id: str, request: Request, skyhouse: Skyhouse, caller: Caller, origin: Origin
+    job_id: str, request: Request, skyhouse: Skyhouse, user: OptionalUser, origin: Origin
 ) -> Response:
     change = skyhouse.jobs.set_execution_duration
-    return await _set_property(request, "EXECUTIONDURATION", change, job_id, skyhouse, caller, origin)
+    return await _set_property(request, "EXECUTIONDURATION", change, job_id, skyhouse, user, origin)
 
 
 @router.api_route("/{job_id}/destruction", methods=_READ, **describe("When the job is deleted", *_PROPERTY))
-async def show_destruction(job_id: str, request: Request, skyhouse: Skyhouse, caller: Caller) -> Response:
+async def show_destruction(job_id: str, request: Request, skyhouse: Skyhouse, user: OptionalUser) -> Response:
     return await _send_property(
-        request, skyhouse, job_id, caller, "destruction", lambda job: format_instant(job.destruction_time)
+        request, skyhouse, job_id, user, "destruction", lambda job: format_instant(job.destruction_time)
     )
 
 
 @router.post("/{job_id}/destruction", **describe("Change when the job is deleted", status=303, form=(DESTRUCTION,)))
 async def set_destruction(
-    job_id: str, request: Request, skyhouse: Skyhouse, caller: Caller, origin: Origin
+    job_id: str, request: Request, skyhouse: Skyhouse, user: OptionalUser, origin: Origin
 ) -> Response:
-    return await _set_property(request, "DESTRUCTION", skyhouse.jobs.set_destruction, job_id, skyhouse, caller, origin)
+    return await _set_property(request, "DESTRUCTION", skyhouse.jobs.set_destruction, job_id, skyhouse, user, origin)
 
 
-@router.api_route("/{job_id}/name", methods=_READ, **describe("The name", *_PROPERTY))
-async def show_name(job_id: str, request: Request, skyhouse: Skyhouse, caller: Caller) -> Response:
-    return await _send_property(request, skyhouse, job_id, caller, "runId", lambda job: job.run_id)
+@router.api_route("/{job_id}/name", methods=_READ, **describe("The name of the job", *_PROPERTY))
+async def show_name(job_id: str, request: Request, skyhouse: Skyhouse, user: OptionalUser) -> Response:
+    return await _send_property(request, skyhouse, job_id, user, "runId", lambda job: job.run_id)
 
 
 @router.post(
     "/{job_id}/name",
-    **describe("Change the name", status=303, form=(Parameter("NAME", "The new name; none removes it"),)),
+    **describe(
+        "Change the name of the job", status=303, form=(Parameter("NAME", "New name; an empty name removes the name"),)
+    ),
 )
-async def set_name(job_id: str, request: Request, skyhouse: Skyhouse, caller: Caller, origin: Origin) -> Response:
-    return await _set_property(request, "NAME", skyhouse.jobs.set_name, job_id, skyhouse, caller, origin)
+async def set_name(job_id: str, request: Request, skyhouse: Skyhouse, user: OptionalUser, origin: Origin) -> Response:
+    return await _set_property(request, "NAME", skyhouse.jobs.set_name, job_id, skyhouse, user, origin)
 
 
-@router.api_route("/{job_id}/note", methods=_READ, **describe("The owner's note", *_PROPERTY))
-async def show_note(job_id: str, request: Request, skyhouse: Skyhouse, caller: Caller) -> Response:
-    return await _send_property(request, skyhouse, job_id, caller, "note", lambda job: job.note)
+@router.api_route("/{job_id}/note", methods=_READ, **describe("The owner's note on the job", *_PROPERTY))
+async def show_note(job_id: str, request: Request, skyhouse: Skyhouse, user: OptionalUser) -> Response:
+    return await _send_property(request, skyhouse, job_id, user, "note", lambda job: job.note)
 
 
-@router.post("/{job_id}/note", **describe("Change the note", status=303, form=(NOTE,)))
-async def set_note(job_id: str, request: Request, skyhouse: Skyhouse, caller: Caller, origin: Origin) -> Response:
-    return await _set_property(request, "NOTE", skyhouse.jobs.set_note, job_id, skyhouse, caller, origin)
+@router.post("/{job_id}/note", **describe("Change the note on the job", status=303, form=(NOTE,)))
+async def set_note(job_id: str, request: Request, skyhouse: Skyhouse, user: OptionalUser, origin: Origin) -> Response:
+    return await _set_property(request, "NOTE", skyhouse.jobs.set_note, job_id, skyhouse, user, origin)
 
 
-@router.api_route("/{job_id}/quote", methods=_READ, **describe("When the job will end, by estimate", *_PROPERTY))
-async def show_quote(job_id: str, request: Request, skyhouse: Skyhouse, caller: Caller) -> Response:
+@router.api_route("/{job_id}/quote", methods=_READ, **describe("Estimated instant of the job's end", *_PROPERTY))
+async def show_quote(job_id: str, request: Request, skyhouse: Skyhouse, user: OptionalUser) -> Response:
     return await _send_property(
-        request, skyhouse, job_id, caller, "quote", lambda job: format_instant(job.quote) if job.quote else None
+        request, skyhouse, job_id, user, "quote", lambda job: format_instant(job.quote) if job.quote else None
     )
 
 
-@router.api_route("/{job_id}/owner", methods=_READ, **describe("The owner", *_PROPERTY))
-async def show_owner(job_id: str, request: Request, skyhouse: Skyhouse, caller: Caller) -> Response:
-    return await _send_property(request, skyhouse, job_id, caller, "ownerId", lambda job: job.owner)
+@router.api_route("/{job_id}/owner", methods=_READ, **describe("The owner of the job", *_PROPERTY))
+async def show_owner(job_id: str, request: Request, skyhouse: Skyhouse, user: OptionalUser) -> Response:
+    return await _send_property(request, skyhouse, job_id, user, "ownerId", lambda job: job.owner)
 
 
 @router.api_route("/{job_id}/error", methods=_READ, **describe("Why the job failed", CONTENT_TYPE, ErrorSummary))
-async def show_error(job_id: str, request: Request, skyhouse: Skyhouse, caller: Caller) -> Response:
-    job = await run_in_turn(skyhouse.jobs.get_job, job_id, caller)
+async def show_error(job_id: str, request: Request, skyhouse: Skyhouse, user: OptionalUser) -> Response:
+    job = await run_in_turn(skyhouse.jobs.get_job, job_id, user)
     if (error := job.error) is None:
         raise NotFound(f"the job has no error: it is {job.phase}")
     query = next((value for name, value in job.parameters if name == "QUERY"), "")
@@ -217,9 +220,9 @@ async def show_error(job_id: str, request: Request, skyhouse: Skyhouse, caller: 
     )
 
 
-@router.api_route("/{job_id}/parameters", methods=_READ, **describe("The parameters", XML, JobParameters))
-async def show_parameters(job_id: str, request: Request, skyhouse: Skyhouse, caller: Caller) -> Response:
-    job = await run_in_turn(skyhouse.jobs.get_job, job_id, caller)
+@router.api_route("/{job_id}/parameters", methods=_READ, **describe("The parameters of the job", XML, JobParameters))
+async def show_parameters(job_id: str, request: Request, skyhouse: Skyhouse, user: OptionalUser) -> Response:
+    job = await run_in_turn(skyhouse.jobs.get_job, job_id, user)
     return send_preferred(
         request, xml(lambda: parameters_document(job)), as_json(lambda: describe_parameters(job)), headers=_FRESH
     )
@@ -227,17 +230,19 @@ async def show_parameters(job_id: str, request: Request, skyhouse: Skyhouse, cal
 
 @router.post("/{job_id}/parameters", **describe("Add or change parameters", status=303, form=QUERY_PARAMETERS))
 async def post_parameters(
-    job_id: str, request: Request, skyhouse: Skyhouse, caller: Caller, origin: Origin
+    job_id: str, request: Request, skyhouse: Skyhouse, user: OptionalUser, origin: Origin
 ) -> Response:
     with closing(await read_request_form(request, skyhouse)) as form:
-        await run_in_turn(skyhouse.jobs.post_parameters, job_id, form.pairs, caller, form.files)
+        await run_in_turn(skyhouse.jobs.post_parameters, job_id, form.pairs, user, form.files)
     return _redirect_to_job(origin, job_id)
 
 
-@router.api_route("/{job_id}/results", methods=_READ, **describe("The results", XML, JobResults))
-@router.api_route("/{job_id}/results/", methods=_READ, **describe("The results", XML, JobResults))
-async def list_results(job_id: str, request: Request, skyhouse: Skyhouse, caller: Caller, origin: Origin) -> Response:
-    job = await run_in_turn(skyhouse.jobs.get_job, job_id, caller)
+@router.api_route("/{job_id}/results", methods=_READ, **describe("The results of the job", XML, JobResults))
+@router.api_route("/{job_id}/results/", methods=_READ, **describe("The results of the job", XML, JobResults))
+async def list_results(
+    job_id: str, request: Request, skyhouse: Skyhouse, user: OptionalUser, origin: Origin
+) -> Response:
+    job = await run_in_turn(skyhouse.jobs.get_job, job_id, user)
     url = _job_url(origin, job_id)
     return send_preferred(
         request, xml(lambda: results_document(job, url)), as_json(lambda: describe_results(job, url)), headers=_FRESH
@@ -249,7 +254,7 @@ def _job_url(origin: RequestOrigin, job_id: str = "") -> str:
 
 
 def _redirect_to_job(origin: RequestOrigin, job_id: str = "") -> Response:
-    """Redirect to the job, or to the list."""
+    """Redirect to the job, or to the list of jobs without ``job_id``."""
     return Response(status_code=303, headers={"Location": _job_url(origin, job_id)})
 
 
@@ -257,12 +262,12 @@ async def _send_property(
     request: Request,
     skyhouse: Skyhouse,
     job_id: str,
-    caller: Caller,
+    user: OptionalUser,
     member: str,
     read_property: Callable[[Job], str | int | None],
 ) -> Response:
-    """Send a property of a job as text, or in JSON as an object with one member. None is an empty text, or null."""
-    job = await run_in_turn(skyhouse.jobs.get_job, job_id, caller)
+    """Send a property of a job as text, or as a JSON object with one member; None as an empty text, or as null."""
+    job = await run_in_turn(skyhouse.jobs.get_job, job_id, user)
     value = read_property(job)
     return send_preferred(
         request, text(lambda: "" if value is None else str(value)), as_json(lambda: {member: value}), headers=_FRESH
@@ -272,20 +277,20 @@ async def _send_property(
 async def _set_property(
     request: Request,
     name: str,
-    change: Callable[[str, str, Caller], Job],
+    change: Callable[[str, str, OptionalUser], Job],
     job_id: str,
     skyhouse: Skyhouse,
-    caller: Caller,
+    user: OptionalUser,
     origin: Origin,
 ) -> Response:
-    """Change one property of a job to the parameter ``name``."""
+    """Set a property of a job to the value of the parameter ``name``."""
     value = _require_one(name, await read_request_pairs(request, skyhouse))
-    await run_in_turn(change, job_id, value, caller)
+    await run_in_turn(change, job_id, value, user)
     return _redirect_to_job(origin, job_id)
 
 
 def _require_one(name: str, pairs: list[Pair]) -> str:
     values = [value for given, value in pairs if given.upper() == name]
     if len(values) != 1:
-        raise ParameterError(f"give the parameter {name} once")
+        raise ParameterError(f"give the parameter {name} exactly once")
     return values[0]

@@ -13,18 +13,18 @@ from tap_service.decompression import BROKEN_DATA, Member, begin_gzip_member, be
 from tap_service.models.client import find_network
 from tap_service.service_errors import ParameterError, TooManyUploads, UnknownEncoding
 
-#: the header Accept-Encoding of a refusal
+#: header Accept-Encoding of a refusal
 ACCEPTED_ENCODINGS = "gzip, zstd"
 
-#: how many bytes are decompressed at once
+#: maximum number of bytes that one step of decompression returns
 _PIECE_BYTES = 1 << 18
 
-#: the largest window of zstd, as log2 of its bytes: what RFC 9659 demands of servers
+#: the largest window of zstd as log2 of its bytes, the size that RFC 9659 requires
 _MAX_WINDOW_LOG = 23
-#: compressed bodies of one client at once: each may need memory for a window
+#: maximum number of compressed bodies of one client at once: each may need memory for a window
 _MAX_OF_CLIENT = 16
 
-#: the maximum number of gzip members or zstd frames, and the bytes that permit one more: even an empty one takes time
+#: maximum number of gzip members or zstd frames, and the bytes that permit one more: an empty member also takes time
 _MAX_MEMBERS = 1000
 _BYTES_PER_MEMBER = 1000
 
@@ -38,7 +38,13 @@ _MEMBERS: dict[str, Callable[[], Member]] = {
 
 
 class BodyDecoder:
-    """Decompresses one body."""
+    """Decompresses one body.
+
+    Parameters
+    ----------
+    encoding : str
+        An encoding that ``find_encoding`` returns: ``gzip`` or ``zstd``.
+    """
 
     def __init__(self, encoding: str) -> None:
         self._encoding = encoding
@@ -47,7 +53,23 @@ class BodyDecoder:
         self._bytes = 0
 
     def decode(self, data: bytes) -> Iterator[bytes]:
-        """Yield what the next bytes add to the body, in pieces that are not empty. Raises ParameterError."""
+        """Decompress the next bytes.
+
+        Parameters
+        ----------
+        data : bytes
+            The next compressed bytes, cut anywhere.
+
+        Yields
+        ------
+        bytes
+            Pieces of the body, never empty.
+
+        Raises
+        ------
+        ParameterError
+            The data are corrupt, need a larger window, or consist of too many members.
+        """
         while data or self._member is not None:
             member = self._member = self._member or self._begin_member()
             try:
@@ -77,13 +99,24 @@ class BodyDecoder:
         self._members += 1
         if self._members > _MAX_MEMBERS + self._bytes // _BYTES_PER_MEMBER:
             raise ParameterError(
-                f"the body consists of too many small pieces of {self._encoding} data: compress it whole"
+                f"the body consists of too many small pieces of {self._encoding} data: compress it as one piece"
             )
         return _MEMBERS[self._encoding]()
 
 
 def find_encoding(request: Request) -> str:
-    """Return the encoding of the body, '' for none. Raise UnknownEncoding unless it is gzip or zstd."""
+    """Return the content encoding of the body of a request.
+
+    Returns
+    -------
+    str
+        ``gzip`` or ``zstd``, '' if the body is not compressed.
+
+    Raises
+    ------
+    UnknownEncoding
+        The body has another encoding, or several.
+    """
     header = ",".join(request.headers.getlist("content-encoding")).lower()
     names = [name.removeprefix("x-") for each in header.split(",") if (name := each.strip()) not in ("", "identity")]
     if not names:
@@ -99,7 +132,18 @@ def find_encoding(request: Request) -> str:
 
 @contextmanager
 def count_compressed_body(client: str) -> Iterator[None]:
-    """Count a body while it arrives. Raise TooManyUploads if the client sends as many as it may at once."""
+    """Count a compressed body of a client while it arrives.
+
+    Parameters
+    ----------
+    client : str
+        The address of the client.
+
+    Raises
+    ------
+    TooManyUploads
+        The client is already sending the maximum number of compressed bodies.
+    """
     network = find_network(client)
     if _by_client[network] >= _MAX_OF_CLIENT:
         raise TooManyUploads(

@@ -1,10 +1,10 @@
 """Headers of every response: the product, restrictions for browsers, and under /tap, /scs and /hats the permission for
 scripts of any site (CORS).
 
-CORS is safe because there are no cookies, and ``request_context.identify_visitor`` refuses remembered passwords from
-other sites. There and under /mcp the headers also contain the login methods or the caller's identity (IVOA
-AuthVO). Challenges come with 401 and with responses to anonymous clients: TOPCAT offers a login for a challenge with
-200, and browsers do not ask for a password then.
+CORS is safe because there are no cookies, and ``request_context.identify_user`` refuses passwords that a browser
+remembers if another site's page sends them. Under these paths and under /mcp the headers also contain the login
+methods, or the name of the user (IVOA AuthVO). Challenges come with 401, and with successful responses to anonymous
+clients: TOPCAT offers a login if a 200 has a challenge, and browsers do not ask for a password then.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from tap_service.constants import (
     ROW_LIMIT_HEADER,
     STATUS_HEADER,
     TABLE_EXPIRES_HEADER,
-    VISITOR_HEADER,
+    USER_HEADER,
 )
 from tap_service.handlers.allowed_methods import list_allowed_methods
 from tap_service.handlers.protocol_paths import MCP, find_protocol
@@ -31,7 +31,7 @@ from tap_service.services.site.authenticator import BASIC
 _A_DAY = "86400"
 _EXPOSED = (
     "Location, Content-Disposition, Content-Range, Accept-Ranges, ETag, Retry-After, WWW-Authenticate, "
-    f"{VISITOR_HEADER}, {ROW_LIMIT_HEADER}, {RESULT_ROWS_HEADER}, {STATUS_HEADER}, {JOB_HEADER}, {TABLE_EXPIRES_HEADER}"
+    f"{USER_HEADER}, {ROW_LIMIT_HEADER}, {RESULT_ROWS_HEADER}, {STATUS_HEADER}, {JOB_HEADER}, {TABLE_EXPIRES_HEADER}"
 )
 #: the portal has its own policy; other pages may contain users' text and must neither run nor load anything
 _FOR_BROWSERS = (
@@ -46,14 +46,16 @@ _PRODUCT = (b"server", PRODUCT.encode())
 _FOR_SCRIPTS = ((b"access-control-allow-origin", b"*"), (b"access-control-expose-headers", _EXPOSED.encode()))
 
 
-#: the visitor of a request whose credentials were not checked, or were wrong
+#: stands for the user of a request whose credentials were not checked, or were wrong
 _UNKNOWN = object()
-_VISITOR = VISITOR_HEADER.lower().encode()
-#: characters of a header; others, which names of token issuers may contain, are percent-encoded
+_USER = USER_HEADER.lower().encode()
+#: characters that a header may contain; other characters in names of users are percent-encoded
 _PRINTABLE = "".join(chr(code) for code in range(0x20, 0x7F) if chr(code) != "%")
 
 
 class CommonHeaders:
+    """ASGI middleware that adds these headers to each response, and answers preflight requests."""
+
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
 
@@ -83,13 +85,13 @@ class CommonHeaders:
 
 
 def _login_headers(scope: Scope, status: int) -> list[tuple[bytes, bytes]]:
-    visitor = scope.get("state", {}).get("visitor", _UNKNOWN)
-    if status == 401 or (visitor is None and 200 <= status < 300):
+    user = scope.get("state", {}).get("user", _UNKNOWN)
+    if status == 401 or (user is None and 200 <= status < 300):
         methods = scope["app"].state.services.authenticator.login_methods
         methods = methods or (BASIC,) * (status == 401)  # RFC 9110, section 15.5.2: 401 needs a challenge
         return [(b"www-authenticate", method.challenge.encode("latin-1")) for method in methods]
-    if isinstance(visitor, Identity):
-        return [(_VISITOR, quote(visitor.name, safe=_PRINTABLE).encode("latin-1"))]
+    if isinstance(user, Identity):
+        return [(_USER, quote(user.name, safe=_PRINTABLE).encode("latin-1"))]
     return []
 
 

@@ -1,7 +1,7 @@
 """Compress responses while they are streamed, by Accept-Encoding (RFC 9110, section 12.5.3): zstd, else gzip.
 
-Compression runs on threads, and each piece is flushed. Responses that are small or already compressed stay as they are,
-and so do ranges, which refer to the original bytes. The ETag of a compressed response is weak.
+Compression runs on threads, and each piece is flushed. Small or already compressed responses are not compressed, nor
+are ranges, which refer to the original bytes. The ETag of a compressed response is weak.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ __all__ = ["CompressResponses", "Encoder", "choose_encoding", "zstd"]
 
 class Encoder(Protocol):
     def encode(self, data: bytes, last: bool) -> bytes:
-        """Compress and flush the next bytes; end the stream after the ``last``."""
+        """Compress and flush the next bytes; ``last`` ends the stream."""
 
 
 class _Gzip:
@@ -65,7 +65,18 @@ _ENCODERS: dict[str, Callable[[], Encoder]] = {"zstd": _Zstd, "gzip": _Gzip}
 
 @lru_cache(256)
 def choose_encoding(header: str) -> str:
-    """Return the encoding that an Accept-Encoding header prefers, '' for none."""
+    """Return the encoding that an Accept-Encoding header prefers.
+
+    Parameters
+    ----------
+    header : str
+        The value of the header, '' without one.
+
+    Returns
+    -------
+    str
+        ``zstd`` or ``gzip``, '' for no compression.
+    """
     named = parse_preferences(header)
     qualities = {name.removeprefix("x-"): quality for name, quality in named.items()}
     others = qualities.get("*", 0.0)
@@ -75,6 +86,8 @@ def choose_encoding(header: str) -> str:
 
 
 class CompressResponses:
+    """ASGI middleware that compresses responses."""
+
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
 

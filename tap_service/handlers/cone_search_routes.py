@@ -29,12 +29,10 @@ from tap_service.storage.engine.engine import EngineError
 
 router = APIRouter()
 
-_LONGER_SEARCHES = "Longer searches belong in /tap/async, as ADQL: the INFO QUERY of an answer with SR=0 shows how"
+_LONGER_SEARCHES = "Send longer searches to /tap/async as ADQL: the INFO QUERY of an answer with SR=0 has the query"
 
 
-@router.api_route(
-    "/{table}", methods=["GET", "POST"], **describe("Search a cone in a table", ANY, query=CONE_PARAMETERS)
-)
+@router.api_route("/{table}", methods=["GET", "POST"], **describe("Cone search in a table", ANY, query=CONE_PARAMETERS))
 async def search_cone(table: str, request: Request, skyhouse: Skyhouse, client: RequestClient) -> Response:
     try:
         entry = await run_in_turn(_find_table, skyhouse, client, table)
@@ -73,7 +71,7 @@ async def show_capabilities(
 
 
 def _find_table(skyhouse: Services, client: Client, name: str) -> TableEntry:
-    """Return a table that the caller sees. Raises NotFound, also for one without a position."""
+    """Return a table that the client sees. Raises NotFound, also for a table without a position."""
     entry = find_table(skyhouse, client, name)
     check_position(entry)
     return entry

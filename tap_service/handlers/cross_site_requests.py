@@ -1,4 +1,4 @@
-"""Requests that a page of another site made a browser send."""
+"""Detect requests that a page of another site made a browser send."""
 
 from __future__ import annotations
 
@@ -11,10 +11,17 @@ _PORTS = {"http": 80, "https": 443}
 
 
 def is_cross_site(headers: Mapping[str, str], own_urls: tuple[str, ...]) -> bool:
-    """Return whether a page that is not of ``own_urls`` made this request.
+    """Return whether a page of another site made a browser send this request.
 
-    Browsers send Sec-Fetch-Site to https and to this machine, and Origin or Referer elsewhere; no page can change them.
-    Programs such as pyvo, TOPCAT and curl send none of the three.
+    Browsers send Sec-Fetch-Site to https URLs and to localhost, and Origin or Referer to other URLs; pages cannot
+    change these headers. Programs such as pyvo, TOPCAT and curl send none of the three.
+
+    Parameters
+    ----------
+    headers : Mapping[str, str]
+        The headers of the request, with names in lower case.
+    own_urls : tuple of str
+        The URLs of the service.
     """
     site = headers.get("sec-fetch-site")
     if site is not None:
@@ -24,7 +31,7 @@ def is_cross_site(headers: Mapping[str, str], own_urls: tuple[str, ...]) -> bool
 
 
 def is_unnamed_host(url: str) -> bool:
-    """Return whether the host of a URL is an address in numbers or localhost, which no name service translates."""
+    """Return whether the host of a URL is a numeric address or localhost, which no name service resolves."""
     found = _find_origin(url)
     if found is None:
         return False
@@ -35,7 +42,7 @@ def is_unnamed_host(url: str) -> bool:
 
 
 def _find_origin(url: str) -> tuple[str, str, int | None] | None:
-    """Return scheme, host and port; None for what has none, such as Origin: null, which equals no URL of a service."""
+    """Return scheme, host and port; None without a host, as in ``Origin: null``, which no URL of a service equals."""
     try:
         parts = urlsplit(url)
         port = parts.port or _PORTS.get(parts.scheme)

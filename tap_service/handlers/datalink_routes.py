@@ -1,4 +1,4 @@
-"""/tap/datalink/links: the links of data products (DataLink 1.1), those of ivoa.ObsCore."""
+"""/tap/datalink/links: the links of the data products in ivoa.ObsCore (DataLink 1.1)."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from tap_service.services.datalink.link_request import LinkRequest, read_link_re
 router = APIRouter()
 
 _ID = Parameter("ID", "The identifier of a data product", is_repeatable=True)
-#: parameters of a request: clients send an ID for each row of a result, of which the first ones are answered
+#: maximum number of parameters of a request: clients send an ID for each row of a result; only the first are answered
 _MAX_PARAMETERS = 100_000
 
 
@@ -45,7 +45,7 @@ async def answer_links(request: Request, skyhouse: Skyhouse, client: RequestClie
 
 
 def _name_error(error: ServiceError) -> str:
-    """Return the word with which the standard's messages begin (section 3.4)."""
+    """Return the first word of an error message by DataLink 1.1, section 3.4."""
     if isinstance(error, NotFound):
         return "NotFoundError"
     if isinstance(error, UserError):

@@ -1,6 +1,6 @@
-"""Error responses: a VOTable under /tap and /scs, a line of text elsewhere, never the framework's own.
+"""Error responses: a VOTable under /tap and /scs, a line of text elsewhere.
 
-Clients that prefer JSON get problem details instead, everywhere.
+Clients that prefer JSON get problem details (RFC 9457) under all paths.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ _MESSAGES = {
     405: "{method} is not allowed at {path}; allowed: {allow}",
 }
 
-#: of errors by protocol; elsewhere they are a line of text
+#: media types of errors by protocol; other errors are a line of text
 _ERROR_TYPES = {TAP: CONTENT_TYPE, CONE_SEARCH: CONE_SEARCH_TYPE}
 
 
@@ -50,7 +50,26 @@ def error_response(
     headers: Mapping[str, str] | None = None,
     errors: Sequence[QueryError] = (),
 ) -> Response:
-    """Return the answer to a request that failed; ``errors`` are those of its query."""
+    """Return the answer to a request that failed.
+
+    Parameters
+    ----------
+    scope : Scope
+        The ASGI scope of the request, whose path and Accept header determine the media type.
+    status : int
+        The status; a cone search answers 200 instead of 400.
+    message : str
+        The message for the client.
+    headers : Mapping[str, str], optional
+        Headers of the response.
+    errors : Sequence[QueryError]
+        The errors of the query with their positions, for problem details.
+
+    Returns
+    -------
+    Response
+        The response.
+    """
     protocol = find_protocol(scope["path"])
     default = _ERROR_TYPES.get(protocol, TEXT)
     chosen = choose_media_type(read_accept(Headers(scope=scope)), (default, problem_document.CONTENT_TYPE, JSON))
@@ -67,25 +86,27 @@ def error_response(
 def problem_response(
     status: int, message: str, errors: Sequence[QueryError] = (), headers: Mapping[str, str] | None = None
 ) -> Response:
+    """Return problem details (RFC 9457); parameters as in ``error_response``."""
     document = problem_document.describe_problem(status, message, errors)
     return Response(encode_json(document), status, headers, media_type=problem_document.CONTENT_TYPE)
 
 
 def _cone_error_response(status: int, message: str, headers: Mapping[str, str]) -> Response:
-    """Return the error of a cone search, with 200 for a fault of the user: TOPCAT reads the message only then."""
+    """Return the error of a cone search, with 200 for an error of the user: TOPCAT shows the message only with 200."""
     status = 200 if status == UserError.status else status
     headers = {**headers, STATUS_HEADER: "ERROR"}
     return Response(cone_error_document(message), status, headers, media_type=CONE_SEARCH_TYPE)
 
 
 def add_error_handlers(app: FastAPI) -> None:
+    """Make the application answer errors of the service, of the cluster and of the framework with error documents."""
     app.add_exception_handler(ServiceError, _service_error)
     app.add_exception_handler(ClusterError, _cluster_error)
     app.add_exception_handler(HTTPException, _http_error)
 
 
 class CatchErrors:
-    """Logs exceptions that no handler expected, and answers with an error document."""
+    """ASGI middleware that logs exceptions which no handler expected, and answers them with an error document."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
@@ -110,7 +131,7 @@ class CatchErrors:
         except Exception as error:
             _log.error("%s %r failed", scope["method"], scope["path"], exc_info=error)
             if not started:
-                message = "the service failed because of a bug; its operator finds the details in the log"
+                message = "the service failed because of a bug; the log has the details for its operator"
                 await error_response(scope, 500, message)(scope, receive, send)
 
 
@@ -122,7 +143,7 @@ async def _service_error(request: Request, error: Exception) -> Response:
 
 
 def _name_refusal(request: Request, error: Exception) -> str:
-    """Return why credentials were refused: what kind was wrong, ``missing`` for none, or ``too many`` at once."""
+    """Return the label of a metric: the wrong kind of credentials, ``missing`` or ``too many`` passwords at once."""
     if isinstance(error, TooManyPasswords):
         return "too many"
     scheme = request.headers.get("authorization", "").partition(" ")[0].lower()
@@ -130,9 +151,9 @@ def _name_refusal(request: Request, error: Exception) -> str:
 
 
 async def _cluster_error(request: Request, error: Exception) -> Response:
-    """A server was added to the cluster since this process started."""
+    """Answer while servers are being added to the cluster."""
     _log.error("%s %r failed: %s", request.method, request.url.path, error)
-    message = "the servers behind the service are being changed; try again later"
+    message = "the servers of this service are being changed; try again later"
     return error_response(request.scope, 503, message, ServiceUnavailable.headers)
 
 

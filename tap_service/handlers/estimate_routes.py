@@ -1,4 +1,4 @@
-"""Help for writing a query, in JSON: its estimate, its errors with positions, a table's density, and kept matches.
+"""Help with writing queries, in JSON: estimates, errors with positions, densities of tables, and kept matches.
 
 TAP does not define these resources.
 
@@ -49,18 +49,18 @@ from tap_service.services.translation.query_errors import list_query_errors
 router = APIRouter()
 
 _NO_STORE = {"Cache-Control": "no-store"}
-#: finer than a map on a screen shows
+#: cells finer than a map on a screen shows
 _DEFAULT_ORDER = 6
 _MAX_ORDER = 29
-#: documents of densities that are kept
+#: maximum number of density documents in the cache
 _MAX_DENSITIES = 8
-_ORDER = (Parameter("order", "The finest order of the cells", kind="integer", example=_DEFAULT_ORDER),)
+_ORDER = (Parameter("order", "Maximum HEALPix order of the cells", kind="integer", example=_DEFAULT_ORDER),)
 
 
 @router.api_route(
     "/estimate",
     methods=["GET", "HEAD", "POST"],
-    **describe("Estimate a query, or find its errors", JSON, query=QUERY_PARAMETERS),
+    **describe("Check a query and estimate its cost", JSON, query=QUERY_PARAMETERS),
 )
 async def estimate_query(request: Request, skyhouse: Skyhouse, client: RequestClient) -> Response:
     form = Form()
@@ -83,6 +83,7 @@ async def estimate_query(request: Request, skyhouse: Skyhouse, client: RequestCl
 
 
 def estimate_as_json(found: QueryEstimate, config: Config) -> dict[str, Any]:
+    """Return the JSON of an estimate, with the row limits of the service in ``config``."""
     cost = found.estimate
     return {
         "rows": cost and cost.rows,
@@ -132,7 +133,7 @@ def _field_as_json(field: Field) -> dict[str, str]:
 @router.api_route(
     "/tables/{name}/density",
     methods=["GET", "HEAD"],
-    **describe("The rows of a table by HEALPix cell", JSON, query=_ORDER),
+    **describe("The number of rows of a table in each HEALPix cell", JSON, query=_ORDER),
 )
 async def show_density(
     name: str, request: Request, skyhouse: Skyhouse, client: RequestClient, origin: Origin
@@ -152,7 +153,7 @@ async def show_density(
     return Response(await run_in_turn(write_density), headers=headers, media_type=JSON)
 
 
-@router.api_route("/matches", methods=["GET", "HEAD"], **describe("The kept matches of tables", JSON))
+@router.api_route("/matches", methods=["GET", "HEAD"], **describe("The kept matches", JSON))
 async def list_kept_matches(skyhouse: Skyhouse, client: RequestClient) -> Response:
     def write_matches() -> bytes:
         catalogue = skyhouse.catalogue_cache.snapshot_for(client.name).catalogue
@@ -162,7 +163,7 @@ async def list_kept_matches(skyhouse: Skyhouse, client: RequestClient) -> Respon
 
 
 def _list_matches(catalogue: Catalogue) -> Iterator[dict[str, Any]]:
-    """Yield the kept matches whose both tables are in the catalogue."""
+    """Yield each kept match of two tables that are both in the catalogue."""
     for entry in catalogue.entries:
         match, sides = entry.table.match, read_sides(catalogue.schemas, entry.table)
         if match is not None and sides is not None:
@@ -177,7 +178,10 @@ def _list_matches(catalogue: Catalogue) -> Iterator[dict[str, Any]]:
 
 
 def _side_as_json(side: MatchSide) -> dict[str, Any]:
-    """Return one of the two tables, its ids under both names, and its epoch; null if no proper motion is applied."""
+    """Return one of the two tables, the names of its id columns in the match and in the table, and its epoch.
+
+    The epoch is null if no proper motion is applied.
+    """
     return {
         "table": ".".join(map(name_to_adql, (side.schema.name, side.table.name))),
         "ids": [
@@ -189,15 +193,15 @@ def _side_as_json(side: MatchSide) -> dict[str, Any]:
 
 
 class _DensityDocuments:
-    """The documents that were asked for last: many cells take long to write, and hold the interpreter meanwhile."""
+    """A cache of the documents that were requested last: writing many cells is slow and holds the GIL."""
 
     def __init__(self) -> None:
         self._kept: OrderedDict[tuple[int, int, str | None], tuple[NDArray[np.int64], bytes]] = OrderedDict()
         self._lock = threading.Lock()
 
     def write_document(self, rows: NDArray[np.int64], stored_order: int, order: int, files: str | None) -> bytes:
-        """Return the document of the rows by cell of ``stored_order``; they do not change, and are one object."""
-        key = id(rows), order, files  # of this object alone as long as it is kept here
+        """Return the document of the rows by cell of ``stored_order``, an array that is never changed."""
+        key = id(rows), order, files  # the cache keeps the array, so no other object has its id
         with self._lock:
             if key not in self._kept:
                 self._kept[key] = rows, _write_density(rows, stored_order, order, files)
@@ -229,5 +233,5 @@ def _read_order(text: str) -> int:
     if not text:
         return _DEFAULT_ORDER
     if not (text.isascii() and text.isdigit() and len(text) <= 2 and int(text) <= _MAX_ORDER):
-        raise ParameterError(f"order must be an integer from 0 to {_MAX_ORDER}: the finest order of the cells")
+        raise ParameterError(f"order must be an integer from 0 to {_MAX_ORDER}: the maximum HEALPix order of the cells")
     return int(text)

@@ -1,4 +1,4 @@
-"""The answer with a stored file, or with the range of it that the request asks for (RFC 9110, sections 13 and 14)."""
+"""Send a stored file, or a range of it (RFC 9110, sections 13 and 14)."""
 
 from __future__ import annotations
 
@@ -22,7 +22,19 @@ _RANGE = re.compile(r"bytes=(\d{0,18})-(\d{0,18})", re.ASCII)
 
 @dataclass(frozen=True, slots=True)
 class StoredFile:
-    """A file that is sent: its ``name`` for the client, ``size`` in bytes, ``etag`` without quotes."""
+    """A file to send.
+
+    Attributes
+    ----------
+    name : str
+        The file name for the client.
+    size : int
+        The size in bytes.
+    etag : str
+        The entity tag, without quotes.
+    content_type : str
+        The media type.
+    """
 
     name: str
     size: int
@@ -31,12 +43,27 @@ class StoredFile:
 
 
 async def send_file(request: Request, file: StoredFile, read_bytes: Callable[[int, int], Iterator[bytes]]) -> Response:
-    """Send a file, or the range that the request asks for; ``read_bytes`` takes start and exclusive end."""
+    """Send a file or the requested range of it, unless a condition of the request forbids that.
+
+    Parameters
+    ----------
+    request : Request
+        A GET or HEAD, with the headers If-Match, If-None-Match, If-Range and Range.
+    file : StoredFile
+        The file.
+    read_bytes : Callable[[int, int], Iterator[bytes]]
+        Returns the bytes from a start to an exclusive end, in pieces; it is called on a thread.
+
+    Returns
+    -------
+    Response
+        200 or 206 with bytes, 304, 412 or 416. The connection breaks if the file ends early.
+    """
     etag = f'"{file.etag}"'
     headers = {
         "ETag": etag,
         "Accept-Ranges": "bytes",
-        "Cache-Control": "private, no-cache",  # it may be deleted, and who sees it may change
+        "Cache-Control": "private, no-cache",  # it may be deleted, and its readers may change
         "Content-Type": file.content_type,
         "Content-Disposition": f'inline; filename="{file.name}"',
     }
@@ -60,14 +87,25 @@ async def send_file(request: Request, file: StoredFile, read_bytes: Callable[[in
 
 
 def _names_etag(header: str, etag: str) -> bool:
-    """Return whether a list of entity tags without weakness marks contains this one."""
+    """Return whether a list of strong entity tags contains this one."""
     return header.strip() == "*" or etag in re.split(r"\s*,\s*", header.strip())
 
 
 def read_range(header: str, size: int) -> tuple[int, int] | None:
-    """Return the start and the exclusive end of a Range header; None for no range, or several.
+    """Parse a Range header.
 
-    A start at or beyond ``size`` is not satisfiable.
+    Parameters
+    ----------
+    header : str
+        The value of the header, '' without one.
+    size : int
+        The size of the file in bytes.
+
+    Returns
+    -------
+    (int, int) or None
+        The start and the exclusive end; None without a valid range, or with several. A range whose start is not below
+        ``size`` cannot be satisfied.
     """
     match = _RANGE.fullmatch(header.replace(" ", ""))
     if match is None or match.groups() == ("", ""):
@@ -81,7 +119,7 @@ def read_range(header: str, size: int) -> tuple[int, int] | None:
 
 
 class _FileResponse(Response):
-    """The bytes of a file. If its bytes end early, the connection breaks, so that the client notices."""
+    """The bytes of a file. If they end early, the connection breaks, so that the client notices."""
 
     def __init__(self, pieces: Iterator[bytes], status: int, headers: dict[str, str]) -> None:
         self.status_code = status

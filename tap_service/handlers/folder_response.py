@@ -1,4 +1,4 @@
-"""Folders and files of HATS collections over HTTP: folders as pages of links, from which fsspec learns their names."""
+"""Folders of HATS collections over HTTP: pages of links, from which fsspec reads the names of files."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _TYPES = {
 
 FILE_TYPES = tuple(_TYPES.values())
 
-#: answers of folders beside their pages, for ``route_description``
+#: answers of folders other than their pages, for ``route_description``
 FOLDER_ANSWERS = {307: "The address of a folder ends with a slash"}
 
 
@@ -30,7 +30,21 @@ def find_content_type(path: str) -> str:
 
 
 def send_folder(request: Request, title: str, names: Sequence[str], headers: dict[str, str]) -> Response:
-    """Send a page of links, at an address that ends with a slash, so that links begin in the folder."""
+    """Send a page of links to the contents of a folder.
+
+    The address of the page ends with a slash, so that its relative links refer to the folder.
+
+    Parameters
+    ----------
+    request : Request
+        The request; an address without a slash at its end is redirected.
+    title : str
+        The title of the page.
+    names : Sequence[str]
+        The names in the folder; names of folders end with a slash.
+    headers : dict of str to str
+        Headers of the response.
+    """
     path = request.url.path
     if not path.endswith("/"):
         return RedirectResponse(f"{quote(path.rpartition('/')[2])}/", 307, headers)

@@ -1,8 +1,8 @@
-"""HATS collections of tables, made when they are asked for: ``lsdb.open_catalog("https://.../hats/schema.table")``.
+"""Tables as HATS collections, made on request: ``lsdb.open_catalog("https://.../hats/schema.table")``.
 
 GET /hats/                    the tables with a position, as links
 GET /hats/{table}/            a folder, as links
-GET /hats/{table}/{path}      a file or a range of it; COLUMNS and FILTERS of a partition, as LSDB sends them
+GET /hats/{table}/{path}      a file or a range of it; COLUMNS and FILTERS select from a partition, as LSDB sends them
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ router = APIRouter()
 
 _READ = ["GET", "HEAD"]
 _SELECTION = (
-    Parameter("columns", "The columns of a partition, with commas between them"),
-    Parameter("filters", "Conditions that rows of a partition fulfil, such as dec>=10,dec<20"),
+    Parameter("columns", "Columns of a partition, separated by commas"),
+    Parameter("filters", "Conditions on the rows of a partition, such as dec>=10,dec<20"),
 )
 _ANSWERS = {**FILE_ANSWERS, **FOLDER_ANSWERS}
 
@@ -70,5 +70,5 @@ async def send_hats_file(
 
 def _find_files(skyhouse: Services) -> HatsFiles:
     if skyhouse.hats is None:
-        raise NotFound("this service has no HATS collections: its operator has switched them off (SKYHOUSE_HATS_DISK)")
+        raise NotFound("this service has no HATS collections: its operator has disabled them (SKYHOUSE_HATS_DISK)")
     return skyhouse.hats

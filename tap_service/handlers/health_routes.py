@@ -1,4 +1,4 @@
-"""The health of the process, for balancers, containers and monitors. Public, without secrets, and cheap to ask."""
+"""The health of the process, for load balancers, containers and monitors. Public, without secrets, and cheap."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ _READ = ["GET", "HEAD"]
 _NOT_STORED = {"Cache-Control": "no-store"}
 
 
-@router.api_route("/live", methods=_READ, **describe("Whether the process lives", JSON))
+@router.api_route("/live", methods=_READ, **describe("Liveness of the process", JSON))
 async def show_live() -> JSONResponse:
-    """Return 200: the process answers. Nothing else is asked, for a new process would not mend what this one needs."""
+    """Return 200. Nothing else is checked: a restart would not repair a server that this process needs."""
     return JSONResponse({"live": True}, headers=_NOT_STORED)
 
 
-@router.api_route("/ready", methods=_READ, **describe("Whether the service takes queries, or why not", JSON))
+@router.api_route("/ready", methods=_READ, **describe("Readiness of the service", JSON))
 async def show_ready(skyhouse: Skyhouse) -> JSONResponse:
-    """Return 200 if the service takes queries, otherwise 503 with the reasons that /tap/availability gives."""
+    """Return 200 if the service accepts queries, otherwise 503 with the reasons that /tap/availability states."""
     availability = await skyhouse.availability.check_recently()
     reasons = [] if availability.available else list(availability.notes)
     status = 200 if availability.available else 503

@@ -1,7 +1,7 @@
-"""The caller's own queries, by /sync and as jobs, also when their jobs are gone. TAP does not define this resource.
+"""A user's own queries, by /sync and as jobs, also of deleted jobs. TAP does not define this resource.
 
-GET /tap/history       AFTER, BEFORE, STATUS (may be repeated), SEARCH, LAST, CURSOR: the newest queries, page by page
-DELETE /tap/history    forgets all of them; jobs stay
+GET /tap/history       AFTER, BEFORE, STATUS (repeatable), SEARCH, LAST, CURSOR: the newest queries, page by page
+DELETE /tap/history    deletes the list of queries; jobs stay
 """
 
 from __future__ import annotations
@@ -24,17 +24,17 @@ router = APIRouter()
 
 _NO_STORE = {"Cache-Control": "no-store"}
 _FILTERS = (
-    Parameter("AFTER", "Queries that came after this instant, in ISO 8601"),
-    Parameter("BEFORE", "Queries that came before this instant, in ISO 8601"),
-    Parameter("STATUS", "Queries that ended so", STATUSES, is_repeatable=True),
-    Parameter("SEARCH", "Queries with all these words in query, name, error or job"),
-    Parameter("LAST", f"So many queries, up to {MAX_LISTED}", kind="integer", example=10),
-    Parameter("CURSOR", "What the address of the next page has"),
+    Parameter("AFTER", "Queries that arrived after this instant, in ISO 8601"),
+    Parameter("BEFORE", "Queries that arrived before this instant, in ISO 8601"),
+    Parameter("STATUS", "Queries with this status", STATUSES, is_repeatable=True),
+    Parameter("SEARCH", "Queries whose text, name, error or job id contain all these words"),
+    Parameter("LAST", f"Maximum number of queries, up to {MAX_LISTED}", kind="integer", example=10),
+    Parameter("CURSOR", "Value from the URL of the next page"),
 )
 
 
 class HistoryPage(JsonDocument):
-    """Queries, the newest first; ``next`` is the address of the next page, null at the end."""
+    """Queries, newest first; ``next`` is the URL of the next page, null on the last page."""
 
     owner: str
     limits: dict[str, int]
@@ -57,7 +57,7 @@ async def list_queries(request: Request, skyhouse: Skyhouse, user: User, origin:
     return send_preferred(request, as_json(lambda: page), headers=_NO_STORE)
 
 
-@router.delete("/history", **describe("Forget your queries", status=204))
+@router.delete("/history", **describe("Delete the list of your queries", status=204))
 async def delete_queries(skyhouse: Skyhouse, user: User) -> Response:
     await run_in_turn(skyhouse.history.delete_queries, user.name)
     return Response(status_code=204)

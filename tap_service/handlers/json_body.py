@@ -1,7 +1,7 @@
-"""Small bodies in JSON, of requests that change something.
+"""Read small JSON bodies of requests that change something.
 
-A page of another site can make a browser send a form with a remembered password, but not JSON: the browser asks first,
-and the answer to that allows no passwords.
+A page of another site can make a browser send a form with a remembered password, but not JSON: before JSON the browser
+sends a preflight, whose answer does not allow passwords.
 """
 
 from __future__ import annotations
@@ -20,7 +20,29 @@ _MAX_BYTES = 10_000
 
 
 async def read_json_object(request: Request, names: Collection[str], max_bytes: int = _MAX_BYTES) -> dict[str, Any]:
-    """Return a JSON object with no other names than these. Raises ParameterError, and as ``open_body``."""
+    """Read a body that is a JSON object.
+
+    Parameters
+    ----------
+    request : Request
+        The request, whose body has not been read.
+    names : Collection[str]
+        The names of the members that are allowed.
+    max_bytes : int
+        The maximum size of the body, in bytes.
+
+    Returns
+    -------
+    dict
+        The object; any of ``names`` may be missing.
+
+    Raises
+    ------
+    ParameterError
+        The body is not a JSON object, or has other members.
+    BodyTooLarge, BodyTooSlow, ClientGone, UnknownEncoding, TooManyUploads
+        As in ``open_body``.
+    """
     kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     body = await read_body(request, max_bytes, f"the body has more than {max_bytes} bytes")
     if kind != "application/json":
@@ -33,14 +55,29 @@ async def read_json_object(request: Request, names: Collection[str], max_bytes: 
         raise ParameterError("the body is not a JSON object: write {...}")
     unknown = sorted(set(given) - set(names))
     if unknown:
-        raise ParameterError(f"{unknown[0][:60]!r} is not known here: {', '.join(names)} are")
+        raise ParameterError(f"{unknown[0][:60]!r} is unknown; the members are: {', '.join(names)}")
     return given
 
 
 def read_text(given: dict[str, Any], name: str, default: str = "") -> str:
-    """Return a text of the object. Raises ParameterError."""
+    """Return a string of a JSON object.
+
+    Parameters
+    ----------
+    given : dict
+        The object.
+    name : str
+        The name of the member.
+    default : str
+        The value if the member is missing.
+
+    Raises
+    ------
+    ParameterError
+        The value is not a string, or not valid Unicode.
+    """
     value = given.get(name, default)
     if not isinstance(value, str):
-        raise ParameterError(f"{name} is not a text: write it in quotes")
+        raise ParameterError(f"{name} is not a string: write it in quotes")
     check_unicode(name, value)
     return value

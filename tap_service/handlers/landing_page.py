@@ -1,4 +1,4 @@
-"""The plain page at /tap, and at / if the portal has not been built: what the service is and how to query it."""
+"""The plain page at /tap, and at / if the portal has not been built: a description of the service, and how to query."""
 
 from __future__ import annotations
 
@@ -13,7 +13,19 @@ _MAX_TABLES = 100
 
 
 def landing_page(config: Config, tap_url: str, tables: Sequence[str] | None, announced: Announced) -> str:
-    """Write the page; ``tables`` are those that the visitor sees, None for one who must log in first."""
+    """Return the page as HTML.
+
+    Parameters
+    ----------
+    config : Config
+        The title, description and contact of the service.
+    tap_url : str
+        The URL of the TAP service, without a slash at its end.
+    tables : Sequence[str] or None
+        The tables that the client sees; None if the client must log in first.
+    announced : Announced
+        The announcements of the operator.
+    """
     draining = [f"No new queries are taken now: {announced.drain}"] if announced.drain else []
     told = [*draining, *(each.describe() for each in announced.downtimes), *(note.text for note in announced.notes)]
     links = [("The tables", "tables"), ("Examples", "examples"), ("Capabilities", "capabilities")]
@@ -21,10 +33,10 @@ def landing_page(config: Config, tap_url: str, tables: Sequence[str] | None, ann
         element("h1", config.title),
         *(element("p", element("strong", text)) for text in told),
         element("p", config.description),
-        element("p", "A TAP service: query it in ADQL with TOPCAT, pyvo, STILTS or any other client. Its address is"),
+        element("p", "A TAP service: query it in ADQL with TOPCAT, pyvo, STILTS or any other client. Its URL is"),
         element("pre", tap_url),
         element("ul", *(element("li", tag("a", {"href": f"{tap_url}/{path}"}, text)) for text, path in links)),
-        element("p", "It is for its users: log in with a name and password, or a token.")
+        element("p", "Only users may query it: log in with a name and password, or a token.")
         if tables is None
         else _list_tables(tables),
         element("p", f"Contact: {config.contact}") if config.contact else "",

@@ -1,7 +1,7 @@
-"""The tools of the MCP endpoint: each is one request to a service, with the rights and limits of the caller.
+"""The tools of the MCP endpoint. A call is a request to the service, with the rights and limits of the client.
 
-Answers are JSON, with the names of /tap. Rows are CSV in a text, which keeps all digits: many clients read numbers as
-double precision.
+Answers are JSON, with the member names of the resources under /tap. Rows are CSV in a string, which preserves all
+digits: many clients read JSON numbers in double precision.
 """
 
 from __future__ import annotations
@@ -36,17 +36,41 @@ Json = dict[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class AgentRequest:
-    """A request of an agent; ``caller`` is None for an anonymous client."""
+    """A request of an agent.
+
+    Attributes
+    ----------
+    skyhouse : Services
+        The service.
+    user : Identity or None
+        The user; None for an anonymous client.
+    client : Client
+        The client, with its limits.
+    base_url : str
+        The URL of the service for this client, without a slash at its end.
+    """
 
     skyhouse: Services
-    caller: Identity | None
+    user: Identity | None
     client: Client
     base_url: str
 
 
 @dataclass(frozen=True, slots=True)
 class Tool:
-    """A tool; ``call`` raises ServiceError. ``is_reading``: it changes nothing."""
+    """A tool for agents.
+
+    Attributes
+    ----------
+    name, description : str
+        The name and the description, which agents read.
+    arguments : type[BaseModel]
+        The model of the arguments.
+    call : Callable[[AgentRequest, Any], Awaitable[dict]]
+        Takes the request and the validated arguments, and returns the answer as JSON. Raises ServiceError.
+    is_reading : bool
+        Whether the tool changes nothing.
+    """
 
     name: str
     description: str
@@ -64,13 +88,17 @@ JobId = Annotated[str, Field(description="The jobId that submit_job returned")]
 
 
 class TableSearch(_Arguments):
-    words: str = Field("", description="Words that a table's name, description or columns have; empty for all tables")
-    limit: int = Field(50, ge=1, le=200, description="Tables at most")
+    words: str = Field(
+        "", description="Words that the table's name, description or columns contain; empty for all tables"
+    )
+    limit: int = Field(50, ge=1, le=200, description="Maximum number of tables")
 
 
 class TableName(_Arguments):
-    name: str = Field(description="schema.table, as list_tables writes it")
-    words: str = Field("", description="Words that a column's name, UCD or description has; empty for all columns")
+    name: str = Field(description="schema.table, as list_tables returns it")
+    words: str = Field(
+        "", description="Words that the column's name, UCD or description contains; empty for all columns"
+    )
 
 
 class EstimatedQuery(_Arguments):
@@ -79,19 +107,19 @@ class EstimatedQuery(_Arguments):
 
 class ShortQuery(_Arguments):
     adql: Adql
-    maxrec: int = Field(100, ge=0, le=MAX_MCP_ROWS, description="Rows at most; 0 for the columns alone")
+    maxrec: int = Field(100, ge=0, le=MAX_MCP_ROWS, description="Maximum number of rows; 0 for only the columns")
 
 
 class NewJob(_Arguments):
     adql: Adql
-    format: str = Field("votable", description="Output format: votable, csv, parquet, fits, arrow, json and others")
-    maxrec: int | None = Field(None, ge=0, description="Rows at most; the service's default unless given")
-    name: str = Field("", description="A name by which the user finds the job again")
+    format: str = Field("votable", description="Output format, such as votable, csv, parquet, fits, arrow or json")
+    maxrec: int | None = Field(None, ge=0, description="Maximum number of rows; the default of the service if omitted")
+    name: str = Field("", description="Name by which the user can find the job again")
 
 
 class JobWait(_Arguments):
     job_id: JobId
-    wait_seconds: int = Field(0, ge=0, le=MAX_WAIT_SECONDS, description="How long to wait for the job's next phase")
+    wait_seconds: int = Field(0, ge=0, le=MAX_WAIT_SECONDS, description="Seconds to wait for the next phase of the job")
 
 
 class JobName(_Arguments):
@@ -138,7 +166,7 @@ async def _describe_table(asked: AgentRequest, given: TableName) -> Json:
 
 
 def _drop_empty(members: Json) -> Json:
-    """Leave out members that say nothing, at every depth: agents pay for each word."""
+    """Leave out empty members at every depth, because agents pay for each word."""
     return {name: _drop_within(part) for name, part in members.items() if not _is_empty(part)}
 
 
@@ -175,11 +203,11 @@ async def _estimate_query(asked: AgentRequest, given: EstimatedQuery) -> Json:
 async def _run_query(asked: AgentRequest, given: ShortQuery) -> Json:
     parameters = _read_query(asked, given.adql, [("MAXREC", str(given.maxrec)), ("RESPONSEFORMAT", "csv")])
     answer = asked.skyhouse.queries.start_query(
-        SyncRequest(parameters, asked.client, longer="Longer queries belong to submit_job")
+        SyncRequest(parameters, asked.client, longer="Send longer queries to submit_job")
     )
     try:
         rows = await _read_rows(answer)
-        assert answer.run is not None  # noqa: S101 (it has given rows)
+        assert answer.run is not None  # noqa: S101 (it has returned rows)
         query = answer.run.query
         limit, is_cut = query.row_limit, answer.report.status == "OVERFLOW"
         cut = _describe_cut(limit.limit) if is_cut else limit.warning
@@ -195,14 +223,14 @@ async def _run_query(asked: AgentRequest, given: ShortQuery) -> Json:
 
 
 async def _read_rows(answer: SyncAnswer) -> str:
-    """Return the document of a query. Raises its error, and ParameterError for a long one."""
+    """Return the rows as CSV. Raises the error of the query, and ParameterError for a document that is too long."""
     await answer.wait_for_first_bytes()
     document = bytearray()
     async for piece in answer.read_pieces():
         document += piece
         if len(document) > MAX_MCP_BYTES:
             raise ParameterError(
-                f"the rows take more than {MAX_MCP_BYTES:,} bytes: name fewer columns, ask for fewer rows with maxrec, "
+                f"the rows take more than {MAX_MCP_BYTES:,} bytes: select fewer columns, request fewer rows by maxrec, "
                 "or send the query to submit_job, whose result is a file"
             )
     answer.raise_failure()
@@ -211,9 +239,9 @@ async def _read_rows(answer: SyncAnswer) -> str:
 
 def _describe_cut(limit: int) -> str:
     if not limit:
-        return "With maxrec=0 the columns alone are told, and no rows: whether there are any is not known"
+        return "With maxrec=0 the answer has the columns but no rows, even if the query finds rows"
     return (
-        f"There are more than these {limit:,} rows, which are no random sample: rows come in the order of the sky "
+        f"There are more than these {limit:,} rows, which are not a random sample: rows are in the order of the sky "
         "unless the query has ORDER BY. Count with COUNT(*), narrow the query, or send it to submit_job for all rows"
     )
 
@@ -226,21 +254,21 @@ async def _submit_job(asked: AgentRequest, given: NewJob) -> Json:
     pairs = [("LANG", "ADQL"), ("QUERY", given.adql), ("RESPONSEFORMAT", given.format), ("PHASE", "RUN")]
     pairs += [] if given.maxrec is None else [("MAXREC", str(given.maxrec))]
     pairs += [("RUNID", given.name)] if given.name else []
-    read_tap_parameters(pairs, asked.skyhouse.config.max_query_length)  # a faulty job would fail later
+    read_tap_parameters(pairs, asked.skyhouse.config.max_query_length)  # an invalid job would fail later
     job = await run_in_turn(asked.skyhouse.jobs.create_job, pairs, asked.client)
     return _describe_job(asked, job)
 
 
 async def _get_job(asked: AgentRequest, given: JobWait) -> Json:
     if given.wait_seconds:
-        job = await asked.skyhouse.jobs.wait_for_change(given.job_id, asked.caller, given.wait_seconds, "")
+        job = await asked.skyhouse.jobs.wait_for_change(given.job_id, asked.user, given.wait_seconds, "")
     else:
-        job = await run_in_turn(asked.skyhouse.jobs.get_job, given.job_id, asked.caller)
+        job = await run_in_turn(asked.skyhouse.jobs.get_job, given.job_id, asked.user)
     return _describe_job(asked, job)
 
 
 async def _cancel_job(asked: AgentRequest, given: JobName) -> Json:
-    job = await run_in_turn(asked.skyhouse.jobs.set_phase, given.job_id, "ABORT", asked.caller)
+    job = await run_in_turn(asked.skyhouse.jobs.set_phase, given.job_id, "ABORT", asked.user)
     return _describe_job(asked, job)
 
 
@@ -251,48 +279,48 @@ def _describe_job(asked: AgentRequest, job: Job) -> Json:
 TOOLS = (
     Tool(
         "list_tables",
-        "List the tables that the user may query, with descriptions and numbers of rows.",
+        "List the tables that the user may query, with their descriptions and numbers of rows.",
         TableSearch,
         _list_tables,
     ),
     Tool(
         "describe_table",
-        "Describe a table: its columns with types, units, UCDs and indexes, its position and identifier, its foreign "
-        "keys, and how to cite it.",
+        "Describe a table: its columns with types, units, UCDs and indexes, its position and identifier columns, its "
+        "foreign keys, and how to cite it.",
         TableName,
         _describe_table,
     ),
     Tool(
         "estimate_query",
-        "Check an ADQL query and estimate what it reads, how long it takes and how many rows it gives, without running "
-        "it. Errors have line and column.",
+        "Check an ADQL query without running it, and estimate the bytes it reads, its duration and the number of rows "
+        "of its result. Errors state line and column.",
         EstimatedQuery,
         _estimate_query,
     ),
     Tool(
         "run_query",
-        f"Run a short ADQL query and return its first rows, at most {MAX_MCP_ROWS:,}, as CSV. The note says if there "
-        "are more. Long queries and large results belong to submit_job.",
+        f"Run a short ADQL query and return its first rows, at most {MAX_MCP_ROWS:,}, as CSV. The note says whether "
+        "there are more. Use submit_job for long queries and large results.",
         ShortQuery,
         _run_query,
     ),
     Tool(
         "submit_job",
-        "Run an ADQL query as a job, which goes on by itself and keeps its result as a file for some days. The address "
-        "of the job is for the user too.",
+        "Run an ADQL query as a job, which continues in the background and stores its result as a file for some days. "
+        "The user can open the URL of the job too.",
         NewJob,
         _submit_job,
         is_reading=False,
     ),
     Tool(
         "get_job",
-        "Return the phase and the progress of a job, its error, or the address of its result.",
+        "Return the phase and progress of a job, and its error or the URL of its result.",
         JobWait,
         _get_job,
     ),
     Tool(
         "cancel_job",
-        "Stop a job that waits or runs.",
+        "Stop a waiting or running job.",
         JobName,
         _cancel_job,
         is_reading=False,

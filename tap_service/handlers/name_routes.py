@@ -1,8 +1,8 @@
 """Objects by name, in JSON. TAP does not define this resource.
 
-GET /tap/names?name=M31        the objects of that name; names that begin alike if there are none
-GET /tap/names?prefix=androm   some objects whose names begin so
-GET /tap/names?position=83.6,22&radius=5   the brightest objects with proper names there, degrees
+GET /tap/names?name=M31        the objects with that name; if there are none, names that start with the same letters
+GET /tap/names?prefix=androm   some objects whose names start with the prefix
+GET /tap/names?position=83.6,22&radius=5   the brightest objects with proper names within the radius, in degrees
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ from tap_service.storage.engine.engine import EngineError
 
 router = APIRouter()
 
-#: a name stays where it is, but tables change
+#: the object of a name does not move, but tables change
 _BRIEFLY = {"Cache-Control": "private, max-age=60"}
 _QUERY = (
-    Parameter("name", "The name of an object", example="M31"),
-    Parameter("prefix", "How names of objects begin"),
-    Parameter("position", "RA,DEC in ICRS degrees"),
-    Parameter("radius", "Around the position, degrees", kind="number"),
+    Parameter("name", "Name of an object", example="M31"),
+    Parameter("prefix", "First letters of names of objects"),
+    Parameter("position", "RA,DEC (ICRS), in degrees"),
+    Parameter("radius", "Radius around the position, in degrees", kind="number"),
 )
 
 
@@ -42,7 +42,9 @@ async def find_names(request: Request, skyhouse: Skyhouse, client: RequestClient
     given = read_query_values(request, [each.name.upper() for each in _QUERY])
     name, prefix, position, radius = (given.get(each.name.upper(), "") for each in _QUERY)
     if [bool(given) for given in (name, prefix, position)].count(True) != 1:
-        raise ParameterError("give one of name=M31, prefix=androm for names that begin so, position=RA,DEC with radius")
+        raise ParameterError(
+            "give one of: name=M31; prefix=androm for names that start with it; position=RA,DEC with radius"
+        )
     circle = _read_circle(position, radius) if position else None
     if len(name) > MAX_NAME_CHARACTERS or len(prefix) > MAX_NAME_CHARACTERS:
         raise ParameterError(f"the name of an object has at most {MAX_NAME_CHARACTERS} characters")
@@ -66,7 +68,7 @@ async def find_names(request: Request, skyhouse: Skyhouse, client: RequestClient
 
 
 def _find_objects(names: NameResolver, catalogue: Catalogue, name: str) -> list[NamedObject]:
-    """Return the objects of a name; none if Sesame does not know it, or does not answer."""
+    """Return the objects with a name; none if Sesame does not know the name, or does not answer."""
     try:
         return names.find_everywhere(catalogue, name)
     except NameLookupError:
@@ -74,7 +76,7 @@ def _find_objects(names: NameResolver, catalogue: Catalogue, name: str) -> list[
 
 
 def _read_circle(position: str, radius: str) -> tuple[tuple[float, float], float]:
-    """Return the middle and the radius in degrees. Raise ParameterError."""
+    """Return the centre as longitude and latitude, and the radius, all in degrees. Raises ParameterError."""
     try:
         lon, lat = (float(number) for number in position.split(","))
         size = float(radius)

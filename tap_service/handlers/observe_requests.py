@@ -1,4 +1,4 @@
-"""Counts and logs each HTTP request, when the last byte of its response was handed over."""
+"""Count and log each HTTP request when the last byte of its response has been sent."""
 
 from __future__ import annotations
 
@@ -14,18 +14,20 @@ from tap_service.models.identity import Identity
 from tap_service.service_errors import ClientGone
 from tap_service.services.queries.sync_answer import SyncAnswer
 
-#: labels of a metric must not come from clients, who could make any number of them
+#: labels of a metric must not come from clients, which could create any number of labels
 _METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "DELETE", "OPTIONS"})
 _OTHER_METHOD = "other"
 _NO_ROUTE = "none"
-#: files of the portal, which have one route each
+#: files of the portal, each of which has its own route
 _PORTAL_PREFIX = "/assets/"
 
-#: bytes of text that a client chooses
+#: maximum length of text that a client chooses
 _MAX_LOGGED = 300
 
 
 class ObserveRequests:
+    """ASGI middleware that counts requests in the metrics, and writes them to the request log."""
+
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
 
@@ -58,10 +60,10 @@ async def _record_request(scope: Scope, status: int, size: int, seconds: float) 
     if not services.request_log.is_on:
         return
     request = Request(scope)
-    visitor = scope.get("state", {}).get("visitor")
+    user = scope.get("state", {}).get("user")
     services.request_log.write_record(
         client=(await get_origin(request)).address,
-        user=visitor.name if isinstance(visitor, Identity) else None,
+        user=user.name if isinstance(user, Identity) else None,
         method=scope["method"][:_MAX_LOGGED],
         route=route,
         path=scope["path"][:_MAX_LOGGED],
@@ -79,11 +81,11 @@ def _find_route(scope: Scope) -> str:
     if path is None:
         return _NO_ROUTE
     if protocol := find_protocol(scope["path"]):
-        return f"{protocol}{path.rstrip('/')}"  # the framework's route is without the prefix of its router
+        return f"{protocol}{path.rstrip('/')}"  # the route lacks the prefix of its router
     return f"{_PORTAL_PREFIX}*" if path.startswith(_PORTAL_PREFIX) else path
 
 
 def _find_lane(scope: Scope) -> str:
-    """Return the last lane of a request to /sync."""
+    """Return the last lane of a query, '' for other requests."""
     answer = scope.get("state", {}).get("answer")
     return answer.slot.lane if isinstance(answer, SyncAnswer) and answer.slot is not None else ""

@@ -1,4 +1,4 @@
-"""GET /tap/openapi.json: the whole service in OpenAPI 3.1, written from its routes. It is public: it has no data."""
+"""GET /tap/openapi.json: the service in OpenAPI 3.1, generated from its routes. Public, because it contains no data."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ from tap_service.handlers.turns import run_in_turn
 router = APIRouter()
 
 _DESCRIPTION = (
-    "A TAP service: tables of the sky are queried in ADQL. Resources that have several media types choose by Accept. "
-    "HEAD is answered where the header Allow of a 405 or of OPTIONS lists it. Names of parameters are case-insensitive,"
-    f" except those of /oai. Bodies of requests may have a Content-Encoding: {ACCEPTED_ENCODINGS}."
+    "A TAP service: query astronomical tables in ADQL. The Accept header chooses between the media types of a "
+    "resource. A resource supports HEAD if the Allow header of a 405 or of an answer to OPTIONS lists it. Parameter "
+    f"names are case-insensitive, except under /oai. Request bodies may have a Content-Encoding: {ACCEPTED_ENCODINGS}."
 )
 _ERROR_TYPES: dict[str, Any] = {
     each: {} for each in (error_document.CONTENT_TYPE, error_document.CONE_SEARCH_TYPE, TEXT)
 }
-#: of every route; the class of an error has its status: see ``service_errors``
+#: error answers of every route; ``service_errors`` has the status of each error
 ERROR_ANSWERS: dict[int | str, dict[str, Any]] = {
-    "4XX": {"description": "The request is at fault; the message has the way out", "model": ProblemDocument},
+    "4XX": {"description": "The request has an error; the message says how to correct it", "model": ProblemDocument},
     "5XX": {"description": "The service cannot answer now", "model": ProblemDocument},
 }
 _SECURITY = {"basic": {"type": "http", "scheme": "basic"}, "bearer": {"type": "http", "scheme": "bearer"}}
@@ -48,9 +48,9 @@ async def show_openapi(request: Request, origin: Origin) -> Response:
 
 
 def build_openapi(app: FastAPI) -> dict[str, Any]:
-    """Return the document of all routes that are in the schema, without HEAD."""
+    """Return the OpenAPI document of all routes that are included in the schema, without their HEAD methods."""
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)  # the methods of one route have one operation id until below
+        warnings.simplefilter("ignore", UserWarning)  # the methods of a route share an operation id, replaced below
         document = get_openapi(title=app.title, version=VERSION, description=_DESCRIPTION, routes=app.routes)
     for path, operations in document["paths"].items():
         operations.pop("head", None)
@@ -68,7 +68,7 @@ def build_openapi(app: FastAPI) -> dict[str, Any]:
 
 
 def _move_parameters_to_form(operation: dict[str, Any]) -> None:
-    """Turn parameters of the query string, which a GET of the same route has, into those of a form."""
+    """Replace the query parameters of a POST, which the GET of the same route has too, by a form."""
     in_query = [each for each in operation.get("parameters", ()) if each["in"] == "query"]
     if not in_query:
         return

@@ -1,8 +1,8 @@
-"""The files of the portal, with headers that allow it only what it needs.
+"""The files of the portal, with headers that permit only what the portal needs.
 
-Each file of the build has its own route, so that no path leads out of the build. The files are read at the start and
-compressed once, at a higher level than a response that is sent once. Browsers revalidate index.html and cache the
-other files, whose names contain a hash of their content.
+Each file of the build has its own route, so that no path leads out of the build. The files are read at startup, and
+compressed once at a higher level than streamed responses. Browsers revalidate index.html and cache the other files,
+whose names contain a hash of their content.
 """
 
 from __future__ import annotations
@@ -51,7 +51,15 @@ _ENCODERS: dict[str, Callable[[bytes], bytes]] = {
 
 
 def content_security_policy(nonce: str = "", surveys: Sequence[str] = ()) -> str:
-    """Return the Content-Security-Policy of a page or of a worker script; ``surveys`` are the only other hosts."""
+    """Return the Content-Security-Policy of a page or of a worker script.
+
+    Parameters
+    ----------
+    nonce : str
+        The nonce of dynamic styles, '' to forbid them.
+    surveys : Sequence[str]
+        The URLs of HiPS surveys, the only resources of other hosts that the page may load.
+    """
     styles = f"'self' 'nonce-{nonce}'" if nonce else "'self'"
     return "; ".join(
         (
@@ -70,7 +78,7 @@ def content_security_policy(nonce: str = "", surveys: Sequence[str] = ()) -> str
 
 
 def aladin_policy(surveys: Sequence[str]) -> str:
-    """Return the policy of the page of Aladin Lite, which runs WebAssembly, writes styles and loads the surveys."""
+    """Return the policy of the page of Aladin Lite, which runs WebAssembly, adds styles and loads the surveys."""
     pictures = " ".join(surveys)
     return "; ".join(
         (
@@ -89,9 +97,26 @@ def aladin_policy(surveys: Sequence[str]) -> str:
 
 
 def portal_router(folder: Path, surveys: Sequence[str] = (), aladin: Path | None = None) -> APIRouter | None:
-    """Return routes to the files of the build in ``folder``, None if there is no build. Raise OSError.
+    """Return routes to the files of a build of the portal.
 
-    ``surveys``: addresses of HiPS that the map of the portal may show; ``aladin``: the installed Aladin Lite.
+    Parameters
+    ----------
+    folder : Path
+        The folder of the build.
+    surveys : Sequence[str]
+        The URLs of HiPS surveys that the map of the portal may show.
+    aladin : Path, optional
+        The script of an installed Aladin Lite.
+
+    Returns
+    -------
+    APIRouter or None
+        The routes; None if the folder contains no build.
+
+    Raises
+    ------
+    OSError
+        A file cannot be read.
     """
     if not (folder / _INDEX).is_file():
         return None

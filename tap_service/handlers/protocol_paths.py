@@ -1,6 +1,6 @@
-"""The paths of the service's protocols, whose callers may log in.
+"""The paths of the service's protocols, under which clients may log in.
 
-Scripts of other sites may use all of them but MCP.
+Scripts of other sites may use all protocols except MCP.
 """
 
 from __future__ import annotations
@@ -14,5 +14,5 @@ _PREFIXES = (TAP, CONE_SEARCH, HATS, MCP)
 
 
 def find_protocol(path: str) -> str:
-    """Return the prefix of the protocol to which a path belongs; '' for pages, metrics and the like."""
+    """Return the prefix of the protocol to which a path belongs, '' for other paths such as pages and metrics."""
     return next((prefix for prefix in _PREFIXES if path == prefix or path.startswith(f"{prefix}/")), "")

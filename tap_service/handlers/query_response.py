@@ -1,4 +1,4 @@
-"""The response to a query that is answered at once: whole if it is short, else streamed while the engine works."""
+"""The response to a synchronous query: sent complete if it is short, otherwise streamed while the engine works."""
 
 from __future__ import annotations
 
@@ -19,7 +19,27 @@ _log = logging.getLogger("skyhouse")
 
 
 async def send_answer(request: Request, answer: SyncAnswer) -> Response:
-    """Return the response when its first bytes are there; the answer is closed at its end. Raises the query's error."""
+    """Return the response to a query as soon as its first bytes are available.
+
+    Parameters
+    ----------
+    request : Request
+        The request, whose body has been read.
+    answer : SyncAnswer
+        The started query. It is closed when the response ends, or by an error.
+
+    Returns
+    -------
+    Response
+        The complete result if it is short, otherwise a stream.
+
+    Raises
+    ------
+    ServiceError
+        The error of the query.
+    ClientGone
+        The client disconnected.
+    """
     request.state.answer = answer
     gone: asyncio.Task[None] | None = None
     try:
@@ -59,7 +79,7 @@ def _build_headers(answer: SyncAnswer) -> dict[str, str]:
 
 
 class ResultResponse(Response):
-    """A streamed result in HTTP chunks. An incomplete result lacks the last chunk, so that clients notice."""
+    """A result streamed in HTTP chunks. The last chunk is missing from an incomplete result, so that clients notice."""
 
     def __init__(self, answer: SyncAnswer, gone: asyncio.Task[None]) -> None:
         self.status_code = 200

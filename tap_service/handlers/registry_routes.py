@@ -1,4 +1,4 @@
-"""The publishing registry: OAI-PMH at /oai, which harvesters of the IVOA ask."""
+"""The publishing registry: OAI-PMH at /oai, for harvesters of the IVOA registry."""
 
 from __future__ import annotations
 
@@ -22,15 +22,15 @@ _XML = "text/xml"
     **describe(
         "Records for harvesters of the registry, by OAI-PMH",
         _XML,
-        query=(Parameter("verb", "The request", example="Identify"),),
+        query=(Parameter("verb", "OAI-PMH request", example="Identify"),),
     ),
 )
 async def answer_harvester(request: Request, skyhouse: Skyhouse) -> Response:
-    """Answer everybody, also if the service is closed: records are public, and the operator has written them."""
+    """Public, also if only users may query the service: the operator has written the records for the public."""
     if skyhouse.registry is None:
         raise NotFound(
-            "this service publishes no records for the registry; its operator can, with SKYHOUSE_REGISTRY: "
-            "docs/registry.md tells how"
+            "this service publishes no records for the registry; its operator can enable this with SKYHOUSE_REGISTRY: "
+            "see docs/registry.md"
         )
     try:
         pairs = await read_request_pairs(request, skyhouse)

@@ -1,4 +1,4 @@
-"""Receive the body of a request: as bytes, in pieces or as a file; decompressed, and within its limit."""
+"""Receive the body of a request as bytes, in pieces or as a file: decompressed, and within a limit."""
 
 from __future__ import annotations
 
@@ -16,32 +16,37 @@ from tap_service.handlers.request_context import create_incoming_file, get_origi
 from tap_service.scratch_files import NoRoom
 from tap_service.service_errors import BodyTooLarge, BodyTooSlow, ClientGone, ServiceUnavailable, UploadError
 
-#: how many bytes are written at once, on a thread
+#: number of bytes that one call on a thread writes
 _PIECE_BYTES = 1 << 20
 
 
 @asynccontextmanager
 async def open_body(request: Request, max_bytes: int, too_long: str) -> AsyncIterator[AsyncIterator[bytes]]:
-    """Yield the decompressed pieces of a body, which has not been read.
+    """Open the body of a request.
 
-    If reading them fails, or what is done with them, the rest of the body is dropped first: a client reads the error
-    only when its body was read.
+    If the context raises an error, the rest of the body is received and discarded first, because many clients read
+    the answer only after they have sent the body.
 
     Parameters
     ----------
-    request
-        The request.
-    max_bytes
-        The largest size in bytes, of the body as sent and decompressed.
-    too_long
-        The message for a longer one.
+    request : Request
+        The request, whose body has not been read.
+    max_bytes : int
+        The maximum size in bytes, both as sent and decompressed.
+    too_long : str
+        The message of the error about a longer body.
+
+    Yields
+    ------
+    AsyncIterator[bytes]
+        The decompressed pieces of the body.
 
     Raises
     ------
     BodyTooLarge, BodyTooSlow, ClientGone
         The body does not arrive completely.
     UnknownEncoding, TooManyUploads, ParameterError
-        It cannot be decompressed: see ``body_encoding``.
+        The body cannot be decompressed: see ``body_decoder``.
     """
     async with aclosing(_receive_pieces(request, max_bytes)) as received:
         try:
@@ -59,7 +64,7 @@ async def open_body(request: Request, max_bytes: int, too_long: str) -> AsyncIte
 
 
 async def read_body(request: Request, max_bytes: int, too_long: str) -> bytes:
-    """Return the whole body; parameters and errors as in ``open_body``."""
+    """Return the complete body; parameters and errors as in ``open_body``."""
     body = bytearray()
     async with open_body(request, max_bytes, too_long) as pieces:
         async for piece in pieces:
@@ -68,7 +73,25 @@ async def read_body(request: Request, max_bytes: int, too_long: str) -> bytes:
 
 
 async def feed_body(request: Request, write: Callable[[bytes], None], max_bytes: int, too_long: str) -> int:
-    """Have the body written on a thread, in large pieces; return its length. Otherwise as ``open_body``."""
+    """Write the body in large pieces, on threads.
+
+    Parameters
+    ----------
+    request, max_bytes, too_long
+        As in ``open_body``.
+    write : Callable[[bytes], None]
+        Writes a piece; its errors are raised.
+
+    Returns
+    -------
+    int
+        The decompressed length in bytes.
+
+    Raises
+    ------
+    BodyTooLarge, BodyTooSlow, ClientGone, UnknownEncoding, TooManyUploads, ParameterError
+        As in ``open_body``.
+    """
     length = 0
     joined = bytearray()
     async with open_body(request, max_bytes, too_long) as pieces:
@@ -85,14 +108,19 @@ async def feed_body(request: Request, write: Callable[[bytes], None], max_bytes:
 
 @asynccontextmanager
 async def receive_body_file(request: Request, max_bytes: int) -> AsyncIterator[Path]:
-    """Receive the whole body and yield its path, which is valid in the context.
+    """Receive the complete body into a file.
 
     Parameters
     ----------
-    request
+    request : Request
         The request, whose body has not been read.
-    max_bytes
-        The largest size in bytes; a longer body is read to its end but not stored.
+    max_bytes : int
+        The maximum size in bytes. A longer body is read to its end but not stored.
+
+    Yields
+    ------
+    Path
+        The file, which exists within the context.
 
     Raises
     ------
@@ -101,7 +129,7 @@ async def receive_body_file(request: Request, max_bytes: int) -> AsyncIterator[P
     UploadError
         The body is empty.
     ServiceUnavailable
-        There is no space for the body.
+        The disk has no space for the body.
     """
     try:
         file = create_incoming_file(request)
@@ -120,22 +148,23 @@ async def receive_body_file(request: Request, max_bytes: int) -> AsyncIterator[P
 
 
 def no_room_error(what: str, error: OSError | NoRoom) -> ServiceUnavailable:
+    """Return the error of a request for whose body (``what``) the disk has no space."""
     why = error.strerror if isinstance(error, OSError) else error
     return ServiceUnavailable(f"there is no space for {what} ({why}); try again later")
 
 
 async def _receive_pieces(request: Request, max_bytes: int) -> AsyncGenerator[bytes]:
-    """Yield the body as sent, and of a body of more than ``max_bytes`` bytes at most MAX_DISCARDED_BYTES."""
-    began = asyncio.get_running_loop().time()
+    """Yield the body as sent. A body of more than ``max_bytes`` bytes ends after MAX_DISCARDED_BYTES."""
+    start = asyncio.get_running_loop().time()
     length, more = 0, True
     while more and length <= max(max_bytes, MAX_DISCARDED_BYTES):
         try:
-            async with asyncio.timeout_at(began + BODY_SECONDS + length / BODY_BYTES_PER_SECOND):
+            async with asyncio.timeout_at(start + BODY_SECONDS + length / BODY_BYTES_PER_SECOND):
                 message = await request.receive()
         except TimeoutError:
             raise BodyTooSlow(
-                f"the request's body arrived too slowly, {length} bytes so far: the limit is {BODY_SECONDS:.0f} s, "
-                f"and a second more for each {BODY_BYTES_PER_SECOND} bytes. Send it again"
+                f"the request's body arrived too slowly, {length} bytes so far: the limit is {BODY_SECONDS:.0f} s "
+                f"plus one second for each {BODY_BYTES_PER_SECOND} bytes. Send it again"
             ) from None
         if message["type"] == "http.disconnect":
             raise ClientGone("the client disconnected while it sent its request")

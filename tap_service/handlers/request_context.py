@@ -1,6 +1,6 @@
-"""The dependencies of handlers: the services, the caller and the origin of the request.
+"""The dependencies of handlers: the services, and the user, the client and the origin of the request.
 
-All are coroutines: the framework would call plain functions on threads, at 0.2 ms each.
+All are coroutines: the framework would call plain functions on threads, which takes 0.2 ms per call.
 """
 
 from __future__ import annotations
@@ -25,15 +25,17 @@ current_request: ContextVar[tuple[Scope, Receive]] = ContextVar("request")
 
 
 async def get_services(request: Request) -> Services:
+    """Return the services, as a dependency of handlers."""
     return find_services(request)
 
 
 def find_services(request: Request) -> Services:
+    """Return the services of the application."""
     return cast(Services, request.app.state.services)
 
 
 async def get_origin(request: Request) -> RequestOrigin:
-    """Return the client's address, and the service's address for this client. A request's are found once."""
+    """Return the address of the client, and the URL of the service for this client; found once per request."""
     scope = request.scope
     state = scope.setdefault("state", {})
     if "origin" not in state:
@@ -65,29 +67,34 @@ def _build_request_url(scheme: str, server: tuple[str, int | None] | None, root_
 
 
 def create_incoming_file(request: Request) -> IncomingFile:
-    """Create a file for the body of a request whose sender was identified. Raises OSError."""
+    """Create a file for the body of a request whose user was identified. Raises OSError."""
     client = find_client(request.scope)
     return find_services(request).incoming.create_file(client.key, is_anonymous=client.name is None)
 
 
-async def identify_visitor(request: Request) -> Identity | None:
-    """Authenticate the caller of a request below /tap; None is anonymous.
+async def identify_user(request: Request) -> Identity | None:
+    """Authenticate the user of a request, also if the service does not admit anonymous clients.
+
+    Returns
+    -------
+    Identity or None
+        The user; None for an anonymous client.
 
     Raises
     ------
     Unauthorized
         The credentials are wrong.
     TooManyPasswords
-        Other passwords of the client's address are still checked.
+        Other passwords from the client's address are still being checked.
     Forbidden
-        A page of another site made the browser send a remembered password with a request that could change something.
+        A page of another site made a browser send a remembered password with a request that could change something.
     """
     headers = request.headers.getlist("authorization")
     if request.method not in ("GET", "HEAD"):
         await refuse_remembered_password(request)
     address = (await get_origin(request)).address if headers else ""
-    request.state.visitor = await find_services(request).authenticator.identify(headers, address)
-    return cast("Identity | None", request.state.visitor)
+    request.state.user = await find_services(request).authenticator.identify(headers, address)
+    return cast("Identity | None", request.state.user)
 
 
 async def refuse_remembered_password(request: Request) -> None:
@@ -95,7 +102,7 @@ async def refuse_remembered_password(request: Request) -> None:
     if await has_remembered_password(request):
         raise Forbidden(
             "a page of another site sent your password: it must use a token. If it is a page of this service, its "
-            "operator gives the service's address as SKYHOUSE_PUBLIC_URL"
+            "operator must set SKYHOUSE_PUBLIC_URL to the URL of the service"
         )
 
 
@@ -111,10 +118,11 @@ async def is_from_other_site(request: Request) -> bool:
 
 
 def is_from_unknown_name(request: Request) -> bool:
-    """Return whether a page made a browser send the request, and its host may be a name of others for this service.
+    """Return whether a page made a browser send the request, and somebody else may control the name of its host.
 
-    A page whose host was bound anew to the service's address (DNS rebinding) has the same origin as its requests.
-    Surely the service's are ``SKYHOUSE_PUBLIC_URL`` and, without it, addresses in numbers and localhost.
+    An attacker can bind the name of a page's host to the address of this service (DNS rebinding); the page and its
+    requests then have the same origin. Only the host of ``SKYHOUSE_PUBLIC_URL`` certainly belongs to the service, or
+    without this setting numeric addresses and localhost.
     """
     page = request.headers.get("origin")
     if not page:
@@ -123,51 +131,76 @@ def is_from_unknown_name(request: Request) -> bool:
     return is_cross_site({"origin": page}, (public_url,)) if public_url else not is_unnamed_host(page)
 
 
-async def admit_caller(
-    request: Request, visitor: Annotated[Identity | None, Depends(identify_visitor)]
-) -> Identity | None:
-    """Return the visitor if they may use the service. Raise Unauthorized unless anonymous access is allowed."""
-    find_services(request).authenticator.check_admission(visitor)
-    return visitor
+async def admit_user(request: Request, user: Annotated[Identity | None, Depends(identify_user)]) -> Identity | None:
+    """Return the user of a request, None for an anonymous client.
+
+    Raises
+    ------
+    Unauthorized
+        The client is anonymous, and the service admits only users.
+    """
+    find_services(request).authenticator.check_admission(user)
+    return user
 
 
 def find_client(scope: Scope) -> Client:
-    """Return the client of a request whose origin was found, and whose sender was identified or needs no name."""
+    """Return the client of a request.
+
+    Parameters
+    ----------
+    scope : Scope
+        The ASGI scope of a request whose origin was found. Its client counts as anonymous until its user is identified.
+    """
     state = scope["state"]
-    visitor: Identity | None = state.get("visitor")
+    user: Identity | None = state.get("user")
     services: Services = scope["app"].state.services
-    return services.clients.find_client(state["origin"].address, visitor.name if visitor else None)
+    return services.clients.find_client(state["origin"].address, user.name if user else None)
 
 
-async def get_client(request: Request, _: Annotated[Identity | None, Depends(admit_caller)]) -> Client:
+async def get_client(request: Request, _: Annotated[Identity | None, Depends(admit_user)]) -> Client:
+    """Return the client of a request; errors as in ``admit_user``."""
     await get_origin(request)
     return find_client(request.scope)
 
 
-async def require_user(caller: Annotated[Identity | None, Depends(admit_caller)]) -> Identity:
-    """Return the caller of a resource that each user has for themselves. Raise Unauthorized for anonymous ones."""
-    if caller is None:
+async def require_user(user: Annotated[Identity | None, Depends(admit_user)]) -> Identity:
+    """Return the user of a request for a per-user resource.
+
+    Raises
+    ------
+    Unauthorized
+        The client is anonymous.
+    """
+    if user is None:
         raise Unauthorized("only users have this: sign in with your name and password, or a token")
-    return caller
+    return user
 
 
-async def admit_operator(request: Request, visitor: Annotated[Identity | None, Depends(identify_visitor)]) -> None:
-    """Let administrators pass, and whoever asks from an address of ``SKYHOUSE_METRICS_FROM``. Raise Forbidden."""
-    if visitor is not None and visitor.admin:
+async def admit_operator(request: Request, user: Annotated[Identity | None, Depends(identify_user)]) -> None:
+    """Let administrators pass, and clients at an address of ``SKYHOUSE_METRICS_FROM``.
+
+    Raises
+    ------
+    Forbidden
+        The client is neither.
+    """
+    if user is not None and user.admin:
         return
     origin = await get_origin(request)
     if not (origin.is_client_known and is_within(origin.address, find_services(request).config.metrics_from)):
-        through = "" if origin.is_client_known else ", a proxy that does not say for whom it asks or is not trusted"
+        through = "" if origin.is_client_known else ", a proxy that is not trusted or does not name its client"
         raise Forbidden(
-            f"this is for the service's operator. You are {origin.address or 'without an address'}{through}. "
-            "Ask from an address that SKYHOUSE_METRICS_FROM names, or as an administrator"
+            f"only the service's operator may use this. Your address is {origin.address or 'unknown'}{through}. "
+            "Send the request from an address that SKYHOUSE_METRICS_FROM names, or as an administrator"
         )
 
 
 Skyhouse = Annotated[Services, Depends(get_services)]
-Caller = Annotated[Identity | None, Depends(admit_caller)]
+#: the user of a per-user resource
 User = Annotated[Identity, Depends(require_user)]
-#: the caller of a resource that is open to all
-Visitor = Annotated[Identity | None, Depends(identify_visitor)]
+#: the user of a resource that anonymous clients may use too, unless the service admits only users
+OptionalUser = Annotated[Identity | None, Depends(admit_user)]
+#: the user of a public resource
+IdentifiedUser = Annotated[Identity | None, Depends(identify_user)]
 Origin = Annotated[RequestOrigin, Depends(get_origin)]
 RequestClient = Annotated[Client, Depends(get_client)]

@@ -33,7 +33,7 @@ _MULTIPART = "multipart/form-data"
 
 @dataclass(frozen=True, slots=True)
 class FilePart:
-    """A part with a file; it lasts as long as the request."""
+    """A file in a part of a form; it is deleted when the form is closed."""
 
     content_type: str
     file: IncomingFile
@@ -48,35 +48,68 @@ class FilePart:
 
 @dataclass
 class Form:
-    """Parameters, and files by the names of their parts."""
+    """The parameters of a request in their order, and its files by the names of their parts."""
 
     pairs: list[Pair] = field(default_factory=list)
     files: dict[str, FilePart] = field(default_factory=dict)
 
     def close(self) -> None:
+        """Delete the files."""
         for part in self.files.values():
             part.file.close()
 
 
 def read_query_pairs(request: Request) -> list[Pair]:
-    """Read the parameters of the query string. Raises ParameterError if it is not UTF-8, or has too many."""
+    """Read the parameters of the query string. Raises ParameterError if it is not UTF-8 or has too many parameters."""
     return parse_urlencoded(request.scope["query_string"], "the query string")
 
 
 def read_query_values(request: Request, names: Sequence[str]) -> dict[str, str]:
-    """Read the parameters with these names in the query string; the framework would want them in one case."""
-    return read_single_values(read_query_pairs(request), names)
+    """Read parameters of the query string, whose names are case-insensitive.
 
+    Parameters
+    ----------
+    request : Request
+        The request.
+    names : Sequence[str]
+        The names in upper case.
 
-async def read_request_pairs(request: Request, skyhouse: Services, max_parameters: int = MAX_PARAMETERS) -> list[Pair]:
-    """Read the parameters of the query string, then those of the form of a POST; files are dropped.
+    Returns
+    -------
+    dict of str to str
+        The values of the parameters that are present, by these names.
 
     Raises
     ------
     ParameterError
-        The body is not a form, or not UTF-8, or there are more parameters.
+        The query string is not UTF-8, has too many parameters, or has one of these several times.
+    """
+    return read_single_values(read_query_pairs(request), names)
+
+
+async def read_request_pairs(request: Request, skyhouse: Services, max_parameters: int = MAX_PARAMETERS) -> list[Pair]:
+    """Read the parameters of the query string, and of the form of a POST. Files are discarded.
+
+    Parameters
+    ----------
+    request : Request
+        The request, whose body has not been read.
+    skyhouse : Services
+        The services, whose configuration limits the body.
+    max_parameters : int
+        The maximum number of parameters.
+
+    Returns
+    -------
+    list of Pair
+        Names and values, first of the query string, then of the form.
+
+    Raises
+    ------
+    ParameterError
+        The body is not a form, is not UTF-8, or there are too many parameters.
     BodyTooLarge
-        The body is longer than a query can be.
+        The body is longer than the longest query.
     BodyTooSlow, ClientGone, UnknownEncoding, TooManyUploads
         As in ``open_body``.
     """
@@ -87,14 +120,26 @@ async def read_request_pairs(request: Request, skyhouse: Services, max_parameter
 async def read_request_form(
     request: Request, skyhouse: Services, *, with_files: bool = True, max_parameters: int = MAX_PARAMETERS
 ) -> Form:
-    """Read parameters and files; the caller closes the form.
+    """Read the parameters and files of a request.
+
+    Parameters
+    ----------
+    request, skyhouse, max_parameters
+        As in ``read_request_pairs``.
+    with_files : bool
+        Whether to keep files; otherwise they are discarded.
+
+    Returns
+    -------
+    Form
+        The parameters and files; the calling function closes it.
 
     Raises
     ------
     ParameterError, BodyTooLarge, BodyTooSlow, ClientGone, UnknownEncoding, TooManyUploads
         As in ``read_request_pairs``.
     ServiceUnavailable
-        There is no space for the files.
+        The disk has no space for the files.
     """
     form = Form(parse_urlencoded(request.scope["query_string"], "the query string", max_parameters))
     if request.method != "POST":
@@ -126,6 +171,22 @@ async def read_request_form(
 
 
 def parse_urlencoded(data: bytes, where: str, max_parameters: int = MAX_PARAMETERS) -> list[Pair]:
+    """Parse an URL-encoded form.
+
+    Parameters
+    ----------
+    data : bytes
+        The form, in UTF-8.
+    where : str
+        What it is, for messages of errors.
+    max_parameters : int
+        The maximum number of parameters.
+
+    Raises
+    ------
+    ParameterError
+        The form is not UTF-8, or has too many parameters.
+    """
     try:
         return parse_qsl(data.decode("utf-8"), keep_blank_values=True, errors="strict", max_num_fields=max_parameters)
     except UnicodeDecodeError as error:
@@ -149,10 +210,24 @@ def _describe_file_limit(max_bytes: int) -> str:
 
 
 class PartReader:
-    """Reads the parts of a multipart/form-data body into a ``Form``, and its files to disk.
+    """Reads the parts of a multipart/form-data body into a ``Form``, and writes its files to disk.
 
-    A part is a file if it does not have the name of a parameter, and has a file name, is long or is not UTF-8. The
-    limits are ``max_text_bytes`` bytes of text and ``max_file_bytes`` bytes of files; 0 drops files.
+    A part is a file if its name is not the name of a parameter, and it has a file name, is long or is not UTF-8.
+
+    Parameters
+    ----------
+    form : Form
+        Receives the parameters and files.
+    boundary : bytes
+        The boundary of the body.
+    max_text_bytes : int
+        The maximum size of all parameters, in bytes.
+    max_file_bytes : int
+        The maximum size of all files, in bytes; 0 discards files.
+    create_file : Callable[[], IncomingFile]
+        Creates a file on disk. Raises OSError.
+    max_parts : int
+        The maximum number of parts.
     """
 
     def __init__(
@@ -192,17 +267,29 @@ class PartReader:
             self._parser = MultipartParser(boundary, callbacks)
 
     def write(self, data: bytes) -> None:
-        """Parse the next bytes. Raise ParameterError, BodyTooLarge, and NoRoom or OSError without space for files."""
+        """Parse the next bytes.
+
+        Raises
+        ------
+        ParameterError
+            The body is malformed, or has too many parts.
+        BodyTooLarge
+            The parameters or the files exceed their limit.
+        NoRoom, OSError
+            The disk has no space for a file.
+        """
         with _translate_parser_errors():
             self._parser.write(data)
 
     def finish(self) -> None:
+        """Check that the body is complete. Raises ParameterError."""
         with _translate_parser_errors():
             self._parser.finalize()
         if not self._ended:
             raise ParameterError("the multipart/form-data body has no end: its last boundary is missing")
 
     def close(self) -> None:
+        """Delete all files."""
         self._form.close()
         if self._file is not None:
             self._file.close()
@@ -257,7 +344,7 @@ class PartReader:
             self._write_file(data[start:end])
 
     def _write_file(self, data: bytes | bytearray) -> None:
-        """Write to the file, unless files are dropped."""
+        """Write to the file, unless files are discarded."""
         if self._file is not None:
             self._room_for_files -= len(data)
             if self._room_for_files < 0:

@@ -2,7 +2,7 @@
 
 /tap/async/{job}/results/hats/...: the files of a result that is a HATS collection.
 
-/tap/async/{job}/preview: the first rows while the job still runs.
+/tap/async/{job}/preview: the first rows of a running job.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from tap_service.handlers.content_negotiation import HTML, Representation, send_
 from tap_service.handlers.described_parameters import FILE_ANSWERS
 from tap_service.handlers.file_response import StoredFile, send_file
 from tap_service.handlers.folder_response import FILE_TYPES, FOLDER_ANSWERS, find_content_type, send_folder
-from tap_service.handlers.request_context import Caller, RequestClient, Skyhouse
+from tap_service.handlers.request_context import OptionalUser, RequestClient, Skyhouse
 from tap_service.handlers.route_description import ANY, describe
 from tap_service.handlers.turns import run_in_turn
 from tap_service.models.uws_job import JobResult
@@ -28,19 +28,19 @@ from tap_service.services.jobs.preview_writer import PREVIEW_FORMATS, read_previ
 
 router = APIRouter(prefix="/async")
 
-#: a job changes without requests
+#: a job changes between requests
 _FRESH = {"Cache-Control": "no-store"}
 
 
 @router.api_route(
     "/{job_id}/results/result",
     methods=["GET", "HEAD"],
-    **describe("The result, in the format of the job", ANY, also=FILE_ANSWERS),
+    **describe("The result, in the output format of the job", ANY, also=FILE_ANSWERS),
 )
 async def send_result(
-    job_id: str, request: Request, skyhouse: Skyhouse, caller: Caller, client: RequestClient
+    job_id: str, request: Request, skyhouse: Skyhouse, user: OptionalUser, client: RequestClient
 ) -> Response:
-    job = await run_in_turn(skyhouse.jobs.get_job, job_id, caller)
+    job = await run_in_turn(skyhouse.jobs.get_job, job_id, user)
     if job.result is None:
         raise NotFound(explain_missing_result(job))
     read_result = skyhouse.jobs.read_result
@@ -50,23 +50,30 @@ async def send_result(
 
 
 @router.api_route(
-    "/{job_id}/results/hats", methods=["GET", "HEAD"], **describe("A HATS collection", HTML, also=FOLDER_ANSWERS)
+    "/{job_id}/results/hats",
+    methods=["GET", "HEAD"],
+    **describe("The files of a result that is a HATS collection", HTML, also=FOLDER_ANSWERS),
 )
 async def list_members(
-    job_id: str, request: Request, skyhouse: Skyhouse, caller: Caller, client: RequestClient
+    job_id: str, request: Request, skyhouse: Skyhouse, user: OptionalUser, client: RequestClient
 ) -> Response:
-    return await send_member(job_id, "", request, skyhouse, caller, client)
+    return await send_member(job_id, "", request, skyhouse, user, client)
 
 
 @router.api_route(
     "/{job_id}/results/hats/{path:path}",
     methods=["GET", "HEAD"],
-    **describe("A file or folder of a HATS collection", HTML, *FILE_TYPES, also={**FILE_ANSWERS, **FOLDER_ANSWERS}),
+    **describe(
+        "A file or folder of a result that is a HATS collection",
+        HTML,
+        *FILE_TYPES,
+        also={**FILE_ANSWERS, **FOLDER_ANSWERS},
+    ),
 )
 async def send_member(
-    job_id: str, path: str, request: Request, skyhouse: Skyhouse, caller: Caller, client: RequestClient
+    job_id: str, path: str, request: Request, skyhouse: Skyhouse, user: OptionalUser, client: RequestClient
 ) -> Response:
-    job = await run_in_turn(skyhouse.jobs.get_job, job_id, caller)
+    job = await run_in_turn(skyhouse.jobs.get_job, job_id, user)
     members = await run_in_turn(skyhouse.jobs.list_members, job)
     member = members.get(path)
     if member is None:
@@ -87,16 +94,30 @@ async def send_member(
 async def send_stored_result(
     request: Request, result: JobResult, name: str, read_bytes: Callable[[int, int], Iterator[bytes]]
 ) -> Response:
-    """Send a stored result, or the range that the request asks for; ``name`` is that of the file, without extension."""
+    """Send a stored result or the requested range of it.
+
+    Parameters
+    ----------
+    request : Request
+        The request.
+    result : JobResult
+        The description of the result.
+    name : str
+        The name of the file for the client, without extension.
+    read_bytes : Callable[[int, int], Iterator[bytes]]
+        Returns the bytes from a start to an exclusive end, in pieces.
+    """
     file = StoredFile(f"{name}.{result.extension}", result.size, result.etag, result.content_type)
     return await send_file(request, file, read_bytes)
 
 
 @router.api_route(
-    "/{job_id}/preview", methods=["GET", "HEAD"], **describe("The first rows", *(each.mime for each in PREVIEW_FORMATS))
+    "/{job_id}/preview",
+    methods=["GET", "HEAD"],
+    **describe("The first rows of the result", *(each.mime for each in PREVIEW_FORMATS)),
 )
-async def send_preview(job_id: str, request: Request, skyhouse: Skyhouse, caller: Caller) -> Response:
-    job = await run_in_turn(skyhouse.jobs.get_job, job_id, caller)
+async def send_preview(job_id: str, request: Request, skyhouse: Skyhouse, user: OptionalUser) -> Response:
+    job = await run_in_turn(skyhouse.jobs.get_job, job_id, user)
     file = await run_in_turn(skyhouse.jobs.read_preview, job)
     offered = (Representation(each.mime, partial(read_preview, file, each.mime)) for each in PREVIEW_FORMATS)
     return send_preferred(request, *offered, headers=_FRESH)

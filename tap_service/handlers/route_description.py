@@ -1,4 +1,4 @@
-"""What the OpenAPI document says of a route, beside its path and methods: given where the route is declared."""
+"""Descriptions of routes for the OpenAPI document, written where each route is declared."""
 
 from __future__ import annotations
 
@@ -16,7 +16,20 @@ FORM, MULTIPART, ANY = "application/x-www-form-urlencoded", "multipart/form-data
 class Parameter:
     """A parameter of the query string or of a form, or a member of a JSON object.
 
-    ``values``: those it may have, () for any. ``kind``: a type of JSON Schema.
+    Attributes
+    ----------
+    name, description : str
+        The name, and a phrase for readers of the document.
+    values : tuple of str
+        The allowed values, () for any value.
+    kind : str
+        A type of JSON Schema.
+    is_repeatable : bool
+        Whether a request may contain the parameter several times.
+    example : Any
+        An example value, None for no example.
+    schema : dict
+        The JSON Schema of the parameter, built from the other attributes.
     """
 
     name: str
@@ -44,24 +57,30 @@ def describe(
     body: Iterable[str] = (),
     members: Iterable[Parameter] = (),
 ) -> dict[str, Any]:
-    """Return arguments for the framework's route.
+    """Return the arguments with which FastAPI declares a route.
 
     Parameters
     ----------
-    summary
-        What the resource is, or what the method does; the docstring of the function says more.
-    answers
-        The media types of a successful answer; a document's class stands for JSON of its schema.
-    status
-        That of a successful answer.
-    also
-        Further answers that are no errors, by their status, with their meaning.
-    query, form
-        Parameters. Those of a form may stand in the query string too; of a route with GET and POST, give ``query``.
-    body
+    summary : str
+        What the resource is, or what the method does. The docstring of the handler becomes the long description.
+    answers : str or type[JsonDocument]
+        The media types of a successful answer. The class of a document stands for JSON with its schema.
+    status : int
+        The status of a successful answer.
+    also : Mapping[int, str], optional
+        The meaning of other answers that are not errors, by status.
+    query, form : Iterable[Parameter]
+        Parameters of the query string, or of a form. Clients may send parameters of a form in the query string too.
+        A route with GET and POST takes ``query``.
+    body : Iterable[str]
         The media types of a body that is a file.
-    members
-        Those of a body that is a JSON object.
+    members : Iterable[Parameter]
+        The members of a body that is a JSON object.
+
+    Returns
+    -------
+    dict
+        Keyword arguments for ``APIRouter.api_route`` and for the decorators of single methods.
     """
     model = next((each for each in answers if not isinstance(each, str)), None)
     content: dict[str, Any] = {each: {} for each in answers if isinstance(each, str)}
@@ -87,7 +106,18 @@ def describe(
 
 
 def describe_form(properties: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the body of a request with a form; ``properties`` are the schemas of its parameters."""
+    """Describe the body of a request that is a form.
+
+    Parameters
+    ----------
+    properties : Mapping[str, Any]
+        The JSON Schema of each parameter, by name.
+
+    Returns
+    -------
+    dict
+        An OpenAPI request body, for both encodings of forms.
+    """
     schema = {"type": "object", "properties": dict(properties)}
     return {"content": {kind: {"schema": schema} for kind in (FORM, MULTIPART)}}
 

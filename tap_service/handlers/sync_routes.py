@@ -1,4 +1,4 @@
-"""/tap/sync: one query, whose result is streamed while the engine computes it."""
+"""/tap/sync: a query whose result is streamed while the engine computes it."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from tap_service.factory.services import Services
 from tap_service.handlers.described_parameters import QUERY_PARAMETERS
 from tap_service.handlers.query_response import send_answer
 from tap_service.handlers.request_context import (
-    admit_caller,
+    admit_user,
     find_services,
     get_client,
     get_origin,
     has_remembered_password,
-    identify_visitor,
+    identify_user,
     refuse_remembered_password,
 )
 from tap_service.handlers.request_form import Form, read_request_form
@@ -31,7 +31,7 @@ from tap_service.services.queries.tap_parameters import TapParameters, read_tap_
 
 
 class BareRoute(APIRoute):
-    """A route whose function takes the request alone: the framework's dependencies take 0.3 ms of processor time."""
+    """A route whose handler takes only the request: the framework's dependencies take 0.3 ms of processor time."""
 
     def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
         handler: Callable[[Request], Coroutine[Any, Any, Response]] = self.endpoint
@@ -43,8 +43,8 @@ router = APIRouter(route_class=BareRoute)
 
 @router.api_route("/sync", methods=["GET", "POST"], **describe("The result of a query", ANY, query=QUERY_PARAMETERS))
 async def answer_sync(request: Request) -> Response:
-    caller = await admit_caller(request, await identify_visitor(request))
-    skyhouse, client = find_services(request), await get_client(request, caller)
+    user = await admit_user(request, await identify_user(request))
+    skyhouse, client = find_services(request), await get_client(request, user)
     form, parameters = await _read_query(request, skyhouse, client)
     start_job = None
     if await _may_start_job(request, form, parameters.on_timeout):
@@ -54,7 +54,7 @@ async def answer_sync(request: Request) -> Response:
 
 
 async def _read_query(request: Request, skyhouse: Services, client: Client) -> tuple[Form, TapParameters]:
-    """Return the form, which the caller closes, and its query. Raises UserError."""
+    """Return the form, which the calling function closes, and its query. Raises UserError."""
     form = Form()
     try:
         form = await read_request_form(request, skyhouse)
@@ -69,7 +69,7 @@ async def _read_query(request: Request, skyhouse: Services, client: Client) -> t
 async def _may_start_job(request: Request, form: Form, on_timeout: str) -> bool:
     """Return whether the query may become a job at its time limit.
 
-    Raise Forbidden, and close the form, if a page of another site asks for that with a remembered password.
+    Raises Forbidden, and closes the form, if a page of another site requests a job with a remembered password.
     """
     setting = find_services(request).config.sync_timeout_jobs
     if setting == "never" or (on_timeout or setting) not in ("job", "always"):
@@ -88,7 +88,7 @@ def _build_job_starter(form: Form, skyhouse: Services, client: Client, base_url:
     async def start_job() -> str:
         kept = [pair for pair in form.pairs if pair[0].upper() not in ("ON_TIMEOUT", "PHASE")]
         pairs = [*kept, ("PHASE", "RUN")]
-        # not in another turn: the query has one, and is stopped when the job is there
+        # without a turn: the query has one, and is stopped when the job has been created
         job = await run_in_threadpool(skyhouse.jobs.create_job, pairs, client, form.files)
         return f"{base_url}/tap/async/{job.job_id}"
 

@@ -1,8 +1,8 @@
 """A user's own tokens, in JSON. TAP does not define these resources.
 
 GET /tap/tokens            the tokens: id, label, expiry; never their values
-POST /tap/tokens           label, days: makes a token, whose value the answer shows once
-DELETE /tap/tokens/{id}    revokes it
+POST /tap/tokens           label, days: creates a token; only this answer contains its value
+DELETE /tap/tokens/{id}    revokes a token
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from tap_service.services.site.own_tokens import DEFAULT_DAYS, MAX_DAYS
 router = APIRouter()
 
 _NO_STORE = {"Cache-Control": "no-store"}
-_MEMBERS = (Parameter("label", "A name"), Parameter("days", "How long it is valid", kind="number"))
+_MEMBERS = (Parameter("label", "Name of the token"), Parameter("days", "Lifetime in days", kind="number"))
 
 
 @router.api_route("/tokens", methods=["GET", "HEAD"], **describe("Your tokens, without their values", JSON))
@@ -30,14 +30,14 @@ async def list_tokens(skyhouse: Skyhouse, user: User) -> Response:
     return JSONResponse({"owner": user.name, "tokens": tokens}, headers=_NO_STORE)
 
 
-@router.post("/tokens", **describe("Make a token", JSON, status=201, members=_MEMBERS))
+@router.post("/tokens", **describe("Create a token", JSON, status=201, members=_MEMBERS))
 async def create_token(request: Request, skyhouse: Skyhouse, user: User) -> Response:
     given = await read_json_object(request, ("label", "days"))
     days = given.get("days", DEFAULT_DAYS)
     if isinstance(days, bool) or not isinstance(days, int | float) or not 0 < days <= MAX_DAYS:
-        raise ParameterError(f"days is not a number above 0 and up to {MAX_DAYS}: how long the token is valid")
+        raise ParameterError(f"days, the lifetime of the token, must be a number above 0 and up to {MAX_DAYS}")
     label = read_text(given, "label", "token")
-    # unless days are given, as long as these credentials last
+    # without days, the token expires with the credentials of this request
     made = await run_in_turn(skyhouse.own_tokens.create_token, user, label, days, is_capped="days" not in given)
     return JSONResponse(made, 201, headers=_NO_STORE)
 

@@ -1,4 +1,4 @@
-"""Turns between clients for what handlers do on threads: no client's requests keep the threads from others'."""
+"""Turns between clients for the work of handlers on threads, so that no client occupies all threads."""
 
 from __future__ import annotations
 
@@ -14,19 +14,29 @@ from tap_service.models.engine_share import Lane
 _P = ParamSpec("_P")
 _T = TypeVar("_T")
 
-#: after how many seconds a read is watched, to be forgotten if its client has gone: sooner costs more than it saves
+#: seconds after which a disconnect of the client cancels a read; an earlier check costs more than it saves
 _UNWATCHED_SECONDS = 0.2
 
 
 async def run_in_turn(call: Callable[_P, _T], *arguments: _P.args, **named: _P.kwargs) -> _T:
-    """Run a call that reads the engine, the catalogue or a store on a thread, when it is the client's turn.
+    """Make a call that reads the engine, the catalogue or a store, on a thread, when it is the client's turn.
+
+    Parameters
+    ----------
+    call : Callable
+        The call; it gets the other arguments.
+
+    Returns
+    -------
+    Any
+        The result of the call.
 
     Raises
     ------
     TooManyQueries, ServiceBusy
-        Too many requests wait.
+        Too many requests are waiting.
     ClientGone
-        The client of a GET has disconnected, and the call is not made.
+        The client of a GET disconnected before its turn.
     """
     return await run_in_turn_of(Lane.READING, partial(call, *arguments, **named))
 
@@ -38,7 +48,7 @@ async def run_in_turn_of(lane: Lane, call: Callable[[], _T]) -> _T:
     reading = asyncio.ensure_future(queries.run_reading(call, find_client(scope), lane))
     try:
         await asyncio.wait({reading}, timeout=_UNWATCHED_SECONDS)
-        if reading.done() or scope["method"] not in ("GET", "HEAD"):  # the body of others may not have been read
+        if reading.done() or scope["method"] not in ("GET", "HEAD"):  # the body of other requests may be unread
             result: _T = await reading
             return result
         gone = asyncio.create_task(wait_for_disconnect(receive))

@@ -32,7 +32,7 @@ from tap_service.handlers.content_negotiation import (
     send_preferred,
     xml,
 )
-from tap_service.handlers.request_context import Origin, RequestClient, Skyhouse, Visitor
+from tap_service.handlers.request_context import IdentifiedUser, Origin, RequestClient, Skyhouse
 from tap_service.handlers.request_form import read_query_values
 from tap_service.handlers.route_description import Parameter, describe
 from tap_service.handlers.turns import run_in_turn
@@ -45,30 +45,30 @@ router = APIRouter()
 
 _READ = ["GET", "HEAD"]
 _DETAILS = ("min", "max")
-_DETAIL = (Parameter("detail", "min: the tables alone; max: with their columns", _DETAILS),)
+_DETAIL = (Parameter("detail", "min: tables without columns; max: tables with their columns", _DETAILS),)
 
 
-@router.api_route("/availability", methods=_READ, **describe("Whether the service works", XML, AvailabilityDocument))
+@router.api_route("/availability", methods=_READ, **describe("Availability of the service", XML, AvailabilityDocument))
 async def show_availability(request: Request, skyhouse: Skyhouse) -> Response:
-    """Return 200 even if the service does not work, which the document states. Public, like /capabilities."""
+    """Return 200 even if the service is unavailable, as the document then states. Public, like /capabilities."""
     found = await skyhouse.availability.check_availability()
     return send_preferred(
         request, xml(lambda: availability_document(found)), as_json(lambda: describe_availability(found))
     )
 
 
-@router.api_route("/capabilities", methods=_READ, **describe("What the service can do", XML, CapabilitiesDocument))
-async def show_capabilities(request: Request, skyhouse: Skyhouse, visitor: Visitor, origin: Origin) -> Response:
-    user = visitor.name if visitor else None
+@router.api_route("/capabilities", methods=_READ, **describe("Capabilities of the service", XML, CapabilitiesDocument))
+async def show_capabilities(request: Request, skyhouse: Skyhouse, user: IdentifiedUser, origin: Origin) -> Response:
+    name = user.name if user else None
 
     def send_capabilities() -> Response:
-        catalogue = skyhouse.catalogue_cache.catalogue_for(user)
+        catalogue = skyhouse.catalogue_cache.catalogue_for(name)
         described = describe_service(skyhouse.config, skyhouse.authenticator, catalogue, f"{origin.base_url}/tap")
         return send_preferred(
             request,
             xml(lambda: _write_capabilities(described)),
             Representation(JSON, lambda: _write_capabilities_json(described)),
-            headers=cache_headers(user),
+            headers=cache_headers(name),
         )
 
     return await run_in_turn(send_capabilities)
@@ -88,7 +88,7 @@ def _write_capabilities_json(described: ServiceDescription) -> bytes:
 async def show_tables(request: Request, skyhouse: Skyhouse, client: RequestClient) -> Response:
     detail = read_query_values(request, ("DETAIL",)).get("DETAIL", "max").strip().lower()
     if detail not in _DETAILS:
-        raise ParameterError("detail is min or max: whether the tables are listed alone, or with their columns")
+        raise ParameterError("detail is min (tables without columns) or max (tables with their columns)")
     is_full = detail == "max"
 
     def send_tables() -> Response:
@@ -116,7 +116,7 @@ async def show_table(name: str, request: Request, skyhouse: Skyhouse, client: Re
 def send_table(
     request: Request, entry: TableEntry, *, status: int = 200, headers: Mapping[str, str] | None = None
 ) -> Response:
-    """Send the description of a table."""
+    """Send the description of a table, as VOSI XML or as JSON."""
     return send_preferred(
         request,
         xml(lambda: table_document(entry)),
@@ -127,7 +127,22 @@ def send_table(
 
 
 def find_table(skyhouse: Services, client: Client, name: str) -> TableEntry:
-    """Return a table that the client sees, by its name. Raises NotFound."""
+    """Return a table that the client sees.
+
+    Parameters
+    ----------
+    skyhouse : Services
+        The services.
+    client : Client
+        The client.
+    name : str
+        The name of the table: ``schema.table``, as in ADQL.
+
+    Raises
+    ------
+    NotFound
+        The client sees no such table.
+    """
     entry = skyhouse.catalogue_cache.snapshot_for(client.name).find_table(name)
     if entry is None:
         raise NotFound(f"there is no table {name[:200]!r}; /tap/tables?detail=min lists them, written schema.table")
@@ -135,7 +150,7 @@ def find_table(skyhouse: Services, client: Client, name: str) -> TableEntry:
 
 
 def expiry_header(skyhouse: Services, user: str, entry: TableEntry) -> dict[str, str]:
-    """Return the header with the expiry of a user table."""
+    """Return the header with the expiry of a user table; empty for other tables, and for tables that do not expire."""
     if entry.schema is not user_table_record.SCHEMA:
         return {}
     end = skyhouse.user_tables.list_expiries(user).get(entry.table.name)
@@ -143,5 +158,5 @@ def expiry_header(skyhouse: Services, user: str, entry: TableEntry) -> dict[str,
 
 
 def cache_headers(user: str | None) -> dict[str, str]:
-    """Forbid shared caches to store what an authenticated user sees."""
+    """Return headers that forbid shared caches to store answers for a user; None for an anonymous client."""
     return {"Cache-Control": "private, no-cache"} if user is not None else {}

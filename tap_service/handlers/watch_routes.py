@@ -1,11 +1,11 @@
 """A user's watches, in JSON. TAP does not define these resources.
 
-GET /tap/watches            the watches, limits, and the address for mails
-POST /tap/watches           name, query or list with table and radius, webhook, mail: makes a watch; the answer has the
-                            secret of the webhook's signatures once
+GET /tap/watches            the watches, their limits, and the user's mail address
+POST /tap/watches           name, query or list with table and radius, webhook, mail: creates a watch; only this answer
+                            contains the secret of the webhook's signatures
 GET /tap/watches/{id}
-POST /tap/watches/{id}      action: pause, resume, or run, which tries again what has failed
-DELETE /tap/watches/{id}    removes it; the table of its results stays
+POST /tap/watches/{id}      action: pause, resume, or run, which repeats failed runs
+DELETE /tap/watches/{id}    deletes the watch; the table of its results stays
 """
 
 from __future__ import annotations
@@ -30,17 +30,17 @@ router = APIRouter(prefix="/watches")
 _READ = ["GET", "HEAD"]
 _NO_STORE = {"Cache-Control": "no-store"}
 _MEMBERS = (
-    Parameter("name", "The name of the watch, and of the table of its results in mydb"),
-    Parameter("query", "ADQL that reads the table to watch"),
-    Parameter("table", "The table to watch: needed with a list, and if the query reads several"),
-    Parameter("list", "Instead of a query, a table of yours with positions"),
-    Parameter("radius", "How near to a position of the list, in arcseconds", kind="number"),
-    Parameter("webhook", "An address to which messages are posted"),
-    Parameter("mail", "Whether mails go to the address of your account", kind="boolean"),
+    Parameter("name", "Name of the watch, and of the table of its results in mydb"),
+    Parameter("query", "ADQL query that reads the watched table"),
+    Parameter("table", "The watched table: required with a list, and with a query that reads several tables"),
+    Parameter("list", "Instead of a query: one of your tables, with positions"),
+    Parameter("radius", "Maximum separation from a position of the list, in arcseconds", kind="number"),
+    Parameter("webhook", "URL to which messages are posted"),
+    Parameter("mail", "Whether messages are mailed to the address of your account", kind="boolean"),
 )
-_ACTION = (Parameter("action", "run tries again what has failed", ("pause", "resume", "run")),)
+_ACTION = (Parameter("action", "run repeats failed runs", ("pause", "resume", "run")),)
 _NAMES = tuple(each.name for each in _MEMBERS)
-#: a query and what else a watch has
+#: maximum size of a request: a query and the other members
 _MAX_BYTES = 200_000
 
 
@@ -54,7 +54,7 @@ async def list_watches(skyhouse: Skyhouse, user: User) -> Response:
     return JSONResponse({**about, "watches": [describe_watch(watch) for watch in found]}, headers=_NO_STORE)
 
 
-@router.post("", **describe("Make a watch", JSON, status=201, members=_MEMBERS))
+@router.post("", **describe("Create a watch", JSON, status=201, members=_MEMBERS))
 async def add_watch(request: Request, skyhouse: Skyhouse, user: User, origin: Origin) -> Response:
     watch_request = _read_request(await read_json_object(request, _NAMES, _MAX_BYTES))
     watch = await run_in_turn(skyhouse.watches.add_watch, user.name, watch_request)
@@ -82,7 +82,7 @@ async def change_watch(watch_id: str, request: Request, skyhouse: Skyhouse, user
     return JSONResponse(describe_watch(watch), headers=_NO_STORE)
 
 
-@router.delete("/{watch_id}", **describe("Remove a watch", status=204))
+@router.delete("/{watch_id}", **describe("Delete a watch", status=204))
 async def remove_watch(watch_id: str, skyhouse: Skyhouse, user: User) -> Response:
     watch = await run_in_turn(skyhouse.watches.get_watch, watch_id, user)
     await run_in_turn(skyhouse.watches.remove_watch, watch)
@@ -92,12 +92,12 @@ async def remove_watch(watch_id: str, skyhouse: Skyhouse, user: User) -> Respons
 def _read_request(given: dict[str, Any]) -> WatchRequest:
     radius, mail = given.get("radius", 0), given.get("mail", False)
     if isinstance(radius, bool) or not isinstance(radius, int | float) or not 0 <= radius <= MAX_RADIUS:
-        raise ParameterError(f"radius is a number up to {MAX_RADIUS:g}, in arcseconds")
+        raise ParameterError(f"radius must be a number of arcseconds from 0 to {MAX_RADIUS:g}")
     if not isinstance(mail, bool):
-        raise ParameterError("mail is true or false: whether messages go to the address of your account")
+        raise ParameterError("mail must be true or false: whether messages are mailed to the address of your account")
     texts = {name: read_text(given, name).strip() for name in ("name", "query", "table", "list", "webhook")}
     if texts["query"] and texts["list"]:
-        raise ParameterError("give query or list, not both: what the watch looks for")
+        raise ParameterError("give query or list, not both")
     return WatchRequest(
         texts["name"], texts["query"], texts["table"], texts["list"], float(radius), texts["webhook"], mail
     )

@@ -1,4 +1,4 @@
-"""The client for whom a request counts: a user, or the anonymous clients at one address."""
+"""The client of a request, with its limits: a user, or the anonymous clients at one address."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from tap_service.settings.client_limits import ClientLimit
 #: the owner of anonymous jobs in a filter; no user can have this name
 ANONYMOUS = "-"
 
-#: how the keys of anonymous clients begin; a name of a user has no blanks
+#: prefix of the keys of anonymous clients; names of users contain no blanks
 ANONYMOUS_PREFIX = "anonymous at "
 
 
@@ -48,9 +48,19 @@ class Client:
 
 
 def find_client_key(owner: str | None, address: str) -> str:
-    """Return the name of a user, or of the anonymous clients at an address; without an address they are one client.
+    """Return the key under which the requests of a client are counted.
 
-    An IPv6 address counts as its /64 network, which belongs to one client.
+    Parameters
+    ----------
+    owner : str or None
+        The name of a user; None for anonymous clients.
+    address : str
+        The address; anonymous clients with an unknown address, '', count as one client.
+
+    Returns
+    -------
+    str
+        The name of the user, or a text with the address. An IPv6 address counts as its /64 network.
     """
     return f"{ANONYMOUS_PREFIX}{find_network(address)}" if owner is None else owner
 

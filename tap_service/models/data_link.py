@@ -1,4 +1,4 @@
-"""The answer of {links} (DataLink 1.1, section 3.2)."""
+"""Links of data products: the rows of {links} (DataLink 1.1, section 3.2)."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from clickhouse_schema.column_links import PlacedService
 
 
 class Link(NamedTuple):
-    """A row, with the standard's names and order of columns; None is NULL."""
+    """A row of the table of links, with the names and order of columns of the standard; None stands for NULL."""
 
     ID: str
     access_url: str | None = None
@@ -24,7 +24,7 @@ class Link(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class DataLinks:
-    """``services``: those to whose ``ident`` the links' ``service_def`` refers."""
+    """The links of a request, and the services to whose ``ident`` the ``service_def`` of a link refers."""
 
     links: tuple[Link, ...]
     services: tuple[PlacedService, ...] = ()

@@ -1,4 +1,4 @@
-"""The share of the engine that a query gets, by the lane of /sync or the work class of a job."""
+"""The share of the engine that a query gets, by the lane of a request or the work class of a job."""
 
 from __future__ import annotations
 
@@ -11,12 +11,13 @@ from tap_service.models.work_class import Estimate, SmallReading, WorkClass
 
 
 class Lane(StrEnum):
-    """Where a request waits and works.
+    """Where a request waits for its turn.
 
-    ``READING`` is for other resources than queries: they read the engine, the catalogue or a store for a short time.
-    ``FETCHING`` prepares queries that wait for uploads or a name service, ``ESTIMATING`` answers /estimate. All others
-    are prepared in ``LIGHT``, where those that surely read little also run. ``MEDIUM`` runs those with a short
-    estimate, which may be wrong, ``BULK`` those that mostly write rows.
+    ``READING`` is for requests other than queries, which read the engine, the catalogue or a store for a short time.
+    ``FETCHING`` prepares queries that wait for uploads or a name service; ``ESTIMATING`` answers /estimate.
+    ``LIGHT`` prepares all other queries, and runs queries that certainly read little. ``MEDIUM`` runs queries with a
+    short estimate, which may be wrong, ``HEAVY`` queries with a long estimate, and ``BULK`` queries that mostly write
+    rows.
     """
 
     READING = "reading"
@@ -30,16 +31,16 @@ class Lane(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class EngineShare:
-    """Settings of ClickHouse; 0 leaves its default.
+    """Settings of ClickHouse for a query; 0 keeps the default of ClickHouse.
 
     Attributes
     ----------
-    niceness
-        Linux niceness of the query's threads; an engine that may not change it leaves it as it is.
-    max_threads
-        The most threads of the query.
-    left_out
-        The settings of optimizations that the planner leaves out.
+    niceness : int
+        Linux niceness of the query's threads, without effect if the engine lacks the permission to change it.
+    max_threads : int
+        The maximum number of threads of the query.
+    left_out : tuple of str
+        Settings of the optimizations that the planner skips.
     """
 
     niceness: int = 0
@@ -68,11 +69,11 @@ ENGINE_SHARES: Mapping[Lane | WorkClass, EngineShare] = {
     WorkClass.VERY_LONG: EngineShare(niceness=15),
 }
 
-#: A query that reads so few rows is as fast with one thread, which costs less: a look-up by id takes 4.1 instead of
-#: 5.8 ms of processor time
+#: a query that reads at most this number of rows is as fast with one thread, which costs less: a look-up by id takes
+#: 4.1 instead of 5.8 ms of processor time
 _MAX_TINY_ROWS = 65_536
-#: Some optimizations of its plan cost more than they save: of the 8.3 ms of a cone 0.2 the removal of unused columns,
-#: 0.3 the choice of a projection, which only look-ups by id need among so few rows
+#: some optimizations of its plan cost more than they save: of the 8.3 ms of a cone, the removal of unused columns takes
+#: 0.2 ms, the choice of a projection 0.3 ms; only look-ups by id need a projection among so few rows
 _TINY_SHARE = EngineShare(max_threads=1, left_out=("query_plan_remove_unused_columns",))
 _TINY_CONFINED_SHARE = replace(_TINY_SHARE, left_out=(*_TINY_SHARE.left_out, "optimize_use_projections"))
 

@@ -12,28 +12,28 @@ from tap_service.models.timestamps import instant_to_milliseconds
 
 
 class HistoryEntry(JsonDocument):
-    """A query that has ended, by /sync or as a job."""
+    """A finished query, sent to /sync or run as a job."""
 
-    id: str = Field(description="In the order of the queries")
-    job_id: str | None = Field(description="The job, which may be deleted; null for a query by /sync")
-    created: Instant = Field(description="When the query came, or the job was created")
-    seconds: float = Field(description="Until it ended, with its waiting")
-    engine_seconds: float
-    status: str = Field(description="OK, OVERFLOW, REUSED, ERROR, ABORTED, or GONE if the client left")
+    id: str = Field(description="Id; ids sort in the order of the queries")
+    job_id: str | None = Field(description="Id of the job, which may have been deleted; null for a query sent to /sync")
+    created: Instant = Field(description="Instant at which the query arrived, or the job was created")
+    seconds: float = Field(description="Duration including the time to wait, in seconds")
+    engine_seconds: float = Field(description="Duration in the engine, in seconds")
+    status: str = Field(description="OK, OVERFLOW, REUSED, ERROR, ABORTED, or GONE if the client disconnected")
     rows: int
     bytes: int
     format: str
     run_id: str
     query: str
-    is_cut: bool = Field(description="Whether the query was too long to be kept whole")
+    is_cut: bool = Field(description="Whether the query is truncated because it was too long")
     error: str
 
 
 def make_entry_id(created: datetime) -> str:
-    """Return a new id; ids are ordered like the instants."""
+    """Return a new id; ids sort in the order of the instants."""
     return f"{first_id_at(created)}-{secrets.token_hex(6)}"
 
 
 def first_id_at(instant: datetime) -> str:
-    """Return a text below all ids of this instant and above those of earlier ones."""
+    """Return a string that sorts before all ids of this instant, and after all ids of earlier instants."""
     return f"{instant_to_milliseconds(instant):015d}"

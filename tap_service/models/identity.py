@@ -1,4 +1,4 @@
-"""The identity of a caller."""
+"""The identity of a user."""
 
 from __future__ import annotations
 
@@ -8,11 +8,18 @@ from dataclasses import dataclass, field
 
 @dataclass(frozen=True, slots=True)
 class Identity:
-    """An authenticated user; None stands for an anonymous caller.
+    """A signed-in user. In types, None stands for an anonymous client.
 
-    ``name`` is unique: users of a token issuer are called ``issuer:name``. An ``admin`` sees and ends all jobs.
-    ``claimed``: the groups that the issuer's token names, as ``issuer:group``; None for a local user.
-    ``valid_until``: the Unix time until which the caller's credentials are valid.
+    Attributes
+    ----------
+    name : str
+        The unique name; users of a token issuer are called ``issuer:name``.
+    admin : bool
+        Whether the user is an administrator, who sees and ends all jobs.
+    claimed : frozenset of str or None
+        The groups in the token of an issuer, as ``issuer:group``; None for a local user.
+    valid_until : float
+        The Unix time until which the credentials of the request are valid, in seconds.
     """
 
     name: str

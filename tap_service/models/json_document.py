@@ -1,4 +1,4 @@
-"""The base of all documents in JSON: their members have the names of the XML elements."""
+"""The base of all JSON documents, whose members have the names of the XML elements."""
 
 from __future__ import annotations
 
@@ -19,9 +19,10 @@ Instant = Annotated[
 
 
 class JsonDocument(BaseModel):
-    """A document, or a part of one; the OpenAPI description takes its JSON schema from the class."""
+    """A document or a part of a document; the OpenAPI document contains the JSON schema of the class."""
 
     model_config = ConfigDict(alias_generator=to_camel, populate_by_name=True, frozen=True)
 
     def to_json(self) -> dict[str, Any]:
+        """Return the document as a JSON object."""
         return self.model_dump(by_alias=True)

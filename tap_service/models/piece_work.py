@@ -1,4 +1,4 @@
-"""The progress of a divided job: part of its record, so that another worker can continue it."""
+"""The progress of a divided job. The record of the job contains it, so that another worker can continue the job."""
 
 from __future__ import annotations
 
@@ -7,7 +7,17 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """The result of a piece: its ``rows``, and the ``size`` in bytes of the part that ``attempt`` stored, if any."""
+    """The stored result of a piece.
+
+    Attributes
+    ----------
+    attempt : int
+        The attempt of the job that stored it.
+    rows : int
+        The number of rows.
+    size : int
+        The size in bytes; 0 if nothing is stored.
+    """
 
     attempt: int
     rows: int
@@ -16,9 +26,18 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class PieceWork:
-    """The pieces of a query, divided at the order-29 cells ``borders``, and the ``parts`` of the finished first ones.
+    """The pieces of a query.
 
-    ``basis`` identifies query and data; ``changes`` counts the restarts of the job because the data changed.
+    Attributes
+    ----------
+    basis : str
+        Identifies the query and its data.
+    borders : tuple of int
+        The cells of order 29 at which the query is divided.
+    parts : tuple of Part
+        The results of the pieces that are finished, which are always the first pieces.
+    changes : int
+        The number of times that the job started again because its data changed.
     """
 
     basis: str = ""

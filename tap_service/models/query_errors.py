@@ -1,4 +1,4 @@
-"""The errors of a query with their positions, for clients that show them in the query."""
+"""The errors of a query with their positions, for clients that mark them in the query."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from tap_service.models.json_document import JsonDocument
 
 
 class QueryFix(JsonDocument):
-    """A replacement in the query: ``text`` for the characters from ``start``, counted from 0, to before ``end``."""
+    """A fix of the query: ``text`` replaces the characters from ``start``, counted from 0, up to but not ``end``."""
 
     start: int
     end: int
@@ -18,7 +18,7 @@ class QueryFix(JsonDocument):
 
 
 class QueryError(JsonDocument):
-    """One error. Lines and columns count from 1, in characters; the end is exclusive. What is unknown is left out."""
+    """An error. Lines and columns count from 1, in characters; the end is exclusive. Unknown members are left out."""
 
     message: str
     hint: str = ""

@@ -23,13 +23,13 @@ class QueryReport:
     warning : str
         Notes on the query, and on rows that the row limit or the format left out.
     lane : str
-        The lane of a request to /sync.
+        The lane of a query sent to /sync; '' for a job.
     tables : tuple of TableEntry
         The tables that the query reads; empty until it is prepared.
     engine_errors : list of str
         The classes of the engine's errors on the way.
     seconds : dict
-        The duration of each step.
+        The duration of each step, in seconds.
     """
 
     status: str = ""
@@ -43,7 +43,17 @@ class QueryReport:
     seconds: dict[str, float] = field(default_factory=dict)
 
     def start_run(self, warnings: Sequence[str], tables: tuple[TableEntry, ...], seconds: Mapping[str, float]) -> None:
-        """Forget an earlier run of the query, except its engine errors. ``seconds``: the steps before the run."""
+        """Reset the report for a new run of the query, but keep the engine errors of earlier runs.
+
+        Parameters
+        ----------
+        warnings : Sequence[str]
+            Notes on the query.
+        tables : tuple of TableEntry
+            The tables that the query reads.
+        seconds : Mapping[str, float]
+            The durations of the steps before the run, in seconds.
+        """
         self.status = self.error = ""
         self.rows = self.bytes = 0
         self.warning = " ".join(warnings)
@@ -51,10 +61,21 @@ class QueryReport:
         self.seconds = dict(seconds)
 
     def add_warning(self, warning: str) -> None:
+        """Append a sentence to the warning."""
         self.warning = f"{self.warning} {warning}".strip()
 
     def end_with_error(self, status: str, error: Exception, engine_error: str = "") -> None:
-        """Note the error that ended the query, and the class of the engine's error that caused it, if one did."""
+        """Record the error that ended the query.
+
+        Parameters
+        ----------
+        status : str
+            The word of the query log.
+        error : Exception
+            The error.
+        engine_error : str
+            The class of the engine's error that caused it, '' if none did.
+        """
         self.status, self.error = status, str(error)
         if engine_error:
             self.engine_errors.append(engine_error)

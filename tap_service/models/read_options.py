@@ -1,4 +1,4 @@
-"""What a sender says of a table file beyond what the file itself shows."""
+"""Options for reading a table file, given by its sender."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from clickhouse_schema.delimiters import read_character, read_delimiter
 
 @dataclass(frozen=True, slots=True)
 class ReadOptions:
-    """The choices of a sender; each default leaves the choice to the reader.
+    """Options for reading a table file. By default the reader chooses each option.
 
     Attributes
     ----------
@@ -23,17 +23,17 @@ class ReadOptions:
     table : str
         The TABLE of a VOTable: its number from 1, its name or its ID; '' for the first with data.
     delimiter : str
-        The character between the fields of delimited text; ' ' for any number of blanks; '' to detect it.
+        The character between the fields of delimited text, ' ' for any number of blanks; '' to detect it.
     header : bool or None
         Whether the first line of delimited text names the columns; None to detect it.
     columns : tuple of str
         The columns of text without a header, in the order of the file.
     comment : str
-        The character that begins a comment line of delimited text; '' for ``#``, above the first row only.
+        The character at the start of a comment line of delimited text; '' for ``#``, above the first row only.
     nulls : tuple of str
         The tokens that mark a missing value in any column.
     case_matters : bool
-        Whether columns may have names that differ in case alone: in uploads they may, in stored tables not.
+        Whether names of columns may differ only in case: in uploads they may, in stored tables they may not.
     """
 
     format: str = ""
@@ -47,37 +47,40 @@ class ReadOptions:
     case_matters: bool = False
 
     def replace_given(self, other: ReadOptions) -> ReadOptions:
-        """Return the options with the choices of ``other`` in place of these, where it makes any."""
+        """Return these options, overridden by the options that ``other`` sets."""
         return replace(self, **{name: getattr(other, name) for name in other.list_given()})
 
     def add_nulls(self, nulls: Iterable[str]) -> ReadOptions:
-        """Return the options with further NULL tokens."""
+        """Return the options with additional tokens of missing values."""
         return replace(self, nulls=tuple(dict.fromkeys((*self.nulls, *nulls))))
 
     def list_given(self) -> set[str]:
-        """Return the names of the choices that are made."""
+        """Return the names of the options that differ from their defaults."""
         return {field.name for field in fields(self) if getattr(self, field.name) != field.default}
 
 
 def build_options(given: Mapping[str, Any]) -> ReadOptions:
-    """Return the options of a JSON object with the names of the attributes."""
+    """Return the options in a JSON object, whose members have the names of the attributes."""
     values: dict[str, Any] = {name: tuple(value) if isinstance(value, list) else value for name, value in given.items()}
     return ReadOptions(**values)
 
 
-#: The keys of choices in texts
+#: the keys of options in texts
 _TEXT_KEYS = ("format", "hdu", "table", "delimiter", "header", "comment", "null")
 
 
 def parse_options(text: str) -> ReadOptions:
-    """Return the options of a text such as ``hdu=2&null=-999&null=NaN``, with characters escaped as in URLs.
+    """Parse options such as ``hdu=2&null=-999&null=NaN``, with characters escaped as in URLs.
 
-    Raises ``ValueError`` with a message for the sender.
+    Raises
+    ------
+    ValueError
+        The text is malformed; the message is for its sender.
     """
     given: dict[str, Any] = {"nulls": ()}
     for key, value in parse_qsl(text, keep_blank_values=True, strict_parsing=True):
         if key not in _TEXT_KEYS:
-            raise ValueError(f"there is no choice {key[:40]!r}; the choices are {', '.join(_TEXT_KEYS)}")
+            raise ValueError(f"there is no option {key[:40]!r}; the options are {', '.join(_TEXT_KEYS)}")
         if key == "null":
             given["nulls"] += (value,)
         else:
@@ -98,5 +101,5 @@ _READERS: dict[str, Callable[[str], Any]] = {
 }
 
 
-#: Every choice left to the reader
+#: the reader chooses all options
 AS_DETECTED = ReadOptions()

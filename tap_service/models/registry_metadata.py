@@ -1,6 +1,6 @@
-"""What the operator says about the service in the IVOA's registry: the content of the file of SKYHOUSE_REGISTRY.
+"""The contents of the file SKYHOUSE_REGISTRY: the operator's description of the service for the IVOA registry.
 
-The terms are those of VOResource 1.1 and of the IVOA's vocabularies.
+Terms are defined by VOResource 1.1 and by the vocabularies of the IVOA.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from pydantic import AfterValidator, Field, model_validator
 
 from clickhouse_schema.strict_model import StrictModel, Text
 
-#: resource keys of the records that each service has
+#: the resource key of the record that describes the registry
 REGISTRY_KEY = "registry"
 
 _AUTHORITY = re.compile(r"[a-z0-9][a-z0-9._-]{2,}")
@@ -26,6 +26,7 @@ _BIBCODE = re.compile(r"\d{4}[A-Za-z0-9&.]{14}[A-Z.]")
 
 
 def is_bibcode(text: str) -> bool:
+    """Return whether the text is a bibcode, which has 19 characters."""
     return _BIBCODE.fullmatch(text) is not None
 
 
@@ -40,7 +41,7 @@ def _check_pattern(pattern: re.Pattern[str], what: str) -> AfterValidator:
 
 def _check_line(value: str) -> str:
     if not value.strip():
-        raise ValueError("is empty: give a text")
+        raise ValueError("is empty: write a text")
     return " ".join(value.split())
 
 
@@ -62,7 +63,7 @@ def _check_day(value: str) -> str:
     return day.isoformat()
 
 
-#: a text without line ends
+#: a text without line breaks
 Line = Annotated[Text, AfterValidator(_check_line)]
 Url = Annotated[Text, AfterValidator(_check_url)]
 Day = Annotated[Text, AfterValidator(_check_day)]
@@ -94,6 +95,8 @@ ContentLevel = Literal["General", "Amateur", "University", "Research"]
 
 
 class Contact(StrictModel):
+    """The contact of the publisher."""
+
     name: Line
     email: Mail
     address: Line | None = None
@@ -101,14 +104,14 @@ class Contact(StrictModel):
 
 
 class Rights(StrictModel):
-    """``uri``: address of the licence, preferably https://spdx.org/licenses/...; ``text``: what people read."""
+    """A licence: its ``uri``, preferably https://spdx.org/licenses/..., and a ``text`` for people."""
 
     uri: Url
     text: Line | None = None
 
 
 class Details(StrictModel):
-    """What a record may say for itself; a collection that says nothing takes over what the whole file says."""
+    """Details of a record. A collection without a detail takes it over from the top level of the file."""
 
     creators: tuple[Line, ...] = ()
     subjects: tuple[Subject, ...] = ()
@@ -121,7 +124,7 @@ class Details(StrictModel):
 
 
 class ServiceMetadata(Details):
-    """The TAP service. Without ``title`` and ``description``, those of the settings."""
+    """The TAP service. The settings have the defaults of ``title`` and ``description``."""
 
     id: Key = "tap"
     title: Line | None = None
@@ -130,16 +133,16 @@ class ServiceMetadata(Details):
 
 
 class Collection(Details):
-    """Tables of a schema that have a record of their own.
+    """Tables of a schema that have a separate record.
 
     Attributes
     ----------
-    tables
-        Names without the schema; all tables of the schema if empty.
+    tables : tuple of str
+        Names without the schema; empty for all tables of the schema.
     description, source, rights
-        By default those of the schema.
-    temporal
-        First and last MJD of the data, by default those of the tables.
+        By default, the description, citation and licence of the schema.
+    temporal : (float, float) or None
+        First and last MJD of the data; None to find them in the tables.
     """
 
     id: Key
@@ -153,19 +156,19 @@ class Collection(Details):
     @model_validator(mode="after")
     def _check_temporal(self) -> Collection:
         if self.temporal is not None and not -1e6 < self.temporal[0] <= self.temporal[1] < 1e6:
-            raise ValueError("temporal must be two MJDs, the earlier one first: [47892.1, 49063.3]")
+            raise ValueError("temporal must be two MJDs, the earlier first: [47892.1, 49063.3]")
         return self
 
 
 class RegistryMetadata(Details):
-    """The whole file.
+    """The complete file.
 
     Attributes
     ----------
-    authority
-        The part of the identifiers after ivo://, which belongs to the publisher.
-    publisher_id
-        The publisher's own record, if it has one.
+    authority : str
+        The part of identifiers after ivo://, which belongs to the publisher.
+    publisher_id : str or None
+        The identifier of the record that describes the publisher, if there is one.
     """
 
     authority: Authority
@@ -186,10 +189,11 @@ class RegistryMetadata(Details):
         twice = next((key for key in ids if ids.count(key) > 1), None)
         if twice is not None:
             raise ValueError(
-                f"two records have the id {twice!r}: each needs another one ({REGISTRY_KEY!r} is the registry's own)"
+                f"two records have the id {twice!r}: give each record a different id ({REGISTRY_KEY!r} is reserved for "
+                "the record of the registry)"
             )
         return self
 
     def make_identifier(self, key: str = "") -> str:
-        """Return the identifier of the record with this key; without one, that of the authority."""
+        """Return the identifier of the record with this key, or of the authority without a key."""
         return f"ivo://{self.authority}/{key}" if key else f"ivo://{self.authority}"

@@ -10,16 +10,18 @@ from tap_service.xml_text import Markup
 
 @dataclass(frozen=True, slots=True)
 class RecordDraft:
-    """What a record should say now.
+    """A record as it should be published, before its last change is known.
 
     Attributes
     ----------
-    title
-        The resource's.
-    write_resource
-        Writes the ri:Resource, given the instant of its last change.
-    dublin_core
-        The same as oai_dc:dc.
+    identifier : str
+        The IVOA identifier.
+    title : str
+        The title of the resource.
+    write_resource : Callable[[str], Markup]
+        Returns the ri:Resource, given the instant of its last change.
+    dublin_core : Markup
+        The same content as oai_dc:dc.
     """
 
     identifier: str
@@ -30,14 +32,18 @@ class RecordDraft:
 
 @dataclass(frozen=True, slots=True)
 class RegistryRecord:
-    """A record as it is published.
+    """A published record.
 
     Attributes
     ----------
-    changed
-        Unix time of the last change, in whole seconds.
-    resource, dublin_core
-        XML; empty if the record is deleted, or was read without them.
+    identifier : str
+        The IVOA identifier.
+    changed : int
+        The Unix time of the last change, in seconds.
+    is_deleted : bool
+        Whether the record is deleted; harvesters then get its header only.
+    resource, dublin_core : Markup
+        The record in both formats; empty if the record is deleted, or was read without them.
     """
 
     identifier: str

@@ -1,4 +1,4 @@
-"""The parameters of a request: their names in TAP 1.1, section 2.7, and UWS 1.1, and values of several resources."""
+"""Parameters of requests: their names in TAP 1.1, section 2.7, and UWS 1.1, and checks that several resources share."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tap_service.service_errors import ParameterError
 #: the name and value of one parameter
 Pair = tuple[str, str]
 
-#: parameters that take one value; FORMAT is TAP 1.0's name of RESPONSEFORMAT, ON_TIMEOUT and HISTORY are our own
+#: parameters with one value; TAP 1.0 calls RESPONSEFORMAT FORMAT, and this service adds ON_TIMEOUT and HISTORY
 SINGLE_VALUED = ("REQUEST", "LANG", "QUERY", "MAXREC", "RESPONSEFORMAT", "FORMAT", "RUNID", "ON_TIMEOUT", "HISTORY")
 
 _OF_JOBS = ("PHASE", "EXECUTIONDURATION", "DESTRUCTION", "ACTION", "REUSE", "CHECKSUM")
@@ -25,18 +25,18 @@ _MAX_SEARCH = 500
 
 
 def is_known(name: str) -> bool:
-    """Return whether TAP or UWS define a parameter of this name, in any case."""
+    """Return whether a request may have a parameter with this name, in any case."""
     return name.upper() in (*SINGLE_VALUED, "UPLOAD", *_OF_JOBS)
 
 
 def shorten_value(value: str) -> str:
-    """Cut a client's text for a message and replace what cannot be printed."""
+    """Return a client's text for a message: truncated, with unprintable characters replaced."""
     cut = value if len(value) <= _MAX_SHOWN else value[: _MAX_SHOWN - 3] + "..."
     return "".join(character if character.isprintable() else "\N{REPLACEMENT CHARACTER}" for character in cut)
 
 
 def check_unicode(name: str, value: str) -> None:
-    """Raise ParameterError for half of a surrogate pair: JSON can write one, and UTF-8 cannot."""
+    """Raise ParameterError if ``value`` contains half of a surrogate pair, which JSON can encode but UTF-8 cannot."""
     try:
         value.encode()
     except UnicodeEncodeError as error:
@@ -47,9 +47,24 @@ def check_unicode(name: str, value: str) -> None:
 
 
 def read_single_values(pairs: Iterable[Pair], names: Sequence[str]) -> dict[str, str]:
-    """Return the values of the parameters with these names, in any case, that are not empty.
+    """Return the values of parameters that may occur once.
 
-    Raises ParameterError if one has two values, or a value cannot be UTF-8 or a name.
+    Parameters
+    ----------
+    pairs : Iterable[Pair]
+        The parameters of the request; their names are case-insensitive.
+    names : Sequence[str]
+        The names of the parameters to read, in upper case.
+
+    Returns
+    -------
+    dict of str to str
+        The values that are not blank, by name.
+
+    Raises
+    ------
+    ParameterError
+        A parameter occurs twice, its value is not valid Unicode, or RUNID contains control characters.
     """
     given: dict[str, str] = {}
     for name, value in pairs:
@@ -66,16 +81,29 @@ def read_single_values(pairs: Iterable[Pair], names: Sequence[str]) -> dict[str,
 
 
 def parse_note(value: str, max_length: int) -> str:
-    """Return a note of several lines, which end as in Unix. Raises ParameterError."""
+    """Return a note with Unix line ends.
+
+    Parameters
+    ----------
+    value : str
+        The value of NOTE.
+    max_length : int
+        The maximum number of characters.
+
+    Raises
+    ------
+    ParameterError
+        The note is too long, or contains control characters.
+    """
     note = re.sub("\r\n?", "\n", value).strip()
     if len(note) > max_length:
-        raise ParameterError(f"NOTE has {len(note)} characters, and up to {max_length} are kept: shorten it")
+        raise ParameterError(f"NOTE has {len(note)} characters, more than the maximum of {max_length}: shorten it")
     refuse_controls("NOTE", note)
     return note
 
 
 def refuse_controls(name: str, value: str) -> None:
-    """Raise ParameterError for a control character other than tab and line end: it could steer a terminal."""
+    """Raise ParameterError for control characters other than tab and newline, which could control a terminal."""
     found = _CONTROLS.search(value)
     if found:
         raise ParameterError(
@@ -84,7 +112,7 @@ def refuse_controls(name: str, value: str) -> None:
 
 
 def parse_time(name: str, value: str) -> datetime:
-    """Return the instant that a parameter gives. Raises ParameterError."""
+    """Return the instant in the value of a parameter. Raises ParameterError."""
     try:
         return parse_instant(value)
     except ValueError as error:
@@ -92,14 +120,22 @@ def parse_time(name: str, value: str) -> datetime:
 
 
 def parse_search(value: str) -> tuple[str, ...]:
-    """Return the words that SEARCH gives. Raises ParameterError."""
+    """Return the words in the value of SEARCH. Raises ParameterError."""
     if len(value) > _MAX_SEARCH:
-        raise ParameterError(f"SEARCH has up to {_MAX_SEARCH} characters: the words to look for")
+        raise ParameterError(f"SEARCH, the words to search for, has more than {_MAX_SEARCH} characters")
     return tuple(value.split())
 
 
 def parse_count(name: str, value: str, what: str) -> int:
-    """Return the number above 0 that a parameter gives; ``what`` is counted. Raises ParameterError."""
+    """Return a number above 0, the value of a parameter. Raises ParameterError.
+
+    Parameters
+    ----------
+    name, value : str
+        The parameter.
+    what : str
+        The plural of the counted things, for the message of the error.
+    """
     if not re.fullmatch(r"0*[1-9][0-9]{0,17}", value.strip(), re.ASCII):
-        raise ParameterError(f"{name} is a number of {what} above 0, such as 100")
+        raise ParameterError(f"{name} must be a number of {what} above 0, such as 100")
     return int(value)

@@ -1,4 +1,4 @@
-"""From which data a result came, and the checksum of its rows: what is cited with it."""
+"""The provenance of a result, for citations: the versions of its tables, and the checksum of its rows."""
 
 from __future__ import annotations
 
@@ -8,18 +8,18 @@ from datetime import datetime
 
 @dataclass(frozen=True, slots=True)
 class TableVersion:
-    """A table at the moment of a query.
+    """The version of a table that a query read.
 
     Attributes
     ----------
-    name
+    name : str
         ``schema.table`` as published.
-    version
-        Changes whenever rows or description of the table change; '' if unknown.
-    changed
-        The instant of that change; None if unknown.
-    rows
-        The number of its rows; None if unknown.
+    version : str
+        A text that changes with the rows and with the description of the table; '' if unknown.
+    changed : datetime or None
+        The instant of the table's last change; None if unknown.
+    rows : int or None
+        The number of rows; None if unknown.
     """
 
     name: str
@@ -30,11 +30,22 @@ class TableVersion:
 
 @dataclass(frozen=True, slots=True)
 class ResultProvenance:
-    """What a job with CHECKSUM=true notes about its result.
+    """The provenance of the result of a job with CHECKSUM=true.
 
-    ``checksum``: in hexadecimal (``services/jobs/row_checksum.py``). ``is_cut``: the row limit has cut the rows.
-    ``tables``: without uploads, as they were before the query and still after it. ``citations``: how they want to be
-    cited. ``uploads``: names of the uploaded tables that the query has read; None in records of earlier versions.
+    Attributes
+    ----------
+    checksum : str
+        The checksum of the rows, in hexadecimal (``services/jobs/row_checksum.py``).
+    rows : int
+        The number of rows.
+    is_cut : bool
+        Whether the row limit cut the result.
+    tables : tuple of TableVersion
+        The tables except uploads, whose versions did not change during the query.
+    citations : tuple of str
+        The references that the tables ask to cite.
+    uploads : tuple of str or None
+        The names of the uploads that the query read; None in records of earlier versions of Skyhouse.
     """
 
     checksum: str

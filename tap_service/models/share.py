@@ -12,48 +12,57 @@ from tap_service.models.result_provenance import ResultProvenance
 from tap_service.models.uws_job import JobFile, JobResult
 
 _LETTERS = "abcdefghijkmnpqrstuvwxyz23456789"
-#: 16 letters of 32 are 80 random bits
+#: 16 letters from an alphabet of 32 are 80 random bits
 _ID_LENGTH = 16
 
-#: how the keys of all shares in the result store begin
+#: prefix of the keys of all shares in the result store
 KEY_PREFIX = "share-"
 
 
 def make_share_id() -> str:
-    """Return an id that nobody can guess, without letters that look alike."""
+    """Return a random id that cannot be guessed, without letters that look alike."""
     return "".join(secrets.choice(_LETTERS) for _ in range(_ID_LENGTH))
 
 
 def hash_delete_key(key: str) -> str:
+    """Return the hash of the key with which an anonymous client may delete a share."""
     return hashlib.sha256(key.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 @dataclass(frozen=True, slots=True)
 class Share:
-    """One share. Instants are in UTC, cut to milliseconds.
+    """A share. Instants are in UTC, cut to milliseconds.
 
     Attributes
     ----------
-    owner
-        The user who made it; None for an anonymous client.
-    is_named
-        Whether readers see the owner's name.
-    client
-        The address of its maker, for the limits of anonymous clients.
-    expiry, result_expiry
-        When the record and the stored result are deleted.
-    maxrec
+    share_id : str
+        The id, a part of the permanent link.
+    owner : str or None
+        The user who created the share; None for an anonymous client.
+    creation_time, expiry, result_expiry : datetime
+        When the share was created, and when the share and its stored result are deleted.
+    query : str
+        The query in ADQL.
+    maxrec : int
         The row limit with which the query ran.
-    files
-        The tables that the query uploads; their names are those of the tables.
-    restricted
-        Names of tables that not everybody saw when it was made.
-    layout
+    provenance : ResultProvenance
+        The provenance of the result.
+    is_named : bool
+        Whether readers see the owner's name.
+    client : str
+        The address of the client that created the share, for the limits of anonymous clients.
+    title, note : str
+        Texts for readers.
+    files : tuple of JobFile
+        The uploads of the query, named like their tables.
+    restricted : frozenset of str
+        Names of the tables that not all clients saw when the share was created.
+    layout : str
         How the portal showed the result: an opaque text.
-    result
-        None when it is kept no more.
-    delete_key
-        Hash of the key with which an anonymous client may delete it; '' for users.
+    result : JobResult or None
+        The stored result; None after it was deleted.
+    delete_key : str
+        Hash of the key with which an anonymous client may delete the share; '' for a share of a user.
     """
 
     share_id: str
@@ -76,40 +85,42 @@ class Share:
 
     @property
     def user(self) -> str:
-        """For whose limits it counts."""
+        """The key of the client whose limits count the share."""
         return find_client_key(self.owner, self.client)
 
     @property
     def omitted(self) -> list[str]:
-        """The names of the uploads that the query has read and that are not kept."""
+        """The names of the uploads that the query read and that the share does not keep."""
         kept = {file.name for file in self.files}
         return [name for name in self.provenance.uploads or () if name not in kept]
 
     @property
     def stored_bytes(self) -> int:
-        """The bytes that it takes: those of its result, its files and its texts."""
+        """The size of the result, the files and the texts, in bytes."""
         texts = len(self.query) + len(self.layout) + len(self.title) + len(self.note)
         return (self.result.size if self.result else 0) + sum(file.size for file in self.files) + texts
 
     @property
     def due(self) -> datetime:
-        """When something of it is to be deleted."""
+        """When the share or its result is deleted next."""
         return self.expiry if self.result is None else min(self.expiry, self.result_expiry)
 
     @property
     def stored_keys(self) -> tuple[str, ...]:
-        """The keys of its result and its files in the result store."""
+        """The keys of the result and the files in the result store."""
         return (*(() if self.result is None else (self.result.key,)), *(file.key for file in self.files))
 
 
 def result_key(share_id: str) -> str:
+    """Return the key of a share's result in the result store."""
     return f"{KEY_PREFIX}{share_id}-result"
 
 
 def file_key(share_id: str, number: int) -> str:
+    """Return the key of a share's file in the result store."""
     return f"{KEY_PREFIX}{share_id}-file{number}"
 
 
 def find_share_id(key: str) -> str:
-    """Return the share to which a key of the result store belongs; '' for a key of a job."""
+    """Return the id of the share to which a key of the result store belongs; '' for a key of a job."""
     return key.split("-")[1] if key.startswith(KEY_PREFIX) else ""

@@ -1,4 +1,4 @@
-"""Instants in the format of UWS and DALI: UTC, milliseconds, the letter Z."""
+"""Instants in the format of UWS and DALI: in UTC, with milliseconds and the letter Z."""
 
 from __future__ import annotations
 
@@ -39,18 +39,19 @@ def parse_instant(text: str) -> datetime:
 
     Parameters
     ----------
-    text
-        Parts missing at its end take their first value (2015 is the beginning of that year); the default zone is UTC.
+    text : str
+        The instant. Missing parts at its end take their first value (2015 is the start of that year); the default zone
+        is UTC.
 
     Returns
     -------
     datetime
-        In UTC, cut to milliseconds.
+        The instant in UTC, cut to milliseconds.
 
     Raises
     ------
     ValueError
-        With a message for the client.
+        The text is not an instant; the message is for the client.
     """
     match = next((match for form in _FORMS if (match := form.fullmatch(text.strip()))), None)
     if match is None:
@@ -74,11 +75,12 @@ def add_seconds(instant: datetime, seconds: float) -> datetime:
 
 
 def instant_to_milliseconds(instant: datetime) -> int:
-    """Return the milliseconds since 1970."""
+    """Return the milliseconds since 1970-01-01."""
     return (instant - _EPOCH) // timedelta(milliseconds=1)
 
 
 def milliseconds_to_instant(milliseconds: int) -> datetime:
+    """Return the instant that is ``milliseconds`` after 1970-01-01."""
     return _EPOCH + timedelta(milliseconds=milliseconds)
 
 

@@ -18,11 +18,11 @@ from tap_service.service_errors import ParameterError
 UPLOAD_SCHEMA = "TAP_UPLOAD"
 
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,63}")
-#: the separator of two tables in one parameter, which TAP 1.0 allows, but not a ``;`` in an address
+#: separates two tables in one parameter, as TAP 1.0 allows; does not match a ``;`` in a URL
 _NEXT = re.compile(r";(?=\s*[A-Za-z][A-Za-z0-9_]*\s*,\s*(?:param:|[a-z]+://))", re.IGNORECASE)
 
-#: how readers name a choice, and what it is behind ``#`` in the location of an upload, which has no schema file
-_CHOICES = (
+#: an option of the command line in messages of readers -> the option after ``#`` in the location of an upload
+_OPTIONS = (
     (re.compile(r" with a --schema whose columns are in the order of the file,"), ""),
     (re.compile(r"--no-header\b"), "#header=false"),
     (re.compile(r"--header\b"), "#header=true"),
@@ -37,19 +37,19 @@ class Part(Protocol):
 
     @property
     def content_type(self) -> str:
-        """The type that the client declared, or ''."""
+        """The media type that the client declared, '' for none."""
 
     @property
     def size(self) -> int:
         """The size in bytes."""
 
     def open(self) -> BinaryIO:
-        """Open the file; the caller closes it. Raise OSError."""
+        """Open the file, which the calling function closes. Raises OSError."""
 
 
 @dataclass(frozen=True, slots=True)
 class TextPart:
-    """A short table that a client sent like a parameter, without a file name."""
+    """A short table in a part without a file name, like a parameter."""
 
     text: str
     content_type: str = ""
@@ -67,7 +67,19 @@ class TextPart:
 
 @dataclass(frozen=True, slots=True)
 class Upload:
-    """The upload ``name`` of a query, from a part of the request or from an ``address``; how its file is read."""
+    """An upload of a query.
+
+    Attributes
+    ----------
+    name : str
+        The name of the table in TAP_UPLOAD.
+    part : Part or None
+        The part of the request with the file; None for a file at a URL.
+    address : str
+        The URL of the file; '' for a file in the request.
+    options : ReadOptions
+        How to read the file.
+    """
 
     name: str
     part: Part | None = None
@@ -80,11 +92,16 @@ def read_uploads(values: Iterable[str], parts: Mapping[str, Part]) -> tuple[Uplo
 
     Parameters
     ----------
-    values
-        Each is ``name,address``; several of them may be separated by ``;``. Behind ``#`` in the address the sender
-        says how to read the file (``read_options.parse_options``).
-    parts
+    values : Iterable[str]
+        Each value is ``name,location``, or several of these separated by ``;``. After a ``#`` in the location, the
+        client may write options for reading the file (``read_options.parse_options``).
+    parts : Mapping[str, Part]
         The files of the request, to which ``param:...`` refers.
+
+    Returns
+    -------
+    tuple of Upload
+        The uploads, with distinct names.
 
     Raises
     ------
@@ -101,7 +118,7 @@ def read_uploads(values: Iterable[str], parts: Mapping[str, Part]) -> tuple[Uplo
                 raise ParameterError(f"UPLOAD: two tables are called {upload.name}; give each its own name")
             found[upload.name.lower()] = upload
     if len(found) > MAX_UPLOADS:
-        raise ParameterError(f"UPLOAD: {len(found)} tables are too many; a query may have {MAX_UPLOADS}")
+        raise ParameterError(f"UPLOAD: {len(found)} tables are too many; the maximum is {MAX_UPLOADS}")
     return tuple(found.values())
 
 
@@ -116,7 +133,7 @@ def _read_upload(pair: str, parts: Mapping[str, Part]) -> Upload:
     if not _NAME.fullmatch(name):
         raise ParameterError(
             f"UPLOAD: {shorten_value(name)} is not a valid table name: "
-            "use up to 64 letters, digits and _, beginning with a letter"
+            "use up to 64 letters, digits and _, starting with a letter"
         )
     address, _, fragment = address.partition("#")
     options = _read_options(name, fragment)
@@ -138,25 +155,25 @@ def _read_upload(pair: str, parts: Mapping[str, Part]) -> Upload:
 
 
 def _read_options(name: str, fragment: str) -> ReadOptions:
-    """Return the choices behind ``#`` in the location of an upload."""
+    """Return the options after ``#`` in the location of an upload."""
     try:
         return parse_options(fragment) if fragment else AS_DETECTED
     except ValueError as error:
         raise ParameterError(
-            f"UPLOAD: table {name} has {shorten_value('#' + fragment)} behind its location: {error}; "
-            "write it such as param:file#hdu=2 or param:file#delimiter=blanks&null=-999"
+            f"UPLOAD: table {name} has {shorten_value('#' + fragment)} after its location: {error}; "
+            "write for example param:file#hdu=2 or param:file#delimiter=blanks&null=-999"
         ) from error
 
 
-def name_choices(message: str) -> str:
-    """Return a reader's message with the choices behind ``#`` in the place of options of the command line."""
-    for option, choice in _CHOICES:
-        message = option.sub(choice, message)
+def name_upload_options(message: str) -> str:
+    """Return a reader's message with the options after ``#`` instead of the options of the command line."""
+    for command_option, upload_option in _OPTIONS:
+        message = command_option.sub(upload_option, message)
     return message
 
 
 def is_fetchable(address: str) -> bool:
-    """Return whether this is an http or https address without a user name."""
+    """Return whether the address is an http or https URL without a user name."""
     try:
         parts = urlsplit(address)
         port = parts.port

@@ -41,9 +41,20 @@ Info = Mapping[str, str | int | float]
 
 @dataclass(frozen=True, slots=True)
 class JobResult:
-    """A stored result: its ``key`` in the result store, ``size`` in bytes, ``etag`` without quotes.
+    """The description of a stored result.
 
-    ``provenance``: None unless the job had CHECKSUM=true.
+    Attributes
+    ----------
+    key : str
+        The key in the result store.
+    size : int
+        The size in bytes.
+    content_type, extension : str
+        The media type, and the extension of file names.
+    etag : str
+        The entity tag, without quotes.
+    provenance : ResultProvenance or None
+        The provenance; None unless the job had CHECKSUM=true.
     """
 
     key: str
@@ -55,13 +66,27 @@ class JobResult:
 
     @property
     def is_collection(self) -> bool:
-        """Whether it is an archive of the files of a HATS collection."""
+        """Whether the result is an archive of the files of a HATS collection."""
         return self.extension == "zip"
 
 
 @dataclass(frozen=True, slots=True)
 class JobFile:
-    """An uploaded file of a job: the ``name`` of its part, its ``key`` in the result store, and its SHA-256."""
+    """An uploaded file of a job.
+
+    Attributes
+    ----------
+    name : str
+        The name of its part in the request.
+    key : str
+        The key in the result store.
+    size : int
+        The size in bytes.
+    content_type : str
+        The media type that the client declared.
+    digest : str
+        The SHA-256 in hexadecimal; '' if unknown.
+    """
 
     name: str
     key: str
@@ -72,7 +97,17 @@ class JobFile:
 
 @dataclass(frozen=True, slots=True)
 class JobError:
-    """Why a job failed. ``transient``: the same job may succeed later; ``errors``: those of its query."""
+    """The error of a failed job.
+
+    Attributes
+    ----------
+    message : str
+        The message for the owner.
+    transient : bool
+        Whether the same job may succeed later.
+    errors : tuple of QueryError
+        The errors of the query, with their positions.
+    """
 
     message: str
     transient: bool = False
@@ -81,39 +116,40 @@ class JobError:
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """One job. Instants are in UTC, cut to milliseconds.
+    """A job. Instants are in UTC, cut to milliseconds.
 
     Attributes
     ----------
-    owner
-        None for an anonymous job, which everyone may use who knows its address.
-    run_id, note
-        The user's name for it and remarks on it, which the user may change at any time.
-    execution_duration
-        In seconds.
-    client
-        The address of the job's creator, for the query log.
-    foreseen, turn
+    owner : str or None
+        The user; None for an anonymous job, which every client may use that knows its URL.
+    execution_duration : int
+        The time limit in seconds.
+    run_id, note : str
+        The owner's name for the job and note on it, which the owner may change at any time.
+    client : str
+        The address of the client that created the job, for the query log.
+    foreseen, turn : Estimate or None, int
         The estimate and the position in the order of jobs, set when the job is queued.
-    fingerprint
+    fingerprint : str
         Equal for jobs of one owner that must have the same result; '' if unknown.
-    attempt
-        How often the job has started. Workers name their attempt in every change, so that a worker that was wrongly
-        declared dead cannot change the record of its successor.
-    deaths
+    attempt : int
+        The number of times that the job has started. Workers name their attempt in every change, so that a worker that
+        was wrongly declared dead cannot change the record of its successor.
+    deaths : int
         The number of workers that died with the job since its last finished piece.
-    heartbeat
+    heartbeat : datetime or None
         The last report of the present worker.
-    pieces
-        None for a job that is not divided.
-    wait
-        Why the job waits for the engine; kept while it is tried again.
-    disk_limit
-        The disk space for the jobs of its owner when it was created, in bytes; None: that of the settings.
-    watch
-        Of which run of a watch it is the job; None for others.
-    stored
-        The bytes for which the job store has counted it (``stored_bytes``); only the store sets it.
+    pieces : PieceWork or None
+        The pieces; None for a job that is not divided.
+    wait : EngineWait or None
+        The wait for the engine; kept while the job is tried again.
+    disk_limit : int or None
+        The limit of the disk space for all jobs of the owner when the job was created, in bytes; None for the limit in
+        the settings.
+    watch : JobWatch or None
+        The watch whose run this job is; None for other jobs.
+    stored : int
+        The bytes that the job store has counted for the job (``stored_bytes``); only the store sets it.
     """
 
     job_id: str
@@ -148,7 +184,7 @@ class Job:
 
     @property
     def kept_bytes(self) -> int:
-        """The bytes of its result, its finished parts and the files that it still needs."""
+        """The size of the result, of the parts, and of the files that the job still needs, in bytes."""
         result = self.result.size if self.result else 0
         is_unfinished = self.end_time is None
         parts = sum(part.size for part in self.pieces.parts) if self.pieces and is_unfinished else 0
@@ -156,13 +192,13 @@ class Job:
 
     @property
     def stored_bytes(self) -> int:
-        """The bytes that it takes on disk, with what it has written so far by its last report."""
+        """The size of the job on disk in bytes, with the bytes that it has written by its last report."""
         is_writing = self.phase is ExecutionPhase.EXECUTING
         return self.kept_bytes + (int(self.info.get("bytesWritten", 0)) if is_writing else 0)
 
     @property
     def queued_job(self) -> QueuedJob:
-        """What the queue needs of the job; anonymous jobs from one address take turns like the jobs of one user."""
+        """The job as the queue sees it; anonymous jobs from one address take turns like the jobs of one user."""
         user = find_client_key(self.owner, self.client)
         seconds = self.foreseen.seconds if self.foreseen else 0.0
         return QueuedJob(self.job_id, user, self.turn, seconds, self.start_time, self.wait)
@@ -184,11 +220,11 @@ class Job:
 
     @property
     def preview_key(self) -> str:
-        """The key of this attempt's first rows, in all formats of previews."""
+        """The key of the file with the preview of this attempt, in all its formats."""
         return f"{self.result_key}f"
 
     def part_key(self, attempt: int, number: int) -> str:
-        """Return the key of the part of piece ``number``, from 0, in an attempt."""
+        """Return the key of the part that an attempt stored for piece ``number``, counted from 0."""
         return f"{self.job_id}-{attempt}x{number}"
 
     @property
@@ -211,10 +247,20 @@ class JobReference:
 
 @dataclass(frozen=True, slots=True)
 class JobFilter:
-    """Which jobs to list; all conditions apply.
+    """A selection of jobs that fulfil all conditions.
 
-    ``owner`` None selects all owners, no ``phases`` all but ARCHIVED; ``after`` and ``before`` are exclusive; ``last``
-    selects that many most recent jobs. Job stores leave ``words`` to ``job_search``.
+    Attributes
+    ----------
+    owner : str or None
+        The owner; None for jobs of all owners.
+    phases : frozenset of ExecutionPhase
+        The phases; empty for all phases except ARCHIVED.
+    after, before : datetime or None
+        Exclusive bounds of the creation time.
+    last : int or None
+        The maximum number of jobs, the newest; None for all.
+    words : tuple of str
+        Words that the job contains; ``job_search`` applies this condition, not job stores.
     """
 
     owner: str | None
@@ -226,9 +272,15 @@ class JobFilter:
 
 
 def merge_parameters(old: Sequence[Pair], new: Iterable[Pair]) -> tuple[Pair, ...]:
-    """Add posted parameters to those of a job: they replace others of the same name, except that UPLOAD accumulates.
+    """Return the parameters of a job after a request to change them.
 
-    A parameter that one request repeats stays repeated; the query then fails, as in /sync.
+    Parameters
+    ----------
+    old : Sequence[Pair]
+        The parameters of the job.
+    new : Iterable[Pair]
+        The parameters of the request. They replace old parameters with the same names, except that UPLOAD accumulates.
+        A parameter that the request repeats stays repeated, and the query then fails, as in /sync.
     """
     new = [(_canonical_name(name), value) for name, value in new]
     replaced = {name.upper() for name, _ in new} - {"UPLOAD"}
@@ -236,7 +288,7 @@ def merge_parameters(old: Sequence[Pair], new: Iterable[Pair]) -> tuple[Pair, ..
 
 
 def _canonical_name(name: str) -> str:
-    """Return TAP's parameters, which are case-insensitive, in capitals; others stay as they are."""
+    """Return names of TAP, which are case-insensitive, in upper case, and other names unchanged."""
     return name.upper() if name.upper() in _TAP_PARAMETERS else name
 
 

@@ -1,4 +1,4 @@
-"""A watch: a query that runs on the new rows of each addition to a table, and where its results go."""
+"""A watch: a query that runs on the new rows of each addition to a table, with its runs and messages."""
 
 from __future__ import annotations
 
@@ -10,12 +10,15 @@ from enum import StrEnum
 
 from tap_service.models.timestamps import add_seconds
 
-#: runs that have ended and are told in lists
+#: maximum number of ended runs in a list
 KEPT_RUNS = 50
 
 
 class RunState(StrEnum):
-    """WAITING for its turn; RUNNING as a job; then one of the others. MISSED: its rows are kept no more."""
+    """The state of a run: WAITING for its turn, RUNNING as a job, then DONE, FAILED or MISSED.
+
+    A run is MISSED if the rows of its addition are no longer kept.
+    """
 
     WAITING = "WAITING"
     RUNNING = "RUNNING"
@@ -25,6 +28,8 @@ class RunState(StrEnum):
 
 
 class DeliveryState(StrEnum):
+    """The state of a message: PENDING until it is DELIVERED, or GIVEN_UP after too many attempts."""
+
     PENDING = "PENDING"
     DELIVERED = "DELIVERED"
     GIVEN_UP = "GIVEN_UP"
@@ -36,14 +41,14 @@ class Delivery:
 
     Attributes
     ----------
-    target
+    target : str
         ``webhook`` or ``mail``.
-    attempts
-        How often it was tried; each attempt is noted before it is made.
-    due
-        When it is tried next.
-    error
-        Why the last attempt failed; '' if none has.
+    due : datetime
+        The instant of the next attempt.
+    attempts : int
+        The number of attempts; each attempt is recorded before it is made.
+    error : str
+        Why the last attempt failed; '' if no attempt failed.
     """
 
     target: str
@@ -59,20 +64,22 @@ class WatchRun:
 
     Attributes
     ----------
-    addition_id, number, added, added_rows
-        The addition: its id, its number in the table, when it was recorded, and its rows.
-    due
-        When it may start.
-    since
-        When its state last changed.
-    job_id
-        Of the last attempt; '' before the first.
-    attempts
-        Jobs that it has had since it was last asked for.
-    rows
-        Rows of the result.
-    sample
-        The first rows of the result in JSON, while a message that tells them is to be delivered.
+    addition_id, number, added, added_rows : str, int, datetime, int
+        The addition: its id, its number in the table, the instant at which it was recorded, and the number of its rows.
+    due : datetime
+        The earliest start.
+    since : datetime
+        The last change of the state.
+    job_id : str
+        The job of the last attempt; '' before the first.
+    attempts : int
+        The number of jobs since the run was requested, or requested again.
+    rows : int
+        The number of rows of the result.
+    sample : str
+        The first rows of the result in JSON, until the messages that contain them are delivered.
+    deliveries : tuple of Delivery
+        The messages about the run.
     """
 
     addition_id: str
@@ -91,41 +98,46 @@ class WatchRun:
 
     @property
     def is_open(self) -> bool:
+        """Whether the run has not ended."""
         return self.state in (RunState.WAITING, RunState.RUNNING)
 
     @property
     def is_settled(self) -> bool:
-        """Whether nothing about it is to be done any more."""
+        """Whether the run has ended and all its messages are delivered or given up."""
         pending = any(delivery.state is DeliveryState.PENDING for delivery in self.deliveries)
         return not self.is_open and not pending
 
 
 @dataclass(frozen=True, slots=True)
 class Watch:
-    """One watch. Instants are in UTC, cut to milliseconds.
+    """A watch. Instants are in UTC, cut to milliseconds.
 
     Attributes
     ----------
-    name
-        Unique for its owner, who reads it in lists and messages.
-    query
-        ADQL; where it names ``table``, it reads the rows of the addition alone.
-    table
+    name : str
+        The name in lists and messages, unique among the watches of the owner.
+    query : str
+        The query in ADQL. Where it names ``table``, it reads only the rows of the addition.
+    table : str
         The watched table, ``schema.table`` as stored.
-    result_table
-        Name in ``mydb`` of the table of its results.
-    since
-        Number of the last addition that is older than the watch.
-    webhook, secret
-        Where messages are posted, and the key of their signatures; '' without a webhook.
-    has_mail
-        Whether messages go to the address that the operator has for the owner.
-    is_paused
-        Additions are kept meanwhile, and run when it goes on.
-    rows, runs_done
-        Rows that it has added, and runs that are done.
-    runs
-        The oldest first; those that have ended and are not among the last may be left out.
+    result_table : str
+        The name in ``mydb`` of the table of results.
+    since : int
+        The number of the last addition before the watch was created.
+    webhook, secret : str
+        The URL to which messages are posted, and the key of their signatures; '' without a webhook.
+    has_mail : bool
+        Whether messages are mailed to the owner's address, which the operator has configured.
+    is_paused : bool
+        Whether the watch is paused. Additions are kept meanwhile, and run after the pause.
+    rows, runs_done : int
+        The number of rows that all runs found, and the number of successful runs.
+    last_run : datetime or None
+        The end of the last run.
+    last_error : str
+        The error of the last run; '' if it succeeded.
+    runs : tuple of WatchRun
+        The runs, oldest first. Old runs that have ended may be left out.
     """
 
     watch_id: str
@@ -148,30 +160,32 @@ class Watch:
 
     @property
     def table_key(self) -> tuple[str, str]:
+        """The schema and the name of the watched table."""
         schema, _, table = self.table.partition(".")
         return schema, table
 
     @property
     def last_number(self) -> int:
-        """The highest number of an addition that it knows."""
+        """The highest number of the additions for which the watch has run or will run."""
         return max([self.since, *(run.number for run in self.runs)])
 
     def find_run(self, addition_id: str) -> WatchRun | None:
+        """Return the run on an addition, None if there is none."""
         return next((run for run in self.runs if run.addition_id == addition_id), None)
 
     def change_run(self, addition_id: str, change: Callable[[WatchRun], WatchRun]) -> Watch:
-        """Return the watch with one of its runs changed."""
+        """Return the watch with its run on an addition replaced by the result of ``change``."""
         changed = tuple(change(run) if run.addition_id == addition_id else run for run in self.runs)
         return replace(self, runs=changed)
 
     def delivery_id(self, run: WatchRun, target: str) -> str:
-        """Return what identifies a message, the same in each attempt."""
+        """Return the id of a message, the same in each attempt."""
         return f"{self.watch_id}-{run.number}-{target}"
 
 
 @dataclass(frozen=True, slots=True)
 class JobWatch:
-    """Of which watch and addition a job is the run."""
+    """The watch and the addition of a job that is the run of a watch."""
 
     watch_id: str
     addition_id: str
@@ -180,30 +194,53 @@ class JobWatch:
 
     @property
     def token(self) -> str:
-        """What marks its rows in the table of results."""
+        """The token of the run's INSERT into the table of results, by which a repeated INSERT is recognized."""
         return f"{self.watch_id}/{self.addition_id}"
 
 
 def read_addition_id(token: str) -> str:
-    """Return the addition in the token of a ``JobWatch``."""
+    """Return the id of the addition in the token of a ``JobWatch``."""
     return token.rpartition("/")[2]
 
 
 def make_watch_id() -> str:
+    """Return a new random id of a watch."""
     return f"w{secrets.token_hex(8)}"
 
 
-#: seconds after each failed attempt of a delivery; then it is given up
+#: seconds to wait after each failed attempt of a delivery; after the last wait and attempt the delivery is given up
 _PATIENCE = (10, 30, 120, 600, 1800, 7200, 21_600, 43_200)
 
 
 def note_attempt(delivery: Delivery, at: datetime, seconds: float) -> Delivery:
-    """Return the delivery when an attempt begins; another one is due if this one is not noted within ``seconds``."""
+    """Return the delivery at the start of an attempt.
+
+    Parameters
+    ----------
+    delivery : Delivery
+        The delivery.
+    at : datetime
+        The present instant.
+    seconds : float
+        Seconds after which the next attempt is due, unless the end of this one is recorded before.
+    """
     return replace(delivery, attempts=delivery.attempts + 1, due=add_seconds(at, seconds))
 
 
 def end_attempt(delivery: Delivery, at: datetime, error: str, *, is_final: bool = False) -> Delivery:
-    """Return the delivery when an attempt has ended; ``error`` '' if it was delivered, ``is_final`` if it never can."""
+    """Return the delivery at the end of an attempt.
+
+    Parameters
+    ----------
+    delivery : Delivery
+        The delivery.
+    at : datetime
+        The present instant.
+    error : str
+        Why the attempt failed; '' if the message was delivered.
+    is_final : bool
+        Whether further attempts cannot succeed.
+    """
     if not error:
         return replace(delivery, state=DeliveryState.DELIVERED, error="")
     if is_final or delivery.attempts > len(_PATIENCE):

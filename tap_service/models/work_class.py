@@ -1,4 +1,4 @@
-"""The cost of a query, and the jobs that wait or run."""
+"""The estimated cost of a query, the classes of jobs by cost, and queued jobs."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Literal
 
-#: how well a number of rows is known
+#: the precision of a number of rows
 Precision = Literal["exact", "about", "at most"]
 
 
 @dataclass(frozen=True, slots=True)
 class ResultRows:
-    """The number of rows of a result without row limit."""
+    """The number of rows that a result would have without a row limit."""
 
     rows: int
     precision: Precision
@@ -24,7 +24,15 @@ class ResultRows:
 
 @dataclass(frozen=True, slots=True)
 class SmallReading:
-    """What a query that reads little reads, at most; ``is_by_id``: it looks up rows of a table by their ids."""
+    """An upper bound of what a query reads.
+
+    Attributes
+    ----------
+    rows : float
+        The maximum number of rows.
+    is_by_id : bool
+        Whether the query looks up rows of a table by their ids.
+    """
 
     rows: float
     is_by_id: bool
@@ -32,9 +40,16 @@ class SmallReading:
 
 @dataclass(frozen=True, slots=True)
 class Steps:
-    """The estimated work after reading: pairs that joins find by their keys, and rows of the result to write.
+    """The estimated work after reading.
 
-    ``sure``: the numbers are about right; otherwise they are upper bounds or guesses.
+    Attributes
+    ----------
+    joined, join_seconds : int, float
+        The pairs that joins find by their keys, and the seconds this takes.
+    written, write_seconds : int, float
+        The rows of the result, and the seconds to write them.
+    sure : bool
+        Whether the numbers are approximately right; otherwise they are upper bounds or guesses.
     """
 
     joined: int
@@ -50,18 +65,18 @@ class Estimate:
 
     Attributes
     ----------
-    rows, bytes
-        What the engine reads.
-    seconds
-        The duration of all work.
-    kind
-        The kind of work, for which the engine's rate is measured.
-    result
+    rows, bytes : int
+        The rows and bytes that the engine reads.
+    seconds : float
+        The duration of the query.
+    kind : str
+        The kind of work; the engine's rate is measured for each kind.
+    result : ResultRows or None
         The rows of the result; None if unknown.
-    warning
-        What the query perhaps does not mean, and what the row limit will cut; '' for nothing.
-    steps
-        The work after reading.
+    warning : str
+        Notes on what the query may not intend, and on rows that the row limit will cut; '' for none.
+    steps : Steps or None
+        The work after reading; None if unknown.
     """
 
     rows: int
@@ -76,7 +91,7 @@ class Estimate:
 class WorkClass(StrEnum):
     """The class of a job by its estimated duration, or by the elapsed time if that is longer.
 
-    A job without estimate is SHORT: mostly its query fails at once.
+    A job without an estimate is SHORT, because usually its query fails at once.
     """
 
     SHORT = "short"
@@ -85,6 +100,7 @@ class WorkClass(StrEnum):
 
     @classmethod
     def from_seconds(cls, seconds: float) -> WorkClass:
+        """Return the class of a job with this duration."""
         if seconds < 10:
             return cls.SHORT
         return cls.LONG if seconds < 600 else cls.VERY_LONG
@@ -96,12 +112,12 @@ class EngineWait:
 
     Attributes
     ----------
-    reason
-        For the job's owner.
-    since
-        When the wait began.
-    retry
-        The job is not started before; None if it waits until the engine answers at all.
+    reason : str
+        Why the job waits, for its owner.
+    since : datetime
+        The start of the wait.
+    retry : datetime or None
+        The earliest instant of the next attempt; None if the job waits until the engine answers again.
     """
 
     reason: str
@@ -111,7 +127,23 @@ class EngineWait:
 
 @dataclass(frozen=True, slots=True)
 class QueuedJob:
-    """A QUEUED or EXECUTING job: its user, its turn, its estimated seconds, when it started, and its wait."""
+    """A QUEUED or EXECUTING job, as the queue sees it.
+
+    Attributes
+    ----------
+    job_id : str
+        The id.
+    user : str
+        The key of the client that owns it.
+    turn : int
+        The position in the order of jobs.
+    seconds : float
+        The estimated duration.
+    started : datetime or None
+        The start of the job; None for a QUEUED job.
+    wait : EngineWait or None
+        The wait for the engine, if any.
+    """
 
     job_id: str
     user: str

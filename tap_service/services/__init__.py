@@ -1,4 +1,5 @@
-"""What the service does, without HTTP.
+"""The functions of the service, without HTTP.
 
-Imports run one way: ``jobs`` -> ``user_tables`` -> ``queries`` -> ``uploads``, ``catalogue``; ``site`` -> ``queries``.
+Imports point in one direction:
+``jobs`` -> ``user_tables`` -> ``queries`` -> ``uploads``, ``catalogue``; ``site`` -> ``queries``.
 """

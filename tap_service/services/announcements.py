@@ -1,4 +1,4 @@
-"""What the operator announces: that the service drains, downtimes, and notes for users."""
+"""Announcements of the operator: draining, downtimes, and notes for users."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _POLL_SECONDS = 1.0
 _MAX_TEXT = 1000
 #: the key of the one document of its kind
 _ONLY = "only"
-#: the longest wait in a Retry-After
+#: maximum value of a Retry-After, in seconds
 _MAX_RETRY_SECONDS = 3600
 _RETRY_SECONDS = 60
 
@@ -28,30 +28,45 @@ _DRAINING = "the service finishes what runs and takes nothing new"
 
 
 class AnnouncementError(Exception):
-    """An announcement is not possible as it was given; the message has the reason."""
+    """An announcement is invalid; the message has the reason."""
 
 
 @dataclass(frozen=True, slots=True)
 class Downtime:
+    """A downtime that the operator has announced, with an optional note."""
+
     downtime_id: str
     start: datetime
     end: datetime
     note: str
 
     def describe(self) -> str:
+        """Return a sentence for users."""
         span = f"{format_instant(self.start)} to {format_instant(self.end)}"
         return f"Downtime from {span}" + (f": {self.note}" if self.note else "")
 
 
 @dataclass(frozen=True, slots=True)
 class Note:
+    """A text for users."""
+
     note_id: str
     text: str
 
 
 @dataclass(frozen=True, slots=True)
 class Announced:
-    """``drain``: why the service takes nothing new, '' while it takes all. ``downtimes``: those not yet over."""
+    """All announcements at one instant.
+
+    Attributes
+    ----------
+    drain : str
+        Why the service refuses new queries and jobs, '' while it accepts them.
+    downtimes : tuple of Downtime
+        The downtimes that are not over, by their start.
+    notes : tuple of Note
+        The notes.
+    """
 
     drain: str = ""
     downtimes: tuple[Downtime, ...] = ()
@@ -59,7 +74,10 @@ class Announced:
 
 
 class Announcements:
-    """The announcements as of the last second; a thread reads them after ``start``. Safe for threads and processes."""
+    """The announcements as of the last second, which a thread reads after ``start``. Safe for threads and processes.
+
+    Methods for the operator raise SiteStateUnavailable, and AnnouncementError for invalid arguments.
+    """
 
     def __init__(self, state: SiteState) -> None:
         self._state = state
@@ -72,18 +90,21 @@ class Announcements:
 
     @property
     def current(self) -> Announced:
+        """The announcements, without downtimes that are over."""
         at = now()
         found = self._current
         return Announced(found.drain, tuple(each for each in found.downtimes if each.end > at), found.notes)
 
     def start(self) -> None:
+        """Start the thread."""
         self._poller.start()
 
     def close(self) -> None:
+        """End the thread."""
         self._poller.close()
 
     def refresh(self) -> None:
-        """Read them again. Raises SiteStateUnavailable."""
+        """Read the announcements again. Raises SiteStateUnavailable."""
         drain = self._state.read_all(StateKind.DRAIN).get(_ONLY)
         downtimes = [_read_downtime(key, value) for key, value in self._state.read_all(StateKind.DOWNTIMES).items()]
         notes = [Note(key, value["text"]) for key, value in self._state.read_all(StateKind.NOTES).items()]
@@ -94,10 +115,11 @@ class Announcements:
 
     @property
     def is_draining(self) -> bool:
+        """Whether the service refuses new queries and jobs."""
         return bool(self._current.drain)
 
     def check_open(self) -> None:
-        """Raise ServiceDraining while the service takes nothing new."""
+        """Raise ServiceDraining while the service refuses new queries and jobs."""
         reason = self._current.drain
         if not reason:
             return
@@ -108,23 +130,23 @@ class Announcements:
 
     # --- for the operator
 
-    def begin_drain(self, note: str = "") -> None:
-        """Let the service take nothing new, in all processes, until ``end_drain``, also after a restart."""
+    def start_drain(self, note: str = "") -> None:
+        """Make all processes refuse new queries and jobs until ``end_drain``, also after a restart."""
         self._state.put(StateKind.DRAIN, _ONLY, {"note": _check_text(note)})
         self.refresh()
 
     def end_drain(self) -> bool:
-        """Return whether it was draining."""
+        """Accept queries and jobs again; return whether the service was draining."""
         was_draining = self._state.remove(StateKind.DRAIN, _ONLY)
         self.refresh()
         return was_draining
 
     def add_downtime(self, start: datetime, end: datetime, note: str) -> Downtime:
-        """Announce a downtime. Raises AnnouncementError."""
+        """Announce a downtime from ``start`` to ``end``."""
         if end <= start:
-            raise AnnouncementError("a downtime ends after its start: --to is not after --from")
+            raise AnnouncementError("a downtime must end after its start: --to is not after --from")
         if end <= now():
-            raise AnnouncementError("this downtime is over already: give an end in the future, in UTC")
+            raise AnnouncementError("this downtime is already over: give an end in the future, in UTC")
         downtime = Downtime(_make_id(), start, end, _check_text(note))
         value = {"from": format_instant(start), "to": format_instant(end), "note": downtime.note}
         self._state.put(StateKind.DOWNTIMES, downtime.downtime_id, value, (end - now()).total_seconds())
@@ -132,20 +154,22 @@ class Announcements:
         return downtime
 
     def remove_downtime(self, downtime_id: str) -> None:
+        """Withdraw a downtime."""
         if not self._state.remove(StateKind.DOWNTIMES, downtime_id):
             raise AnnouncementError(f"there is no downtime {downtime_id[:60]!r}; skyhouse downtime list lists them")
         self.refresh()
 
     def add_note(self, text: str) -> Note:
-        """Show users a text. Raises AnnouncementError."""
+        """Announce a text to users."""
         if not text.strip():
-            raise AnnouncementError("a note has a text: give one in quotes")
+            raise AnnouncementError("a note needs a text: give one in quotes")
         note = Note(_make_id(), _check_text(text))
         self._state.put(StateKind.NOTES, note.note_id, {"text": note.text})
         self.refresh()
         return note
 
     def remove_note(self, note_id: str) -> None:
+        """Withdraw a note."""
         if not self._state.remove(StateKind.NOTES, note_id):
             raise AnnouncementError(f"there is no note {note_id[:60]!r}; skyhouse note list lists them")
         self.refresh()
@@ -158,13 +182,13 @@ def _read_downtime(key: str, value: Mapping[str, Any]) -> Downtime:
 def _check_text(text: str) -> str:
     line = " ".join(text.split())
     if len(line) > _MAX_TEXT:
-        raise AnnouncementError(f"a text has {_MAX_TEXT} characters at most; this one has {len(line)}")
+        raise AnnouncementError(f"a text may have at most {_MAX_TEXT} characters; this text has {len(line)}")
     if not line.isprintable():
-        raise AnnouncementError("a text has printable characters only")
+        raise AnnouncementError("a text may have only printable characters")
     return line
 
 
 def _make_id() -> str:
-    """Return an id that sorts by its time."""
+    """Return an id; ids sort by the time at which they were made."""
     at = format_instant(now())
     return f"{at[:19].replace('-', '').replace(':', '').lower()}-{secrets.token_hex(2)}"

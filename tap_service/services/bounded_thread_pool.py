@@ -13,7 +13,17 @@ T = TypeVar("T")
 
 
 class BoundedThreadPool:
-    """Runs ``threads`` calls at once; ``max_waiting`` more wait in order, and further ones are refused."""
+    """A pool of threads that refuses calls when its queue is full.
+
+    Parameters
+    ----------
+    name : str
+        Prefix of the names of the threads.
+    threads : int
+        The number of calls that run at once.
+    max_waiting : int
+        The maximum number of calls that wait in order.
+    """
 
     def __init__(self, name: str, threads: int, max_waiting: int) -> None:
         self._pool = ThreadPoolExecutor(threads, name)
@@ -23,11 +33,28 @@ class BoundedThreadPool:
         self._lock = threading.Lock()
 
     def submit(self, call: Callable[[], T]) -> Future[T]:
-        """Raise ServiceBusy when the queue is full."""
+        """Make a call on a thread, when one is free.
+
+        Parameters
+        ----------
+        call : Callable[[], T]
+            The call.
+
+        Returns
+        -------
+        Future[T]
+            The result of the call.
+
+        Raises
+        ------
+        ServiceBusy
+            The queue is full, or the pool is closed.
+        """
         with self._lock:
             if self._pending >= self._max_pending:
                 raise ServiceBusy(
-                    f"{self._pending} requests run or wait, and this service accepts no more: try again in a while"
+                    f"{self._pending} requests are running or waiting, and this service accepts no more: "
+                    "try again in a while"
                 )
             self._pending += 1
         try:
@@ -40,9 +67,11 @@ class BoundedThreadPool:
 
     @property
     def n_waiting(self) -> int:
+        """The number of waiting calls."""
         return max(0, self._pending - self._threads)
 
     def close(self) -> None:
+        """Cancel waiting calls; running calls finish."""
         self._pool.shutdown(wait=False, cancel_futures=True)
 
     def _discard_call(self, _future: object = None) -> None:

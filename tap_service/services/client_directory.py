@@ -1,6 +1,6 @@
-"""Finds who a client is to the service: the class of a user, and the limits of the client's requests.
+"""Finds the class of a user, and the limits of a client's requests.
 
-The file of users has the classes that the operator has assigned; a change takes effect within a second.
+The file of users contains the classes that the operator has assigned; a change takes effect within a second.
 """
 
 from __future__ import annotations
@@ -19,7 +19,15 @@ _LOOK_SECONDS = 0.5
 
 
 class ClientDirectory:
-    """Thread-safe. Without ``accounts``, no user has a class."""
+    """The classes and limits of clients. Thread-safe.
+
+    Parameters
+    ----------
+    config : Config
+        The limits of classes and clients.
+    accounts : Accounts or None
+        The file of users; without it, no user has a class.
+    """
 
     def __init__(self, config: Config, accounts: Accounts | None) -> None:
         self._limits = config.client_limits
@@ -59,5 +67,5 @@ class ClientDirectory:
             if version != self._version:
                 self._classes = accounts.list_classes()
                 self._version = version
-        except sqlite3.Error:  # the file is locked, or closed with the service: the previous classes hold
+        except sqlite3.Error:  # the file is locked, or closed with the service: the previous classes remain valid
             return

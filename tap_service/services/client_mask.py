@@ -1,4 +1,4 @@
-"""What logs show of clients: their addresses and names whole, cut, hashed, or not at all."""
+"""Mask clients in logs: their addresses and names are complete, cut, hashed or omitted."""
 
 from __future__ import annotations
 
@@ -13,18 +13,26 @@ from typing import Any
 
 _log = logging.getLogger("skyhouse")
 
-#: prefixes of cut addresses: what a provider gives one site or more
+#: prefix lengths of cut addresses: a provider assigns networks of this size to one or several sites
 _IPV4_BITS, _IPV6_BITS = 24, 48
 
-#: a key lives longer than its day, for clocks that differ
+#: a key lives longer than its day because clocks differ
 KEY_SECONDS = 25 * 3600.0
 
-#: returns the key of a name for so many seconds, the same in all processes, or raises an error if it cannot
+#: returns the random key with a name, the same in all processes; it expires after a number of seconds
 FindKey = Callable[[str, float], bytes]
 
 
 class ClientMask:
-    """``addresses`` and ``users`` are the settings ``log_addresses`` and ``log_users``."""
+    """Masks addresses and names of users.
+
+    Parameters
+    ----------
+    addresses, users : str
+        The settings ``log_addresses`` and ``log_users``.
+    find_key : FindKey
+        Returns the keys of hashes.
+    """
 
     def __init__(self, addresses: str, users: str, find_key: FindKey) -> None:
         hide: dict[str, Callable[[str], str]] = {
@@ -40,7 +48,7 @@ class ClientMask:
         self._key = b""
 
     def mask_record(self, record: dict[str, Any]) -> dict[str, Any]:
-        """Mask the keys ``client`` and ``user`` where they are set."""
+        """Return a record with its keys ``client`` and ``user`` masked, if they are set."""
         if self._is_plain:
             return record
         hidden = {}
@@ -60,12 +68,12 @@ class ClientMask:
         try:
             return self._find_key(f"log {day}", KEY_SECONDS)
         except Exception as error:
-            _log.warning("lines of other processes will have other hashes today: no common key can be had: %s", error)
+            _log.warning("hashes in logs will differ between processes today: the common key is unavailable: %s", error)
             return secrets.token_bytes(32)
 
 
 def cut_address(address: str) -> str:
-    """Return the network of an address; '' for what is no address."""
+    """Return the network of an address; '' if the text is not an address."""
     try:
         parsed = ip_address(address)
     except ValueError:

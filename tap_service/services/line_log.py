@@ -1,4 +1,4 @@
-"""Logs of one line of JSON for each event, with all text of clients escaped."""
+"""Logs with one line of JSON per event, in which all text of clients is escaped."""
 
 from __future__ import annotations
 
@@ -17,24 +17,24 @@ from tap_service.services.client_mask import ClientMask
 
 _STANDARD_ERROR = 2
 
-#: how often a log looks whether its file was moved, in seconds: SIGHUP restarts Celery's workers instead
+#: interval at which a log checks whether its file was moved, in seconds: to a Celery worker SIGHUP means to restart
 _LOOKING_SECONDS = 1.0
 
 
 class LineLog:
-    """Thread-safe, and several processes may append to one file. An error of the log fails no request.
+    """A log. Thread-safe, and several processes may append to one file. Errors of the log do not fail requests.
 
     Parameters
     ----------
-    target
-        A file to append to, ``-`` for standard error, empty for none. SIGHUP opens the file anew, and so does the next
-        line, after a second, if the file was moved.
-    kind
-        The key ``kind`` of each line.
-    mask
-        What becomes of the keys ``client`` and ``user``.
-    count_failure
-        Called for each line that was not written.
+    target : str
+        A file to append to, ``-`` for standard error, '' for no log. SIGHUP reopens the file; so does the next line, at
+        most once a second, if the file was moved.
+    kind : str
+        The value of the key ``kind`` in each line.
+    mask : ClientMask
+        Masks the keys ``client`` and ``user``.
+    count_failure : Callable[[], None]
+        Called for each line that could not be written.
 
     Raises
     ------
@@ -56,7 +56,7 @@ class LineLog:
                 raise ConfigError(
                     [
                         f"the {kind} log {self._path} cannot be opened: {error.strerror}; "
-                        f"SKYHOUSE_{kind.upper()}_LOG names it"
+                        f"change SKYHOUSE_{kind.upper()}_LOG, or the permissions of the file"
                     ]
                 ) from error
         self._looked_at = time.monotonic()
@@ -65,16 +65,18 @@ class LineLog:
 
     @property
     def is_on(self) -> bool:
+        """Whether lines are written."""
         return self._file is not None
 
     def write_record(self, **record: Any) -> None:
+        """Write a line with these keys, the time and the kind."""
         if not self.is_on:
             return
         instant = datetime.now(UTC).isoformat().replace("+00:00", "Z")
         masked = self._mask.mask_record(record)
         line = json.dumps({**masked, "time": instant, "kind": self._kind}).encode() + b"\n"
         with self._lock:
-            if self._file is None:  # closed just now
+            if self._file is None:  # closed meanwhile
                 return
             try:
                 self._follow_file()
@@ -83,7 +85,7 @@ class LineLog:
                 self._count_failure()
 
     def reopen(self) -> None:
-        """Open the file anew, in place of one that was moved. If that fails, the old one goes on."""
+        """Reopen the file, which may have been moved. If that fails, the log continues with the old file."""
         if self._path is None:
             return
         with self._lock:
@@ -91,6 +93,7 @@ class LineLog:
                 self._replace_file(self._path, self._file)
 
     def close(self) -> None:
+        """Stop writing, and close the file."""
         self._forget()
         with self._lock:
             if self._path is not None and self._file is not None:
@@ -118,8 +121,8 @@ class LineLog:
         os.close(old)
 
     def _write_line(self, line: bytes) -> None:
-        """Append in one call, so that lines of several processes do not mix; a full disk may cut the line."""
-        assert self._file is not None  # noqa: S101  the caller has the lock, and has looked
+        """Append in one call, so that lines of several processes do not mix. A full disk may cut the line."""
+        assert self._file is not None  # noqa: S101  checked by ``write_record``, which holds the lock
         if self._is_cut:
             line = b"\n" + line
         written = os.write(self._file, line)
@@ -129,5 +132,5 @@ class LineLog:
 
 
 def _open_log(path: Path) -> int:
-    """Open for appending; other users of the machine may not read it."""
+    """Open a log for appending; other users of the machine cannot read it."""
     return os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o640)

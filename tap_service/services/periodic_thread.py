@@ -1,4 +1,4 @@
-"""A thread that repeats one call."""
+"""A thread that repeats a call."""
 
 from __future__ import annotations
 
@@ -10,9 +10,18 @@ _log = logging.getLogger("skyhouse")
 
 
 class PeriodicThread:
-    """Calls ``work`` every ``seconds`` until ``close``.
+    """A thread that repeats a call until ``close``. Errors are logged, and the next round retries.
 
-    An error of ``work`` is logged after ``failure``, and the next round retries.
+    Parameters
+    ----------
+    name : str
+        The name of the thread.
+    seconds : float
+        The time between two calls.
+    work : Callable[[], object]
+        The call.
+    failure : str
+        The start of the log message about an error.
     """
 
     def __init__(self, name: str, seconds: float, work: Callable[[], object], failure: str) -> None:
@@ -23,10 +32,11 @@ class PeriodicThread:
         self._thread = threading.Thread(target=self._repeat_until_closed, name=name, daemon=True)
 
     def start(self) -> None:
+        """Start the thread."""
         self._thread.start()
 
     def close(self) -> None:
-        """Wait for the end of a running round."""
+        """End the thread after a running call."""
         self._closed.set()
         if self._thread.is_alive():
             self._thread.join()
@@ -37,7 +47,7 @@ class PeriodicThread:
 
 
 def call_and_log(work: Callable[[], object], failure: str) -> None:
-    """Log any error instead of raising it: the caller goes on with other work, and retries later."""
+    """Make a call, and log its error instead of raising it; ``failure`` is the start of the message."""
     try:
         work()
     except Exception as error:

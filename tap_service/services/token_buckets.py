@@ -1,4 +1,4 @@
-"""Rates: how often each client may do something, in the memory of a process."""
+"""Limits of the rate of requests of each client, in the memory of a process."""
 
 from __future__ import annotations
 
@@ -7,25 +7,30 @@ import time
 from collections import OrderedDict
 from collections.abc import Callable
 
-#: clients that are remembered; those that asked longest ago go first, and their buckets are nearly full again
+#: maximum number of clients in memory; the client whose last request is oldest is dropped, its bucket is nearly full
 _MAX_CLIENTS = 10_000
 
 
 class TokenBuckets:
-    """A bucket for each client, with ``per_minute`` tokens at first, and as many more each minute; 0: no limit.
+    """A token bucket for each client. Thread-safe.
 
-    Thread-safe.
+    Parameters
+    ----------
+    per_minute : int
+        The size of a bucket, which is full at first, and the number of tokens added per minute; 0 for no limit.
+    clock : Callable[[], float]
+        Returns seconds.
     """
 
     def __init__(self, per_minute: int, clock: Callable[[], float] = time.monotonic) -> None:
         self._per_minute = per_minute
         self._clock = clock
         self._lock = threading.Lock()
-        #: tokens, and when there were so many
+        #: tokens at an instant, and the instant
         self._buckets: OrderedDict[str, tuple[float, float]] = OrderedDict()
 
     def take_token(self, client: str) -> float:
-        """Take a token and return 0, or return the seconds until there is one."""
+        """Take a token of a client; return 0, or without a token the seconds until the next one."""
         if not self._per_minute:
             return 0.0
         now, per_second = self._clock(), self._per_minute / 60

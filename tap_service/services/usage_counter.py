@@ -1,6 +1,6 @@
-"""Counts usage by month, table, format and class of users: in memory, and every minute in the store.
+"""Counts usage by month, table, format and class of users, in memory and every minute in the store.
 
-A query costs some additions. A process that is killed loses what it counted in the last minute.
+Counting a query takes a few additions. A process that is killed loses the counts of the last minute.
 """
 
 from __future__ import annotations
@@ -26,17 +26,17 @@ from tap_service.storage.usage.usage_store import (
 )
 
 _STORING_SECONDS = 60.0
-#: a key for hashes of clients lives as long as their month, and then nobody can tell whose they were
+#: a key for hashes of clients expires after its month; then nobody can find the clients of the hashes
 _KEY_SECONDS = 32 * 86400.0
-#: of one key between two rounds; more are not told apart
+#: maximum number of clients that are counted for one key between two rounds
 _MAX_CLIENTS = 100_000
 
-#: schemas whose tables are their users' own: only the schema is counted
+#: schemas with private tables, of which only the schema is counted
 _PRIVATE_SCHEMAS = (SCHEMA_NAME, UPLOAD_SCHEMA)
 
 ANONYMOUS, LOCAL = "anonymous", "local"
 
-#: outcomes that are not the end of a query, or were no query
+#: outcomes that are not the end of a query, or not of a query
 _NOT_COUNTED = ("REQUEUED", "REFUSED")
 _SUCCESSES = ("OK", "OVERFLOW", "REUSED")
 
@@ -48,10 +48,14 @@ class _Tally:
 
 
 class UsageCounter:
-    """Thread-safe. Without a ``store``, it counts nothing.
+    """Counts usage. Thread-safe.
 
-    ``count_failure`` is called for a round that failed; ``find_class`` returns the class that the operator has given
-    to a user, or ''.
+    Parameters
+    ----------
+    store : UsageStore or None
+        The store of counts; without it, nothing is counted.
+    count_failure : Callable[[], None]
+        Called when counts cannot be stored.
     """
 
     def __init__(
@@ -67,17 +71,31 @@ class UsageCounter:
         self._thread = PeriodicThread("usage", _STORING_SECONDS, self.store_counts, "usage cannot be stored yet")
 
     def start(self) -> None:
+        """Start the thread that stores the counts."""
         if self._store is not None:
             self._thread.start()
 
     def close(self) -> None:
+        """Store the counts, and close the store."""
         self._thread.close()
         if self._store is not None:
             call_and_log(self.store_counts, "the last minute of usage is lost")
             self._store.close()
 
     def count_query(self, report: QueryReport, extension: str, client: Client, *, is_job: bool = False) -> None:
-        """Count a query that has ended, for each table that it reads. ``extension`` is that of its format."""
+        """Count a finished query for each table that it read.
+
+        Parameters
+        ----------
+        report : QueryReport
+            The outcome of the query.
+        extension : str
+            The file extension of the output format.
+        client : Client
+            The client.
+        is_job : bool
+            Whether the query was a job.
+        """
         if self._store is None or report.status in _NOT_COUNTED:
             return
         users = client.user_class or find_origin(client.name)
@@ -96,7 +114,7 @@ class UsageCounter:
                     tally.clients.add(client.key)
 
     def store_counts(self) -> None:
-        """Store what was counted since the last time; what cannot be stored is kept. Raise UsageUnavailable."""
+        """Store the counts since the last call; counts that cannot be stored are kept. Raises UsageUnavailable."""
         if self._store is None:
             return
         with self._storing:
@@ -121,7 +139,7 @@ class UsageCounter:
 
 
 def find_origin(owner: str | None) -> str:
-    """Return the class of a user to whom none is assigned: anonymous, local, or the name of their token issuer."""
+    """Return the class of a user without an assigned class: anonymous, local, or the name of the token issuer."""
     if owner is None:
         return ANONYMOUS
     issuer, colon, _ = owner.partition(":")

@@ -100,7 +100,7 @@ def test_only_administrators_see_the_page(page: Page, portal_url: str) -> None:
     expect(page.get_by_text("This page is for administrators: sign in as one.")).to_be_visible()
     sign_in(page, "alice")
     expect(page.get_by_role("alert")).to_contain_text(
-        "this is for administrators, and you are not one: ask the operator of this service"
+        "only administrators may use this: ask the operator of this service"
     )
     expect(page.get_by_role("heading", name="Drain")).to_have_count(0)
     expect(link).to_have_count(0)
@@ -171,7 +171,7 @@ def test_announcements_are_made_and_withdrawn(page: Page, portal: RunningService
     downtimes.get_by_label("From").fill("2099-03-01T06:00")
     downtimes.get_by_label("To (UTC)").fill("2099-02-01T06:00")
     downtimes.get_by_role("button", name="Announce").click()
-    expect(downtimes.get_by_role("alert")).to_contain_text("a downtime ends after its start")
+    expect(downtimes.get_by_role("alert")).to_contain_text("a downtime must end after its start")
     downtimes.get_by_label("To (UTC)").fill("2099-03-01T12:00")
     downtimes.get_by_role("button", name="Announce").click()
     expect(shown).to_contain_text("Downtime from 2099-03-01 06:00 to 2099-03-01 12:00 UTC")

@@ -300,7 +300,7 @@ class TestUser:
         page.goto(f"{portal_url}#/jobs")
         sign_in(page, "alice", "wrong")
         dialog = page.get_by_role("dialog", name="Sign in")
-        expect(dialog.get_by_role("alert")).to_contain_text("the name and password, or the token, are not right")
+        expect(dialog.get_by_role("alert")).to_contain_text("the name and password, or the token, are wrong")
         accessible(page)
         shot(page, "sign-in")
         dialog.get_by_label("Password", exact=True).fill(USERS["alice"])

@@ -1,1 +1,1 @@
-"""What operators see and stop: all that runs, and the jobs of all users."""
+"""Running work and the jobs of all users, which operators can see and stop."""

@@ -1,4 +1,4 @@
-"""The jobs of all users, for the operator: listed, shown, stopped and deleted."""
+"""List, show, stop and delete the jobs of all users, for the operator."""
 
 from __future__ import annotations
 
@@ -21,12 +21,24 @@ STOPPED = "the operator of this service has stopped it"
 
 
 class AdministrationError(Exception):
-    """What the operator asked for is not possible; the message has the reason."""
+    """The operator's request is not possible; the message has the reason."""
 
 
 @dataclass(frozen=True, slots=True)
 class JobSelection:
-    """``user``: '' for all, ``ANONYMOUS`` for jobs without one. ``before``: jobs created earlier. ``last``: so many."""
+    """A selection of jobs that fulfil all conditions.
+
+    Attributes
+    ----------
+    phases : frozenset of ExecutionPhase
+        The phases; empty for all phases.
+    user : str
+        The owner; '' for all owners, ``ANONYMOUS`` for anonymous jobs.
+    before : datetime or None
+        Exclusive upper bound of the creation time.
+    last : int
+        The maximum number of jobs, the newest.
+    """
 
     phases: frozenset[ExecutionPhase] = frozenset()
     user: str = ""
@@ -35,23 +47,24 @@ class JobSelection:
 
 
 class JobAdministration:
-    """Methods raise AdministrationError and JobStoreUnavailable."""
+    """The jobs of all users. Methods raise AdministrationError and JobStoreUnavailable."""
 
     def __init__(self, jobs: JobStore, lifetimes: JobLifetimes) -> None:
         self._jobs = jobs
         self._lifetimes = lifetimes
 
     def list_jobs(self, wanted: JobSelection) -> Iterator[dict[str, Any]]:
-        """Yield the newest jobs that are selected, the newest first."""
+        """Yield the summaries of the selected jobs, newest first."""
         owner = wanted.user if wanted.user not in ("", ANONYMOUS) else None
         found = self._jobs.list_references(JobFilter(owner, wanted.phases or frozenset(ExecutionPhase)))
         for reference in islice((each for each in found if _is_selected(each, wanted)), wanted.last):
             try:
                 yield summarize_job(self._jobs.get_job(reference.job_id))
-            except NoSuchJob:  # deleted just now
+            except NoSuchJob:  # deleted meanwhile
                 continue
 
     def show_job(self, job_id: str) -> dict[str, Any]:
+        """Return the complete record of a job as JSON."""
         job = self._get_job(job_id)
         return {
             **summarize_job(job),
@@ -69,35 +82,36 @@ class JobAdministration:
         }
 
     def stop_job(self, job_id: str) -> dict[str, Any]:
-        """Abort a job that has not ended, with the reason; its query ends in the engine."""
+        """Abort a job, whose query then ends in the engine; return its summary."""
         try:
             return summarize_job(self._lifetimes.abort_job(job_id, JobError(STOPPED)))
         except NoSuchJob as error:
             raise _no_such_job(job_id) from error
         except IllegalTransition as error:
-            raise AdministrationError(f"the job {job_id} has ended already: it is {error.phase}") from error
+            raise AdministrationError(f"the job {job_id} has already ended: it is {error.phase}") from error
 
     def delete_job(self, job_id: str) -> None:
-        """Delete a job with its result, and stop it first if it runs."""
+        """Delete a job with its result; a running job is stopped first."""
         try:
             self._lifetimes.destroy_job(job_id)
         except NoSuchJob as error:
             raise _no_such_job(job_id) from error
 
     def delete_jobs_of(self, user: str) -> int:
-        """Delete all jobs of a user, also those that run, with their results; return how many there were."""
+        """Delete all jobs of a user with their results, also running jobs; return the number of jobs."""
         found = [*self._jobs.list_references(JobFilter(user, frozenset(ExecutionPhase)))]
         for reference in found:
-            with suppress(NoSuchJob):  # deleted just now
+            with suppress(NoSuchJob):  # deleted meanwhile
                 self._lifetimes.destroy_job(reference.job_id)
         return len(found)
 
     def list_executing(self) -> list[Job]:
+        """Return the EXECUTING jobs."""
         _, executing = self._jobs.list_queued_jobs()
         found = []
-        for place in executing:
+        for queued_job in executing:
             try:
-                found.append(self._jobs.get_job(place.job_id))
+                found.append(self._jobs.get_job(queued_job.job_id))
             except NoSuchJob:
                 continue
         return [job for job in found if job.phase is ExecutionPhase.EXECUTING]
@@ -116,7 +130,7 @@ def _is_selected(reference: JobReference, wanted: JobSelection) -> bool:
 
 
 def summarize_job(job: Job) -> dict[str, Any]:
-    """Return what a list shows of a job."""
+    """Return the JSON of a job in a list."""
     return {
         "job": job.job_id,
         "phase": str(job.phase),

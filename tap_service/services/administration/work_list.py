@@ -1,7 +1,7 @@
-"""What runs now in all processes of a deployment, and stopping it.
+"""List and stop the queries, jobs and downloads that run in all processes of a deployment.
 
-Each process lists its own queries of /sync and its downloads; jobs are in the job store. Where several processes share
-a Redis, each writes its list there every two seconds while it has any, and looks for what others want stopped.
+Each process lists its own queries of /sync and its downloads; the job store lists jobs. If several processes share a
+Redis, each writes its list to Redis every two seconds while the list is not empty, and reads requests to stop work.
 """
 
 from __future__ import annotations
@@ -22,20 +22,36 @@ from tap_service.storage.engine.engine import Engine, EngineError
 from tap_service.storage.site_state import SiteState, StateKind
 
 _PUBLISH_SECONDS = 2.0
-#: seconds until a list expires that its process does not renew, and a request to stop
+#: seconds until a list expires unless its process renews it, and until a request to stop expires
 _LIST_SECONDS, _STOP_SECONDS = 10.0, 60.0
 
 
 class RunningQueries(Protocol):
     """The queries of /sync of a process."""
 
-    def list_running(self) -> list[RunningWork]: ...
+    def list_running(self) -> list[RunningWork]:
+        """Return the queries that wait or run."""
 
-    def stop_query(self, query_id: str) -> bool: ...
+    def stop_query(self, query_id: str) -> bool:
+        """Stop a query; return whether this process had it."""
 
 
 class WorkList:
-    """``queries`` and ``downloads``: those of this process, None in a command. ``is_shared``: others have some too."""
+    """The running work of all processes.
+
+    Parameters
+    ----------
+    engine : Engine
+        The engine, which knows the progress of queries.
+    state : SiteState
+        The store by which processes exchange their lists.
+    jobs : JobAdministration
+        The jobs.
+    queries, downloads : RunningQueries or None, ResultDownloads or None
+        The queries and downloads of this process; None in a command.
+    is_shared : bool
+        Whether other processes run queries too.
+    """
 
     def __init__(
         self,
@@ -56,18 +72,20 @@ class WorkList:
         self._name = f"{os.getpid()}-{secrets.token_hex(4)}"
         self._is_published = False
         self._publisher = PeriodicThread(
-            "running work", _PUBLISH_SECONDS, self._exchange, "what runs cannot be published to other processes"
+            "running work", _PUBLISH_SECONDS, self._exchange, "running work cannot be published to other processes"
         )
 
     def start(self) -> None:
+        """Start the exchange with other processes."""
         if self._is_shared:
             self._publisher.start()
 
     def close(self) -> None:
+        """End the exchange with other processes."""
         self._publisher.close()
 
     def list_running(self) -> list[RunningWork]:
-        """Return what runs in all processes, the oldest first. Raises JobStoreUnavailable, SiteStateUnavailable."""
+        """Return the running work of all processes, oldest first. Raises JobStoreUnavailable, SiteStateUnavailable."""
         others: list[RunningWork] = []
         if self._is_shared:
             lists = self._state.read_all(StateKind.WORK)
@@ -78,10 +96,30 @@ class WorkList:
         return sorted(found, key=lambda work: work.since)
 
     def stop(self, work_id: str) -> RunningWork:
-        """Stop a query, a job or a download, and return what it was. Raises AdministrationError, and as above."""
+        """Stop a query, a job or a download.
+
+        Parameters
+        ----------
+        work_id : str
+            The id of the work.
+
+        Returns
+        -------
+        RunningWork
+            The work that was stopped.
+
+        Raises
+        ------
+        AdministrationError
+            No running work has this id.
+        JobStoreUnavailable, SiteStateUnavailable
+            A store does not answer.
+        """
         found = next((work for work in self.list_running() if work.work_id == work_id), None)
         if found is None:
-            raise AdministrationError(f"nothing of the id {work_id[:60]!r} runs now; skyhouse queries lists what runs")
+            raise AdministrationError(
+                f"nothing with the id {work_id[:60]!r} runs now; skyhouse queries lists running work"
+            )
         if found.kind == "job":
             self._jobs.stop_job(work_id)
         elif not self._stop_own(work_id) and self._is_shared:
@@ -97,7 +135,7 @@ class WorkList:
         return is_query or (self._downloads is not None and self._downloads.stop(work_id))
 
     def _add_progress(self, works: Iterable[RunningWork], query_ids: dict[str, str]) -> list[RunningWork]:
-        """Add what the engine has read; without an answer of the engine, leave it out."""
+        """Add the progress of queries in the engine, unless the engine does not answer."""
         works = list(works)
         names = {work.work_id: query_ids.get(work.work_id, work.work_id) for work in works if work.kind != "download"}
         again = {work_id: f"{name}-again" for work_id, name in names.items()}
@@ -113,7 +151,7 @@ class WorkList:
         ]
 
     def _exchange(self) -> None:
-        """Tell the other processes what runs here, and stop what they want stopped."""
+        """Publish the work of this process, and stop the work that other processes want to stop."""
         own: list[dict[str, Any]] = [work.to_document() for work in self._list_own()]
         if own:
             self._state.put(StateKind.WORK, self._name, own, _LIST_SECONDS)
@@ -127,7 +165,7 @@ class WorkList:
 
 def _describe_job(job: Job) -> RunningWork:
     since = format_instant(job.start_time or job.creation_time)
-    # the heartbeat's instant decides no class: that of a running job is the one by its estimate
+    # at the instant of the heartbeat, so that the class depends on the record alone
     work_class = str(job.queued_job.work_class(job.heartbeat or job.creation_time))
     query = shorten_query(find_query(job))
     return RunningWork(job.job_id, "job", job.owner or job.client, work_class, "running", since, query)

@@ -1,1 +1,1 @@
-"""The catalogue: its current version, what each user sees of it, and example queries."""
+"""The catalogue: its current version, the tables that each user sees, and example queries."""

@@ -1,4 +1,4 @@
-"""The current catalogue and its /tables documents; a thread reads them again when the version changes."""
+"""The current catalogue and its /tables documents, which a thread reads again when the version changes."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from clickhouse_schema.catalogue import Catalogue, TableEntry
 from clickhouse_schema.engine_tables.catalogue_log import read_catalogue, read_catalogue_version
 from clickhouse_schema.tap_schema import table_name_to_adql
 from clickhouse_schema.visible_tables import list_relevant_groups, select_visible
-from tap_service.constants import METADATA_POLL_SECONDS
+from tap_service.constants import CATALOGUE_POLL_SECONDS
 from tap_service.documents.service_description import Example
 from tap_service.documents.tableset_document import append_tables, tableset_document
 from tap_service.documents.tableset_json import append_schemas, tableset_json
@@ -23,14 +23,24 @@ from tap_service.services.catalogue.user_groups import UserGroups
 from tap_service.services.periodic_thread import PeriodicThread
 from tap_service.storage.engine.engine import Engine
 
-#: columns of a user's tables up to which /tables?detail=min lists them
+#: maximum number of columns of a user's tables that /tables?detail=min lists
 _MAX_LISTED_COLUMNS = 5000
-#: sets of groups whose catalogues are kept
+#: maximum number of sets of groups whose catalogues are cached
 _MAX_SELECTED = 50
 
 
 class CatalogueSnapshot:
-    """One version of the catalogue, with documents that are built on first use."""
+    """One version of the catalogue, with documents that are built on first use. Thread-safe.
+
+    Parameters
+    ----------
+    version : int
+        The version of the catalogue.
+    catalogue : Catalogue
+        The catalogue.
+    engine : Engine
+        The engine, from which examples take positions.
+    """
 
     def __init__(self, version: int, catalogue: Catalogue, engine: Engine) -> None:
         self.version = version
@@ -40,7 +50,7 @@ class CatalogueSnapshot:
         self._selected: OrderedDict[frozenset[str], CatalogueSnapshot] = OrderedDict()
 
     def select_visible(self, groups: frozenset[str]) -> CatalogueSnapshot:
-        """Return what members of these groups see. Thread-safe."""
+        """Return the part of the catalogue that members of these groups see."""
         grants = self.catalogue.grants
         if not grants:
             return self
@@ -57,26 +67,42 @@ class CatalogueSnapshot:
 
     @cached_property
     def tables_document(self) -> bytes:
+        """The document of /tables, in XML."""
         return tableset_document(self.catalogue.entries)
 
     @cached_property
     def tables_document_without_columns(self) -> bytes:
+        """The document of /tables?detail=min, in XML."""
         return tableset_document(self.catalogue.entries, detail=False)
 
     @cached_property
     def tables_json(self) -> bytes:
+        """The document of /tables, in JSON."""
         return tableset_json(self.catalogue.entries)
 
     @cached_property
     def tables_json_without_columns(self) -> bytes:
+        """The document of /tables?detail=min, in JSON."""
         return tableset_json(self.catalogue.entries, detail=False)
 
     @cached_property
     def examples(self) -> tuple[Example, ...]:
+        """The queries of /examples. Raises EngineError."""
         return build_examples(self._engine, self.catalogue)
 
     def find_table(self, name: str) -> TableEntry | None:
-        """Find a table by its qualified name, as stored or as queries write it, in any case if that is unambiguous."""
+        """Find a table by its qualified name.
+
+        Parameters
+        ----------
+        name : str
+            The name as stored or as queries write it, in any case if that is unambiguous.
+
+        Returns
+        -------
+        TableEntry or None
+            The table; None if there is none, or several.
+        """
         entries = self.catalogue.entries
         exact = [entry for entry in entries if name in (entry.qualified_name, table_name_to_adql(entry))]
         found = exact or [entry for entry in entries if entry.qualified_name.lower() == name.lower()]
@@ -101,7 +127,10 @@ class UserCatalogueSnapshot(CatalogueSnapshot):
 
     @cached_property
     def tables_document_without_columns(self) -> bytes:
-        """List the user's tables with their columns, unless these are many: pyvo reads a single table anonymously."""
+        """The document of /tables?detail=min, in XML, with the columns of the user's tables unless these are many.
+
+        pyvo reads the document of a single table without credentials, and so cannot see the columns of user tables.
+        """
         columns = sum(len(entry.table.columns) for entry in self._user_tables)
         return append_tables(
             self._base.tables_document_without_columns, self._user_tables, detail=columns <= _MAX_LISTED_COLUMNS
@@ -121,12 +150,23 @@ class UserCatalogueSnapshot(CatalogueSnapshot):
 
 
 class CatalogueCache:
-    """Holds the current snapshot; a thread checks the version every second.
+    """Holds the current snapshot of the catalogue; a thread checks the version every second.
 
-    ``snapshot`` has all tables: whatever a user gets comes from ``catalogue_for`` or ``snapshot_for``.
-    ``gateway``: attached tables are read through it. ``is_only_process``: no other process changes the engine's tables.
-    ``public_url``: that of the service, '' if it is not known; results with identifiers of ObsCore then tell no address
-    of their links.
+    ``snapshot`` contains all tables. Everything that is shown to a client comes from ``catalogue_for`` or
+    ``snapshot_for``, which select the tables that the client may see.
+
+    Parameters
+    ----------
+    engine : Engine
+        The engine.
+    groups : UserGroups
+        The groups of users.
+    gateway : FileGateway
+        The gateway through which the engine reads the files of attached tables.
+    is_only_process : bool
+        Whether no other process changes the engine's tables.
+    public_url : str
+        The URL of the service. If it is unknown, '', results with identifiers of ObsCore have no descriptor of links.
     """
 
     def __init__(
@@ -145,18 +185,24 @@ class CatalogueCache:
         self._user_tables = UserCatalogues(engine, is_only_process=is_only_process)
         self._refreshing = threading.Lock()
         self.snapshot = self._read_snapshot()
-        self._poller = PeriodicThread("catalogue", METADATA_POLL_SECONDS, self.refresh, "the catalogue cannot be read")
+        self._poller = PeriodicThread("catalogue", CATALOGUE_POLL_SECONDS, self.refresh, "the catalogue cannot be read")
 
     def catalogue_for(self, owner: str | None) -> Catalogue:
-        """Return what ``owner`` sees, with user tables; None is anonymous. Raises ServiceUnavailable."""
+        """Return the tables that a user sees, including user tables; None for anonymous clients.
+
+        Raises
+        ------
+        ServiceUnavailable
+            The tables or groups of the user cannot be read.
+        """
         return self._visible_snapshot(None).catalogue if owner is None else self.visible_tables(owner).catalogue
 
     def visible_tables(self, owner: str) -> VisibleTables:
-        """Return what a user sees, with the records of the user tables. Raises ServiceUnavailable."""
+        """Return the tables that a user sees, with the records of user tables. Raises ServiceUnavailable."""
         return self._read_user_tables(self._visible_snapshot(owner), owner)
 
     def snapshot_for(self, owner: str | None) -> CatalogueSnapshot:
-        """Return a snapshot of what ``owner`` sees, with user tables. Raises ServiceUnavailable."""
+        """Return a snapshot of the tables that a user sees; as in ``catalogue_for``."""
         snapshot = self._visible_snapshot(owner)
         if owner is None:
             return snapshot
@@ -177,11 +223,12 @@ class CatalogueCache:
         return snapshot.select_visible(self._groups.find_groups(owner))
 
     def note_use(self, owner: str | None, tables: Iterable[TableEntry]) -> None:
-        """Note that a query of this user reads these tables, which delays the expiry of user tables."""
+        """Record that a query of a user reads these tables, which delays the expiry of user tables."""
         if owner is not None:
             self._user_tables.note_use(owner, tables)
 
     def start(self) -> None:
+        """Start the thread that checks the version."""
         self._poller.start()
 
     def refresh(self) -> None:
@@ -191,10 +238,11 @@ class CatalogueCache:
                 self.snapshot = self._read_snapshot()
 
     def close(self) -> None:
+        """End the thread."""
         self._poller.close()
 
     def _read_snapshot(self) -> CatalogueSnapshot:
-        """Read the version first, so that a change in between is read again and never missed."""
+        """Read the catalogue, and before it its version, so that a change in between is read again and never missed."""
         version = read_catalogue_version(self._engine)
         catalogue = self._gateway.publish(read_catalogue(self._engine))
         return CatalogueSnapshot(version, add_links_service(catalogue, self._public_url), self._engine)

@@ -1,4 +1,4 @@
-"""Example queries: those in the schema files, and one or two for each table without any."""
+"""Example queries: from the schema files, and one or two for each table without examples."""
 
 from __future__ import annotations
 
@@ -24,7 +24,20 @@ _CONE_DEGREES = 0.5
 
 
 def build_examples(engine: Engine, catalogue: Catalogue) -> tuple[Example, ...]:
-    """Build examples for the first tables of ``catalogue``; cones lie on positions of the tables."""
+    """Build the examples of a catalogue.
+
+    Parameters
+    ----------
+    engine : Engine
+        The engine; the centres of cones are positions of rows.
+    catalogue : Catalogue
+        The catalogue. Only its first tables get generated examples.
+
+    Raises
+    ------
+    EngineError
+        The engine does not answer.
+    """
     written = [example for schema in catalogue.schemas for example in _build_schema_examples(catalogue, schema)]
     shown = {table for example in written for table in example.tables}
     others = [
@@ -40,18 +53,18 @@ _TABLES_EXAMPLE = Example(
     "tables",
     "The tables of this service",
     "SELECT table_name, description FROM TAP_SCHEMA.tables ORDER BY table_name",
-    "Every table with its description; TAP_SCHEMA.columns has the columns.",
+    "All tables with their descriptions; TAP_SCHEMA.columns lists the columns.",
     ("TAP_SCHEMA.tables",),
 )
 
 
 def is_tap_schema(schema: Schema) -> bool:
-    """Return whether it is TAP_SCHEMA."""
+    """Return whether a schema is TAP_SCHEMA."""
     return schema.name.upper() == "TAP_SCHEMA"
 
 
 def _build_schema_examples(catalogue: Catalogue, schema: Schema) -> Iterator[Example]:
-    """Yield the examples in the schema file whose tables are loaded."""
+    """Yield the examples in the schema file whose tables are all loaded."""
     for number, written in enumerate(schema.examples, 1):
         try:
             used = translate(written.query, catalogue).tables
@@ -65,7 +78,7 @@ def _build_schema_examples(catalogue: Catalogue, schema: Schema) -> Iterator[Exa
 
 
 def _make_xml_name(name: str) -> str:
-    """Replace characters that an XML name cannot have."""
+    """Replace characters that XML names may not contain."""
     return re.sub(r"[^A-Za-z0-9_.-]", "_", name)
 
 

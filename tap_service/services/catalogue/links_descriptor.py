@@ -1,4 +1,4 @@
-"""The descriptor of the service's own {links}, which results with ObsCore's obs_publisher_did have (DataLink 1.1)."""
+"""The descriptor of this service's {links}, for results with obs_publisher_did of ObsCore (DataLink 1.1)."""
 
 from __future__ import annotations
 
@@ -9,19 +9,29 @@ from clickhouse_schema.column_links import InputParam, Service
 from clickhouse_schema.obscore import find_obscore_table
 from tap_service.constants import LINKS_PATH, LINKS_STANDARD
 
-#: of services of any version
+#: the standard id of {links} without version
 _LINKS = LINKS_STANDARD.partition("#")[0].lower()
 
 
 def is_links_service(service: Service) -> bool:
-    """Whether it is a {links} of any version of DataLink."""
+    """Return whether a service is {links} of any version of DataLink."""
     return service.standard_id.lower().startswith(_LINKS)
 
 
 def add_links_service(catalogue: Catalogue, public_url: str) -> Catalogue:
-    """Return the catalogue whose table of ObsCore, if there is one, has {links}, unless it declares others.
+    """Add the descriptor of {links} to the ObsCore table of a catalogue.
 
-    ``public_url``: '' if the service does not know its own address, and adds nothing.
+    Parameters
+    ----------
+    catalogue : Catalogue
+        The catalogue.
+    public_url : str
+        The URL of the service; '' if it is unknown, and then nothing is added.
+
+    Returns
+    -------
+    Catalogue
+        The catalogue; unchanged if it has no ObsCore table, or if this table declares another {links}.
     """
     entry = find_obscore_table(catalogue)
     if entry is None or not public_url:
@@ -31,7 +41,7 @@ def add_links_service(catalogue: Catalogue, public_url: str) -> Catalogue:
     [key] = (column.name for column in entry.table.columns if column.name.lower() == "obs_publisher_did")
     links = Service(
         name="links",
-        description="Addresses of a data product and of what belongs to it",
+        description="URLs of a data product and of related data",
         standard_id=LINKS_STANDARD,
         access_url=f"{public_url}{LINKS_PATH}",
         content_type="application/x-votable+xml;content=datalink",

@@ -1,4 +1,4 @@
-"""Catalogues with the tables of one user, and those that others share with this user."""
+"""Catalogues that include the tables of one user, and the tables that others share with this user."""
 
 from __future__ import annotations
 
@@ -17,13 +17,21 @@ from tap_service.storage.engine.engine import Engine, EngineError
 
 _log = logging.getLogger("skyhouse")
 
-#: catalogues in the cache, and columns of their user tables altogether
+#: maximum number of catalogues in the cache, and of columns of all their user tables
 _MAX_CATALOGUES, _MAX_CACHED_COLUMNS = 50, 200_000
 
 
 @dataclass(frozen=True, slots=True)
 class VisibleTables:
-    """A user's own tables, those of others that the user may read, and the catalogue with both."""
+    """The tables that a user sees.
+
+    Attributes
+    ----------
+    catalogue : Catalogue
+        The catalogue, including user tables.
+    own, shared : tuple of UserTable
+        The user's own tables, and the tables that others share with the user.
+    """
 
     catalogue: Catalogue
     own: tuple[UserTable, ...] = ()
@@ -32,7 +40,10 @@ class VisibleTables:
 
 @dataclass(frozen=True, slots=True)
 class _CachedCatalogue:
-    """``changes``: the change counter of this process; ``version``: that of the tables in the engine."""
+    """An entry of the cache.
+
+    ``changes`` is the value of this process's counter of changes, ``version`` the version of the tables in the engine.
+    """
 
     changes: int
     version: tuple[int, int]
@@ -46,9 +57,14 @@ class _CachedCatalogue:
 
 
 class UserCatalogues:
-    """Thread-safe. A change of tables by any process shows in the next query.
+    """Reads and caches the catalogues of users. Thread-safe. A change by any process is visible to the next query.
 
-    Each call reads the version of the user's tables from the engine, unless this is the only process.
+    Parameters
+    ----------
+    engine : Engine
+        The engine.
+    is_only_process : bool
+        Whether no other process changes user tables; otherwise each call reads their version from the engine.
     """
 
     def __init__(self, engine: Engine, *, is_only_process: bool) -> None:
@@ -60,7 +76,22 @@ class UserCatalogues:
         self._noted_day: datetime.date | None = None
 
     def get_tables(self, base: Catalogue, owner: str, groups: frozenset[str]) -> VisibleTables:
-        """Return ``base`` with what ``owner``, a member of these groups, sees. Raises ServiceUnavailable."""
+        """Return the tables that a user sees.
+
+        Parameters
+        ----------
+        base : Catalogue
+            The tables of the service that the user sees.
+        owner : str
+            The user.
+        groups : frozenset of str
+            The groups of the user.
+
+        Raises
+        ------
+        ServiceUnavailable
+            The engine does not answer.
+        """
         try:
             return self._read_tables(base, owner, visible_user_tables.list_roles(owner, groups))
         except EngineError as error:
@@ -96,7 +127,15 @@ class UserCatalogues:
         return len(self._cached) > _MAX_CATALOGUES or columns > _MAX_CACHED_COLUMNS
 
     def note_use(self, owner: str, tables: Iterable[TableEntry]) -> None:
-        """Note the use of user tables among these, own and shared ones, once a day each; it delays their expiry."""
+        """Record the use of the user tables among these, at most once a day for each table.
+
+        Parameters
+        ----------
+        owner : str
+            The user who reads the tables.
+        tables : Iterable[TableEntry]
+            Tables of any kind. Their use delays the expiry of user tables, including shared ones.
+        """
         stored = {entry.stored_sql for entry in tables if entry.schema.name.startswith(user_table_record.SCHEMA_NAME)}
         if not stored:
             return
@@ -112,4 +151,4 @@ class UserCatalogues:
             try:
                 user_table_record.write_uses(self._engine, new)
             except EngineError as error:
-                _log.warning("the use of a user table cannot be noted: %s", error.detail)
+                _log.warning("the use of a user table cannot be recorded: %s", error.detail)

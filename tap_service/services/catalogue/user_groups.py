@@ -1,6 +1,6 @@
-"""The groups of users by name: those of the file of users, and those that issuers' tokens name.
+"""The groups of users: from the file of users, and from the tokens of issuers.
 
-A user's rights follow the name, so that a job that waits is prepared with the rights that its owner has then.
+Groups are found by the name of a user, so that a waiting job starts with the rights that its owner has at that time.
 """
 
 from __future__ import annotations
@@ -18,7 +18,15 @@ _MAX_NOTED = 10_000
 
 
 class UserGroups:
-    """Thread-safe. ``accounts``: None without a file of users."""
+    """The groups of users. Thread-safe.
+
+    Parameters
+    ----------
+    accounts : Accounts or None
+        The file of users, if there is one.
+    state : SiteState
+        Keeps the groups in the last token of each user.
+    """
 
     def __init__(self, accounts: Accounts | None, state: SiteState) -> None:
         self.accounts = accounts
@@ -39,12 +47,13 @@ class UserGroups:
             raise ServiceUnavailable("your groups cannot be read now. Try again later") from error
 
     async def note_claims(self, identity: Identity) -> None:
-        """Keep the groups that an issuer's token names, if they have changed. Raises ServiceUnavailable."""
+        """Store the groups in the token of a user, if they have changed. Raises ServiceUnavailable."""
         if identity.claimed is None or self._noted.get(identity.name) == identity.claimed:
             return
         await asyncio.to_thread(self._write_claims, identity.name, identity.claimed)
 
     def close(self) -> None:
+        """Close the file of users."""
         if self.accounts is not None:
             self.accounts.close()
 
@@ -53,7 +62,7 @@ class UserGroups:
             if frozenset(self._state.get(StateKind.CLAIMS, name) or ()) != claimed:
                 self._state.put(StateKind.CLAIMS, name, sorted(claimed))
         except SiteStateUnavailable as error:
-            raise ServiceUnavailable("your groups cannot be noted now. Try again later") from error
+            raise ServiceUnavailable("your groups cannot be stored now. Try again later") from error
         with self._lock:
             self._noted[name] = claimed
             while len(self._noted) > _MAX_NOTED:

@@ -1,4 +1,4 @@
-"""What the capabilities and the registry say of a table's cone search."""
+"""Describe the cone search of a table, for its capabilities and for the registry."""
 
 from __future__ import annotations
 
@@ -22,24 +22,24 @@ def describe_cone_search(engine: Engine, catalogue: Catalogue, entry: TableEntry
 
     Parameters
     ----------
-    engine, catalogue
-        Have the table.
-    entry
+    engine, catalogue : Engine, Catalogue
+        The engine and the catalogue that contain the table.
+    entry : TableEntry
         The table.
-    base_url
-        The address of the service's root, without a final slash.
+    base_url : str
+        The URL of the service's root, without a slash at its end.
 
     Raises
     ------
     EngineError
-        The engine does not work.
+        The engine does not answer.
     """
     url = f"{base_url}/scs/{quote(entry.qualified_name, safe='')}"
     return ConeSearch(table_name_to_adql(entry), url, _find_position(engine, catalogue, entry))
 
 
 def _find_position(engine: Engine, catalogue: Catalogue, entry: TableEntry) -> tuple[float, float] | None:
-    """Return the position of a row: the same one each time, for records of the registry do not change by themselves."""
+    """Return the position of a row, always of the same row, so that records of the registry do not change."""
     centre = _find_cell(engine, entry)
     if centre is None:
         return None
@@ -56,7 +56,7 @@ def _find_position(engine: Engine, catalogue: Catalogue, entry: TableEntry) -> t
 
 
 def _find_cell(engine: Engine, entry: TableEntry) -> tuple[float, float] | None:
-    """Return the centre of the cell with the fewest rows, in degrees; None if no cell has any."""
+    """Return the centre of the cell with the fewest rows, in degrees; None if no cell has rows."""
     order = entry.table.layout.healpix_order
     counted = read_density(engine, *entry.density_key).to_pydict()
     counts = [

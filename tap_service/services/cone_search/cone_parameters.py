@@ -12,13 +12,13 @@ from tap_service.serializers import Format
 from tap_service.service_errors import ParameterError
 from tap_service.services.queries.tap_parameters import read_format, read_maxrec
 
-#: parameters that take one value; others are ignored, as the standard demands
+#: the parameters; others are ignored, as the standard requires
 _NAMES = ("RA", "DEC", "SR", "VERB", "MAXREC", "RESPONSEFORMAT", "RUNID")
 
-#: what clients of any age read: the standard is from 2008, BINARY2 from 2013, VOTable 1.5 from 2025
+#: a format that old clients read too: the standard is from 2008, BINARY2 from 2013, VOTable 1.5 from 2025
 _DEFAULT_FORMAT = "text/xml;serialization=TABLEDATA;version=1.4"
 
-#: how many columns: the fewest, those typically useful, or all
+#: which columns to return: the fewest, the typically useful columns, or all
 Verbosity = Literal[1, 2, 3]
 _VERBOSITIES: dict[str, Verbosity] = {"1": 1, "2": 2, "3": 3}
 
@@ -27,9 +27,22 @@ MAX_RADIUS = 180.0
 
 @dataclass(frozen=True, slots=True)
 class ConeParameters:
-    """The valid parameters of a cone search; the centre is in ICRS, angles are in degrees.
+    """The validated parameters of a cone search.
 
-    No ``radius`` asks for the columns alone.
+    Attributes
+    ----------
+    ra, dec : float
+        The centre (ICRS), in degrees.
+    radius : float
+        The radius in degrees; 0 requests the columns without rows.
+    verbosity : Verbosity
+        Which columns to return.
+    format : Format
+        The output format.
+    maxrec : int or None
+        The row limit; None for the default.
+    runid : str
+        The name of the request, '' for none.
     """
 
     ra: float
@@ -46,13 +59,13 @@ def read_cone_parameters(pairs: Iterable[Pair]) -> ConeParameters:
 
     Parameters
     ----------
-    pairs
-        Names are case-insensitive; unknown ones and empty values are ignored.
+    pairs : Iterable[Pair]
+        The parameters of the request. Names are case-insensitive; unknown parameters and empty values are ignored.
 
     Raises
     ------
     ParameterError
-        Names the parameter, the fault and the way out.
+        A parameter is missing, repeated or invalid.
     """
     given = read_single_values(pairs, _NAMES)
     if missing := [name for name in ("RA", "DEC", "SR") if name not in given]:
@@ -89,6 +102,7 @@ def _read_degrees(given: dict[str, str], name: str, least: float, most: float) -
 def _read_verbosity(text: str) -> Verbosity:
     if (found := _VERBOSITIES.get(text.strip())) is None:
         raise ParameterError(
-            f"unknown value VERB={shorten_value(text)}; give 1 for the fewest columns, 2 for the main ones, 3 for all"
+            f"unknown value VERB={shorten_value(text)}; give 1 for the fewest columns, 2 for the main columns, "
+            "or 3 for all"
         )
     return found

@@ -1,4 +1,4 @@
-"""Turns a cone search into a query of /sync: ADQL, and a format that writes the columns as the standard wants."""
+"""Convert a cone search to a query of /sync: ADQL, and a format that writes the columns as the standard requires."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _IDENTIFIER_UCD = "meta.id;meta.main"
 _IDENTIFIER_NAME = "scs_id"
 _IDENTIFIER_DESCRIPTION = "Identifier of the row"
 _JOINED = " || ' ' || "
-_COLUMNS_ALONE = "SR=0 asks for the columns alone; give a radius for rows"
+_COLUMNS_ALONE = "SR=0 requests only the columns; give a radius to get rows"
 
 
 def build_cone_query(entry: TableEntry, cone: ConeParameters) -> TapParameters:
@@ -34,15 +34,15 @@ def build_cone_query(entry: TableEntry, cone: ConeParameters) -> TapParameters:
 
     Parameters
     ----------
-    entry
-        A table that the caller sees.
-    cone
-        Where to search, and how to answer.
+    entry : TableEntry
+        A table that the client sees.
+    cone : ConeParameters
+        The parameters of the cone search.
 
     Returns
     -------
     TapParameters
-        The first column of the result is the identifier, as text.
+        A query whose first column is the identifier, as text.
 
     Raises
     ------
@@ -51,19 +51,19 @@ def build_cone_query(entry: TableEntry, cone: ConeParameters) -> TapParameters:
     """
     table, (lon, lat) = entry.table, check_position(entry)
     names = _select_columns(table, cone.verbosity)
-    places = (0, 1 + names.index(lon), 1 + names.index(lat))
+    indexes = (0, 1 + names.index(lon), 1 + names.index(lat))
     columns = ", ".join([_identifier_to_adql(table), *map(name_to_adql, names)])
     top, notes = ("", ()) if cone.radius else ("TOP 0 ", (_COLUMNS_ALONE,))
     query = (
         f"SELECT {top}{columns} FROM {table_name_to_adql(entry)} WHERE 1 = CONTAINS(POINT({name_to_adql(lon)}, "
         f"{name_to_adql(lat)}), CIRCLE({cone.ra!r}, {cone.dec!r}, {cone.radius!r}))"
     )
-    serializer = partial(_make_serializer, cone.format.serializer, dict(zip(places, _MAIN_UCDS, strict=True)), notes)
+    serializer = partial(_make_serializer, cone.format.serializer, dict(zip(indexes, _MAIN_UCDS, strict=True)), notes)
     return TapParameters(query, LANGUAGES[0], replace(cone.format, serializer=serializer), cone.maxrec, cone.runid)
 
 
 def check_position(entry: TableEntry) -> tuple[str, str]:
-    """Return the columns with the position of a table. Raises NotFound if it has none."""
+    """Return the columns with longitude and latitude of a table. Raises NotFound for a table without a position."""
     if entry.table.layout.position is None:
         raise NotFound(
             f"the table {entry.qualified_name} has no position, so there is no cone search: query it with /tap/sync"
@@ -72,7 +72,7 @@ def check_position(entry: TableEntry) -> tuple[str, str]:
 
 
 def _select_columns(table: Table, verbosity: Verbosity) -> list[str]:
-    """Return the names of the columns of a table with a position that an answer has, besides the identifier."""
+    """Return the names of the columns of an answer, except the identifier."""
     position = table.layout.position or ()
     if verbosity == 1:
         return list(position)
@@ -84,19 +84,19 @@ def _select_columns(table: Table, verbosity: Verbosity) -> list[str]:
 
 
 def _list_identifiers(table: Table) -> tuple[str, ...]:
-    """Return the columns that identify a row; the position if the table does not say."""
+    """Return the columns that identify a row; without an id, the columns of the position."""
     marked = tuple(column.name for column in table.columns if column.ucd == _IDENTIFIER_UCD)
     return table.layout.id or table.primary_key or marked[:1] or table.layout.position or ()
 
 
 def _list_text_identifiers(table: Table) -> tuple[str, ...]:
-    """Return the one column that identifies a row if it is text, which can be the identifier of an answer."""
+    """Return the column that identifies a row if it is a single text column, which then is the identifier."""
     names = _list_identifiers(table)
     return names if len(names) == 1 and table.get_column(names[0]).type.is_text else ()
 
 
 def _identifier_to_adql(table: Table) -> str:
-    """Return the expression of the identifier, which the standard wants as text in one column."""
+    """Return the expression of the identifier, for which the standard requires one text column."""
     if texts := _list_text_identifiers(table):
         return name_to_adql(texts[0])
     taken = {column.name.lower() for column in table.columns}
@@ -115,10 +115,10 @@ def _make_serializer(
     info: ResultInfo,
     scratch: ScratchSpace = NO_SCRATCH,
 ) -> Serializer:
-    """Make a serializer that gives the fields at some places their UCDs, which no other field keeps; it adds notes."""
+    """Return a serializer that writes notes, and ``ucds`` by the index of a field; no other field has these UCDs."""
     identifier, *others = (
-        replace(field, ucd=ucds.get(place, "" if field.ucd in _MAIN_UCDS else field.ucd))
-        for place, field in enumerate(fields)
+        replace(field, ucd=ucds.get(index, "" if field.ucd in _MAIN_UCDS else field.ucd))
+        for index, field in enumerate(fields)
     )
     identifier = replace(identifier, description=identifier.description or _IDENTIFIER_DESCRIPTION)
     about = replace(info, notes=(*info.notes, *notes), standard_id=STANDARD_ID, error_name=CONE_SEARCH_ERROR)

@@ -1,1 +1,1 @@
-"""DataLink 1.1's {links} for the rows of ObsCore."""
+"""{links} of DataLink 1.1, for the rows of ObsCore."""

@@ -1,7 +1,7 @@
 """The links of data products, from the rows of ivoa.ObsCore (DataLink 1.1, section 3.2).
 
-A row of ObsCore becomes the link #this to its ``access_url``, a link #preview for each further column of addresses
-whose UCD has the word meta.preview, and a link to each service of the table that takes the identifier alone.
+A row of ObsCore yields the link #this to its ``access_url``, a link #preview for each other column of URLs whose UCD
+contains meta.preview, and a link to each service of the table whose only parameter is the identifier.
 """
 
 from __future__ import annotations
@@ -22,44 +22,54 @@ from tap_service.service_errors import QueryTooHeavy, ServiceUnavailable
 from tap_service.services.catalogue.links_descriptor import is_links_service
 from tap_service.storage.engine.engine import Engine, EngineError, QueryTimeout, Settings
 
-#: Bytes of a kbyte, the unit of access_estsize
+#: bytes of a kbyte, the unit of access_estsize
 _KBYTE = 1000
 
-#: The greatest size that is told, kbyte; its bytes are a long
+#: maximum size that links state, in kbyte; in bytes, it fits into a long
 _MAX_SIZE = 1e15
 
-#: dataproduct_type -> term of http://www.ivoa.net/rdf/product-type; there is none for the others
+#: dataproduct_type -> term of http://www.ivoa.net/rdf/product-type; other types have no term
 _PRODUCT_TYPES = {
     name: f"#{name}" for name in ("image", "cube", "spectrum", "sed", "timeseries", "visibility", "measurements")
 }
 
 _KEY, _SIZE = "obs_publisher_did", "access_estsize"
 
-#: What links tell of a row; NULL where a table lacks the column, or has it with another type
+#: text columns from which links are made; NULL if the table lacks the column, or has it with another type
 _TEXTS = (_KEY, "access_url", "access_format", "dataproduct_type", "target_name", "obs_id", "obs_title")
 
 _SETTINGS: Settings = {"max_execution_time": 10, "max_threads": 2}
 
 _PREVIEW_UCD = {"meta.ref.url", "meta.preview"}
 
-#: Standard of a service -> what it is for a data product; other services are #proc
+#: standard id of services with the semantics #cutout; other services are #proc
 _SODA = "ivo://ivoa.net/std/soda"
 
 
 @dataclass(frozen=True, slots=True)
 class DatasetLinks:
-    """Finds links in the table of ObsCore of a catalogue: that of what a caller sees."""
+    """Finds links in the ObsCore table of a catalogue, which contains the tables that the client sees."""
 
     engine: Engine
     catalogue: Catalogue
 
     def find_links(self, ids: Sequence[str]) -> DataLinks:
-        """Return the links of each id together, in the order of ``ids``; one with an error for an unknown id.
+        """Return the links of data products.
+
+        Parameters
+        ----------
+        ids : Sequence[str]
+            The identifiers.
+
+        Returns
+        -------
+        DataLinks
+            The links of each id, in the order of ``ids``; for an unknown id, one link with an error.
 
         Raises
         ------
         QueryTooHeavy
-            There are more than MAX_LINK_ROWS rows, or reading them takes too long.
+            The ids have more than MAX_LINK_ROWS rows, or reading them takes too long.
         ServiceUnavailable
             The engine does not answer.
         """
@@ -84,17 +94,17 @@ class DatasetLinks:
         try:
             found = self.engine.fetch_table(translation.sql, {**translation.settings, **_SETTINGS})
         except QueryTimeout as error:
-            raise QueryTooHeavy("the links take too long to find: ask for fewer IDs") from error
+            raise QueryTooHeavy("finding the links takes too long: request fewer IDs") from error
         except EngineError as error:
             raise ServiceUnavailable("links cannot be looked up now. Try again later") from error
         if found.num_rows > MAX_LINK_ROWS:
-            raise QueryTooHeavy(f"these IDs have more than {MAX_LINK_ROWS:,} links: ask for fewer IDs")
+            raise QueryTooHeavy(f"these IDs have more than {MAX_LINK_ROWS:,} links: request fewer IDs")
         rows: list[dict[str, Any]] = found.rename_columns([*columns]).to_pylist()
         return rows
 
 
 def _find_columns(entry: TableEntry) -> dict[str, str]:
-    """Return the names in the table of the columns that links tell of, by the standard's names."""
+    """Return the names of the columns from which links are made, in the table, by their names in the standard."""
     return {
         column.name.lower(): column.name
         for column in entry.table.columns
@@ -112,15 +122,15 @@ def _list_preview_columns(entry: TableEntry) -> list[str]:
 
 
 def _place_services(entry: TableEntry, key: str) -> tuple[PlacedService, ...]:
-    """Return the services that take the values of ``key`` alone, which are in the first column of the links."""
+    """Return the services whose only parameter is ``key``, the first column of the links."""
     own = [each for each in entry.table.services if each.columns == (key,) and not is_links_service(each)]
     return tuple(PlacedService(service, {key: 0}, f"service_{number}") for number, service in enumerate(own, 1))
 
 
 def _find_problem(ident: str) -> str:
-    """Return the message for an id that no data product can have; '' for others."""
+    """Return an error message for an id that no data product can have; '' for other ids."""
     if not ident.isprintable():
-        return "UsageError: this ID has characters that cannot be printed"
+        return "UsageError: this ID contains unprintable characters"
     if len(ident) > MAX_LINK_ID_CHARACTERS:
         return f"UsageError: this ID has more than {MAX_LINK_ID_CHARACTERS} characters"
     return ""
@@ -131,7 +141,7 @@ def _make_links(
 ) -> Iterator[Link]:
     if not rows:
         problem = _find_problem(ident)
-        yield Link(ident, error_message=problem or "NotFoundError: there is no data product of this ID")
+        yield Link(ident, error_message=problem or "NotFoundError: there is no data product with this ID")
     for row in rows:
         yield _make_product_link(ident, row)
         for name in previews:
@@ -155,7 +165,7 @@ def _make_product_link(ident: str, row: Mapping[str, Any]) -> Link:
     return Link(
         ident,
         access_url=address or None,
-        error_message=None if address else "DefaultFault: this data product has no address",
+        error_message=None if address else "DefaultFault: this data product has no URL",
         description=_describe_product(row),
         content_type=row.get("access_format") or None,
         content_length=None if size is None or not 0 <= size <= _MAX_SIZE else int(size * _KBYTE),

@@ -18,7 +18,17 @@ CONTENT_TYPE = f"{_VOTABLE};content=datalink"
 
 @dataclass(frozen=True, slots=True)
 class LinkRequest:
-    """``ids``: each once, in the order given; ``is_cut``: there were more than are answered at once."""
+    """A request for links.
+
+    Attributes
+    ----------
+    ids : tuple of str
+        The distinct identifiers, in the order of the request.
+    format : Format
+        The output format.
+    is_cut : bool
+        Whether the request had more identifiers than one answer contains.
+    """
 
     ids: tuple[str, ...]
     format: Format
@@ -26,7 +36,13 @@ class LinkRequest:
 
 
 def read_link_request(pairs: Iterable[Pair]) -> LinkRequest:
-    """Read a request; names are case-insensitive, unknown ones are ignored. Raises ParameterError."""
+    """Read the parameters of a request; names are case-insensitive, and unknown parameters are ignored.
+
+    Raises
+    ------
+    ParameterError
+        RESPONSEFORMAT is repeated, or not a format of tables.
+    """
     pairs = tuple(pairs)
     ids = tuple(dict.fromkeys(value for name, value in pairs if name.upper() == "ID" and value))
     formats = {value for name, value in pairs if name.upper() == "RESPONSEFORMAT" and value.strip()}
@@ -36,7 +52,7 @@ def read_link_request(pairs: Iterable[Pair]) -> LinkRequest:
 
 
 def _read_format(name: str = "") -> Format:
-    """Return the format; without a serialization, VOTables are the standard's: in TABLEDATA."""
+    """Return the format. A VOTable without a serialization is in TABLEDATA, as the standard requires."""
     kind, *parameters = "".join(name.lower().split()).split(";")
     is_standard = kind in ("", "votable", _VOTABLE) and not any(
         each.startswith("serialization=") for each in parameters
@@ -47,5 +63,7 @@ def _read_format(name: str = "") -> Format:
     except UnknownFormatError as error:
         raise ParameterError(str(error)) from error
     if found.is_collection:
-        raise ParameterError(f"links are one table, not a collection of files as RESPONSEFORMAT={found.aliases[0]}")
+        raise ParameterError(
+            f"links are a single table, but RESPONSEFORMAT={found.aliases[0]} is a collection of files"
+        )
     return replace(found, mime=";".join([CONTENT_TYPE, *version])) if is_standard else found

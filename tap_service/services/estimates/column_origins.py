@@ -1,4 +1,4 @@
-"""Trace the columns of derived tables to what they hold: stored columns, cubes of a cross-match, ids, radii."""
+"""Trace the columns of derived tables to their origins: stored columns, cubes of a cross-match, ids, radii."""
 
 from __future__ import annotations
 
@@ -24,19 +24,20 @@ from adql.query_analysis import bound_radius
 from clickhouse_schema.catalogue import TableEntry
 from clickhouse_schema.shard_map import SHARD_COLUMN
 
-#: Returns the radius in degrees of the circle of a table's mean circle area, for a radius that depends on its rows;
-#: None if it is not known
+#: returns the radius in degrees of the circle with the mean area of all circles, for a radius that depends on the rows
+#: of a table; None if it is unknown
 MeanRadius = Callable[[Scan, Expr], float | None]
 
 
 class ColumnOrigins:
-    """The origins of the columns of relations, which are added from the inside out."""
+    """The origins of the columns of a query, whose relations are added from the innermost outwards."""
 
     def __init__(self) -> None:
         self._outputs: dict[tuple[int, str], Expr] = {}
         self._scans: dict[int, Scan] = {}
 
     def add_leaf(self, leaf: Scan | Derived) -> None:
+        """Add a leaf of a FROM; the relations inside it have been added."""
         if isinstance(leaf, Scan):
             self._scans[leaf.relation] = leaf
             return
@@ -44,19 +45,19 @@ class ColumnOrigins:
             self._outputs[leaf.relation, output.alias] = output.expr
 
     def find_origin(self, expr: Expr) -> Expr:
-        """Return the innermost expression that a column of a derived table holds; others unchanged."""
+        """Return the innermost expression to which a column of a derived table refers, or another expression itself."""
         *_, last = self.walk_origins(expr)
         return last
 
     def walk_origins(self, expr: Expr) -> Iterator[Expr]:
-        """Yield the columns from the outermost to the innermost, and the expression that this one holds."""
+        """Yield the columns from the outermost to the innermost, then the expression of the innermost column."""
         yield expr
         while isinstance(expr, Column) and (inner := self._find_output(expr)) is not None:
             expr = inner
             yield expr
 
     def inline_origins(self, expr: Expr) -> Expr:
-        """Return an expression in stored columns."""
+        """Return an expression with its columns replaced by stored columns."""
 
         def change(part: Expr) -> Expr:
             inner = self._find_output(part)
@@ -76,7 +77,7 @@ class ColumnOrigins:
         return self._find_cubes(condition) is not None
 
     def find_cube_side(self, key: Expr) -> float | None:
-        """Return the side of the cubes on the unit sphere; None if it depends on rows."""
+        """Return the side of the cubes, in units of the sphere's radius; None if it depends on rows."""
         cubes = self._find_cubes(key)
         return evaluate_constant(get_operand(cubes, "side")) if cubes is not None and cubes.name == "CUBES" else None
 
@@ -85,7 +86,20 @@ class ColumnOrigins:
         return next((each for each in origins if isinstance(each, Call) and each.name.startswith("CUBES")), None)
 
     def find_radius(self, radius: Expr, find_mean: MeanRadius) -> float | None:
-        """Return a radius in degrees, the mean one where it depends on rows; None if it is not known."""
+        """Return the value of a radius.
+
+        Parameters
+        ----------
+        radius : Expr
+            The radius, in degrees.
+        find_mean : MeanRadius
+            Returns the mean of a radius that depends on rows.
+
+        Returns
+        -------
+        float or None
+            The radius or the mean radius in degrees; None if it is unknown.
+        """
         if (value := evaluate_constant(radius)) is not None:
             return value
         origin = self.inline_origins(radius)
@@ -107,23 +121,24 @@ class ColumnOrigins:
     # --- stored columns -----------------------------------------------------------------------------------------------
 
     def find_stored_column(self, expr: Expr) -> tuple[TableEntry, str] | None:
-        """Return the table and the name of the stored column that an expression holds unchanged; None for others."""
+        """Return the table and the name of the stored column that an expression is; None for other expressions."""
         origin = self.find_origin(expr)
         scan = self._scans.get(origin.relation) if isinstance(origin, Column) else None
         return (scan.entry, origin.name) if scan is not None and isinstance(origin, Column) else None
 
     def is_shard_number(self, expr: Expr) -> bool:
+        """Return whether an expression is the column with the shard of a row."""
         origin = self.find_origin(expr)
         return isinstance(origin, Column) and origin.name == SHARD_COLUMN
 
     def is_id_column(self, column: Column) -> bool:
-        """Return whether a column is the first one of its table's id."""
+        """Return whether a column is the first column of its table's id."""
         origin = self.inline_origins(column)
         scan = self._scans.get(origin.relation) if isinstance(origin, Column) else None
         return scan is not None and isinstance(origin, Column) and origin.name in scan.entry.table.layout.id[:1]
 
     def is_position(self, lon: Column, lat: Column) -> bool:
-        """Return whether columns are the position of a table."""
+        """Return whether two columns are the position of a table."""
         first, second = self.inline_origins(lon), self.inline_origins(lat)
         if not (isinstance(first, Column) and isinstance(second, Column) and first.relation == second.relation):
             return False
@@ -131,7 +146,7 @@ class ColumnOrigins:
         return scan is not None and scan.entry.table.layout.position == (first.name, second.name)
 
     def is_unique_by(self, side: Relation, keys: list[Expr]) -> bool:
-        """Return whether ``side`` is one table, and equal ``keys`` occur in one row of it."""
+        """Return whether ``side`` is a single table, and each value of ``keys`` occurs in at most one of its rows."""
         scan = _find_single_scan(side)
         if scan is None:
             return False
@@ -142,7 +157,15 @@ class ColumnOrigins:
 
 
 def count_named_ids(select: Select, is_id: Callable[[Column], bool]) -> int:
-    """Return the number of ids that a condition of WHERE names, 0 if none does."""
+    """Return the number of ids that a condition of WHERE names, 0 if no condition names ids.
+
+    Parameters
+    ----------
+    select : Select
+        The SELECT.
+    is_id : Callable[[Column], bool]
+        Returns whether a column is an id.
+    """
     for condition in split_conjuncts(select.where):
         named = NamedValues.match(condition)
         if named is not None and is_id(named.column) and all(_is_constant(value) for value in named.values):
@@ -155,7 +178,7 @@ def _is_constant(value: Expr) -> bool:
 
 
 def _find_single_scan(relation: Relation) -> Scan | None:
-    """Return the table of a leaf, through derived tables of one table each."""
+    """Return the single table of a relation, through derived tables; None if there are several tables."""
     while isinstance(relation, Derived) and isinstance(relation.query, Select) and not relation.query.is_grouped:
         relation = relation.query.from_
     return relation if isinstance(relation, Scan) else None

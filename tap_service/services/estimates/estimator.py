@@ -1,11 +1,11 @@
-"""Estimate what a query costs: rows, bytes and seconds.
+"""Estimate the cost of a query: rows, bytes and seconds.
 
-Rows are those of the density table in the cells that the covers leave. Where a query of one table reads much by that,
-the engine is asked what its indexes select (``index_analysis``).
+The rows to read are the rows of the density table in the cells of the covers. If a query of one table reads much by
+this estimate, the engine analyses how many rows its indexes select (``index_analysis``).
 
-The seconds are those of the bytes that are read, at a rate that is learned, of the pairs of rows that joins find, and
-of the values that are written (``join_work``). An estimate advises users and queues; only the time that a query takes
-refuses it.
+The seconds are the sum of three parts: reading the bytes, at a learned rate; finding the pairs of rows of joins; and
+writing the values of the result (``join_work``). Estimates advise users and queues. No query is refused because of its
+estimate; only time limits stop it.
 """
 
 from __future__ import annotations
@@ -47,34 +47,43 @@ from tap_service.services.estimates.table_sizes import TableSize, TableSizes
 from tap_service.services.estimates.work_costs import estimate_write_seconds, needs_all_rows
 from tap_service.storage.engine.engine import Engine
 
-#: The fewest rows that are read anywhere: those of a granule in tables of older versions; new ones have smaller ones
+#: minimum number of rows of a read: a granule in tables of earlier versions; new tables have smaller granules
 _GRANULE_ROWS = 8192
 
-#: Bytes that are read and written in a tenth of a second, whatever is done with them
+#: bytes that any query reads and writes in a tenth of a second
 _SMALL_BYTES = 16e6
 
-#: First seconds of work per gigabyte read, by kind of work; each query that ends corrects them
+#: initial seconds of work per gigabyte read, by kind of work; each finished query corrects them
 _FIRST_RATES = {"scan": 0.5, "group": 1.0, "sort": 1.5, "join": 5.0}
 
-#: The weight of one query in a learned rate, the bytes from which it counts, and the part of its seconds that its joins
-#: may take
+#: the weight of one query in a learned rate, the minimum number of bytes of a query that counts, and the maximum
+#: fraction of its seconds in joins
 _LEARNING_WEIGHT = 0.2
 _MIN_LEARNED_BYTES = 50e6
 _MAX_JOIN_PART = 0.1
 
 
 class Rates(Protocol):
-    """Where learned rates are kept, in seconds per gigabyte by kind of work: the job store."""
+    """The store of learned rates, in seconds per gigabyte by kind of work: the job store."""
 
-    def read_rates(self) -> dict[str, float]: ...
+    def read_rates(self) -> dict[str, float]:
+        """Return the rate of each kind of work that was measured."""
 
-    def set_rate(self, kind: str, seconds_per_gigabyte: float) -> None: ...
+    def set_rate(self, kind: str, seconds_per_gigabyte: float) -> None:
+        """Store the rate of a kind of work."""
 
 
 class Estimator:
-    """Estimates queries. Safe to call from several threads at once.
+    """Estimates queries. Thread-safe.
 
-    Its methods take the ``version`` of the catalogue that the translation was made with, and raise EngineError.
+    Methods take the ``version`` of the catalogue with which a query was translated, and raise EngineError.
+
+    Parameters
+    ----------
+    engine : Engine
+        The engine.
+    rates : Rates
+        The store of learned rates.
     """
 
     def __init__(self, engine: Engine, rates: Rates) -> None:
@@ -84,7 +93,7 @@ class Estimator:
         self._last = threading.local()
 
     def estimate_cost(self, translation: Translation, version: int) -> Estimate:
-        """Estimate the work of a query; nothing for SQL that was not translated from ADQL."""
+        """Estimate the cost of a query; 0 for SQL that was not translated from ADQL."""
         query = translation.query
         if query is None:
             return Estimate(0, 0, 0.0, "scan")
@@ -107,7 +116,7 @@ class Estimator:
     def _estimate_reading(
         self, scans: Iterable[_TableReading], cells: dict[str, Moc], version: int
     ) -> tuple[float, float]:
-        """Return the rows and bytes that are read."""
+        """Return the rows and bytes that the engine reads."""
         rows, size = 0.0, 0.0
         for scan, columns, id_count in scans:
             table = self._sizes.get_size(scan.entry, version)
@@ -120,7 +129,7 @@ class Estimator:
     def _analyse_reading(
         self, translation: Translation, reading: _TableReading, version: int
     ) -> tuple[float, float] | None:
-        """Return the rows and bytes that the engine's indexes select; None if it does not show them."""
+        """Return the rows and bytes that the engine's indexes select; None if the engine does not tell."""
         part = find_part_read(self._engine, translation)
         if part is None:
             return None
@@ -129,9 +138,14 @@ class Estimator:
         return rows, rows * table.sum_widths(reading.columns)
 
     def find_small_reading(self, translation: Translation, version: int) -> SmallReading | None:
-        """Return what a query reads, at most, if these are few bytes and it has no joins; else None.
+        """Return an upper bound of what a query reads if it reads little and has no joins.
 
-        Nothing else of such a query needs an estimate: its result has no more rows, and it takes some milliseconds.
+        No other estimate of such a query is needed: its result has at most as many rows, and it takes milliseconds.
+
+        Returns
+        -------
+        SmallReading or None
+            The upper bound; None for other queries.
         """
         query = translation.query
         selects = () if query is None else tuple(walk_selects(query))
@@ -148,7 +162,7 @@ class Estimator:
         return SmallReading(rows, is_by_id) if size <= _SMALL_BYTES else None
 
     def _estimate_join_work(self, query: Query, version: int) -> JoinWork:
-        """Estimate the joins of a query; a thread remembers its last one, whose rows and cost are both asked for."""
+        """Estimate the joins of a query. Each thread keeps its last estimate, which two methods need for one query."""
         known: tuple[Query, int, JoinWork] | None = getattr(self._last, "work", None)
         if known is not None and known[0] is query and known[1] == version:
             return known[2]
@@ -162,7 +176,7 @@ class Estimator:
         return found
 
     def estimate_result_rows(self, translation: Translation, version: int) -> ResultRows | None:
-        """Return the rows of the result without a row limit; None if they are not known."""
+        """Return the number of rows that the result would have without a row limit; None if it is unknown."""
 
         def count_table(entry: TableEntry) -> float:
             return self._sizes.get_size(entry, version).total
@@ -180,7 +194,7 @@ class Estimator:
         return found
 
     def find_kept_bytes(self, translation: Translation, version: int) -> RowDensity:
-        """Return the bytes of rows that the query's cross-matches keep in memory, by where these rows are."""
+        """Return the bytes of the rows that cross-matches keep in memory, by the cells of these rows."""
         query = translation.query
         if query is None or not any(isinstance(select.from_, Join) for select in walk_selects(query)):
             return RowDensity.make_unlocated(0.0)
@@ -189,19 +203,42 @@ class Estimator:
     def find_rows_reached(
         self, translation: Translation, entry: TableEntry, version: int
     ) -> tuple[int, NDArray[np.float64]]:
-        """Return an order, and the rows of one table that the query reaches by NESTED cell of it."""
+        """Return the distribution of the rows of one table that a query reads.
+
+        Returns
+        -------
+        (int, NDArray)
+            A HEALPix order, and the rows in each NESTED cell of this order, shape (12 * 4**order,).
+        """
         size = self._sizes.get_size(entry, version)
         cells = translation.cells.get(f"{entry.qualified_name}.hpx29")
         rows = size.cell_rows
         return size.order, rows if cells is None else rows * find_covered_parts(size.order, cells)
 
     def get_density(self, entry: TableEntry, version: int) -> tuple[int, NDArray[np.int64]]:
-        """Return an order, and the rows of a table by NESTED cell of it, followed by those without a position."""
+        """Return the distribution of the rows of a table.
+
+        Returns
+        -------
+        (int, NDArray)
+            A HEALPix order, and the rows in each NESTED cell of this order, followed by the rows without a position:
+            shape (12 * 4**order + 1,).
+        """
         size = self._sizes.get_size(entry, version)
         return size.order, size.rows
 
     def learn_rate(self, estimate: Estimate, bytes_read: int, seconds: float) -> None:
-        """Correct the rate of a kind of work by a query that has ended, unless it read little or had many pairs."""
+        """Correct the rate of a kind of work by a finished query, unless it read little or its joins took long.
+
+        Parameters
+        ----------
+        estimate : Estimate
+            The estimate of the query.
+        bytes_read : int
+            The bytes that the engine read.
+        seconds : float
+            The duration in the engine.
+        """
         join_seconds = estimate.steps.join_seconds if estimate.steps else 0.0
         if bytes_read < _MIN_LEARNED_BYTES or join_seconds > _MAX_JOIN_PART * estimate.seconds:
             return
@@ -214,22 +251,22 @@ class Estimator:
 
 
 def _is_stored_here(entry: TableEntry) -> bool:
-    """Return whether the engine can be asked what a query reads: this server has all rows, in a table."""
+    """Return whether this server has all rows of a table, so that the engine can analyse what a query reads."""
     return not entry.is_sharded and entry.schema.name != UPLOAD_SCHEMA
 
 
 def _is_cut_early(select: Select) -> bool:
-    """Return whether a SELECT from one table, without subqueries, ends as soon as it has read its first rows."""
+    """Return whether a SELECT from one table without subqueries ends after it has read its first rows."""
     return select.limit is not None and select.where is None and not needs_all_rows(select)
 
 
 def _find_read_query(translation: Translation, query: Query) -> Query:
-    """Return the query of the stored rows that are read, or else of the columns."""
+    """Return the query that reads the row store, or otherwise the query that reads columns."""
     return query if translation.stored_rows is None else translation.stored_rows.query
 
 
 class _TableReading(NamedTuple):
-    """A table that is read, the columns that are needed, and how many ids are looked up, 0 for all rows."""
+    """A table, the columns that are read, and the number of ids that are looked up; 0 for all rows."""
 
     scan: Scan
     columns: set[str]
@@ -277,7 +314,7 @@ def _find_work_kind(query: Query) -> str:
 
 
 def _remove_row_limit(translation: Translation) -> Query | None:
-    """Return the bound query without the service's row limit."""
+    """Return the bound query with its own TOP instead of the row limit of the request."""
     if translation.bound is None:
         return None
     return replace(translation.bound.query, limit=translation.top)

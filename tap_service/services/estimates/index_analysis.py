@@ -1,7 +1,7 @@
-"""The rows that a query of one table reads, by the engine's own analysis of its indexes: EXPLAIN, about 3 ms.
+"""Find the rows that a query of one table reads by the engine's own analysis of its indexes: EXPLAIN, about 3 ms.
 
-It sees what the density table does not: years, sort keys other than the position, indexes of other columns. (The table
-function mergeTreeAnalyzeIndexes and EXPLAIN ESTIMATE leave out projections of row offsets.)
+Unlike the density table, the analysis takes into account years, sort keys other than the position, and indexes of other
+columns. (The table function mergeTreeAnalyzeIndexes and EXPLAIN ESTIMATE ignore projections of row offsets.)
 """
 
 from __future__ import annotations
@@ -14,15 +14,28 @@ from typing import Any
 from adql import Translation
 from tap_service.storage.engine.engine import Engine, EngineError
 
-#: Longer SQL takes the engine longer to plan; it is that of covers, whose rows the density table counts.
+#: longer SQL takes the engine longer to plan; it comes from covers, whose rows the density table counts
 _MAX_ANALYSED_SQL = 1 << 15
 
-#: A count that a text index has
+#: the node of a plan that takes a count from a text index, without reading rows
 _COUNTED = "ReadFromTextIndexCount"
 
 
 def find_part_read(engine: Engine, translation: Translation) -> float | None:
-    """Return the fraction of its only table's rows that a query reads; None if the engine does not show it."""
+    """Return the fraction of a table's rows that a query reads.
+
+    Parameters
+    ----------
+    engine : Engine
+        The engine.
+    translation : Translation
+        A query of one table.
+
+    Returns
+    -------
+    float or None
+        The fraction, from 0 to 1; None if the engine does not tell.
+    """
     if len(translation.sql) > _MAX_ANALYSED_SQL:
         return None
     try:
@@ -30,7 +43,7 @@ def find_part_read(engine: Engine, translation: Translation) -> float | None:
             f"EXPLAIN PLAN indexes = 1, projections = 1, json = 1 {translation.sql}", translation.settings
         )
     except EngineError:
-        return None  # such as for a constant that cannot be computed: the query will fail too
+        return None  # for example, a constant cannot be computed: the query will fail too
     text = "\n".join(lines.column(0).to_pylist()) if lines.num_columns else ""
     nodes = [*_walk_nodes(json.loads(text)[0]["Plan"])] if text else []
     if any(node["Node Type"] == _COUNTED for node in nodes):
@@ -46,7 +59,7 @@ def _walk_nodes(node: dict[str, Any]) -> Iterator[dict[str, Any]]:
 
 
 def _find_part(reading: dict[str, Any]) -> float | None:
-    """Each index selects granules of those that the one before it has left."""
+    """Return the fraction of a reading, in which each index selects from the granules that earlier indexes selected."""
     indexes = reading["Indexes"]
     granules, selected = indexes[0].get("Initial Granules"), indexes[-1].get("Selected Granules")
     if not granules or selected is None:

@@ -1,8 +1,8 @@
-"""Estimate the work of a query's joins and of what is done with their rows, from the density of rows on the sky.
+"""Estimate the work of a query's joins, and of processing their rows, from the density of rows on the sky.
 
-The query is taken after the passes, so the estimate counts what ClickHouse does: cross-matches are joins on cubes,
-EXISTS is a SEMI JOIN. What is not known is bounded: a condition removes nothing, and an equality that is not on a
-table's id returns as many rows as the larger side has (it may be more, since the values are not counted).
+The estimate is made after the passes, so it counts the work of ClickHouse: cross-matches are joins on cubes, EXISTS is
+a SEMI JOIN. Unknown numbers are bounded: a condition is assumed to remove no rows, and an equality of columns other
+than the id of a table to return as many rows as the larger side has (there may be more, as values are not counted).
 """
 
 from __future__ import annotations
@@ -63,8 +63,8 @@ from tap_service.services.estimates.row_density import (
     RowDensity,
     area_to_radius,
     compute_cap_area,
+    distribute_pairs,
     estimate_pairs,
-    place_pairs,
 )
 from tap_service.services.estimates.work_costs import (
     BORDER_ROW_SECONDS,
@@ -80,23 +80,23 @@ from tap_service.services.estimates.work_costs import (
     needs_all_rows,
 )
 
-#: The part of rows that an unknown condition is taken to pass where a row limit ends the query (as for equalities in
+#: the fraction of rows that an unknown condition is assumed to pass if a row limit ends the query (as for equalities in
 #: Selinger et al. 1979, Access path selection in a relational database management system)
 _PASSING_PART = 0.1
 
-#: The rows in cubes that touch a row's box are those within a square of the cube's side and twice the radius, in a
-#: plane along the cubes; in other planes there are more by this factor, as measured
+#: the cubes that touch the box of a row contain the rows within a square, whose side is the side of a cube plus twice
+#: the radius, in a plane along the cubes; in other planes there are more rows, by this measured factor
 _OBLIQUE_FACTOR = 1.15
 
-#: The side of cubes for radii that depend on rows, in radii: from 2 to 8
+#: the side of cubes for radii that depend on rows, in radii: from 2 to 8
 #: (``cube_level_sql``)
 _LEVEL_SIDE = 4.0
 
-#: Bytes of a computed value, and what a hash table needs beside the values of a row: its cells are half empty at times
+#: bytes of a computed value, and of a row's overhead in a hash table, which may be half empty
 _VALUE_BYTES = 8.0
 _KEPT_ROW_BYTES = 64.0
 
-#: Returns the bytes per row of a column of a table
+#: returns the bytes per row of a column of a table
 ColumnWidth = Callable[[TableEntry, str], float]
 
 _GEOMETRIC = frozenset(("NEAR", "NEARER", "DISTANCE", "VECTORS NEAR", "VECTORS NEARER", "VECTORS APART"))
@@ -104,37 +104,47 @@ _GEOMETRIC = frozenset(("NEAR", "NEARER", "DISTANCE", "VECTORS NEAR", "VECTORS N
 
 @dataclass(frozen=True, slots=True)
 class RowEstimate:
-    """``is_sure``: expected but for chance; else an upper bound or unknown."""
+    """The estimated rows of a relation.
+
+    Attributes
+    ----------
+    density : RowDensity
+        The density of the rows.
+    is_sure : bool
+        Whether the number of rows is an expected value; otherwise it is an upper bound or a guess.
+    """
 
     density: RowDensity
     is_sure: bool = True
 
     @property
     def total(self) -> float:
+        """The number of rows."""
         return self.density.total
 
     def limit_to(self, rows: float, *, is_sure: bool = False) -> RowEstimate:
+        """Return at most ``rows`` of these rows."""
         return RowEstimate(self.density.scale_to(min(rows, self.total)), is_sure and self.is_sure)
 
 
 @dataclass(frozen=True, slots=True)
 class JoinWork:
-    """Estimated work of a query.
+    """The estimated work of a query after reading.
 
     Attributes
     ----------
-    pairs
+    pairs : float
         The pairs that joins find by their keys, as ClickHouse counts them.
-    seconds
-        The seconds of the joins and of what is done with their rows.
-    rows
+    seconds : float
+        The duration of the joins and of processing their rows.
+    rows : float
         The rows of the result.
-    unlimited_rows
-        The rows of the result without the query's row limit; None if they are not sure.
-    is_sure
-        Whether the rows and pairs are expected; else conditions may leave fewer, or they are unknown.
-    kept
-        The bytes of rows that the cross-matches keep in memory, by where these rows are.
+    unlimited_rows : float or None
+        The rows that the result would have without the query's row limit; None if their number is uncertain.
+    is_sure : bool
+        Whether rows and pairs are expected values; otherwise they are upper bounds or guesses.
+    kept : RowDensity
+        The bytes of the rows that cross-matches keep in memory, by the cells of these rows.
     """
 
     pairs: float
@@ -155,14 +165,14 @@ def estimate_join_work(
 
     Parameters
     ----------
-    query
-        The query that the SQL is emitted from.
-    find_density
+    query : Query
+        The query from which the SQL is emitted.
+    find_density : Callable[[TableEntry], RowDensity]
         Returns the density of all rows of a table.
-    find_width
+    find_width : ColumnWidth
         Returns the bytes per row of a column.
-    find_mean_radius
-        Returns the mean of radii that depend on rows of a table.
+    find_mean_radius : MeanRadius
+        Returns the mean of a radius that depends on the rows of a table.
     """
     counter = _WorkCounter(query, find_density, find_width, find_mean_radius)
     rows = counter.count_query(query)
@@ -175,10 +185,10 @@ def estimate_join_work(
 
 
 class _WorkCounter:
-    """Adds up the work of a query from the innermost SELECT outwards.
+    """Sums the work of a query, from the innermost SELECT outwards.
 
-    ``building_seconds`` are those that no row limit saves, ``is_sure`` whether the pairs are expected,
-    ``unlimited`` the rows without the outermost limit, and ``kept`` the bytes that matches keep in memory.
+    ``building_seconds`` is the duration that a row limit cannot reduce, ``is_sure`` whether pairs are expected values,
+    ``unlimited`` the rows without the outermost limit, and ``kept`` the bytes that cross-matches keep in memory.
     """
 
     def __init__(
@@ -201,7 +211,7 @@ class _WorkCounter:
         self._outermost: Query = query
 
     def count_query(self, query: Query) -> RowEstimate:
-        """Return the rows of a query, and add its work."""
+        """Return the rows of a query, and add its work to the sums."""
         if isinstance(query, SetOperation):
             left, right = self.count_query(query.left), self.count_query(query.right)
             total = left.total + right.total if query.op == "UNION" else left.total
@@ -225,7 +235,7 @@ class _WorkCounter:
         is_of_merge = isinstance(select.from_, Derived) and is_merged(select.from_.query)
         before, self.work = (start, self.work.subtract_work(start)) if is_of_merge else (self.work, Work())
         rows = self._count_tree(select.from_, where)
-        if not is_cell_match:  # its conditions are counted
+        if not is_cell_match:  # whose conditions are counted already
             rows = self._apply_conditions(rows, select, where)
         own, self.work = self.work, before
         grouped = _apply_grouping(rows, select)
@@ -292,7 +302,7 @@ class _WorkCounter:
         if left.density.unlocated or right.density.unlocated:
             self.is_sure = False
         pairs = estimate_pairs(left.density, right.density, radius)
-        density = place_pairs(left.density, right.density, radius, pairs)
+        density = distribute_pairs(left.density, right.density, radius, pairs)
         return RowEstimate(density, left.is_sure and right.is_sure and self.is_sure)
 
     def _count_merged_match(self, select: Select, match: MergedMatch) -> RowEstimate:
@@ -307,13 +317,13 @@ class _WorkCounter:
             return RowEstimate(left.density.scale_to(0.0))
         self._add_work(candidates, rows * MERGED_ROW_SECONDS + candidates * MERGED_PAIR_SECONDS)
         pairs = estimate_pairs(left.density, right.density, match.radius)
-        return RowEstimate(place_pairs(left.density, right.density, match.radius, pairs), self.is_sure)
+        return RowEstimate(distribute_pairs(left.density, right.density, match.radius, pairs), self.is_sure)
 
     def _count_cell_match(self, join: Join, match: CellMatch) -> RowEstimate:
-        """Return the rows that the join finds: pairs in cells on the border of the radius, and whole cells."""
+        """Return the rows that the join finds: pairs in cells on the border of the circle, and cells inside it."""
         left, right = self.count_query(match.left), self.count_query(match.right)
         radius = evaluate_constant(match.nearness.radius) or 0.0
-        self._keep_rows(right, join.right, 2.0)  # each row, and its cell
+        self._keep_rows(right, join.right, 2.0)  # each row and its cell
         cells = left.total * math.pi * (radius / match.height + 1) ** 2
         within, beyond = (
             estimate_pairs(left.density, right.density, max(0.0, radius + sign * match.cell_radius)) for sign in (-1, 1)
@@ -324,14 +334,14 @@ class _WorkCounter:
         return RowEstimate(left.density.scale_to(cells + tests / 2), self.is_sure)
 
     def _keep_rows(self, rows: RowEstimate, relation: Relation, copies: float) -> None:
-        """Add the rows that a join keeps in memory, ``copies`` of each with all columns."""
+        """Add the rows that a join keeps in memory: ``copies`` copies of each row, with all columns."""
         outputs = relation.query.outputs if isinstance(relation, Derived) else ()
         stored = (self._origins.find_stored_column(output.expr) for output in outputs)
         width = sum(_VALUE_BYTES if column is None else self._find_width(*column) for column in stored)
         self.kept.append(rows.density.scale_to(rows.total * copies * (width + _KEPT_ROW_BYTES)))
 
     def _count_equal(self, left: RowEstimate, right: RowEstimate, join: Join, keys: list[Expr]) -> RowEstimate:
-        # where keys are unique, each row of the other side meets one row at most
+        # if keys are unique on one side, each row of the other side is paired with at most one row
         bounds = [left.total] if self._origins.is_unique_by(join.right, keys) else []
         bounds += [right.total] if self._origins.is_unique_by(join.left, keys) else []
         pairs = min(bounds) if bounds else max(left.total, right.total)
@@ -364,11 +374,11 @@ class _WorkCounter:
             elif not (self._is_counted(condition) or is_region_test(condition, self._origins.is_position)):
                 rows = RowEstimate(rows.density, is_sure=False)
                 if len({column.relation for column in walk_columns(condition)}) < 2:
-                    self.is_sure = False  # it is tested before the join
+                    self.is_sure = False  # tested before the join
         return rows
 
     def _is_counted(self, condition: Expr) -> bool:
-        """Return whether the rows that a condition leaves are counted: by a cover, or by a key or test of a match."""
+        """Return whether the estimate counts a condition already, as a cover, or as a key or test of a match."""
         if isinstance(condition, InCells):
             return True
         if not isinstance(condition, Call):
@@ -376,9 +386,9 @@ class _WorkCounter:
         if condition.name == "OR":
             return isinstance(condition.args[0], InCells) or self._is_level_test(condition)
         if condition.name == "NOT":
-            return self._is_level_test(condition)  # an OR that ``enclose_alternatives`` has enclosed
+            return self._is_level_test(condition)  # an OR that ``enclose_alternatives`` enclosed
         if condition.name == "AT BORDER" or (condition.name == "<" and condition.args[1] == Literal(LONG, NO_POSITION)):
-            return True  # of a merge
+            return True  # a condition of a merge
         if condition.name == "=" and all(isinstance(arg, Literal) for arg in condition.args):
             return condition.args[0] == condition.args[1]  # added for a cluster
         if condition.name == "IN" and self._origins.is_shard_number(condition.args[0]):
@@ -392,7 +402,7 @@ class _WorkCounter:
         return any(collect_names(origin) & {"EACH LEVEL", "LEVEL"} for origin in origins)
 
     def _bound_ranked_rows(self, condition: Expr) -> float | None:
-        """Return the rows that the condition leaves if it keeps the n best pairs of each row; None for others."""
+        """Return the rows that remain if the condition keeps the n best pairs of each row, None otherwise."""
         if not (isinstance(condition, Call) and condition.name == "<=" and isinstance(condition.args[0], Column)):
             return None
         rank, count = self._origins.find_origin(condition.args[0]), condition.args[1]
@@ -407,7 +417,7 @@ class _WorkCounter:
 
 
 def _apply_join_kind(kind: str, left: RowEstimate, right: RowEstimate, found: RowEstimate) -> RowEstimate:
-    """Return the rows of a join of a kind that finds the pairs ``found``."""
+    """Return the rows of a join of this kind, which finds the pairs ``found``."""
     match kind:
         case "SEMI":
             return left.limit_to(found.total)
@@ -433,7 +443,7 @@ def _apply_limit(rows: RowEstimate, query: Query) -> RowEstimate:
 
 
 def _find_part_done(rows: RowEstimate, select: Select) -> float:
-    """Return the part of the work that is done when the row limit ends it."""
+    """Return the fraction of the work that is done until the row limit ends the query."""
     if select.limit is None or needs_all_rows(select) or not rows.total:
         return 1.0
     return min(1.0, (select.limit + select.offset) / (rows.total * (1.0 if rows.is_sure else _PASSING_PART)))

@@ -1,4 +1,4 @@
-"""Count the rows of a query's result from those of its tables, as far as conditions, joins and groups allow."""
+"""Count the rows of a query's result from the rows of its tables, as far as conditions, joins and groups allow."""
 
 from __future__ import annotations
 
@@ -24,22 +24,22 @@ from adql.regions import Region
 from clickhouse_schema.catalogue import TableEntry
 from tap_service.models.work_class import Precision, ResultRows
 
-#: From the best to the worst known
+#: from the best to the worst
 _PRECISIONS: tuple[Precision, ...] = ("exact", "about", "at most")
 
-#: Calls that may confine a position to a region
+#: calls that may confine a position to a region
 _CONFINING = frozenset({"AND", "OR", "NOT", "NEAR", "NEARER", "<", "<=", ">", ">=", "=", "BETWEEN"})
 
 
 class RowCounter:
-    """Counts the rows of bound queries before the passes.
+    """Counts the rows of bound queries to which no pass was applied.
 
     Parameters
     ----------
-    count_table
-        Returns the rows of a table.
-    count_region
-        Returns about how many rows of a table lie in a region.
+    count_table : Callable[[TableEntry], float]
+        Returns the number of rows of a table.
+    count_region : Callable[[TableEntry, Region], float]
+        Returns the approximate number of rows of a table in a region.
     """
 
     def __init__(
@@ -49,7 +49,7 @@ class RowCounter:
         self._count_region = count_region
 
     def count_rows(self, query: Query) -> ResultRows | None:
-        """Return the rows of a query; None where nothing is known, as of a join by equality."""
+        """Return the number of rows of a query; None if nothing is known, as for a join by equality."""
         found = self._count_combined(query) if isinstance(query, SetOperation) else self._count_select(query)
         if found is None:
             return None if query.limit is None else ResultRows(query.limit, "at most")
@@ -104,12 +104,12 @@ def _make_bound(found: ResultRows) -> ResultRows:
 
 
 def _combine_rows(one: ResultRows, other: ResultRows, rows: int) -> ResultRows:
-    """Return ``rows`` with the worse of both precisions."""
+    """Return ``rows`` with the worse of two precisions."""
     return ResultRows(rows, max(one.precision, other.precision, key=_PRECISIONS.index))
 
 
 def _find_sampled_part(where: Expr) -> float | None:
-    """Return the part of a table's rows that TABLESAMPLE keeps; None if there are other conditions."""
+    """Return the fraction of a table's rows that TABLESAMPLE selects; None if there are other conditions."""
     (condition, *others) = split_conjuncts(where)
     if others or not (isinstance(condition, Call) and condition.name == "SAMPLED"):
         return None
@@ -118,7 +118,7 @@ def _find_sampled_part(where: Expr) -> float | None:
 
 
 def _find_region(where: Expr, position: tuple[str, str] | None) -> Region | None:
-    """Return where a condition is true; None if it depends on anything but the row's position."""
+    """Return the region in which a condition is true; None if it does not depend on the position alone."""
     if position is None or not _uses_position_only(where, position):
         return None
     found = find_confinements(where, lambda lon, lat: (lon.name, lat.name) == position)

@@ -1,14 +1,14 @@
 """The distribution of rows over the sky by HEALPix cells, and the expected number of pairs within a radius.
 
-Within a cell, rows are taken to be evenly distributed. Two sums estimate the pairs within a radius; both grow with it,
-and both fall short where they do not fit, so the larger one is taken:
+Rows are assumed to be evenly distributed within a cell. Two sums estimate the pairs within a radius. Both increase with
+the radius, and both are too low where they do not apply, so the larger sum is used:
 
-* Counts in cells: the pairs that share a cell of some order are those within a circle as large as that cell. Between
-  two orders, and below the finest one, they are in proportion to the circle's area; the circle of 180 degrees has all
-  pairs. This sees crowding at every scale, but no pair across a border of cells (Peebles 1980, The Large-Scale
-  Structure of the Universe, section 36).
-* Cell by cell: the part of each cell's rows that a circle around each other cell's centre covers. This sees across
-  borders, which matters for small regions, but only takes a few hundred cells.
+* Counts in cells: the pairs in the same cell of an order are taken as the pairs within a circle of the same area.
+  Between two orders, and below the finest order, pairs are proportional to the area of the circle; the circle of 180
+  degrees contains all pairs. This sum includes crowding at all scales, but no pairs across borders of cells (Peebles
+  1980, The Large-Scale Structure of the Universe, section 36).
+* Cell by cell: the fraction of each cell's rows that a circle around the centre of each other cell covers. This sum
+  includes pairs across borders, which matters for small regions, but is limited to a few hundred cells.
 
 Areas are fractions of the sphere.
 """
@@ -26,31 +26,31 @@ from clickhouse_schema.healpix import ORDER, cell_centres
 
 Reals = NDArray[np.float64]
 
-#: Rows of joins of joins: more are as hopeless, and overflow
+#: maximum number of rows of joins of joins: larger numbers make no difference, and overflow
 MAX_ROWS = 1e24
 
-#: Cells on each side of the sum cell by cell, which then takes some milliseconds
+#: maximum number of cells on each side of the sum cell by cell, which then takes some milliseconds
 _MAX_CELLS = 200
 
 
 @dataclass(frozen=True, slots=True)
 class RowDensity:
-    """Rows by cell.
+    """The number of rows in each cell.
 
     Attributes
     ----------
-    order
+    order : int
         The HEALPix order of the cells.
-    rows
-        Shape (12 * 4**order,): the rows of each NESTED cell.
-    filled
-        The fraction of each cell in which its rows lie.
-    unlocated
-        Rows whose position is not known here; they are taken to be all over the sky.
-    positionless
-        Rows that have no position.
-    tables
-        Names of the stored tables that the rows are from, by which rows that meet themselves are known.
+    rows : NDArray
+        The rows in each NESTED cell, shape (12 * 4**order,).
+    filled : NDArray
+        The fraction of each cell's area in which its rows lie, of the same shape.
+    unlocated : float
+        The rows with unknown positions, which are assumed to be all over the sky.
+    positionless : float
+        The rows without a position.
+    tables : frozenset of str
+        The stored tables of the rows, to recognize joins of a table with itself.
     """
 
     order: int
@@ -62,14 +62,25 @@ class RowDensity:
 
     @classmethod
     def make_unlocated(cls, rows: float, tables: frozenset[str] = frozenset()) -> RowDensity:
+        """Return the density of rows with unknown positions."""
         return cls(0, np.zeros(12), np.ones(12), rows, tables=tables)
 
     @property
     def total(self) -> float:
+        """The number of all rows."""
         return float(self.rows.sum()) + self.unlocated + self.positionless
 
     def confine_to(self, cells: Moc, inside: Moc | None = None) -> RowDensity:
-        """Return the rows in a region with the cover ``cells``: all in cells ``inside`` it, half in the others."""
+        """Return the density of the rows in a region.
+
+        Parameters
+        ----------
+        cells : Moc
+            The cover of the region.
+        inside : Moc, optional
+            The cells that lie entirely inside the region; half of the rows in the other cells of the cover count.
+            Without it, all rows in the cover count.
+        """
         covered = find_covered_parts(self.order, cells)
         if inside is not None:
             covered = (covered + find_covered_parts(self.order, inside)) / 2
@@ -78,7 +89,7 @@ class RowDensity:
         return replace(self, rows=self.rows * covered, filled=filled, unlocated=unlocated, positionless=0.0)
 
     def scale_to(self, rows: float) -> RowDensity:
-        """Return so many rows in all, up to MAX_ROWS, in the same distribution."""
+        """Return the same distribution with a total of ``rows``, at most MAX_ROWS."""
         rows = min(rows, MAX_ROWS)
         if not (total := self.total):
             return RowDensity.make_unlocated(rows, self.tables) if rows else self
@@ -87,7 +98,7 @@ class RowDensity:
         return replace(self, rows=self.rows * factor, unlocated=unlocated, positionless=positionless)
 
     def add_rows(self, other: RowDensity) -> RowDensity:
-        """Return the rows of both, by the cells of the lower order of the two."""
+        """Return the rows of both densities, by cells of the lower of their orders."""
         order = min(self.order, other.order)
         first, second = self.coarsen_to(order), other.coarsen_to(order)
         return replace(
@@ -100,13 +111,13 @@ class RowDensity:
         )
 
     def spread_to(self, order: int) -> Reals:
-        """Return the rows in each cell of an order; rows of a coarser cell are spread evenly."""
+        """Return the rows in each cell of an order, shape (12 * 4**order,); rows of coarser cells are spread evenly."""
         rows = self.coarsen_to(order)
         ratio = 4 ** (order - rows.order)
         return np.asarray(np.repeat(rows.rows, ratio) / ratio)
 
     def coarsen_to(self, order: int) -> RowDensity:
-        """Return the rows by the cells of a lower order; unchanged if ``order`` is not lower."""
+        """Return the rows by cells of a lower order; unchanged if ``order`` is not lower."""
         if order >= self.order:
             return self
         ratio = 4 ** (self.order - order)
@@ -115,7 +126,7 @@ class RowDensity:
 
 
 def find_covered_parts(order: int, cells: Moc) -> Reals:
-    """Return the fraction of each NESTED cell of ``order`` that is in ``cells``."""
+    """Return the fraction of each NESTED cell of ``order`` that ``cells`` cover, shape (12 * 4**order,)."""
     if not len(cells.ranges):
         return np.zeros(12 * 4**order)
     edges = cells.ranges.ravel().astype(np.float64)
@@ -128,12 +139,12 @@ def find_covered_parts(order: int, cells: Moc) -> Reals:
 
 
 def compute_cap_area(radius: float) -> float:
-    """Return the area of a circle of a radius in degrees."""
+    """Return the area of a circle, as a fraction of the sphere; ``radius`` is in degrees."""
     return math.sin(math.radians(min(max(radius, 0.0), 180.0)) / 2) ** 2
 
 
 def area_to_radius(area: float) -> float:
-    """Return the radius in degrees of the circle with this area, at most the whole sphere."""
+    """Return the radius in degrees of the circle with this area, a fraction of the sphere."""
     return math.degrees(2 * math.asin(math.sqrt(min(area, 1.0))))
 
 
@@ -141,9 +152,22 @@ def area_to_radius(area: float) -> float:
 
 
 def estimate_pairs(a: RowDensity, b: RowDensity, radius: float) -> float:
-    """Estimate the pairs within ``radius`` degrees, by chance or because rows cluster.
+    """Estimate the number of pairs of rows within a radius, by chance and because rows cluster.
 
-    The rows of one table meet themselves. The same objects in two tables are not expected to.
+    Each row of a table that is matched with itself is paired with itself. Pairs of the same objects in two tables are
+    not counted in addition.
+
+    Parameters
+    ----------
+    a, b : RowDensity
+        The densities of both sides.
+    radius : float
+        The maximum separation, in degrees.
+
+    Returns
+    -------
+    float
+        The number of pairs.
     """
     if radius < 0:
         return 0.0
@@ -158,7 +182,7 @@ def estimate_pairs(a: RowDensity, b: RowDensity, radius: float) -> float:
 
 
 def _count_in_cells(a: RowDensity, b: RowDensity, cap: float) -> float:
-    """Count pairs in a circle of area ``cap`` by the pairs that share a cell; both densities have the same order."""
+    """Count pairs in a circle of area ``cap`` by the pairs in the same cell; both densities have the same order."""
     rows_a, rows_b = a.rows, b.rows
     cell = 1 / len(rows_a)
     if cap < cell:
@@ -176,7 +200,7 @@ def _count_in_cells(a: RowDensity, b: RowDensity, cap: float) -> float:
 
 
 def _sum_cell_by_cell(a: RowDensity, b: RowDensity, radius: float) -> float:
-    """Sum the pairs of each cell with each other one, in cells of an order so low that few have rows."""
+    """Sum the pairs of all cells with all other cells, in an order that is low enough for at most _MAX_CELLS cells."""
     while a.order and max(np.count_nonzero(a.rows), np.count_nonzero(b.rows)) > _MAX_CELLS:
         a, b = a.coarsen_to(a.order - 1), b.coarsen_to(b.order - 1)
     cells_a, cells_b = np.flatnonzero(a.rows), np.flatnonzero(b.rows)
@@ -185,16 +209,18 @@ def _sum_cell_by_cell(a: RowDensity, b: RowDensity, radius: float) -> float:
     centres_a, centres_b = (cell_centres(a.order, cells.astype(np.uint64)) for cells in (cells_a, cells_b))
     separation = np.arccos(np.clip(centres_a @ centres_b.T, -1.0, 1.0))
     filled = np.maximum(a.filled[cells_a][:, None], b.filled[cells_b][None, :])
-    size = 2 * np.arcsin(np.sqrt(np.clip(filled / len(a.rows), 1e-18, 1.0)))  # the circle as large as the filled part
+    size = 2 * np.arcsin(
+        np.sqrt(np.clip(filled / len(a.rows), 1e-18, 1.0))
+    )  # the circle with the area of the filled part
     is_whole_sky = radius >= 180
     covered = np.ones_like(separation) if is_whole_sky else _find_overlaps(separation, size, math.radians(radius))
     return float(a.rows[cells_a] @ covered @ b.rows[cells_b])
 
 
 def _find_overlaps(separation: Reals, size: Reals, radius: float) -> Reals:
-    """Return the fraction of circles of radius ``size`` that a circle of ``radius`` at a separation covers.
+    """Return the fraction of circles with radii ``size`` that a circle with ``radius`` at a separation covers.
 
-    All in radians, as in a plane, where two circles share a lens.
+    All arguments are in radians. Computed in a plane, in which two circles overlap in a lens.
     """
     small, large = np.minimum(size, radius), np.maximum(size, radius)
     covered = np.where(separation + small <= large, (small / size) ** 2, 0.0)
@@ -208,8 +234,23 @@ def _find_overlaps(separation: Reals, size: Reals, radius: float) -> Reals:
     return np.clip(covered, 0.0, 1.0)
 
 
-def place_pairs(a: RowDensity, b: RowDensity, radius: float, pairs: float) -> RowDensity:
-    """Distribute ``pairs`` within ``radius`` where both have rows, in cells no smaller than the circle."""
+def distribute_pairs(a: RowDensity, b: RowDensity, radius: float, pairs: float) -> RowDensity:
+    """Distribute pairs over the cells in which both sides have rows within a radius.
+
+    Parameters
+    ----------
+    a, b : RowDensity
+        The densities of both sides.
+    radius : float
+        The maximum separation, in degrees.
+    pairs : float
+        The number of pairs.
+
+    Returns
+    -------
+    RowDensity
+        The density of the pairs at the positions of ``a``.
+    """
     order = min(a.order, b.order)
     coarse_a, coarse_b = a.coarsen_to(order), b.coarsen_to(order)
     coarsest = order

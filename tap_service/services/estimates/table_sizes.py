@@ -1,4 +1,4 @@
-"""The sizes of tables: rows by cell, bytes per row of each column, and mean radii, kept for one catalogue version."""
+"""The sizes of tables: rows by cell, bytes per row of each column, and mean radii, cached for a catalogue version."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ from tap_service.models.upload_parameter import UPLOAD_SCHEMA
 from tap_service.services.estimates.row_density import RowDensity, area_to_radius
 from tap_service.storage.engine.engine import Engine, EngineError
 
-#: Bytes of a value where ClickHouse has no figure, as for small tables
+#: bytes of a value if ClickHouse does not know them, as for small tables
 _DEFAULT_WIDTH = 8.0
 
-#: Sizes that are kept, and radii
+#: maximum number of sizes, and of radii, in the cache
 _MAX_KEPT = 1000
 
-#: Rows whose mean radius is computed
+#: number of rows from which a mean radius is computed
 _MAX_SAMPLED_ROWS = 10_000
 _RADIUS = Field("r", DOUBLE)
 _MAX_SECONDS: dict[str, str | int] = {"max_execution_time": 1}
@@ -36,9 +36,16 @@ _MAX_SECONDS: dict[str, str | int] = {"max_execution_time": 1}
 
 @dataclass(frozen=True)
 class TableSize:
-    """Rows of a table by cell, and bytes per row by stored column.
+    """The size of a table.
 
-    ``rows`` has shape (12 * 4**order + 1,): the rows of each NESTED cell of ``order``, and those without a position.
+    Attributes
+    ----------
+    order : int
+        The HEALPix order of the cells.
+    rows : NDArray
+        The rows in each NESTED cell, followed by the rows without a position: shape (12 * 4**order + 1,).
+    widths : dict of str to float
+        The bytes per row of each stored column, uncompressed.
     """
 
     order: int
@@ -47,11 +54,12 @@ class TableSize:
 
     @cached_property
     def total(self) -> float:
+        """The number of rows."""
         return float(self.rows.sum())
 
     @cached_property
     def _rows_before(self) -> NDArray[np.float64]:
-        """The rows in all cells before each border between cells."""
+        """The number of rows in all cells before each border between cells."""
         return np.concatenate(([0.0], np.cumsum(self.rows[:-1], dtype=np.float64)))
 
     @cached_property
@@ -60,20 +68,21 @@ class TableSize:
 
     @property
     def cell_rows(self) -> NDArray[np.float64]:
+        """The rows in each cell, shape (12 * 4**order,)."""
         return self.rows[:-1].astype(np.float64)
 
     def sum_widths(self, names: Iterable[str]) -> float:
-        """Return the bytes per row of some columns."""
+        """Return the bytes per row of columns together."""
         return sum(self.widths.get(name) or _DEFAULT_WIDTH for name in names)
 
     def count_in_cells(self, cells: Moc) -> float:
-        """Return the rows in a set of cells; those of a cell of ``order`` are taken to be evenly distributed."""
+        """Return the rows in a set of cells; rows are assumed to be evenly distributed in a cell of ``order``."""
         before = np.interp(cells.ranges / 4.0 ** (ORDER - self.order), self._borders, self._rows_before)
         return float((before[:, 1] - before[:, 0]).sum())
 
 
 class TableSizes:
-    """Reads sizes from the engine and keeps them. Safe to call from several threads at once."""
+    """Reads sizes from the engine, and caches them. Thread-safe."""
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
@@ -83,7 +92,7 @@ class TableSizes:
         self._radii: dict[str, float] = {}
 
     def get_size(self, entry: TableEntry, version: int) -> TableSize:
-        """Return the size of a table of the catalogue ``version``; raises EngineError."""
+        """Return the size of a table in a ``version`` of the catalogue. Raises EngineError."""
         with self._lock:
             if version != self._version:
                 self._sizes, self._radii, self._version = {}, {}, version
@@ -92,23 +101,36 @@ class TableSizes:
             known = self._read_size(entry)
             with self._lock:
                 if entry.schema.name != UPLOAD_SCHEMA:
-                    if len(self._sizes) >= _MAX_KEPT:  # each load makes a new storage of a user table
+                    if len(self._sizes) >= _MAX_KEPT:  # each load creates a new storage of a user table
                         self._sizes.clear()
                     self._sizes[entry.storage_key] = known
         return known
 
     def make_density(self, entry: TableEntry, version: int) -> RowDensity:
-        """Return the density of all rows of a table."""
+        """Return the density of all rows of a table. Raises EngineError."""
         size = self.get_size(entry, version)
         rows, others = size.cell_rows, float(size.rows[-1])
-        is_located = entry.table.layout.position is not None and bool(rows.any())  # and in the density table
+        is_located = entry.table.layout.position is not None and bool(rows.any())  # and the density table has it
         unlocated, positionless = (0.0, others) if is_located else (others, 0.0)
         return RowDensity(
             size.order, rows, np.ones(len(rows)), unlocated, positionless, frozenset((entry.storage_key,))
         )
 
     def find_mean_radius(self, scan: Scan, radius: Expr) -> float | None:
-        """Return the radius of the circle of the mean circle area of a sample of rows; None if ClickHouse fails."""
+        """Return the radius of the circle with the mean area of the circles of a sample of rows.
+
+        Parameters
+        ----------
+        scan : Scan
+            The table.
+        radius : Expr
+            The radius of a row, in degrees.
+
+        Returns
+        -------
+        float or None
+            The radius in degrees; None if the engine cannot compute it in time.
+        """
         output = Output("r", radius, _RADIUS)
         sample = Select(replace(scan, part=""), None, (), None, (output,), False, (), _MAX_SAMPLED_ROWS, 0)
         key = emit_query(sample)
@@ -120,7 +142,7 @@ class TableSizes:
             try:
                 found = self._engine.fetch_table(sql, SETTINGS | _MAX_SECONDS)
             except EngineError:
-                return None  # such as after _MAX_SECONDS
+                return None  # for example, after _MAX_SECONDS
             known = area_to_radius(found["area"][0].as_py() or 0.0)
             with self._lock:
                 if scan.entry.schema.name != UPLOAD_SCHEMA and len(self._radii) < _MAX_KEPT:
@@ -132,7 +154,7 @@ class TableSizes:
             return TableSize(0, np.array([0] * 12 + [entry.rows or 0]), {})
         if (
             entry.is_computed and entry.rows is not None and entry.attached is None
-        ):  # TAP_SCHEMA as some see it: no sizes of what others see
+        ):  # TAP_SCHEMA of some users, without the sizes of tables that they do not see
             return TableSize(0, np.array([0] * 12 + [entry.rows]), {})
         order = entry.table.layout.healpix_order
         density = read_density(self._engine, *entry.density_key)
@@ -140,7 +162,7 @@ class TableSizes:
         rows[density["cell"].to_numpy()] = density["rows"].to_numpy()
         if entry.attached is not None:
             return TableSize(order, rows, dict(entry.attached.attachment.widths))
-        database, names = entry.part_tables  # one server's parts of a cluster are enough for widths
+        database, names = entry.part_tables  # on a cluster, the parts of one server suffice for widths
         name_list = ", ".join(quote_string(name) for name in names)
         is_part = f"database = {quote_string(database)} AND table IN ({name_list}) AND active"
         if not density.num_rows:  # TAP_SCHEMA

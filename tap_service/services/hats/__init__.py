@@ -1,1 +1,1 @@
-"""Tables as HATS catalogues: served on the fly."""
+"""Tables served as HATS collections, whose files are made on request."""

@@ -1,4 +1,4 @@
-"""The files of tables as HATS collections, for those who see the table."""
+"""The files of tables as HATS collections, for clients that see the table."""
 
 from __future__ import annotations
 
@@ -29,14 +29,15 @@ from tap_service.services.usage_counter import UsageCounter
 from tap_service.storage.engine.engine import Engine, Settings
 from tap_service.storage.file_cache import FileCache
 
-#: Files of the collections whose plans are kept in memory: one has 4 to 8 kB of its margin, and a collection 6 MB
+#: maximum number of files of the collections whose plans are in memory: a file takes 4 to 8 kB for its margin, and a
+#: collection 6 MB
 _MAX_FILES = 20_000
 _MAX_COLLECTIONS = 20
 
 
 @dataclass(slots=True)
 class _Slot:
-    """One version of one table; ``planning`` lets one thread plan it."""
+    """The collection of one version of a table; the lock ``planning`` lets a single thread plan it."""
 
     planning: threading.Lock = field(default_factory=threading.Lock)
     collection: ServedCollection | None = None
@@ -47,7 +48,25 @@ class _Slot:
 
 
 class HatsFiles:
-    """Finds and makes files. Making takes turns in the lane of large downloads."""
+    """Finds and makes files. Making a file takes turns in the lane of large downloads.
+
+    Parameters
+    ----------
+    engine : Engine
+        The engine.
+    catalogue_cache : CatalogueCache
+        The catalogues of users.
+    queries : QueryService
+        The lanes.
+    usage : UsageCounter
+        Counts downloads.
+    cache : FileCache
+        Keeps the files that were made.
+    selections : SelectionRates
+        Limits the selections of each client.
+    settings : Settings
+        The engine's settings of the queries that make files.
+    """
 
     def __init__(
         self,
@@ -70,7 +89,7 @@ class HatsFiles:
         self._slots: OrderedDict[str, _Slot] = OrderedDict()
 
     def list_tables(self, owner: str | None) -> list[str]:
-        """Return the tables that a user sees and that have a position."""
+        """Return the tables with a position that a user sees; None for anonymous clients."""
         entries = self._catalogue_cache.catalogue_for(owner).entries
         return [entry.qualified_name for entry in entries if is_served(entry)]
 
@@ -81,18 +100,24 @@ class HatsFiles:
 
         Parameters
         ----------
-        table, path
-            The name of a table, and a path below its collection.
-        columns, filters
-            What a partition shall have: see ``partition_selection``.
-        client
-            The client, who sees the table or not.
+        table, path : str
+            The name of a table, and a path in its collection.
+        columns, filters : str
+            The columns and rows to select from a partition: see ``partition_selection``.
+        client : Client
+            The client.
+
+        Returns
+        -------
+        HatsFile or list of str
+            The file, or the names in a folder.
 
         Raises
         ------
         NotFound
-            The user sees no such table, it has no position, or there is no such file.
+            The client sees no such table, the table has no position, or there is no such file.
         TooManySelections, TooManyQueries, ServiceBusy, ServiceDraining, ServiceUnavailable
+            The file cannot be made now.
         """
         collection = await self._open_collection(table, client)
         if (small := collection.find_small_file(path)) is not None:
@@ -105,11 +130,21 @@ class HatsFiles:
         if (kept := await self._queries.run_reading(partial(collection.find_kept, wanted), client)) is not None:
             return kept
         if wanted.selection:
-            self._selections.begin_selection(client.key, wanted.selection)
+            self._selections.start_selection(client.key, wanted.selection)
         return await self._queries.run_in_lane(Lane.BULK, client, partial(collection.make_file, wanted))
 
     def count_download(self, file: HatsFile, sent: int, client: Client) -> None:
-        """Count what a client gets of a file that is made from rows; its rows only if it gets all of them."""
+        """Count the download of a file that is made from rows.
+
+        Parameters
+        ----------
+        file : HatsFile
+            The file.
+        sent : int
+            The bytes that are sent; the rows of the file count only if all bytes are sent.
+        client : Client
+            The client.
+        """
         if file.rows is None:
             return
         report = QueryReport("OK", file.rows if sent == file.content.size else 0, sent, tables=(file.entry,))
@@ -125,7 +160,7 @@ class HatsFiles:
         return slot.collection
 
     def _take_slot(self, version: str) -> _Slot:
-        """Return the place of a collection in memory, and forget those that were used longest ago."""
+        """Return the slot of a collection in memory, and drop the slots that were used longest ago."""
         with self._lock:
             slot = self._slots.setdefault(version, _Slot())
             self._slots.move_to_end(version)
@@ -139,18 +174,18 @@ class HatsFiles:
         """Return a table that the user sees, and the name of its present version."""
         entry = self._catalogue_cache.snapshot_for(owner).find_table(table)
         if entry is None:
-            raise NotFound(f"there is no table {table[:200]!r}; /hats/ lists those with a position")
+            raise NotFound(f"there is no table {table[:200]!r}; /hats/ lists the tables with a position")
         if entry.attached is not None:
             raise NotFound(
                 f"{entry.qualified_name} has no HATS files here: it is the table of a HATS catalogue whose files are"
-                " elsewhere. Its rows are those that queries find"
+                " elsewhere. Query its rows with /tap"
             )
         if not is_served(entry):
-            raise NotFound(f"{entry.qualified_name} has no position of its own: HATS files are divided by the sky")
+            raise NotFound(f"{entry.qualified_name} has no stored position, by which HATS files are divided")
         with translate_errors(f"hats-{table}"):
             stamps = read_content_stamps(self._engine, [entry.density_key])
         if not stamps:
-            raise NotFound(f"{entry.qualified_name} was dropped just now")
+            raise NotFound(f"{entry.qualified_name} was deleted just now")
         self._catalogue_cache.note_use(owner, (entry,))
         described = (VERSION, entry.qualified_name, entry.storage_sql, stamps, repr(entry.fields))
         return entry, hashlib.sha256(repr(described).encode()).hexdigest()[:32]
@@ -169,5 +204,5 @@ class HatsFiles:
 
 
 def is_served(entry: TableEntry) -> bool:
-    """Whether a table is stored with a position: not an attached table, which has files of its own elsewhere."""
+    """Return whether a table is stored with a position. Attached tables are not: their HATS files are elsewhere."""
     return entry.table.layout.position is not None and not entry.is_computed

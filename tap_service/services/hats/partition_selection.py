@@ -1,7 +1,7 @@
-"""Columns and rows of a partition that a client asks for in the address, as LSDB does: ``?columns=..&filters=..``.
+"""Select columns and rows of a partition by the query string, as LSDB does: ``?columns=..&filters=..``.
 
-A client that names columns gets these alone, and applies its filters again to the rows that it gets. So filters that
-are not understood here are ignored, and cost bytes only.
+The client gets only the named columns, and applies its filters again to the rows. So filters that this module does not
+understand are ignored, which only costs bytes.
 """
 
 from __future__ import annotations
@@ -31,13 +31,21 @@ _COMPARISONS: dict[str, Callable[[Any, Any], pc.Expression]] = {
 }
 _FILTER = re.compile(r"(.+?)(==|!=|<=|>=|=|<|>)([-+]?[0-9.]+(?:[eE][-+]?[0-9]{1,3})?)")
 
-#: of one address; LSDB sends up to a hundred ranges of cells
+#: maximum number of filters of a request; LSDB sends up to a hundred ranges of cells
 _MAX_FILTERS = 1000
 
 
 @dataclass(frozen=True)
 class PartitionSelection:
-    """``columns``: () for all. ``filters``: a disjunction of conjunctions of (column, operator, number)."""
+    """A selection of columns and rows.
+
+    Attributes
+    ----------
+    columns : tuple of str
+        The columns; () for all columns.
+    filters : tuple
+        A disjunction of conjunctions of (column, operator, number); () for all rows.
+    """
 
     columns: tuple[str, ...] = ()
     filters: tuple[tuple[tuple[str, str, float | int], ...], ...] = ()
@@ -47,21 +55,22 @@ class PartitionSelection:
 
     @property
     def key(self) -> str:
-        """A name that no other selection has."""
+        """A unique name of the selection."""
         return hashlib.sha256(repr((self.columns, self.filters)).encode()).hexdigest()[:32]
 
 
 def parse_selection(columns: str, filters: str, schema: pa.Schema) -> PartitionSelection:
-    """Return the selection that the parameters of an address ask for, of a partition with this schema.
+    """Parse the parameters of a request for a partition.
 
     Parameters
     ----------
-    columns
-        Names with commas between them; unknown ones are ignored.
-    filters
-        ``a>=1,b<2;c==3``: a comma is AND, a semicolon OR. Only comparisons of numbers are understood, and beside
-        others none.
+    columns : str
+        Names separated by commas; unknown names are ignored.
+    filters : str
+        ``a>=1,b<2;c==3``: a comma is AND, a semicolon OR. If any condition is not a comparison of a column with a
+        number, all filters are ignored.
     schema : pyarrow.Schema
+        The schema of the partition.
     """
     asked = {*filter(None, columns.split(","))}
     kept = tuple(name for name in schema.names if name in asked)
@@ -77,7 +86,7 @@ def _parse_filters(text: str, schema: pa.Schema) -> tuple[tuple[tuple[str, str, 
         parts = []
         for text_of_part in conjunction.split(","):
             part = _parse_filter(text_of_part, schema, columns)
-            if part is None:  # a text may have commas and semicolons: what stands beside it may be a part of it
+            if part is None:  # a text may contain commas and semicolons, so other parts may belong to it
                 return ()
             parts.append(part)
         found.append(tuple(parts))
@@ -103,7 +112,19 @@ def _parse_filter(text: str, schema: pa.Schema, columns: set[str]) -> tuple[str,
 
 
 def write_selection(partition: Path, selection: PartitionSelection, schema: pa.Schema, target: Path) -> None:
-    """Write the chosen columns and rows of a partition, in their order, as a Parquet file with this schema."""
+    """Write selected columns and rows of a partition, in their order, as a Parquet file.
+
+    Parameters
+    ----------
+    partition : Path
+        The Parquet file of the partition.
+    selection : PartitionSelection
+        The selection.
+    schema : pyarrow.Schema
+        The schema of the new file, with the selected columns.
+    target : Path
+        The new file.
+    """
     file = pq.ParquetFile(partition)
     names = schema.names
     condition = _build_condition(selection)

@@ -1,4 +1,4 @@
-"""One version of a table as a HATS collection: which files there are, and how each is made when it is asked for."""
+"""One version of a table as a HATS collection: the list of its files, and how they are made on request."""
 
 from __future__ import annotations
 
@@ -24,7 +24,8 @@ from tap_service.services.queries.run_errors import translate_errors
 from tap_service.storage.engine.engine import Engine, Settings
 from tap_service.storage.file_cache import FileCache, OpenFile
 
-#: ``_metadata`` has the footers of all partitions, so all are written for it: of more, only an exported copy has it
+#: ``_metadata`` contains the footers of all partitions, which must be made for it; with more partitions than this, only
+#: an exported copy has the file
 _MAX_METADATA_PARTITIONS = 64
 
 
@@ -47,8 +48,16 @@ class _Bytes:
 class HatsFile:
     """A file of the collection of a table.
 
-    ``rows``: those of a partition or a margin; 0 of other files that are made from rows; None of those that follow from
-    the plan.
+    Attributes
+    ----------
+    entry : TableEntry
+        The table.
+    content : _Content
+        The bytes.
+    etag : str
+        The entity tag, without quotes.
+    rows : int or None
+        The rows of a partition or a margin; 0 for other files made from rows; None for files made from the plan alone.
     """
 
     entry: TableEntry
@@ -59,10 +68,18 @@ class HatsFile:
 
 @dataclass(frozen=True, slots=True)
 class WantedFile:
-    """A file that is made from rows: its name in the cache, and what writes it.
+    """A file that is made from rows.
 
-    ``rows``: those of a partition or a margin, of which a selection has a part; None of other files. ``selection``: the
-    same for all partitions with these columns and filters; empty for whole files.
+    Attributes
+    ----------
+    name : str
+        The name in the cache.
+    write : Callable[[Path], object]
+        Writes the file to a path.
+    rows : int or None
+        The rows of the complete partition or margin, even for a selection; None for other files.
+    selection : str
+        The key of the selection, the same for all partitions; '' for complete files.
     """
 
     name: str
@@ -72,10 +89,20 @@ class WantedFile:
 
 
 class ServedCollection:
-    """Thread-safe.
+    """The files of one version of a table. Thread-safe.
 
-    ``version`` is another one whenever the rows of the table may have changed; ``settings`` are those of the queries
-    that make files.
+    Parameters
+    ----------
+    engine : Engine
+        The engine.
+    cache : FileCache
+        Keeps the files that were made.
+    collection : Collection
+        The plan of the collection.
+    version : str
+        The version of the table, which changes whenever its rows may have changed.
+    settings : Settings
+        The engine's settings of the queries that make files.
     """
 
     def __init__(
@@ -92,20 +119,20 @@ class ServedCollection:
 
     @property
     def n_files(self) -> int:
-        """The files that are made from rows."""
+        """The number of files that are made from rows."""
         return len(self._made_files)
 
     def list_folder(self, path: str) -> list[str]:
-        """Return the names in a folder, those of folders with a slash; none if there is no such folder."""
+        """Return the names in a folder; names of folders end with a slash. Empty if there is no such folder."""
         return list_folder((*self._small_files, *self._made_files), path)
 
     def find_small_file(self, path: str) -> HatsFile | None:
-        """Return a file that follows from the plan."""
+        """Return a file that is made from the plan alone, None for other paths."""
         content = self._small_files.get(path)
         return None if content is None else HatsFile(self._entry, _Bytes(content), self._name_version(path))
 
     def find_wanted(self, path: str, columns: str, filters: str) -> WantedFile | None:
-        """Return what to make for a path, with the columns and rows that the parameters ask for."""
+        """Return the file to make for a path, with the selected columns and rows; None if there is no such file."""
         wanted = self._made_files.get(path)
         if wanted is None or wanted.rows is None:
             return wanted
@@ -117,8 +144,8 @@ class ServedCollection:
         return WantedFile(name, write, wanted.rows, f"{self._version}/{selection.key}")
 
     def find_kept(self, wanted: WantedFile) -> HatsFile | None:
-        """Return a file that was made before."""
-        kept = self._cache.find_file(self._place(wanted))
+        """Return the file from the cache, None if it is not there."""
+        kept = self._cache.find_file(self._cache_name(wanted))
         return None if kept is None else self._describe_file(wanted, kept)
 
     def make_file(self, wanted: WantedFile) -> HatsFile:
@@ -131,9 +158,9 @@ class ServedCollection:
         return HatsFile(self._entry, made, wanted.name, rows)
 
     def _make(self, wanted: WantedFile) -> OpenFile:
-        return self._cache.make_file(self._place(wanted), wanted.write)
+        return self._cache.make_file(self._cache_name(wanted), wanted.write)
 
-    def _place(self, wanted: WantedFile) -> str:
+    def _cache_name(self, wanted: WantedFile) -> str:
         return f"{self._version}/{wanted.name}"
 
     def _name_version(self, name: str) -> str:
@@ -169,7 +196,7 @@ class ServedCollection:
     def _write_selection(self, wanted: WantedFile, selection: PartitionSelection, target: Path) -> None:
         rows = self._collection.rows
         schema = rows.select_schema(selection.columns) if selection.columns else rows.schema
-        whole = self._make(wanted)  # its path goes with it
+        whole = self._make(wanted)  # the path is valid as long as the object
         write_selection(whole.path, selection, schema, target)
 
     def _write_metadata(self, name: str, paths: Sequence[str], schema: pa.Schema, target: Path) -> None:

@@ -1,4 +1,4 @@
-"""Reads the parameters of a request for the history."""
+"""Read the parameters of a request for the history."""
 
 from __future__ import annotations
 
@@ -35,5 +35,5 @@ def parse_history_filter(pairs: Sequence[Pair]) -> HistoryFilter:
 def _parse_status(value: str) -> str:
     status = value.strip().upper()
     if status not in STATUSES:
-        raise ParameterError(f"STATUS={shorten_value(value)} is not known; it is one of {', '.join(STATUSES)}")
+        raise ParameterError(f"STATUS={shorten_value(value)} is unknown; give one of {', '.join(STATUSES)}")
     return status

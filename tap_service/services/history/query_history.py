@@ -1,6 +1,6 @@
-"""The history of users' queries: what they asked by /sync and as jobs, also when the jobs are gone.
+"""The history of users' queries, by /sync and as jobs, also of deleted jobs.
 
-Queries that have ended wait in memory for the next second, when they are stored together.
+Finished queries are collected in memory, and stored together once a second.
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ from tap_service.storage.history_store import HistoryStore, HistoryUnavailable
 _log = logging.getLogger("skyhouse")
 
 _STORING_SECONDS = 1.0
-#: bytes of queries that wait while the store is away; then the oldest are dropped
+#: maximum bytes of queries that wait while the store is unavailable; beyond them, the oldest queries are dropped
 _MAX_WAITING_BYTES = 16 << 20
 _AT_ONCE = 200
-#: characters of the texts that are read for one page
+#: maximum number of characters that are searched for one page
 _MAX_SEARCHED = 50_000_000
 _DAY = 86_400
-#: characters of a query that are kept
+#: maximum number of characters of a query that are stored
 MAX_QUERY = 10_000
 
 
@@ -45,10 +45,20 @@ class _WaitingQuery(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class HistoryFilter:
-    """Which queries to list; all conditions apply.
+    """A selection of queries that fulfil all conditions.
 
-    ``after`` and ``before`` are exclusive; no ``statuses`` select all; ``words`` are in query, name, error or job, in
-    any case; ``cursor``: the id of the last query that was read for the page before.
+    Attributes
+    ----------
+    after, before : datetime or None
+        Exclusive bounds of the time at which the query arrived.
+    statuses : frozenset of str
+        The statuses; empty for all.
+    words : tuple of str
+        Words in the query, its name, its error or the id of its job, in any case.
+    last : int
+        The maximum number of queries on a page.
+    cursor : str
+        The id of the last query that was read for the previous page; '' for the first page.
     """
 
     after: datetime | None = None
@@ -60,10 +70,17 @@ class HistoryFilter:
 
 
 class QueryHistory:
-    """Thread-safe. Without a ``store`` there is no history: nothing is kept, and requests for it raise NotFound.
+    """The history of queries. Thread-safe.
 
-    ``accounts``: None without users. Queries of a user who was removed while they ran are not kept: the next user of
-    the name would have them.
+    Parameters
+    ----------
+    store : HistoryStore or None
+        The store. Without it there is no history: no query is stored, and requests for the history raise NotFound.
+    max_queries, days : int
+        The maximum number of queries of a user, and the maximum age of queries.
+    accounts : Accounts or None
+        The users. Queries of a user who was removed while they ran are not stored, because another user might get the
+        same name later.
     """
 
     def __init__(self, store: HistoryStore | None, max_queries: int, days: int, accounts: Accounts | None) -> None:
@@ -75,26 +92,30 @@ class QueryHistory:
         self._waiting: deque[_WaitingQuery] = deque()
         self._waiting_bytes = 0
         self._storing = threading.Lock()
-        self._thread = PeriodicThread("history", _STORING_SECONDS, self._store_waiting, "the history waits")
+        self._thread = PeriodicThread(
+            "history", _STORING_SECONDS, self._store_waiting, "the history cannot be stored yet"
+        )
 
     def start(self) -> None:
+        """Start the thread that stores queries."""
         if self._store is not None:
             self._thread.start()
 
     def close(self) -> None:
+        """Store the waiting queries, and close the store."""
         self._thread.close()
         if self._store is not None:
             call_and_log(self._store_waiting, "the last second of the history is lost")
             self._store.close()
 
     def add_query(self, user: str, entry: HistoryEntry) -> None:
-        """Keep a query that has ended."""
+        """Add a finished query of a user."""
         if self._store is None:
             return
         try:
             size = len(entry.model_dump_json().encode())
-        except PydanticSerializationError as error:  # it would take those of its batch with it
-            _log.warning("a query of %r cannot be kept in the history: %s", user, error)
+        except PydanticSerializationError as error:  # it would prevent storing the other queries of its batch
+            _log.warning("a query of %r cannot be stored in the history: %s", user, error)
             return
         with self._lock:
             self._waiting.append(_WaitingQuery(user, entry, size))
@@ -102,24 +123,40 @@ class QueryHistory:
             self._drop_oldest()
 
     def _drop_oldest(self) -> None:
-        """Drop what is beyond the bytes that may wait; the caller has the lock."""
+        """Drop the oldest queries while too many bytes wait. The lock must be held."""
         while self._waiting_bytes > _MAX_WAITING_BYTES:
             dropped = self._waiting.popleft()
             self._waiting_bytes -= dropped.size
             _log.warning("the history of queries cannot be stored: a query of %r is dropped", dropped.user)
 
     def list_queries(self, user: str, wanted: HistoryFilter) -> tuple[list[HistoryEntry], str]:
-        """Return a page of queries, the newest first, and its cursor: '' at the end. Raises ServiceUnavailable.
+        """Return a page of queries.
 
-        The page of a filter that few queries meet is short when it has read for long enough.
+        Parameters
+        ----------
+        user : str
+            The user.
+        wanted : HistoryFilter
+            The selection.
+
+        Returns
+        -------
+        (list of HistoryEntry, str)
+            The queries, newest first, and the cursor of the next page; '' on the last page. A page may be short if few
+            of the queries that were searched for it match.
+
+        Raises
+        ------
+        NotFound, ServiceUnavailable
+            There is no history, or its store is unavailable.
         """
         with self._open_store() as store:
-            with suppress(HistoryUnavailable):  # a full disk can be read
+            with suppress(HistoryUnavailable):  # a full disk can still be read
                 self._store_waiting()
             return _read_page(partial(self._list_entries, store, user), wanted, self._find_oldest())
 
     def _list_entries(self, store: HistoryStore, user: str, before: str, limit: int) -> list[HistoryEntry]:
-        """Do as ``HistoryStore.list_entries``, also with what waits."""
+        """Return queries as ``HistoryStore.list_entries``, including waiting queries."""
         with self._storing, self._lock:  # while queries are being stored, they do not wait and cannot be read yet
             waiting = [each.entry for each in self._waiting if each.user == user]
         found = {entry.id: entry for entry in waiting if not before or entry.id < before}
@@ -127,7 +164,7 @@ class QueryHistory:
         return sorted(found.values(), key=lambda entry: entry.id, reverse=True)[:limit]
 
     def delete_queries(self, user: str) -> None:
-        """Delete all queries of a user. Raises ServiceUnavailable."""
+        """Delete all queries of a user. Raises NotFound or ServiceUnavailable."""
         with self._open_store() as store:
             self._store_waiting()
             store.delete_entries(user)
@@ -142,7 +179,7 @@ class QueryHistory:
             raise ServiceUnavailable(f"{error}. Try again later") from error
 
     def _store_waiting(self) -> None:
-        """Store the queries that wait; what cannot be stored goes on waiting. Raises HistoryUnavailable."""
+        """Store the waiting queries; they continue to wait if that fails. Raises HistoryUnavailable."""
         with self._storing:
             if self._store is None or not self._waiting:
                 return
@@ -160,7 +197,7 @@ class QueryHistory:
             self._store.trim_entries(users, self._max_queries, self._find_oldest())
 
     def _find_oldest(self) -> str:
-        """Return a text below the ids of queries that are recent enough to be kept."""
+        """Return a text that sorts before the ids of all queries that are recent enough to be kept."""
         return first_id_at(add_seconds(now(), -self._days * _DAY))
 
 

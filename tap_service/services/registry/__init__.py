@@ -1,1 +1,1 @@
-"""The publishing registry: records of the service and its data, kept in a file, which harvesters ask for (OAI-PMH)."""
+"""The publishing registry: records of the service and its data, stored in a file, for harvesters (OAI-PMH)."""

@@ -1,7 +1,7 @@
 """Answers the requests of harvesters: the verbs of OAI-PMH 2.0 with their arguments, and its errors.
 
-Resumption tokens hold the arguments of the list and the last identifier of the page. The service keeps nothing for
-them, so they never expire; each is checked like the arguments themselves, for a client may write its own.
+Resumption tokens contain the arguments of the list and the last identifier of the page. The service stores nothing
+about them, so they never expire. They are checked like arguments, because clients can write tokens themselves.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ _DAY = re.compile(r"\d{4}-\d\d-\d\d", re.ASCII)
 _SECOND = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ", re.ASCII)
 _EVER = 2**62
 
-#: what OAI-PMH's schema allows in arguments, which answers repeat
+#: the syntax of arguments by the schema of OAI-PMH, because answers repeat them
 _WORD = r"[A-Za-z0-9\-_.!~*'()]+"
 _SYNTAX = {
     "metadataPrefix": re.compile(_WORD),
@@ -61,7 +61,7 @@ _LIST_OPTIONS = ("from", "until", "set", "resumptionToken")
 
 
 class OaiError(Exception):
-    """``code`` is one of OAI-PMH's."""
+    """An error of a request; ``code`` is an error code of OAI-PMH."""
 
     def __init__(self, code: str, message: str) -> None:
         super().__init__(message)
@@ -70,7 +70,7 @@ class OaiError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class _Window:
-    """A list of records: those that changed between two instants, both included, as Unix time."""
+    """A list of the records that changed between two instants, inclusive, as Unix time."""
 
     prefix: str
     first: int
@@ -78,18 +78,30 @@ class _Window:
 
 
 class HarvestService:
+    """Answers requests to /oai from published records."""
+
     def __init__(self, records: PublishedRecords) -> None:
         self._records = records
 
     def answer(self, pairs: list[Pair]) -> bytes:
-        """Return the answer to a request with these arguments; an error is an answer too.
+        """Answer a request.
+
+        Parameters
+        ----------
+        pairs : list of Pair
+            The arguments.
+
+        Returns
+        -------
+        bytes
+            The XML document, which may contain an error of OAI-PMH.
 
         Raises
         ------
         ServiceUnavailable
-            There are no records yet, or their file does not work.
+            There are no records yet, or their file is unavailable.
         """
-        answered = int(time.time())  # before the records are read: the next harvest begins with this instant
+        answered = int(time.time())  # before the records are read: the next harvest starts at this instant
         arguments: dict[str, str] = {}
         try:
             self._records.refresh()
@@ -108,10 +120,11 @@ class HarvestService:
         return oai_document(self._records.url, arguments, answered, content)
 
     def refuse(self, message: str) -> bytes:
-        """Return the answer to a request whose arguments cannot be read."""
+        """Return the answer to a request whose arguments cannot be read; ``message`` has the reason."""
         return oai_document(self._records.url, {}, int(time.time()), error_element("badArgument", message))
 
     def close(self) -> None:
+        """Close the file of records."""
         self._records.close()
 
     # --- the verbs
@@ -186,7 +199,7 @@ class HarvestService:
         return list_element(verb, (write(record, window.prefix) for record in page), whole)
 
 
-#: verb: (method, required arguments, optional ones)
+#: verb -> (method, required arguments, optional arguments)
 _VERBS: dict[str, tuple[Callable[[HarvestService, dict[str, str]], Markup], tuple[str, ...], tuple[str, ...]]] = {
     "Identify": (HarvestService._identify, (), ()),
     "ListMetadataFormats": (HarvestService._list_formats, (), ("identifier",)),
@@ -215,12 +228,12 @@ def _find_verb(pairs: list[Pair]) -> str:
 def _check_arguments(
     verb: str, pairs: list[Pair], required: tuple[str, ...], optional: tuple[str, ...]
 ) -> dict[str, str]:
-    """Return the arguments besides the verb."""
+    """Return the arguments except the verb. Raises OaiError."""
     counts = Counter(name for name, _ in pairs)
     allowed = (*required, *optional)
     for name, count in counts.items():
         if name != "verb" and name not in allowed:
-            others = f"it has {', '.join(allowed)}" if allowed else "it has none"
+            others = f"its arguments are {', '.join(allowed)}" if allowed else "it has no arguments"
             raise OaiError("badArgument", f"{_repeat(name)} is not an argument of {verb}: {others}")
         if count > 1:
             raise OaiError("badArgument", f"the argument {name} occurs {count} times; give it once")
@@ -230,11 +243,11 @@ def _check_arguments(
     for name, pattern in _SYNTAX.items():
         if name in arguments and not pattern.fullmatch(arguments[name]):
             raise OaiError(
-                "badArgument", f"{name}={_repeat(arguments[name])} is longer, or has other characters, than any"
+                "badArgument", f"{name}={_repeat(arguments[name])} is too long, or contains invalid characters"
             )
     if "resumptionToken" in arguments:
         if len(arguments) > 1:
-            raise OaiError("badArgument", "resumptionToken is given alone: it has the other arguments in it")
+            raise OaiError("badArgument", "give resumptionToken alone: it contains the other arguments")
         return arguments
     if missing := next((name for name in required if name not in arguments), ""):
         hint = f", such as {missing}={RESOURCE_PREFIX}" if missing == "metadataPrefix" else ""
@@ -256,7 +269,7 @@ def _find_window(arguments: dict[str, str]) -> _Window:
     if start and end and len(start) != len(end):
         raise OaiError("badArgument", "from and until must both be days, or both have a time")
     if first > last:
-        raise OaiError("badArgument", f"from={start} is after until={end}; give the earlier one as from")
+        raise OaiError("badArgument", f"from={start} is after until={end}; give the earlier instant as from")
     prefix = _check_prefix(arguments["metadataPrefix"])
     if arguments.get("set", MANAGED_SET) != MANAGED_SET:
         raise OaiError(
@@ -266,7 +279,7 @@ def _find_window(arguments: dict[str, str]) -> _Window:
 
 
 def _parse_datestamp(name: str, text: str, *, is_end: bool) -> int:
-    """Return Unix time; the end of a day is its last second."""
+    """Return an instant as Unix time; a day that is the end of a window means its last second."""
     try:
         if _DAY.fullmatch(text):
             day = datetime.fromisoformat(text).replace(tzinfo=UTC)
@@ -293,7 +306,7 @@ def _write_token(verb: str, arguments: dict[str, str], after: str, begin: int) -
 
 
 def _read_token(verb: str, token: str) -> tuple[dict[str, str], str, int]:
-    """Return the arguments of the list, the last identifier that was sent, and how many were sent."""
+    """Return the arguments of the list, the last identifier that was sent, and the number of records sent."""
     try:
         padded = token.encode("ascii") + b"=" * (-len(token) % 4)
         text = base64.b64decode(padded, altchars=b"-_", validate=True).decode()
@@ -310,4 +323,4 @@ def _read_token(verb: str, token: str) -> tuple[dict[str, str], str, int]:
 
 
 def _token_error() -> OaiError:
-    return OaiError("badResumptionToken", "this is not a token of this list; begin the list again without it")
+    return OaiError("badResumptionToken", "this is not a token of this list; start the list again without it")

@@ -1,4 +1,4 @@
-"""Keeps the published records up to date with the operator's file, the tables and the service."""
+"""Keeps published records up to date with the operator's file, the tables and the service."""
 
 from __future__ import annotations
 
@@ -32,7 +32,17 @@ _log = logging.getLogger("skyhouse")
 
 @dataclass(frozen=True, slots=True)
 class DescribedCollection:
-    """A collection of the file with its tables, and those of its names that are no table that everybody sees."""
+    """A collection of the operator's file with its tables.
+
+    Attributes
+    ----------
+    collection : Collection
+        The collection.
+    entries : tuple of TableEntry
+        Its tables that are visible to everybody.
+    missing : tuple of str
+        The other names in the collection.
+    """
 
     collection: Collection
     entries: tuple[TableEntry, ...]
@@ -40,7 +50,7 @@ class DescribedCollection:
 
 
 def find_collections(metadata: RegistryMetadata, entries: tuple[TableEntry, ...]) -> list[DescribedCollection]:
-    """Find the tables of each collection among ``entries``."""
+    """Find the tables of each collection among ``entries``, the tables that everybody sees."""
     found = []
     for collection in metadata.collections:
         of_schema = {entry.table.name: entry for entry in entries if entry.schema.name == collection.table_schema}
@@ -58,21 +68,26 @@ def draft_records(
 ) -> Iterator[RecordDraft]:
     """Draft all records.
 
-    A collection without any of its tables has no record; without those that are missing, a shorter one. For a closed
-    service the records have nothing of the tables and schemas, which /tables does not tell everybody either.
+    A collection has a record if at least one of its tables exists; missing tables are left out. If only users may use
+    the service, records do not describe tables and schemas, because /tables does not show them to everybody either.
 
     Parameters
     ----------
-    engine
-        Has the tables.
-    metadata
-        The operator's file.
-    service
-        As /capabilities describes it.
-    catalogue
-        What everybody sees.
-    base_url
-        The address of the service's root.
+    engine : Engine
+        The engine with the tables.
+    metadata : RegistryMetadata
+        The contents of the operator's file.
+    service : ServiceDescription
+        The service as /capabilities describes it.
+    catalogue : Catalogue
+        The tables that everybody sees.
+    base_url : str
+        The URL of the service's root.
+
+    Raises
+    ------
+    EngineError
+        The engine does not answer.
     """
     writer = RegistryRecords(metadata, service, f"{base_url}/oai", REGISTRY_PAGE_RECORDS)
     collections = [described for described in find_collections(metadata, catalogue.entries) if described.entries]
@@ -100,7 +115,25 @@ def draft_records(
 
 
 class PublishedRecords:
-    """The store of records, which ``refresh`` brings up to date; ``metadata`` is that of ``path``."""
+    """The store of records, which ``refresh`` updates. Thread-safe.
+
+    Parameters
+    ----------
+    config : Config
+        The settings.
+    path : Path
+        The operator's file.
+    metadata : RegistryMetadata
+        The contents of the file.
+    store : RegistryStore
+        The store.
+    engine : Engine
+        The engine.
+    catalogue_cache : CatalogueCache
+        The catalogue.
+    authenticator : Authenticator
+        The login methods.
+    """
 
     def __init__(
         self,
@@ -126,26 +159,26 @@ class PublishedRecords:
         self.url = f"{config.public_url}/oai"
 
     def refresh(self) -> None:
-        """Publish what has changed; look at the rows of the tables again after some minutes.
+        """Publish changed records. Changes of rows are looked for at intervals of some minutes.
 
-        Without the engine the records stay as they are.
+        Records do not change while the engine is unavailable.
 
         Raises
         ------
         ServiceUnavailable
-            There are no records yet, and the engine does not work.
+            There are no records yet, and the engine is unavailable.
         RegistryStoreError
             The file of records cannot be used.
         """
         try:
             self._publish_changes()
         except EngineError as error:
-            _log.error("the registry's records stay as they are: %s", error)
+            _log.error("the registry's records are not updated: %s", error)
             if self.store.read_start() is None:
                 raise ServiceUnavailable("the registry has no records yet; try again later") from error
 
     def _publish_changes(self) -> None:
-        """Do nothing while another thread does this, unless there has been nothing to serve yet."""
+        """Publish changed records, unless another thread is doing that; wait for that thread if there are none yet."""
         if not self._refreshing.acquire(blocking=not self._seen):
             return
         try:
@@ -163,17 +196,18 @@ class PublishedRecords:
             self._refreshing.release()
 
     def close(self) -> None:
+        """Close the store."""
         self.store.close()
 
     def _read_file_again(self) -> None:
-        """Read the operator's file if it has changed; one that cannot be used is logged once, the old one stays."""
+        """Read the operator's file if it has changed. A file that cannot be used is logged once and ignored."""
         file_time = self._read_file_time()
         if file_time == self._file_time:
             return
         try:
             self.metadata = read_registry_file(self._path)
         except RegistryFileError as error:
-            _log.error("the registry's records stay as they are: %s", error)
+            _log.error("the registry's records are not updated: %s", error)
         self._file_time = file_time
 
     def _read_file_time(self) -> int:

@@ -1,4 +1,4 @@
-"""Reads the file of SKYHOUSE_REGISTRY, and reports all its faults with their lines."""
+"""Reads the file SKYHOUSE_REGISTRY, and reports all its problems with their lines."""
 
 from __future__ import annotations
 
@@ -25,11 +25,17 @@ _EXPECTED = {
 
 
 class RegistryFileError(Exception):
-    """The file cannot be used; the message has a line for each fault, with the way out."""
+    """The file cannot be used; the message has a line for each problem, which says how to correct it."""
 
 
 def read_registry_file(path: Path) -> RegistryMetadata:
-    """Read the file. Raise RegistryFileError."""
+    """Read the file.
+
+    Raises
+    ------
+    RegistryFileError
+        The file cannot be read, or has problems.
+    """
     try:
         if path.stat().st_size > _MAX_BYTES:
             raise RegistryFileError(f"{path}: larger than {_MAX_BYTES:,} bytes: is this a file of registry metadata?")
@@ -42,14 +48,27 @@ def read_registry_file(path: Path) -> RegistryMetadata:
 
 
 def parse_registry_file(text: str, source: str) -> RegistryMetadata:
-    """Read the content of a file that messages call ``source``. Raise RegistryFileError."""
+    """Read the contents of a file.
+
+    Parameters
+    ----------
+    text : str
+        The contents.
+    source : str
+        The name of the file in messages.
+
+    Raises
+    ------
+    RegistryFileError
+        The file has problems.
+    """
     try:
         document = read_document(text, source) if text.strip() else Document(source, None, lambda: {(): 1})
     except SchemaError as error:
         raise RegistryFileError(str(error)) from error
     if not isinstance(document.data, dict):
         raise RegistryFileError(
-            f"{source}:1: the file has no keys: begin with 'authority: example.org'; docs/registry.md has an example"
+            f"{source}:1: the file has no keys: start with 'authority: example.org'; docs/registry.md has an example"
         )
     try:
         return RegistryMetadata.model_validate(_freeze_lists(document.data), by_alias=True, by_name=False)
@@ -69,7 +88,7 @@ def _freeze_lists(data: Any) -> Any:
 
 
 def _is_consequence(detail: ErrorDetails) -> bool:
-    """Whether a list is too short only because its entries are faulty, which is reported already."""
+    """Return whether a list is too short only because its entries are invalid, which is reported separately."""
     return detail["type"] == "too_short" and len(detail["input"]) >= detail["ctx"]["min_length"]
 
 
@@ -90,7 +109,7 @@ def _explain_error(detail: ErrorDetails) -> str:
     if detail["type"] in ("too_short", "missing"):
         return f"{key} has too few entries: it needs at least {detail.get('ctx', {}).get('min_length', 2)}"
     if detail["type"] in ("too_long", "string_too_long"):
-        return f"{key} is too long: it has at most {detail['ctx']['max_length']} characters or entries"
+        return f"{key} is too long: it may have at most {detail['ctx']['max_length']} characters or entries"
     return f"{key} {_EXPECTED.get(detail['type']) or detail['msg'].replace('Input should be', 'must be')}"
 
 

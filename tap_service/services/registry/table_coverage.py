@@ -1,4 +1,4 @@
-"""Where on the sky and when the rows of tables are."""
+"""Find the coverage of tables on the sky and in time."""
 
 from __future__ import annotations
 
@@ -13,24 +13,32 @@ from clickhouse_schema.schema_model import Column
 from tap_service.documents.registry_records import Coverage
 from tap_service.storage.engine.engine import Engine, EngineError, EngineUnavailable
 
-#: Characters of a MOC in a record: VODataService recommends at most a few dozen kB
+#: maximum number of characters of a MOC in a record: VODataService recommends at most a few dozen kB
 _MAX_MOC_LENGTH = 30_000
 
-#: Rows of a table whose times are read from all its rows, in some milliseconds
+#: maximum number of rows of a table whose times are read from all rows, in some milliseconds
 _MAX_SCANNED_ROWS = 10_000_000
 
-#: ClickHouse knows the first and last time of each part of a table in years. The query fails instead of reading rows.
+#: ClickHouse knows the first and last time of each part of a table that is partitioned by years; with this setting the
+#: query fails instead of reading rows
 _FROM_PARTS = {"force_optimize_projection": 1}
 
 _JD_OF_MJD = 2_400_000.5
 _MJD_OF_UNIX = 40_587.0
 
-#: Limits are rounded outwards to this part of a day: more than time scales and the way to the barycentre differ
+#: limits are rounded outwards to this fraction of a day, which exceeds the differences of time scales and the light
+#: travel time to the barycentre
 _PARTS_OF_DAY = 100
 
 
 def read_moc(engine: Engine, entry: TableEntry) -> Moc:
-    """Return the cells of the density table that have rows; an empty MOC for a table without positions."""
+    """Return the cells of a table that contain rows, by its density table; empty for a table without a position.
+
+    Raises
+    ------
+    EngineError
+        The engine does not answer.
+    """
     layout = entry.table.layout
     if not layout.position:
         return Moc.from_ranges([])
@@ -40,7 +48,18 @@ def read_moc(engine: Engine, entry: TableEntry) -> Moc:
 
 
 def read_times(engine: Engine, entry: TableEntry) -> tuple[float, float] | None:
-    """Return the first and last MJD of a table whose layout has a time that is cheap to read; None if unknown."""
+    """Return the first and last time of a table.
+
+    Returns
+    -------
+    (float, float) or None
+        MJDs; None if the layout names no time column, its time system is unknown, or reading it would take long.
+
+    Raises
+    ------
+    EngineError
+        The engine does not answer.
+    """
     layout = entry.table.layout
     to_mjd = _find_conversion(entry.table.get_column(layout.time)) if layout.time and not entry.is_computed else None
     if to_mjd is None:
@@ -64,7 +83,7 @@ def read_times(engine: Engine, entry: TableEntry) -> tuple[float, float] | None:
 def _fetch_ends(
     engine: Engine, entry: TableEntry, column: Column, settings: dict[str, int]
 ) -> tuple[float, float] | None:
-    """Return the first and last time, in seconds since 1970 for timestamps; None if there is none."""
+    """Return the first and last time, for timestamps in seconds since 1970; None if all times are NULL."""
     name = quote_identifier(column.name)
     conditions = [] if settings else [f"{name} IS NOT NULL"]
     if column.type.is_timestamp:
@@ -81,7 +100,7 @@ def _fetch_ends(
 
 
 def _find_conversion(column: Column) -> tuple[float, float] | None:
-    """Return factor and offset that make MJDs of the column's values; None if its file does not say what they are."""
+    """Return the factor and offset that convert the column's values to MJDs; None if its time system is unknown."""
     if column.type.is_timestamp:
         return 1 / 86_400, _MJD_OF_UNIX
     if column.times is None:
@@ -94,7 +113,13 @@ def _find_conversion(column: Column) -> tuple[float, float] | None:
 
 
 def join_coverages(parts: Iterable[tuple[Moc, tuple[float, float] | None]]) -> Coverage:
-    """Return the coverage of several tables together, as a record has it."""
+    """Return the coverage of several tables together.
+
+    Parameters
+    ----------
+    parts : Iterable of (Moc, (float, float) or None)
+        The cells, and the first and last MJD, of each table.
+    """
     moc, times = Moc.from_ranges([]), []
     for cells, interval in parts:
         moc = moc.union(cells)
@@ -107,7 +132,7 @@ def join_coverages(parts: Iterable[tuple[Moc, tuple[float, float] | None]]) -> C
 
 
 def format_moc(moc: Moc, max_length: int = _MAX_MOC_LENGTH) -> str:
-    """Return the ASCII form, in coarser cells around it if it is longer than ``max_length``."""
+    """Return a MOC in ASCII, in coarser cells that contain it if it is longer than ``max_length`` characters."""
     text = str(moc)
     while len(text) > max_length:
         order = max(order for order, _ in moc.list_cells()) - 1

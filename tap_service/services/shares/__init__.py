@@ -1,1 +1,1 @@
-"""Shares: results with permanent links; requests, access, lifetimes."""
+"""Shares: results with permanent links. Requests, access and lifetimes."""

@@ -1,4 +1,4 @@
-"""Which results can be shared, and who may read a share: whoever sees all tables that its query has read."""
+"""Decides which results can be shared, and who may read a share: clients that see all tables that its query read."""
 
 from __future__ import annotations
 
@@ -13,45 +13,71 @@ from tap_service.services.catalogue.catalogue_cache import CatalogueCache
 
 
 class ShareAccess:
+    """Checks the rights to share results, and to read shares, by the catalogues of users."""
+
     def __init__(self, catalogues: CatalogueCache) -> None:
         self._catalogues = catalogues
 
     def check_shareable(self, provenance: ResultProvenance, owner: str | None) -> None:
-        """Raise Forbidden for rows that only the job's owner may show to others, and Conflict for those of no version.
+        """Check that a result can be shared.
 
-        These are rows of user tables, and what TAP_SCHEMA tells the owner about tables that not everybody sees.
+        Parameters
+        ----------
+        provenance : ResultProvenance
+            The provenance of the result.
+        owner : str or None
+            The owner of the job.
+
+        Raises
+        ------
+        Forbidden
+            The result has rows of user tables, or rows of TAP_SCHEMA about tables that not everybody sees.
+        Conflict
+            A table changed while the job ran, so the result belongs to no version of it.
         """
         for table in provenance.tables:
             _check_no_user_table(table.name)
             if table.name.startswith(f"{TAP_SCHEMA_NAME}.") and not self._is_public(table.name, owner):
                 raise Forbidden(
-                    f"{table.name} describes tables to you that not everybody sees, and readers of the share would "
-                    "learn of them: run the query without signing in, and share that job"
+                    f"{table.name} describes tables to you that not everybody sees, and the share would show them to "
+                    "its readers: run the query without signing in, and share that job"
                 )
         changed = next((table.name for table in provenance.tables if not table.version), "")
         if changed:
-            raise Conflict(f"{changed} has changed while the job ran, so its rows are of no one version: run it again")
+            raise Conflict(f"{changed} changed while the job ran, so its rows belong to no version: run the job again")
 
-    def check_reader(self, share: Share, caller: Identity | None) -> None:
-        """Raise Unauthorized or Forbidden unless the caller may read the share, its result and its files.
+    def check_reader(self, share: Share, user: Identity | None) -> None:
+        """Check that a client may read a share, its result and its files.
 
-        Its owner and administrators may. A table that is gone is open to those to whom it was open: to everybody, or
-        else to nobody.
+        The owner and administrators may read it, and clients that see all its tables. A deleted table counts as visible
+        if everybody saw it when the share was created.
+
+        Parameters
+        ----------
+        share : Share
+            The share.
+        user : Identity or None
+            The user; None for an anonymous client.
+
+        Raises
+        ------
+        Unauthorized, Forbidden
+            An anonymous client, or a user, does not see a table.
         """
-        if caller is not None and (caller.admin or caller.name == share.owner):
+        if user is not None and (user.admin or user.name == share.owner):
             return
-        visible = self._catalogues.snapshot_for(caller.name if caller else None)
+        visible = self._catalogues.snapshot_for(user.name if user else None)
         everything = self._catalogues.snapshot
         for table in share.provenance.tables:
             is_gone = everything.find_table(table.name) is None
             if visible.find_table(table.name) is None and not (is_gone and table.name not in share.restricted):
                 message = "this share reads tables that not everybody sees: "
-                if caller is None:
+                if user is None:
                     raise Unauthorized(f"{message}sign in as a user who sees them")
-                raise Forbidden(f"{message}ask its maker, or the operator, for access to them")
+                raise Forbidden(f"{message}ask its author, or the operator, for access to them")
 
     def find_restricted(self, provenance: ResultProvenance) -> frozenset[str]:
-        """Return the names of tables that not everybody sees."""
+        """Return the names of the tables of a result that not everybody sees."""
         public = self._catalogues.snapshot_for(None)
         return frozenset(table.name for table in provenance.tables if public.find_table(table.name) is None)
 
@@ -65,8 +91,8 @@ def _check_no_user_table(name: str) -> None:
     schema = name.partition(".")[0].lower()
     if schema != USER_SCHEMA and not schema.startswith(SHARED_PREFIX):
         return
-    whose = "a table of your own" if schema == USER_SCHEMA else "another user's table"
+    whose = "one of your tables" if schema == USER_SCHEMA else "another user's table"
     raise Forbidden(
-        f"the query reads {name}, {whose} that readers of the share would not see: download the table, and run the "
-        "query with it as an upload, which is kept with the share for all its readers"
+        f"the query reads {name}, {whose}, which readers of the share would not see: download the table, and run the "
+        "query with it as an upload, which the share keeps for all its readers"
     )

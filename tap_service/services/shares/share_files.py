@@ -1,6 +1,6 @@
-"""The uploads of a shared query: the tables of its job that it reads, sent again and compared with what the job had.
+"""The uploads of a shared query: the client sends them again, and they are compared with the uploads of the job.
 
-A table that the query does not read is neither asked for, nor stored, nor shown.
+An upload that the query does not read is not requested, stored or shown.
 """
 
 from __future__ import annotations
@@ -26,17 +26,18 @@ def add_uploads(
 
     Parameters
     ----------
-    share, job
-        A share without files, and the job with its result.
-    sent
-        The files of the request, by the names that their parts had with the job.
-    omitted
-        The names of tables that are not kept with the share.
+    share, job : Share, Job
+        A share without files, and its job.
+    sent : Mapping[str, Part]
+        The files of the request, by the names of their parts in the request that created the job.
+    omitted : Collection[str]
+        The names of tables that the share does not keep.
 
     Raises
     ------
     ParameterError
-        A file is missing, or not the one that the job had; a table came from an address; OMIT names no upload.
+        A file is missing, or differs from the file of the job; a table was fetched from a URL; OMIT names a table that
+        is not an upload.
     """
     texts: dict[str, Part] = {name: TextPart(value) for name, value in job.parameters if not is_known(name)}
     stand_ins = {file.name: TextPart("") for file in job.files}
@@ -54,8 +55,8 @@ def add_uploads(
             continue
         if upload.part is None:
             raise ParameterError(
-                f"the table {upload.name} is uploaded from an address, whose content may change: run the query with "
-                "the file itself, then share that"
+                f"the table {upload.name} was uploaded from a URL, whose content may change: run the query with the "
+                "file itself, then share that job"
             )
         part, kind = upload.part, upload.part.content_type
         if (job_file := job_files.get(id(part))) is not None:
@@ -66,16 +67,23 @@ def add_uploads(
 
 
 def note_uploads(share: Share, names: Sequence[str]) -> Share:
-    """Return the share with a note of the uploads that its query reads, of these ``names``.
+    """Return the share with the list of the uploads that its query reads.
 
-    Jobs of earlier versions have no such note, nor have their shares: their query tells.
+    Jobs of earlier versions, and their shares, have no such list; it is then found in the query.
+
+    Parameters
+    ----------
+    share : Share
+        The share.
+    names : Sequence[str]
+        The names of all uploads of the job.
     """
     if share.provenance.uploads is not None:
         return share
     try:
         read = {tuple(part.lower() for part in name) for name in check_without_tables(share.query)} if names else set()
         uploads = tuple(name for name in names if {(name.lower(),), (UPLOAD_SCHEMA.lower(), name.lower())} & read)
-    except AdqlError:  # no version has refused it
+    except AdqlError:  # an earlier version accepted it
         uploads = tuple(names)
     return replace(share, provenance=replace(share.provenance, uploads=uploads))
 
@@ -90,10 +98,10 @@ def _check_part(file: JobFile, part: Part | None) -> Part:
     if part is None:
         raise ParameterError(
             f"the share keeps the uploaded files: send the file {file.name[:60]!r} again, as it was sent with the job, "
-            "or leave its table out (OMIT)"
+            "or leave its table out with OMIT"
         )
     if _hash_part(part) != file.digest:
-        raise ParameterError(f"the file {file.name[:60]!r} is not the one with which the job ran: send that one")
+        raise ParameterError(f"the file {file.name[:60]!r} differs from the file of the job: send the same file")
     return part
 
 

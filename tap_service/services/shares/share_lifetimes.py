@@ -1,4 +1,4 @@
-"""Deletes shares and their stored results when their time is over."""
+"""Deletes expired shares and their stored results."""
 
 from __future__ import annotations
 
@@ -18,14 +18,19 @@ _MAX_AT_ONCE = 1000
 
 
 class ShareLifetimes:
+    """Reads and deletes shares with their stored results and files."""
+
     def __init__(self, shares: ShareStore, results: ResultStore) -> None:
         self._shares = shares
         self._results = results
 
     def get_share(self, share_id: str) -> Share:
-        """Return a share. One of an earlier version loses the files that its query does not read, for good.
+        """Return a share. Files that its query does not read are deleted from shares of earlier versions.
 
-        Raise NoSuchShare, ShareStoreUnavailable.
+        Raises
+        ------
+        NoSuchShare, ShareStoreUnavailable
+            There is no such share, or the store does not answer.
         """
         share = self._shares.get_share(share_id)
         if not share.files or share.provenance.uploads is not None:
@@ -34,17 +39,17 @@ class ShareLifetimes:
         self._shares.replace_share(known)
         if unread := [file for file in share.files if file not in known.files]:
             names = ", ".join(file.name for file in unread)
-            _log.warning("deleted from share %s the uploads that its query does not read: %s", share_id, names)
+            _log.warning("deleted uploads that the query of the share %s does not read: %s", share_id, names)
             self._delete_stored(tuple(file.key for file in unread))
         return known
 
     def delete_share(self, share_id: str) -> None:
-        """Delete a share with all that it keeps. Raise NoSuchShare, ShareStoreUnavailable."""
+        """Delete a share with its result and files. Raises NoSuchShare, ShareStoreUnavailable."""
         share = self._shares.delete_share(share_id)
         self._delete_stored(share.stored_keys)
 
     def delete_due(self, at: datetime) -> None:
-        """Delete shares that have expired, and the results that others keep no longer; the record stays then."""
+        """Delete the shares, and the results of shares, that have expired at an instant."""
         try:
             for share in self._shares.list_due(at, _MAX_AT_ONCE):
                 with suppress(NoSuchShare):
@@ -56,7 +61,7 @@ class ShareLifetimes:
             _log.warning("expired shares cannot be deleted now: %s", error)
 
     def has_owner(self, key: str) -> bool:
-        """Return whether a share keeps what the result store has under this key. Raise ShareStoreUnavailable."""
+        """Return whether a share uses a key of the result store. Raises ShareStoreUnavailable."""
         try:
             return key in self.get_share(find_share_id(key)).stored_keys
         except NoSuchShare:
@@ -68,7 +73,7 @@ class ShareLifetimes:
             self._delete_stored((share.result.key,))
 
     def _delete_stored(self, keys: tuple[str, ...]) -> None:
-        """If the store cannot be reached, the next sweep deletes them."""
+        """Delete entries of the result store; if it is unreachable, the next sweep deletes them."""
         try:
             for key in keys:
                 self._results.delete_result(key)

@@ -1,4 +1,4 @@
-"""Requests to /shares: each method is one request, and checks the caller's rights."""
+"""Requests to /shares. Each method is one request, and checks the rights of the client."""
 
 from __future__ import annotations
 
@@ -38,13 +38,25 @@ _DAY_SECONDS = 86_400
 _NANOSECONDS = 1_000_000
 
 MAX_TITLE, MAX_NOTE, MAX_LAYOUT = 200, 4000, 60_000
-#: shares in a list
+#: maximum number of shares in a list
 MAX_LISTED = 1000
 
 
 @dataclass(frozen=True, slots=True)
 class ShareRequest:
-    """What the maker of a share says about it; ``omitted``: names of uploads that are not kept with it."""
+    """A request to create a share.
+
+    Attributes
+    ----------
+    title, note : str
+        Texts for readers.
+    is_named : bool
+        Whether readers see the name of the user.
+    layout : str
+        How the portal shows the result: an opaque text.
+    omitted : tuple of str
+        Names of uploads that the share does not keep.
+    """
 
     title: str = ""
     note: str = ""
@@ -53,27 +65,44 @@ class ShareRequest:
     omitted: tuple[str, ...] = ()
 
     def check(self) -> None:
-        """Raise ParameterError."""
+        """Check title and layout. Raises ParameterError."""
         if len(self.title) > MAX_TITLE or not (self.title.isprintable() or not self.title):
-            raise ParameterError(f"TITLE has up to {MAX_TITLE} printable characters, in one line")
+            raise ParameterError(f"TITLE must be one line of at most {MAX_TITLE} printable characters")
         if len(self.layout.encode("utf-8", "surrogatepass")) > MAX_LAYOUT:
-            raise ParameterError(f"LAYOUT has up to {MAX_LAYOUT} bytes: show fewer plots")
+            raise ParameterError(f"LAYOUT has more than {MAX_LAYOUT} bytes: show fewer plots")
 
 
 @dataclass(frozen=True, slots=True)
 class VersionComparison:
-    """A table when the share was made, and now; ``now`` None: it is gone."""
+    """The version of a table when a share was created (``then``), and now; None if the table was deleted."""
 
     then: TableVersion
     now: TableVersion | None
 
     @property
     def is_same(self) -> bool:
+        """Whether the table has not changed."""
         return self.now is not None and self.now.version == self.then.version
 
 
 class ShareService:
-    """Methods raise NotFound, Unauthorized, Forbidden and ServiceUnavailable."""
+    """Creates, reads and deletes shares. Methods raise NotFound, Unauthorized, Forbidden and ServiceUnavailable.
+
+    Parameters
+    ----------
+    config : Config
+        The quotas and lifetimes.
+    engine : Engine
+        The engine, for the versions of tables.
+    shares : ShareStore
+        The records of shares.
+    results : ResultStore
+        The stored results and files.
+    access : ShareAccess
+        The rights of clients.
+    lifetimes : ShareLifetimes
+        Deletes shares.
+    """
 
     def __init__(
         self,
@@ -94,35 +123,35 @@ class ShareService:
     def create_share(
         self, job: Job, client: Client, request: ShareRequest, files: Mapping[str, Part]
     ) -> tuple[Share, str]:
-        """Make a share of a job's result.
+        """Share the result of a job.
 
         Parameters
         ----------
-        job
+        job : Job
             A COMPLETED job with CHECKSUM=true, which the client may use.
-        client
+        client : Client
             The user who will own the share, or an anonymous client.
-        request
-            What the share says, and what it leaves out.
-        files
+        request : ShareRequest
+            The texts of the share, and the uploads that it leaves out.
+        files : Mapping[str, Part]
             The files of the job that its query reads, by the names of their parts.
 
         Returns
         -------
-        tuple[Share, str]
-            The share, and the key with which an anonymous maker can delete it; '' for users.
+        (Share, str)
+            The share, and the key with which an anonymous client can delete it; '' for users.
 
         Raises
         ------
         ParameterError, Conflict
-            The job, the request or the files do not fit.
+            The job, the request or the files cannot be shared.
         Forbidden
-            The query reads user tables, or what TAP_SCHEMA tells only some users.
+            The query reads user tables, or rows of TAP_SCHEMA that not everybody sees.
         QuotaExceeded
-            The caller's shares, or those of all, are too many or too large.
+            The shares of the client, or of all clients, are too many or too large.
         """
         if not self._config.share_days:
-            raise Forbidden("this service makes no shares: its operator has set SKYHOUSE_SHARE_DAYS=0")
+            raise Forbidden("this service has no shares: its operator has set SKYHOUSE_SHARE_DAYS=0")
         request.check()
         result, provenance = _require_result(job)
         self._access.check_shareable(provenance, job.owner)
@@ -132,38 +161,59 @@ class ShareService:
             self._store_share(share, result, parts)
         return share, key
 
-    def get_share(self, share_id: str, caller: Identity | None) -> Share:
-        """Raise NotFound also for an expired share, and Unauthorized or Forbidden for one with hidden tables."""
+    def get_share(self, share_id: str, user: Identity | None) -> Share:
+        """Return a share that a client may read; None for an anonymous client.
+
+        Raises
+        ------
+        NotFound
+            The share does not exist, or has expired.
+        Unauthorized, Forbidden
+            The client does not see all tables of the share.
+        """
         with _translate_errors(share_id):
             share = self._lifetimes.get_share(share_id)
         if share.expiry <= now():
             raise _not_found(share_id)
-        self._access.check_reader(share, caller)
+        self._access.check_reader(share, user)
         return share if share.result_expiry > now() else replace(share, result=None)
 
-    def list_shares(self, caller: Identity | None) -> list[Share]:
-        """Return the caller's shares, the newest first; an anonymous caller has no list."""
-        if caller is None:
+    def list_shares(self, user: Identity | None) -> list[Share]:
+        """Return the shares of a user, newest first; empty for an anonymous client."""
+        if user is None:
             return []
         with _translate_errors(""):
-            return self._shares.list_shares(caller.name, MAX_LISTED)
+            return self._shares.list_shares(user.name, MAX_LISTED)
 
     def list_all(self, last: int) -> list[Share]:
+        """Return the newest shares of all clients, at most ``last``."""
         with _translate_errors(""):
             return self._shares.list_shares(last=last)
 
-    def delete_share(self, share_id: str, caller: Identity | None, key: str = "") -> None:
-        """Delete a share of the caller, or an anonymous one by its ``key``; administrators delete all."""
+    def delete_share(self, share_id: str, user: Identity | None, key: str = "") -> None:
+        """Delete a share.
+
+        Parameters
+        ----------
+        share_id : str
+            The id.
+        user : Identity or None
+            The owner of the share, or an administrator; None for an anonymous client.
+        key : str
+            The key of a share that an anonymous client created.
+        """
         with _translate_errors(share_id):
             share = self._shares.get_share(share_id)
-            if not _may_delete(share, caller, key):
-                if caller is None and share.owner is not None:
-                    raise Unauthorized("this share is a user's: sign in as that user to delete it")
-                raise Forbidden("only its maker or an administrator deletes a share, an anonymous maker with its KEY")
+            if not _may_delete(share, user, key):
+                if user is None and share.owner is not None:
+                    raise Unauthorized("this share belongs to a user: sign in as that user to delete it")
+                raise Forbidden(
+                    "only its owner, an anonymous client with its KEY, or an administrator may delete a share"
+                )
             self._lifetimes.delete_share(share_id)
 
     def compare_versions(self, share: Share) -> list[VersionComparison]:
-        """Compare the tables of a share with what they are now. Raise ServiceUnavailable."""
+        """Compare the tables of a share with their present versions. Raises ServiceUnavailable."""
         tables = share.provenance.tables
         keys = {table.name: _split_name(table.name) for table in tables}
         try:
@@ -179,7 +229,7 @@ class ShareService:
         return self._read_stored(require_stored(share).key, start, end)
 
     def read_file(self, share: Share, name: str) -> tuple[JobFile, Iterator[bytes]]:
-        """Return a table that was uploaded with the query, by its name."""
+        """Return an upload of the query by its name, and its bytes in pieces."""
         file = next((file for file in share.files if file.name == name), None)
         if file is None:
             raise NotFound(f"the query of this share has no upload {name[:60]!r}")
@@ -229,7 +279,7 @@ class ShareService:
         ), key
 
     def _check_quota(self, share: Share, stored: StoredShares) -> None:
-        """Raise QuotaExceeded if a share is too much beside those that are stored."""
+        """Raise QuotaExceeded if a new share and the stored shares exceed a quota."""
         config, added, is_anonymous = self._config, share.stored_bytes, share.owner is None
         whose = "the shares of your address" if is_anonymous else "your shares"
         if stored.number >= config.user_shares:
@@ -237,23 +287,23 @@ class ShareService:
         limit = config.anonymous_share_disk if is_anonymous else config.user_share_disk
         if limit and stored.size + added > limit:
             raise QuotaExceeded(
-                f"{whose} would take {stored.size + added:,} bytes with this one, and may take {limit:,}: delete "
-                "others, or share fewer rows or columns"
+                f"{whose} would take {stored.size + added:,} bytes with this one, more than the limit of {limit:,}: "
+                "delete others, or share fewer rows or columns"
             )
         open_part = find_open_part(config.share_disk, config.user_reserve)
         if config.share_disk and is_anonymous and stored.anonymous_size + added > open_part:
             raise QuotaExceeded(
-                f"the shares of all who have not logged in would take more than the {open_part:,} bytes that the "
-                "service has for them: log in, and share it as a user, or wait until others have deleted theirs"
+                f"the shares of all anonymous clients would take more than the {open_part:,} bytes that the service "
+                "has for them: log in, and share it as a user, or wait until others have deleted their shares"
             )
         if config.share_disk and stored.total_size + added > config.share_disk:
             raise QuotaExceeded(
-                f"the shares of all would take more than the {config.share_disk:,} bytes that the service has for "
-                "them: share fewer rows, or ask its operator for room"
+                f"the shares of all clients would take more than the {config.share_disk:,} bytes that the service has "
+                "for them: share fewer rows, or ask its operator for more disk space"
             )
 
     def _store_share(self, share: Share, result: JobResult, parts: Sequence[Part]) -> None:
-        """Write the record first, so that the sweep finds an owner for the files. Raise QuotaExceeded."""
+        """Store a share: first its record, so that the sweep finds an owner for the files. Raises QuotaExceeded."""
         self._shares.create_share(share, partial(self._check_quota, share))
         try:
             if share.result is not None:
@@ -265,41 +315,45 @@ class ShareService:
             if isinstance(error, ResultMissing):
                 raise NotFound("the result of this job has been lost: run the query again") from error
             if isinstance(error, OSError):
-                raise ServiceUnavailable("the service cannot keep a result now. Try again later") from error
+                raise ServiceUnavailable("the service cannot store a result now. Try again later") from error
             raise
 
 
 def require_stored(share: Share) -> JobResult:
-    """Return the stored result. Raise NotFound when it is kept no more."""
+    """Return the stored result of a share. Raises NotFound if it was deleted."""
     if share.result is None:
-        raise NotFound("the stored result of this share is kept no more: run its query again, and compare the checksum")
+        raise NotFound("the result of this share is no longer stored: run its query again, and compare the checksum")
     return share.result
 
 
 def _make_own(result: JobResult, share_id: str) -> JobResult:
-    """Return a job's result as that of a share. The job's ETag has its id, by which all may use an anonymous job."""
+    """Return a job's result as the result of a share.
+
+    It has a new ETag, because the ETag of the job contains the job's id, which gives access to an anonymous job.
+    """
     key = result_key(share_id)
     return replace(result, key=key, etag=key, provenance=None)
 
 
 def find_parameter(job: Job, name: str) -> str:
+    """Return the value of a parameter of a job, '' if the job does not have it; ``name`` is in upper case."""
     return next((value for given, value in job.parameters if given.upper() == name), "")
 
 
 def _require_result(job: Job) -> tuple[JobResult, ResultProvenance]:
-    """Raise ParameterError unless the job has a result, and knows from what."""
+    """Return the result of a job and its provenance. Raises ParameterError if the job lacks one of them."""
     if job.result is None:
         raise ParameterError(f"the job has no result to share: it is {job.phase}")
     provenance = job.result.provenance
     if provenance is None:
         raise ParameterError(
-            "the job has not noted the checksum of its rows: create it again with CHECKSUM=true, then share that job"
+            "the job has no checksum of its rows: create it again with CHECKSUM=true, then share that job"
         )
     return job.result, provenance
 
 
-def _may_delete(share: Share, caller: Identity | None, key: str) -> bool:
-    if caller is not None and (caller.admin or caller.name == share.owner):
+def _may_delete(share: Share, user: Identity | None, key: str) -> bool:
+    if user is not None and (user.admin or user.name == share.owner):
         return True
     return bool(share.delete_key) and secrets.compare_digest(share.delete_key, hash_delete_key(key))
 

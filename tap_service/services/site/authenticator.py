@@ -1,7 +1,7 @@
 """Identifies users by HTTP Basic and Bearer credentials.
 
-Bearer tokens are local ones or, if the operator names issuers, JSON Web Tokens (RFC 7519). Those are verified with the
-issuer's public keys from a file, without a request to the issuer.
+Bearer tokens are local tokens or, if the operator names issuers, JSON Web Tokens (RFC 7519). The latter are verified
+with the issuer's public keys in a file, without a request to the issuer.
 """
 
 from __future__ import annotations
@@ -35,15 +35,15 @@ from tap_service.storage.accounts import MAX_NAME, Accounts
 #: seconds for which a correct password is not hashed again, unless the file of users changes
 _REMEMBERED_SECONDS = 60.0
 _MAX_REMEMBERED = 1000
-#: seconds for which the login methods, which each response lists, are not read again from the file of users
+#: interval at which the login methods, which each response lists, are read from the file of users, in seconds
 _METHODS_SECONDS = 1.0
-#: passwords that wait for the hash, which is slow by design: of all, and of one address
+#: maximum number of passwords that wait for the hash, which is slow by design: of all clients, and of one address
 _MAX_WAITING_PASSWORDS = 50
 _MAX_CLIENT_PASSWORDS = 20
-#: algorithms with public keys only: whoever reads a shared secret could forge tokens
+#: only algorithms with public keys: a reader of a shared secret could forge tokens
 _ALGORITHMS = ("RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA")
 _MAX_TOKEN_LENGTH = 16_384
-#: groups that a token may name, and the characters of a group and of a user
+#: maximum number of groups in a token, and maximum lengths of the names of a group and of a user
 _MAX_GROUPS, _MAX_GROUP_LENGTH, _MAX_USER_LENGTH = 1000, 200, 200
 
 
@@ -60,7 +60,21 @@ BEARER = LoginMethod("ivo://ivoa.net/sso#OAuth", 'Bearer realm="Skyhouse"')
 
 
 class Issuer(BaseModel):
-    """An entry of the file of token issuers. ``keys``: a JSON Web Key Set file (RFC 7517), relative to that file."""
+    """An entry of the file of token issuers.
+
+    Attributes
+    ----------
+    name : str
+        The prefix of the names of its users and groups.
+    issuer, audience : str
+        The required claims ``iss`` and ``aud``.
+    keys : Path
+        A file with a JSON Web Key Set (RFC 7517), relative to the file of issuers.
+    user_claim, groups_claim : str
+        The claims with the name of the user, and with the groups; '' for no groups.
+    admins : tuple of str
+        The users who are administrators.
+    """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -102,7 +116,7 @@ class _TrustedIssuer:
         return Identity(f"{self.entry.name}:{user}", user in self.entry.admins, self._read_groups(claims))
 
     def _read_groups(self, claims: dict[str, Any]) -> frozenset[str]:
-        """Return the groups that the token names; they bear the issuer's name, as its users do."""
+        """Return the groups in a token, with the name of the issuer as their prefix."""
         named = claims.get(self.entry.groups_claim, ()) if self.entry.groups_claim else ()
         named = (named,) if isinstance(named, str) else named
         if not isinstance(named, list | tuple):
@@ -117,12 +131,18 @@ class _TrustedIssuer:
 
 
 def _is_name(claim: object, max_length: int) -> TypeGuard[str]:
-    """Return whether a claim is a text that can name a user or group; logs and terminals show it as it is."""
+    """Return whether a claim is valid as the name of a user or group, which logs and terminals show unescaped."""
     return isinstance(claim, str) and 0 < len(claim) <= max_length and claim.isprintable()
 
 
 def read_issuers(path: Path) -> tuple[_TrustedIssuer, ...]:
-    """Read the issuers in a YAML file. Raises IssuersError."""
+    """Read the token issuers from a YAML file.
+
+    Raises
+    ------
+    IssuersError
+        The file, or the keys of an issuer, cannot be used.
+    """
     try:
         entries = yaml.safe_load(path.read_text(encoding="utf-8")) or ()
         issuers = [_read_keys(Issuer.model_validate(entry), path.parent) for entry in entries]
@@ -145,11 +165,21 @@ def _read_keys(entry: Issuer, folder: Path) -> _TrustedIssuer:
 
 
 class Authenticator:
-    """``anonymous``: whether callers without credentials are admitted."""
+    """Identifies the users of requests.
+
+    Parameters
+    ----------
+    accounts : Accounts or None
+        The file of users, if there is one.
+    issuers : Sequence
+        The token issuers, as ``read_issuers`` returns them.
+    anonymous : bool
+        Whether anonymous clients are admitted.
+    """
 
     def __init__(self, accounts: Accounts | None, issuers: Sequence[_TrustedIssuer], *, anonymous: bool) -> None:
         self.anonymous = anonymous
-        #: called with each user whose token names groups
+        #: called with each user whose token contains groups
         self.on_claims: Callable[[Identity], Awaitable[None]] | None = None
         self._accounts = accounts
         self._issuers = issuers
@@ -164,7 +194,7 @@ class Authenticator:
 
     @property
     def login_methods(self) -> tuple[LoginMethod, ...]:
-        """The methods that can succeed: passwords and tokens of local users, tokens of issuers."""
+        """The methods by which clients can log in: passwords and tokens of local users, tokens of issuers."""
         now = time.monotonic()
         if now >= self._methods_until:
             has_users = self._accounts is not None and self._accounts.has_users
@@ -172,15 +202,32 @@ class Authenticator:
             self._methods_until = now + _METHODS_SECONDS
         return self._methods
 
-    def check_admission(self, caller: Identity | None) -> None:
-        """Raise Unauthorized for an anonymous caller if the service admits none."""
-        if caller is None and not self.anonymous:
-            raise Unauthorized("this service is for its users: give a name and password, or a token")
+    def check_admission(self, user: Identity | None) -> None:
+        """Raise Unauthorized for an anonymous client if the service admits only users."""
+        if user is None and not self.anonymous:
+            raise Unauthorized("only users may use this service: give a name and password, or a token")
 
     async def identify(self, authorization: Sequence[str], client: str = "") -> Identity | None:
-        """Return the user of these Authorization headers; None, without any, is an anonymous caller.
+        """Identify the user of a request.
 
-        ``client`` is the caller's address. Raises Unauthorized for wrong credentials, and TooManyPasswords.
+        Parameters
+        ----------
+        authorization : Sequence[str]
+            The values of the Authorization headers.
+        client : str
+            The address of the client.
+
+        Returns
+        -------
+        Identity or None
+            The user; None without a header, for an anonymous client.
+
+        Raises
+        ------
+        Unauthorized
+            The credentials are wrong.
+        TooManyPasswords
+            Too many passwords of the client are being checked, or were wrong.
         """
         if not authorization:
             return None
@@ -191,13 +238,13 @@ class Authenticator:
         elif len(authorization) == 1 and scheme.lower() == "bearer":
             found = self._identify_bearer(credentials.strip())
         if found is None:
-            raise Unauthorized("the name and password, or the token, are not right")
+            raise Unauthorized("the name and password, or the token, are wrong")
         if found.claimed is not None and self.on_claims is not None:
             await self.on_claims(found)
         return found
 
     def reread_issuers_at_hangup(self, path: Path) -> None:
-        """At SIGHUP, accept the tokens of the issuers in a file and their keys; a faulty file changes nothing."""
+        """Read the file of issuers and their keys again at SIGHUP; a file with an error changes nothing."""
 
         def reread() -> None:
             self._issuers = read_issuers(path)
@@ -205,6 +252,7 @@ class Authenticator:
         self._forget_hangup = on_hangup(reread)
 
     def close(self) -> None:
+        """Close the file of users, and stop checking passwords."""
         self._forget_hangup()
         self._passwords.close()
         if self._accounts is not None:
@@ -215,7 +263,7 @@ class Authenticator:
             name, colon, password = base64.b64decode(credentials, validate=True).decode().partition(":")
         except (binascii.Error, UnicodeDecodeError):
             return None
-        if not colon or self._accounts is None or len(name) > MAX_NAME:  # pauses remember names
+        if not colon or self._accounts is None or len(name) > MAX_NAME:  # pauses keep names in memory
             return None
         network = find_network(client)
         key = _hash_credentials(credentials, network)
@@ -237,7 +285,7 @@ class Authenticator:
 
     @contextmanager
     def _count_waiting(self, network: str) -> Iterator[None]:
-        """Count a password of these addresses that waits for its check."""
+        """Count a password from a network that waits for its check."""
         if self._waiting[network] >= _MAX_CLIENT_PASSWORDS:
             raise TooManyPasswords(
                 f"{self._waiting[network]} passwords from your address are being checked, the maximum: try again "
@@ -273,5 +321,5 @@ class Authenticator:
 
 
 def _hash_credentials(credentials: str, network: str) -> bytes:
-    """Return the key of a right password at one address: elsewhere, pauses must meet who guesses it."""
+    """Return the key of a correct password from one network; from other networks, pauses must slow down guessing."""
     return hashlib.sha256(f"{network} {credentials}".encode()).digest()

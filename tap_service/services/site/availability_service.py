@@ -1,4 +1,4 @@
-"""The availability of the service, by a test of each part that it depends on."""
+"""The availability of the service, by a check of each part on which it depends."""
 
 from __future__ import annotations
 
@@ -20,11 +20,13 @@ _log = logging.getLogger("skyhouse")
 #: seconds after which a part without an answer is unavailable
 _TIMEOUT_SECONDS = 5.0
 
-#: age of a check that other probes may still use, in seconds
+#: maximum age of a check whose outcome other probes share, in seconds
 _RECENT_SECONDS = 1.0
 
 
 class AvailabilityService:
+    """Checks the engine, the stores and the disk."""
+
     def __init__(
         self, engine: Engine, spools: SpoolStore, jobs: JobStore, results: ResultStore, announcements: Announcements
     ) -> None:
@@ -40,6 +42,7 @@ class AvailabilityService:
         self._threads = ThreadPoolExecutor(len(self._checks), "availability")
 
     async def check_availability(self) -> Availability:
+        """Check all parts."""
         notes = await asyncio.gather(*(self._try_check(name, check) for name, check in self._checks.items()))
         errors = tuple(note for note in notes if note)
         announced = self._announcements.current
@@ -56,17 +59,18 @@ class AvailabilityService:
         )
 
     async def check_recently(self) -> Availability:
-        """Return an availability of the last second: probes share one check."""
+        """Return the outcome of a check in the last second, which probes share."""
         now = asyncio.get_running_loop().time()
         if self._last is None or (self._last[1].done() and now - self._last[0] > _RECENT_SECONDS):
             self._last = now, asyncio.ensure_future(self.check_availability())
         return await asyncio.shield(self._last[1])
 
     def close(self) -> None:
+        """End the threads of checks."""
         self._threads.shutdown(wait=False)
 
     async def _try_check(self, name: str, check: Callable[[], None]) -> str:
-        """Return a sentence about a failed check, or ''."""
+        """Return a sentence about a failed check, '' if the check succeeds."""
         running = asyncio.get_running_loop().run_in_executor(self._threads, check)
         done, _ = await asyncio.wait({running}, timeout=_TIMEOUT_SECONDS)
         if not done:

@@ -1,4 +1,4 @@
-"""The file of blocked addresses: one address or network a line, with a reason after #; changes count at once."""
+"""The file of blocked addresses: an address or network per line, with a reason after #. Changes take effect at once."""
 
 from __future__ import annotations
 
@@ -17,11 +17,22 @@ _MAX_REMEMBERED = 10_000
 
 
 class BlockedError(Exception):
-    """The file or a line of it cannot be used; the message has both and the way out."""
+    """The file, or a line of it, cannot be used; the message has the file, the line and how to correct it."""
 
 
 class BlockedNetworks:
-    """``path`` None, or a file that does not exist, blocks nobody. Raise BlockedError."""
+    """The blocked addresses.
+
+    Parameters
+    ----------
+    path : Path or None
+        The file; None, or a file that does not exist, blocks nobody.
+
+    Raises
+    ------
+    BlockedError
+        The file cannot be used.
+    """
 
     def __init__(self, path: Path | None) -> None:
         self._path = path
@@ -34,7 +45,7 @@ class BlockedNetworks:
             self._networks = tuple(read_networks(path))
 
     def is_blocked(self, address: str) -> bool:
-        """Return whether an address is blocked; a text that is no address is not."""
+        """Return whether an address is blocked; False for a text that is not an address."""
         self._look_again()
         if address not in self._found:
             if len(self._found) >= _MAX_REMEMBERED:
@@ -54,7 +65,7 @@ class BlockedNetworks:
         try:
             self._networks = tuple(read_networks(self._path))
         except BlockedError as error:
-            _log.error("%s. The addresses of before stay blocked", error)
+            _log.error("%s. The previous addresses stay blocked", error)
         self._found.clear()
 
     def _is_within(self, address: str) -> bool:
@@ -68,7 +79,18 @@ class BlockedNetworks:
 
 
 def read_networks(path: Path) -> dict[Network, str]:
-    """Read the networks of a file with their reasons; none if it does not exist. Raise BlockedError."""
+    """Read the file of blocked addresses.
+
+    Returns
+    -------
+    dict of Network to str
+        The networks with their reasons; empty if the file does not exist.
+
+    Raises
+    ------
+    BlockedError
+        The file, or a line of it, cannot be used.
+    """
     found: dict[Network, str] = {}
     try:
         lines = path.read_text(encoding="utf-8").splitlines()
@@ -87,7 +109,7 @@ def read_networks(path: Path) -> dict[Network, str]:
 
 
 def write_networks(path: Path, networks: dict[Network, str]) -> None:
-    """Replace the file at once. Raise OSError."""
+    """Replace the file of blocked addresses in one step. Raises OSError."""
     part = path.with_name(f"{path.name}.part-{os.getpid()}")
     lines = [f"{network}  # {reason}" if reason else str(network) for network, reason in networks.items()]
     part.write_text("".join(line + "\n" for line in lines), encoding="utf-8")

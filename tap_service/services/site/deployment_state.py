@@ -1,4 +1,4 @@
-"""Metrics of what the processes of a deployment share: the queue of jobs, and disks. They are read when asked for."""
+"""Metrics of the state that the processes of a deployment share: the queue of jobs, and disks; read at each scrape."""
 
 from __future__ import annotations
 
@@ -21,51 +21,62 @@ from tap_service.storage.engine.engine import Engine
 from tap_service.storage.jobs.job_store import JobStore, JobStoreUnavailable, NoSuchJob
 from tap_service.storage.open_storage import find_results_address, find_results_folder
 
-#: how long the size of all results counts, in seconds: many files take a second to look at
+#: seconds for which the size of all results is cached: measuring many files takes a second
 _RESULTS_SECONDS = 60.0
 
 
 class DeploymentState:
-    """A collector of Prometheus."""
+    """A collector of Prometheus.
+
+    Parameters
+    ----------
+    config : Config
+        The folders.
+    engine : Engine or None
+        The engine; an embedded engine has a folder of data.
+    jobs : JobStore
+        The job store.
+    """
 
     def __init__(self, config: Config, engine: Engine | None, jobs: JobStore) -> None:
         self._jobs = jobs
         self._results = find_results_folder(find_results_address(config))
-        places = {"jobs": config.jobs_path, "results": self._results, "spool": config.spool_path}
+        folders = {"jobs": config.jobs_path, "results": self._results, "spool": config.spool_path}
         if isinstance(engine, EmbeddedEngine):
-            places["data"] = engine.data_path
-        self._places = {name: path for name, path in places.items() if path is not None}
+            folders["data"] = engine.data_path
+        self._folders = {name: path for name, path in folders.items() if path is not None}
         self._lock = threading.Lock()
         self._results_size: tuple[int, int] = (0, 0)
         self._results_at = -_RESULTS_SECONDS
 
     def describe(self) -> Iterable[Metric]:
-        """Return nothing, so that the registry does not ask the stores when this is registered."""
+        """Return nothing, so that the registry does not read the stores when the collector is registered."""
         return ()
 
     def collect(self) -> Iterator[Metric]:
+        """Yield the metrics of jobs and disks."""
         yield from self._collect_jobs()
         yield from self._collect_disks()
 
     def _collect_jobs(self) -> Iterator[Metric]:
         counts = GaugeMetricFamily(
-            "skyhouse_jobs", "Jobs that wait or run in the whole deployment", labels=["phase", "work"]
+            "skyhouse_jobs", "Waiting and running jobs of the entire deployment", labels=["phase", "work"]
         )
         ages = GaugeMetricFamily(
-            "skyhouse_job_oldest_seconds", "Age of the oldest job that waits, since its creation", labels=["work"]
+            "skyhouse_job_oldest_seconds", "Age of the oldest waiting job since its creation", labels=["work"]
         )
         up = GaugeMetricFamily("skyhouse_job_store_up", "Whether the job store answers")
         try:
             at = now()
             queued, executing = self._jobs.list_queued_jobs()
             for work in WorkClass:
-                waiting = [place for place in queued if place.work_class(at) is work]
-                running = [place for place in executing if place.work_class(at) is work]
+                waiting = [job for job in queued if job.work_class(at) is work]
+                running = [job for job in executing if job.work_class(at) is work]
                 counts.add_metric(["queued", work], len(waiting))
                 counts.add_metric(["executing", work], len(running))
                 age = 0.0
                 if waiting:
-                    with suppress(NoSuchJob):  # destroyed just now
+                    with suppress(NoSuchJob):  # destroyed meanwhile
                         age = (at - self._jobs.get_job(waiting[0].job_id).creation_time).total_seconds()
                 ages.add_metric([work], max(0.0, age))
         except JobStoreUnavailable:
@@ -78,7 +89,7 @@ class DeploymentState:
     def _collect_disks(self) -> Iterator[Metric]:
         size = GaugeMetricFamily("skyhouse_disk_size_bytes", "Size of the file system of a folder", labels=["place"])
         free = GaugeMetricFamily("skyhouse_disk_free_bytes", "Free bytes in the file system", labels=["place"])
-        for name, path in self._places.items():
+        for name, path in self._folders.items():
             with suppress(OSError):
                 usage = shutil.disk_usage(path)
                 size.add_metric([name], usage.total)
@@ -99,7 +110,7 @@ class DeploymentState:
 
 
 def _list_sizes(folder: Path) -> Iterator[int]:
-    """Yield the sizes of all files; those that vanish meanwhile count nothing."""
+    """Yield the sizes of all files, except files that are deleted meanwhile."""
     for directory, _, names in os.walk(folder):
         for name in names:
             with suppress(OSError):

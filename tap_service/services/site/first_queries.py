@@ -1,4 +1,4 @@
-"""The text that ``serve`` prints when it is ready: an example query for each of three clients."""
+"""The text that ``serve`` prints when it is ready, with an example query for each of three clients."""
 
 from __future__ import annotations
 
@@ -31,7 +31,15 @@ _TAP_SCHEMA = "TAP_SCHEMA.tables"
 
 
 def format_first_queries(engine: Engine, catalogue: Catalogue, url: str) -> str:
-    """Format queries of the first table with a position, else of the first table, else of TAP_SCHEMA."""
+    """Return the text, with queries of the first table with a position, or otherwise of the first table.
+
+    Parameters
+    ----------
+    engine, catalogue : Engine, Catalogue
+        The engine and its catalogue. Without tables, queries read TAP_SCHEMA.
+    url : str
+        The URL of the service, without a slash at its end.
+    """
     stored = [entry for entry in catalogue.entries if not is_tap_schema(entry.schema)]
     with_position = [entry for entry in stored if entry.table.layout.position is not None]
     entry = next(iter(with_position or stored), None)
@@ -45,18 +53,18 @@ def format_first_queries(engine: Engine, catalogue: Catalogue, url: str) -> str:
 
 
 def _select_example(engine: Engine, catalogue: Catalogue, entry: TableEntry | None) -> str:
-    """Select the cone if the table has a position, else the first rows."""
+    """Return the query of a cone if the table has a position, otherwise of the first rows."""
     if entry is None:
         return f"SELECT table_name, description FROM {_TAP_SCHEMA}"
     try:
         *_, example = build_table_examples(engine, catalogue, entry)
-    except EngineError:  # the cluster is unreachable; requests report that
+    except EngineError:  # the cluster is unreachable, as requests will report
         example = build_first_rows_example(entry)
     return example.query
 
 
 def _python_lines(query: str) -> list[str]:
-    """Return one Python string literal per line of the query; Python joins them."""
+    """Return one Python string literal per line of the query; Python concatenates them."""
     first, *others = query.splitlines()
     lines = [first, *(f" {line}" for line in others)]
     return [json.dumps(line, ensure_ascii=False) for line in lines]

@@ -1,9 +1,10 @@
-"""Growing pauses after wrong passwords, by address and by user, in the memory of a process.
+"""Increasing pauses after wrong passwords, by address and by user, in the memory of a process.
 
 Each wrong password raises the levels of its address and of its name by one, and each minute lowers them by one. Above
-the free levels every further failure starts a pause, twice as long as the last one. In a pause passwords are refused
-without being checked; tokens, and passwords that were right a moment ago, are not. A user who has logged in at an
-address is free there from its pauses and from those of the name; only wrong passwords of this name from there count.
+the free levels, each failure starts a pause that is twice as long as the previous pause. During a pause, passwords are
+refused without being checked; tokens, and passwords that were correct a moment ago, are accepted. A user who has logged
+in from an address is exempt there from the pauses of the address and of the name; only wrong passwords for this name
+from this address count.
 """
 
 from __future__ import annotations
@@ -16,15 +17,15 @@ from typing import Generic, TypeVar
 
 from tap_service.service_errors import TooManyPasswords
 
-#: wrong passwords without a pause: of an address, and for a name from all addresses together
+#: number of wrong passwords without a pause: from an address, and for a name from all addresses together
 FREE_OF_ADDRESS = 10
 FREE_OF_NAME = 30
-#: the longest pauses, in seconds: that of a name is for addresses from which its user has not logged in
+#: the longest pauses, in seconds; a pause of a name is for addresses from which its user has not logged in
 LONGEST_OF_ADDRESS = 900.0
 LONGEST_OF_NAME = 60.0
 #: seconds in which a level falls by one
 _FORGIVEN_SECONDS = 60.0
-#: addresses and names that are remembered; the ones that failed longest ago go first
+#: maximum number of addresses and of names in memory; those whose last failure is oldest are dropped
 _MAX_REMEMBERED = 10_000
 
 T = TypeVar("T")
@@ -55,13 +56,19 @@ class _Levels(Generic[T]):
             self.found.popitem(last=False)
 
     def find_pause(self, key: T, now: float) -> float:
-        """Return the seconds left of a pause, 0 without one."""
+        """Return the remaining seconds of a pause, 0 without a pause."""
         failures = self.found.get(key)
         return max(failures.until - now, 0.0) if failures else 0.0
 
 
 class LoginPauses:
-    """Not thread-safe: belongs to one event loop. ``clock`` returns seconds."""
+    """The pauses of a process. Not thread-safe: used by one event loop.
+
+    Parameters
+    ----------
+    clock : Callable[[], float]
+        Returns seconds.
+    """
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
@@ -71,7 +78,7 @@ class LoginPauses:
         self._known: OrderedDict[tuple[str, str], None] = OrderedDict()
 
     def check_pause(self, name: str, network: str) -> None:
-        """Raise TooManyPasswords during a pause."""
+        """Raise TooManyPasswords during a pause of the network, or of the name."""
         now = self._clock()
         is_known = (name, network) in self._known
         if is_known:
@@ -90,6 +97,7 @@ class LoginPauses:
             )
 
     def note_failure(self, name: str, network: str) -> None:
+        """Count a wrong password for a name from a network."""
         now = self._clock()
         self._of_address.raise_level(network, now)
         self._of_name.raise_level(name, now)
@@ -97,6 +105,7 @@ class LoginPauses:
             self._of_known.raise_level((name, network), now)
 
     def note_success(self, name: str, network: str) -> None:
+        """Remember that a user has logged in from a network."""
         self._known[name, network] = None
         self._known.move_to_end((name, network))
         if len(self._known) > _MAX_REMEMBERED:

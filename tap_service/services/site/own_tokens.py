@@ -1,4 +1,4 @@
-"""Tokens that users make and revoke by themselves."""
+"""Tokens that users create and revoke themselves."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tap_service.storage.accounts import Accounts, AccountsUnavailable, Token
 _log = logging.getLogger("skyhouse")
 
 DEFAULT_DAYS = 90
-#: operators' tokens may be valid for longer
+#: tokens that operators create may be valid for longer
 MAX_DAYS = 366
 _MAX_TOKENS = 50
 _MAX_LABEL = 100
@@ -25,41 +25,53 @@ _DAY_SECONDS = 86400.0
 
 
 class OwnTokens:
-    """``accounts``: None without a file of users. Methods raise Forbidden for users of token issuers."""
+    """The tokens of users. Methods raise Forbidden for users of token issuers.
+
+    Parameters
+    ----------
+    accounts : Accounts or None
+        The file of users, if there is one.
+    """
 
     def __init__(self, accounts: Accounts | None) -> None:
         self._accounts = accounts
 
     def list_tokens(self, user: Identity) -> list[dict[str, Any]]:
+        """Return the tokens of a user as JSON, without their values."""
         return [_describe_token(token) for token in self._require_accounts(user).list_tokens(user.name)]
 
     def create_token(self, user: Identity, label: str, days: float, *, is_capped: bool) -> dict[str, Any]:
-        """Make a token; its value is in the answer and nowhere else.
+        """Create a token.
 
         Parameters
         ----------
-        user
-            The caller; a token cannot make one that lives longer than itself.
-        label
-            Its purpose, for the list.
-        days
-            How long it is valid.
-        is_capped
-            Shorten ``days`` to the life of the caller's credentials instead of a refusal.
+        user : Identity
+            The user. The new token cannot be valid for longer than the credentials of the request.
+        label : str
+            The purpose of the token, for lists.
+        days : float
+            The lifetime of the token.
+        is_capped : bool
+            Whether to shorten a longer lifetime to the lifetime of the credentials; otherwise it is refused.
+
+        Returns
+        -------
+        dict
+            The token as JSON with its value, which is stored nowhere.
 
         Raises
         ------
         ParameterError, Forbidden, TooManyTokens
-            The label, the life or the number of the user's tokens is not permitted.
+            The label, the lifetime or the number of the user's tokens is not allowed.
         """
         accounts = self._require_accounts(user)
         if not 0 < len(label) <= _MAX_LABEL or not label.isprintable():
-            raise ParameterError(f"label has 1 to {_MAX_LABEL} printable characters: what the token is for")
+            raise ParameterError(f"label, the purpose of the token, must have 1 to {_MAX_LABEL} printable characters")
         left = (user.valid_until - time.time()) / _DAY_SECONDS
         if days > left and not is_capped:
             raise Forbidden(
-                f"your own token is valid for {left:.2g} days only, and the one that it makes cannot live longer: "
-                "ask for fewer days, or sign in with your password"
+                f"your token is valid for only {left:.2g} days, and a token that it creates cannot be valid for "
+                "longer: give fewer days, or sign in with your password"
             )
         if len(accounts.list_tokens(user.name)) >= _MAX_TOKENS:
             raise TooManyTokens(f"you have {_MAX_TOKENS} tokens, the maximum: revoke one that you do not need")
@@ -69,14 +81,14 @@ class OwnTokens:
         return {**_describe_token(made), "token": value}
 
     def revoke_token(self, user: Identity, token_id: str) -> None:
-        """Revoke one of the user's tokens, which may be the one in use. Raises NotFound."""
+        """Revoke a token of a user, which may be the token of this request. Raises NotFound."""
         with _translate_errors():
             is_revoked = self._require_accounts(user).revoke_token(user.name, token_id)
         if not is_revoked:
             raise NotFound(f"you have no token {token_id[:60]!r}; GET /tap/tokens lists them")
 
     def list_users(self) -> list[dict[str, Any]]:
-        """Return all local users with their groups and tokens, for administrators."""
+        """Return all local users as JSON, with their groups and tokens, for administrators."""
         if self._accounts is None:
             return []
         groups = self._accounts.list_groups()
@@ -92,7 +104,7 @@ class OwnTokens:
 
     def _require_accounts(self, user: Identity) -> Accounts:
         if self._accounts is None or ":" in user.name:
-            raise Forbidden("your tokens come from the institute that has signed you in: make and revoke them there")
+            raise Forbidden("your tokens come from the institute that signed you in: create and revoke them there")
         return self._accounts
 
 

@@ -1,10 +1,10 @@
 """The public URL of the service, and the address of the client behind proxies.
 
-The URL comes from ``SKYHOUSE_PUBLIC_URL``, else from the headers of trusted proxies, else from the request.
-``SKYHOUSE_PROXY_HEADER`` says which headers those proxies write: X-Forwarded-*, or Forwarded (RFC 7239). The others
-are ignored, for a proxy passes on what a client wrote there. Each proxy appends to the lists in these headers. So the
-rightmost entries come from trusted proxies, one for each; the client may have written anything further left. The lists
-are read from the right, up to the first address that is no trusted proxy.
+The URL comes from ``SKYHOUSE_PUBLIC_URL``, otherwise from the headers of trusted proxies, otherwise from the request.
+``SKYHOUSE_PROXY_HEADER`` names the headers that these proxies write: X-Forwarded-*, or Forwarded (RFC 7239). Other
+headers are ignored, because proxies pass them on from clients. Each proxy appends an entry to the lists in these
+headers, so the rightmost entries come from trusted proxies, and a client may have written the entries to their left.
+The lists are read from the right, up to the first address that is not a trusted proxy.
 """
 
 from __future__ import annotations
@@ -21,27 +21,27 @@ from tap_service.settings.site_settings import ProxyHeader
 
 _HOST = re.compile(r"(?:[A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\])(?::[0-9]{1,5})?")
 _PREFIX = re.compile(r"(?:/[A-Za-z0-9._~%-]+)*/?")
-#: what has no comma, or no semicolon, outside quotes; no address needs the escapes that RFC 7239 allows in quotes
+#: texts without commas, or without semicolons, outside quotes; addresses do not need RFC 7239's escapes in quotes
 _BETWEEN_COMMAS = re.compile(r'(?:[^,"]|"[^"]*")++')
 _BETWEEN_SEMICOLONS = re.compile(r'(?:[^;"]|"[^"]*")++')
-#: of a header, from the right; trusted proxies write less
+#: maximum number of characters that are read of a header, from the right; trusted proxies write fewer
 _MAX_CHARACTERS = 4096
 _PORT = re.compile(r"^\[(.*)\](?::\d+)?$|^([^:]*):\d+$")
 
 
 @dataclass(frozen=True, slots=True)
 class RequestOrigin:
-    """The addresses of a request.
+    """The origin of a request.
 
     Attributes
     ----------
     base_url : str
-        The service's URL for this client, up to /tap, without a slash at its end.
+        The URL of the service for this client: the part before /tap, without a slash at its end.
     address : str
-        The nearest address that is no trusted proxy.
+        The nearest address that is not a trusted proxy.
     is_client_known : bool
-        Whether ``address`` is the client's: not for a request through a proxy that is not trusted, or that does not
-        name its client.
+        Whether ``address`` is the address of the client; False for a request through a proxy that is not trusted, or
+        that does not name its client.
     """
 
     base_url: str
@@ -57,10 +57,22 @@ def find_origin(
     public_url: str = "",
     counts: ProxyHeader = "x-forwarded",
 ) -> RequestOrigin:
-    """Find the public URL and the client's address.
+    """Find the public URL of the service, and the address of the client.
 
-    ``headers`` have lower-case names; ``peer`` is the address of the connection, '' if it has none. ``request_url``
-    is scheme, host and mount path of the request, without a slash at its end. ``counts`` says which headers are read.
+    Parameters
+    ----------
+    headers : Mapping[str, str]
+        The headers of proxies, with names in lower case.
+    peer : str
+        The address of the connection, '' if it has none.
+    request_url : str
+        Scheme, host and mount path of the request, without a slash at its end.
+    trusted : tuple of Network
+        The networks of trusted proxies.
+    public_url : str
+        The configured URL, '' for none.
+    counts : ProxyHeader
+        The headers to read.
     """
     if not headers or not is_within(peer, trusted):
         return RequestOrigin(public_url or request_url, peer, not headers)
@@ -95,14 +107,14 @@ def _iterate_forwarded(value: str) -> Iterator[dict[str, str]]:
 
 
 def _split_unquoted(text: str, part: re.Pattern[str]) -> Iterator[str]:
-    """Split from the right, in linear time: a quote that a client left open takes nothing of what a proxy appended."""
+    """Split from the right, in linear time, so that a quote that a client left open affects no entries of proxies."""
     return (found.group()[::-1] for found in part.finditer(text[::-1]))
 
 
 def _iterate_x_forwarded(headers: Mapping[str, str]) -> Iterator[dict[str, str]]:
     """Yield X-Forwarded-* as elements of Forwarded, from the right.
 
-    A list that is shorter than the addresses' comes from the first proxy.
+    A list that is shorter than the list of addresses comes from the first proxy.
     """
     addresses, *others = (
         _split_list(headers.get(f"x-forwarded-{key}", "")) for key in ("for", "proto", "host", "prefix")
@@ -120,7 +132,7 @@ def _split_list(value: str) -> Iterator[str]:
 
 
 def _parse_address(node: str) -> str:
-    """Return a node of Forwarded or X-Forwarded-For without port and brackets; '' if it is no address."""
+    """Return a node of Forwarded or X-Forwarded-For without port and brackets; '' if it is not an address."""
     match = _PORT.match(node)
     bare = (match.group(1) or match.group(2)) if match else node
     try:
@@ -131,7 +143,7 @@ def _parse_address(node: str) -> str:
 
 @lru_cache(4096)
 def is_within(address: str, networks: tuple[Network, ...]) -> bool:
-    """Return whether an address belongs to one of the networks; a text that is no address does not."""
+    """Return whether an address belongs to one of the networks; False for a text that is not an address."""
     try:
         parsed = ip_address(address)
     except ValueError:

@@ -1,4 +1,4 @@
-"""The content of /capabilities, from the settings and the tables of functions and formats."""
+"""The contents of /capabilities, from the settings and the tables of functions and formats."""
 
 from __future__ import annotations
 
@@ -24,7 +24,19 @@ def _list_functions(config: Config, catalogue: Catalogue) -> Iterator[Feature]:
 def describe_service(
     config: Config, authenticator: Authenticator, catalogue: Catalogue, tap_url: str
 ) -> ServiceDescription:
-    """Describe the service; data models are those of the tables in ``catalogue``."""
+    """Describe the TAP service.
+
+    Parameters
+    ----------
+    config : Config
+        The settings.
+    authenticator : Authenticator
+        The login methods.
+    catalogue : Catalogue
+        The tables that the client sees, which determine the data models.
+    tap_url : str
+        The URL of the TAP service, without a slash at its end.
+    """
     features = (
         FeatureList("udf", tuple(_list_functions(config, catalogue))),
         FeatureList("adqlgeo", tuple(Feature(name) for name in GEOMETRY_NAMES)),

@@ -1,1 +1,1 @@
-"""Translates queries within a time limit: short ones in this process, long ones in a process that can be ended."""
+"""Translate queries within a time limit: short queries in this process, long queries in processes that can be ended."""

@@ -1,4 +1,4 @@
-"""The errors that ``adql`` has found in a query, with their lines and columns."""
+"""The errors that ``adql`` finds in a query, with their lines and columns."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from tap_service.service_errors import InvalidQueryError, ServiceError
 
 
 def list_query_errors(error: ServiceError) -> tuple[QueryError, ...]:
-    """Return the errors that ``adql`` has found in a query; nothing for other errors."""
+    """Return the errors of a query that caused an error of the service; empty if the query is not the cause."""
     cause = error.__cause__
     if not (isinstance(error, InvalidQueryError) and isinstance(cause, AdqlError)):
         return ()

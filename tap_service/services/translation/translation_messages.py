@@ -1,6 +1,6 @@
-"""Messages between the service and a translator process: pickles in which a catalogue's tables are numbers.
+"""Messages between the service and a translator process: pickles in which numbers stand for tables of the catalogue.
 
-Both processes keep the numbered tables, so that a table crosses once, and the service gets its own objects back.
+Both processes keep the numbered tables, so that a table is sent once, and the service gets its own objects back.
 """
 
 from __future__ import annotations
@@ -22,15 +22,21 @@ class TranslationRequest:
 
     Attributes
     ----------
-    forget
-        Drop the tables of earlier requests first.
-    new_tables
-        Tables that have not been sent, by number.
-    tables
+    text : str
+        The query.
+    limit : int or None
+        The row limit of the request.
+    forget : bool
+        Whether to drop the tables of earlier requests first.
+    new_tables : dict of int to TableEntry
+        Tables that have not been sent before, by number.
+    tables : tuple of int
         The numbers of the catalogue's tables.
-    has_positions
-        Whether objects' names can be looked up, by a ``PositionRequest``.
-    seconds
+    sharding : Sharding or None
+        The shards of a cluster.
+    has_positions : bool
+        Whether names of objects can be looked up, by a ``PositionRequest``.
+    seconds : float
         Limit of processor time.
     """
 
@@ -46,14 +52,14 @@ class TranslationRequest:
 
 @dataclass(frozen=True, slots=True)
 class PositionRequest:
-    """The translator asks for the position of an object; ``PositionAnswer`` follows."""
+    """The translator requests the position of an object; a ``PositionAnswer`` follows."""
 
     name: str
 
 
 @dataclass(frozen=True, slots=True)
 class PositionAnswer:
-    """``error``: why there is no position."""
+    """The position of an object as longitude and latitude in degrees, or the ``error`` why it is unknown."""
 
     position: tuple[float, float] = (0.0, 0.0)
     error: str = ""
@@ -61,7 +67,7 @@ class PositionAnswer:
 
 @dataclass(frozen=True, slots=True)
 class TranslationFailure:
-    """``error`` is the fault of the query, None where ``reason`` is that of the translator."""
+    """A failed translation: the ``error`` of the query, or the ``reason`` of a failure of the translator."""
 
     error: AdqlError | None = None
     reason: str = ""
@@ -76,37 +82,40 @@ class TableNumbers:
     _next: int = 0
 
     def find_number(self, table: TableEntry) -> int | None:
+        """Return the number of a table, None if it has none."""
         return self._numbers.get(id(table))
 
     def add_table(self, table: TableEntry) -> int:
-        """Give a table the next number."""
+        """Assign the next number to a table, and return it."""
         self._next += 1
         self.set_number(table, self._next)
         return self._next
 
     def set_number(self, table: TableEntry, number: int) -> None:
+        """Assign a number to a table."""
         self.tables[number] = table
         self._numbers[id(table)] = number
 
     def clear(self) -> None:
+        """Drop all tables."""
         self.tables.clear()
         self._numbers.clear()
 
 
 def send_plain(connection: Connection, message: object) -> None:
-    """Send a message in which tables are written out."""
+    """Send a message that contains tables."""
     connection.send_bytes(pickle.dumps(message, pickle.HIGHEST_PROTOCOL))
 
 
 def send_numbered(connection: Connection, message: object, numbers: TableNumbers) -> None:
-    """Send a message in which tables are numbers."""
+    """Send a message in which numbers stand for tables."""
     buffer = io.BytesIO()
     _Pickler(buffer, numbers).dump(message)
     connection.send_bytes(buffer.getbuffer())
 
 
 def receive_message(connection: Connection, numbers: TableNumbers) -> Any:
-    """Receive a message of either kind. Raises EOFError or OSError when the other process has ended."""
+    """Receive a message of either kind. Raises EOFError or OSError if the other process has ended."""
     return _Unpickler(io.BytesIO(connection.recv_bytes()), numbers).load()
 
 

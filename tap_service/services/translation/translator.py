@@ -1,4 +1,4 @@
-"""Translates queries: short ones in this process, at once; long ones in processes that end at the time limit."""
+"""Translates queries: short queries at once in this process, long queries in processes that end at the time limit."""
 
 from __future__ import annotations
 
@@ -20,44 +20,45 @@ from tap_service.services.translation.translator_process import (
 
 _log = logging.getLogger("skyhouse")
 
-#: Characters of a query that is translated in this process. It takes 1 ms, at worst (nested shapes) about 150; the way
-#: to another process and back takes 1 to 2 ms.
+#: maximum number of characters of a query that is translated in this process, which takes 1 ms, at worst (nested
+#: shapes) about 150 ms; the exchange with another process takes 1 to 2 ms
 _MAX_SHORT = 1000
 
 _PROCESSES = 2
 
 _WAY_OUT = (
     "Upload long lists of values or shapes as a table and join with it, give a region as a MOC or with fewer vertices, "
-    "or ask in several queries"
+    "or send several queries"
 )
 
 
 def is_long(text: str) -> bool:
-    """Return whether a query is translated in another process, for which its thread waits."""
+    """Return whether a query is so long that another process translates it, while its thread waits."""
     return len(text) > _MAX_SHORT
 
 
 class Translator:
-    """Thread-safe.
+    """Translates queries within a time limit. Thread-safe.
 
     Parameters
     ----------
-    seconds
+    seconds : float
         Limit of processor time for the translation of one query.
-    is_kept_ready
-        ``start`` starts a process; otherwise the first long query waits half a second for it.
+    is_kept_ready : bool
+        Whether ``start`` starts a process; otherwise the first long query waits half a second for it.
     """
 
     def __init__(self, seconds: float, *, is_kept_ready: bool) -> None:
         self._seconds = seconds
         self._is_kept_ready = is_kept_ready
-        self._places = threading.BoundedSemaphore(_PROCESSES)
+        self._slots = threading.BoundedSemaphore(_PROCESSES)
         self._lock = threading.Lock()
         self._idle: list[TranslatorProcess] = []
         self._processes: set[TranslatorProcess] = set()
         self._is_closed = False
 
     def start(self) -> None:
+        """Start a process if it is to be kept ready."""
         if self._is_kept_ready:
             with self._lend_process():
                 pass
@@ -75,12 +76,25 @@ class Translator:
     ) -> Translation:
         """Translate a query.
 
+        Parameters
+        ----------
+        text : str
+            The query in ADQL.
+        catalogue : Catalogue
+            The tables that the client sees.
+        limit : int or None
+            The row limit of the request.
+        positions : PositionLookup or None
+            Looks up the positions of objects by their names, if possible.
+
         Raises
         ------
         InvalidQueryError
-            The query is faulty, or takes too long to translate.
+            The query is invalid, or takes too long or too much memory to translate.
         ServiceUnavailable
             The machine is too busy, or the service is shutting down.
+        InternalError
+            A translator process has failed.
         """
         if not is_long(text):
             try:
@@ -93,31 +107,31 @@ class Translator:
         if answer.error is not None:
             raise InvalidQueryError(answer.error.describe(text), text) from answer.error
         if answer.reason == "memory":
-            raise InvalidQueryError(f"the query takes too much memory to translate. {_WAY_OUT}")
-        raise InternalError("the service failed to translate the query because of a fault of its own")
+            raise InvalidQueryError(f"translating the query takes too much memory. {_WAY_OUT}")
+        raise InternalError("the service failed to translate the query because of a bug")
 
     def _ask_process(
         self, text: str, catalogue: Catalogue, limit: int | None, positions: PositionLookup | None
     ) -> Translation | TranslationFailure:
-        """Ask a process, and another one if the first was lost."""
+        """Send a query to a process, and if that process is lost, to another."""
         for _ in range(2):
             try:
                 with self._lend_process() as process:
                     return process.translate(text, catalogue, limit, positions, self._seconds)
             except TranslationTooLong:
                 raise InvalidQueryError(
-                    f"the query takes more than {self._seconds:g} s to translate. {_WAY_OUT}"
+                    f"translating the query takes more than {self._seconds:g} s. {_WAY_OUT}"
                 ) from None
             except TranslatorStarved:
                 raise ServiceUnavailable("this machine is too busy to translate the query. Try again later") from None
             except TranslatorLost:
                 _log.info("a process that translates queries has ended")
-        raise InternalError("the service failed to translate the query because of a fault of its own")
+        raise InternalError("the service failed to translate the query because of a bug")
 
     @contextmanager
     def _lend_process(self) -> Iterator[TranslatorProcess]:
-        """Lend an idle or a new process; one that raises is not used again."""
-        with self._places:
+        """Lend an idle or a new process, which is not used again after an error."""
+        with self._slots:
             with self._lock:
                 if self._is_closed:
                     raise ServiceUnavailable("the service is shutting down. Try again later")

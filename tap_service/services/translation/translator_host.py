@@ -1,8 +1,8 @@
 """The process that translates long queries: ``python -m tap_service.services.translation.translator_host FD``.
 
-FD is a socket to the service, whose end ends this process. The kernel ends it too, when one translation takes more
-processor time than its request allows; waiting for the position of an object takes none. It has no engine, opens no
-file and knows no setting of the service.
+FD is a socket to the service; when the service ends, this process ends. The kernel also ends it if a translation takes
+more processor time than its request allows; waiting for the position of an object takes none. This process has no
+engine, opens no files, and does not know the settings of the service.
 """
 
 from __future__ import annotations
@@ -26,18 +26,18 @@ from tap_service.services.translation.translation_messages import (
     send_numbered,
 )
 
-#: Address space: the largest queries within the limits take about 600 MB
+#: limit of the address space: the largest queries within the limits take about 600 MB
 _MEMORY = 3 << 30
 
-#: Light queries, in the service itself, come first
+#: light queries, which run in the service itself, have priority
 _NICENESS = 5
 
-#: Seconds after which a process whose service was killed, while another process holds the socket, notices it
+#: seconds after which this process notices that the service was killed, if another process holds the socket
 _LOOK_ROUND_SECONDS = 5.0
 
 
 def main() -> None:
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the service handles it, and ends this process
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the service handles it and ends this process
     resource.setrlimit(resource.RLIMIT_AS, (_MEMORY, _MEMORY))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     os.nice(_NICENESS)
@@ -84,7 +84,7 @@ def _answer_request(
         return TranslationFailure(reason="memory")
     except Exception:
         traceback.print_exc()
-        return TranslationFailure(reason="fault")
+        return TranslationFailure(reason="bug")
 
 
 if __name__ == "__main__":

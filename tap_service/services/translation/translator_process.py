@@ -1,4 +1,4 @@
-"""The service's side of one translator process (``translator_host``): start, ask, end."""
+"""The service's side of a translator process (``translator_host``): start it, send it queries, end it."""
 
 from __future__ import annotations
 
@@ -23,27 +23,27 @@ from tap_service.services.translation.translation_messages import (
 
 _MODULE = "tap_service.services.translation.translator_host"
 
-#: Wall-clock limit in limits of processor time: on a busy machine a translation gets a part of a processor
+#: wall-clock limit as a multiple of the limit of processor time: on a busy machine, a translation gets a part of a core
 _WALL_CLOCK_FACTOR = 60
 
-#: Tables that the process remembers beside those of the current catalogue
+#: maximum number of tables that the process keeps in addition to the tables of the current catalogue
 _MAX_OLD_TABLES = 1000
 
 
 class TranslatorLost(Exception):
-    """The process has ended, for a reason that is not the query's."""
+    """The process has ended, and the query is not the reason."""
 
 
 class TranslatorStarved(Exception):
-    """The machine is so busy that the process did not get its time, and was ended."""
+    """The process was ended because the machine is too busy to give it its processor time."""
 
 
 class TranslationTooLong(Exception):
-    """The translation took more than its time, and the process was ended."""
+    """The process was ended because the translation exceeded its time limit."""
 
 
 class TranslatorProcess:
-    """For one thread at a time; ``end`` may be called by any thread. Starts at once."""
+    """A translator process, started by the constructor. Used by one thread at a time; any thread may call ``end``."""
 
     def __init__(self) -> None:
         ours, theirs = socket.socketpair()
@@ -54,14 +54,28 @@ class TranslatorProcess:
 
     @property
     def pid(self) -> int:
+        """The process id."""
         return self._process.pid
 
     def translate(
         self, text: str, catalogue: Catalogue, limit: int | None, positions: PositionLookup | None, seconds: float
     ) -> Translation | TranslationFailure:
-        """Return the translation or the error in the query.
+        """Translate a query; parameters as in ``Translator.translate``.
 
-        Raises TranslationTooLong, TranslatorStarved or TranslatorLost; the process has ended then.
+        Parameters
+        ----------
+        seconds : float
+            Limit of processor time.
+
+        Returns
+        -------
+        Translation or TranslationFailure
+            The translation, or the error in the query.
+
+        Raises
+        ------
+        TranslationTooLong, TranslatorStarved, TranslatorLost
+            The process has ended.
         """
         try:
             send_plain(self._connection, self._make_request(text, catalogue, limit, positions is not None, seconds))
@@ -94,18 +108,18 @@ class TranslatorProcess:
         return self._process.wait() == -signal.SIGPROF
 
     def end(self) -> None:
-        """End the process; a thread that waits for it gets TranslatorLost. May be called twice."""
+        """End the process; a waiting thread gets TranslatorLost. A second call has no effect."""
         self._process.kill()
         self._process.wait()
 
     def close(self) -> None:
-        """End the process and close its socket, when no thread waits for it."""
+        """End the process and close its socket; no thread may be waiting for it."""
         self.end()
         self._connection.close()
 
 
 def _look_up_position(name: str, positions: PositionLookup | None) -> PositionAnswer:
-    assert positions is not None  # noqa: S101  the request says whether there are any
+    assert positions is not None  # noqa: S101  the request states whether positions can be looked up
     try:
         return PositionAnswer(positions(name))
     except NameLookupError as error:

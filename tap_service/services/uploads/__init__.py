@@ -1,1 +1,1 @@
-"""Uploaded tables: fetching by URL, reading in the sandbox, loading into the engine for one query."""
+"""Uploaded tables: fetched from URLs, read in the sandbox, and loaded into the engine for one query."""

@@ -27,7 +27,13 @@ class SandboxTimeout(Exception):
 
 
 class SandboxClient:
-    """Thread-safe. Starts the sandbox process at the first request, and again when it has died."""
+    """Runs readers in the sandbox process, which starts with the first request, and again if it has died. Thread-safe.
+
+    Parameters
+    ----------
+    directory : Path or None
+        The directory of temporary files; None for the default of the system.
+    """
 
     def __init__(self, directory: Path | None) -> None:
         self._directory = directory
@@ -37,11 +43,12 @@ class SandboxClient:
         self._waiting: set[socket.socket] = set()
 
     def start(self) -> None:
+        """Start the sandbox process."""
         with self._lock:
             self._ensure_started()
 
     def close(self) -> None:
-        """End all readers; waiting callers get ``SandboxLost``."""
+        """End all readers; threads that wait for them get SandboxLost."""
         with self._lock:
             for status in self._waiting:
                 with suppress(OSError):
@@ -49,9 +56,26 @@ class SandboxClient:
             self._end_process()
 
     def run_reader(self, request: str, seconds: float) -> tuple[int, str, str]:
-        """Run a reader; return its exit status, its answer and its standard error.
+        """Run a reader.
 
-        Raises SandboxLost, SandboxTimeout, and OSError if no process or file can be created.
+        Parameters
+        ----------
+        request : str
+            The request to the reader.
+        seconds : float
+            Wall-clock limit.
+
+        Returns
+        -------
+        (int, str, str)
+            The exit status of the reader, its answer and its standard error.
+
+        Raises
+        ------
+        SandboxLost, SandboxTimeout
+            The sandbox process has ended, or the reader exceeded its time limit.
+        OSError
+            No process or file can be created.
         """
         with (
             tempfile.TemporaryFile(dir=self._directory) as request_file,
@@ -71,7 +95,7 @@ class SandboxClient:
         with ours, theirs:
             with self._lock:
                 requests = self._ensure_started()
-                with suppress(ConnectionError):  # recv below returns nothing then
+                with suppress(ConnectionError):  # recv below then returns nothing
                     socket.send_fds(requests, [b"\0"], [*files, theirs.fileno()])
                 self._waiting.add(ours)
             theirs.close()

@@ -19,7 +19,7 @@ import pyarrow as pa
 from clickhouse_schema.schema_model import Table
 from tap_service.config import Config
 from tap_service.models.read_options import AS_DETECTED, ReadOptions
-from tap_service.models.upload_parameter import name_choices
+from tap_service.models.upload_parameter import name_upload_options
 from tap_service.readers.sandboxed_reader import Answer, Limits, Request
 from tap_service.service_errors import InternalError, ServiceUnavailable, UploadError
 from tap_service.services.uploads.sandbox_client import SandboxClient, SandboxLost, SandboxTimeout
@@ -29,18 +29,25 @@ _log = logging.getLogger("skyhouse")
 #: wall-clock limit of a reader, as a multiple of its limit of processor time
 _WALL_CLOCK_FACTOR = 3
 
-#: files read at once in addition to one per query: large files of user tables must not delay uploads
+#: number of files read at once in addition to one per query: large files of user tables must not delay uploads
 _EXTRA_READERS = 2
 
-#: characters of a reader's standard error in the log
+#: maximum number of characters of a reader's standard error in the log
 _MAX_LOGGED = 4000
 
 
 @dataclass(frozen=True, slots=True)
 class ReadTable:
-    """A table as read: columns have the file's names; the layout has the position columns, if any.
+    """A table that was read from a file.
 
-    ``notes``: what its sender should know of how the file was read.
+    Attributes
+    ----------
+    table : Table
+        The table; its columns have the names in the file, and its layout the columns of a position, if any.
+    rows : int
+        The number of rows.
+    notes : tuple of str
+        Notes for the sender on how the file was read.
     """
 
     table: Table
@@ -55,9 +62,16 @@ class ReadTable:
 
 
 class TableFileReader:
-    """Thread-safe. ``is_kept_ready`` starts the sandbox in advance; otherwise the first file waits a second for it.
+    """Reads table files in the sandbox. Thread-safe.
 
-    Few files are read at once, because each reader may use its full memory limit; the others wait.
+    Few files are read at once, because each reader may use all of its memory limit; other files wait.
+
+    Parameters
+    ----------
+    config : Config
+        The limits.
+    is_kept_ready : bool
+        Whether ``start`` starts the sandbox; otherwise the first file waits a second for it.
     """
 
     def __init__(self, config: Config, *, is_kept_ready: bool) -> None:
@@ -66,9 +80,10 @@ class TableFileReader:
         self._is_kept_ready = is_kept_ready
         self._host = SandboxClient(config.spool_path)
         self._closed = False
-        self._places = threading.BoundedSemaphore(config.concurrent_queries + _EXTRA_READERS)
+        self._slots = threading.BoundedSemaphore(config.concurrent_queries + _EXTRA_READERS)
 
     def start(self) -> None:
+        """Start the sandbox if it is to be kept ready."""
         if self._is_kept_ready:
             self._host.start()
 
@@ -88,18 +103,27 @@ class TableFileReader:
         limits: Limits | None = None,
         options: ReadOptions = AS_DETECTED,
     ) -> Iterator[ReadTable]:
-        """Read a table of a file.
+        """Read a table from a file.
 
         Parameters
         ----------
-        name
+        path : Path
+            The file.
+        name : str
             The name of the table.
-        table
-            The table that the rows must fit, whatever types the file declares.
-        limits
-            Default: those of uploads.
-        options
-            What the sender says of the file.
+        content_type : str
+            The media type that the client declared, '' for none.
+        table : Table, optional
+            The table into which the rows must fit, whatever types the file declares.
+        limits : Limits, optional
+            The limits, by default of uploads.
+        options : ReadOptions
+            The options of the sender.
+
+        Yields
+        ------
+        ReadTable
+            The table, whose rows can be read within the context.
 
         Raises
         ------
@@ -116,13 +140,13 @@ class TableFileReader:
             request = Request(str(path), rows, name, content_type, limits or self._limits, model, options)
             answer = self._ask_sandbox(request)
             if answer.error:
-                raise UploadError(f"table {name}: {name_choices(answer.error)}")
-            notes = tuple(map(name_choices, answer.notes))
+                raise UploadError(f"table {name}: {name_upload_options(answer.error)}")
+            notes = tuple(map(name_upload_options, answer.notes))
             yield ReadTable(Table.model_validate_json(answer.table), answer.rows, notes, file)
 
     def _ask_sandbox(self, request: Request) -> Answer:
         seconds = request.limits.seconds
-        with self._places:
+        with self._slots:
             try:
                 status, out, err = self._run_reader(json.dumps(asdict(request)) + "\n", _WALL_CLOCK_FACTOR * seconds)
             except SandboxTimeout:
@@ -136,10 +160,10 @@ class TableFileReader:
         if status < 0:  # killed because of the file's content, or by a system without memory
             return Answer("it is broken, or takes too much memory to read")
         _log.error("the reader of an uploaded table ended with %s", status)
-        raise InternalError("the service failed to read an uploaded table because of a fault of its own")
+        raise InternalError("the service failed to read an uploaded table because of a bug")
 
     def _run_reader(self, request: str, seconds: float) -> tuple[int, str, str]:
-        """Run the reader, once more if the sandbox process was lost."""
+        """Run the reader, and again if the sandbox process was lost."""
         for _ in range(2):
             if self._closed:
                 break
@@ -149,10 +173,11 @@ class TableFileReader:
                 _log.info("the process that reads uploaded tables has ended")
         if self._closed:
             raise ServiceUnavailable("the service is shutting down. Try again later")
-        raise InternalError("the service failed to read an uploaded table because of a fault of its own")
+        raise InternalError("the service failed to read an uploaded table because of a bug")
 
 
 def build_upload_limits(config: Config) -> Limits:
+    """Return the limits of uploads."""
     return Limits(
         rows=config.upload_rows,
         columns=config.upload_columns,
@@ -171,5 +196,5 @@ def build_user_table_limits(config: Config) -> Limits:
 
 
 def descriptor_path(file: BinaryIO) -> Path:
-    """Return a path by which another process of this user can open an unnamed file."""
+    """Return a path by which other processes of this user can open an anonymous file."""
     return Path(f"/proc/{os.getpid()}/fd/{file.fileno()}")

@@ -1,4 +1,4 @@
-"""Uploaded tables of one query: read, inserted into the engine, and dropped at the query's end."""
+"""Loads the uploaded tables of a query into the engine, and drops them when the query ends."""
 
 from __future__ import annotations
 
@@ -22,15 +22,22 @@ from tap_service.storage.engine.query_tables import drop_table, fill_table, quot
 
 _log = logging.getLogger("skyhouse")
 
-#: the tables of one request may take this many times the limit of one table
+#: the time limit of all tables of a request, as a multiple of the limit of one table
 _MAX_SECONDS_FACTOR = 2
 
 
 @dataclass(slots=True)
 class LoadedUploads:
-    """Tables in the engine until ``drop_tables``; the sweep drops those that cannot be dropped then.
+    """The uploaded tables of a query, which are in the engine until ``drop_tables``.
 
-    ``notes``: what their sender should know of how the files were read.
+    Attributes
+    ----------
+    engine : Engine
+        The engine.
+    entries : tuple of TableEntry
+        The tables.
+    notes : tuple of str
+        Notes for the sender on how the files were read.
     """
 
     engine: Engine
@@ -39,11 +46,13 @@ class LoadedUploads:
     _names: list[str] = field(default_factory=list)
 
     def add_table(self, name: str, entry: TableEntry, notes: tuple[str, ...]) -> None:
+        """Add a table that is stored under ``name``."""
         self._names.append(name)
         self.entries = (*self.entries, entry)
         self.notes += tuple(f"Table {entry.table.name}: {note}." for note in notes)
 
     def drop_tables(self) -> None:
+        """Drop the tables; if that fails, the sweep drops them later."""
         names, self._names = self._names, []
         for name in names:
             try:
@@ -53,7 +62,19 @@ class LoadedUploads:
 
 
 class UploadLoader:
-    """Thread-safe. ``count`` is called with the outcome of each table: read or refused."""
+    """Loads the uploads of queries. Thread-safe.
+
+    Parameters
+    ----------
+    config : Config
+        The limits.
+    engine : Engine
+        The engine.
+    files : TableFileReader
+        Reads the files.
+    count : Callable[[str], None]
+        Called with the outcome of each table, ``read`` or ``refused``.
+    """
 
     def __init__(self, config: Config, engine: Engine, files: TableFileReader, count: Callable[[str], None]) -> None:
         self._count = count
@@ -63,14 +84,21 @@ class UploadLoader:
         self._fetcher = UrlFetcher(config.spool_path, config.upload_hosts, config.upload_bytes, config.upload_seconds)
 
     def load_tables(self, uploads: Sequence[Upload], query_id: str) -> LoadedUploads:
-        """Load tables into the engine.
+        """Load uploads into the engine.
+
+        Parameters
+        ----------
+        uploads : Sequence[Upload]
+            The uploads of the query.
+        query_id : str
+            The id of the query, a part of the names of the stored tables.
 
         Raises
         ------
         UploadError
             A table cannot be fetched or read.
         ServiceUnavailable
-            The engine or the disk accepts no table now.
+            The engine or the disk cannot store tables now.
         """
         loaded = LoadedUploads(self._engine)
         end = time.monotonic() + self._seconds
@@ -78,7 +106,7 @@ class UploadLoader:
             for number, upload in enumerate(uploads):
                 if time.monotonic() > end:
                     raise UploadError(
-                        f"these tables take more than {self._seconds} seconds to read: upload fewer at once"
+                        f"reading these tables takes more than {self._seconds} seconds: upload fewer at once"
                     )
                 name = upload_table_name(query_id, number)
                 loaded.add_table(name, *self._load_table(upload, name))

@@ -1,1 +1,1 @@
-"""Users' own tables in ``mydb``: requests, storage, jobs that change them, expiry."""
+"""User tables in the schema ``mydb``: requests, storage, indexes, sharing and expiry."""

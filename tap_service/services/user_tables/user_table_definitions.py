@@ -26,18 +26,26 @@ _XML_TYPE = re.compile(r"(text|application)/(x-vosi\S*\+)?xml")
 
 
 def parse_table_name(name: str) -> str:
-    """Return the table in ``mydb.table``. Raises Forbidden for another schema, ParameterError for a bad name."""
+    """Return the table in ``mydb.table``.
+
+    Raises
+    ------
+    Forbidden
+        The schema is not ``mydb``.
+    ParameterError
+        The name of the table is invalid.
+    """
     schema, dot, table = name.partition(".")
     if schema.lower().lstrip('"').startswith(SHARED_PREFIX):
         raise Forbidden(
-            f"the tables of {_quote_text(schema)} are another user's: those that are shared with you can be read, and "
-            f"only their owner changes them. Your own are in the schema {SCHEMA_NAME}"
+            f"the tables of {_quote_text(schema)} belong to another user: you can read the tables that are shared with "
+            f"you, but only their owner can change them. Your tables are in the schema {SCHEMA_NAME}"
         )
     if not dot or schema.lower() != SCHEMA_NAME:
-        raise Forbidden(f"your own tables are in the schema {SCHEMA_NAME}: write {SCHEMA_NAME}.name")
+        raise Forbidden(f"your tables are in the schema {SCHEMA_NAME}: write {SCHEMA_NAME}.name")
     if not _NAME.fullmatch(table):
         raise ParameterError(
-            f"{_quote_text(table)} is no valid table name: write a letter, then letters, digits and _, up to 64"
+            f"{_quote_text(table)} is not a valid table name: write a letter, then letters, digits and _, up to 64"
         )
     if table.upper() in RESERVED:
         raise ParameterError(f"{table} is a reserved word of ADQL: choose another name, such as {table}_1")
@@ -45,7 +53,22 @@ def parse_table_name(name: str) -> str:
 
 
 def read_table_definition(name: str, document: bytes, catalogue: Catalogue) -> Table:
-    """Build a table from a VOSI document; its foreign keys refer to tables of ``catalogue``. Raises UploadError."""
+    """Build a table from a VOSI document.
+
+    Parameters
+    ----------
+    name : str
+        The name of the table.
+    document : bytes
+        The document.
+    catalogue : Catalogue
+        The tables to which foreign keys may refer.
+
+    Raises
+    ------
+    UploadError
+        The document does not define a valid table.
+    """
     try:
         found = read_definition(document)
         fields = tuple(column.field for column in found.columns)
@@ -60,7 +83,7 @@ def read_table_definition(name: str, document: bytes, catalogue: Catalogue) -> T
 
 
 def _resolve_foreign_keys(found: Definition, catalogue: Catalogue) -> tuple[ForeignKey, ...]:
-    """Return the foreign keys of the definition; their targets must be in the catalogue."""
+    """Return the foreign keys of the definition. Raises ReadError if a target is not in the catalogue."""
     own_columns = {column.field.name for column in found.columns}
     keys = []
     for number, key in enumerate(found.keys):
@@ -84,42 +107,50 @@ def _resolve_foreign_keys(found: Definition, catalogue: Catalogue) -> tuple[Fore
     return tuple(keys)
 
 
-def describe_anew(table: Table, given: Table) -> Table:
-    """Return ``table`` with the descriptions, units, UCDs and utypes of ``given``. Raises UploadError.
+def replace_descriptions(table: Table, given: Table) -> Table:
+    """Return a table with new descriptions, units, UCDs and utypes; foreign keys and the layout stay.
 
-    Both must have the same columns, of the same types; foreign keys and the layout stay. A position keeps its unit and
-    UCD, for the rows are stored by it.
+    Parameters
+    ----------
+    table : Table
+        The table.
+    given : Table
+        The definition with the new descriptions.
+
+    Raises
+    ------
+    UploadError
+        The tables have different columns or types, or the unit or UCD of a position differs, by which rows are stored.
     """
     new = {column.name.lower(): column for column in given.columns}
     names = {column.name.lower() for column in table.columns}
     if different := sorted(names ^ new.keys()):
         raise UploadError(
-            f"definition and table differ in the column {_quote_text(different[0])}: a posted definition changes "
-            "descriptions alone. To change columns, create the table again, by PUT with replace=true"
+            f"definition and table differ in the column {_quote_text(different[0])}: a posted definition changes only "
+            "descriptions. To change columns, create the table again, by PUT with replace=true"
         )
-    columns = tuple(_describe_column_anew(table, column, new[column.name.lower()]) for column in table.columns)
+    columns = tuple(_replace_description(table, column, new[column.name.lower()]) for column in table.columns)
     about = {"description": given.description, "utype": given.utype, "columns": columns}
     return check_table(table.model_copy(update=about))
 
 
-def _describe_column_anew(table: Table, column: Column, given: Column) -> Column:
+def _replace_description(table: Table, column: Column, given: Column) -> Column:
     if given.type != column.type:
         raise UploadError(
-            f"the column {column.name} has another type than in the table: create the table again, by PUT with "
-            "replace=true"
+            f"the column {column.name} has another type in the table: create the table again, by PUT with replace=true"
         )
     about = {name: getattr(given, name) for name in ("description", "unit", "ucd", "utype", "std")}
     is_moved = (given.unit, given.ucd) != (column.unit, column.ucd)
     if is_moved and table.layout.position and column.name in table.layout.position:
         raise UploadError(
-            f"the unit and UCD of {column.name} cannot change, for the rows are stored by this position: create the "
-            "table again, by PUT with replace=true"
+            f"the unit and UCD of {column.name} cannot change, because the rows are stored by this position: create "
+            "the table again, by PUT with replace=true"
         )
     return column.model_copy(update=about)
 
 
 def find_column(table: Table, name: str) -> Column:
-    """Find a column by its name in any case. Raises NotFound with the nearest name."""
+    """Return a column by its name in any case. Raises NotFound, with the most similar name."""
     wanted = name.strip().strip('"').lower()
     for column in table.columns:
         if column.name.lower() == wanted:
@@ -131,7 +162,25 @@ def find_column(table: Table, name: str) -> Column:
 
 
 def read_vosi_document(path: Path, content_type: str) -> bytes | None:
-    """Return the document if it is a VOSI table, otherwise None. Raises UploadError."""
+    """Return a file if it is a VOSI document of a table.
+
+    Parameters
+    ----------
+    path : Path
+        The file.
+    content_type : str
+        The media type that the client declared, '' for none.
+
+    Returns
+    -------
+    bytes or None
+        The document; None for other files.
+
+    Raises
+    ------
+    UploadError
+        The document is too long.
+    """
     kind = content_type.partition(";")[0].strip().lower()
     with path.open("rb") as file:
         start = file.read(65536)
@@ -139,12 +188,12 @@ def read_vosi_document(path: Path, content_type: str) -> bytes | None:
             return None
         document = start + file.read(MAX_DEFINITION_BYTES)
     if len(document) > MAX_DEFINITION_BYTES:
-        raise UploadError(f"the definition of a table has {MAX_DEFINITION_BYTES} bytes at most")
+        raise UploadError(f"the definition of a table may have at most {MAX_DEFINITION_BYTES} bytes")
     return document
 
 
 def check_table(table: Table) -> Table:
-    """Return the table with units in VOUnit syntax where possible. Raises UploadError for an invalid table."""
+    """Return the table, with its units in VOUnit syntax where possible. Raises UploadError if it is invalid."""
     columns = tuple(
         column.model_copy(update={"unit": normalise_unit(column.unit) or column.unit}) if column.unit else column
         for column in table.columns

@@ -1,4 +1,4 @@
-"""Drops user tables that are long unused, and tables that dead processes have left."""
+"""Drops user tables that have not been used for long, and storage that dead processes have left."""
 
 from __future__ import annotations
 
@@ -18,7 +18,22 @@ _log = logging.getLogger("skyhouse")
 
 
 def expiry_time(record: UserTable, last_use: str | None, days: int) -> datetime | None:
-    """Return when an unused table expires, None for never; ``last_use`` is an ISO date or None."""
+    """Return when a user table expires unless it is used.
+
+    Parameters
+    ----------
+    record : UserTable
+        The table.
+    last_use : str or None
+        The date of the last use, in ISO 8601; None if it was never used.
+    days : int
+        The lifetime of unused tables, 0 for no limit.
+
+    Returns
+    -------
+    datetime or None
+        The expiry; None if the table never expires.
+    """
     if not days:
         return None
     last = record.changed
@@ -29,7 +44,7 @@ def expiry_time(record: UserTable, last_use: str | None, days: int) -> datetime 
 
 
 class UserTableExpiry:
-    """One for each process that sweeps."""
+    """The sweep of user tables by a process."""
 
     def __init__(self, config: Config, engine: Engine) -> None:
         self._engine = engine
@@ -38,9 +53,20 @@ class UserTableExpiry:
         self._seen_before: set[str] = set()
 
     def sweep_tables(self, *, alone: bool = False) -> None:
-        """Drop expired tables, and storage without a table. ``alone``: no other process runs.
+        """Drop expired tables, and storage without a table.
 
-        A query translated earlier may still read storage without a table: the second sweep that finds it drops it.
+        A query that was translated earlier may still read storage without a table, so such storage is dropped by the
+        second sweep that finds it.
+
+        Parameters
+        ----------
+        alone : bool
+            Whether no other process is running, so that the first sweep can drop it.
+
+        Raises
+        ------
+        EngineError, JobStoreUnavailable
+            The engine does not answer, or the lock is unavailable.
         """
         with self._storage.change_lock():
             records = tuple(self._drop_expired(user_table_record.read_all_user_tables(self._engine)))
@@ -68,7 +94,7 @@ class UserTableExpiry:
                 yield record
             else:
                 _log.warning(
-                    "the table %s of %r has long been unused and is dropped", record.qualified_name, record.owner
+                    "dropping the table %s of %r, which has not been used for long", record.qualified_name, record.owner
                 )
                 user_table_record.remove_user_table(self._engine, record.owner, record.table.name)
 

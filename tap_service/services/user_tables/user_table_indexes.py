@@ -1,4 +1,4 @@
-"""Indexes of user tables: what the parameter INDEX asks for."""
+"""Indexes of user tables, by the parameter INDEX."""
 
 from __future__ import annotations
 
@@ -14,14 +14,31 @@ _KIND = re.compile(r"(values|text) *\((.*)\)", re.IGNORECASE)
 
 
 def add_indexes(table: Table, wanted: str, *, unique: bool) -> tuple[Table, str]:
-    """Return the table with indexes, and a description of them. Raises ParameterError, NotFound, Conflict.
+    """Add indexes to a table.
 
-    ``wanted``: separated by semicolons, each a column, several columns separated by commas, or ``text(column)``. Two
-    numbers in degrees are the position, unless they are in ``values()``.
+    Parameters
+    ----------
+    table : Table
+        The table.
+    wanted : str
+        The indexes, separated by semicolons: a column, several columns separated by commas, or ``text(column)``. Two
+        columns with numbers in degrees become the position, unless they are in ``values()``.
+    unique : bool
+        Whether the values of the index must be unique.
+
+    Returns
+    -------
+    (Table, str)
+        The table with the indexes, and a sentence about them.
+
+    Raises
+    ------
+    ParameterError, NotFound, Conflict
+        An index is not possible, a column does not exist, or the table has another unique index.
     """
     requests = [request.strip() for request in wanted.split(";")]
     if unique and len(requests) > 1:
-        raise ParameterError("UNIQUE is for one index: create the others in a request of their own")
+        raise ParameterError("UNIQUE is for one index: create the other indexes in separate requests")
     done = []
     for request in requests:
         table, said = _add_index(table, request, unique=unique)
@@ -43,7 +60,7 @@ def _add_index(table: Table, wanted: str, *, unique: bool) -> tuple[Table, str]:
 
 
 def _is_position(table: Table, columns: list[Column]) -> bool:
-    """Whether two numbers are in degrees or in no unit; of one column, whether it belongs to the position."""
+    """Return whether two columns are numbers in degrees or without unit, or a single column belongs to the position."""
     if len(columns) == 1:
         return columns[0].name in (table.layout.position or ()) or columns[0].name in _find_position_columns(table)
     return len(columns) == 2 and all(column.type.is_numeric and column.unit in ("", "deg") for column in columns)
@@ -60,7 +77,7 @@ def _set_position(table: Table, longitude: str, latitude: str, *, unique: bool) 
         raise ParameterError("positions are not unique: leave UNIQUE out")
     layout = table.layout
     if layout.position == (longitude, latitude):
-        return table, f"the table is in the order of {longitude} and {latitude} already"
+        return table, f"the table is already in the order of {longitude} and {latitude}"
     new: Layout = layout.model_copy(update={"position": (longitude, latitude)})
     return table.model_copy(update={"layout": new}), f"the table is in the order of {longitude} and {latitude}"
 
@@ -68,13 +85,13 @@ def _set_position(table: Table, longitude: str, latitude: str, *, unique: bool) 
 def _add_text_index(table: Table, columns: list[Column], *, unique: bool) -> tuple[Table, str]:
     name = columns[0].name
     if len(columns) > 1:
-        raise ParameterError("a text index is of one column: separate several by semicolons, text(a);text(b)")
+        raise ParameterError("a text index has one column: separate several indexes by semicolons, text(a);text(b)")
     if not is_searchable(columns[0].type):
-        raise ParameterError(f"{name} is {columns[0].type.adql}: a text index is of a text")
+        raise ParameterError(f"{name} is {columns[0].type.adql}: only text columns can have a text index")
     if unique:
         raise ParameterError("words are not unique: leave UNIQUE out")
     if name in table.layout.text_columns:
-        return table, f"{name} has a text index already"
+        return table, f"{name} already has a text index"
     return _append_index(table, TableIndex(columns=(name,), kind="text")), f"rows are found by words of {name}"
 
 
@@ -83,34 +100,34 @@ def _add_sorted_index(table: Table, columns: list[Column], *, unique: bool) -> t
     shown = ", ".join(names)
     for column in columns:
         if column.type.is_geometry and column.type.xtype != "point":
-            return table, f"{column.name} is a shape, and has an index already"
+            return table, f"{column.name} is a shape, and already has an index"
         if column.type.is_array:
-            raise ParameterError(f"{column.name} is an array: an index is of numbers, texts or times")
+            raise ParameterError(f"{column.name} is an array: only numbers, texts and times can have an index")
     if len(names) > len({*names}):
         raise ParameterError(f"INDEX names a column twice: {shown}")
     layout = table.layout
     if unique:
         if table.primary_key not in ((), names):
-            raise Conflict(f"the rows have a unique index already: {', '.join(table.primary_key)}")
-        others = tuple(index for index in layout.indexes if not _begins_with(names, index))
+            raise Conflict(f"the rows already have a unique index: {', '.join(table.primary_key)}")
+        others = tuple(index for index in layout.indexes if not _starts_with(names, index))
         new = layout.model_copy(update={"id": names, "indexes": others})
-        verb = "names" if len(names) == 1 else "name"
+        verb = "identifies" if len(names) == 1 else "identify"
         return table.model_copy(update={"layout": new, "primary_key": names}), f"{shown} {verb} each row"
     if any(known[: len(names)] == names for known in layout.sorted_columns):
-        return table, f"{shown} has an index already"
+        return table, f"{shown} already has an index"
     if layout.id and names[: len(layout.id)] == layout.id:
-        return table, f"{shown} begins with {', '.join(layout.id)}, which finds its row alone"
+        return table, f"{shown} starts with {', '.join(layout.id)}, which identifies each row"
     return _append_index(table, TableIndex(columns=names)), f"rows are found by {shown}"
 
 
 def _append_index(table: Table, index: TableIndex) -> Table:
-    """Return the table with an index in place of those that it serves for."""
-    others = tuple(known for known in table.layout.indexes if not _begins_with(index.columns, known))
+    """Return the table with an index, without the indexes that it replaces."""
+    others = tuple(known for known in table.layout.indexes if not _starts_with(index.columns, known))
     if not index.is_sorted:
         others = table.layout.indexes
     layout = table.layout.model_copy(update={"indexes": (*others, index)})
     return table.model_copy(update={"layout": layout})
 
 
-def _begins_with(names: tuple[str, ...], index: TableIndex) -> bool:
+def _starts_with(names: tuple[str, ...], index: TableIndex) -> bool:
     return index.is_sorted and names[: len(index.columns)] == index.columns

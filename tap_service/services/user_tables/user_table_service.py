@@ -1,4 +1,4 @@
-"""Requests of users for their own tables: create, load and remove them; each method is one request."""
+"""Requests of users to create, load and remove their tables. Each method is one request."""
 
 from __future__ import annotations
 
@@ -35,21 +35,21 @@ from tap_service.services.queries.run_errors import translate_errors
 from tap_service.services.uploads.table_file_reader import ReadTable, TableFileReader, build_user_table_limits
 from tap_service.services.user_tables.user_table_definitions import (
     check_table,
-    describe_anew,
     parse_table_name,
     read_table_definition,
     read_vosi_document,
+    replace_descriptions,
 )
 from tap_service.services.user_tables.user_table_expiry import expiry_time
 from tap_service.services.user_tables.user_table_storage import TableChanged, UserTableStorage, table_exists_error
 from tap_service.storage.engine.engine import Engine
 from tap_service.storage.jobs.job_store import JobStoreUnavailable
 
-#: running and waiting loads
+#: maximum number of running loads, and of waiting loads
 _MAX_LOADS, _MAX_WAITING_LOADS = 4, 20
-#: running loads of one user, and running and waiting ones
+#: maximum number of running loads of one user, and of running and waiting loads
 _MAX_USER_LOADS, _MAX_USER_REQUESTS = 2, 10
-#: a load fails when the table changes this often meanwhile
+#: a load fails if the table changes during this number of attempts
 _MAX_ATTEMPTS = 3
 
 
@@ -60,12 +60,27 @@ T = TypeVar("T")
 class _UserLoads:
     """The loads of one user."""
 
-    places: asyncio.Semaphore
+    slots: asyncio.Semaphore
     n_requests: int = 0
 
 
 class UserTableService:
-    """Thread-safe. Methods raise the errors of ``service_errors``; ``owner`` is the user's name."""
+    """Creates, loads and removes user tables. Thread-safe.
+
+    Methods raise errors of ``service_errors``: InvalidQueryError, UploadError, ParameterError, NotFound, Forbidden,
+    Conflict and ServiceUnavailable. Their parameter ``owner`` is the name of the user, ``name`` is ``mydb.table``.
+
+    Parameters
+    ----------
+    config : Config
+        The limits of user tables.
+    engine : Engine
+        The engine.
+    catalogue_cache : CatalogueCache
+        The tables to which foreign keys may refer.
+    files : TableFileReader
+        Reads table files.
+    """
 
     def __init__(self, config: Config, engine: Engine, catalogue_cache: CatalogueCache, files: TableFileReader) -> None:
         self._engine = engine
@@ -79,13 +94,31 @@ class UserTableService:
         self._loads_by_user: dict[str, _UserLoads] = {}
 
     async def run_load(self, owner: str, work: Callable[[], T]) -> T:
-        """Run ``work`` on a thread, with limits for each user and for all. Raises ServiceBusy when too many wait."""
+        """Run a load on a thread, with limits for each user and for all users.
+
+        Parameters
+        ----------
+        owner : str
+            The user.
+        work : Callable[[], T]
+            The load.
+
+        Returns
+        -------
+        T
+            The result of ``work``.
+
+        Raises
+        ------
+        ServiceBusy
+            Too many loads wait.
+        """
         loads = self._loads_by_user.setdefault(owner, _UserLoads(asyncio.Semaphore(_MAX_USER_LOADS)))
         if loads.n_requests >= _MAX_USER_REQUESTS:
-            raise ServiceBusy(f"{loads.n_requests} of your loads run or wait already: try again in a while")
+            raise ServiceBusy(f"{loads.n_requests} of your loads are already running or waiting: try again in a while")
         loads.n_requests += 1
         try:
-            async with loads.places:
+            async with loads.slots:
                 return await asyncio.wrap_future(self._threads.submit(work))
         finally:
             loads.n_requests -= 1
@@ -93,14 +126,16 @@ class UserTableService:
                 del self._loads_by_user[owner]
 
     def close(self) -> None:
+        """Cancel waiting loads."""
         self._threads.close()
 
     def list_tables(self, owner: str) -> tuple[UserTable, ...]:
+        """Return the tables of a user."""
         with translate_table_errors(owner):
             return user_table_record.read_user_tables(self._engine, owner)
 
     def list_expiries(self, owner: str) -> dict[str, datetime]:
-        """Return the expiry times of tables by name; tables that never expire are left out."""
+        """Return the expiry times of a user's tables by name; tables that never expire are left out."""
         with translate_table_errors(owner):
             records = user_table_record.read_user_tables(self._engine, owner)
             uses = user_table_record.read_last_uses(self._engine, [record.described for record in records])
@@ -112,7 +147,19 @@ class UserTableService:
         return expiries
 
     def create_table(self, owner: str, name: str, path: Path, content_type: str, *, replace: bool) -> UserTable:
-        """Create an empty table from a VOSI definition, or a table with rows from a table file."""
+        """Create an empty table from a VOSI definition, or a table with rows from a table file.
+
+        Parameters
+        ----------
+        owner, name : str
+            The user, and the name of the new table.
+        path : Path
+            The file.
+        content_type : str
+            The media type that the client declared, '' for none.
+        replace : bool
+            Whether to replace an existing table.
+        """
         table_name = self.parse_table_name(name)
         with translate_table_errors(owner):
             self._check_name_free(owner, table_name, replace=replace)
@@ -126,9 +173,20 @@ class UserTableService:
     def save_result(
         self, owner: str, name: str, path: Path, *, replace: bool, origin: str, fields: tuple[Field, ...]
     ) -> UserTable:
-        """Create a table from the result file of a query, for the job ``origin``.
+        """Create a table from the result of a query.
 
-        ``fields``: the columns of the result; without them, or if the file does not match, the file defines its own.
+        Parameters
+        ----------
+        owner, name : str
+            The user, and the name of the new table without its schema.
+        path : Path
+            The file of the result.
+        replace : bool
+            Whether to replace an existing table.
+        origin : str
+            The job that creates the table; a repeated call for the same job changes nothing.
+        fields : tuple of Field
+            The columns of the result; if there are none, or they do not match the file, the file defines the columns.
         """
         if fields:
             with suppress(UploadError, ValidationError):
@@ -146,21 +204,53 @@ class UserTableService:
             return self.storage.publish_table(owner, table, filled, replace=replace, origin=origin)
 
     def describe_table(self, owner: str, name: str, path: Path, content_type: str) -> UserTable | None:
-        """Describe a table anew by a VOSI definition; return None if the file is none. Raises Conflict."""
+        """Replace the descriptions of a table by a VOSI definition.
+
+        Parameters
+        ----------
+        owner, name : str
+            The user and the table.
+        path : Path
+            The file.
+        content_type : str
+            The media type that the client declared, '' for none.
+
+        Returns
+        -------
+        UserTable or None
+            The table; None if the file is not a VOSI definition.
+        """
         with translate_table_errors(owner):
             if (document := read_vosi_document(path, content_type)) is None:
                 return None
             base = self.storage.get_table(owner, self.parse_table_name(name))
             given = read_table_definition(base.table.name, document, self._catalogue_cache.catalogue_for(owner))
             try:
-                return self.storage.exchange_description(base, describe_anew(base.table, given))
+                return self.storage.exchange_description(base, replace_descriptions(base.table, given))
             except TableChanged as error:
                 raise Conflict(f"{base.qualified_name} was changed meanwhile: send the definition again") from error
 
     def load_rows(
         self, owner: str, name: str, path: Path, content_type: str, *, replace: bool
     ) -> tuple[UserTable, int]:
-        """Append the rows of a file to a table, or replace its rows; return the table and the number of rows."""
+        """Append the rows of a file to a table, or replace the rows of the table.
+
+        Parameters
+        ----------
+        owner, name : str
+            The user and the table.
+        path : Path
+            The file.
+        content_type : str
+            The media type that the client declared, '' for none.
+        replace : bool
+            Whether to replace the rows.
+
+        Returns
+        -------
+        (UserTable, int)
+            The table, and the number of rows in the file.
+        """
         with translate_table_errors(owner):
             base = self.storage.get_table(owner, self.parse_table_name(name))
             table = base.table
@@ -168,7 +258,7 @@ class UserTableService:
                 return self._load_into(base, read, replace=replace), read.rows
 
     def create_empty_table(self, owner: str, name: str, fields: tuple[Field, ...]) -> UserTable:
-        """Create a table without rows for the results of a query. Raises Conflict, Forbidden, UploadError."""
+        """Create a table without rows for the results of a query; ``name`` is without its schema."""
         with translate_table_errors(owner):
             self._check_name_free(owner, name, replace=False)
             table = check_table(build_table(name, fields))
@@ -186,10 +276,22 @@ class UserTableService:
         can_recur: Callable[[str], bool],
         constant: Mapping[str, int],
     ) -> UserTable:
-        """Append the rows of a query's result once for each ``token``, to a table that is made if there is none.
+        """Append the rows of a query's result to a table, which is created if it does not exist.
 
-        ``can_recur``: as of ``UserTableStorage.append_rows``. ``fields``: the columns of the table; ``constant``: those
-        with one value, which the file lacks.
+        Parameters
+        ----------
+        owner, name : str
+            The user, and the name of the table without its schema.
+        path : Path
+            The file of the result.
+        fields : tuple of Field
+            The columns of the table.
+        token : str
+            The identity of the result: the rows of a token are appended once, even if the call is repeated.
+        can_recur : Callable[[str], bool]
+            As in ``UserTableStorage.append_rows``.
+        constant : Mapping[str, int]
+            The values of columns that the file does not contain, by name.
         """
         with translate_table_errors(owner):
             base = user_table_record.find_user_table(self._engine, owner, name)
@@ -199,8 +301,8 @@ class UserTableService:
             wanted = [field.name for field in fields]
             if [column.name for column in base.table.columns] != wanted:
                 raise Conflict(
-                    f"{base.qualified_name} has other columns than the results that go into it, {', '.join(wanted)}: "
-                    "remove it or save its rows under another name, and it is made anew"
+                    f"{base.qualified_name} has other columns than the results to be appended, {', '.join(wanted)}: "
+                    "remove the table, or save its rows under another name, and it will be created again"
                 )
             given = tuple(column for column in base.table.columns if column.name not in constant)
             table = Table(name=base.table.name, columns=given)
@@ -217,11 +319,11 @@ class UserTableService:
         can_recur: Callable[[str], bool] = bool,
         constant: Mapping[str, int] = MappingProxyType({}),
     ) -> UserTable:
-        """Retry when the table's rows change meanwhile. Raises Conflict when its columns change."""
+        """Load rows into a table; try again if its rows change meanwhile. Raises Conflict if its columns change."""
         for _ in range(_MAX_ATTEMPTS):
-            beside, replaced = ("", base.storage) if replace else (base.storage, "")
+            neighbour, replaced = ("", base.storage) if replace else (base.storage, "")
             try:
-                with self.storage.staging_table(base.table, beside) as filled:
+                with self.storage.staging_table(base.table, neighbour) as filled:
                     batches = (_add_constants(batch, constant) for batch in read.read_batches())
                     self.storage.insert_batches(base.owner, filled, batches, replaced)
                     if replace:
@@ -234,17 +336,26 @@ class UserTableService:
         raise Conflict(f"{base.qualified_name} was changed meanwhile: load the rows again")
 
     def remove_table(self, owner: str, name: str) -> None:
+        """Remove a table."""
         with translate_table_errors(owner):
             self.storage.remove_table(owner, self.parse_table_name(name))
 
     def parse_table_name(self, name: str) -> str:
-        """Return the table in ``mydb.table``. Raises Forbidden, and ParameterError for an invalid name."""
+        """Return the table in ``mydb.table``.
+
+        Raises
+        ------
+        Forbidden
+            The service has no user tables, or the schema is not ``mydb``.
+        ParameterError
+            The name of the table is invalid.
+        """
         if not self._is_enabled:
-            raise Forbidden("users have no tables of their own here")
+            raise Forbidden("this service has no user tables")
         return parse_table_name(name)
 
     def _check_name_free(self, owner: str, name: str, *, replace: bool) -> None:
-        """Raise Conflict or Forbidden before the file is read."""
+        """Raise Conflict or Forbidden if the table cannot be created, before its file is read."""
         present = user_table_record.find_user_table(self._engine, owner, name)
         if present is None:
             self.storage.check_count(owner)
@@ -258,16 +369,16 @@ def _add_constants(batch: pa.RecordBatch, constant: Mapping[str, int]) -> pa.Rec
     return batch
 
 
-def require_user(caller: Identity | None) -> str:
-    """Return the name of the user. Raises Unauthorized for an anonymous caller."""
-    if caller is None:
-        raise Unauthorized("tables of your own need a name and password, or a token: nobody else sees them")
-    return caller.name
+def require_table_owner(user: Identity | None) -> str:
+    """Return the name of the user. Raises Unauthorized for an anonymous client."""
+    if user is None:
+        raise Unauthorized("user tables need a name and password, or a token: nobody else sees your tables")
+    return user.name
 
 
 @contextmanager
 def translate_table_errors(owner: str) -> Iterator[None]:
-    """Translate errors of engine and locks into errors for the client."""
+    """Convert errors of the engine and of locks to errors of the service, for requests of ``owner``."""
     try:
         with translate_errors(f"{SCHEMA_NAME} of {owner!r}"):
             yield

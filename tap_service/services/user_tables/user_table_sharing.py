@@ -1,4 +1,4 @@
-"""Sharing of user tables: their owners let other users and groups read them."""
+"""Sharing of user tables: owners let other users and groups read their tables."""
 
 from __future__ import annotations
 
@@ -9,14 +9,15 @@ from tap_service.services.catalogue.catalogue_cache import CatalogueCache
 from tap_service.services.user_tables.user_table_service import UserTableService, translate_table_errors
 
 _MAX_READERS = 100
-#: an issuer's name, a colon, and a user or group of theirs
+#: maximum length of an issuer's name, a colon, and the name of its user or group
 _MAX_NAME = 320
 
 
 class UserTableSharing:
-    """Thread-safe. Methods raise the errors of ``service_errors``; ``owner`` is the user's name.
+    """Adds and removes readers of user tables. Thread-safe.
 
-    A reader need not exist: the answer never says which users and groups there are.
+    Methods raise NotFound, Forbidden, ParameterError and ServiceUnavailable. Their parameter ``owner`` is the name of
+    the user, ``name`` is ``mydb.table``. A reader need not exist, so that answers do not reveal users and groups.
     """
 
     def __init__(self, tables: UserTableService, catalogue_cache: CatalogueCache) -> None:
@@ -37,21 +38,21 @@ class UserTableSharing:
         return sorted(self._catalogue_cache.find_groups(user))
 
     def add_reader(self, owner: str, name: str, reader: Reader) -> UserTable:
-        """Let a user or a group read a table; nothing changes if they may already."""
+        """Let a user or a group read a table; nothing changes if they already may read it."""
         _check_reader(owner, reader)
 
         def add(readers: set[Reader]) -> None:
             readers.add(reader)
             if len(readers) > _MAX_READERS:
                 raise Forbidden(
-                    f"a table is shared with up to {_MAX_READERS} users and groups: ask the operator for a group"
+                    f"a table can be shared with at most {_MAX_READERS} users and groups: ask the operator for a group"
                 )
 
         with translate_table_errors(owner):
             return self._tables.storage.change_readers(owner, self._tables.parse_table_name(name), add)
 
     def remove_reader(self, owner: str, name: str, reader: Reader) -> UserTable:
-        """Take a reader's right; it counts for queries and jobs that start from now on."""
+        """Revoke the right of a reader, for queries and jobs that start from now on."""
 
         def remove(readers: set[Reader]) -> None:
             if reader not in readers:
@@ -64,7 +65,7 @@ class UserTableSharing:
 
 def _check_reader(owner: str, reader: Reader) -> None:
     if not 0 < len(reader.name) <= _MAX_NAME or not reader.name.isprintable():
-        raise ParameterError(f"the name of a {reader.kind} has 1 to {_MAX_NAME} printable characters")
+        raise ParameterError(f"the name of a {reader.kind} must have 1 to {_MAX_NAME} printable characters")
     if reader == Reader(kind="user", name=owner):
         raise ParameterError("the table is yours: name another user")
     if reader == Reader(kind="group", name=EVERYBODY):

@@ -1,7 +1,7 @@
-"""Storage of user tables in the engine: a change becomes visible at once and as a whole, or never.
+"""Storage of user tables in the engine. A change becomes visible in one step, or not at all.
 
-Rows go into a staging table, which is renamed when it is complete. Changes become visible one after another, each in a
-moment: see ``clickhouse_schema.engine_tables.user_table_record``.
+Rows are inserted into a staging table, which is renamed when it is complete. Changes become visible one after another,
+each by a single write: see ``clickhouse_schema.engine_tables.user_table_record``.
 """
 
 from __future__ import annotations
@@ -37,12 +37,12 @@ from tap_service.storage.jobs.redis_lock import hold_cluster_lock
 #: the lock of this process; a lock in Redis excludes the other processes of a cluster
 _change_lock = threading.Lock()
 
-#: more parts than a table has after ClickHouse has merged it
+#: maximum number of parts of a table before it is merged explicitly
 _MAX_PARTS = 20
 
 
 class TableChanged(Exception):
-    """The table has changed since the change began; ``now`` is its present state."""
+    """The table has changed since the start of a change; ``now`` is its present state."""
 
     def __init__(self, present: UserTable) -> None:
         super().__init__(present.qualified_name)
@@ -50,7 +50,10 @@ class TableChanged(Exception):
 
 
 class UserTableStorage:
-    """Safe for threads and processes. Raises EngineError, and JobStoreUnavailable if Redis cannot grant the lock."""
+    """The stored user tables. Safe for threads and processes.
+
+    Methods raise EngineError, and JobStoreUnavailable if Redis cannot grant the lock.
+    """
 
     def __init__(self, config: Config, engine: Engine) -> None:
         self._engine = engine
@@ -69,17 +72,47 @@ class UserTableStorage:
     # --- staging tables
 
     @contextmanager
-    def staging_table(self, table: Table, beside: str = "") -> Iterator[str]:
-        """Create a staging table; drop it at the end unless it was published. ``beside``: see ``_create_table``."""
+    def staging_table(self, table: Table, neighbour: str = "") -> Iterator[str]:
+        """Create a staging table, and drop it at the end of the context unless it was published.
+
+        Parameters
+        ----------
+        table : Table
+            The definition of the table.
+        neighbour : str
+            A stored table on the same server, '' for any server.
+
+        Yields
+        ------
+        str
+            The name of the staging table.
+        """
         name = new_name(STAGING_PREFIX)
         try:
-            self._create_table(table, name, beside)
+            self._create_table(table, name, neighbour)
             yield name
         finally:
             user_table_record.drop_storage(self._engine, name)
 
     def insert_batches(self, owner: str, name: str, batches: Iterable[pa.RecordBatch], replaced: str = "") -> None:
-        """Insert rows; raise Forbidden when they exceed the quota. ``replaced``: a table whose bytes become free."""
+        """Insert rows into a staging table.
+
+        Parameters
+        ----------
+        owner : str
+            The user whose quota counts.
+        name : str
+            The staging table.
+        batches : Iterable of RecordBatch
+            The rows.
+        replaced : str
+            A stored table that will be replaced, whose bytes do not count; '' for none.
+
+        Raises
+        ------
+        Forbidden
+            The rows exceed the quota.
+        """
         room = self._free_bytes(owner, replaced)
         for block in group_batches(batches):
             self._engine.insert_batches(quote_storage(name), block)
@@ -87,13 +120,25 @@ class UserTableStorage:
                 raise self._quota_error(room)
 
     def copy_rows(self, source: UserTable, table: Table, name: str, query_id: str) -> None:
-        """Copy the rows of a table into one of another layout; ``query_id`` is the engine's name for the query."""
+        """Copy the rows of a table into a staging table with another layout.
+
+        Parameters
+        ----------
+        source : UserTable
+            The table.
+        table : Table
+            The definition of the staging table.
+        name : str
+            The staging table.
+        query_id : str
+            The engine's id of the query.
+        """
         columns = ", ".join(quote_identifier(column) for column in given_columns(table))
         rows = f"SELECT {columns} FROM {quote_storage(source.storage)}"
         self._engine.execute(f"INSERT INTO {quote_storage(name)} ({columns}) {rows}", self._settings, query_id=query_id)
 
     def count_invalid_positions(self, source: UserTable, position: tuple[str, str]) -> int:
-        """Count rows whose longitude or latitude in degrees is out of range."""
+        """Return the number of rows whose longitude or latitude in degrees is out of range."""
         longitude, latitude = (quote_identifier(name) for name in position)
         outside = f"{longitude} NOT BETWEEN 0 AND 360 OR {latitude} NOT BETWEEN -90 AND 90"
         not_nan = f"NOT isNaN(toFloat64({longitude})) AND NOT isNaN(toFloat64({latitude}))"
@@ -104,9 +149,29 @@ class UserTableStorage:
     # --- visible changes
 
     def publish_table(self, owner: str, table: Table, filled: str, *, replace: bool, origin: str = "") -> UserTable:
-        """Publish a staging table as a new table, or in place of one of this name. Raises Conflict, Forbidden.
+        """Publish a staging table as a new table without readers.
 
-        It has no readers. A table that the job ``origin`` has already published stays.
+        Parameters
+        ----------
+        owner : str
+            The user.
+        table : Table
+            The definition of the table.
+        filled : str
+            The staging table.
+        replace : bool
+            Whether to replace an existing table with this name.
+        origin : str
+            The job that creates the table; a table that this job has already published stays.
+
+        Raises
+        ------
+        Conflict
+            The user has a table with this name.
+        Forbidden
+            The user's tables would exceed a quota.
+        InvalidQueryError
+            The values of a unique index are not unique.
         """
         with self.change_lock():
             present = user_table_record.find_user_table(self._engine, owner, table.name)
@@ -121,10 +186,26 @@ class UserTableStorage:
     def append_rows(
         self, base: UserTable, filled: str, token: str = "", can_recur: Callable[[str], bool] = bool
     ) -> UserTable:
-        """Add the staged rows to a table. Raises TableChanged, NotFound, Forbidden.
+        """Add the rows of a staging table to a table.
 
-        The record of the table keeps the ``token`` with the rows, in one step: those of a token are added once.
-        ``can_recur``: whether rows of an earlier token may come again; the record forgets the other ones.
+        Parameters
+        ----------
+        base : UserTable
+            The table as the rows were read for it.
+        filled : str
+            The staging table.
+        token : str
+            The identity of the rows, '' for none. The record of the table stores it in the same step as the rows, so
+            the rows of a token are added once.
+        can_recur : Callable[[str], bool]
+            Returns whether rows with an earlier token may be added again; other tokens are dropped from the record.
+
+        Raises
+        ------
+        TableChanged, NotFound
+            The definition of the table has changed, or the table was removed.
+        Forbidden
+            The rows exceed the quota.
         """
         with self.change_lock():
             present = self.get_table(base.owner, base.table.name)
@@ -133,13 +214,13 @@ class UserTableStorage:
             if present.table != base.table:
                 raise TableChanged(present)
             both = new_name(LIVE_PREFIX)
-            self._create_table(base.table, both, beside=present.storage)
+            self._create_table(base.table, both, neighbour=present.storage)
             with self._dropped_on_failure(both):
                 for part in (present.storage, filled):
                     self._engine.execute(
                         f"ALTER TABLE {quote_storage(both)} ATTACH PARTITION tuple() FROM {quote_storage(part)}"
                     )
-                if self._count_parts(both) > _MAX_PARTS:  # many small loads leave ClickHouse no time to merge
+                if self._count_parts(both) > _MAX_PARTS:  # ClickHouse may not have merged the parts of many small loads
                     self._engine.execute(f"OPTIMIZE TABLE {quote_storage(both)}")
             appended = (*filter(can_recur, present.appended), token) if token else present.appended
             return self._put_record(
@@ -147,7 +228,7 @@ class UserTableStorage:
             )
 
     def exchange_rows(self, base: UserTable, table: Table, filled: str) -> UserTable:
-        """Put staged rows in place of those of ``base``. Raises as ``append_rows``."""
+        """Replace the rows of ``base`` by the rows of a staging table; errors as in ``append_rows``."""
         with self.change_lock():
             present = self.get_table(base.owner, base.table.name)
             if present.storage != base.storage:
@@ -158,7 +239,7 @@ class UserTableStorage:
             )
 
     def exchange_description(self, base: UserTable, table: Table) -> UserTable:
-        """Describe a table anew; its rows stay. Raises TableChanged and NotFound."""
+        """Replace the definition of ``base`` by ``table``; its rows stay. Raises TableChanged and NotFound."""
         with self.change_lock():
             present = self.get_table(base.owner, base.table.name)
             if present.table != base.table:
@@ -170,13 +251,31 @@ class UserTableStorage:
             return record
 
     def remove_table(self, owner: str, name: str) -> None:
-        """Remove a table; queries that read it now run to their end. Raises NotFound."""
+        """Remove a table; queries that are reading it finish. Raises NotFound."""
         with self.change_lock():
             present = self.get_table(owner, name)
             user_table_record.remove_user_table(self._engine, owner, present.table.name)
 
     def change_readers(self, owner: str, name: str, change: Callable[[set[Reader]], None]) -> UserTable:
-        """Change in place who else may read a table; return its record. Raises NotFound, and what ``change`` does."""
+        """Change the readers of a table.
+
+        Parameters
+        ----------
+        owner, name : str
+            The user, and the table without its schema.
+        change : Callable[[set of Reader], None]
+            Changes the set of readers in place; its errors are raised.
+
+        Returns
+        -------
+        UserTable
+            The new record of the table.
+
+        Raises
+        ------
+        NotFound
+            The user has no such table.
+        """
         with self.change_lock():
             present = self.get_table(owner, name)
             readers = set(present.readers)
@@ -193,17 +292,18 @@ class UserTableStorage:
             return record
 
     def check_count(self, owner: str) -> None:
+        """Raise Forbidden if a user has the maximum number of tables."""
         count = len(user_table_record.read_user_tables(self._engine, owner))
         if count >= self._max_tables:
             raise Forbidden(
-                f"you have {count} tables, and a user may keep {self._max_tables} here: remove one that you do not need"
+                f"you have {count} tables, and the maximum is {self._max_tables}: remove a table that you do not need"
             )
 
-    # --- helpers
+    # --- parts of these changes
 
     @contextmanager
     def change_lock(self) -> Iterator[None]:
-        """Hold the lock under which visible tables change."""
+        """Hold the lock that each change of visible tables needs."""
         with _change_lock, hold_cluster_lock(self._redis_url, "user-tables") if self._redis_url else nullcontext():
             yield
 
@@ -215,10 +315,10 @@ class UserTableStorage:
             user_table_record.drop_storage(self._engine, name)
             raise
 
-    def _create_table(self, table: Table, name: str, beside: str) -> None:
-        """Create a table; with several servers, on the one that holds the table ``beside``."""
-        place = f" /* beside {quote_storage(beside)} */" if beside else ""
-        self._engine.execute(create_table_sql(table, quote_storage(name)) + place)
+    def _create_table(self, table: Table, name: str, neighbour: str) -> None:
+        """Create a table; with several servers, on the server of the stored table ``neighbour``, named in a comment."""
+        comment = f" /* next to {quote_storage(neighbour)} */" if neighbour else ""
+        self._engine.execute(create_table_sql(table, quote_storage(name)) + comment)
 
     def _rename_staging_table(self, filled: str) -> str:
         live = new_name(LIVE_PREFIX)
@@ -236,7 +336,7 @@ class UserTableStorage:
         readers: tuple[Reader, ...] = (),
         appended: tuple[str, ...] = (),
     ) -> UserTable:
-        """Publish the storage ``live`` under the table's name; drop it if the quota or uniqueness forbids that."""
+        """Publish the storage ``live`` as a table; drop it if it violates the quota or a unique index."""
         with self._dropped_on_failure(live):
             rows, size = self._table_size(live)
             room = self._free_bytes(owner, replaced.storage if replaced else "")
@@ -265,7 +365,7 @@ class UserTableStorage:
             return record
 
     def _count_density(self, table: Table, live: str, rows: int) -> float | None:
-        """Fill the density table; return the rows of a square degree around a typical row, or None."""
+        """Fill the density table; return the rows per square degree around a typical row, None without a position."""
         named = table.model_copy(update={"name": live})
         density_table.count_density(self._engine, DATABASE, named)
         if not table.layout.position or not rows:
@@ -283,12 +383,12 @@ class UserTableStorage:
         if rows != different:
             shown = ", ".join(table.primary_key)
             raise InvalidQueryError(
-                f"{shown} would not be unique: {rows} rows would have {different} values, and NULL counts as none. "
+                f"{shown} would not be unique: {rows} rows would have {different} values, not counting NULL. "
                 "Load other rows, or create an index that is not unique"
             )
 
     def _free_bytes(self, owner: str, replaced: str) -> int:
-        """Return the bytes left of the user's quota when the storage ``replaced`` is dropped."""
+        """Return the bytes that are left of the user's quota after the storage ``replaced`` is dropped."""
         kept = (
             record.size
             for record in user_table_record.read_user_tables(self._engine, owner)
@@ -299,7 +399,7 @@ class UserTableStorage:
     def _quota_error(self, room: int) -> Forbidden:
         return Forbidden(
             f"the table would take more than the {max(room, 0)} bytes that are left of your quota of "
-            f"{self._max_bytes}: remove tables that you no longer need, or load less"
+            f"{self._max_bytes}: remove tables that you no longer need, or load fewer rows"
         )
 
     def _count_parts(self, name: str) -> int:
@@ -307,7 +407,7 @@ class UserTableStorage:
         return int(self._engine.fetch_table(f"SELECT count() AS n FROM system.parts WHERE {where}")["n"][0].as_py())
 
     def _table_size(self, name: str) -> tuple[int, int]:
-        """Return rows, and bytes on disk."""
+        """Return the number of rows, and the bytes on disk."""
         where = f"database = {quote_string(DATABASE)} AND table = {quote_string(name)} AND active"
         found = self._engine.fetch_table(
             f"SELECT sum(rows) AS n, sum(bytes_on_disk) AS size FROM system.parts WHERE {where}"
@@ -316,6 +416,7 @@ class UserTableStorage:
 
 
 def table_exists_error(present: UserTable) -> Conflict:
+    """Return the error of a request to create a table whose name is taken."""
     return Conflict(
-        f"you have a table {present.qualified_name} already: remove it first, choose another name, or set replace=true"
+        f"you already have a table {present.qualified_name}: remove it first, choose another name, or set replace=true"
     )

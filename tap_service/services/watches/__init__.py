@@ -1,1 +1,1 @@
-"""Watches: requests of users, the rounds in which they run, and the messages about their runs."""
+"""Watches: requests of users, the rounds in which watches run, and the messages about their runs."""

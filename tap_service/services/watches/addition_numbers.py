@@ -1,4 +1,4 @@
-"""The numbers of additions, which watches compare, and which messages and results state: none comes twice."""
+"""The numbers of additions, which watches compare, and which messages and results contain. Numbers are never reused."""
 
 from __future__ import annotations
 
@@ -10,9 +10,21 @@ from tap_service.storage.engine.engine import Engine
 
 
 def continue_numbers(engine: Engine, watches: Iterable[Watch]) -> None:
-    """Let the numbers of additions go on where watches are ahead: the record of tables that were not restored is new.
+    """Continue the numbers of additions of tables whose record is behind the watches.
 
-    Raises EngineError.
+    The record of a table is new if the table was loaded again instead of being restored from a backup.
+
+    Parameters
+    ----------
+    engine : Engine
+        The engine with the record.
+    watches : Iterable[Watch]
+        All watches.
+
+    Raises
+    ------
+    EngineError
+        The engine does not answer.
     """
     recorded = read_last_numbers(engine)
     known: dict[tuple[str, str], int] = {}

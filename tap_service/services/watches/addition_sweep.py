@@ -1,4 +1,4 @@
-"""Drops the rows of additions that no watch needs any more, and unmarks tables that none watches."""
+"""Drops the rows of additions that no watch needs any more, and unmarks tables that are no longer watched."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from tap_service.models.watch import RunState, Watch
 from tap_service.storage.engine.engine import Engine
 from tap_service.storage.watch_store import NoSuchWatch, WatchStore
 
-#: how often this is done, in seconds
+#: interval of sweeps, in seconds
 _SWEEP_SECONDS = 30.0
 _DAY_SECONDS = 86_400
 
 
 class AdditionSweep:
-    """One for each process that does rounds. Methods raise EngineError, WatchStoreUnavailable."""
+    """The sweep of a process that runs watches. Methods raise EngineError, WatchStoreUnavailable."""
 
     def __init__(self, config: Config, engine: Engine, watches: WatchStore) -> None:
         self._days = config.watch_days
@@ -32,12 +32,14 @@ class AdditionSweep:
         self._unwatched: set[tuple[str, str]] = set()
 
     def sweep_when_due(self) -> None:
+        """Sweep if the last sweep was long enough ago."""
         if time.monotonic() - self._swept_at >= _SWEEP_SECONDS:
             self._swept_at = time.monotonic()
             self.sweep_additions()
 
     def sweep_additions(self) -> None:
-        kept = addition_record.read_kept_additions(self._engine)  # before the watches: none is newer than these
+        """Drop the rows of additions that are too old, or that no watch needs, and mark missed runs."""
+        kept = addition_record.read_kept_additions(self._engine)  # before the watches, so that none is newer
         watches = self._watches.list_watches()
         self._unmark_tables(watches)
         by_table: dict[str, list[Watch]] = defaultdict(list)
@@ -52,12 +54,12 @@ class AdditionSweep:
                     self._watches.change_watch(watch.watch_id, partial(_miss_run, addition=addition))
             if is_old or not needing:
                 over.append(addition.addition_id)
-        # a load that was killed records its rows when it is started again
+        # rows of killed loads: a load that is started again records its rows again
         over += addition_record.find_unrecorded(self._engine, self._days * _DAY_SECONDS)
         addition_record.drop_rows(self._engine, over)
 
     def _unmark_tables(self, watches: list[Watch]) -> None:
-        """Unmark tables that no watch had in the sweep before either: it may be that of a watch that is being made."""
+        """Unmark tables that were not watched in the previous sweep either; a watch may be about to be created."""
         unwatched = addition_record.read_watched(self._engine) - {watch.table_key for watch in watches}
         for key in unwatched & self._unwatched:
             addition_record.mark_watched(self._engine, *key, is_watched=False)
@@ -72,7 +74,7 @@ def _needs(watch: Watch, addition: Addition) -> bool:
 
 
 def _miss_run(watch: Watch, addition: Addition) -> Watch:
-    reason = "its rows were kept for as long as the service keeps them, and are no more"
+    reason = "its rows are no longer stored: the service keeps rows for a limited time"
     run = watch.find_run(addition.addition_id)
     if run is None or run.state is not RunState.WAITING:
         return watch

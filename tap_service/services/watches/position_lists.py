@@ -1,4 +1,4 @@
-"""The query of a watch for a list of positions: a user table matched with the watched table."""
+"""The query of a watch for a list of positions: a cross-match of a user table with the watched table."""
 
 from __future__ import annotations
 
@@ -7,35 +7,42 @@ from clickhouse_schema.engine_tables.user_table_record import SCHEMA_NAME
 from clickhouse_schema.reserved_words import name_to_adql
 from tap_service.service_errors import NotFound, ParameterError
 
-#: arcseconds
+#: in arcseconds
 MAX_RADIUS = 3600.0
 
 _LIST_PREFIX = "list_"
 
 
 def build_list_query(catalogue: Catalogue, list_name: str, table_name: str, radius: float) -> str:
-    """Return the query for rows of a table within a radius of a position of a list.
+    """Return the query for the rows of a table within a radius of the positions of a list.
 
     Parameters
     ----------
-    catalogue
-        What the user sees.
-    list_name
-        ``mydb.name``: a table of the user with positions.
-    table_name
-        ``schema.name`` of the table to be watched, which has positions.
-    radius
-        In arcseconds.
+    catalogue : Catalogue
+        The tables that the user sees.
+    list_name : str
+        The list, ``mydb.name``: a table of the user, with positions.
+    table_name : str
+        The watched table, ``schema.name``, with positions.
+    radius : float
+        The maximum separation, in arcseconds.
+
+    Returns
+    -------
+    str
+        A query in ADQL.
 
     Raises
     ------
     NotFound, ParameterError
-        A table is missing, or has no positions; the radius is out of range.
+        A table does not exist or has no positions, or the radius is out of range.
     """
     if not 0 < radius <= MAX_RADIUS:
-        raise ParameterError(f"radius is above 0 and up to {MAX_RADIUS:g} arcseconds")
+        raise ParameterError(f"radius must be above 0 and at most {MAX_RADIUS:g} arcseconds")
     if list_name.partition(".")[0].lower() != SCHEMA_NAME:
-        raise ParameterError(f"list is a table of your own, such as {SCHEMA_NAME}.positions: upload it as one first")
+        raise ParameterError(
+            f"list must be one of your tables, such as {SCHEMA_NAME}.positions: upload the list as a table first"
+        )
     positions, table = (_find_table(catalogue, name) for name in (list_name, table_name))
     listed, watched = (_point_sql(entry, alias) for entry, alias in ((positions, "l"), (table, "t")))
     columns = [f"l.{_quote(field.name)} AS {_quote(_LIST_PREFIX + field.name)}" for field in positions.fields]
@@ -52,7 +59,7 @@ def _find_table(catalogue: Catalogue, name: str) -> TableEntry:
     schema, _, table = name.partition(".")
     found = catalogue.find_tables(table, False, schema)
     if len(found) != 1:
-        raise NotFound(f"there is no table {name[:100]!r} that you see; write schema.name")
+        raise NotFound(f"you see no table {name[:100]!r}; write schema.name")
     if found[0].table.layout.position is None:
         raise ParameterError(f"{found[0].qualified_name} has no positions: two columns in degrees, such as ra and dec")
     return found[0]

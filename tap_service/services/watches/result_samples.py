@@ -1,4 +1,4 @@
-"""The first rows of a job's result, for messages."""
+"""The first rows of a job's result, for messages about watches."""
 
 from __future__ import annotations
 
@@ -14,9 +14,19 @@ _MAX_CHARACTERS = 16_384
 
 
 def read_sample(jobs: JobService, job: Job) -> str:
-    """Return names of columns and the first rows of a result, as JSON; '' if its preview is gone.
+    """Return the names of the columns and the first rows of a result.
 
-    Rows that would make it too long are left out.
+    Parameters
+    ----------
+    jobs : JobService
+        Reads the preview of the job.
+    job : Job
+        The job.
+
+    Returns
+    -------
+    str
+        A JSON object without the rows that would make it too long; '' if the preview was deleted.
     """
     try:
         preview = json.loads(read_preview(jobs.read_preview(job), "application/json"))

@@ -1,6 +1,6 @@
-"""Sends messages about runs of watches: by webhook, signed, and by mail. Each call is one attempt.
+"""Sends messages about runs of watches by signed webhooks and by mail. Each call is one attempt.
 
-A receiver may get a message twice, when its answer is lost; the id of the delivery is the same then.
+A receiver gets a message twice if its answer is lost; both have the same id of the delivery.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ from tap_service.models.watch import Watch, WatchRun
 from tap_service.public_addresses import NotPublic
 from tap_service.storage.accounts import Accounts
 
-#: the limit of one attempt, in seconds
+#: time limit of an attempt, in seconds
 ATTEMPT_SECONDS = 20.0
 
-#: bytes of an answer that are read, to see whether it is whole
+#: maximum number of bytes of an answer that are read, to check that it is complete
 _MAX_ANSWER = 1 << 16
 
 DELIVERY_HEADER = "Skyhouse-Delivery"
@@ -36,7 +36,15 @@ PRIVATE_HOST_HINT = "the operator can name hosts of the local network in SKYHOUS
 
 
 class NotDelivered(Exception):
-    """An attempt has failed; the owner of the watch reads the message. ``is_final``: the next ones will fail too."""
+    """An attempt has failed; the message is for the owner of the watch.
+
+    Parameters
+    ----------
+    message : str
+        The message.
+    is_final : bool
+        Whether further attempts would fail too.
+    """
 
     def __init__(self, message: str, *, is_final: bool = False) -> None:
         super().__init__(message)
@@ -44,7 +52,15 @@ class NotDelivered(Exception):
 
 
 class WatchMessages:
-    """Thread-safe. ``accounts``: None without users."""
+    """Sends messages. Thread-safe.
+
+    Parameters
+    ----------
+    config : Config
+        The mail server, and the rules for webhooks.
+    accounts : Accounts or None
+        The mail addresses of users.
+    """
 
     def __init__(self, config: Config, accounts: Accounts | None) -> None:
         self._config = config
@@ -56,16 +72,16 @@ class WatchMessages:
         }
 
     def list_targets(self, watch: Watch) -> tuple[str, ...]:
-        """Return where messages about a watch go."""
+        """Return the targets of messages about a watch: ``webhook``, ``mail``, both or none."""
         return (*(("webhook",) if watch.webhook else ()), *(("mail",) if watch.has_mail else ()))
 
     def send(self, watch: Watch, run: WatchRun, target: str) -> None:
-        """Raise NotDelivered."""
+        """Send the message about a run to a target. Raises NotDelivered."""
         self._senders[target](watch, run)
 
     def _post_message(self, watch: Watch, run: WatchRun) -> None:
         if not self._config.webhooks:
-            raise NotDelivered("the operator of the service has switched webhooks off")
+            raise NotDelivered("the operator of the service has disabled webhooks")
         body = webhook_message(watch, run, self._config.public_url)
         timestamp = str(int(time.time()))
         headers = {
@@ -93,13 +109,13 @@ class WatchMessages:
             more = "; redirects are not followed" if 300 <= status < 400 else ""
             raise NotDelivered(f"the server answered {status}{more}")
         if is_cut:
-            raise NotDelivered(f"the server answered {status}, and its connection ended before the answer")
+            raise NotDelivered(f"the server answered {status}, and its connection ended before the end of the answer")
 
     def _send_mail(self, watch: Watch, run: WatchRun) -> None:
         config = self._config
         address = self._accounts.find_mail(watch.owner) if self._accounts is not None else ""
         if not config.smtp_host or not address:
-            raise NotDelivered("the operator of the service sends no mail, or has no address of yours")
+            raise NotDelivered("the service has no mail server, or its operator has not set your mail address")
         message = mail_message(watch, run, config.title, config.public_url, config.smtp_from, address)
         try:
             with self._open_mail_server() as server:
@@ -109,8 +125,8 @@ class WatchMessages:
                     server.login(config.smtp_user, config.smtp_password.get_secret_value())
                 server.send_message(message)
         except (OSError, smtplib.SMTPException) as error:
-            # what a mail server says may name what only the operator should know
-            raise NotDelivered(f"the mail server did not take the message ({type(error).__name__})") from error
+            # the text of a mail server may contain details that only the operator should know
+            raise NotDelivered(f"the mail server did not accept the message ({type(error).__name__})") from error
 
     def _open_mail_server(self) -> smtplib.SMTP:
         config = self._config
@@ -120,7 +136,7 @@ class WatchMessages:
 
 
 def _is_cut(response: urllib3.HTTPResponse) -> bool:
-    """Read the body, a long one in part, and return whether the connection ended before it."""
+    """Read the body, a long body in part, and return whether the connection ended too early."""
     try:
         read_body(response, _MAX_ANSWER)
     except CONNECTION_ERRORS:
@@ -129,5 +145,5 @@ def _is_cut(response: urllib3.HTTPResponse) -> bool:
 
 
 def sign_message(secret: str, timestamp: str, body: bytes) -> str:
-    """Return HMAC-SHA256 of timestamp, a full stop and body, in hexadecimal digits."""
+    """Return the signature of a message: HMAC-SHA256 of timestamp, a full stop and body, in hexadecimal digits."""
     return hmac.new(secret.encode(), timestamp.encode() + b"." + body, hashlib.sha256).hexdigest()

@@ -1,13 +1,13 @@
-"""Runs the watches: finds new additions, starts a job for each, follows it, and sends messages about its rows.
+"""Runs the watches: finds new additions, starts a job for each, follows the job, and sends messages about its rows.
 
-Each service process does a round every WATCH_ROUND_SECONDS. All that it knows is in the stores. A step is written
-before it is made, so another process, or the next start, goes on where one was killed.
+Each service process does a round every WATCH_ROUND_SECONDS. The entire state is in the stores. A step is recorded
+before it is done, so after a process was killed, another process or the next start continues.
 
     addition recorded -> WAITING -> RUNNING with the id of a job -> job created -> job COMPLETED: rows are in the table,
-      once -> DONE, messages PENDING -> attempt noted -> message sent -> DELIVERED
+      once -> DONE, messages PENDING -> attempt recorded -> message sent -> DELIVERED
 
-A round that finds RUNNING without a job creates it with this id. The token of the run keeps its rows from being added
-twice, however often its job is executed.
+A round that finds a RUNNING run without a job creates the job with the recorded id. The token of the run prevents its
+rows from being added twice, even if its job is executed several times.
 """
 
 from __future__ import annotations
@@ -57,22 +57,40 @@ _log = logging.getLogger("skyhouse")
 
 _FAILURE = "watches cannot run now"
 
-#: how long after its id was noted a job is created that is not there, in seconds
+#: seconds after which a missing job is created whose id was recorded
 _CREATION_SECONDS = 30.0
-#: after how long a job that could not be created, or failed for the moment, is tried again, in seconds
+#: seconds after which a job that could not be created, or had a transient error, is tried again
 _RETRY_SECONDS = 30.0
-#: jobs of one run that fail for the moment
+#: maximum number of jobs of a run with transient errors
 _MAX_ATTEMPTS = 5
-#: messages that are sent at a time, and that wait for it; how long an attempt may take with its wait, in seconds
+#: maximum number of messages that are being sent, and that wait; time limit of an attempt with its wait, in seconds
 _SENDERS, _MAX_WAITING, _ATTEMPT_PERIOD = 4, 4, 3 * ATTEMPT_SECONDS
 
 
 class _Superseded(Exception):
-    """Another process has made this step."""
+    """Another process has done this step."""
 
 
 class WatchRounds:
-    """One for each service process. ``accounts``: None without users."""
+    """The thread of a service process that runs watches.
+
+    Parameters
+    ----------
+    config : Config
+        The settings.
+    engine : Engine
+        The engine with the record of additions.
+    stores : JobStores
+        The jobs.
+    watches : WatchStore
+        The watches.
+    jobs : JobService
+        Creates jobs.
+    messages : WatchMessages
+        Sends messages.
+    accounts : Accounts or None
+        The users, if there are any.
+    """
 
     def __init__(
         self,
@@ -96,14 +114,16 @@ class WatchRounds:
         self.sweep = AdditionSweep(config, engine, watches)
 
     def start(self) -> None:
+        """Start the thread."""
         self._thread.start()
 
     def close(self) -> None:
+        """End the thread after a running round."""
         self._thread.close()
         self._pool.close()
 
     def run_round(self) -> None:
-        """Take each watch as far as it goes now. Raises EngineError, WatchStoreUnavailable."""
+        """Do all steps of all watches that are possible now. Raises EngineError, WatchStoreUnavailable."""
         watches = self._list_watches()
         additions: dict[str, list[Addition]] = defaultdict(list)
         if watches:
@@ -118,12 +138,12 @@ class WatchRounds:
         self.sweep.sweep_when_due()
 
     def _list_watches(self) -> list[Watch]:
-        """Return the watches of users. Those of others wait: the file of accounts may be restored later."""
+        """Return the watches of known users. Other watches wait, because the file of accounts may be restored later."""
         accounts = self._accounts
         return [watch for watch in self._watches.list_watches() if accounts is None or accounts.is_known(watch.owner)]
 
     def _mark_tables(self, watches: Sequence[Watch]) -> None:
-        """Mark the watched tables, if the process that made a watch was killed before it did."""
+        """Mark watched tables that are not marked, because a process was killed while it created a watch."""
         for key in {watch.table_key for watch in watches} - addition_record.read_watched(self._engine):
             addition_record.mark_watched(self._engine, *key, is_watched=True)
 
@@ -141,19 +161,19 @@ class WatchRounds:
                 self._start_next(watch)
 
     def _start_next(self, watch: Watch) -> None:
-        """Start the oldest run that waits, for additions count in their order."""
+        """Start the oldest waiting run; additions are processed in their order."""
         at = now()
         run = next((run for run in watch.runs if run.state is RunState.WAITING), None)
         if run is None or run.due > at:
             return
         job_id = secrets.token_hex(16)
 
-        def begin(run: WatchRun) -> WatchRun:
+        def start(run: WatchRun) -> WatchRun:
             if run.state is not RunState.WAITING:
                 raise _Superseded
             return replace(run, state=RunState.RUNNING, job_id=job_id, since=at, attempts=run.attempts + 1)
 
-        watch = self._change_run(watch, run, begin)
+        watch = self._change_run(watch, run, start)
         self._create_job(watch, run, job_id)
 
     def _create_job(self, watch: Watch, run: WatchRun, job_id: str) -> Watch:
@@ -165,7 +185,7 @@ class WatchRounds:
 
             def wait(run: WatchRun) -> WatchRun:
                 waiting = _wait_again(run, at, reason)
-                return replace(waiting, attempts=waiting.attempts - 1)  # it has had no job
+                return replace(waiting, attempts=waiting.attempts - 1)  # there was no job
 
             return self._change_run(watch, run, wait)
         return watch
@@ -173,7 +193,7 @@ class WatchRounds:
     def _follow_run(self, watch: Watch, run: WatchRun) -> Watch:
         try:
             job = self._stores.jobs.get_job(run.job_id)
-        except NoSuchJob:  # killed before it was created, or the user has destroyed it
+        except NoSuchJob:  # the process was killed before it created the job, or the user has destroyed the job
             if add_seconds(run.since, _CREATION_SECONDS) <= now():
                 return self._create_job(watch, run, run.job_id)
             return watch
@@ -222,7 +242,7 @@ class WatchRounds:
     # --- messages
 
     def _send_due_messages(self) -> None:
-        """Send the messages that have waited longest, one of each owner: so slow receivers delay no other owner."""
+        """Send the messages that have waited longest, one per owner, so that slow receivers delay no other owner."""
         due = [
             (delivery.due, watch, run, delivery.target)
             for watch in self._list_watches()
@@ -231,13 +251,13 @@ class WatchRounds:
             if delivery.state is DeliveryState.PENDING and delivery.due <= now()
         ]
         for _, watch, run, target in sorted(due, key=itemgetter(0)):
-            if self._pool.n_waiting:  # in another round
+            if self._pool.n_waiting:  # other messages wait for the next round
                 return
             if watch.owner not in self._sending:
-                begin = partial(self._begin_attempt, watch, run, target)
-                call_and_log(begin, f"a message about the watch {watch.name} of {watch.owner!r} cannot be sent now")
+                start = partial(self._start_attempt, watch, run, target)
+                call_and_log(start, f"a message about the watch {watch.name} of {watch.owner!r} cannot be sent now")
 
-    def _begin_attempt(self, watch: Watch, run: WatchRun, target: str) -> None:
+    def _start_attempt(self, watch: Watch, run: WatchRun, target: str) -> None:
         at = now()
 
         def note(delivery: Delivery) -> Delivery:
@@ -259,16 +279,17 @@ class WatchRounds:
             error, is_final = str(failure), failure.is_final
         except Exception:
             _log.exception("the message about the watch %s of %r cannot be written", watch.name, watch.owner)
-            error = "the message cannot be written; the operator finds why in the log"
+            error = "the message cannot be written; the log has the reason for the operator"
         end = partial(end_attempt, at=now(), error=error, is_final=is_final)
         with suppress(NoSuchWatch):
             self._change_run(watch, run, partial(_change_delivery, target=target, change=end))
 
 
 def _add_runs(watch: Watch, kept: Sequence[Addition]) -> Watch:
-    """Return the watch with a run for each addition, without old runs whose additions are kept no more.
+    """Return the watch with a run for each addition, without old runs whose additions are no longer kept.
 
-    ``kept``: all additions since the watch began. One that is kept but has no run would be taken for a new one.
+    ``kept`` contains all kept additions since the watch was created. A kept addition without a run would be considered
+    new.
     """
     at = now()
     new = (
@@ -290,14 +311,14 @@ def _wait_again(run: WatchRun, at: datetime, reason: str) -> WatchRun:
 
 
 def _require_job(watch: Watch, run: WatchRun) -> None:
-    """Raise _Superseded unless the run is still that of the same job."""
+    """Raise _Superseded unless the run still has the same job."""
     present = watch.find_run(run.addition_id)
     if present is None or (present.state, present.job_id) != (RunState.RUNNING, run.job_id):
         raise _Superseded
 
 
 def _change_delivery(run: WatchRun, target: str, change: Callable[[Delivery], Delivery]) -> WatchRun:
-    """Return the run with one of its deliveries changed, without a sample that no other one needs."""
+    """Return the run with one of its deliveries changed, and without a sample that no delivery needs any more."""
     deliveries = tuple(change(each) if each.target == target else each for each in run.deliveries)
     changed = replace(run, deliveries=deliveries)
     needs_sample = any(each.target == "webhook" and each.state is not DeliveryState.DELIVERED for each in deliveries)

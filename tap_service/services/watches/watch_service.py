@@ -1,4 +1,4 @@
-"""Requests to /watches: each method is one request, and checks the caller's rights."""
+"""Requests to /watches. Each method is one request, and checks the rights of the user."""
 
 from __future__ import annotations
 
@@ -59,9 +59,24 @@ _MAX_WEBHOOK = 2000
 
 @dataclass(frozen=True, slots=True)
 class WatchRequest:
-    """What a user wants: a ``query``, or a ``list_name`` of positions with a ``radius`` in arcseconds and a ``table``.
+    """A request to create a watch.
 
-    ``table``: the watched table, needed if the query reads several.
+    Attributes
+    ----------
+    name : str
+        The name of the watch, and of the table of its results.
+    query : str
+        The query in ADQL, '' for a list of positions.
+    table : str
+        The watched table; required for a list, and for a query that reads several tables.
+    list_name : str
+        A table of the user with positions, '' for a query.
+    radius : float
+        The maximum separation from a position of the list, in arcseconds.
+    webhook : str
+        The URL to which messages are posted, '' for none.
+    has_mail : bool
+        Whether messages are mailed.
     """
 
     name: str
@@ -74,7 +89,25 @@ class WatchRequest:
 
 
 class WatchService:
-    """Methods raise NotFound, Forbidden and ServiceUnavailable. ``accounts``: None without users."""
+    """Creates, changes and deletes watches. Methods raise NotFound, Forbidden and ServiceUnavailable.
+
+    Parameters
+    ----------
+    config : Config
+        The settings.
+    engine : Engine
+        The engine with the record of additions.
+    watches : WatchStore
+        The store.
+    preparation : QueryPreparation
+        Translates queries.
+    catalogues : CatalogueCache
+        The tables that users see.
+    tables : UserTableService
+        Creates the tables of results.
+    accounts : Accounts or None
+        The users, if there are any.
+    """
 
     def __init__(
         self,
@@ -95,21 +128,21 @@ class WatchService:
         self._accounts = accounts
 
     def add_watch(self, owner: str, request: WatchRequest) -> Watch:
-        """Make a watch, and the empty table of its results.
+        """Create a watch, and the empty table of its results.
 
         Parameters
         ----------
-        owner
-            The user, with whose rights it runs.
-        request
-            What it does.
+        owner : str
+            The user, with whose rights the watch runs.
+        request : WatchRequest
+            The request.
 
         Raises
         ------
         ParameterError, InvalidQueryError
-            The request cannot be fulfilled.
+            The request is invalid.
         Conflict
-            The user has a watch or a table of this name.
+            The user has a watch or a table with this name.
         QuotaExceeded
             The user has too many watches.
         """
@@ -123,7 +156,7 @@ class WatchService:
         watched = self._choose_table(owner, translation, request.table)
         with _translate_errors(name):
             continue_numbers(self._engine, self._watches.list_watches())
-            # first, so no addition is missed; the sweep unmarks a table for which no watch comes
+            # first, so that no addition is missed; the sweep unmarks the table if no watch is stored
             mark_watched(self._engine, watched.schema.name, watched.table.name, is_watched=True)
         with self._result_table(owner, name, translation), _translate_errors(name):
             watch = Watch(
@@ -143,44 +176,58 @@ class WatchService:
         return watch
 
     def list_watches(self, owner: str | None) -> list[Watch]:
-        """Return the watches of a user, or of all."""
+        """Return the watches of a user; None for the watches of all users."""
         with _translate_errors(""):
             return self._watches.list_watches(owner)
 
-    def get_watch(self, watch_id: str, caller: Identity) -> Watch:
-        """Return a watch of the caller; administrators see all."""
+    def get_watch(self, watch_id: str, user: Identity) -> Watch:
+        """Return a watch of the user, or for administrators any watch."""
         with _translate_errors(watch_id):
             watch = self._watches.get_watch(watch_id)
-        if not (caller.admin or watch.owner == caller.name):
+        if not (user.admin or watch.owner == user.name):
             raise _not_found(watch_id)
         return watch
 
     def find_watch(self, name: str, owner: str = "") -> Watch:
-        """Return a watch by its id, or by its name if that is unique, for the operator. Raise ParameterError."""
+        """Return a watch for the operator.
+
+        Parameters
+        ----------
+        name : str
+            The id of the watch, or its name if that is unique.
+        owner : str
+            The owner; '' for any owner.
+
+        Raises
+        ------
+        ParameterError
+            Several watches have this name.
+        """
         found = [watch for watch in self.list_watches(owner or None) if name in (watch.watch_id, watch.name)]
         if len(found) > 1:
             owners = ", ".join(watch.owner for watch in found)
-            raise ParameterError(f"{owners} have watches of the name {name}: give the id, or --user")
+            raise ParameterError(f"{owners} have watches with the name {name}: give the id, or --user")
         if not found:
             raise _not_found(name)
         return found[0]
 
     def remove_watch(self, watch: Watch) -> None:
-        """Remove a watch; the table of its results stays."""
+        """Delete a watch; the table of its results stays."""
         with _translate_errors(watch.watch_id):
             self._watches.delete_watch(watch.watch_id)
 
     def pause_watch(self, watch: Watch, *, is_paused: bool) -> Watch:
+        """Pause or resume a watch."""
         with _translate_errors(watch.watch_id):
             return self._watches.change_watch(watch.watch_id, lambda each: replace(each, is_paused=is_paused))
 
     def run_again(self, watch: Watch) -> Watch:
-        """Let runs that have failed, and messages that were given up, be tried again."""
+        """Repeat failed runs, and messages that were given up."""
         with _translate_errors(watch.watch_id):
             return self._watches.change_watch(watch.watch_id, _retry_all)
 
     def find_mail(self, owner: str) -> str:
-        """Return the address to which mails about a user's watches go; '' if there is none."""
+        """Return the mail address of a user; '' if there is none, or the service sends no mail."""
         if not self._config.smtp_host or self._accounts is None:
             return ""
         return self._accounts.find_mail(owner)
@@ -210,13 +257,13 @@ class WatchService:
                 raise ParameterError(f"webhook: {error}; {PRIVATE_HOST_HINT}") from error
         if request.has_mail and not self.find_mail(owner):
             raise Forbidden(
-                "this service cannot send you mail: its operator sets a mail server, and the address of your account "
-                "with skyhouse user mail"
+                "this service cannot send you mail: its operator must set a mail server, and your mail address with "
+                "skyhouse user mail"
             )
 
     def _build_list_query(self, owner: str, request: WatchRequest) -> str:
         if not request.list_name:
-            raise ParameterError("give query, or list with table and radius: what the watch looks for")
+            raise ParameterError("give query, or list with table and radius")
         if not request.table:
             raise ParameterError("give table: the table whose new rows are matched with the list")
         return build_list_query(self._catalogues.catalogue_for(owner), request.list_name, request.table, request.radius)
@@ -237,17 +284,17 @@ class WatchService:
         return self._preparation.translate_for(parameters, owner)
 
     def _choose_table(self, owner: str, translation: Translation, wanted: str) -> TableEntry:
-        """Return the table to watch, of those that a query reads. Raise ParameterError."""
+        """Return the watched table among the tables of a query. Raises ParameterError."""
         found = {entry.qualified_name: entry for entry in translation.tables if _can_grow(entry)}
         if wanted:
             chosen = [entry for name, entry in found.items() if name.lower() == wanted.lower()]
         else:
             chosen = list(found.values())
         if len(chosen) > 1:
-            raise ParameterError(f"the query reads {', '.join(found)}: give table, the one to watch")
+            raise ParameterError(f"the query reads {', '.join(found)}: give the table to watch as table")
         if not chosen:
             read = ", ".join(found) or "no published table"
-            raise ParameterError(f"the query reads {read}: a watch needs one that it reads to be its table")
+            raise ParameterError(f"the query reads {read}: table must be a published table that the query reads")
         entry = chosen[0]
         schemas = self._catalogues.snapshot.catalogue.schemas
         versioned = find_versioned_table(schemas, entry.schema.name, entry.table.name)
@@ -255,14 +302,14 @@ class WatchService:
             is_visible = self._catalogues.catalogue_for(owner).find_entry(entry.schema.name, versioned.name) is not None
             source = f"{entry.schema.name}.{versioned.name}" if is_visible else "a table that you do not see"
             raise ParameterError(
-                f"{entry.qualified_name} has the latest versions of {source}, to which rows are added: "
+                f"{entry.qualified_name} contains the latest versions of {source}, to which rows are added: "
                 + ("watch that table" if is_visible else "it cannot be watched itself")
             )
         return entry
 
 
 def _can_grow(entry: TableEntry) -> bool:
-    """Whether it is a published table, to which operators add rows."""
+    """Return whether a table is published, so that operators may add rows to it."""
     schema = entry.schema.name
     is_own = schema == SCHEMA_NAME or schema.startswith(SHARED_PREFIX)
     return not (is_own or schema == TAP_SCHEMA_NAME or entry.is_computed)
@@ -295,7 +342,7 @@ def _translate_errors(watch_id: str) -> Iterator[None]:
     except NoSuchWatch as error:
         raise _not_found(watch_id) from error
     except NameTaken as error:
-        raise Conflict(f"you have a watch {watch_id} already: remove it first, or choose another name") from error
+        raise Conflict(f"you already have a watch {watch_id}: remove it first, or choose another name") from error
     except TooManyWatches as error:
         raise QuotaExceeded(f"you have {error} watches, the maximum: remove one that you do not need") from error
     except WatchStoreUnavailable as error:

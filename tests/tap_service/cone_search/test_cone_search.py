@@ -87,7 +87,7 @@ def test_no_radius_is_no_row_limit(service: RunningService) -> None:
     answer = ask(service, SR=0, MAXREC=10)
     infos = {info.get("name"): info for info in etree.fromstring(answer.content).iter("{*}INFO")}
     assert (infos["QUERY_STATUS"].get("value"), infos["MAXREC"].get("value")) == ("OK", "10")
-    assert infos["note"].get("value").startswith("SR=0 asks for the columns alone")
+    assert infos["note"].get("value").startswith("SR=0 requests only the columns")
 
 
 def test_the_row_limit_is_told(service: RunningService) -> None:

@@ -120,7 +120,7 @@ def test_ids_are_answered_in_their_order_and_each_once(linked: RunningService) -
 
 def test_any_text_is_an_id(linked: RunningService) -> None:
     [strange] = _rows(linked, STRANGE)[:1]
-    assert strange["error_message"] == "DefaultFault: this data product has no address"
+    assert strange["error_message"] == "DefaultFault: this data product has no URL"
     assert strange["description"] == "image of M 42"
     others = ["'", "''); DROP TABLE x --", "\\", "\\'", "${obs_id}", "%", "\N{SNOWMAN}", "\U0001f600", "a\u00a0b"]
     rows = _rows(linked, *others)
@@ -174,11 +174,11 @@ def test_faults_begin_with_the_words_of_the_standard(linked: RunningService, mon
     response = _ask(linked, IMAGE, RESPONSEFORMAT="docx")
     assert response.status_code == 400
     assert 'value="ERROR">UsageError: RESPONSEFORMAT' in response.text
-    assert "UsageError: links are one table" in _ask(linked, IMAGE, RESPONSEFORMAT="hats").text
+    assert "UsageError: links are a single table" in _ask(linked, IMAGE, RESPONSEFORMAT="hats").text
     monkeypatch.setattr(dataset_links, "MAX_LINK_ROWS", 1)
     response = _ask(linked, IMAGE, VISIBILITY)
     assert response.status_code == 400
-    assert "UsageError: these IDs have more than 1 links: ask for fewer IDs" in response.text
+    assert "UsageError: these IDs have more than 1 links: request fewer IDs" in response.text
 
 
 def test_results_tell_the_address_of_the_links(linked: RunningService, serve: Callable[..., RunningService]) -> None:
@@ -215,7 +215,7 @@ def test_columns_of_other_types_are_left_out(key: str, engine: EmbeddedEngine) -
         assert [link.access_url for link in links] == ["https://x/a", "https://x/b", "https://x/c"]
         assert [link.content_length for link in links] == [1234, None, None]
     else:
-        assert [link.error_message for link in links] == ["NotFoundError: there is no data product of this ID"]
+        assert [link.error_message for link in links] == ["NotFoundError: there is no data product with this ID"]
 
 
 def test_the_capability_is_declared_with_the_table(linked: RunningService) -> None:
@@ -229,7 +229,7 @@ def test_what_a_caller_may_not_see_has_no_links(linked: RunningService, obscore:
     linked.refresh()
     try:
         [row] = _rows(linked, IMAGE)
-        assert row["error_message"] == "NotFoundError: there is no data product of this ID"
+        assert row["error_message"] == "NotFoundError: there is no data product with this ID"
         assert LINKS_STANDARD not in httpx.get(f"{linked.tap}/capabilities", verify=False).text
     finally:
         write_grants(obscore, dict.clear)

@@ -73,7 +73,9 @@ def test_metrics_are_for_the_operator(closed: RunningService, service: RunningSe
     url = f"{closed.url}/metrics"
     refused = httpx.get(url, auth=("alice", "correct-horse"))
     assert refused.status_code == 403
-    assert "You are 127.0.0.1. Ask from an address that SKYHOUSE_METRICS_FROM names" in refused.text
+    assert (
+        "Your address is 127.0.0.1. Send the request from an address that SKYHOUSE_METRICS_FROM names" in refused.text
+    )
     assert httpx.get(url, auth=("root", "administrator")).status_code == 200
     assert httpx.get(url, auth=("root", "wrong")).status_code == 401
     assert httpx.get(url, headers={"X-Forwarded-For": "192.0.2.7"}).status_code == 200
@@ -88,7 +90,7 @@ def test_metrics_through_a_proxy_that_is_not_trusted(serve: Callable[..., Runnin
     assert httpx.get(f"{service.url}/metrics").status_code == 200
     refused = httpx.get(f"{service.url}/metrics", headers={"X-Forwarded-For": "127.0.0.1"})
     assert refused.status_code == 403
-    assert "a proxy that does not say for whom it asks or is not trusted" in refused.text
+    assert "a proxy that is not trusted or does not name its client" in refused.text
 
 
 OWN, ELSEWHERE = "{url}", "https://evil.example"

@@ -46,7 +46,7 @@ def test_others_may_nothing(service: RunningService, method: str, path: str) -> 
     assert send(service, method, path, "").status_code == 401
     refused = send(service, method, path, "bob")
     assert refused.status_code == 403
-    assert "this is for administrators, and you are not one: ask the operator of this service" in refused.text
+    assert "only administrators may use this: ask the operator of this service" in refused.text
 
 
 def test_what_runs_is_seen_and_stopped(service: RunningService, heavy: str) -> None:

@@ -95,7 +95,7 @@ def test_rates_of_requests_and_jobs(serve: Callable[..., RunningService]) -> Non
     answers = [ask(service, f"2001:db8::{number}") for number in range(TOKENS + 1)]
     assert [answer.status_code for answer in answers] == [200] * TOKENS + [429]
     assert 0 < int(answers[-1].headers["retry-after"]) <= 60 / TOKENS
-    assert "2001:db8::/64 sends too many requests a minute: wait" in answers[-1].text
+    assert "2001:db8::/64 sends too many requests per minute: wait" in answers[-1].text
     assert answers[-1].headers["access-control-allow-origin"] == "*"
     assert ask(service, "2001:db8:1::1").status_code == 200
     service = serve(user_jobs_per_minute=TOKENS)

@@ -151,7 +151,7 @@ def test_a_client_reads_all_partitions_with_one_selection_and_few_selections_a_m
             refused = client.request(method, paths[0], params={"columns": "id,mag", "filters": "id<7"})
             assert (refused.status_code, 0 < int(refused.headers["retry-after"]) <= 60) == (429, True)
         said = client.get(paths[0], params={"columns": "mag"}).text
-        assert "selections of columns and filters are limited to 1 new ones a minute: wait" in said
+        assert "the number of new selections of columns and filters is limited to 1 per minute: wait" in said
         assert [count_rows(path, columns="id,mag") for path in paths] == whole  # deleted files are made again
         assert [count_rows(path) for path in paths] == whole
         assert sum(path.is_file() for path in (tmp_path / "hats").rglob("*")) <= 3
@@ -180,12 +180,12 @@ def test_the_density_of_a_table_names_its_collection(service, url):
 @pytest.mark.parametrize(
     ("path", "said"),
     [
-        ("svc.numbers/", "no position of its own"),
+        ("svc.numbers/", "no stored position"),
         ("svc.nothing/", "there is no table"),
         ("svc.stars/stars/dataset/Norder=9/Dir=0/Npix=3.parquet", "has no"),
         ("svc.stars/../../etc/passwd", "there is nothing at"),
         ("svc.stars/%2e%2e/%2e%2e/etc/passwd", "has no"),
-        ("TAP_SCHEMA.columns/", "no position of its own"),
+        ("TAP_SCHEMA.columns/", "no stored position"),
     ],
 )
 def test_missing_files_are_reported(service, path, said):

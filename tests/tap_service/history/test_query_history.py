@@ -125,10 +125,10 @@ def test_who_has_none(own: RunningService, serve: Callable[..., RunningService],
 @pytest.mark.parametrize(
     ("parameters", "said"),
     [
-        ({"LAST": "0"}, "LAST is a number of queries above 0"),
-        ({"STATUS": "FINE"}, "STATUS=FINE is not known; it is one of OK, OVERFLOW"),
+        ({"LAST": "0"}, "LAST must be a number of queries above 0"),
+        ({"STATUS": "FINE"}, "STATUS=FINE is unknown; give one of OK, OVERFLOW"),
         ({"AFTER": "now"}, "AFTER: write an instant"),
-        ({"SEARCH": "x" * 501}, "SEARCH has up to 500 characters"),
+        ({"SEARCH": "x" * 501}, "SEARCH, the words to search for, has more than 500 characters"),
     ],
 )
 def test_wrong_filters(own: RunningService, parameters: dict[str, str], said: str) -> None:

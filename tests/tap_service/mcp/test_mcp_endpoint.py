@@ -103,7 +103,7 @@ def test_a_cut_result_says_so(agent: Agent) -> None:
     for query in ("SELECT n FROM svc.numbers", "SELECT n FROM svc.numbers WHERE n < 0"):
         answer = agent.call("run_query", adql=query, maxrec=0)
         assert (answer["rowsCsv"].split(), answer["rowCount"], answer["isComplete"]) == (["n"], 0, False)
-        assert answer["note"].startswith("With maxrec=0 the columns alone are told")
+        assert answer["note"].startswith("With maxrec=0 the answer has the columns but no rows")
     assert "maxrec: Input should be less than or equal to 1000" in agent.fail("run_query", adql="SELECT 1", maxrec=1001)
 
 
@@ -235,7 +235,7 @@ def test_a_query_ends_with_its_client(
 
 def test_the_time_limit_is_that_of_sync(serve: Callable[..., RunningService], heavy: str) -> None:
     hasty = Agent(serve(mcp=True, sync_seconds=0.5))
-    assert "0.5 seconds on this query, the limit of /sync. Longer queries belong to submit_job. Or" in hasty.fail(
+    assert "0.5 seconds on this query, the limit of /sync. Send longer queries to submit_job. Or" in hasty.fail(
         "run_query", adql=heavy
     )
 

@@ -119,7 +119,7 @@ def test_nothing_is_shown(caplog: pytest.LogCaptureFixture) -> None:
     keys.error = OSError("no key")
     hashed = ClientMask("hashed", "none", keys.find).mask_record({"client": "192.0.2.1", "user": None})
     assert re.fullmatch(r"[0-9a-f]{16}", hashed["client"])
-    assert "no common key can be had: no key" in caplog.text
+    assert "the common key is unavailable: no key" in caplog.text
 
 
 def plain_log(path: Path, failures: list[None]) -> LineLog:
@@ -180,7 +180,7 @@ def test_a_full_disk_cuts_a_line_and_no_other(tmp_path: Path, monkeypatch: pytes
 
 
 def test_a_log_that_cannot_be_opened(tmp_path: Path) -> None:
-    said = r"the test log .*/missing/log cannot be opened: No such file or directory; SKYHOUSE_TEST_LOG names it"
+    said = r"the test log .*/missing/log cannot be opened: No such file or directory; change SKYHOUSE_TEST_LOG, or the permissions"
     with pytest.raises(ConfigError, match=said):
         plain_log(tmp_path / "missing" / "log", [])
 

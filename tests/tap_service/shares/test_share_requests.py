@@ -136,7 +136,7 @@ def test_uploads_are_kept_with_a_share(service: RunningService) -> None:
     job = Job(created.headers["location"].replace("https://example.org/archive", service.url))
     assert job.wait_for_end() == "COMPLETED", job.message
     assert "send the file &#x27;file0&#x27; again" in share(service, job, status=400)["message"].replace("'", "&#x27;")
-    assert "is not the one with which the job ran" in share(service, job, status=400, files=wrong)["message"]
+    assert "differs from the file of the job" in share(service, job, status=400, files=wrong)["message"]
     made = share(service, job, files=right)
     about = made["uploads"]["mine"]
     assert about["sha256"] == hashlib.sha256(b"k\n7\n8\n").hexdigest()
@@ -213,7 +213,7 @@ def test_uploads_are_left_out(service: RunningService) -> None:
     both = share(service, job, data={"OMIT": " mine, other"}, files=files)
     assert (both["uploads"], both["omitted"]) == ({}, ["mine", "other"])
     assert "no uploaded table 'mien'" in share(service, job, status=400, data={"OMIT": "mien"}, files=files)["message"]
-    assert "leave its table out (OMIT)" in share(service, job, status=400)["message"]
+    assert "leave its table out with OMIT" in share(service, job, status=400)["message"]
 
 
 def test_shares_of_earlier_versions_lose_what_their_query_does_not_read(service: RunningService) -> None:
@@ -306,11 +306,11 @@ def test_an_anonymous_maker_deletes_by_key(service: RunningService) -> None:
 @pytest.mark.parametrize(
     ("given", "status", "said"),
     [
-        ({"TITLE": "x" * 201}, 400, "TITLE has up to 200"),
-        ({"TITLE": "a\nb"}, 400, "TITLE has up to 200"),
-        ({"NOTE": "x" * 4001}, 400, "NOTE has 4001 characters, and up to 4000 are kept"),
+        ({"TITLE": "x" * 201}, 400, "TITLE must be one line of at most 200"),
+        ({"TITLE": "a\nb"}, 400, "TITLE must be one line of at most 200"),
+        ({"NOTE": "x" * 4001}, 400, "NOTE has 4001 characters, more than the maximum of 4000"),
         ({"NOTE": "a\x1b[2J"}, 400, "NOTE: character 2 is U+001B, a control character"),
-        ({"LAYOUT": "ä" * 30_001}, 400, "LAYOUT has up to 60000"),
+        ({"LAYOUT": "ä" * 30_001}, 400, "LAYOUT has more than 60000"),
         ({"NAMED": "yes"}, 400, "NAMED is true or false"),
         ({"JOB": ""}, 400, "give JOB"),
         ({"JOB": "../async"}, 404, "there is no job"),
@@ -355,7 +355,7 @@ def test_shares_end(service: RunningService) -> None:
     lost = http(service, "GET", f"shares/{made['id']}/result")
     assert lost.status_code == 404
     assert "run its query again, and compare the checksum" in lost.text
-    assert "kept no more" in http(service, "GET", f"shares/{made['id']}", headers={"Accept": "text/html"}).text
+    assert "no longer stored" in http(service, "GET", f"shares/{made['id']}", headers={"Accept": "text/html"}).text
     assert not [key for key in services.stores.results.list_keys(0) if made["id"] in key]
     lifetimes._shares.delete_due(add_seconds(now(), 3651 * 86_400))
     assert http(service, "GET", f"shares/{made['id']}").status_code == 404

@@ -149,7 +149,7 @@ def test_a_job_is_seen_stopped_and_deleted(operator: Operator, heavy: str) -> No
     assert (shown["run_id"], shown["error"]) == ("mine", "the operator of this service has stopped it")
     assert f"query\t{heavy}" in operator.type("jobs", "show", job_id).stdout
     again = operator.type("jobs", "stop", job_id)
-    assert (again.exit_code, again.stderr) == (1, f"error: the job {job_id} has ended already: it is ABORTED\n")
+    assert (again.exit_code, again.stderr) == (1, f"error: the job {job_id} has already ended: it is ABORTED\n")
     assert operator.type("jobs", "delete", job_id).exit_code == 0
     assert job.get().status_code == 404
 
@@ -184,15 +184,18 @@ def test_a_download_is_seen_and_stopped(operator: Operator) -> None:
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["queries", "stop", "sync-1"], "error: nothing of the id 'sync-1' runs now; skyhouse queries lists what runs"),
+        (
+            ["queries", "stop", "sync-1"],
+            "error: nothing with the id 'sync-1' runs now; skyhouse queries lists running work",
+        ),
         (["jobs", "show", "x"], "error: there is no job 'x'; skyhouse jobs list lists them"),
         (["jobs", "delete", "x"], "error: there is no job 'x'; skyhouse jobs list lists them"),
         (["downtime", "remove", "x"], "error: there is no downtime 'x'; skyhouse downtime list lists them"),
-        (["downtime", "add", "--from", "2027", "--to", "2026"], "error: a downtime ends after its start"),
-        (["downtime", "add", "--from", "2020", "--to", "2021"], "error: this downtime is over already"),
+        (["downtime", "add", "--from", "2027", "--to", "2026"], "error: a downtime must end after its start"),
+        (["downtime", "add", "--from", "2020", "--to", "2021"], "error: this downtime is already over"),
         (["downtime", "add", "--from", "soon", "--to", "2027"], "error: write an instant as in 2026-01-31T12:00:00"),
-        (["note", "add", " "], "error: a note has a text"),
-        (["note", "add", "x" * 1001], "error: a text has 1000 characters at most; this one has 1001"),
+        (["note", "add", " "], "error: a note needs a text"),
+        (["note", "add", "x" * 1001], "error: a text may have at most 1000 characters; this text has 1001"),
         (["note", "remove", "x"], "error: there is no note 'x'; skyhouse note list lists them"),
     ],
 )
@@ -234,7 +237,7 @@ def test_queued_jobs_stay_queued_while_it_drains(operator: Operator, eventually:
     """A job that was queued before runs when the drain ends, and not earlier."""
     services = operator.service.server.config.app.state.services
     job = create_job(operator.tap, "SELECT TOP 1 n FROM svc.numbers")
-    services.announcements.begin_drain()
+    services.announcements.start_drain()
     services.stores.jobs.queue_job(job.url.rsplit("/", 1)[1])
     assert services._dispatcher._runner.run_next() is False
     assert job.phase == "QUEUED"

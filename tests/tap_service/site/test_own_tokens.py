@@ -59,7 +59,7 @@ def test_a_token_makes_none_that_lives_longer(service: RunningService) -> None:
     parent = send(service, "POST", json={"label": "short", "days": 1}).json()
     refused = send(service, "POST", token=parent["token"], json={"days": 2})
     assert refused.status_code == 403
-    assert "your own token is valid for 1 days only" in refused.text
+    assert "your token is valid for only 1 days" in refused.text
     child = send(service, "POST", token=parent["token"], json={"label": "child"}).json()
     assert child["expires"] <= parent["expires"]
     assert send(service, "POST", token=child["token"], json={"days": 0.5}).status_code == 201
@@ -84,13 +84,13 @@ def test_a_token_ends_with_the_one_that_made_it(path: Path) -> None:
         ({"data": {"label": "form"}}, 400, "send a JSON object, with Content-Type: application/json"),
         ({"content": b"{", "headers": {"Content-Type": "application/json"}}, 400, "the body is not JSON"),
         ({"json": ["label"]}, 400, "the body is not a JSON object"),
-        ({"json": {"admin": True}}, 400, "'admin' is not known here: label, days are"),
-        ({"json": {"days": 367}}, 400, "days is not a number above 0 and up to 366"),
-        ({"json": {"days": True}}, 400, "days is not a number"),
-        ({"json": {"days": "7"}}, 400, "days is not a number"),
-        ({"json": {"label": ""}}, 400, "label has 1 to 100 printable characters"),
-        ({"json": {"label": "a\nb"}}, 400, "label has 1 to 100 printable characters"),
-        ({"json": {"label": 7}}, 400, "label is not a text"),
+        ({"json": {"admin": True}}, 400, "'admin' is unknown; the members are: label, days"),
+        ({"json": {"days": 367}}, 400, "days, the lifetime of the token, must be a number above 0 and up to 366"),
+        ({"json": {"days": True}}, 400, "days, the lifetime of the token, must be a number"),
+        ({"json": {"days": "7"}}, 400, "days, the lifetime of the token, must be a number"),
+        ({"json": {"label": ""}}, 400, "label, the purpose of the token, must have 1 to 100 printable"),
+        ({"json": {"label": "a\nb"}}, 400, "label, the purpose of the token, must have 1 to 100 printable"),
+        ({"json": {"label": 7}}, 400, "label is not a string"),
         ({"json": {"label": "x" * 20_000}}, 413, "the body has more than 10000 bytes"),
     ],
 )
@@ -122,7 +122,7 @@ def test_there_is_a_maximum(service: RunningService, path: Path) -> None:
 
 def test_users_of_issuers_have_none_here(path: Path) -> None:
     accounts = Accounts(path)
-    with pytest.raises(Forbidden, match="the institute that has signed you in"):
+    with pytest.raises(Forbidden, match="the institute that signed you in"):
         OwnTokens(accounts).create_token(Identity("institute:alice", valid_until=time.time()), "x", 1, is_capped=True)
     accounts.close()
 

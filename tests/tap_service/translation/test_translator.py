@@ -139,7 +139,7 @@ def test_a_translation_ends_at_the_limit_and_others_go_on(translator: Translator
     assert not refused
     for thread in slow:
         thread.join()
-    assert [text[:47] for text in refused] == ["the query takes more than 1 s to translate. Upl"] * 3
+    assert [text[:47] for text in refused] == ["translating the query takes more than 1 s. Uplo"] * 3
     _ask(translator, "SELECT id FROM sky.stars" + _PADDING)
 
 

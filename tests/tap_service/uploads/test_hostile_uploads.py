@@ -303,7 +303,7 @@ LARGE = b"n\n" + b"1\n" * 4_000_000
 def test_many_slow_tables_have_one_limit(serve: Callable[..., RunningService], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("tap_service.services.uploads.upload_loader._MAX_SECONDS_FACTOR", 0)
     many = ";".join(f"t{i},param:t" for i in range(20))
-    assert "take more than 0 seconds to read: upload fewer at once" in refusal(ask(serve(), UPLOAD=many))
+    assert "reading these tables takes more than 0 seconds: upload fewer at once" in refusal(ask(serve(), UPLOAD=many))
 
 
 def test_a_reader_ends_while_its_caller_gives_up(tmp_path: Path, eventually: Any) -> None:

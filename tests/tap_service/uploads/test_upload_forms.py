@@ -56,7 +56,7 @@ def test_the_hdu_of_a_fits_file_is_chosen(service: RunningService) -> None:
         ("#table=2", "is a CSV file: #table is for files of"),
         (
             "#sheet=2",
-            "there is no choice 'sheet'; the choices are format, hdu, table, delimiter, header, comment, null",
+            "there is no option 'sheet'; the options are format, hdu, table, delimiter, header, comment, null",
         ),
         ("#delimiter=ab", "is not one ASCII character"),
         ("#header=maybe", "header is true or false, not 'maybe'"),

@@ -46,10 +46,10 @@ def test_what_an_index_is(alice: User, svc_engine: EmbeddedEngine) -> None:
     assert alice.put("mydb.searched", PLACES).status_code == 201
     for column, unique, said in (
         ("mag", "false", "rows are found by mag"),
-        ("MAG", "false", "mag has an index already"),
-        ("id", "true", "id names each row"),
+        ("MAG", "false", "mag already has an index"),
+        ("id", "true", "id identifies each row"),
         ("lon,lat", "false", "the table is in the order of lon and lat"),
-        ("lat", "", "the table is in the order of lon and lat already"),
+        ("lat", "", "the table is already in the order of lon and lat"),
     ):
         job = alice.create_index("mydb.searched", column, UNIQUE=unique)
         assert job.phase == "COMPLETED", job.message
@@ -75,7 +75,10 @@ def test_indexes_of_several_columns_and_of_words(alice: User, svc_engine: Embedd
     for columns, said in (
         ("mag", "rows are found by mag"),
         ("mag, word; text(word)", "rows are found by mag, word; rows are found by words of word"),
-        ("mag;text(Word);values(mag,word)", "mag has an index already; word has a text index already; mag, word has"),
+        (
+            "mag;text(Word);values(mag,word)",
+            "mag already has an index; word already has a text index; mag, word already has",
+        ),
         ("values(id,lat)", "rows are found by id, lat"),
     ):
         job = alice.create_index("mydb.worded", columns)
@@ -108,16 +111,16 @@ def test_what_is_no_index(alice: User) -> None:
         ("mydb.places", "mag,word,mag", "", "INDEX names a column twice: mag, word, mag"),
         ("mydb.places", "id,lat", "", "For an index of both write INDEX=values(id,lat)"),
         ("mydb.places", "id,lat", "", "id and lat are no positions: 4639 rows are outside"),
-        ("mydb.places", "text(mag)", "", "mag is BIGINT: a text index is of a text"),
-        ("mydb.places", "text(word,mag)", "", "a text index is of one column"),
+        ("mydb.places", "text(mag)", "", "mag is BIGINT: only text columns can have a text index"),
+        ("mydb.places", "text(word,mag)", "", "a text index has one column"),
         ("mydb.places", "text(word)", "true", "words are not unique: leave UNIQUE out"),
         ("mydb.places", "txt(word)", "", "has no column 'txt(word)'"),
         ("mydb.places", "mag;word", "true", "UNIQUE is for one index"),
         ("mydb.places", "values(mag,lat)", "true", "mag, lat would not be unique"),
         ("mydb.places", "mag", "perhaps", "UNIQUE is true or false"),
         ("mydb.nothing", "mag", "", "you have no table mydb.nothing"),
-        ("svc.stars", "mag", "", "your own tables are in the schema mydb"),
-        ("TAP_SCHEMA.tables", "table_name", "", "your own tables are in the schema mydb"),
+        ("svc.stars", "mag", "", "your tables are in the schema mydb"),
+        ("TAP_SCHEMA.tables", "table_name", "", "your tables are in the schema mydb"),
     ]
     jobs = [
         alice.job("table-update", TABLE=table, INDEX=column, UNIQUE=unique, PHASE="RUN").run()
@@ -186,10 +189,10 @@ def test_what_cannot_be_saved(alice: User, own: RunningService) -> None:
 
     refused(csv, 403, "does not preserve all values", TABLE="mydb.saved")
     refused(good, 400, "give TABLE", REPLACE="true")
-    refused(good, 403, "your own tables are in the schema mydb", TABLE="svc.saved")
+    refused(good, 403, "your tables are in the schema mydb", TABLE="svc.saved")
     refused(failed, 400, "the job has no result to save as a table: it is ERROR", TABLE="mydb.saved")
     refused(Job(good.url, ("bob", "battery-staple")), 403, "another's", TABLE="mydb.saved")
-    refused(Job(good.url), 401, "tables of your own need", TABLE="mydb.saved")
+    refused(Job(good.url), 401, "user tables need", TABLE="mydb.saved")
     refused(Job(good.url + "0", alice.auth), 404, "there is no job", TABLE="mydb.saved")
 
     def saved(job: Job, table: str = "mydb.saved", **parameters: str) -> Job:
@@ -200,7 +203,7 @@ def test_what_cannot_be_saved(alice: User, own: RunningService) -> None:
     assert saved(twice, "mydb.twice").phase == "COMPLETED"
     assert alice.rows("SELECT COUNT(*) AS n FROM mydb.twice WHERE id = id_2") == [[str(alice.count("mydb.twice"))]]
     assert saved(good).phase == "COMPLETED"
-    assert "you have a table mydb.saved already" in saved(good).message
+    assert "you already have a table mydb.saved" in saved(good).message
     assert saved(good, REPLACE="true").phase == "COMPLETED"
     assert alice.count("mydb.saved") == 5
     other = Job(f"{own.tap}/async", ("bob", "battery-staple"))

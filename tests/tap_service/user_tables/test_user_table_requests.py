@@ -118,7 +118,7 @@ def test_stilts_asks_with_a_password(
     assert out.read_text().splitlines() == ["id,name", "1,alpha"]
     answer = User(service, "alice").put("mydb.mine", DEFINITION, "text/xml")
     assert answer.status_code == 403
-    assert "users have no tables of their own here" in answer.text
+    assert "this service has no user tables" in answer.text
 
 
 # --- whose tables
@@ -224,7 +224,7 @@ def test_a_reused_result_is_of_the_same_rows(alice: User) -> None:
 def test_anonymous_callers_have_no_tables(own: RunningService, method: str, path: str) -> None:
     answer = httpx.request(method, f"{own.tap}/{path}", verify=False, content=b"x\n1\n" if method != "GET" else None)
     assert answer.status_code == 401
-    assert "tables of your own need a name and password" in answer.text
+    assert "user tables need a name and password" in answer.text
     assert "Basic" in answer.headers["www-authenticate"]
 
 
@@ -306,21 +306,21 @@ def test_a_table_is_in_the_order_of_its_positions(alice: User, svc_engine: Embed
 @pytest.mark.parametrize(
     ("name", "status", "said"),
     [
-        ("svc.mine", 403, "your own tables are in the schema mydb"),
+        ("svc.mine", 403, "your tables are in the schema mydb"),
         ("mine", 403, "write mydb.name"),
-        ("TAP_SCHEMA.tables", 403, "your own tables are in the schema mydb"),
-        ("skyhouse_users.t_1", 403, "your own tables are in the schema mydb"),
-        ("mydb.", 400, "is no valid table name"),
-        ("mydb.a.b", 400, "is no valid table name"),
-        ("mydb.a b", 400, "is no valid table name"),
-        ("mydb.a'b", 400, "is no valid table name"),
-        ('mydb."a"', 400, "is no valid table name"),
-        ("mydb.a`b", 400, "is no valid table name"),
-        ("mydb.sté", 400, "is no valid table name"),
-        ("mydb.1st", 400, "is no valid table name"),
-        ("mydb." + "a" * 65, 400, "is no valid table name"),
+        ("TAP_SCHEMA.tables", 403, "your tables are in the schema mydb"),
+        ("skyhouse_users.t_1", 403, "your tables are in the schema mydb"),
+        ("mydb.", 400, "is not a valid table name"),
+        ("mydb.a.b", 400, "is not a valid table name"),
+        ("mydb.a b", 400, "is not a valid table name"),
+        ("mydb.a'b", 400, "is not a valid table name"),
+        ('mydb."a"', 400, "is not a valid table name"),
+        ("mydb.a`b", 400, "is not a valid table name"),
+        ("mydb.sté", 400, "is not a valid table name"),
+        ("mydb.1st", 400, "is not a valid table name"),
+        ("mydb." + "a" * 65, 400, "is not a valid table name"),
         ("mydb.select", 400, "select is a reserved word of ADQL: choose another name, such as select_1"),
-        ("mydb.%00", 400, "is no valid table name"),
+        ("mydb.%00", 400, "is not a valid table name"),
     ],
 )
 def test_names_that_are_none(alice: User, name: str, status: int, said: str) -> None:
@@ -390,7 +390,7 @@ def test_a_table_is_not_replaced_unasked(alice: User) -> None:
     alice.create_empty_table("mydb.mine")
     answer = alice.put("mydb.MINE", "b\n2\n")
     assert answer.status_code == 409
-    assert "you have a table mydb.mine already" in answer.text
+    assert "you already have a table mydb.mine" in answer.text
     assert alice.rows("SELECT a FROM mydb.mine") == []
     definition = "<table><column><name>b</name><dataType>int</dataType></column></table>"
     assert alice.put("mydb.mine", definition, "text/xml", replace="true").status_code == 201
@@ -425,7 +425,7 @@ def test_there_are_so_many_tables(alice: User) -> None:
         alice.create_empty_table(f"mydb.t{number}")
     answer = alice.put("mydb.t5", "a\n1\n")
     assert answer.status_code == 403
-    assert "you have 5 tables, and a user may keep 5 here" in answer.text
+    assert "you have 5 tables, and the maximum is 5" in answer.text
     assert alice.put("mydb.t4", DEFINITION, "text/xml", replace="true").status_code == 201
 
 
@@ -479,7 +479,7 @@ def test_one_user_does_not_take_all_places(svc_engine: EmbeddedEngine, tmp_path:
         assert await tables.run_load("alice", lambda: 8) == 8
         return quick, str(refused.value)
 
-    assert asyncio.run(asked()) == (7, "10 of your loads run or wait already: try again in a while")
+    assert asyncio.run(asked()) == (7, "10 of your loads are already running or waiting: try again in a while")
     tables.close()
     state.close()
 
@@ -529,7 +529,7 @@ class TestPost:
         ("old", "new", "said"),
         [
             ("<name>name</name>", "<name>title</name>", "differ in the column 'name'"),
-            (">long<", ">int<", "the column id has another type than in the table"),
+            (">long<", ">int<", "the column id has another type in the table"),
             ("<unit>deg</unit>", "<unit>rad</unit>", "the unit and UCD of ra cannot change"),
         ],
     )

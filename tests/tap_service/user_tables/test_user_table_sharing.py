@@ -142,9 +142,9 @@ def test_readers_change_nothing(alice: User, bob: User) -> None:
     ]
     for answer in refused:
         assert answer.status_code == 403, answer.text
-        assert "only their owner changes them" in answer.text
+        assert "only their owner can change them" in answer.text
     job = bob.create_index(name, "id")
-    assert (job.phase, "only their owner changes them" in job.message) == ("ERROR", True)
+    assert (job.phase, "only their owner can change them" in job.message) == ("ERROR", True)
     # nor does he learn with whom else it is shared, or whether he has it
     assert bob.http("GET", "mydb/mydb.quietmoths/grants").status_code == 404
     assert bob.count(name) == 2

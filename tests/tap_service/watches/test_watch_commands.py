@@ -115,7 +115,7 @@ def test_an_operator_makes_and_removes_watches(alice: Watcher, run: Callable[...
     run("watch", "pause", made["watch"], "--off")
     assert "0 runs" in run("watch", "run", "bright")
     run("watch", "add", "bright", "--user", "bob", "--query", BRIGHT)
-    assert "alice, bob have watches of the name bright" in run("watch", "show", "bright", fails=True)
+    assert "alice, bob have watches with the name bright" in run("watch", "show", "bright", fails=True)
     assert "there is no watch 'dim'" in run("watch", "remove", "dim", fails=True)
     assert "there is no user 'eve'" in run("watch", "add", "x", "--user", "eve", "--query", BRIGHT, fails=True)
     assert "mydb.bright stays" in run("watch", "remove", "bright", "--user", "alice")

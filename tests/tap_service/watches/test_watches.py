@@ -132,9 +132,9 @@ def test_a_list_of_positions(alice: Watcher, service: RunningService, tmp_path: 
     assert float(found[0][2]) == pytest.approx(0.353, abs=0.01)
     for wish, said in (
         ({"list": "mydb.nothing"}, "there is no table"),
-        ({"list": TABLE}, "a table of your own"),
+        ({"list": TABLE}, "one of your tables"),
         ({"radius": 0}, "above 0"),
-        ({"radius": 1e300}, "up to 3600"),
+        ({"radius": 1e300}, "from 0 to 3600"),
         ({"table": "svc.numbers"}, "has no positions"),
         ({"query": BRIGHT}, "not both"),
     ):
@@ -300,7 +300,7 @@ def test_a_message_that_cannot_be_written_is_given_up(
     alice.wait(watch, "DONE")
     delivery = alice.wait_for_messages(watch)
     assert (delivery["state"], delivery["attempts"]) == ("GIVEN_UP", 2)
-    assert "the operator finds why" in delivery["error"]
+    assert "the log has the reason" in delivery["error"]
 
 
 def test_slow_receivers_delay_no_other_owner(
@@ -375,7 +375,7 @@ def test_old_additions_are_missed(
     monkeypatch.setattr("tap_service.services.watches.addition_sweep._DAY_SECONDS", -1)
     alice.rounds.sweep.sweep_additions()
     missed = alice.wait(watch, "MISSED")
-    assert "are no more" in missed["last_error"]
+    assert "are no longer stored" in missed["last_error"]
     assert addition_record.read_kept_additions(service.engine) == ()
 
 
@@ -403,13 +403,13 @@ def test_numbers_go_on_when_the_tables_are_new(alice: Watcher, service: RunningS
         ({"query": "SELECT * FROM sky.nothing"}, 400, "nothing"),
         ({"query": "SELECT table_name FROM TAP_SCHEMA.tables"}, 400, "no published table"),
         ({"query": f"SELECT a.id FROM {TABLE} AS a JOIN svc.stars AS s ON a.id = s.id"}, 400, "give table"),
-        ({"query": BRIGHT, "table": "svc.stars"}, 400, "needs one that it reads"),
+        ({"query": BRIGHT, "table": "svc.stars"}, 400, "table must be a published table that the query reads"),
         ({"query": f"SELECT id AS addition FROM {TABLE}"}, 400, "another name by AS"),
-        ({"query": BRIGHT, "name": "a b"}, 400, "no valid table name"),
+        ({"query": BRIGHT, "name": "a b"}, 400, "not a valid table name"),
         ({"query": BRIGHT, "webhook": "ftp://example.org/"}, 400, "http or https"),
         ({"query": BRIGHT, "mail": True}, 403, "skyhouse user mail"),
         ({"query": BRIGHT, "mail": "yes"}, 400, "true or false"),
-        ({"query": BRIGHT, "secret": "x"}, 400, "'secret' is not known here"),
+        ({"query": BRIGHT, "secret": "x"}, 400, "'secret' is unknown"),
         ({}, 400, "give query"),
     ],
 )
@@ -448,7 +448,7 @@ def test_others_see_nothing(alice: Watcher, service: RunningService) -> None:
         assert (anonymous.status_code, "only users have this: sign in" in anonymous.text) == (401, True)
     root = Watcher(service, "root")
     assert root.show(watch)["name"] == "private_matter"
-    assert "you have a watch" in alice.watch(409, name="Private_Matter", query=BRIGHT)["message"]
+    assert "you already have a watch" in alice.watch(409, name="Private_Matter", query=BRIGHT)["message"]
     for number in range(3):
         alice.watch(name=f"w{number}", query=BRIGHT)
     assert "the maximum" in alice.watch(507, name="w9", query=BRIGHT)["message"]

@@ -99,22 +99,22 @@ def test_the_operator_learns_of_a_change(
     ):
         watch = AttachmentWatch(gateway)
         gateway.publish(read_catalogue(svc_engine))
-        watch.look_at_all()
+        watch.check_all()
         assert not caplog.messages
         changing.choose_failure = lambda method, path: 503
-        watch.look_at_all()
+        watch.check_all()
         assert "hats.properties cannot be read" in caplog.messages[-1]
         changing.choose_failure = lambda method, path: ""
         write_properties(tmp_path / "stars", obs_description="written again")
         for _ in range(2):
-            watch.look_at_all()
+            watch.check_all()
         [_, message] = caplog.messages
         assert "attached table gateway.stars" in message
         assert "hats.properties has changed since it was attached" in message
         assert "skyhouse attach --refresh --table gateway.stars" in message
         attach_catalogue(svc_engine, AttachRequest(address="", table="gateway.stars", refresh=True), Recorder())
         gateway.publish(read_catalogue(svc_engine))
-        watch.look_at_all()
+        watch.check_all()
         assert len(caplog.messages) == 2
 
 
