@@ -225,11 +225,16 @@ class QueryRun:
             observer.note_rows(batch)
 
     def _next_batch(self, batches: Iterator[pa.RecordBatch]) -> pa.RecordBatch | None:
-        """Return the next batch, and count the engine's time. A cancelled query may end like a complete one."""
+        """Return the next batch, and count the engine's time; None at the end, or if the run is interrupted.
+
+        A cancelled query may end like a complete one.
+        """
         self.check_stopped()
         with self.clock.running():
             batch = next(batches, None)
         self.check_stopped()
+        if self.state is RunState.INTERRUPTING:
+            return None
         if "first_batch" not in self.report.seconds:
             self.report.seconds["first_batch"] = self.clock.seconds
             for observer in self._observers if batch is not None else ():
