@@ -17,6 +17,7 @@ import time
 from collections.abc import Callable, Generator, Iterator
 from contextlib import AbstractContextManager, closing, suppress
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import NoReturn
 
 import numpy as np
@@ -57,6 +58,16 @@ class _Spread:
     rows: NDArray[np.float64]
 
 
+@dataclass(frozen=True, slots=True)
+class _PiecePlan:
+    """The division of a job's query, its borders and finished pieces, and a reason that its plan gives."""
+
+    division: Division
+    work: PieceWork
+    spread: _Spread
+    reason: str = ""
+
+
 class PiecewiseJobs:
     """Decides which jobs run in pieces, and divides them."""
 
@@ -92,7 +103,7 @@ class PiecewiseJobs:
             work = job.pieces if job.pieces.basis == work.basis else replace(work, changes=job.pieces.changes)
         has_more = n_by_memory > n_by_time or len(work.borders) >= count  # than the time demands, or were cut
         reason = "so that each fits into memory" if has_more else ""
-        return self._make_run(job, translation, division, work, spread, reason)
+        return self._make_run(job, translation, _PiecePlan(division, work, spread, reason))
 
     def cut_job(self, job: Job, translation: Translation) -> bool:
         """Store that a job that exceeded its memory continues in two pieces; return False if it is indivisible."""
@@ -103,7 +114,7 @@ class PiecewiseJobs:
         work = PieceWork(self._data_fingerprint(translation, division), choose_borders(spread.rows, spread.order, 2))
         if not work.borders:
             return False
-        self._make_run(job, translation, division, work, spread, "").store_plan()
+        self._make_run(job, translation, _PiecePlan(division, work, spread)).store_plan()
         return True
 
     def _count_by_memory(self, kept: RowDensity) -> int:
@@ -113,15 +124,9 @@ class PiecewiseJobs:
     def _find_spread(self, translation: Translation, division: Division) -> _Spread:
         return _Spread(*self._preparation.estimate_row_spread(translation, division.scan.entry))
 
-    def _make_run(
-        self, job: Job, translation: Translation, division: Division, work: PieceWork, spread: _Spread, reason: str
-    ) -> PiecewiseRun:
-        def find_fingerprint() -> str:
-            return self._data_fingerprint(translation, division)
-
-        return PiecewiseRun(
-            self._engine, self._stores, job, division, work, find_fingerprint, spread, self._memory, reason
-        )
+    def _make_run(self, job: Job, translation: Translation, plan: _PiecePlan) -> PiecewiseRun:
+        find_fingerprint = partial(self._data_fingerprint, translation, plan.division)
+        return PiecewiseRun(self._engine, self._stores, job, plan, find_fingerprint, self._memory)
 
     def delete_parts(self, job: Job) -> None:
         """Delete the parts and the uploaded files of a job that has ended; the sweep deletes what cannot be now."""
@@ -146,27 +151,24 @@ class PiecewiseRun:
         engine: Engine,
         stores: JobStores,
         job: Job,
-        division: Division,
-        work: PieceWork,
+        plan: _PiecePlan,
         data_fingerprint: Callable[[], str],
-        spread: _Spread,
         memory: int,
-        reason: str,
     ) -> None:
         self._engine = engine
         self._thrifty = ThriftySource(engine, memory)
         self._frugal = choose_memory_settings(memory, is_frugal=True)
-        self._spread = spread
-        self._reason = reason
+        self._spread = plan.spread
+        self._reason = plan.reason
         self._jobs: JobStore = stores.jobs
         self._results: ResultStore = stores.results
         self._job = job
-        self._division = division
-        self._pieces: tuple[Piece, ...] = division.make_pieces(work.borders)
-        self._work = work
+        self._division = plan.division
+        self._pieces: tuple[Piece, ...] = plan.division.make_pieces(plan.work.borders)
+        self._work = plan.work
         self._data_fingerprint = data_fingerprint
         self._began = time.monotonic()
-        self._n_done_before = len(work.parts)
+        self._n_done_before = len(plan.work.parts)
         self._cancelled = threading.Event()
 
     def stream_batches(
