@@ -30,6 +30,7 @@ _SCRIPT_FUNCTION = re.compile(
     re.MULTILINE,
 )
 _SCRIPT_IMPORT = re.compile(r"from '(\.[^']*)'")
+_SECTION = re.compile(r"^(Parameters|Returns|Yields|Raises|Attributes)\n-+$", re.MULTILINE)
 _CONE = "SELECT id FROM s.t WHERE 1 = CONTAINS(POINT(ra, dec), CIRCLE(10, 20, 0.1))"
 _TRACED_TRANSLATION = f"""
 import sys
@@ -71,6 +72,15 @@ def list_python_functions(trees: Iterable[ast.Module]) -> Iterator[ast.FunctionD
         for node in ast.walk(tree):
             if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) and not node.name.startswith("__"):
                 yield node
+
+
+def list_public_docstrings(trees: Iterable[ast.Module]) -> Iterator[str]:
+    """Yield the docstring of each public function and of each public method of a public class; '' without one."""
+    for tree in trees:
+        classes = [node for node in tree.body if isinstance(node, ast.ClassDef) and not node.name.startswith("_")]
+        for node in (*tree.body, *(member for each in classes for member in each.body)):
+            if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) and not node.name.startswith("_"):
+                yield ast.get_docstring(node) or ""
 
 
 def list_script_functions(texts: Iterable[str]) -> Iterator[str]:
@@ -170,6 +180,10 @@ def measure(root: Path) -> Iterator[tuple[str, str]]:
     yield "  with a name of one word", _format_share(sum(map(is_one_word, names)), len(names))
     docstrings = [d.count("\n") + 1 for f in functions if (d := ast.get_docstring(f)) is not None]
     yield "lines of a docstring, median and p90", _format_quantiles(docstrings)
+    public = list(list_public_docstrings(trees.values()))
+    yield "public functions, Python", str(len(public))
+    yield "  with a docstring", _format_share(sum(map(bool, public)), len(public))
+    yield "  with numpydoc sections", _format_share(sum(bool(_SECTION.search(each)) for each in public), len(public))
     yield "lines of a function, median and p90", _format_quantiles(f.end_lineno - f.lineno + 1 for f in functions)
     tokens = [n for text in texts.values() for n in count_tokens_by_line(text)]
     yield "tokens on a line, Python, median and p90", _format_quantiles(tokens)
@@ -191,6 +205,9 @@ def measure(root: Path) -> Iterator[tuple[str, str]]:
     yield "lines, Python", _count_lines(texts)
     yield "  with code", str(sum(map(count_code_lines, texts.values())))
     yield "lines, portal", _count_lines(scripts)
+    plots = list_files(root, f"{PORTAL}/plots/*")
+    yield "files of the portal's plots", str(len(plots))
+    yield "  most in one folder", str(max(Counter(path.parent for path in plots).values()))
     tests = list_files(root, "tests/*.py")
     yield "lines, tests", _count_lines(tests)
     yield "  with code", str(sum(count_code_lines(path.read_text(encoding="utf-8")) for path in tests))
