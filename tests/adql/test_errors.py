@@ -5,9 +5,9 @@ import pytest
 from adql.errors import AdqlErrors, AdqlSemanticError, AdqlSyntaxError, Span, make_printable, offset_to_line_column
 
 
-@pytest.mark.parametrize(("offset", "place"), [(0, (1, 1)), (2, (1, 3)), (3, (2, 1)), (7, (3, 2))])
-def test_line_and_column(offset: int, place: tuple[int, int]) -> None:
-    assert offset_to_line_column("ab\ncd\nef", offset) == place
+@pytest.mark.parametrize(("offset", "position"), [(0, (1, 1)), (2, (1, 3)), (3, (2, 1)), (7, (3, 2))])
+def test_line_and_column(offset: int, position: tuple[int, int]) -> None:
+    assert offset_to_line_column("ab\ncd\nef", offset) == position
 
 
 def test_describe_points_at_the_text() -> None:

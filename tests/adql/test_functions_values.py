@@ -128,7 +128,7 @@ def test_propagated_position_is_a_point(engine: Engine, rows: Catalogue, values:
     matched = f"SELECT a.id, b.id FROM moving AS a JOIN moving AS b ON DISTANCE({moved}, POINT(b.ra, b.dec)) < 0.01"
     pairs = set(query_rows(engine, rows, matched))
     apart = separation(coordinates[:, :1], coordinates[:, 1:], values["ra"], values["dec"])
-    expected = set(zip(*(places.tolist() for places in np.nonzero(apart < 0.01)), strict=True))
+    expected = set(zip(*(indexes.tolist() for indexes in np.nonzero(apart < 0.01)), strict=True))
     assert pairs == expected
 
 

@@ -18,13 +18,13 @@ from tests.adql.sky import DIFFICULT_POSITIONS, positions
 #: Radians (1e-9 arcsec): rows nearer to a border may fall on either side
 BORDER = math.radians(1e-9 / 3600)
 
-places = st.sampled_from(DIFFICULT_POSITIONS) | st.tuples(st.floats(0, 359), st.floats(-89, 89))
+centres = st.sampled_from(DIFFICULT_POSITIONS) | st.tuples(st.floats(0, 359), st.floats(-89, 89))
 sizes = st.floats(-7, 1.7).map(lambda exponent: float(10**exponent))
 
 
-def offset_position(place: tuple[float, float], angle: float, size: float) -> tuple[float, float]:
+def offset_position(centre: tuple[float, float], angle: float, size: float) -> tuple[float, float]:
     """Return the position ``size`` degrees from another one in the direction ``angle``, in degrees."""
-    lon, lat = place
+    lon, lat = centre
     ra, dec = math.radians(lon), math.radians(lat)
     east = np.array([-math.sin(ra), math.cos(ra), 0.0])
     north = np.array([-math.sin(dec) * math.cos(ra), -math.sin(dec) * math.sin(ra), math.cos(dec)])
@@ -35,16 +35,16 @@ def offset_position(place: tuple[float, float], angle: float, size: float) -> tu
 
 
 @st.composite
-def stars(draw: Any, place: tuple[float, float], size: float, least: int = 3, most: int = 12) -> Polygon:
+def stars(draw: Any, centre: tuple[float, float], size: float, least: int = 3, most: int = 12) -> Polygon:
     """Draw a star-shaped polygon around a position, mostly concave, in either orientation."""
     count = draw(st.integers(least, most))
     rng = np.random.default_rng(draw(st.integers(0, 1 << 30)))
     angles = (np.arange(count) + rng.uniform(0, 0.8, count)) * 360 / count
-    vertices = [offset_position(place, a, size * r) for a, r in zip(angles, rng.uniform(0.3, 1, count), strict=True)]
+    vertices = [offset_position(centre, a, size * r) for a, r in zip(angles, rng.uniform(0.3, 1, count), strict=True)]
     return Polygon(tuple(vertices if draw(st.booleans()) else vertices[::-1]))
 
 
-def make_comb(place: tuple[float, float], size: float, teeth: int) -> Polygon:
+def make_comb(centre: tuple[float, float], size: float, teeth: int) -> Polygon:
     """Return a polygon of parallel teeth, 4 vertices each; most hide each other, seen from nearly everywhere."""
     steps = np.repeat(np.arange(2 * teeth), 2) / (2 * teeth) - 0.5
     heights = np.tile([0.6, -0.4, -0.4, 0.6], teeth)
@@ -55,22 +55,22 @@ def make_comb(place: tuple[float, float], size: float, teeth: int) -> Polygon:
         (-0.51 * size, -0.5 * size),
         (-0.51 * size, 0.6 * size),
     ]
-    vertices = [offset_position(place, math.degrees(math.atan2(x, y)), math.hypot(x, y)) for x, y in spots]
+    vertices = [offset_position(centre, math.degrees(math.atan2(x, y)), math.hypot(x, y)) for x, y in spots]
     return Polygon(tuple(vertices))
 
 
 @st.composite
-def ranges(draw: Any, place: tuple[float, float], size: float) -> Range:
-    south = max(-90.0, place[1] - size * draw(st.floats(0, 1)))
-    north = min(90.0, place[1] + size * draw(st.floats(0, 1)))
-    return Range(place[0] - size * draw(st.floats(0, 1)), place[0] + size * draw(st.floats(0, 4)), south, north)
+def ranges(draw: Any, centre: tuple[float, float], size: float) -> Range:
+    south = max(-90.0, centre[1] - size * draw(st.floats(0, 1)))
+    north = min(90.0, centre[1] + size * draw(st.floats(0, 1)))
+    return Range(centre[0] - size * draw(st.floats(0, 1)), centre[0] + size * draw(st.floats(0, 4)), south, north)
 
 
 @st.composite
-def mocs(draw: Any, place: tuple[float, float], size: float) -> Moc:
+def mocs(draw: Any, centre: tuple[float, float], size: float) -> Moc:
     """Draw cells of three orders near a position."""
     order = max(0, min(26, round(math.log2(60 / size))))
-    near = positions_to_vectors(*np.array([offset_position(place, a, size / 2) for a in range(0, 360, 60)]).T)
+    near = positions_to_vectors(*np.array([offset_position(centre, a, size / 2) for a in range(0, 360, 60)]).T)
     picked = draw(
         st.lists(st.tuples(st.sampled_from(vectors_to_index(near).tolist()), st.integers(0, 2)), min_size=1, max_size=5)
     )
@@ -78,9 +78,9 @@ def mocs(draw: Any, place: tuple[float, float], size: float) -> Moc:
 
 
 @st.composite
-def simple(draw: Any, place: tuple[float, float], size: float) -> Region:
+def simple(draw: Any, centre: tuple[float, float], size: float) -> Region:
     kind = draw(st.integers(0, 5))
-    near = offset_position(place, draw(st.floats(0, 360)), size * draw(st.floats(0, 0.8)))
+    near = offset_position(centre, draw(st.floats(0, 360)), size * draw(st.floats(0, 0.8)))
     if kind == 0:
         return Cone(*near, size * draw(st.floats(0, 1)))
     if kind == 1:
@@ -97,8 +97,8 @@ def simple(draw: Any, place: tuple[float, float], size: float) -> Region:
 @st.composite
 def regions(draw: Any, kinds: Any = simple) -> tuple[Region, Vectors]:
     """Draw a shape or a combination of shapes, and directions around it."""
-    place, size = draw(places), draw(sizes)
-    parts = tuple(draw(kinds(place, size)) for _ in range(draw(st.integers(1, 3))))
+    centre, size = draw(centres), draw(sizes)
+    parts = tuple(draw(kinds(centre, size)) for _ in range(draw(st.integers(1, 3))))
     region = parts[0]
     if len(parts) == 2:
         region = draw(st.sampled_from([Union, Intersection]))(parts)
@@ -106,14 +106,14 @@ def regions(draw: Any, kinds: Any = simple) -> tuple[Region, Vectors]:
         region = Intersection((Union(parts[:2]), Complement(parts[2])))
     if draw(st.integers(0, 4)) == 0:
         region = Complement(region)
-    return region, sample_around(place, size)
+    return region, sample_around(centre, size)
 
 
-def sample_around(place: tuple[float, float], size: float, count: int = 1500) -> Vectors:
+def sample_around(centre: tuple[float, float], size: float, count: int = 1500) -> Vectors:
     """Return directions near a position, and at all difficult positions."""
     rng = np.random.default_rng(5)
     spread = rng.normal(size=(count, 3)) * math.radians(size)
-    near = np.array(position_to_vector(*place)) + spread
+    near = np.array(position_to_vector(*centre)) + spread
     lon, lat = positions(300, 7)
     return np.concatenate((near / np.linalg.norm(near, axis=1)[:, None], positions_to_vectors(lon, lat)))
 

@@ -75,10 +75,10 @@ def test_a_union_of_many_parts_has_the_same_cover_as_all_its_parts(
     rng = np.random.default_rng(3)
     for _ in range(12):
         size = 10 ** rng.uniform(-3, 1.6)
-        places = zip(rng.uniform(0, 360, 30), np.degrees(np.arcsin(rng.uniform(-1, 1, 30))), strict=True)
+        centres = zip(rng.uniform(0, 360, 30), np.degrees(np.arcsin(rng.uniform(-1, 1, 30))), strict=True)
         kinds: list[Region] = [
-            make_box(*place, size * rng.uniform(0.1, 1), size) if i % 3 else Cone(*place, size)
-            for i, place in enumerate(places)
+            make_box(*centre, size * rng.uniform(0.1, 1), size) if i % 3 else Cone(*centre, size)
+            for i, centre in enumerate(centres)
         ]
         capped = find_cover.__wrapped__(Union(tuple(kinds)), 500)
         with monkeypatch.context() as patch:

@@ -18,7 +18,7 @@ def _find_first_of_all(edges: Edges) -> tuple[int, int] | None:
 
 
 def _draw_line(rng: np.random.Generator) -> Vectors:
-    """Return a closed line: around a place, scattered over the sky, or with edges that coincide and touch."""
+    """Return a closed line: around a centre, scattered over the sky, or with edges that coincide and touch."""
     count, kind = int(rng.integers(3, 400)), int(rng.integers(4))
     if kind == 0:
         longitudes, heights = rng.uniform(0, 360, count), rng.uniform(-1, 1, count)

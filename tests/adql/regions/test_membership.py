@@ -14,10 +14,10 @@ from adql.regions import Complement, Cone, Polygon, Range, Region, Union, WholeS
 from adql.regions.unit_vectors import Vectors, positions_to_vectors
 from tests.adql.regions.shapes import (
     BORDER,
+    centres,
     is_inside_in_plane,
     make_comb,
     offset_position,
-    places,
     regions,
     sample_around,
     sizes,
@@ -46,26 +46,26 @@ def test_sql_equals_contains(select: Select, row: Row, spots: Vectors, sample: t
 @settings(max_examples=40, deadline=None)
 @given(st.data())
 def test_contains_equals_the_even_odd_rule_in_the_plane(data: Any) -> None:
-    place, size = data.draw(places), data.draw(sizes)
-    polygon = data.draw(stars(place, size))
-    points = sample_around(place, size)
+    centre, size = data.draw(centres), data.draw(sizes)
+    polygon = data.draw(stars(centre, size))
+    points = sample_around(centre, size)
     clear = np.abs(polygon.signed_distance(points)) > BORDER
-    assert (polygon.contains(points) == is_inside_in_plane(polygon, place, points))[clear].all()
+    assert (polygon.contains(points) == is_inside_in_plane(polygon, centre, points))[clear].all()
 
 
 @settings(max_examples=35, deadline=None, suppress_health_check=FIXTURES)
-@given(data=st.data(), place=places, size=sizes)
-def test_many_edges_are_tested_by_sectors(evaluate: Any, data: Any, place: tuple[float, float], size: float) -> None:
-    combs = st.integers(3, 30).map(lambda teeth: make_comb(place, size, teeth))
-    polygon = data.draw(st.one_of(stars(place, size, 13, 90), combs))
-    _check_by_sectors(polygon, sample_around(place, size, 200), evaluate)
+@given(data=st.data(), centre=centres, size=sizes)
+def test_many_edges_are_tested_by_sectors(evaluate: Any, data: Any, centre: tuple[float, float], size: float) -> None:
+    combs = st.integers(3, 30).map(lambda teeth: make_comb(centre, size, teeth))
+    polygon = data.draw(st.one_of(stars(centre, size, 13, 90), combs))
+    _check_by_sectors(polygon, sample_around(centre, size, 200), evaluate)
 
 
-@pytest.mark.parametrize("place", [(100.0, 30.0), (0.0, 90.0)])
-def test_hundreds_of_edges_make_a_short_condition(evaluate: Any, place: tuple[float, float]) -> None:
-    jagged = Polygon(tuple(offset_position(place, i * 360 / 800, 3.0 + i % 2) for i in range(800)))
-    for polygon in (jagged, make_comb(place, 5.0, 200)):
-        assert len(_check_by_sectors(polygon, sample_around(place, 4.0, 500), evaluate)) < 450 * len(polygon.vertices)
+@pytest.mark.parametrize("centre", [(100.0, 30.0), (0.0, 90.0)])
+def test_hundreds_of_edges_make_a_short_condition(evaluate: Any, centre: tuple[float, float]) -> None:
+    jagged = Polygon(tuple(offset_position(centre, i * 360 / 800, 3.0 + i % 2) for i in range(800)))
+    for polygon in (jagged, make_comb(centre, 5.0, 200)):
+        assert len(_check_by_sectors(polygon, sample_around(centre, 4.0, 500), evaluate)) < 450 * len(polygon.vertices)
 
 
 def _check_by_sectors(polygon: Polygon, points: Vectors, evaluate: Any) -> str:
@@ -86,12 +86,12 @@ def _check_by_sectors(polygon: Polygon, points: Vectors, evaluate: Any) -> str:
 
 
 @settings(max_examples=20, deadline=None, suppress_health_check=FIXTURES)
-@given(place=places, size=st.floats(1e-6, 179.9))
-def test_cones_equal_astropy(select: Select, row: Row, place: tuple[float, float], size: float) -> None:
-    distances = separation(*positions(1000, 11), *place)
+@given(centre=centres, size=st.floats(1e-6, 179.9))
+def test_cones_equal_astropy(select: Select, row: Row, centre: tuple[float, float], size: float) -> None:
+    distances = separation(*positions(1000, 11), *centre)
     clear = np.abs(distances - size) * 3600 > 1e-9
     found = np.zeros(len(distances), dtype=bool)
-    found[select(membership_sql(Cone(*place, size), row))] = True
+    found[select(membership_sql(Cone(*centre, size), row))] = True
     assert (found == (distances <= size))[clear].all()
 
 

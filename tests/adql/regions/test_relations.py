@@ -27,7 +27,7 @@ from adql.regions import (
 from adql.regions.region_relations import is_inside, is_intersecting
 from adql.regions.stcs import parse_region
 from adql.regions.unit_vectors import position_to_vector, positions_to_vectors
-from tests.adql.regions.shapes import offset_position, places, sample_around, simple, sizes, stars
+from tests.adql.regions.shapes import centres, offset_position, sample_around, simple, sizes, stars
 
 FIXTURES = [HealthCheck.function_scoped_fixture]
 
@@ -35,13 +35,13 @@ FIXTURES = [HealthCheck.function_scoped_fixture]
 @st.composite
 def pairs(draw: Any, kinds: Any = simple) -> tuple[Any, ...]:
     """Draw two shapes near each other, of similar or different size, and directions around them."""
-    place, size = draw(places), draw(sizes)
+    centre, size = draw(centres), draw(sizes)
     other = size * draw(st.sampled_from([0.05, 0.3, 1.0]))
-    near = offset_position(place, draw(st.floats(0, 360)), size * draw(st.floats(0, 1)))
+    near = offset_position(centre, draw(st.floats(0, 360)), size * draw(st.floats(0, 1)))
     return (
-        draw(kinds(place, size)),
+        draw(kinds(centre, size)),
         draw(kinds(near, other)),
-        np.concatenate((sample_around(place, size), sample_around(near, other))),
+        np.concatenate((sample_around(centre, size), sample_around(near, other))),
     )
 
 
@@ -77,9 +77,9 @@ def _is_empty(region: Region) -> bool:
 
 
 @st.composite
-def plain(draw: Any, place: tuple[float, float], size: float) -> Region:
+def plain(draw: Any, centre: tuple[float, float], size: float) -> Region:
     """Draw a shape of a column, too small or large to touch the other by chance, where rounding would decide."""
-    near = offset_position(place, draw(st.floats(0, 360)), size * draw(st.floats(0, 0.8)))
+    near = offset_position(centre, draw(st.floats(0, 360)), size * draw(st.floats(0, 0.8)))
     kind = draw(st.integers(0, 3))
     if kind == 0:
         return Cone(*near, 0.0)

@@ -30,7 +30,7 @@ from adql.regions import (
 from adql.regions.celestial_frames import transform_region
 from adql.regions.unit_vectors import positions_to_vectors, separations, vector_to_position
 from clickhouse_schema.healpix import Cells
-from tests.adql.regions.shapes import offset_position, places, sizes, stars
+from tests.adql.regions.shapes import centres, offset_position, sizes, stars
 from tests.adql.regions.test_relations import as_columns
 
 SKY = 4 * math.pi * math.degrees(1) ** 2
@@ -66,7 +66,7 @@ def test_areas(shape: Cone | Polygon | Range | Moc, area: float) -> None:
 @given(st.data())
 def test_the_area_of_a_polygon_is_the_sum_of_its_triangles_angles(data: Any) -> None:
     """Test Girard's theorem: the area is the excess of the angles over a plane polygon's."""
-    polygon = data.draw(stars(data.draw(places), data.draw(st.floats(1, 50))))
+    polygon = data.draw(stars(data.draw(centres), data.draw(st.floats(1, 50))))
     edges = polygon.edges
     normals = edges.normals if polygon.is_left else -edges.normals[::-1]
     corners = edges.a if polygon.is_left else edges.b[::-1]
@@ -78,7 +78,7 @@ def test_the_area_of_a_polygon_is_the_sum_of_its_triangles_angles(data: Any) -> 
 @settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.data())
 def test_columns_have_the_constants_areas_and_centroids(evaluate: Any, data: Any) -> None:
-    polygon = data.draw(stars(data.draw(places), data.draw(sizes)))
+    polygon = data.draw(stars(data.draw(centres), data.draw(sizes)))
     shape = as_columns(polygon)
     area, centroid = evaluate([row_shape_sql.area_sql(shape), row_shape_sql.centroid_sql(shape)])
     assert area == pytest.approx(polygon.area, rel=1e-9)
@@ -96,10 +96,10 @@ def test_columns_make_circles_and_boxes(evaluate: Any) -> None:
 
 
 @settings(max_examples=40, deadline=None)
-@given(place=places, size=sizes, turn=st.floats(0, 360))
-def test_the_centroid_of_a_regular_polygon_is_its_centre(place: tuple[float, float], size: float, turn: float) -> None:
-    polygon = Polygon(tuple(offset_position(place, turn + a, size) for a in range(0, 360, 72)))
-    assert separations(positions_to_vectors(*polygon.centroid), positions_to_vectors(*place))[0] < 1e-11
+@given(centre=centres, size=sizes, turn=st.floats(0, 360))
+def test_the_centroid_of_a_regular_polygon_is_its_centre(centre: tuple[float, float], size: float, turn: float) -> None:
+    polygon = Polygon(tuple(offset_position(centre, turn + a, size) for a in range(0, 360, 72)))
+    assert separations(positions_to_vectors(*polygon.centroid), positions_to_vectors(*centre))[0] < 1e-11
 
 
 def test_centroids() -> None:
@@ -196,8 +196,8 @@ def test_areas_of_combinations(region: Region, area: float) -> None:
 @given(st.data())
 def test_measures_by_the_border_equal_those_of_the_shapes(data: Any) -> None:
     """Compare a polygon and a circle with combinations of one part."""
-    place, size = data.draw(places), data.draw(st.floats(0.01, 50))
-    for shape in (data.draw(stars(place, size)), Cone(*place, size)):
+    centre, size = data.draw(centres), data.draw(st.floats(0.01, 50))
+    for shape in (data.draw(stars(centre, size)), Cone(*centre, size)):
         region = Union((shape,))
         assert area_centroid.find_area(region) == pytest.approx(shape.area, rel=1e-6)
         apart = separations(
@@ -208,10 +208,10 @@ def test_measures_by_the_border_equal_those_of_the_shapes(data: Any) -> None:
 
 def test_overlapping_shapes_against_counted_cells() -> None:
     region = Union((Intersection((Cone(0, 0, 10), Complement(make_box(3, 3, 6, 6)))), Range(355, 2, -20, 5), EXAMPLE))
-    centres = Cells.base_cells().divide_cells(8).find_centres()
-    inside = region.contains(centres)
+    cell_centres = Cells.base_cells().divide_cells(8).find_centres()
+    inside = region.contains(cell_centres)
     assert area_centroid.find_area(region) == pytest.approx(inside.mean() * SKY, rel=2e-3)
-    counted = positions_to_vectors(*vector_to_position(centres[inside].sum(axis=0)))
+    counted = positions_to_vectors(*vector_to_position(cell_centres[inside].sum(axis=0)))
     assert separations(positions_to_vectors(*area_centroid.find_centroid(region)), counted)[0] < math.radians(0.05)
 
 
