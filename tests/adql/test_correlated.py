@@ -92,7 +92,7 @@ QUERIES = {
 
 
 @pytest.mark.parametrize("query", QUERIES.values(), ids=QUERIES.keys())
-def test_answers_are_those_of_duckdb(query: str, ask: Ask, small: Catalogue, other: duckdb.DuckDBPyConnection) -> None:
+def test_answers_equal_duckdbs(query: str, ask: Ask, small: Catalogue, other: duckdb.DuckDBPyConnection) -> None:
     assert_uncorrelated(translate(query, small).query)
     expected = make_comparable(other.execute(query).fetchall())
     answer = make_comparable(ask(query))
@@ -283,7 +283,7 @@ class Generator:
 
 @settings(max_examples=EXAMPLES, deadline=None, suppress_health_check=list(HealthCheck))
 @given(seed=st.integers(0, 2**32))
-def test_random_answers_are_those_of_duckdb(
+def test_random_answers_equal_duckdbs(
     seed: int, engine: Engine, small: Catalogue, other: duckdb.DuckDBPyConnection
 ) -> None:
     query = Generator(random.Random(seed)).make_query()

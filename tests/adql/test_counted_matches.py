@@ -77,7 +77,7 @@ def test_counts_are_exact(
     ],
 )  # fmt: skip
 @pytest.mark.parametrize("radius", [3.0, 25.0])
-def test_answers_are_those_of_cubes(query: str, radius: float, engine: Engine, match_catalogue: Catalogue) -> None:
+def test_answers_equal_those_of_cubes(query: str, radius: float, engine: Engine, match_catalogue: Catalogue) -> None:
     text = query.format(join="matches.ones AS a JOIN matches.others AS b", near=_NEAR.format("<=", radius))
     crowded, sparse = crowd(match_catalogue, radius, 3000), crowd(match_catalogue, radius, 1)
     assert is_counted(text, crowded) or crowded.sharding

@@ -52,9 +52,7 @@ def reference() -> Iterator[Reference]:
     suppress_health_check=list(HealthCheck),
 )
 @given(query=queries())
-def test_random_queries_give_the_other_engines_rows(
-    query: Twin, engine: Engine, small: Catalogue, reference: Reference
-) -> None:
+def test_random_queries_equal_duckdbs(query: Twin, engine: Engine, small: Catalogue, reference: Reference) -> None:
     note(query.adql)
     note(query.sql)
     expected = make_comparable(reference.rows(query.sql))

@@ -218,12 +218,12 @@ def test_nearest_partners_beyond_the_overlap_are_sent(choice: str, numbered: int
         (NEAREST.format("JOIN", OF_LEFT, 1), ["all rows sent to one server"]),
     ],
 )  # fmt: skip
-def test_the_plan_tells_what_is_sent(query: str, noted: list[str]) -> None:
+def test_the_plan_names_the_sent_rows(query: str, noted: list[str]) -> None:
     plan = "\n".join(translate(query, CATALOGUE).plan)
     assert re.findall(r"(?:the second one|both|all rows) sent to .*", plan) == noted
 
 
-def test_the_first_rows_choose_what_is_sent_of_a_table_that_is_kept_whole() -> None:
+def test_first_rows_filter_the_rows_that_are_sent() -> None:
     first = "(SELECT TOP 9 * FROM objects ORDER BY mag) AS a"
     near = make_sql(f"SELECT a.id, b.id FROM {first} LEFT JOIN wide AS b ON {NEAR.format('a', 'b', 2)}")
     assert "`hpx29` AS" in near.split("LEFT JOIN")[1]
@@ -252,7 +252,7 @@ def test_windows_of_joined_rows_are_computed_after_the_join() -> None:
     assert "FROM `s`.`objects` AS t1 GLOBAL INNER JOIN" in grouped
 
 
-def test_derived_tables_that_differ_in_names_alone_are_made_distinct() -> None:
+def test_derived_tables_that_differ_only_in_names_are_made_distinct() -> None:
     """ClickHouse would merge them."""
     query = "SELECT x FROM (SELECT mag + 1 AS x FROM objects) AS a UNION SELECT x FROM (SELECT mag + 1 AS x FROM objects) AS b"
     first, second = re.findall(r"WHERE (\(\d+ = \d+\))", make_sql(query))

@@ -138,7 +138,7 @@ def test_documented_errors(query: str, engine: Engine, small: Catalogue) -> None
         "SELECT id FROM small.stars AS s WHERE (SELECT SUM(s.mag) FROM small.spectra AS p) > 1",
     ],
 )
-def test_unsupported_features_have_a_way_out(query: str, small: Catalogue) -> None:
+def test_unsupported_features_have_an_alternative(query: str, small: Catalogue) -> None:
     with pytest.raises(AdqlError) as caught:
         translate(query, small)
     assert caught.value.hint

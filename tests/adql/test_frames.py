@@ -51,7 +51,7 @@ def test_the_catalogues_examples(source: str, target: str, position: Any, expect
     assert transform_position(*position, source, target) == pytest.approx(expected, abs=2e-8)
 
 
-def test_polygon_example_to_the_digits_given() -> None:
+def test_polygon_example_to_the_given_digits() -> None:
     vertices = [(5, 3), (4, 4), (4.5, 2)]
     expected = [(266.44721, -23.107310), (264.95088, -23.434037), (267.09936, -24.051919)]
     for vertex, there in zip(vertices, expected, strict=True):

@@ -129,7 +129,7 @@ def test_texts_are_translated_or_refused(catalogues: tuple[Catalogue, Catalogue]
     assert _collect_failures(texts, judge) == []
 
 
-def test_queries_give_what_is_declared(
+def test_results_have_the_declared_types(
     engine: Engine, catalogues: tuple[Catalogue, Catalogue], scratch: ScratchSpace
 ) -> None:
     answered = 0

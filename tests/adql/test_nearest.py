@@ -155,7 +155,7 @@ def test_a_third_table_joins_the_chosen(matches: Sky, ask_matches: Callable[[str
         ("SELECT a.id FROM matches.ones AS a JOIN matches.others AS b ON 1 = skyhouse_nearest(1, a.ra, POINT(b.ra, b.dec), 1)", "POINT"),
     ],
 )  # fmt: skip
-def test_a_choice_from_no_join_is_refused(query: str, message: str, match_catalogue: Catalogue) -> None:
+def test_a_choice_outside_a_join_is_refused(query: str, message: str, match_catalogue: Catalogue) -> None:
     with pytest.raises(AdqlSemanticError) as caught:
         translate(query.replace("{}", f"skyhouse_nearest(1, {_POINTS}, 1)"), match_catalogue)
     assert message in caught.value.message

@@ -176,7 +176,7 @@ def test_borders_ascend_and_share_evenly(rows_of_cells: np.ndarray, count: int) 
     assert (shares <= rows_of_cells.sum() / count * 1.01 + 1).all()
 
 
-def test_a_piece_is_cut_where_half_of_its_rows_are() -> None:
+def test_a_piece_is_halved_by_its_rows() -> None:
     rows = np.zeros(48)
     rows[[3, 10, 11]] = 100, 300, 100
     cell = 4**28
@@ -185,7 +185,7 @@ def test_a_piece_is_cut_where_half_of_its_rows_are() -> None:
     assert find_middle(rows, 1, 20 * cell, 22 * cell) == 21 * cell  # there are no rows
 
 
-def test_cuts_come_to_an_end() -> None:
+def test_cutting_terminates() -> None:
     rows = np.ones(48)
     first, end, count = 0, None, 0
     while (middle := find_middle(rows, 1, first, end)) is not None:

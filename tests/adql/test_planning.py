@@ -308,7 +308,7 @@ _BOXES = "1 = CONTAINS(POINT(b.ra, b.dec), BOX(a.ra, a.dec, 0.1, a.r / 10))"
         f"large AS b JOIN few AS a ON {_BOXES} AND a.r > 0 AND a.dec BETWEEN -89 AND 89",
     ],
 )
-def test_rows_of_a_small_side_have_their_own_radii(query: str, planned: Sky) -> None:
+def test_radii_depend_on_rows_of_a_small_side(query: str, planned: Sky) -> None:
     planned.fetch_rows(f"SELECT a.id, b.id FROM {query}")
     assert planned.find_share_read(f"SELECT a.id, b.id FROM {query}", "large") < 0.8
 
@@ -348,7 +348,7 @@ def test_a_join_by_id_looks_up_the_ids(planned: Sky) -> None:
 @pytest.mark.parametrize(
     ("indexes", "is_sharded", "is_chosen"), [((), False, False), ((), True, True), (("seen",), False, True)]
 )
-def test_a_join_by_another_column_filters_by_its_values_where_that_saves_much(
+def test_a_join_by_another_column_filters_by_its_values_if_that_saves_much(
     indexes: tuple[str, ...], is_sharded: bool, is_chosen: bool
 ) -> None:
     """The filter saves granules of an index, or rows to send; without such savings ClickHouse filters by itself."""
@@ -372,5 +372,5 @@ def test_a_join_by_another_column_filters_by_its_values_where_that_saves_much(
         "SELECT a.id FROM few AS a JOIN few AS b ON DISTANCE(a.ra, a.dec, b.ra, b.dec) < 0.001",
     ],
 )
-def test_no_filter_by_cells_where_it_changes_the_answer_or_saves_nothing(query: str) -> None:
+def test_no_filter_by_cells_if_it_changes_the_answer_or_saves_nothing(query: str) -> None:
     assert "mortonDecode" not in translate(query, PLANNED).sql

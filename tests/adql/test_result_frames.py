@@ -53,7 +53,7 @@ def test_time_systems() -> None:
         ({"datatype": "timestamp", "origin": 2455197.5}, "no timeorigin for timestamps"),
     ],
 )
-def test_times_that_are_none(keys: dict[str, Any], message: str) -> None:
+def test_invalid_time_systems(keys: dict[str, Any], message: str) -> None:
     times = {"timescale": "TCB", "refposition": "BARYCENTER"}
     if "origin" in keys:
         times["timeorigin"] = keys.pop("origin")

@@ -153,6 +153,6 @@ def test_equal_names_stay_equal(small: Catalogue) -> None:
     assert [f.name for f in _fields(query, small)] == ["id", "id", "row_number_3"]
 
 
-def test_made_names_can_be_used(small: Catalogue) -> None:
+def test_generated_names_can_be_used(small: Catalogue) -> None:
     query = "SELECT count_1, row_number_2 FROM (SELECT COUNT(*), ROW_NUMBER() OVER () FROM small.stars) AS q"
     assert [f.name for f in _fields(query, small)] == ["count_1", "row_number_2"]

@@ -96,7 +96,7 @@ def test_pairs_in_one_frame_are_pairs_in_the_other(engine: Engine, sky: Catalogu
         ),
     ],
 )
-def test_shapes_of_rows_are_those_of_constants(
+def test_shapes_of_rows_equal_those_of_constants(
     shape: str, constant: str, engine: Engine, sky: Catalogue, points: Positions
 ) -> None:
     """Compare the DALI numbers and area of each row's shape with the same shape as a constant."""

@@ -73,7 +73,7 @@ def test_every_cover_of_a_cone_leaves_the_same_rows(radius: float, engine: Engin
         assert found[0] == found[1] == found[2]
 
 
-def test_a_cone_is_written_once_where_it_has_few_rows(sky: Catalogue) -> None:
+def test_a_cone_with_few_rows_is_written_once(sky: Catalogue) -> None:
     """The cover has few cells and no inner cells, which would spare too few tests of rows."""
     query = "SELECT id FROM points WHERE 1 = CONTAINS(POINT(ra, dec), CIRCLE(45, 30, 1))"
     found = [translate(query, _with_density(sky, density)).sql for density in DENSITIES]
@@ -102,7 +102,7 @@ def test_a_cone_is_written_once_where_it_has_few_rows(sky: Catalogue) -> None:
         ("CONTAINS(POINT(ra, dec), CIRCLE(10, 20, 60)) + 1 > 1", False),
     ],
 )
-def test_a_condition_and_its_negation_part_the_rows_with_a_position(
+def test_a_condition_and_its_negation_divide_the_rows_with_a_position(
     condition: str, negated: bool, ask: Callable[[str], Rows], points: Positions
 ) -> None:
     sure, border = inside(separation(*points, 10, 20), 60)
@@ -202,7 +202,7 @@ def test_ranges_of_coordinates_prune_and_keep_their_rows(
     assert cells.area < 20_000
 
 
-def test_one_bounded_coordinate_leaves_rows_whose_other_one_is_unknown(
+def test_one_bounded_coordinate_keeps_rows_with_the_other_unknown(
     ask: Callable[[str], Rows], points: Positions
 ) -> None:
     half_known = len(points[0]) + 3  # ra NULL, dec 10

@@ -288,7 +288,7 @@ def test_every_function_and_operator_has_a_case(catalogue: Catalogue) -> None:
 @pytest.mark.parametrize(
     ("cases", "tail"), [(ROWS, " ORDER BY id"), (SETS, ""), (WINDOWS, " ORDER BY id")], ids=["rows", "sets", "windows"]
 )
-def test_units_and_numbers_are_astropys(
+def test_units_and_numbers_equal_astropys(
     cases: dict[str, Cases], tail: str, engine: Engine, catalogue: Catalogue
 ) -> None:
     flat = _flatten(cases)

@@ -64,9 +64,7 @@ def test_frames(frame: str, key: str, ask: Ask, other: duckdb.DuckDBPyConnection
      "MAX(mag)", "MEDIAN(mag)", "STDDEV(mag)", "VAR_POP(mag)", "FIRST_VALUE(mag)", "LAG(mag)", "COUNT(CASE WHEN mag > 2 THEN 1 END)"],
 )  # fmt: skip
 @pytest.mark.parametrize("window", ["ORDER BY id", "PARTITION BY id", "PARTITION BY variable ORDER BY id"])
-def test_a_column_that_is_used_in_a_window_alone(
-    function: str, window: str, ask: Ask, other: duckdb.DuckDBPyConnection
-) -> None:
+def test_a_column_used_only_in_a_window(function: str, window: str, ask: Ask, other: duckdb.DuckDBPyConnection) -> None:
     _assert_same(ask, other, f"SELECT id, {function} OVER ({window}) FROM small.stars")
 
 
@@ -200,7 +198,7 @@ _CONE = "1 = CONTAINS(POINT({0}ra, {0}dec), CIRCLE(45, 0, 3))"
 _NUMBERED = "(SELECT id, ra, dec, ROW_NUMBER() OVER (ORDER BY id) AS n, COUNT(*) OVER () AS many FROM sky.points)"
 
 
-def test_a_cone_around_windows_leaves_what_they_count(engine: Engine, sky: Catalogue) -> None:
+def test_a_cone_around_windows_keeps_their_counts(engine: Engine, sky: Catalogue) -> None:
     [(count,)] = query_rows(engine, sky, "SELECT COUNT(*) FROM sky.points")
     rows = query_rows(engine, sky, f"SELECT q.id, q.n, q.many FROM {_NUMBERED} AS q WHERE {_CONE.format('q.')}")
     inside = query_rows(engine, sky, f"SELECT id FROM sky.points WHERE {_CONE.format('')}")
@@ -208,7 +206,7 @@ def test_a_cone_around_windows_leaves_what_they_count(engine: Engine, sky: Catal
     assert rows
 
 
-def test_windows_over_a_cone_count_what_is_inside(engine: Engine, sky: Catalogue) -> None:
+def test_windows_over_a_cone_count_its_rows(engine: Engine, sky: Catalogue) -> None:
     inside = query_rows(engine, sky, f"SELECT id FROM sky.points WHERE {_CONE.format('')}")
     rows = query_rows(engine, sky, f"SELECT id, COUNT(*) OVER () FROM sky.points WHERE {_CONE.format('')}")
     assert sorted(rows) == [(id_, len(inside)) for (id_,) in sorted(inside)]

@@ -140,7 +140,7 @@ def test_unknown_positions_are_in_no_shape_but_in_complements(evaluate: Any) -> 
     assert evaluate([membership_sql(WholeSky(), nowhere)]) == [1]
 
 
-def test_a_polygon_is_the_smaller_side_in_either_sense() -> None:
+def test_a_polygon_is_the_smaller_side_in_either_orientation() -> None:
     vertices = ((0.0, 80.0), (120.0, 80.0), (240.0, 80.0))
     pole, far = positions_to_vectors([0, 0], [90, -90])
     for polygon in (Polygon(vertices), Polygon(vertices[::-1])):

@@ -37,13 +37,13 @@ def test_set_operations(one: Moc, other: Moc) -> None:
 
 
 @given(mocs)
-def test_text_and_cells_come_back(moc: Moc) -> None:
+def test_text_and_cells_are_read_back(moc: Moc) -> None:
     assert Moc.parse_ascii(str(moc)).ranges.tolist() == moc.ranges.tolist()
     assert Moc.from_cells(moc.list_cells()).ranges.tolist() == moc.ranges.tolist()
 
 
 @given(mocs)
-def test_cells_are_the_fewest(moc: Moc) -> None:
+def test_the_number_of_cells_is_minimal(moc: Moc) -> None:
     """No four cells with the same parent remain."""
     for order, of_order in moc.list_cells():
         parents = [cell // 4 for cell in of_order]

@@ -138,7 +138,7 @@ def test_a_border_ends_at_its_vertices(size: float) -> None:
     assert polygon.contains(along).tolist() == [False, True, True, True, False]
 
 
-def test_repeated_vertices_are_left_out() -> None:
+def test_repeated_vertices_are_dropped() -> None:
     polygon = Polygon(((0, 0), (0, 0), (10, 0), (10, 10), (370, 10), (0, 0)))
     assert len(polygon.edges.a) == 3
 
