@@ -80,7 +80,7 @@ def check_groups(select: Select) -> None:
         stray = _find_ungrouped(expr, grouped, own) if expr is not None else None
         if stray is not None:
             name = stray.field.name
-            hint = f"add it to GROUP BY or write MIN({name})"
+            hint = f"add it to GROUP BY, or write MIN({name})"
             if select.having is not None and not select.group_by:
                 hint = "HAVING selects groups: put conditions on rows in WHERE"
             elif any(isinstance(key, Literal) for key in select.group_by):

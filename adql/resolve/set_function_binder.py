@@ -16,7 +16,7 @@ def bind_set_function(binder: Binder, node: nodes.FunctionCall, name: str, *, ov
     if not binder.allows_set_functions:
         hint = ""
         if binder.clause == "WHERE":
-            hint = f"put conditions on groups in HAVING; to compare with all rows write (SELECT {name}(...) FROM ...)"
+            hint = f"put conditions on groups in HAVING; to compare with all rows, write (SELECT {name}(...) FROM ...)"
         raise FormError(f"{name} is not allowed in {binder.clause}", node.span, hint)
     if node.star:
         return Aggregate(LONG, "COUNT", (), span=node.span)

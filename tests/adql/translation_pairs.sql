@@ -62,7 +62,7 @@ SELECT t1.`id` AS c1
 FROM `sky`.`objects` AS t1
 WHERE (t1.`g_mag` >= 10) AND (t1.`g_mag` <= 12) AND (t1.`r_mag` <> 11) AND (NOT (t1.`parallax` >= 5))
 
--- NULL and three values of truth
+-- NULL and three-valued logic
 SELECT id FROM sky.objects WHERE parallax IS NULL OR NOT (class IN ('A', NULL))
 =>
 SELECT t1.`id` AS c1
@@ -118,7 +118,7 @@ SELECT pow(t1.`g_mag`, 2) AS c1, sqrt(t1.`parallax`) AS c2, log10(t1.`parallax`)
     ceil(toFloat64(t1.`ra`)) AS c6
 FROM `sky`.`objects` AS t1
 
--- Functions of text
+-- Text functions
 SELECT UPPER(class), LOWER(class) || '-' || 'x' FROM sky.objects
 =>
 SELECT upperUTF8(t1.`class`) AS c1, concat(concat(lowerUTF8(t1.`class`), '-'), 'x') AS c2
@@ -1544,7 +1544,7 @@ SETTINGS join_algorithm = 'full_sorting_merge')) AS t12) AS t13) AS t5
 WHERE (t5.`c12` <= 1)) AS t6
 SETTINGS compile_aggregate_expressions = 0, compile_expressions = 0, enable_join_runtime_filters = 0
 
--- Mutually nearest
+-- Mutual nearest neighbours
 SELECT o.id, s.id FROM sky.objects AS o JOIN sky.sources AS s ON 1 = skyhouse_mutual(POINT(o.ra, o.dec), POINT(s.ra, s.dec), 0.001)
 =>
 SELECT t6.`c15` AS c1, t6.`c16` AS c2
@@ -1670,7 +1670,7 @@ WHERE (intDiv(t6.`c26`, 68719476736) IN (SELECT arrayJoin(arrayFilter(c -> c < 5
 FROM `sky`.`targets` AS t3))
 SETTINGS compile_aggregate_expressions = 0, compile_expressions = 0, enable_join_runtime_filters = 0
 
--- Match that is no join condition
+-- Match that is not a join condition
 SELECT o.name FROM sky.targets AS o JOIN sky.targets AS t ON DISTANCE(POINT(o.ra, o.dec), POINT(t.ra, t.dec)) < 0.1 OR o.name = t.name
 =>
 SELECT t1.`name` AS c1
