@@ -325,7 +325,7 @@ class Catalogue:
 
 
 def _sum_stray_radius(table: Table, tables: Mapping[str, Table]) -> float:
-    """Return the sum of the overlap radii of a table and its ancestors: rows are within this radius of their parents."""
+    """Return the sum of the overlap radii of a table and its ancestors: each limits the distance of rows to parents."""
     if not table.layout.parent:
         return 0.0
     parent = tables.get(table.parent_key.referenced_table) if table.parent_key else None
