@@ -387,4 +387,4 @@ def test_a_schema_file_does_not_change_what_a_match_keeps(engine: EmbeddedEngine
     assert entry.table.match is not None
     other = entry.table.model_copy(update={"match": entry.table.match.model_copy(update={"radius": 9.0})})
     found = schema_apply._find_layout_obstacle(read_topology(engine), "kept.all_pairs", other, entry)
-    assert found.startswith("skyhouse:match of kept.all_pairs says which pairs it has")
+    assert found.startswith("skyhouse:match of kept.all_pairs determines which pairs it has")
