@@ -2,8 +2,8 @@
 
 Every point within ``REACH`` / 2^order radians of a position is in the position's own cell of that order or in a cell
 that touches it: points of cells that do not touch are farther apart (by 0.69 / 2^order where cells are narrowest, at
-the corners of the polar caps; tests go along the borders of each kind of cell). All points within n times that are in
-cells that n steps from cell to touching cell lead to.
+the corners of the polar caps; tests go along the borders of each kind of cell). All points within n times this distance
+are in cells that n steps from a cell to a touching cell can reach.
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ def reach_of_order(order: int) -> float:
 
 
 def find_border_width(radius: float) -> int:
-    """Return the distance from the border of its cell beyond which no circle around a position crosses the border.
+    """Return how far a position must be from the border of its cell for a circle around it to stay in the cell.
 
     Parameters
     ----------

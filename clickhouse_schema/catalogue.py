@@ -14,7 +14,7 @@ from clickhouse_schema.schema_model import Column, ForeignKey, Schema, Table
 from clickhouse_schema.shard_map import LOCAL, Sharding
 from clickhouse_schema.shard_map import quote_table as stored_part
 
-#: Rows per square degree assumed for a table that is not counted: those of a deep survey, because an estimate that is
+#: Rows per square degree assumed for a table that is not counted: as in a deep survey, because an estimate that is
 #: too low costs more than one that is too high
 UNKNOWN_DENSITY = 10_000.0
 
@@ -52,7 +52,7 @@ class TableEntry:
     base_name
         Name of that storage (``Sharding.base_name``).
     stray_radius
-        Degrees by which a row may lie outside the cells of its shard, because it is stored with its parent.
+        Degrees by which a row may be outside the cells of its shard, because it is stored with its parent.
     fields
         Descriptions of the columns, in order.
     column_indexes
@@ -325,7 +325,7 @@ class Catalogue:
 
 
 def _sum_stray_radius(table: Table, tables: Mapping[str, Table]) -> float:
-    """Return the sum of the overlap radii of a table and its ancestors: each row is within one of its parent."""
+    """Return the sum of the overlap radii of a table and its ancestors: each limits the distance of rows to parents."""
     if not table.layout.parent:
         return 0.0
     parent = tables.get(table.parent_key.referenced_table) if table.parent_key else None

@@ -98,7 +98,7 @@ XTYPES: dict[str, tuple[Collection[str], str]] = {
 class ColumnType:
     """VOTable ``datatype``, ``arraysize`` ('' = scalar) and ``xtype`` ('' = none).
 
-    Text always has ``arraysize`` '*' or a length. DALI's xtypes are 'timestamp' and those of ``XTYPES``. An array of
+    Text always has ``arraysize`` '*' or a length. DALI's xtypes are 'timestamp' and the keys of ``XTYPES``. An array of
     strings, '5x3' or '5x*', is one text: each string padded with blanks to its length, as in VOTable. A complex number
     is an array of its real and imaginary parts. ``null``: the integer that stands for NULL within arrays in files; None
     for arrays without NULLs.
@@ -120,7 +120,7 @@ class ColumnType:
 
     @property
     def min_bytes(self) -> int:
-        """Bytes of a value of fixed size; NULL takes as many; 0 if the size varies."""
+        """Bytes of a value of fixed size, also of NULL; 0 if the size varies."""
         kind = self.stored_type
         if not kind.arraysize or "*" in kind.arraysize:
             return 0

@@ -52,7 +52,7 @@ class Slot:
     flag
         Position of the flag for NULL; -1 for arrays, which are never NULL.
     position
-        Position of the number; for a text or an array, which count is its, from 0.
+        Position of the number; for a text or an array, the index of its count.
     is_counted
         Whether it is a text or an array.
     arrow

@@ -17,7 +17,7 @@ import web
 from clickhouse_schema.catalogue import Catalogue
 from clickhouse_schema.engine_tables import catalogue_log, engine_setup
 from loaders.cli.console_reporter import ConsoleReporter
-from loaders.tables.shipped_schemas import load_demo
+from loaders.tables.demo_tables import load_demo
 from tap_service.storage.engine.embedded_engine import EmbeddedEngine
 
 # How long an example takes is the machine's business. make test tries the same ones in each run: what fails has failed

@@ -156,7 +156,7 @@ def trace_paths(wanted: set[str], *, lists_functions: bool) -> None:
     """Trace the paths of these names, all without any."""
     from clickhouse_schema.engine_tables import engine_setup
     from loaders.cli.console_reporter import ConsoleReporter
-    from loaders.tables.shipped_schemas import load_demo
+    from loaders.tables.demo_tables import load_demo
     from tap_service.storage.engine.embedded_engine import EmbeddedEngine
 
     trace = Trace()

@@ -1,6 +1,6 @@
 """The density table: rows and bytes of each table per coarse cell of the sky, as its last load counted them.
 
-The newest version of a table's counts is valid. An append adds lines to it, so a cell may have several.
+The newest version of a table's counts is valid. An append adds counts to it, so a cell may have several.
 """
 
 from __future__ import annotations

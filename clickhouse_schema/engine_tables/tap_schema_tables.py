@@ -20,7 +20,7 @@ _NEXT_SUFFIX = "__new"
 
 
 def create_tap_schema(servers: Servers[Engine]) -> None:
-    """Create each table and its second table; recreate tables with columns of another version of Skyhouse."""
+    """Create each table, and one for its next content; recreate tables with columns of another version of Skyhouse."""
     present = read_columns(servers.engine, TAP_SCHEMA.name)
     for table in TAP_SCHEMA.tables:
         wanted = [(column.name, column_type(column)) for column in table.columns]

@@ -48,7 +48,7 @@ def to_ranges(cells: Iterable[tuple[int, int]]) -> NDArray[np.int64]:
 
 
 class AttachedFile(NamedTuple):
-    """A file of a partition. ``path``: below ``Attachment.address``; ``tag``: its ETag or its time of change."""
+    """A file of a partition. ``path``: below ``Attachment.address``; ``tag``: its ETag or its modification time."""
 
     pixel: HatsPixel
     path: str

@@ -25,7 +25,7 @@ from loaders.control.engine_opener import open_engine
 from loaders.control.service_settings import read_settings
 from loaders.load_error import LoadError
 from loaders.progress_reporter import Reporter
-from loaders.tables.shipped_schemas import load_demo
+from loaders.tables.demo_tables import load_demo
 from tap_service.application import create_app
 from tap_service.config import Config, ConfigError, divide_limits
 from tap_service.freed_memory import return_freed_memory

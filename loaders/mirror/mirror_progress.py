@@ -39,12 +39,12 @@ class MirrorProgress:
 
     def _describe(self, seconds: float) -> str:
         rate = (self._rows - self._rows_before) / max(seconds, 1e-3)
-        said = f"{self._done:,} of {self._total:,} files, {self._rows:,} rows, {rate:,.0f} rows/s"
+        message = f"{self._done:,} of {self._total:,} files, {self._rows:,} rows, {rate:,.0f} rows/s"
         if self._done == self._total:
-            return said
+            return message
         left = seconds * (self._total - self._done) / (self._done - self._done_before)
         on_disk = measure_folder(self._folder) / 1e6
-        return f"{said}, {describe_seconds(left)} left, {on_disk:,.0f} MB of files on the disk"
+        return f"{message}, {describe_seconds(left)} left, {on_disk:,.0f} MB of files on the disk"
 
 
 def describe_seconds(seconds: float) -> str:

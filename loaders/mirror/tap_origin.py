@@ -101,8 +101,8 @@ def plan_pieces(
     LoadError
         The service does not answer, or the table cannot be divided.
     """
-    said = table.read_row_limit()
-    limit = min(max_rows, said) if said else max_rows
+    row_limit = table.read_row_limit()
+    limit = min(max_rows, row_limit) if row_limit else max_rows
     counts = _Counts(table, condition, folder, reporter)
     total = counts.count(TablePiece())
     reporter.message(

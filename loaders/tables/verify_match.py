@@ -146,7 +146,7 @@ def _check_sample(engine: Engine, match: KeptMatch, kind: str) -> tuple[int, int
 
 
 def _is_same(kind: str, found: list[tuple[float, Row]], kept: list[Row]) -> bool:
-    """Whether the kept partners are the found ones. In a mutual match, a nearest row may have a nearer partner."""
+    """Whether the kept partners are the found partners. In a mutual match, a nearest row may have a nearer partner."""
     if kind == "all":
         return sorted(kept) == sorted(other for _, other in found)
     least = min((separation for separation, _ in found), default=0.0)

@@ -14,7 +14,7 @@ import numpy as np
 from adql.translation import translate
 from clickhouse_schema.engine_tables import catalogue_log, engine_setup
 from loaders.cli.console_reporter import ConsoleReporter
-from loaders.tables.shipped_schemas import load_demo
+from loaders.tables.demo_tables import load_demo
 from tap_service.storage.engine.embedded_engine import EmbeddedEngine
 
 

@@ -26,7 +26,7 @@ from starlette.types import Message, Receive, Scope, Send
 
 from clickhouse_schema.engine_tables.engine_setup import prepare_engine
 from loaders.cli.console_reporter import ConsoleReporter
-from loaders.tables.shipped_schemas import load_demo
+from loaders.tables.demo_tables import load_demo
 from tap_service.config import Config
 from tap_service.handlers.observe_requests import ObserveRequests
 from tap_service.models.query_report import QueryReport

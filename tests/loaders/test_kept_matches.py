@@ -320,7 +320,7 @@ def test_keys_are_declared_in_tap_schema(engine: EmbeddedEngine, tables: Matched
         ({"right": "kept.optical"}, "cannot be matched with itself"),
         ({"right": "kept.nothing"}, "there is no table kept.nothing"),
         ({"table": "pairs"}, "needs schema.table"),
-        ({"table": "kept.infrared"}, "no kept match: choose another"),
+        ({"table": "kept.infrared"}, "not a kept match: choose another"),
         ({"table": "tap_schema.pairs"}, "the schema name tap_schema is reserved"),
         ({"epochs": "2016"}, "epochs of both tables"),
         ({"epochs": "2016,when"}, "not a numeric column of kept.infrared"),
@@ -353,7 +353,7 @@ def test_a_match_keeps_its_tables_as_it_needs_them(engine: EmbeddedEngine, table
     with pytest.raises(LoadError, match=r"skyhouse match drop kept\.all_pairs"):
         drop_table(engine, "kept.infrared", Recorder())
     (tables.folder / "kept.yaml").write_text(SCHEMA.replace(", id: [designation]", ", id: [k]"))
-    with pytest.raises(LoadError, match=r"the kept match kept\.all_pairs needs id of kept\.infrared as it is"):
+    with pytest.raises(LoadError, match=r"the kept match kept\.all_pairs needs id of kept\.infrared unchanged"):
         tables.load(tables.make_right(20), "replace")
     request = CorrectionRequest(
         command="delete",
@@ -387,4 +387,4 @@ def test_a_schema_file_does_not_change_what_a_match_keeps(engine: EmbeddedEngine
     assert entry.table.match is not None
     other = entry.table.model_copy(update={"match": entry.table.match.model_copy(update={"radius": 9.0})})
     found = schema_apply._find_layout_obstacle(read_topology(engine), "kept.all_pairs", other, entry)
-    assert found.startswith("skyhouse:match of kept.all_pairs says which pairs it has")
+    assert found.startswith("skyhouse:match of kept.all_pairs determines which pairs it has")

@@ -67,7 +67,9 @@ def test_the_next_start_makes_the_pairs_if_the_other_table_comes_later(
     gaia: GaiaMirror, gaia_rows: list[list[Row]], mirror_engine: EmbeddedEngine
 ) -> None:
     mirror = GaiaMirror(gaia.server, gaia.folder, CROSSMATCH)
-    assert "there is no table mirrored.other, so mirrored.pairs is not made" in mirror.run(mirror_engine).messages[-1]
+    assert (
+        "there is no table mirrored.other, so mirrored.pairs is not created" in mirror.run(mirror_engine).messages[-1]
+    )
     load_other(mirror_engine, gaia.folder, sort_rows(gaia_rows))
     lines = mirror.run(mirror_engine).lines
     assert lines[0].startswith("already loaded")
