@@ -49,7 +49,18 @@ class NotPublic(Exception):
 
 
 def split_host(parts: SplitResult) -> tuple[str, int]:
-    """Return the host of an http or https URL, without the dot at the end of an absolute name, and the port."""
+    """Return the host and the port of a URL.
+
+    Parameters
+    ----------
+    parts : SplitResult
+        An http or https URL.
+
+    Returns
+    -------
+    tuple[str, int]
+        The host, without the dot that ends an absolute name, and the port, by default the scheme's.
+    """
     return (parts.hostname or "").rstrip("."), parts.port or _PORTS[parts.scheme.lower()]
 
 
@@ -62,7 +73,7 @@ def find_addresses(host: str, port: int, hosts: Collection[str] | None, flags: i
         As ``split_host`` returns them.
         hosts
         Hosts, names or ``name:port``, that may have private addresses; None for all hosts.
-    flags
+    flags : int
         Of ``socket.getaddrinfo``.
 
     Raises

@@ -84,9 +84,9 @@ class VosiParser:
 
     Parameters
     ----------
-    roots
+    roots : Collection[str]
         The names that the first element may have.
-    is_wanted
+    is_wanted : Callable[[str, str], bool]
         Called with the names of each table and its schema, as they are written; only tables for which it is true are
         kept in ``tables``.
     """
@@ -115,7 +115,20 @@ class VosiParser:
         self._parser.CharacterDataHandler = self._text.append
 
     def feed(self, data: bytes, *, last: bool = False) -> None:
-        """Parse more of the document. Raise ``ReadError`` with the line if it is broken or refused."""
+        """Parse more of the document.
+
+        Parameters
+        ----------
+        data : bytes
+            The next bytes.
+        last : bool
+            Whether they are the last ones.
+
+        Raises
+        ------
+        ReadError
+            The document is broken or refused; the message has the line.
+        """
         try:
             self._parser.Parse(data, last)
         except expat.ExpatError as error:

@@ -75,13 +75,13 @@ class VotableParser:
 
     Parameters
     ----------
-    name
+    name : str
         The document in messages.
-    row
+    row : Callable[[list[str | None]], None] | None
         Called with the cells of each TR.
-    stream
+    stream : Callable[[str], None] | None
         Called with each part of a STREAM.
-    number
+    number : int
         The number of the TABLE in the document, from 1. The others are skipped.
     """
 
@@ -120,7 +120,20 @@ class VotableParser:
         self._parser.EndElementHandler = self._end_element
 
     def feed(self, data: bytes, *, last: bool = False) -> None:
-        """Parse more of the document. Raise ``ReadError`` with the line if it is broken or refused."""
+        """Parse more of the document.
+
+        Parameters
+        ----------
+        data : bytes
+            The next bytes.
+        last : bool
+            Whether they are the last ones.
+
+        Raises
+        ------
+        ReadError
+            The document is broken or refused; the message has the line.
+        """
         try:
             self._parser.Parse(data, last)
         except expat.ExpatError as error:

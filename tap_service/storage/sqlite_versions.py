@@ -25,11 +25,11 @@ def open_file(path: Path, steps: Sequence[Step], pragma: str = "") -> sqlite3.Co
 
     Parameters
     ----------
-    path
+    path : Path
         The file.
-    steps
+    steps : Sequence[Step]
         The upgrades; see ``upgrade_file``, also for errors.
-    pragma
+    pragma : str
         Set before the upgrade.
 
     Returns
@@ -54,11 +54,11 @@ def upgrade_file(connection: sqlite3.Connection, path: Path, steps: Sequence[Ste
 
     Parameters
     ----------
-    connection
+    connection : sqlite3.Connection
         In autocommit mode (``isolation_level=None``). Several processes may do this at once.
-    path
+    path : Path
         The file.
-    steps
+    steps : Sequence[Step]
         ``steps[n]`` brings version n to n + 1. The first step creates the tables, unless they exist: the first release
         of Skyhouse left the version at 0.
 
@@ -115,7 +115,17 @@ def execute_script(script: str) -> Step:
 def copy_database(path: Path, to: Path) -> None:
     """Copy a file in a consistent state, while others may write to it.
 
-    ``to`` appears when the copy is complete. Raise sqlite3.Error or OSError.
+    Parameters
+    ----------
+    path : Path
+        The file.
+    to : Path
+        The copy, which appears when it is complete.
+
+    Raises
+    ------
+    sqlite3.Error, OSError
+        The file cannot be read, or the copy cannot be written.
     """
     part = to.with_name(f"{to.name}.part-{os.getpid()}")
     part.unlink(missing_ok=True)

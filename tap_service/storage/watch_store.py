@@ -61,7 +61,20 @@ class WatchStore:
 
     @classmethod
     def open(cls, redis_url: str, directory: Path | None) -> Self:
-        """Open the watches in Redis, or without a URL in ``directory``; raises as ``open_records``."""
+        """Open the store.
+
+        Parameters
+        ----------
+        redis_url : str
+            The Redis that has it; '' for a file.
+        directory : Path | None
+            The directory of the file.
+
+        Raises
+        ------
+        WatchStoreUnavailable, ValueError
+            As of ``open_records``.
+        """
         return cls(open_records(_FORMAT, redis_url, directory))
 
     def add_watch(self, watch: Watch, limit: int | None = None) -> None:
@@ -96,9 +109,9 @@ class WatchStore:
 
         Parameters
         ----------
-        watch_id
+        watch_id : str
             Which watch. Raise NoSuchWatch if there is none.
-        change
+        change : Callable[[Watch], Watch]
             Returns the changed watch, with the same id, owner and name. It may be called several times. If it raises,
             the watch stays as it is.
         """

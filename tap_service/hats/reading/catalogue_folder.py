@@ -34,11 +34,11 @@ class CatalogueFolder:
 
     Parameters
     ----------
-    address
+    address : str
         The address of the folder in messages.
-    backend
+    backend : FolderBackend
         The storage.
-    patience
+    patience : Patience
         How long the storage may take, and how often a request is sent.
     """
 
@@ -67,11 +67,11 @@ class CatalogueFolder:
 
         Parameters
         ----------
-        path
+        path : str
             The file.
-        start, length
+        start, length : int
             The range of bytes, all of which are returned.
-        version
+        version : FileVersion
             The version.
 
         Raises
@@ -96,7 +96,22 @@ class CatalogueFolder:
         return self._repeat(path, read_all)
 
     def read_text(self, path: str, max_bytes: int) -> str:
-        """Return a complete UTF-8 file. Raise as ``read``, and HatsError if it is larger than ``max_bytes``."""
+        """Return a complete UTF-8 file.
+
+        Parameters
+        ----------
+        path : str
+            The file.
+        max_bytes : int
+            Its maximum size.
+
+        Raises
+        ------
+        FileMissing, StorageUnavailable
+            As of ``read``.
+        HatsError
+            As of ``read``, or the file is larger, or is not UTF-8.
+        """
         version = self.stat(path)
         if version.size > max_bytes:
             raise HatsError(f"{self.name(path)} has {version.size:,} bytes; the limit is {max_bytes:,}")

@@ -44,13 +44,13 @@ def write_partition(
     ----------
     engine, rows, plan
         The engine, the rows and their partitions.
-    pixel
+    pixel : HatsPixel
         A pixel of ``plan.partitions``.
-    path
+    path : Path
         The file.
-    settings
+    settings : Settings | None
         Settings of the engine for the query that reads the rows.
-    on_rows
+    on_rows : RowCounter
         Called with the number of rows after each batch; may raise to stop.
 
     Returns
@@ -77,7 +77,27 @@ def write_margin(
     settings: Settings | None = None,
     on_rows: RowCounter = lambda _: None,
 ) -> pq.FileMetaData:
-    """Write the rows around a pixel of ``plan.margins``; see ``write_partition``."""
+    """Write the rows around a pixel to a file, as ``write_partition`` writes the rows in it.
+
+    Parameters
+    ----------
+    engine, rows, plan
+        The engine, the rows and their partitions.
+    pixel : HatsPixel
+        A pixel of ``plan.margins``.
+    path, settings, on_rows
+        As for ``write_partition``.
+
+    Returns
+    -------
+    pyarrow.parquet.FileMetaData
+        The footer of the file.
+
+    Raises
+    ------
+    EngineError, SerializationError, OSError
+        As of ``write_partition``.
+    """
     sql = rows.margin_sql(pixel, plan.margin_order, plan.margin_cells[pixel].tolist())
     return _write_rows(engine, rows, sql, path, _choose_sorting(plan.margins[pixel], plan, settings), on_rows)
 
@@ -114,15 +134,15 @@ def write_parquet(
 
     Parameters
     ----------
-    path
+    path : Path
         The file.
     fields, schema
         The columns, and the Arrow schema of the file.
-    batches
+    batches : Any
         The batches.
-    sorted_by
+    sorted_by : str
         The column by which the rows are sorted.
-    on_rows
+    on_rows : RowCounter
         Called with the number of rows after each batch; may raise to stop.
 
     Returns

@@ -87,9 +87,9 @@ class EngineError(Exception):
 
     Attributes
     ----------
-    code
+    code : int
         ClickHouse's error code, 0 if there is none.
-    detail
+    detail : str
         The complete text of the error, for operators only.
     """
 
@@ -157,13 +157,13 @@ class Progress:
 
     Attributes
     ----------
-    read_rows, read_bytes
+    read_rows, read_bytes : int
         What was read so far.
-    total_rows
+    total_rows : int
         The engine's estimate of the rows to read; 0 if unknown.
-    peak_memory
+    peak_memory : int
         In bytes, on the busiest server of a cluster.
-    joined_rows
+    joined_rows : int
         The number of pairs that joins found by their keys, on a cluster in the initiating server.
     """
 
@@ -182,16 +182,24 @@ class Engine(Protocol):
 
         Parameters
         ----------
-        sql
+        sql : str
             The statement.
-        settings
+        settings : Settings | None
             ClickHouse settings of this statement.
-        query_id
+        query_id : str
             The id by which ``cancel_query`` stops it.
         """
 
     def fetch_table(self, sql: str, settings: Settings | None = None) -> pa.Table:
-        """Run a query and return its complete result, which must be small."""
+        """Run a query and return its complete result, which must be small.
+
+        Parameters
+        ----------
+        sql : str
+            The query.
+        settings : Settings | None
+            ClickHouse settings of this query.
+        """
 
     def stream_batches(
         self,
@@ -206,15 +214,15 @@ class Engine(Protocol):
 
         Parameters
         ----------
-        sql
+        sql : str
             The query.
-        query_id
+        query_id : str
             The id that the other methods take; by default a new one.
-        settings
+        settings : Settings | None
             ClickHouse settings of this query.
-        batch_rows
+        batch_rows : int
             Maximum number of rows of a batch.
-        on_shard
+        on_shard : ShardStatement | None
             The same query for the servers of one shard, which need no other server for it. An engine of several servers
             prefers it.
 
@@ -236,11 +244,11 @@ class Engine(Protocol):
 
         Parameters
         ----------
-        table
+        table : str
             A quoted, qualified name.
-        batches
+        batches : Iterable[pa.RecordBatch]
             Batches whose columns are matched with the columns of the table by name.
-        settings
+        settings : Settings | None
             ClickHouse settings of the INSERT.
         """
 
@@ -263,7 +271,15 @@ class Engine(Protocol):
         """Return an engine that sends all statements to one server, which reads what it has written."""
 
     def explain_query(self, sql: str, settings: Settings | None = None) -> str:
-        """Return the engine's plan, with the indexes, parts and granules that it uses."""
+        """Return the engine's plan, with the indexes, parts and granules that it uses.
+
+        Parameters
+        ----------
+        sql : str
+            The query.
+        settings : Settings | None
+            ClickHouse settings of this query.
+        """
 
     def ping(self) -> None:
         """Raise ``EngineUnavailable`` unless the engine answers."""

@@ -16,11 +16,11 @@ class UsageKey(NamedTuple):
 
     Attributes
     ----------
-    by
+    by : str
         ``all``, ``table`` or ``format``.
-    name
+    name : str
         The table or the format; '' for all.
-    users
+    users : str
         The class of users.
     """
 
@@ -35,13 +35,13 @@ class UsageCounts:
 
     Attributes
     ----------
-    queries
+    queries : int
         Number of queries.
-    failed, jobs
+    failed, jobs : int
         How many of them failed, and how many were jobs.
-    rows, bytes
+    rows, bytes : int
         Rows and bytes of their results.
-    seconds
+    seconds : float
         Seconds in the engine.
     """
 
@@ -70,13 +70,13 @@ class UsageEntry:
 
     Attributes
     ----------
-    month
+    month : str
         Such as ``2026-11``.
-    key
+    key : UsageKey
         What was counted.
-    counts
+    counts : UsageCounts
         The sums.
-    clients
+    clients : int
         Number of different clients.
     """
 
@@ -102,12 +102,33 @@ class UsageStore(Protocol):
     """Stores usage. Safe for threads and processes. All methods but ``close`` may raise UsageUnavailable."""
 
     def add_usage(self, month: str, additions: Mapping[UsageKey, UsageAddition]) -> None:
-        """Add counts to the sums of a month, all or none."""
+        """Add counts to the sums of a month, all or none.
+
+        Parameters
+        ----------
+        month : str
+            Such as ``2026-11``.
+        additions : Mapping[UsageKey, UsageAddition]
+            What was counted, by key.
+        """
 
     def read_usage(self) -> list[UsageEntry]:
         """Return all sums, in any order."""
 
     def find_key(self, name: str, seconds: float) -> bytes:
-        """Return the random key called ``name``, created if absent, expiring after ``seconds``."""
+        """Return the random key called ``name``, created if absent, expiring after ``seconds``.
+
+        Parameters
+        ----------
+        name : str
+            The name of the key.
+        seconds : float
+            Lifetime of a new key.
+
+        Returns
+        -------
+        bytes
+            32 bytes, the same for all processes.
+        """
 
     def close(self) -> None: ...
