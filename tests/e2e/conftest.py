@@ -50,7 +50,7 @@ _FIREFOX_PREFERENCES = {
     "datareporting.policy.dataSubmissionEnabled": False,
 }
 
-#: Console messages of the browser for refusals and missing answers, which the page reports itself. Failures (500) are faults.
+#: Console messages of the browser for refusals and missing answers, which the page reports itself. Failures (500) are errors.
 _ANSWERED = re.compile(r"Failed to load resource: (the server responded with a status of (4\d\d|503)|net::ERR_)")
 
 #: Without a graphics processor, the browser itself reads what WebGL has drawn into its own picture, and warns that this is slow.
@@ -96,7 +96,7 @@ class _Driver:
     """Playwright and its Chromium without windows, for all files: they take most of a second of processor time to start.
 
     Between its calls Playwright marks its event loop as the running one, which forbids others. ``used`` limits that to a
-    file, for tests of other files in this process run event loops of their own.
+    file, for tests of other files in this process run their own event loops.
     """
 
     def __init__(self, playwright: Playwright) -> None:
@@ -224,13 +224,13 @@ def phone(open_page: Callable[..., Page]) -> Page:
 def shot() -> Shot:
     """Save a screenshot under a name chosen by the test."""
 
-    def taken(page: Page, name: str) -> Path:
+    def take(page: Page, name: str) -> Path:
         _SHOTS.mkdir(parents=True, exist_ok=True)
         path = _SHOTS / f"{name}.png"
         page.screenshot(path=path)
         return path
 
-    return taken
+    return take
 
 
 @pytest.fixture(scope="session")
@@ -285,6 +285,6 @@ def _list_foreign_requests(request: Request, allowed: Sequence[str]) -> Iterator
 
 
 def _describe_finding(finding: dict[str, Any]) -> str:
-    """Describe a finding of axe and its places."""
-    places = "\n".join(f"    {node['target']}: {node['html'][:200]}" for node in finding["nodes"])
-    return f"{finding['impact']}: {finding['help']} ({finding['id']})\n{places}"
+    """Describe a finding of axe and where it is."""
+    nodes = "\n".join(f"    {node['target']}: {node['html'][:200]}" for node in finding["nodes"])
+    return f"{finding['impact']}: {finding['help']} ({finding['id']})\n{nodes}"
