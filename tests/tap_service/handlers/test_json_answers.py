@@ -152,7 +152,7 @@ class TestService:
     def test_availability(self, service: RunningService) -> None:
         told = get_json(f"{service.tap}/availability")
         assert told["available"] is True
-        assert told["notes"] == ["queries are taken, by /sync and /async"]
+        assert told["notes"] == ["the service accepts queries, by /sync and /async"]
 
     def test_capabilities(self, serve: Any, accounts: Any) -> None:
         service = serve(accounts=accounts, sync_seconds=2.5)

@@ -311,7 +311,7 @@ def test_an_anonymous_maker_deletes_by_key(service: RunningService) -> None:
         ({"NOTE": "x" * 4001}, 400, "NOTE has 4001 characters, more than the maximum of 4000"),
         ({"NOTE": "a\x1b[2J"}, 400, "NOTE: character 2 is U+001B, a control character"),
         ({"LAYOUT": "ä" * 30_001}, 400, "LAYOUT has more than 60000"),
-        ({"NAMED": "yes"}, 400, "NAMED is true or false"),
+        ({"NAMED": "yes"}, 400, "NAMED must be true or false"),
         ({"JOB": ""}, 400, "give JOB"),
         ({"JOB": "../async"}, 404, "there is no job"),
         ({"JOB": ["a", "b"]}, 400, "JOB is given more than once"),
