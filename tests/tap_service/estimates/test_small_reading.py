@@ -86,7 +86,7 @@ def test_plans_of_small_queries(query: str, left_out: set[str], find: Callable[[
 
 
 def test_rows_in_cells() -> None:
-    """The sum of the borders' rows is that of the covered parts of all cells."""
+    """The sum of the borders' rows equals the sum of the covered parts of all cells."""
     draw = np.random.default_rng(3)
     size = TableSize(2, np.append(draw.integers(0, 1000, 192), 7), {})
     for number in range(1, 40):

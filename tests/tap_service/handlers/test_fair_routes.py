@@ -22,7 +22,7 @@ from tests.tap_service.route_requests import list_operations
 from tests.tap_service.users import temporary_user
 
 QUERY = "SELECT TOP 3 id FROM svc.stars"
-#: threads that serve all clients: the event loop, and those of ``run_in_threadpool``
+#: threads that serve all clients: the event loop, and the threads of ``run_in_threadpool``
 SHARED = ("Thread-", "AnyIO worker")
 #: routes that read the engine there, each at most once in a while whoever asks
 CACHED: set[str] = set()
@@ -76,11 +76,11 @@ def everything(
 
 
 def test_every_route_reads_in_turn(everything: tuple[RunningService, dict[str, str]], shared_reads: list[str]) -> None:
-    service, places = everything
+    service, path_values = everything
     outside: dict[str, list[str]] = {}
     statuses: dict[str, int] = {}
     with httpx.Client(base_url=service.url, auth=("alice", "correct-horse"), timeout=60) as client:
-        operations = list_operations(client.get("/tap/openapi.json").json(), places)
+        operations = list_operations(client.get("/tap/openapi.json").json(), path_values)
         for operation in sorted(operations, key=lambda each: each.method == "DELETE"):  # what is asked for stays
             shared_reads.clear()
             statuses[operation.route] = client.send(operation.build(client)).status_code

@@ -33,7 +33,7 @@ _QUERIES = (
 _FORMATS = ("csv", "tsv", "votable", "votable/b", "votable/td", "fits", "parquet", "arrow", "json", "ecsv", "html", "text", "application/x-votable+xml; serialization=BINARY2", ";", "text/csv;header=maybe", "*/*")  # fmt: skip
 _UPLOADS = ("mine,param:part", "mine,param:gone", "mine,http://127.0.0.1:1/x", "mine,file:///etc/passwd", "mine", ",", "mine,", "a b,param:part", "mine,param:part;mine,param:part", "TAP_SCHEMA.x,param:part", "mine,vos://x", "mine,http://[::1")  # fmt: skip
 
-#: Values of each parameter that are worth a try, beside the texts and numbers that all get
+#: values of each parameter to try, in addition to the texts and numbers that all parameters get
 _PARAMETERS: dict[str, tuple[str, ...]] = {
     "LANG": ("ADQL", "ADQL-2.1", "adql-2.0", "PQL"),
     "REQUEST": ("doQuery", "getCapabilities"),

@@ -95,12 +95,12 @@ def test_the_examples_run(own: RunningService, document: dict[str, Any]) -> None
 
 
 def test_parameters_are_known_in_any_case_and_once(own: RunningService, document: dict[str, Any]) -> None:
-    """Those of query strings; OAI-PMH has names of one case, and UPLOAD stands once for each table."""
-    places = defaultdict(lambda: "none", name="mydb.mine", table="svc.stars")
+    """Parameters of query strings; OAI-PMH has case-sensitive names, and UPLOAD occurs once for each table."""
+    path_values = defaultdict(lambda: "none", name="mydb.mine", table="svc.stars")
     root = User(own, "root")
     asked = 0
     for method, path, operation in operations(document):
-        url = own.url + path.format_map(places)
+        url = own.url + path.format_map(path_values)
         for parameter in operation.get("parameters", ()):
             name, is_repeatable = parameter["name"], parameter["schema"].get("type") == "array"
             if parameter["in"] != "query" or path == "/oai" or name == "UPLOAD":

@@ -220,7 +220,7 @@ def _follow_range(tree: Call, scrapes: list[Scrape], at: float) -> Vector:
             slope = (points[-1][1] - points[0][1]) / max(points[-1][0] - points[0][0], 1e-9)
             found[labels] = points[-1][1] + slope * tree.arguments[1]
             continue
-        # a counter that falls has begun anew
+        # a counter that falls has started again
         pairs = pairwise(points)
         rise = sum(after[1] - before[1] if after[1] >= before[1] else after[1] for before, after in pairs)
         found[labels] = rise / (within[-1] - within[0]) * (1 if tree.function == "rate" else selector.seconds)

@@ -35,7 +35,7 @@ ANSWERS = etree.XMLSchema(etree.parse(Path(__file__).parent / "schemas" / "OAI-P
 #: VOResource 1.1's pattern of identifiers
 IVOID = re.compile(r"ivo://[\w\d][\w\d\-_\.!~\*'\(\)\+=]{2,}(/[\w\d\-_\.!~\*'\(\)\+=]+(/[\w\d\-_\.!~\*'\(\)\+=]+)*)?")
 AUTHORITY = "ivo://test.example.org"
-#: those of the file; each table with a position has one more
+#: records of the file; each table with a position has an additional record
 OF_FILE = {
     AUTHORITY,
     f"{AUTHORITY}/registry",

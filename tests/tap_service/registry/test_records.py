@@ -61,7 +61,7 @@ def test_each_record_has_its_type(registry: Registry) -> None:
 
 
 def test_the_service_is_that_of_its_documents(registry: Registry) -> None:
-    """The capabilities are those of /tap/capabilities, the tables those of /tap/tables: read by pyvo."""
+    """The record has the capabilities of /tap/capabilities and the tables of /tap/tables, read by pyvo."""
     resource = get_resource(registry, "/tap")
     said = httpx.get(f"{registry.served.tap}/capabilities", timeout=60, verify=False).content
     namespaces = "".join(f' xmlns:{prefix}="{address}"' for prefix, address in resource.nsmap.items())

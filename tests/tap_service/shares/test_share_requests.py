@@ -77,7 +77,7 @@ def test_what_a_share_says(service: RunningService) -> None:
     assert read.json() == {name: value for name, value in made.items() if name != "key"}
     assert "https://ui.adsabs.harvard.edu/abs/2000A&A...355L..27H" in made["bibtex"]
     assert r"title = {Stars \& <b>dust</b>\textbraceright{}}," in made["bibtex"]
-    # the checksum is that of the CSV that anybody gets
+    # the checksum equals the checksum of the CSV that anybody gets
     csv = service.ask(STARS, FORMAT="csv").content
     assert rows_checksum(csv) == made["checksum"]
 
@@ -317,7 +317,7 @@ def test_an_anonymous_maker_deletes_by_key(service: RunningService) -> None:
         ({"JOB": ["a", "b"]}, 400, "JOB is given more than once"),
     ],
 )
-def test_faults_of_requests(service: RunningService, given: dict[str, Any], status: int, said: str) -> None:
+def test_errors_of_requests(service: RunningService, given: dict[str, Any], status: int, said: str) -> None:
     job = Job(f"{service.tap}/async/none") if "JOB" in given else done(service)
     answer = share(service, job, status=status, data=given)
     assert said in answer["message"]

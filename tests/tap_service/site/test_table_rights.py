@@ -182,7 +182,7 @@ _NAMES = (("table_name", "tables"), ("description", "schemas"), ("column_name", 
 
 
 @pytest.mark.parametrize("query", _ON_VALUES)
-def test_faults_on_values_do_not_tell_it(outsider: Callable[..., httpx.Response], query: str) -> None:
+def test_errors_about_values_do_not_reveal_it(outsider: Callable[..., httpx.Response], query: str) -> None:
     for column, table in _NAMES:
         asked = query.format(column, table)
         answer = _ask(outsider, asked)
@@ -190,7 +190,7 @@ def test_faults_on_values_do_not_tell_it(outsider: Callable[..., httpx.Response]
 
 
 def test_tap_schema_has_no_gap_where_it_was(outsider: Callable[..., httpx.Response], alice: User) -> None:
-    # tables whose file gives their index leave gaps of their own, for members too
+    # tables whose file gives their index leave other gaps, for members too
     def count_gaps(numbers: list[int]) -> int:
         return max(numbers) + 1 - len({*numbers})
 
@@ -209,7 +209,7 @@ def test_an_estimate_does_not_count_it(outsider: Callable[..., httpx.Response], 
 
 
 #: each with {} for the name of the table: hidden, or not there at all
-FAULTY = (
+INVALID = (
     "SELECT * FROM {}",
     "SELECT q.murmur FROM {} AS q JOIN openlab.notes AS n ON n.star = q.murmur",
     "SELECT COUNT(*) FROM {} WHERE 1 = CONTAINS(POINT(ra, dec), CIRCLE(1, 0, 1))",
@@ -235,7 +235,7 @@ PAIRS = (
 def test_messages_are_those_of_a_table_that_is_not_there(
     outsider: Callable[..., httpx.Response], hidden: str, absent: str, path: str
 ) -> None:
-    for query in FAULTY if path == "/sync" else FAULTY[:1]:
+    for query in INVALID if path == "/sync" else INVALID[:1]:
         told = _ask(outsider, query.format(hidden), path)
         expected = _ask(outsider, query.format(absent), path)
         assert told.status_code == expected.status_code == 400
@@ -305,8 +305,8 @@ def test_jobs_of_outsiders_fail(rightful: RunningService) -> None:
 
 def test_outsiders_cannot_watch_it(outsider: Callable[..., httpx.Response], alice: User) -> None:
     for table in ("hushlab.quietmoths", "nolab.nothing"):
-        wish = {"name": "spy", "query": f"SELECT murmur FROM {table}"}
-        told = outsider("POST", "/watches", json=wish)
+        request = {"name": "spy", "query": f"SELECT murmur FROM {table}"}
+        told = outsider("POST", "/watches", json=request)
         assert told.status_code in (400, 401)
         assert told.status_code == 401 or f"there is no table {table}" in told.text
         matched = {"name": "spy", "list": "mydb.none", "table": table, "radius": 1}
@@ -317,7 +317,7 @@ def test_outsiders_cannot_watch_it(outsider: Callable[..., httpx.Response], alic
         assert alice.http("DELETE", path).status_code == 204
 
 
-def test_own_tables_stand_beside_the_rights(rightful: RunningService, alice: User) -> None:
+def test_own_tables_are_independent_of_the_rights(rightful: RunningService, alice: User) -> None:
     """A user's own table has the name of a hidden one, and TAP_SCHEMA shows the one and not the other."""
     with temporary_user(rightful, "bob") as bob:
         bob.create_empty_table("mydb.quietmoths")
@@ -354,7 +354,7 @@ def test_a_right_that_is_taken_away_counts_at_once(rightful: RunningService, rig
 
 
 def test_grants_of_tables_and_schemas(rightful: RunningService, svc_engine: EmbeddedEngine, alice: User) -> None:
-    """A table's own grants count before those of its schema, and nothing becomes public by itself."""
+    """A table's own grants override the grants of its schema, and nothing becomes public by itself."""
     bob = User(rightful, "bob")
     recorder = Recorder()
 

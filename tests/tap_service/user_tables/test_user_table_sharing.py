@@ -100,7 +100,7 @@ def test_a_reader_finds_reads_joins_and_saves_it(alice: User, bob: User) -> None
     [shown] = bob.http("GET", "mydb").json()["shared"]
     assert (shown["name"], shown["owner"], shown["rows"]) == ("mydb_alice.quietmoths", "alice", 2)
     assert bob.http("GET", "mydb").json()["used"] == {"bytes": 0, "tables": 0}
-    # a table of the same name of his own stands beside it, and names without a schema are his
+    # he may have a table with the same name, to which names without a schema refer
     assert bob.put("mydb.quietmoths", "id,note\n2,mine\n").status_code == 201
     joined = "SELECT b.note, a.murmur FROM quietmoths AS b JOIN mydb_alice.quietmoths AS a ON a.id = b.id"
     assert bob.rows(joined) == [["mine", "hiss"]]

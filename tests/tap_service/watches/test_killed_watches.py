@@ -95,7 +95,7 @@ def test_rows_are_there_once(alice: Watcher, hook: Receiver, tmp_path: Path, mon
         wanted += [first, first + 1]
         with monkeypatch.context() as patch:
             go_on(alice, die(patch, owner, method, count, after=after))
-        if method in ("append_rows", "complete_job"):  # those of the job
+        if method in ("append_rows", "complete_job"):  # steps of the job
             restart(alice)
         done = alice.wait(watch, *["DONE"] * (number + 1))
         assert alice.ids("mydb.killed") == wanted, (method, count)
