@@ -278,7 +278,7 @@ def test_what_is_no_grant(alice: User, monkeypatch: pytest.MonkeyPatch) -> None:
     # the answer does not say whether a user or group exists
     assert share(alice, user="nobody-of-that-name")["users"] == ["bob", "nobody-of-that-name"]
     monkeypatch.setattr(user_table_sharing, "_MAX_READERS", 2)
-    assert "up to 2" in alice.http("POST", "mydb/mydb.quietmoths/grants", json={"user": "one-more"}).text
+    assert "at most 2" in alice.http("POST", "mydb/mydb.quietmoths/grants", json={"user": "one-more"}).text
 
 
 def test_the_sweep_keeps_what_is_shared(service: RunningService, alice: User, bob: User) -> None:
