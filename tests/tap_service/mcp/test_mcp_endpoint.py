@@ -139,7 +139,10 @@ def test_a_job(agents: RunningService, agent: Agent) -> None:
 def test_a_job_is_stopped(agents: RunningService, heavy: str) -> None:
     alice = Agent(agents, ("alice", USERS["alice"]))
     job = alice.call("submit_job", adql=heavy)
-    assert Agent(agents, ("bob", USERS["bob"])).fail("cancel_job", job_id=job["jobId"]) == "this job is another's"
+    assert (
+        Agent(agents, ("bob", USERS["bob"])).fail("cancel_job", job_id=job["jobId"])
+        == "this job belongs to another user"
+    )
     assert alice.call("cancel_job", job_id=job["jobId"])["phase"] == "ABORTED"
     assert "it has ended and cannot be aborted" in alice.fail("cancel_job", job_id=job["jobId"])
     failed = alice.call("submit_job", adql="SELECT nosuch FROM svc.stars")
