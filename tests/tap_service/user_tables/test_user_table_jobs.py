@@ -210,7 +210,7 @@ def test_what_cannot_be_saved(alice: User, own: RunningService) -> None:
     asked = other.post("", REQUEST="saveTable", TABLE="mydb.stolen", JOB=good.url.rpartition("/")[2], PHASE="RUN")
     stolen = Job(asked.headers["location"], ("bob", "battery-staple"))
     assert stolen.wait_for_end() == "ERROR"
-    assert "that job is another's" in stolen.message
+    assert "that job belongs to another user" in stolen.message
 
 
 def test_workers_change_tables_of_their_jobs_owners(
