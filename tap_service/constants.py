@@ -95,8 +95,8 @@ USER_HEADER = "X-VO-Authenticated"
 #: seconds for which a request waits for the end of its query before it checks for a disconnect: most queries are short
 PATIENCE_SECONDS = 0.05
 
-#: seconds for which the first bytes of a result wait for more bytes, and in formats without metadata for the status of
-#: a short query; a result with at least FIRST_BYTES is sent at once
+#: seconds for which the first bytes of a VOTable wait until there are FIRST_BYTES, and the first bytes of other formats
+#: until a short query has its status
 SETTLING_SECONDS = 0.25
 FIRST_BYTES = 65_536
 

@@ -16,11 +16,11 @@ ServiceError
 │   ├── UnknownEncoding    415, the Content-Encoding of the body is unknown
 │   ├── TooManyJobs        429, too many jobs of the user are waiting or PENDING
 │   ├── TooManyQueries     429, too many queries of the client are waiting
-│   ├── TooManySelections  429, the client selects from too many files of /hats per minute
+│   ├── TooManySelections  429, the client starts too many selections of /hats per minute
 │   ├── TooManyUploads     429, the client sends too many compressed bodies at once
 │   ├── TooManyTokens      429, the user has too many tokens
 │   ├── TooManyPasswords   429, too many passwords of the client are being checked, or were wrong
-│   └── QuotaExceeded      507, the jobs of the client or of all clients take too much disk space
+│   └── QuotaExceeded      507, the jobs or shares of the client, or of all clients, take too much disk space
 ├── ClientGone             499, the client closed the connection; nobody reads the message
 ├── ServiceBusy            503, too many queries of all clients are waiting
 ├── ServiceUnavailable     503, the engine, a store or the disk is unavailable

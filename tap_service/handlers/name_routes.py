@@ -81,7 +81,11 @@ def _read_circle(position: str, radius: str) -> tuple[tuple[float, float], float
         lon, lat = (float(number) for number in position.split(","))
         size = float(radius)
     except ValueError as error:
-        raise ParameterError("position is RA,DEC and radius a number, in degrees: position=83.6,22&radius=5") from error
+        raise ParameterError(
+            "position must be RA,DEC and radius a number, in degrees: position=83.6,22&radius=5"
+        ) from error
     if not (0 <= lon <= 360 and -90 <= lat <= 90 and 0 < size <= 180):
-        raise ParameterError("position is RA from 0 to 360 and DEC from -90 to 90, radius up to 180 degrees")
+        raise ParameterError(
+            "in position, RA must be from 0 to 360 and DEC from -90 to 90; radius must be above 0 and up to 180 degrees"
+        )
     return (lon, lat), size

@@ -186,5 +186,5 @@ def _read_given(form: Form) -> dict[str, str]:
 
 def _read_named(value: str) -> bool:
     if value.lower() not in ("", "true", "false"):
-        raise ParameterError("NAMED is true or false: whether readers see your name")
+        raise ParameterError("NAMED must be true or false: whether readers see your name")
     return value.lower() == "true"

@@ -88,7 +88,7 @@ def _write_capabilities_json(described: ServiceDescription) -> bytes:
 async def show_tables(request: Request, skyhouse: Skyhouse, client: RequestClient) -> Response:
     detail = read_query_values(request, ("DETAIL",)).get("DETAIL", "max").strip().lower()
     if detail not in _DETAILS:
-        raise ParameterError("detail is min (tables without columns) or max (tables with their columns)")
+        raise ParameterError("detail must be min (tables without columns) or max (tables with their columns)")
     is_full = detail == "max"
 
     def send_tables() -> Response:

@@ -78,7 +78,7 @@ async def change_watch(watch_id: str, request: Request, skyhouse: Skyhouse, user
     elif action in ("pause", "resume"):
         watch = await run_in_turn(skyhouse.watches.pause_watch, watch, is_paused=action == "pause")
     else:
-        raise ParameterError("action is pause, resume or run")
+        raise ParameterError("action must be pause, resume or run")
     return JSONResponse(describe_watch(watch), headers=_NO_STORE)
 
 

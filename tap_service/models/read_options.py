@@ -90,7 +90,7 @@ def parse_options(text: str) -> ReadOptions:
 
 def _read_header(value: str) -> bool:
     if value.lower() not in ("true", "false"):
-        raise ValueError(f"header is true or false, not {value[:40]!r}")
+        raise ValueError(f"header must be true or false, not {value[:40]!r}")
     return value.lower() == "true"
 
 

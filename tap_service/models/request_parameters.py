@@ -12,7 +12,7 @@ from tap_service.service_errors import ParameterError
 #: the name and value of one parameter
 Pair = tuple[str, str]
 
-#: parameters with one value; TAP 1.0 calls RESPONSEFORMAT FORMAT, and this service adds ON_TIMEOUT and HISTORY
+#: parameters with one value; FORMAT is RESPONSEFORMAT in TAP 1.0, and this service adds ON_TIMEOUT and HISTORY
 SINGLE_VALUED = ("REQUEST", "LANG", "QUERY", "MAXREC", "RESPONSEFORMAT", "FORMAT", "RUNID", "ON_TIMEOUT", "HISTORY")
 
 _OF_JOBS = ("PHASE", "EXECUTIONDURATION", "DESTRUCTION", "ACTION", "REUSE", "CHECKSUM")

@@ -194,7 +194,7 @@ class JobWatch:
 
     @property
     def token(self) -> str:
-        """The token of the run's INSERT into the table of results, by which a repeated INSERT is recognized."""
+        """The token with which the run appends its rows to the table of results; the rows of a token are added once."""
         return f"{self.watch_id}/{self.addition_id}"
 
 

@@ -24,7 +24,7 @@ _ONLY = "only"
 _MAX_RETRY_SECONDS = 3600
 _RETRY_SECONDS = 60
 
-_DRAINING = "the service finishes what runs and takes nothing new"
+_DRAINING = "the service finishes running queries and jobs, and accepts no new work"
 
 
 class AnnouncementError(Exception):

@@ -1,4 +1,4 @@
-"""Requests to /async: each method is one request, and checks the caller's rights.
+"""Requests to /async: each method is one request, and checks the rights of the user.
 
 A user's job is open to that user and to administrators; an anonymous job is open to everybody who knows its address.
 """
@@ -114,7 +114,7 @@ class JobService:
         ParameterError
             A control parameter is invalid.
         TooManyJobs, ServiceBusy, QuotaExceeded
-            The queue is full, too many jobs of the caller are PENDING, or jobs take too much disk; the job does not
+            The queue is full, too many jobs of the client are PENDING, or jobs take too much disk; the job does not
             exist then.
         ServiceUnavailable
             The job store or the result store does not work now.
@@ -204,32 +204,35 @@ class JobService:
     def _latest_destruction(self) -> datetime:
         return add_seconds(now(), self._config.hard_retention_seconds)
 
-    def get_job(self, job_id: str, caller: Identity | None) -> Job:
+    def get_job(self, job_id: str, user: Identity | None) -> Job:
         """Raise NotFound, also for a job past its destruction time, and Forbidden for another user's job."""
         with _translate_store_errors(job_id):
             job = self._jobs.get_job(job_id)
         if job.destruction_time <= now():
             raise _job_not_found(job_id)
-        if job.owner is not None and (caller is None or not (caller.admin or caller.name == job.owner)):
-            raise Forbidden("this job is another's")
+        if job.owner is not None and (user is None or not (user.admin or user.name == job.owner)):
+            raise Forbidden("this job belongs to another user")
         return job
 
-    def list_jobs(self, wanted: JobFilter, caller: Identity | None) -> Iterator[JobReference]:
-        """List the caller's jobs; an administrator sees all jobs but finds own ones, an anonymous caller has none."""
-        if caller is None:
+    def list_jobs(self, wanted: JobFilter, user: Identity | None) -> Iterator[JobReference]:
+        """Yield the jobs of a user, all jobs for an administrator, and no jobs for an anonymous client.
+
+        A search finds only the user's own jobs, also for an administrator.
+        """
+        if user is None:
             return iter(())
         if wanted.words:
-            found = search_jobs(self._jobs, replace(wanted, owner=caller.name))
+            found = search_jobs(self._jobs, replace(wanted, owner=user.name))
         else:
-            found = self._jobs.list_references(replace(wanted, owner=None if caller.admin else caller.name))
+            found = self._jobs.list_references(replace(wanted, owner=None if user.admin else user.name))
         with _translate_store_errors(""):
             first = list(islice(found, 1))  # a failing store raises before the list begins
         return chain(first, found)
 
     def post_parameters(
-        self, job_id: str, pairs: Sequence[Pair], caller: Identity | None, files: Mapping[str, Part] = _NO_FILES
+        self, job_id: str, pairs: Sequence[Pair], user: Identity | None, files: Mapping[str, Part] = _NO_FILES
     ) -> Job:
-        job = self.get_job(job_id, caller)
+        job = self.get_job(job_id, user)
         control, parameters = split_control_parameters(pairs)
         if control:
             name = next(iter(control))
@@ -274,9 +277,9 @@ class JobService:
                 raise ServiceUnavailable("the service cannot keep the files of a job now. Try again later") from error
             raise
 
-    def set_phase(self, job_id: str, phase: str, caller: Identity | None) -> Job:
+    def set_phase(self, job_id: str, phase: str, user: Identity | None) -> Job:
         """Run or abort the job; ``phase`` is RUN or ABORT."""
-        job = self.get_job(job_id, caller)
+        job = self.get_job(job_id, user)
         if phase.upper() == "RUN":
             with _translate_store_errors(
                 job_id, "only a PENDING job can be run; for another result create another job"
@@ -287,30 +290,30 @@ class JobService:
                 return self._lifetimes.abort_job(job_id)
         raise ParameterError(f"PHASE={phase[:60]} is not known: RUN and ABORT are")
 
-    def set_execution_duration(self, job_id: str, text: str, caller: Identity | None) -> Job:
-        self.get_job(job_id, caller)
+    def set_execution_duration(self, job_id: str, text: str, user: Identity | None) -> Job:
+        self.get_job(job_id, user)
         seconds = parse_duration(text, self._config.async_hard_seconds)
         with _translate_store_errors(job_id, "its execution duration cannot be changed any more"):
             return self._jobs.set_execution_duration(job_id, seconds)
 
-    def set_destruction(self, job_id: str, text: str, caller: Identity | None) -> Job:
-        self.get_job(job_id, caller)
+    def set_destruction(self, job_id: str, text: str, user: Identity | None) -> Job:
+        self.get_job(job_id, user)
         at = parse_destruction(text, self._latest_destruction())
         with _translate_store_errors(job_id):
             return self._jobs.set_destruction_time(job_id, at)
 
-    def set_name(self, job_id: str, text: str, caller: Identity | None) -> Job:
-        self.get_job(job_id, caller)
+    def set_name(self, job_id: str, text: str, user: Identity | None) -> Job:
+        self.get_job(job_id, user)
         with _translate_store_errors(job_id):
             return self._jobs.set_name(job_id, parse_name(text))
 
-    def set_note(self, job_id: str, text: str, caller: Identity | None) -> Job:
-        self.get_job(job_id, caller)
+    def set_note(self, job_id: str, text: str, user: Identity | None) -> Job:
+        self.get_job(job_id, user)
         with _translate_store_errors(job_id):
             return self._jobs.set_note(job_id, parse_note(text, MAX_NOTE))
 
-    def destroy_job(self, job_id: str, caller: Identity | None) -> None:
-        self.get_job(job_id, caller)
+    def destroy_job(self, job_id: str, user: Identity | None) -> None:
+        self.get_job(job_id, user)
         with _translate_store_errors(job_id):
             self._lifetimes.destroy_job(job_id)
 
@@ -351,7 +354,7 @@ class JobService:
         except OSError as error:
             raise ServiceUnavailable("the results cannot be read now. Try again later") from error
 
-    async def wait_for_change(self, job_id: str, caller: Identity | None, seconds: int, phase: str) -> Job:
+    async def wait_for_change(self, job_id: str, user: Identity | None, seconds: int, phase: str) -> Job:
         """Return the job when its phase changes, or after ``seconds`` (-1: the maximum).
 
         Returns at once if the job is not in ``phase`` ('' matches any), or its phase cannot change.
@@ -363,7 +366,7 @@ class JobService:
             loop.call_soon_threadsafe(changed.set)
 
         with self._jobs.watch_job(job_id, notify):
-            job = await run_in_threadpool(self.get_job, job_id, caller)
+            job = await run_in_threadpool(self.get_job, job_id, user)
             before = phase or job.phase
             until = loop.time() + (MAX_WAIT_SECONDS if seconds < 0 else min(seconds, MAX_WAIT_SECONDS))
             while job.phase in ACTIVE and job.phase == before:
@@ -372,7 +375,7 @@ class JobService:
                 except TimeoutError:
                     break
                 changed.clear()
-                job = await run_in_threadpool(self.get_job, job_id, caller)
+                job = await run_in_threadpool(self.get_job, job_id, user)
         return job
 
     def _run_job(self, job: Job, *, is_new: bool = False) -> Job:

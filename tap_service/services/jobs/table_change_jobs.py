@@ -219,7 +219,7 @@ class TableChangeJobs:
         except NoSuchJob as error:
             raise NotFound(f"there is no job {job_id[:60]!r}: it never existed, or has been destroyed") from error
         if source.owner not in (None, owner):
-            raise Forbidden("that job is another's")
+            raise Forbidden("that job belongs to another user")
         if source.result is None:
             raise NotFound(f"that job has no result: it is {source.phase}")
         return check_savable(source, self._config)

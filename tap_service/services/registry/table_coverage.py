@@ -26,8 +26,8 @@ _FROM_PARTS = {"force_optimize_projection": 1}
 _JD_OF_MJD = 2_400_000.5
 _MJD_OF_UNIX = 40_587.0
 
-#: limits are rounded outwards to this fraction of a day, which exceeds the differences of time scales and the light
-#: travel time to the barycentre
+#: limits are rounded outwards to 1/100 of a day, which exceeds the differences between time scales and the light travel
+#: time to the barycentre
 _PARTS_OF_DAY = 100
 
 

@@ -1,1 +1,1 @@
-"""What belongs to no query: authentication, client addresses, availability, capabilities."""
+"""Authentication, addresses of clients, availability and capabilities of the service."""

@@ -46,8 +46,8 @@ class AvailabilityService:
         notes = await asyncio.gather(*(self._try_check(name, check) for name, check in self._checks.items()))
         errors = tuple(note for note in notes if note)
         announced = self._announcements.current
-        draining = (f"no new queries are taken: {announced.drain}",) if announced.drain else ()
-        state = (*draining, *errors) or ("queries are taken, by /sync and /async",)
+        draining = (f"no new queries are accepted: {announced.drain}",) if announced.drain else ()
+        state = (*draining, *errors) or ("the service accepts queries, by /sync and /async",)
         downtimes = tuple(downtime.describe() for downtime in announced.downtimes)
         next_downtime = announced.downtimes[0] if announced.downtimes else None
         return Availability(

@@ -59,7 +59,7 @@ def _find_table(catalogue: Catalogue, name: str) -> TableEntry:
     schema, _, table = name.partition(".")
     found = catalogue.find_tables(table, False, schema)
     if len(found) != 1:
-        raise NotFound(f"you see no table {name[:100]!r}; write schema.name")
+        raise NotFound(f"there is no table {name[:100]!r} that you can see; write schema.name")
     if found[0].table.layout.position is None:
         raise ParameterError(f"{found[0].qualified_name} has no positions: two columns in degrees, such as ra and dec")
     return found[0]

@@ -291,7 +291,7 @@ class WatchService:
         else:
             chosen = list(found.values())
         if len(chosen) > 1:
-            raise ParameterError(f"the query reads {', '.join(found)}: give the table to watch as table")
+            raise ParameterError(f"the query reads {', '.join(found)}: give table, the name of the table to watch")
         if not chosen:
             read = ", ".join(found) or "no published table"
             raise ParameterError(f"the query reads {read}: table must be a published table that the query reads")

@@ -1,4 +1,4 @@
-"""{links} of the rows of ObsCore: the shipped example with a column of previews, requested by pyvo and by hand."""
+"""{links} of the rows of ObsCore: the shipped example with a column of previews, asked by pyvo and by hand."""
 
 from __future__ import annotations
 
@@ -170,7 +170,7 @@ def test_links_in_the_formats_of_results(linked: RunningService, form: str, cont
     assert response.content.startswith(start)
 
 
-def test_faults_begin_with_the_words_of_the_standard(linked: RunningService, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_errors_start_with_the_words_of_the_standard(linked: RunningService, monkeypatch: pytest.MonkeyPatch) -> None:
     response = _ask(linked, IMAGE, RESPONSEFORMAT="docx")
     assert response.status_code == 400
     assert 'value="ERROR">UsageError: RESPONSEFORMAT' in response.text
@@ -182,7 +182,7 @@ def test_faults_begin_with_the_words_of_the_standard(linked: RunningService, mon
 
 
 def test_results_tell_the_address_of_the_links(linked: RunningService, serve: Callable[..., RunningService]) -> None:
-    """A service that knows its own address: here the address of the other service, whose port is known."""
+    """A service that knows its own URL: here the URL of the other service, whose port is known."""
     without = pyvo.dal.TAPService(linked.tap).search("SELECT * FROM ivoa.ObsCore")
     assert [each.name for each in without.iter_adhocservices()] == ["cutout", "of_the_target"]
     service = pyvo.dal.TAPService(serve(public_url=linked.url).tap)
@@ -196,7 +196,7 @@ def test_results_tell_the_address_of_the_links(linked: RunningService, serve: Ca
 
 @pytest.mark.parametrize("key", ["unicode", "long"])
 def test_columns_of_other_types_are_left_out(key: str, engine: EmbeddedEngine) -> None:
-    """Links of a hand-made ObsCore table, with the standard's names but other types and another case."""
+    """Links of an uploaded ObsCore table, with the names of the standard in another case, but not its types."""
     types = {"obs_publisher_did": key, "access_url": "unicode"}
     columns = tuple(Column(name=name.upper(), datatype=types.get(name, "double")) for name in MANDATORY)
     table = Table(name="OBSCORE", columns=columns)

@@ -134,7 +134,7 @@ class TestAvailability:
         availability = parse_availability(io.BytesIO(document).read)
         assert availability.available is True
         assert availability.upsince is not None
-        assert list(availability.notes) == ["queries are taken, by /sync and /async"]
+        assert list(availability.notes) == ["the service accepts queries, by /sync and /async"]
 
     def test_a_full_result_store(self, serve: Callable[..., Any], tmp_path: Path) -> None:
         broken = serve(spool_path=tmp_path / "missing")

@@ -1,4 +1,4 @@
-"""The MCP endpoint, used by the official client."""
+"""The MCP endpoint, asked by the official client."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def agent(agents: RunningService) -> Agent:
 def call_tool(
     service: RunningService, tool: str, arguments: dict[str, str], version: str, timeout: float = 30
 ) -> httpx.Response:
-    """Call a tool by a hand-written request of this version of the protocol."""
+    """Call a tool by a request without a client library, in this version of the protocol."""
     meta = {
         f"io.modelcontextprotocol/{name}": value
         for name, value in (
@@ -61,7 +61,7 @@ def call_tool(
 
 @pytest.mark.parametrize("mode", ["legacy", "auto"])
 def test_clients_old_and_new(agents: RunningService, mode: str) -> None:
-    """Connect with the handshake of the versions until 2025, and without it."""
+    """With the handshake of the versions until 2025, and without it."""
     agent = Agent(agents, mode=mode)
     assert agent.list_tools() == [tool.name for tool in TOOLS]
     assert agent.call("run_query", adql="SELECT COUNT(*) AS n FROM svc.numbers")["rowsCsv"].split() == ["n", "1000000"]
@@ -115,7 +115,7 @@ def test_a_result_of_many_bytes_is_refused_whole(agent: Agent) -> None:
 
 
 @pytest.mark.parametrize("tool", ["run_query", "estimate_query"])
-def test_errors_have_their_place(agent: Agent, tool: str) -> None:
+def test_errors_have_their_position(agent: Agent, tool: str) -> None:
     assert "line 2, column 1: there is no column nosuch" in agent.fail(tool, adql="SELECT\nnosuch FROM svc.stars")
 
 
@@ -139,7 +139,10 @@ def test_a_job(agents: RunningService, agent: Agent) -> None:
 def test_a_job_is_stopped(agents: RunningService, heavy: str) -> None:
     alice = Agent(agents, ("alice", USERS["alice"]))
     job = alice.call("submit_job", adql=heavy)
-    assert Agent(agents, ("bob", USERS["bob"])).fail("cancel_job", job_id=job["jobId"]) == "this job is another's"
+    assert (
+        Agent(agents, ("bob", USERS["bob"])).fail("cancel_job", job_id=job["jobId"])
+        == "this job belongs to another user"
+    )
     assert alice.call("cancel_job", job_id=job["jobId"])["phase"] == "ABORTED"
     assert "it has ended and cannot be aborted" in alice.fail("cancel_job", job_id=job["jobId"])
     failed = alice.call("submit_job", adql="SELECT nosuch FROM svc.stars")
@@ -252,7 +255,7 @@ def test_it_is_off_by_default(service: RunningService) -> None:
 
 
 def test_a_missing_package_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The same holds if only version 1 is installed."""
+    """Also if only version 1 is there."""
     monkeypatch.setattr(site_settings, "find_spec", lambda name: ModuleSpec(name, None) if name == "mcp" else None)
     with pytest.raises(
         ValueError, match=r"the package mcp is not installed in version 2: pip install 'skyhouse\[mcp\]'"

@@ -1,4 +1,4 @@
-"""Workers expose the metrics of all their processes at one address; the service exposes the cluster's queue."""
+"""Workers show the metrics of all their processes at one address; the service shows the metrics of the cluster's queue."""
 
 from __future__ import annotations
 

@@ -107,7 +107,7 @@ def test_limits(service: RunningService) -> None:
     assert http(service, "DELETE", f"shares/{made[0]}", auth=bob.auth).status_code == 204
     share(service, job, bob.auth)
     large = done(service, "SELECT TOP 500 n, word FROM svc.numbers", FORMAT="csv")
-    assert "and may take 2,000" in share(service, large, status=507)["message"]
+    assert "more than the limit of 2,000" in share(service, large, status=507)["message"]
     small = done(service, ONE, FORMAT="csv")
     assert share(service, small)["rows"] == 1
 

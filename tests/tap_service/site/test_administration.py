@@ -219,7 +219,7 @@ def test_a_drained_service_finishes_what_runs(operator: Operator, asked: Any, he
     assert pending.phase == "PENDING"
     document = ElementTree.fromstring(httpx.get(f"{operator.tap}/availability", verify=False).content)
     assert document.findtext(f"{VOSI}available") == "false"
-    assert document.findtext(f"{VOSI}note") == "no new queries are taken: a new <disk>"
+    assert document.findtext(f"{VOSI}note") == "no new queries are accepted: a new <disk>"
     assert not running.done()
     stopping = threading.Timer(1, lambda: operator.stop_on_thread(work_id).join())
     stopping.start()
@@ -259,7 +259,7 @@ def test_downtimes_and_notes_are_shown_as_text(operator: Operator) -> None:
     assert [text for _, text in children[2:]] == [
         "2098-03-01T06:30:00.000Z",
         "2098-03-01T07:00:00.000Z",
-        "queries are taken, by /sync and /async",
+        "the service accepts queries, by /sync and /async",
         "Downtime from 2098-03-01T06:30:00.000Z to 2098-03-01T07:00:00.000Z",
         "Downtime from 2099-03-01T00:00:00.000Z to 2099-03-02T00:00:00.000Z: <b>power</b>",
         "new <i>tables</i> & more",

@@ -130,7 +130,7 @@ def bearer(token: str) -> dict[str, str]:
 
 def test_names_from_elsewhere_fit_into_a_header() -> None:
     async def app(scope: Scope, _: Receive, send: Send) -> None:
-        scope["state"] = {"visitor": Identity("institute:Zoë 100%\r\nX: y")}
+        scope["state"] = {"user": Identity("institute:Zoë 100%\r\nX: y")}
         await send({"type": "http.response.start", "status": 200, "headers": []})
 
     async def send(message: Message) -> None:

@@ -1,4 +1,4 @@
-"""Tables that only some groups see: for all others they do not exist, in every request."""
+"""Tables that only some groups see: to all others they do not exist, whatever they ask."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from tests.tap_service.async_client import Job, create_job
 from tests.tap_service.mcp.agent import Agent
 from tests.tap_service.users import USERS, User, temporary_user, write_accounts
 
-#: no answer to an outsider may contain any of these words
+#: no answer to an outsider may have any of these words
 SECRETS = re.compile("hushlab|quietmoths|murmur|whisper", re.IGNORECASE)
 
 _POSITION = [
@@ -69,7 +69,7 @@ _SCHEMAS = [
 
 @pytest.fixture(scope="module")
 def rights(svc_engine: EmbeddedEngine, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    """Create the tables, which the group insiders sees, of which alice is a member; return the file of users."""
+    """The tables, which the group insiders sees, of which alice is a member; returns the file of users."""
     schemas = [Schema.model_validate_json(json.dumps(each)) for each in _SCHEMAS]
     for schema in schemas:
         svc_engine.execute(f"CREATE DATABASE {schema.name}")
@@ -168,7 +168,7 @@ def test_tap_schema_does_not_name_it(outsider: Callable[..., httpx.Response], ta
     assert int(counted[1]) == len(answer.text.splitlines()) - 1
 
 
-#: an error on a value would reveal it, if it were computed for hidden rows
+#: what fails on a value would tell it, if it were computed for rows that are hidden
 _ON_VALUES = (
     "SELECT CAST({} AS INTEGER) AS n FROM TAP_SCHEMA.{}",
     "SELECT TOP 1 * FROM TAP_SCHEMA.{1} WHERE CAST({0} AS INTEGER) = 1",
@@ -182,7 +182,7 @@ _NAMES = (("table_name", "tables"), ("description", "schemas"), ("column_name", 
 
 
 @pytest.mark.parametrize("query", _ON_VALUES)
-def test_faults_on_values_do_not_tell_it(outsider: Callable[..., httpx.Response], query: str) -> None:
+def test_errors_about_values_do_not_reveal_it(outsider: Callable[..., httpx.Response], query: str) -> None:
     for column, table in _NAMES:
         asked = query.format(column, table)
         answer = _ask(outsider, asked)
@@ -190,7 +190,7 @@ def test_faults_on_values_do_not_tell_it(outsider: Callable[..., httpx.Response]
 
 
 def test_tap_schema_has_no_gap_where_it_was(outsider: Callable[..., httpx.Response], alice: User) -> None:
-    # tables whose file gives their index leave separate gaps, for members too
+    # tables whose file gives their index leave other gaps, for members too
     def count_gaps(numbers: list[int]) -> int:
         return max(numbers) + 1 - len({*numbers})
 
@@ -208,15 +208,15 @@ def test_an_estimate_does_not_count_it(outsider: Callable[..., httpx.Response], 
     assert outsider("GET", "/tables/TAP_SCHEMA.columns/density").json()["rows"] == shown
 
 
-#: each with {} for the name of the table, which is hidden or does not exist
-FAULTY = (
+#: each with {} for the name of the table: hidden, or not there at all
+INVALID = (
     "SELECT * FROM {}",
     "SELECT q.murmur FROM {} AS q JOIN openlab.notes AS n ON n.star = q.murmur",
     "SELECT COUNT(*) FROM {} WHERE 1 = CONTAINS(POINT(ra, dec), CIRCLE(1, 0, 1))",
     "SELECT star FROM openlab.notes WHERE star IN (SELECT murmur FROM {})",
     "SELECT * FROM {} WHERE nosuch = 1",
 )
-#: names of the same form and length; a similar name would be suggested
+#: names alike in form and length; suggestions would come for what is near
 PAIRS = (
     ("hushlab.quietmoths", "hushlub.quietmothz"),
     ("HUSHLAB.QuietMoths", "HUSHLUB.QuietMothz"),
@@ -235,7 +235,7 @@ PAIRS = (
 def test_messages_are_those_of_a_table_that_is_not_there(
     outsider: Callable[..., httpx.Response], hidden: str, absent: str, path: str
 ) -> None:
-    for query in FAULTY if path == "/sync" else FAULTY[:1]:
+    for query in INVALID if path == "/sync" else INVALID[:1]:
         told = _ask(outsider, query.format(hidden), path)
         expected = _ask(outsider, query.format(absent), path)
         assert told.status_code == expected.status_code == 400
@@ -243,7 +243,7 @@ def test_messages_are_those_of_a_table_that_is_not_there(
 
 
 def _anonymize(text: str, name: str) -> str:
-    """Replace the parts of a name; a message must not contain others."""
+    """Replace the parts of a name; a message may not have others."""
     for part in sorted(re.findall(r"\w+", name), key=len, reverse=True):
         text = text.replace(part, "name").replace(part.lower(), "name")
     return text
@@ -305,8 +305,8 @@ def test_jobs_of_outsiders_fail(rightful: RunningService) -> None:
 
 def test_outsiders_cannot_watch_it(outsider: Callable[..., httpx.Response], alice: User) -> None:
     for table in ("hushlab.quietmoths", "nolab.nothing"):
-        wish = {"name": "spy", "query": f"SELECT murmur FROM {table}"}
-        told = outsider("POST", "/watches", json=wish)
+        request = {"name": "spy", "query": f"SELECT murmur FROM {table}"}
+        told = outsider("POST", "/watches", json=request)
         assert told.status_code in (400, 401)
         assert told.status_code == 401 or f"there is no table {table}" in told.text
         matched = {"name": "spy", "list": "mydb.none", "table": table, "radius": 1}
@@ -317,8 +317,8 @@ def test_outsiders_cannot_watch_it(outsider: Callable[..., httpx.Response], alic
         assert alice.http("DELETE", path).status_code == 204
 
 
-def test_own_tables_stand_beside_the_rights(rightful: RunningService, alice: User) -> None:
-    """A user's table has the name of a hidden table; TAP_SCHEMA shows only the user's."""
+def test_own_tables_are_independent_of_the_rights(rightful: RunningService, alice: User) -> None:
+    """A user's own table has the name of a hidden one, and TAP_SCHEMA shows the one and not the other."""
     with temporary_user(rightful, "bob") as bob:
         bob.create_empty_table("mydb.quietmoths")
         assert bob.count("quietmoths") == 0
@@ -330,7 +330,7 @@ def test_own_tables_stand_beside_the_rights(rightful: RunningService, alice: Use
 
 
 def test_a_right_that_is_taken_away_counts_at_once(rightful: RunningService, rights: Path, alice: User) -> None:
-    """The same holds for older jobs, and for results that could be reused."""
+    """Also for jobs that were made before, and for results that could be used again."""
     opened = Accounts(rights)
     query = "SELECT murmur FROM hushlab.quietmoths WHERE murmur < 3"
     done = create_job(rightful.tap, query, alice.auth, PHASE="RUN", FORMAT="csv")
@@ -344,7 +344,7 @@ def test_a_right_that_is_taken_away_counts_at_once(rightful: RunningService, rig
             assert "there is no table" in job.message
         assert alice.ask(query).status_code == 400
         assert alice.http("GET", "tables/hushlab.quietmoths").status_code == 404
-        # results that she already has stay hers, and are visible to nobody else
+        # what she has got stays hers, and is nobody else's
         assert sorted(done.rows().split()) == ["0", "1", "2", "murmur"]
         assert Job(done.url, ("bob", USERS["bob"])).get("/results/result").status_code == 403
     finally:
@@ -354,7 +354,7 @@ def test_a_right_that_is_taken_away_counts_at_once(rightful: RunningService, rig
 
 
 def test_grants_of_tables_and_schemas(rightful: RunningService, svc_engine: EmbeddedEngine, alice: User) -> None:
-    """The grants of a table override the grants of its schema, and nothing becomes public by default."""
+    """A table's own grants override the grants of its schema, and nothing becomes public by itself."""
     bob = User(rightful, "bob")
     recorder = Recorder()
 

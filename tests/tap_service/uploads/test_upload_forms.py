@@ -59,8 +59,8 @@ def test_the_hdu_of_a_fits_file_is_chosen(service: RunningService) -> None:
             "there is no option 'sheet'; the options are format, hdu, table, delimiter, header, comment, null",
         ),
         ("#delimiter=ab", "is not one ASCII character"),
-        ("#header=maybe", "header is true or false, not 'maybe'"),
-        ("#2", "write it such as param:file#hdu=2"),
+        ("#header=maybe", "header must be true or false, not 'maybe'"),
+        ("#2", "write for example param:file#hdu=2"),
     ],
 )
 def test_a_choice_that_cannot_be_is_refused(service: RunningService, choices: str, reason: str) -> None:

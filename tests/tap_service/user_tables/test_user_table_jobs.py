@@ -14,23 +14,23 @@ from tests.support.running_service import RunningService
 from tests.tap_service.async_client import Job, create_job
 from tests.tap_service.users import User, temporary_user
 
-PLACES = "id,lon,lat,mag,word\n" + "".join(f"{i},{i % 360},{i % 179 - 89},{i % 7},w{i}\n" for i in range(5000))
+SOURCES = "id,lon,lat,mag,word\n" + "".join(f"{i},{i % 360},{i % 179 - 89},{i % 7},w{i}\n" for i in range(5000))
 
 
 @pytest.fixture(scope="module")
-def places(own: RunningService) -> Iterator[User]:
-    """The user alice with a table mydb.positions."""
+def owner(own: RunningService) -> Iterator[User]:
+    """The user alice with a table mydb.places."""
     with temporary_user(own, "alice") as alice:
-        assert alice.put("mydb.places", PLACES).status_code == 201
+        assert alice.put("mydb.places", SOURCES).status_code == 201
         yield alice
 
 
 @pytest.fixture
-def alice(places: User) -> Iterator[User]:
+def alice(owner: User) -> Iterator[User]:
     """The same user; her other tables are dropped after the test."""
-    yield places
-    for table in places.tables.keys() - {"mydb.places"}:
-        assert places.http("DELETE", f"tables/{table}").status_code == 204
+    yield owner
+    for table in owner.tables.keys() - {"mydb.places"}:
+        assert owner.http("DELETE", f"tables/{table}").status_code == 204
 
 
 def indexed_columns(asker: User, table: str) -> list[str]:
@@ -43,7 +43,7 @@ def indexed_columns(asker: User, table: str) -> list[str]:
 
 def test_what_an_index_is(alice: User, svc_engine: EmbeddedEngine) -> None:
     """Indexes of a column, of a unique column, and of a position."""
-    assert alice.put("mydb.searched", PLACES).status_code == 201
+    assert alice.put("mydb.searched", SOURCES).status_code == 201
     for column, unique, said in (
         ("mag", "false", "rows are found by mag"),
         ("MAG", "false", "mag already has an index"),
@@ -71,7 +71,7 @@ def test_what_an_index_is(alice: User, svc_engine: EmbeddedEngine) -> None:
 
 def test_indexes_of_several_columns_and_of_words(alice: User, svc_engine: EmbeddedEngine) -> None:
     """A longer index replaces one that it begins with."""
-    assert alice.put("mydb.worded", PLACES).status_code == 201
+    assert alice.put("mydb.worded", SOURCES).status_code == 201
     for columns, said in (
         ("mag", "rows are found by mag"),
         ("mag, word; text(word)", "rows are found by mag, word; rows are found by words of word"),
@@ -210,7 +210,7 @@ def test_what_cannot_be_saved(alice: User, own: RunningService) -> None:
     asked = other.post("", REQUEST="saveTable", TABLE="mydb.stolen", JOB=good.url.rpartition("/")[2], PHASE="RUN")
     stolen = Job(asked.headers["location"], ("bob", "battery-staple"))
     assert stolen.wait_for_end() == "ERROR"
-    assert "that job is another's" in stolen.message
+    assert "that job belongs to another user" in stolen.message
 
 
 def test_workers_change_tables_of_their_jobs_owners(
