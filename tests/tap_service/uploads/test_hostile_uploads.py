@@ -402,7 +402,7 @@ def process(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Process
 
 
 class Address:
-    """Like ``Served``, for a separate process."""
+    """Like ``RunningService``, for a separate process."""
 
     def __init__(self, process: Process) -> None:
         self.port = process.port
