@@ -46,7 +46,7 @@ GROUPED = [
 ]
 
 UNDIVIDED = {
-    "SELECT 1 AS one FROM sky.points HAVING 1 = 1": "one group",
+    "SELECT 1 AS one FROM sky.points HAVING 1 = 1": "only group",
     "SELECT MEDIAN(mag) AS m FROM sky.points": "MEDIAN",
     "SELECT ivo_string_agg('a', ',') AS m FROM sky.points": "IVO_STRING_AGG",
     "SELECT AVG(p.n) AS a FROM (SELECT COUNT(*) AS n FROM sky.points GROUP BY mag) AS p": "no table",

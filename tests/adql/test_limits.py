@@ -88,13 +88,13 @@ def _draw_polygon(count: int) -> str:
 def test_vertices(sky: Catalogue) -> None:
     query = "SELECT TOP 1 id FROM sky.points WHERE 1 = CONTAINS(POINT(ra, dec),\nPOLYGON({}))".format
     translate(query(_draw_polygon(MAX_VERTICES)), sky)
-    _assert_refused(query(_draw_polygon(MAX_VERTICES + 1)), sky, "polygon of 5001 vertices", "as a MOC")
+    _assert_refused(query(_draw_polygon(MAX_VERTICES + 1)), sky, "polygon of 5001 vertices", "or a MOC")
 
 
 def test_shapes_of_a_region(sky: Catalogue) -> None:
     circles = "Circle 10 10 1 " * (MAX_REGION_SHAPES + 1)
     query = f"SELECT id FROM sky.points WHERE 1 = CONTAINS(POINT(ra, dec),\nREGION('Union ({circles})'))"
-    _assert_refused(query, sky, "region of more than 1000 shapes", "as a MOC")
+    _assert_refused(query, sky, "region has more than 1000 shapes", "use a MOC")
 
 
 @pytest.mark.parametrize("depth", [24, 48])

@@ -62,7 +62,7 @@ UNDIVIDED = {
     "SELECT id FROM sky.points WHERE RAND() < 0.5": "random",
     "SELECT i FROM (SELECT TOP 5 id AS i FROM sky.points) AS p": "no table",
     f"SELECT a.id, b.id FROM sky.points AS a FULL JOIN sky.others AS b ON {NEAR}": "no table",
-    "SELECT a.id FROM sky.points AS a WHERE a.id IN (SELECT TOP 3 id FROM sky.others)": "a subquery that may answer",
+    "SELECT a.id FROM sky.points AS a WHERE a.id IN (SELECT TOP 3 id FROM sky.others)": "a subquery that may return other rows",
 }
 
 
