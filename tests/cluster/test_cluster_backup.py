@@ -137,7 +137,7 @@ def test_backup_of_a_cluster_is_refused_by_one_server(source: tuple[Engine, Conf
         engine, _ = open_servers([server])
         with closing(engine), pytest.raises(LoadError) as refused:
             restore_engine(engine, BackupTarget(str(tmp_path)), manifest, Recorder())
-    assert "is one of a cluster of 2 shards, and here is one server" in str(refused.value)
+    assert "was made on a cluster of 2 shards, and this is one server" in str(refused.value)
 
 
 def test_servers_need_a_disk(source: tuple[Engine, Config], tmp_path: Path) -> None:
