@@ -169,7 +169,25 @@ def open_response(
 
 
 def read_body(response: urllib3.HTTPResponse, max_bytes: int) -> bytes:
-    """Read up to ``max_bytes`` bytes of a body. Raises an error of ``CONNECTION_ERRORS`` if it is incomplete."""
+    """Read a body, or the start of a long one.
+
+    Parameters
+    ----------
+    response
+        A response of ``open_response``.
+    max_bytes
+        Maximum number of bytes to read.
+
+    Returns
+    -------
+    bytes
+        The bytes.
+
+    Raises
+    ------
+    OSError, http.client.HTTPException, urllib3.exceptions.HTTPError
+        The body ends too early.
+    """
     body = bytearray()
     # not ``read``, which takes a chunk of length -1 for an endless chunk and stores it in memory
     while len(body) < max_bytes and (piece := response.read1(max_bytes - len(body))):

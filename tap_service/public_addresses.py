@@ -49,7 +49,18 @@ class NotPublic(Exception):
 
 
 def split_host(parts: SplitResult) -> tuple[str, int]:
-    """Return the host of an http or https URL, without the dot at the end of an absolute name, and the port."""
+    """Return the host and the port of a URL.
+
+    Parameters
+    ----------
+    parts
+        An http or https URL.
+
+    Returns
+    -------
+    tuple[str, int]
+        The host, without the dot that ends an absolute name, and the port, by default the scheme's.
+    """
     return (parts.hostname or "").rstrip("."), parts.port or _PORTS[parts.scheme.lower()]
 
 

@@ -56,7 +56,15 @@ class ColumnParts:
         )
 
     def take_columns(self, batch: pa.RecordBatch, names: Sequence[str]) -> pa.RecordBatch:
-        """Return these columns of a batch that has at least ``list_file_columns(names)``."""
+        """Return columns of the table from a batch of the file.
+
+        Parameters
+        ----------
+        batch
+            A batch with at least ``list_file_columns(names)``.
+        names
+            The columns.
+        """
         return pa.RecordBatch.from_arrays([self.parts[name].take(batch) for name in names], list(names))
 
 

@@ -146,7 +146,20 @@ def open_source(path: Path, options: ReadOptions = AS_DETECTED) -> Source:
 
 
 def describe_form(path: Path, source: TableHeader) -> str:
-    """Return how a file is read, for its sender: format, compression, and what the reader has recognised."""
+    """Return how a file is read, for its sender: format, compression, and what the reader has recognised.
+
+    Parameters
+    ----------
+    path
+        The file.
+    source
+        The table in it.
+
+    Returns
+    -------
+    str
+        Such as "CSV, gzip, delimiter comma, names in line 1".
+    """
     with ByteStream(path) as stream:
         packed = stream.compression.name if stream.compression else ""
     nulls = f"NULL is {' or '.join(source.options.nulls)}" if source.options.nulls else ""

@@ -259,7 +259,17 @@ def _moc_to_discs(moc: Moc) -> Discs:
 
 
 def is_covered(kind: ColumnType, shape: list[Any], number: int) -> bool:
-    """Return whether the cover of a row contains its stored shape."""
+    """Return whether the cover of a row contains its stored shape.
+
+    Parameters
+    ----------
+    kind
+        The type of the column.
+    shape
+        The stored shape.
+    number
+        The stored shape cover.
+    """
     if not shape or number == NOWHERE:
         return (not shape) == (number == NOWHERE)
     if number == EVERYWHERE:

@@ -81,7 +81,20 @@ class BinaryRows:
             )
 
     def take_rows(self, data: bytes, max_rows: int) -> _Rows:
-        """Split off complete rows: their number, the offsets and item counts of each column, and the bytes used."""
+        """Split off complete rows.
+
+        Parameters
+        ----------
+        data
+            The bytes.
+        max_rows
+            Maximum number of rows.
+
+        Returns
+        -------
+        tuple
+            The number of rows, the offsets and item counts of each column, and the bytes used.
+        """
         if all(layout.count is not None for layout in self._layouts):
             return self._take_fixed(data, max_rows)
         return self._take_variable(data, max_rows)

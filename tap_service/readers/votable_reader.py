@@ -33,7 +33,20 @@ _READ = 1 << 20
 
 
 def read_metadata(document: bytes, name: str) -> VotableTable:
-    """Return the first table of a VOTable document without data."""
+    """Return the first table of a VOTable document without data.
+
+    Parameters
+    ----------
+    document
+        The XML document.
+    name
+        The document in messages.
+
+    Raises
+    ------
+    ReadError
+        The document is broken or refused.
+    """
     parser = VotableParser(name)
     parser.feed(document, last=True)
     return parser.table

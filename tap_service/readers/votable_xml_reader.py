@@ -120,7 +120,20 @@ class VotableParser:
         self._parser.EndElementHandler = self._end_element
 
     def feed(self, data: bytes, *, last: bool = False) -> None:
-        """Parse more of the document. Raise ``ReadError`` with the line if it is broken or refused."""
+        """Parse more of the document.
+
+        Parameters
+        ----------
+        data
+            The next bytes.
+        last
+            Whether they are the last ones.
+
+        Raises
+        ------
+        ReadError
+            The document is broken or refused; the message has the line.
+        """
         try:
             self._parser.Parse(data, last)
         except expat.ExpatError as error:

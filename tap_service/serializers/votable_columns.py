@@ -45,7 +45,19 @@ def find_ids(fields: tuple[Field, ...], dialect: Dialect) -> ColumnIds:
 def describe_columns(
     fields: tuple[Field, ...], links: ResultLinks, dialect: Dialect, source_rows: SourceRows
 ) -> tuple[Markup, ...]:
-    """Return the lines from the first COOSYS to the last FIELD, with the LINKs of fields."""
+    """Return the lines from the first COOSYS to the last FIELD.
+
+    Parameters
+    ----------
+    fields
+        The columns.
+    links
+        Their LINKs.
+    dialect
+        The version of VOTable.
+    source_rows
+        As of ``ResultInfo``.
+    """
     placed = links_by_index(links.of_columns, find_ids(fields, dialect).fields)
     return _remember_lines(fields, _list_systems(fields), tuple(placed.items()), dialect, source_rows)
 

@@ -97,7 +97,15 @@ def set_default_version(version: str) -> None:
 
 
 def choose_dialect(version: str = "", *, is_annotated: bool = False) -> Dialect:
-    """Return the dialect of a version; '' is the default version of the process."""
+    """Return the dialect of a document.
+
+    Parameters
+    ----------
+    version
+        The version of VOTable; '' is the default version of the process.
+    is_annotated
+        Whether the document has a MIVOT block.
+    """
     return Dialect(version or _default_version, is_annotated)
 
 

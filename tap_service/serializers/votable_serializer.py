@@ -47,7 +47,13 @@ def query_status(status: Status) -> Markup:
 
 
 def named_info(name: str, value: str, ucd: str = "") -> Markup:
-    """Write an INFO element; nothing for an empty value."""
+    """Write an INFO element; nothing for an empty value.
+
+    Parameters
+    ----------
+    name, value, ucd
+        Its attributes.
+    """
     return element("INFO", name=name, value=value, ucd=ucd) if value else Markup("")
 
 

@@ -162,9 +162,17 @@ class Accounts:
             return bool(self._connection.execute("SELECT EXISTS (SELECT 1 FROM user)").fetchone()[0])
 
     def find_by_password(self, name: str, password: str) -> Identity | None:
-        """Return the user with this name and password, None if the password is wrong.
+        """Find a user by name and password. Takes the same time for an unknown name.
 
-        Takes the same time for an unknown name.
+        Parameters
+        ----------
+        name, password
+            What the client has sent.
+
+        Returns
+        -------
+        Identity or None
+            The user, None if the name or the password is wrong.
         """
         with self._lock:
             row = self._connection.execute("SELECT salt, hash, admin FROM user WHERE name = ?", (name,)).fetchone()
@@ -195,7 +203,20 @@ class Accounts:
         return [Token(*row) for row in rows]
 
     def revoke_token(self, name: str, token_id: str) -> bool:
-        """Delete one token of a user, by its ``token_id``; return whether it existed."""
+        """Delete one token of a user.
+
+        Parameters
+        ----------
+        name
+            The user.
+        token_id
+            The ``Token.token_id``.
+
+        Returns
+        -------
+        bool
+            Whether the token existed.
+        """
         with self._begin_transaction() as connection:
             deleted = connection.execute(f"DELETE FROM token WHERE user = ? AND {_TOKEN_ID} = ?", (name, token_id))
             return bool(deleted.rowcount)
@@ -271,7 +292,20 @@ class Accounts:
             connection.execute("DELETE FROM user_class WHERE user = ?", (name,))
 
     def set_class(self, name: str, class_name: str) -> None:
-        """Assign a user to a class such as ``@survey``, or to none by ''. Raise AccountError."""
+        """Assign a user to a class.
+
+        Parameters
+        ----------
+        name
+            The user, who may be a user of a token issuer.
+        class_name
+            A class such as ``@survey``; '' for none.
+
+        Raises
+        ------
+        AccountError
+            The class cannot be assigned, or the user does not exist.
+        """
         if class_name and (not CLASS.fullmatch(class_name) or class_name in (ANONYMOUS, USERS)):
             raise AccountError(
                 f"{class_name!r} is not a class that can be assigned: use @, letters, digits, _ and -, as in "
@@ -285,7 +319,20 @@ class Accounts:
                 connection.execute("INSERT INTO user_class VALUES (?, ?)", (name, class_name))
 
     def set_mail(self, name: str, address: str) -> None:
-        """Set the mail address of a user, or delete it by ''. Raise AccountError."""
+        """Set the mail address of a user.
+
+        Parameters
+        ----------
+        name
+            The user, who may be a user of a token issuer.
+        address
+            The address; '' deletes it.
+
+        Raises
+        ------
+        AccountError
+            The address is not valid, or the user does not exist.
+        """
         if address and not _MAIL.fullmatch(address):
             raise AccountError(f"{address!r} is not a mail address such as alice@example.org")
         with self._begin_transaction() as connection:
@@ -332,7 +379,25 @@ class Accounts:
         return token
 
     def revoke_tokens(self, name: str, label: str) -> int:
-        """Delete all tokens of a user with a label; return their number. Raise AccountError."""
+        """Delete all tokens of a user with a label.
+
+        Parameters
+        ----------
+        name
+            The user.
+        label
+            The label.
+
+        Returns
+        -------
+        int
+            The number of deleted tokens.
+
+        Raises
+        ------
+        AccountError
+            The user does not exist.
+        """
         with self._begin_transaction() as connection:
             self._require_user(name)
             return connection.execute("DELETE FROM token WHERE user = ? AND label = ?", (name, label)).rowcount
@@ -358,7 +423,20 @@ class Accounts:
                 connection.execute("INSERT OR IGNORE INTO member VALUES (?, ?)", (group, user))
 
     def remove_members(self, group: str, users: Sequence[str]) -> None:
-        """Remove users from a group; without users, delete the group. Raise AccountError."""
+        """Remove users from a group, or delete a group.
+
+        Parameters
+        ----------
+        group
+            The group.
+        users
+            The users to remove; without any, the group is deleted.
+
+        Raises
+        ------
+        AccountError
+            The group does not exist, or a user is not in it.
+        """
         with self._begin_transaction() as connection:
             self._require_group(group)
             for user in users:

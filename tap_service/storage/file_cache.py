@@ -60,7 +60,13 @@ class OpenFile:
         os.utime(self._descriptor)
 
     def read_bytes(self, start: int, end: int) -> Iterator[bytes]:
-        """Yield the bytes of a range in pieces; ``end`` is exclusive."""
+        """Yield a range of the file in pieces.
+
+        Parameters
+        ----------
+        start, end
+            The range of bytes; ``end`` is exclusive.
+        """
         while start < end and (piece := os.pread(self._descriptor, min(end - start, _PIECE_BYTES), start)):
             start += len(piece)
             yield piece

@@ -99,7 +99,13 @@ class RegistryStore:
         return found[0] if found else None
 
     def count_records(self, first: int, last: int) -> int:
-        """Count the records that changed between two Unix times, both included."""
+        """Count the records that changed between two instants.
+
+        Parameters
+        ----------
+        first, last
+            Unix times, both included.
+        """
         with self._file.borrow_connection() as connection:
             sql = f"SELECT count(*) FROM record WHERE {_WINDOW}"
             return int(connection.execute(sql, {"first": first, "last": last}).fetchone()[0])

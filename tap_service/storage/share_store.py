@@ -91,7 +91,20 @@ class ShareStore:
 
     @classmethod
     def open(cls, redis_url: str, directory: Path | None) -> Self:
-        """Open the shares in Redis, or without a URL in ``directory``; raises as ``open_records``."""
+        """Open the store.
+
+        Parameters
+        ----------
+        redis_url
+            The Redis that has it; '' for a file.
+        directory
+            The directory of the file.
+
+        Raises
+        ------
+        ShareStoreUnavailable, ValueError
+            As of ``open_records``.
+        """
         return cls(open_records(_FORMAT, redis_url, directory))
 
     def create_share(self, share: Share, check: Callable[[StoredShares], None]) -> None:
@@ -144,13 +157,29 @@ class ShareStore:
         return self._records.change(delete)
 
     def list_shares(self, user: str = "", last: int | None = None) -> list[Share]:
-        """Return up to ``last`` shares, the newest first."""
+        """Return shares, the newest first.
+
+        Parameters
+        ----------
+        user
+            Whose shares; '' for all.
+        last
+            Maximum number of shares to return; None for all.
+        """
         self._complete_indexes()
         with self._records.read() as records:
             return _get_all(records, records.list_members(_index_created(user), descending=True, limit=last))
 
     def list_due(self, at: datetime, limit: int) -> list[Share]:
-        """Return up to ``limit`` shares of which something is to be deleted at that instant (``Share.due``)."""
+        """Return shares of which something is to be deleted (``Share.due``).
+
+        Parameters
+        ----------
+        at
+            The present instant.
+        limit
+            Maximum number of shares to return.
+        """
         self._complete_indexes()
         with self._records.read() as records:
             return _get_all(records, records.list_up_to(_DUE, instant_to_milliseconds(at), limit))

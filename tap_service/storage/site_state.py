@@ -97,7 +97,17 @@ class SiteState:
         return None if document is None or _has_expired(document) else document["value"]
 
     def put(self, kind: StateKind, key: str, value: Any, seconds: float | None = None) -> None:
-        """Write a document, which expires after ``seconds``, unless they are None."""
+        """Write a document, or replace it.
+
+        Parameters
+        ----------
+        kind, key
+            Which document.
+        value
+            What JSON can express.
+        seconds
+            Time until the document expires; None for no expiry.
+        """
         text = json.dumps({"value": value, "expires": None if seconds is None else time.time() + seconds})
         self._records.change(lambda change: change.put(_table(kind), key, text))
 

@@ -115,7 +115,17 @@ def execute_script(script: str) -> Step:
 def copy_database(path: Path, to: Path) -> None:
     """Copy a file in a consistent state, while others may write to it.
 
-    ``to`` appears when the copy is complete. Raise sqlite3.Error or OSError.
+    Parameters
+    ----------
+    path
+        The file.
+    to
+        The copy, which appears when it is complete.
+
+    Raises
+    ------
+    sqlite3.Error, OSError
+        The file cannot be read, or the copy cannot be written.
     """
     part = to.with_name(f"{to.name}.part-{os.getpid()}")
     part.unlink(missing_ok=True)

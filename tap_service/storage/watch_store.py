@@ -61,7 +61,20 @@ class WatchStore:
 
     @classmethod
     def open(cls, redis_url: str, directory: Path | None) -> Self:
-        """Open the watches in Redis, or without a URL in ``directory``; raises as ``open_records``."""
+        """Open the store.
+
+        Parameters
+        ----------
+        redis_url
+            The Redis that has it; '' for a file.
+        directory
+            The directory of the file.
+
+        Raises
+        ------
+        WatchStoreUnavailable, ValueError
+            As of ``open_records``.
+        """
         return cls(open_records(_FORMAT, redis_url, directory))
 
     def add_watch(self, watch: Watch, limit: int | None = None) -> None:

@@ -49,7 +49,7 @@ class BlockCache:
         return data if _compute_checksum(data) == checksum else None
 
     def write(self, name: str, data: bytes) -> None:
-        """Store a block."""
+        """Store the bytes ``data`` of a block under ``name``."""
         if not self._limit:
             return
         content = data + _compute_checksum(data)

@@ -96,7 +96,22 @@ class CatalogueFolder:
         return self._repeat(path, read_all)
 
     def read_text(self, path: str, max_bytes: int) -> str:
-        """Return a complete UTF-8 file. Raise as ``read``, and HatsError if it is larger than ``max_bytes``."""
+        """Return a complete UTF-8 file.
+
+        Parameters
+        ----------
+        path
+            The file.
+        max_bytes
+            Its maximum size.
+
+        Raises
+        ------
+        FileMissing, StorageUnavailable
+            As of ``read``.
+        HatsError
+            As of ``read``, or the file is larger, or is not UTF-8.
+        """
         version = self.stat(path)
         if version.size > max_bytes:
             raise HatsError(f"{self.name(path)} has {version.size:,} bytes; the limit is {max_bytes:,}")

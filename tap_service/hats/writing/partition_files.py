@@ -77,7 +77,27 @@ def write_margin(
     settings: Settings | None = None,
     on_rows: RowCounter = lambda _: None,
 ) -> pq.FileMetaData:
-    """Write the rows around a pixel of ``plan.margins``; see ``write_partition``."""
+    """Write the rows around a pixel to a file, as ``write_partition`` writes the rows in it.
+
+    Parameters
+    ----------
+    engine, rows, plan
+        The engine, the rows and their partitions.
+    pixel
+        A pixel of ``plan.margins``.
+    path, settings, on_rows
+        As for ``write_partition``.
+
+    Returns
+    -------
+    pyarrow.parquet.FileMetaData
+        The footer of the file.
+
+    Raises
+    ------
+    EngineError, SerializationError, OSError
+        As of ``write_partition``.
+    """
     sql = rows.margin_sql(pixel, plan.margin_order, plan.margin_cells[pixel].tolist())
     return _write_rows(engine, rows, sql, path, _choose_sorting(plan.margins[pixel], plan, settings), on_rows)
 

@@ -60,7 +60,24 @@ def describe_result_table(
 
 
 def create_result_table(engine: Engine, storage: str, table: Table) -> None:
-    """Create the table, after dropping a former one. Shapes are stored without the covers that conditions need."""
+    """Create a table for a result, after dropping a former one.
+
+    Shapes are stored without the covers that conditions need.
+
+    Parameters
+    ----------
+    engine
+        The engine.
+    storage
+        Name of the table in the engine.
+    table
+        Its columns.
+
+    Raises
+    ------
+    EngineError
+        The table cannot be created.
+    """
     plain = (each.model_copy(update={"xtype": ""}) if has_cover(each.type) else each for each in table.columns)
     drop_table(engine, storage)
     engine.execute(create_table_sql(table.model_copy(update={"columns": tuple(plain)}), quote_table(storage)))

@@ -191,7 +191,15 @@ class Engine(Protocol):
         """
 
     def fetch_table(self, sql: str, settings: Settings | None = None) -> pa.Table:
-        """Run a query and return its complete result, which must be small."""
+        """Run a query and return its complete result, which must be small.
+
+        Parameters
+        ----------
+        sql
+            The query.
+        settings
+            ClickHouse settings of this query.
+        """
 
     def stream_batches(
         self,
@@ -263,7 +271,15 @@ class Engine(Protocol):
         """Return an engine that sends all statements to one server, which reads what it has written."""
 
     def explain_query(self, sql: str, settings: Settings | None = None) -> str:
-        """Return the engine's plan, with the indexes, parts and granules that it uses."""
+        """Return the engine's plan, with the indexes, parts and granules that it uses.
+
+        Parameters
+        ----------
+        sql
+            The query.
+        settings
+            ClickHouse settings of this query.
+        """
 
     def ping(self) -> None:
         """Raise ``EngineUnavailable`` unless the engine answers."""

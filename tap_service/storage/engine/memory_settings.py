@@ -79,7 +79,13 @@ def choose_memory_settings(limit: int, *, is_frugal: bool = False) -> Mapping[st
 
 
 def find_memory_of_join(limit: int, *, is_frugal: bool = False) -> int:
-    """Return the bytes of rows that a join keeps in memory under a limit; further rows go to disk."""
+    """Return how many bytes of rows a join keeps in memory; further rows go to disk.
+
+    Parameters
+    ----------
+    limit, is_frugal
+        As for ``choose_memory_settings``.
+    """
     return limit // (_FRUGAL_JOIN_PART if is_frugal else _JOIN_PART)
 
 

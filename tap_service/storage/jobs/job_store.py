@@ -222,7 +222,15 @@ class JobStore(ABC):
         return self._advance_job(job_id, frozenset({PENDING, HELD}), QUEUED, add_estimate)
 
     def start_job(self, job_id: str, worker: str, at: datetime) -> Job:
-        """QUEUED -> EXECUTING, as the next attempt. A job that is dispatched twice is executed once."""
+        """QUEUED -> EXECUTING, as the next attempt. A job that is dispatched twice is executed once.
+
+        Parameters
+        ----------
+        job_id, at
+            The job, and the instant of its start.
+        worker
+            The name of the worker.
+        """
 
         def start_attempt(job: Job) -> Job:
             quote = job.end_after(at, job.foreseen.seconds) if job.foreseen else None
@@ -262,6 +270,15 @@ class JobStore(ABC):
         """EXECUTING -> ERROR. Never overrides ABORTED: the query of an aborted job fails, which is not an error.
 
         May be repeated after a lost reply.
+
+        Parameters
+        ----------
+        job_id, attempt, at
+            The job, its attempt, and the instant of its end.
+        error
+            The error that its user reads.
+        info
+            Entries of the jobInfo.
         """
 
         def add_error(job: Job) -> Job:
@@ -275,9 +292,14 @@ class JobStore(ABC):
         return self._change_job(job_id, lambda job: job if is_recorded(job) else end(job))
 
     def abort_job(self, job_id: str, at: datetime, error: JobError | None = None) -> Job:
-        """Unfinished -> ABORTED, by the client, or with an ``error`` by the service.
+        """Unfinished -> ABORTED. Never overrides another final phase.
 
-        Never overrides another final phase.
+        Parameters
+        ----------
+        job_id, at
+            The job, and the instant of its end.
+        error
+            Why the service aborts it; None if the client does.
         """
 
         def add_end(job: Job) -> Job:
@@ -313,7 +335,15 @@ class JobStore(ABC):
         return self._advance_job(job_id, frozenset({QUEUED}), QUEUED, lambda job: replace(job, wait=wait))
 
     def fail_waiting_job(self, job_id: str, at: datetime, error: JobError) -> Job:
-        """QUEUED -> ERROR: the job has waited too long for the engine."""
+        """QUEUED -> ERROR: the job has waited too long for the engine.
+
+        Parameters
+        ----------
+        job_id, at
+            The job, and the instant of its end.
+        error
+            The error that its user reads.
+        """
 
         def add_error(job: Job) -> Job:
             return replace(job, end_time=at, error=error)
@@ -321,7 +351,15 @@ class JobStore(ABC):
         return self._advance_job(job_id, frozenset({QUEUED}), ExecutionPhase.ERROR, add_error)
 
     def archive_job(self, job_id: str, info: Info) -> Job:
-        """COMPLETED -> ARCHIVED: the result is deleted, for the reason in ``info``. The caller deletes the files."""
+        """COMPLETED -> ARCHIVED: the result is deleted. The caller deletes the files.
+
+        Parameters
+        ----------
+        job_id
+            The job.
+        info
+            Entries of the jobInfo that give the reason.
+        """
 
         def drop_result(job: Job) -> Job:
             return replace(job, result=None, fingerprint="", info={**job.info, **info})
@@ -331,7 +369,15 @@ class JobStore(ABC):
     # Other changes
 
     def report_progress(self, job_id: str, attempt: int, at: datetime, info: Info) -> Job:
-        """Record a heartbeat of the worker, and ``info`` as the jobInfo unless it is empty."""
+        """Record a heartbeat of the worker.
+
+        Parameters
+        ----------
+        job_id, attempt, at
+            The job, its attempt, and the present instant.
+        info
+            The new jobInfo; if it is empty, the jobInfo is unchanged.
+        """
 
         def add_heartbeat(job: Job) -> Job:
             return replace(job, heartbeat=at, info=info or job.info, quote=_estimate_end(job, at, info))
@@ -339,7 +385,15 @@ class JobStore(ABC):
         return self._advance_job(job_id, frozenset({EXECUTING}), EXECUTING, add_heartbeat, attempt)
 
     def set_estimate(self, job_id: str, attempt: int, at: datetime, foreseen: Estimate) -> Job:
-        """Set the estimate of a running job that was queued without one."""
+        """Set the estimate of a running job that was queued without one.
+
+        Parameters
+        ----------
+        job_id, attempt, at
+            The job, its attempt, and the present instant.
+        foreseen
+            The estimate.
+        """
 
         def add_estimate(job: Job) -> Job:
             return replace(job, heartbeat=at, foreseen=foreseen, quote=job.end_after(at, foreseen.seconds))
@@ -347,7 +401,15 @@ class JobStore(ABC):
         return self._advance_job(job_id, frozenset({EXECUTING}), EXECUTING, add_estimate, attempt)
 
     def set_pieces(self, job_id: str, attempt: int, at: datetime, pieces: PieceWork) -> Job:
-        """Record the finished pieces of a job; may be repeated."""
+        """Record the finished pieces of a job; may be repeated.
+
+        Parameters
+        ----------
+        job_id, attempt, at
+            The job, its attempt, and the present instant.
+        pieces
+            The pieces.
+        """
 
         def add_pieces(job: Job) -> Job:
             if not pieces.parts:

@@ -28,13 +28,43 @@ class RecordReader(Protocol):
     def list_members(
         self, index: str, *, descending: bool = False, skip: int = 0, limit: int | None = None
     ) -> list[str]:
-        """Return up to ``limit`` members of an index after the first ``skip``."""
+        """Return members of an index by rank.
+
+        Parameters
+        ----------
+        index
+            The index.
+        descending
+            Whether the highest score comes first.
+        skip, limit
+            How many members to skip, and the maximum number to return.
+        """
 
     def list_up_to(self, index: str, score: int, limit: int) -> list[str]:
-        """Return up to ``limit`` members with scores up to ``score``, the lowest first."""
+        """Return members of an index with scores up to a limit, the lowest first.
+
+        Parameters
+        ----------
+        index
+            The index.
+        score
+            The highest score.
+        limit
+            Maximum number of members to return.
+        """
 
     def list_below(self, index: str, member: str, limit: int | None = None) -> list[str]:
-        """Return up to ``limit`` members below ``member``, in descending order. All scores of this index are 0."""
+        """Return members of an index whose scores are all 0, in descending order.
+
+        Parameters
+        ----------
+        index
+            The index.
+        member
+            Only members below this text.
+        limit
+            Maximum number of members to return.
+        """
 
     def read_scores(self, index: str) -> dict[str, int]:
         """Return the score of each member of an index."""

@@ -77,7 +77,20 @@ class ResultStore(Protocol):
         """
 
     def copy_result(self, key: str, to: str) -> None:
-        """Copy a result to another key inside the store. Raise ResultMissing, OSError."""
+        """Copy a result inside the store.
+
+        Parameters
+        ----------
+        key, to
+            The keys of the result and of the copy.
+
+        Raises
+        ------
+        ResultMissing
+            There is no such result.
+        OSError
+            The store is full or unreachable.
+        """
 
     def delete_result(self, key: str) -> None:
         """Delete a result, if it exists."""

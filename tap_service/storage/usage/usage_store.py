@@ -102,12 +102,33 @@ class UsageStore(Protocol):
     """Stores usage. Safe for threads and processes. All methods but ``close`` may raise UsageUnavailable."""
 
     def add_usage(self, month: str, additions: Mapping[UsageKey, UsageAddition]) -> None:
-        """Add counts to the sums of a month, all or none."""
+        """Add counts to the sums of a month, all or none.
+
+        Parameters
+        ----------
+        month
+            Such as ``2026-11``.
+        additions
+            What was counted, by key.
+        """
 
     def read_usage(self) -> list[UsageEntry]:
         """Return all sums, in any order."""
 
     def find_key(self, name: str, seconds: float) -> bytes:
-        """Return the random key called ``name``, created if absent, expiring after ``seconds``."""
+        """Return the random key called ``name``, created if absent, expiring after ``seconds``.
+
+        Parameters
+        ----------
+        name
+            The name of the key.
+        seconds
+            Lifetime of a new key.
+
+        Returns
+        -------
+        bytes
+            32 bytes, the same for all processes.
+        """
 
     def close(self) -> None: ...
