@@ -39,7 +39,7 @@ def has_short_streams(file: BinaryIO) -> bool:
 
 
 class ParallelStreams(io.RawIOBase):
-    """The unpacked bytes of ``file``. Raises ``EOFError`` and ``OSError`` for broken streams."""
+    """The unpacked bytes of ``file``. Reading raises ``EOFError`` and ``OSError`` for broken streams."""
 
     def __init__(self, file: BinaryIO) -> None:
         self._file = file

@@ -199,7 +199,7 @@ def limit_process(limits: Limits) -> None:
 
 
 def read_table(request: Request) -> Answer:
-    """Read the table of a request and write its rows. Raises ``ReadError``."""
+    """Read the table of a request and write its rows. Raise ``ReadError`` if it fails."""
     limits = request.limits
     source = open_upload(Path(request.source), request.content_type, replace(request.options, case_matters=True))
     if request.table:

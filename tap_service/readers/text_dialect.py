@@ -184,7 +184,7 @@ def _try_split(line: str, delimiter: str) -> list[str] | None:
 
 
 def _split_line(path: Path, top: _Top, delimiter: str) -> list[str]:
-    """Return the fields of the first line. Raises ``ReadError``."""
+    """Return the fields of the first line. Raise ``ReadError`` if it cannot be split."""
     try:
         top.lines[0].encode()
     except UnicodeEncodeError as error:
