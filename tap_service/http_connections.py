@@ -173,9 +173,9 @@ def read_body(response: urllib3.HTTPResponse, max_bytes: int) -> bytes:
 
     Parameters
     ----------
-    response
+    response : urllib3.HTTPResponse
         A response of ``open_response``.
-    max_bytes
+    max_bytes : int
         Maximum number of bytes to read.
 
     Returns

@@ -53,7 +53,7 @@ def split_host(parts: SplitResult) -> tuple[str, int]:
 
     Parameters
     ----------
-    parts
+    parts : SplitResult
         An http or https URL.
 
     Returns
@@ -73,7 +73,7 @@ def find_addresses(host: str, port: int, hosts: Collection[str] | None, flags: i
         As ``split_host`` returns them.
         hosts
         Hosts, names or ``name:port``, that may have private addresses; None for all hosts.
-    flags
+    flags : int
         Of ``socket.getaddrinfo``.
 
     Raises

@@ -105,9 +105,9 @@ class WorkerMetrics:
 
     Parameters
     ----------
-    address
+    address : str
         The address to listen on; '' for none.
-    folder
+    folder : Path
         Where the workers share their metrics.
     """
 

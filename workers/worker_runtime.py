@@ -29,9 +29,9 @@ class WorkerRuntime:
     ----------
     config, app
         The settings, and the Celery application that wakes other workers.
-    work_classes
+    work_classes : Collection[WorkClass]
         The classes of jobs that this worker executes.
-    metrics_folder
+    metrics_folder : Path
         Where the processes of the worker share their metrics.
 
     Raises
@@ -70,7 +70,7 @@ class WorkerRuntime:
 
         Parameters
         ----------
-        is_next_mine
+        is_next_mine : bool
             Whether to leave out the first job that this worker may execute.
 
         Returns

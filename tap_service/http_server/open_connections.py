@@ -27,7 +27,7 @@ def raise_file_limit(connections: int) -> int:
 
     Parameters
     ----------
-    connections
+    connections : int
         The wanted number of connections.
 
     Returns
@@ -62,11 +62,11 @@ class OpenConnections:
 
     Parameters
     ----------
-    settings
+    settings : ConnectionSettings
         The limits.
-    trusted
+    trusted : tuple[Network, ...]
         Networks of proxies, which are not counted by client.
-    count_refusal
+    count_refusal : Callable[[int], None]
         Called with the HTTP status of each refusal, also for requests that reach no route.
     """
 

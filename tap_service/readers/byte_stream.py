@@ -19,12 +19,12 @@ class ByteStream:
 
     Parameters
     ----------
-    path
+    path : Path
         The file, optionally compressed.
 
     Attributes
     ----------
-    max_bytes
+    max_bytes : ClassVar[int | None]
         The limit of every stream of this process, after decompression; None for no limit.
 
     Raises

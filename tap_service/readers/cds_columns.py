@@ -73,9 +73,9 @@ def find_format_type(format_: str, width: int) -> ColumnType | None:
 
     Parameters
     ----------
-    format_
+    format_ : str
         The format, such as F8.3.
-    width
+    width : int
         The bytes of the column.
     """
     found = FORMAT.fullmatch(format_)

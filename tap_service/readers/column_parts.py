@@ -60,9 +60,9 @@ class ColumnParts:
 
         Parameters
         ----------
-        batch
+        batch : pa.RecordBatch
             A batch with at least ``list_file_columns(names)``.
-        names
+        names : Sequence[str]
             The columns.
         """
         return pa.RecordBatch.from_arrays([self.parts[name].take(batch) for name in names], list(names))

@@ -41,11 +41,11 @@ class Compression:
 
     Attributes
     ----------
-    name, extension
+    name, extension : str
         Its name, and the extension of file names.
-    start
+    start : bytes
         The first bytes of a file.
-    open
+    open : Callable[[BinaryIO], BinaryIO]
         Returns the unpacked bytes of a file, which is at its start.
     """
 

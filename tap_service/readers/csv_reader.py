@@ -47,18 +47,18 @@ class CsvSource(TextSource):
 
     Parameters
     ----------
-    path
+    path : Path
         The file.
-    options
+    options : ReadOptions
         What the sender says about the file.
     dialect, fields, description
         Detected unless given, as from the header of ECSV.
 
     Attributes
     ----------
-    delimiters
+    delimiters : ClassVar[tuple[str, ...]]
         The candidates, in order of preference.
-    null_words
+    null_words : ClassVar[tuple[str, ...]]
         The unquoted texts that are NULL in every file of this format.
     """
 

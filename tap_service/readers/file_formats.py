@@ -150,9 +150,9 @@ def describe_form(path: Path, source: TableHeader) -> str:
 
     Parameters
     ----------
-    path
+    path : Path
         The file.
-    source
+    source : TableHeader
         The table in it.
 
     Returns

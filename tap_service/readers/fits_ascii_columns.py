@@ -45,13 +45,13 @@ class AsciiColumn:
         Its name and description.
     offset, stored
         Byte offset in a row, and dtype of its characters.
-    decimals
+    decimals : int
         The digits after the point of numbers that are written without a point.
-    null
+    null : str
         TNULL.
-    scaling
+    scaling : Scaling
         TSCAL and TZERO.
-    unusable
+    unusable : str
         Always ''.
     """
 

@@ -62,7 +62,7 @@ class FitsColumn:
 
     Attributes
     ----------
-    path
+    path : Path
         The file, for messages.
     name, field
         Its name and description.
@@ -70,11 +70,11 @@ class FitsColumn:
         Of TFORM.
     offset, stored
         Byte offset in a row, and dtype in a row.
-    is_variable
+    is_variable : bool
         Whether its values are in the heap.
-    scaling
+    scaling : Scaling
         TSCAL, TZERO and TNULL.
-    unusable
+    unusable : str
         Why it cannot be read; '' if it can.
     """
 

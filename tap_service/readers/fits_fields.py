@@ -20,13 +20,13 @@ def describe_field(header: Header, prefix: str, number: int, type_: ColumnType) 
 
     Parameters
     ----------
-    header
+    header : Header
         The header of the table.
-    prefix
+    prefix : str
         The prefix of the keywords; not '' only in STIL's wide tables.
-    number
+    number : int
         The number of the column.
-    type_
+    type_ : ColumnType
         Its type.
     """
     name = header.read_text(f"{prefix}TTYPE{number}")

@@ -32,7 +32,7 @@ class Scaling:
 
     Attributes
     ----------
-    letter
+    letter : str
         The TFORM letter of numbers.
     scale, zero, null
         TSCAL, TZERO and TNULL.

@@ -27,9 +27,9 @@ class TableChoice:
 
     Attributes
     ----------
-    hdu, primary
+    hdu, primary : Hdu
         The HDU of the table, and the primary HDU.
-    notes
+    notes : tuple[str, ...]
         The other tables of the file, and whether it was searched to its end.
     """
 

@@ -263,11 +263,11 @@ def is_covered(kind: ColumnType, shape: list[Any], number: int) -> bool:
 
     Parameters
     ----------
-    kind
+    kind : ColumnType
         The type of the column.
-    shape
+    shape : list[Any]
         The stored shape.
-    number
+    number : int
         The stored shape cover.
     """
     if not shape or number == NOWHERE:

@@ -15,17 +15,17 @@ class DefinedColumn:
 
     Attributes
     ----------
-    field
+    field : Field
         Its name, type and metadata.
-    unusable
+    unusable : str
         The reason if it cannot be stored.
-    arraysize, xtype
+    arraysize, xtype : str
         As declared.
-    flags
+    flags : frozenset[str]
         'indexed', 'primary', 'nullable' (VODataService) and 'principal' (TAP_SCHEMA).
-    is_standard
+    is_standard : bool
         Whether a standard defines it.
-    index
+    index : int | None
         The recommended position in a list; None if there is none.
     """
 
@@ -75,7 +75,7 @@ def build_column(column: dict[str, str], flags: frozenset[str], index: int | Non
 
     Parameters
     ----------
-    column
+    column : dict[str, str]
         The attributes of ``parse_tap_column``, and ``std``.
     flags, index
         As in ``DefinedColumn``.

@@ -15,9 +15,9 @@ def build_table(name: str, fields: tuple[Field, ...], **about: Any) -> Table:
 
     Parameters
     ----------
-    name
+    name : str
         The name of the table.
-    fields
+    fields : tuple[Field, ...]
         Its columns.
     about
         Further attributes of ``Table``.

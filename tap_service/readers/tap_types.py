@@ -42,7 +42,7 @@ def parse_tap_column(column: dict[str, str]) -> VotableField:
 
     Parameters
     ----------
-    column
+    column : dict[str, str]
         ``name``, ``datatype``, and if known ``type`` (the xsi:type of the datatype), ``arraysize``, ``size``,
         ``extendedType`` (the xtype), ``description``, ``unit``, ``ucd`` and ``utype``.
     """

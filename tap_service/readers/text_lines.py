@@ -48,11 +48,11 @@ def read_line_blocks(stream: ByteStream, start: Start, *, keeps_returns: bool = 
 
     Parameters
     ----------
-    stream
+    stream : ByteStream
         The file.
-    start
+    start : Start
         The first line.
-    keeps_returns
+    keeps_returns : bool
         Whether to leave CR in the text, so that its length is the length in the file.
 
     Raises

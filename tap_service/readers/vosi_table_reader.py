@@ -84,9 +84,9 @@ class VosiParser:
 
     Parameters
     ----------
-    roots
+    roots : Collection[str]
         The names that the first element may have.
-    is_wanted
+    is_wanted : Callable[[str, str], bool]
         Called with the names of each table and its schema, as they are written; only tables for which it is true are
         kept in ``tables``.
     """
@@ -119,9 +119,9 @@ class VosiParser:
 
         Parameters
         ----------
-        data
+        data : bytes
             The next bytes.
-        last
+        last : bool
             Whether they are the last ones.
 
         Raises

@@ -85,9 +85,9 @@ class BinaryRows:
 
         Parameters
         ----------
-        data
+        data : bytes
             The bytes.
-        max_rows
+        max_rows : int
             Maximum number of rows.
 
         Returns

@@ -37,9 +37,9 @@ def read_metadata(document: bytes, name: str) -> VotableTable:
 
     Parameters
     ----------
-    document
+    document : bytes
         The XML document.
-    name
+    name : str
         The document in messages.
 
     Raises

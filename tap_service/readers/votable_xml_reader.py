@@ -75,13 +75,13 @@ class VotableParser:
 
     Parameters
     ----------
-    name
+    name : str
         The document in messages.
-    row
+    row : Callable[[list[str | None]], None] | None
         Called with the cells of each TR.
-    stream
+    stream : Callable[[str], None] | None
         Called with each part of a STREAM.
-    number
+    number : int
         The number of the TABLE in the document, from 1. The others are skipped.
     """
 
@@ -124,9 +124,9 @@ class VotableParser:
 
         Parameters
         ----------
-        data
+        data : bytes
             The next bytes.
-        last
+        last : bool
             Whether they are the last ones.
 
         Raises

@@ -40,11 +40,11 @@ def result_metadata(fields: Sequence[Field], info: ResultInfo, status: Status | 
 
     Parameters
     ----------
-    fields
+    fields : Sequence[Field]
         Its columns.
-    info
+    info : ResultInfo
         Its description.
-    status
+    status : Status | None
         Its final status; None before its end.
     """
     metadata = {VERSION_KEY: CONVENTION, CONTENT_KEY: metadata_document(fields, info, status).decode()}

@@ -20,9 +20,9 @@ class Spelling:
 
     Attributes
     ----------
-    plus_infinity, minus_infinity, nan, true, false
+    plus_infinity, minus_infinity, nan, true, false : str
         The words for these values.
-    null_element
+    null_element : str | None
         The word for a NULL inside an array. If it is None, a NULL float in an array becomes NaN, and a NULL integer the
         number that the column declares.
     """
@@ -50,7 +50,7 @@ def format_nested_lists(column: pa.Array, field: Field, spelling: Spelling, inne
     ----------
     column, field, spelling
         The conformed column, its description, and the words of the format.
-    inner
+    inner : Sequence[int | None]
         The sizes of all axes but the last, which is the outermost one; None for a variable size.
     """
     words, offsets = _format_elements(column, field, spelling), _list_offsets(column)

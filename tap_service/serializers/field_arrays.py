@@ -20,9 +20,9 @@ def conform_batch(batch: pa.RecordBatch, fields: Sequence[Field]) -> list[pa.Arr
 
     Parameters
     ----------
-    batch
+    batch : pa.RecordBatch
         Columns in the order of the fields.
-    fields
+    fields : Sequence[Field]
         The columns of the result.
 
     Returns

@@ -48,11 +48,11 @@ def write_annotations(fields: Sequence[Field], ids: Sequence[str], source_rows: 
 
     Parameters
     ----------
-    fields
+    fields : Sequence[Field]
         The columns of the table.
-    ids
+    ids : Sequence[str]
         Their XML IDs.
-    source_rows
+    source_rows : Sequence[int | None]
         For each field the number of the table row from which it comes, None for a computed one. By default all fields
         come from one row.
     """

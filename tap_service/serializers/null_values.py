@@ -20,9 +20,9 @@ class NullMark:
 
     Parameters
     ----------
-    field
+    field : Field
         The column.
-    fills_arrays
+    fills_arrays : bool
         Whether the format writes a NULL array as NULL items.
 
     Attributes

@@ -34,19 +34,19 @@ class Format:
 
     Parameters
     ----------
-    mime
+    mime : str
         The media type, which RESPONSEFORMAT also accepts.
-    aliases
+    aliases : tuple[str, ...]
         Further values of RESPONSEFORMAT.
-    extension
+    extension : str
         Extension of file names, without the dot.
-    serializer
+    serializer : SerializerFactory
         Creates the serializer of one result.
-    ivo_id
+    ivo_id : str
         Identifier of the format in TAPRegExt, '' if it has none.
-    is_collection
+    is_collection : bool
         Whether the result is a collection of files, which only jobs write; ``serializer`` writes its rows.
-    max_columns
+    max_columns : int | None
         Maximum number of columns; None for no limit.
     """
 
@@ -130,7 +130,7 @@ def find_format(responseformat: str = "") -> Format:
 
     Parameters
     ----------
-    responseformat
+    responseformat : str
         A media type or an alias; case, white space, the order of parameters and ``charset=utf-8`` are ignored. The
         empty string selects the default, the first of ``FORMATS``. Any VOTable's media type or alias may have the
         parameters ``version`` and ``content=mivot`` too.

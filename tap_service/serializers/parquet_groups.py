@@ -25,7 +25,7 @@ class RowGroupWriter:
 
     Parameters
     ----------
-    where
+    where : Any
         A path or a file of pyarrow.
     fields, schema
         The columns, and the Arrow schema of the file.

@@ -32,30 +32,30 @@ class ResultInfo:
 
     Parameters
     ----------
-    query
+    query : str
         The ADQL text.
-    service
+    service : str
         Name of the service.
-    limit
+    limit : int | None
         The row limit in force, None if there is none.
-    notes
+    notes : tuple[str, ...]
         Notes for the user, such as a predicted truncation.
-    citations
+    citations : tuple[str, ...]
         Bibcodes, DOIs or texts to cite for the tables used.
-    rights
+    rights : tuple[str, ...]
         Licences of the tables used.
-    software
+    software : str
         Product and version of the service.
-    request_date
+    request_date : str
         Time of the request, ISO 8601 in UTC.
-    links
+    links : ResultLinks
         LINKs and service descriptors, which refer to fields by index.
-    source_rows
+    source_rows : SourceRows
         For each field the number of the table row from which it comes unchanged, None for a computed one; empty if all
         fields come from one row.
-    standard_id
+    standard_id : str
         Identifier of the protocol of the request.
-    error_name
+    error_name : str
         Name of an INFO that repeats the message of an error, if the protocol requires one.
     """
 
@@ -79,11 +79,11 @@ class Status:
 
     Parameters
     ----------
-    value
+    value : Literal["OK", "OVERFLOW", "ERROR"]
         DALI's QUERY_STATUS.
-    text
+    text : str
         A message for the user.
-    seconds
+    seconds : float | None
         Working time of the engine in seconds, None if unknown.
     """
 
@@ -100,9 +100,9 @@ def overflow_status(limit: int, way_out: str) -> Status:
 
     Parameters
     ----------
-    limit
+    limit : int
         The row limit.
-    way_out
+    way_out : str
         A sentence on how to get the remaining rows, or ''.
 
     Returns
@@ -123,16 +123,16 @@ class Serializer(ABC):
 
     Parameters
     ----------
-    fields
+    fields : Sequence[Field]
         The columns of the result.
-    info
+    info : ResultInfo
         The description of the result.
-    scratch
+    scratch : ScratchSpace
         Disk space for rows. Formats that cannot be streamed spool all rows there and write nothing before the footer.
 
     Attributes
     ----------
-    warning
+    warning : str
         What the complete document lacks, in complete sentences; '' if nothing.
     """
 
@@ -153,7 +153,7 @@ class Serializer(ABC):
 
         Parameters
         ----------
-        batch
+        batch : pa.RecordBatch
             Columns in the order of the fields, of the type ``field.type.arrow`` or one that casts to it safely.
 
         Returns
@@ -175,7 +175,7 @@ class Serializer(ABC):
 
         Parameters
         ----------
-        status
+        status : Status
             The final status of the result.
 
         Raises

@@ -52,11 +52,11 @@ class RowEncoder:
 
     Parameters
     ----------
-    fields
+    fields : Sequence[Field]
         The columns.
-    flags
+    flags : bool
         Whether to write BINARY2's null flags before each row.
-    utf8
+    utf8 : bool
         Whether ``char`` of varying length is UTF-8, as in VOTable 1.6; otherwise it is ASCII.
     """
 

@@ -49,13 +49,13 @@ def describe_columns(
 
     Parameters
     ----------
-    fields
+    fields : tuple[Field, ...]
         The columns.
-    links
+    links : ResultLinks
         Their LINKs.
-    dialect
+    dialect : Dialect
         The version of VOTable.
-    source_rows
+    source_rows : SourceRows
         As of ``ResultInfo``.
     """
     placed = links_by_index(links.of_columns, find_ids(fields, dialect).fields)

@@ -28,9 +28,9 @@ class Dialect:
 
     Attributes
     ----------
-    version
+    version : str
         The version of the standard.
-    is_annotated
+    is_annotated : bool
         Whether the document has a MIVOT block.
     """
 
@@ -101,9 +101,9 @@ def choose_dialect(version: str = "", *, is_annotated: bool = False) -> Dialect:
 
     Parameters
     ----------
-    version
+    version : str
         The version of VOTable; '' is the default version of the process.
-    is_annotated
+    is_annotated : bool
         Whether the document has a MIVOT block.
     """
     return Dialect(version or _default_version, is_annotated)

@@ -51,7 +51,7 @@ def named_info(name: str, value: str, ucd: str = "") -> Markup:
 
     Parameters
     ----------
-    name, value, ucd
+    name, value, ucd : str
         Its attributes.
     """
     return element("INFO", name=name, value=value, ucd=ucd) if value else Markup("")
@@ -115,7 +115,7 @@ def metadata_document(fields: Sequence[Field], info: ResultInfo, status: Status 
     ----------
     fields, info
         The columns and the description of the result.
-    status
+    status : Status | None
         The final status; None before the end of the result.
     """
     lines = [*_write_description(tuple(fields), info, status, COMPLETE), "</TABLE>\n"]

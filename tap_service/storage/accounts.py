@@ -83,11 +83,11 @@ class Account:
 
     Attributes
     ----------
-    name
+    name : str
         The user's name.
-    admin
+    admin : bool
         Whether the user is an administrator.
-    tokens
+    tokens : tuple[tuple[str, float | None], ...]
         The valid tokens: label, and Unix time of expiry or None.
     """
 
@@ -102,11 +102,11 @@ class Token:
 
     Attributes
     ----------
-    token_id
+    token_id : str
         The first 24 hexadecimal digits of the token's hash, from which the token cannot be found.
-    label
+    label : str
         The user's name for it.
-    expires
+    expires : float | None
         Unix time of expiry; None for a token that never expires.
     """
 
@@ -124,7 +124,7 @@ class Accounts:
 
     Parameters
     ----------
-    path
+    path : Path
         The SQLite file, which is created if it is missing.
 
     Raises
@@ -166,7 +166,7 @@ class Accounts:
 
         Parameters
         ----------
-        name, password
+        name, password : str
             What the client has sent.
 
         Returns
@@ -207,9 +207,9 @@ class Accounts:
 
         Parameters
         ----------
-        name
+        name : str
             The user.
-        token_id
+        token_id : str
             The ``Token.token_id``.
 
         Returns
@@ -250,11 +250,11 @@ class Accounts:
 
         Parameters
         ----------
-        name
+        name : str
             Up to 100 letters, digits and ``. _ @ + -``.
-        password
+        password : str
             8 to 1000 characters.
-        admin
+        admin : bool
             Whether the user is an administrator.
 
         Raises
@@ -296,9 +296,9 @@ class Accounts:
 
         Parameters
         ----------
-        name
+        name : str
             The user, who may be a user of a token issuer.
-        class_name
+        class_name : str
             A class such as ``@survey``; '' for none.
 
         Raises
@@ -323,9 +323,9 @@ class Accounts:
 
         Parameters
         ----------
-        name
+        name : str
             The user, who may be a user of a token issuer.
-        address
+        address : str
             The address; '' deletes it.
 
         Raises
@@ -352,13 +352,13 @@ class Accounts:
 
         Parameters
         ----------
-        name
+        name : str
             The user.
-        label
+        label : str
             A name by which the user recognizes the token.
-        days
+        days : float | None
             How long the token is valid; None for no limit.
-        latest
+        latest : float
             Unix time until which a token with ``days`` is valid at most.
 
         Returns
@@ -383,9 +383,9 @@ class Accounts:
 
         Parameters
         ----------
-        name
+        name : str
             The user.
-        label
+        label : str
             The label.
 
         Returns
@@ -427,9 +427,9 @@ class Accounts:
 
         Parameters
         ----------
-        group
+        group : str
             The group.
-        users
+        users : Sequence[str]
             The users to remove; without any, the group is deleted.
 
         Raises

@@ -24,11 +24,11 @@ def lock_directory(directory: Path, name: str, *, is_private: bool = True) -> Te
 
     Parameters
     ----------
-    directory
+    directory : Path
         The directory, which is created with its parents if it is missing.
-    name
+    name : str
         Name of the lock file in it.
-    is_private
+    is_private : bool
         Whether only this user may enter the directory.
 
     Returns

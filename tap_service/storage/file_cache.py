@@ -64,7 +64,7 @@ class OpenFile:
 
         Parameters
         ----------
-        start, end
+        start, end : int
             The range of bytes; ``end`` is exclusive.
         """
         while start < end and (piece := os.pread(self._descriptor, min(end - start, _PIECE_BYTES), start)):
@@ -83,13 +83,13 @@ class FileCache:
 
     Parameters
     ----------
-    directory
+    directory : Path
         Created if it is missing.
-    limit
+    limit : int
         Maximum size of all files in bytes; each process may exceed it by 5 %.
-    max_files
+    max_files : int | None
         Maximum number of files; each process may exceed it by 5 %. None for no limit.
-    survives_power_cut
+    survives_power_cut : bool
         Whether to wait until each file is on the disk. Otherwise a file may be broken after a power cut.
     """
 
@@ -120,9 +120,9 @@ class FileCache:
 
         Parameters
         ----------
-        name
+        name : str
             A relative path, chosen by the service.
-        make
+        make : Callable[[Path], object]
             Writes the file to a path.
 
         Raises

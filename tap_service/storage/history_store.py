@@ -58,11 +58,11 @@ class HistoryStore:
 
         Parameters
         ----------
-        redis_url
+        redis_url : str
             The Redis that has it; '' for a file.
-        directory
+        directory : Path | None
             The directory of the file.
-        seconds
+        seconds : int
             How long queries are kept after the last query of their user.
 
         Raises
@@ -91,11 +91,11 @@ class HistoryStore:
 
         Parameters
         ----------
-        user
+        user : str
             The user.
-        before
+        before : str
             Only queries with ids below this one; '' for all.
-        limit
+        limit : int
             Maximum number of queries to return.
         """
         with self._records.read() as records:
@@ -119,11 +119,11 @@ class HistoryStore:
 
         Parameters
         ----------
-        users
+        users : Collection[str]
             The users who may have more than ``keep`` queries.
-        keep
+        keep : int
             Maximum number of queries of a user; the newest ones stay.
-        oldest
+        oldest : str
             Queries with ids below this one are old, as of ``first_id_at``; '' if none is.
         """
 

@@ -39,9 +39,9 @@ def open_remote_engine(config: Config, *, is_required: bool = True) -> Engine:
 
     Parameters
     ----------
-    config
+    config : Config
         ``clickhouse_url`` names one server or several.
-    is_required
+    is_required : bool
         Whether a server must answer now.
 
     Raises

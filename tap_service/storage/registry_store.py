@@ -55,9 +55,9 @@ class RegistryStore:
 
         Parameters
         ----------
-        drafts
+        drafts : Iterable[RecordDraft]
             The records. Those with new content get the present instant as the instant of their change.
-        now
+        now : int
             Unix time in whole seconds. If the clock went back, the latest instant of the file is used.
 
         Raises
@@ -103,7 +103,7 @@ class RegistryStore:
 
         Parameters
         ----------
-        first, last
+        first, last : int
             Unix times, both included.
         """
         with self._file.borrow_connection() as connection:
@@ -117,13 +117,13 @@ class RegistryStore:
 
         Parameters
         ----------
-        first, last
+        first, last : int
             Unix times, both included.
-        after
+        after : str
             Only records with identifiers after this one.
-        limit
+        limit : int
             Maximum number of records to return.
-        with_content
+        with_content : bool
             Whether to read the documents too.
         """
         values: dict[str, int | str] = {"first": first, "last": last, "after": after}

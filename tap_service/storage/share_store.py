@@ -55,9 +55,9 @@ class StoredShares:
 
     Attributes
     ----------
-    number, size
+    number, size : int
         Number and bytes of one user's shares.
-    anonymous_size, total_size
+    anonymous_size, total_size : int
         Bytes of the shares of all anonymous clients, and of all shares.
     """
 
@@ -95,9 +95,9 @@ class ShareStore:
 
         Parameters
         ----------
-        redis_url
+        redis_url : str
             The Redis that has it; '' for a file.
-        directory
+        directory : Path | None
             The directory of the file.
 
         Raises
@@ -112,9 +112,9 @@ class ShareStore:
 
         Parameters
         ----------
-        share
+        share : Share
             The share.
-        check
+        check : Callable[[StoredShares], None]
             Gets what is stored without it, by its user and by all. No other share is stored between this call and the
             change; it may be called several times.
         """
@@ -161,9 +161,9 @@ class ShareStore:
 
         Parameters
         ----------
-        user
+        user : str
             Whose shares; '' for all.
-        last
+        last : int | None
             Maximum number of shares to return; None for all.
         """
         self._complete_indexes()
@@ -175,9 +175,9 @@ class ShareStore:
 
         Parameters
         ----------
-        at
+        at : datetime
             The present instant.
-        limit
+        limit : int
             Maximum number of shares to return.
         """
         self._complete_indexes()

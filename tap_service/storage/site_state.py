@@ -103,9 +103,9 @@ class SiteState:
         ----------
         kind, key
             Which document.
-        value
+        value : Any
             What JSON can express.
-        seconds
+        seconds : float | None
             Time until the document expires; None for no expiry.
         """
         text = json.dumps({"value": value, "expires": None if seconds is None else time.time() + seconds})

@@ -16,19 +16,19 @@ class SqliteFile:
 
     Parameters
     ----------
-    path
+    path : Path
         The file.
-    steps
+    steps : Sequence[Step]
         The upgrades; see ``upgrade_file``.
-    unavailable
+    unavailable : Callable[[str], Exception]
         Makes the exception that is raised if the file cannot be used, now and later, of a message.
-    problem
+    problem : str
         What does not work, for this message.
-    way_out
+    way_out : str
         What the operator can do, for this message.
-    pragma
+    pragma : str
         Set when the file is opened.
-    makes_directory
+    makes_directory : bool
         Whether to create the directory of the file, too.
     """
 

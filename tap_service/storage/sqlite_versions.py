@@ -25,11 +25,11 @@ def open_file(path: Path, steps: Sequence[Step], pragma: str = "") -> sqlite3.Co
 
     Parameters
     ----------
-    path
+    path : Path
         The file.
-    steps
+    steps : Sequence[Step]
         The upgrades; see ``upgrade_file``, also for errors.
-    pragma
+    pragma : str
         Set before the upgrade.
 
     Returns
@@ -54,11 +54,11 @@ def upgrade_file(connection: sqlite3.Connection, path: Path, steps: Sequence[Ste
 
     Parameters
     ----------
-    connection
+    connection : sqlite3.Connection
         In autocommit mode (``isolation_level=None``). Several processes may do this at once.
-    path
+    path : Path
         The file.
-    steps
+    steps : Sequence[Step]
         ``steps[n]`` brings version n to n + 1. The first step creates the tables, unless they exist: the first release
         of Skyhouse left the version at 0.
 
@@ -117,9 +117,9 @@ def copy_database(path: Path, to: Path) -> None:
 
     Parameters
     ----------
-    path
+    path : Path
         The file.
-    to
+    to : Path
         The copy, which appears when it is complete.
 
     Raises

@@ -65,9 +65,9 @@ class WatchStore:
 
         Parameters
         ----------
-        redis_url
+        redis_url : str
             The Redis that has it; '' for a file.
-        directory
+        directory : Path | None
             The directory of the file.
 
         Raises
@@ -109,9 +109,9 @@ class WatchStore:
 
         Parameters
         ----------
-        watch_id
+        watch_id : str
             Which watch. Raise NoSuchWatch if there is none.
-        change
+        change : Callable[[Watch], Watch]
             Returns the changed watch, with the same id, owner and name. It may be called several times. If it raises,
             the watch stays as it is.
         """

@@ -22,13 +22,13 @@ class AttachedFiles:
 
     Parameters
     ----------
-    table
+    table : str
         Name of the table, for messages.
-    attachment
+    attachment : Attachment
         The files.
-    cache
+    cache : BlockCache
         The cache of blocks of files on other machines.
-    patience
+    patience : Patience
         How long the storage may take.
     """
 
@@ -49,9 +49,9 @@ class AttachedFiles:
 
         Parameters
         ----------
-        number
+        number : int
             The number of the file in the attachment.
-        start, end
+        start, end : int
             The range of bytes; ``end`` is exclusive.
 
         Raises

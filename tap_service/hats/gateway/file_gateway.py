@@ -44,13 +44,13 @@ class FileGateway:
 
     Parameters
     ----------
-    host
+    host : str
         The address to listen on, by which the engine reaches it.
     cache_folder, cache_bytes
         As for ``BlockCache``.
-    query_seconds
+    query_seconds : float
         The longest time of a query. Files of tables that are no longer published are forgotten after it.
-    patience
+    patience : Patience
         How long a storage may take.
     """
 

@@ -30,9 +30,9 @@ def check_catalogue(
 
     Parameters
     ----------
-    catalogue
+    catalogue : HatsCatalogue
         The catalogue.
-    report
+    report : Callable[[int, int], None]
         Called with the number of checked partitions and of all partitions; what it raises ends the check.
 
     Returns

@@ -28,20 +28,20 @@ class CatalogueColumns:
 
     Attributes
     ----------
-    path
+    path : str
         The address of the catalogue.
-    fields
+    fields : tuple[Field, ...]
         The columns that can be stored, without the columns of the spatial index and of the partitions. A struct of
         lists (nested-pandas) is one column for each of its lists, named ``column_list``.
-    unusable
+    unusable : dict[str, str]
         The columns that cannot be stored, each with the reason.
-    description
+    description : str
         The description of the catalogue; '' if it has none.
-    notes
+    notes : tuple[str, ...]
         What an operator should know about the types of the columns.
-    parts
+    parts : ColumnParts
         The location of each column in the files.
-    options
+    options : ReadOptions
         Unused: a catalogue shows how it is read.
     """
 

@@ -34,11 +34,11 @@ class CatalogueFolder:
 
     Parameters
     ----------
-    address
+    address : str
         The address of the folder in messages.
-    backend
+    backend : FolderBackend
         The storage.
-    patience
+    patience : Patience
         How long the storage may take, and how often a request is sent.
     """
 
@@ -67,11 +67,11 @@ class CatalogueFolder:
 
         Parameters
         ----------
-        path
+        path : str
             The file.
-        start, length
+        start, length : int
             The range of bytes, all of which are returned.
-        version
+        version : FileVersion
             The version.
 
         Raises
@@ -100,9 +100,9 @@ class CatalogueFolder:
 
         Parameters
         ----------
-        path
+        path : str
             The file.
-        max_bytes
+        max_bytes : int
             Its maximum size.
 
         Raises

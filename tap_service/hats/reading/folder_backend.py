@@ -13,9 +13,9 @@ class FileVersion(NamedTuple):
 
     Attributes
     ----------
-    size
+    size : int
         In bytes.
-    tag
+    tag : str
         Its ETag or time of change; another tag means other content.
     """
 
@@ -29,15 +29,15 @@ class Patience:
 
     Attributes
     ----------
-    connect_seconds
+    connect_seconds : float
         Time limit of a connection.
-    silence_seconds
+    silence_seconds : float
         Time limit without a byte of an answer.
-    bytes_per_second
+    bytes_per_second : float
         A slower answer is given up, after its first ``silence_seconds``.
-    attempts
+    attempts : int
         Number of requests for the same bytes, if the storage fails for a passing reason.
-    pause_seconds
+    pause_seconds : float
         Pause before the second attempt; it doubles before each later one.
     """
 

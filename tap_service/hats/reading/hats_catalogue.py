@@ -36,19 +36,19 @@ class HatsCatalogue:
 
     Attributes
     ----------
-    folder
+    folder : CatalogueFolder
         The folder that was named: the catalogue, or its collection.
-    path
+    path : str
         The catalogue's folder below it; '' if they are the same.
-    properties
+    properties : CatalogProperties
         Its properties.
-    properties_path
+    properties_path : str
         The path of their file.
-    pixels
+    pixels : tuple[HatsPixel, ...]
         The pixels of the partitions, in their order on the sky.
-    schema
+    schema : pa.Schema
         The columns of the files, with their metadata.
-    collection
+    collection : CollectionProperties | None
         The properties of its collection, if the collection was named.
     """
 
@@ -92,9 +92,9 @@ class HatsCatalogue:
 
         Parameters
         ----------
-        schema
+        schema : pa.Schema
             The columns of the file.
-        name
+        name : str
             The file, for the message.
 
         Raises

@@ -45,15 +45,15 @@ class PartitionFile:
     ----------
     catalogue, pixel
         The catalogue and the pixel to which it belongs.
-    path
+    path : str
         Its path below the catalogue's folder.
-    version
+    version : FileVersion
         Its version.
-    groups
+    groups : tuple[tuple[int, float], ...]
         For each row group, its rows and the approximate bytes of a row in memory.
-    footer_bytes
+    footer_bytes : int
         The size of its footer.
-    cell_ranges
+    cell_ranges : tuple[tuple[int, int], ...]
         For each row group, the half-open range of indexes of order 29 of its rows, inside the pixel; () if the footer
         does not have it for all groups.
     """

@@ -22,11 +22,11 @@ def find_pixels(folder: CatalogueFolder, path: str, suffix: str) -> list[HatsPix
 
     Parameters
     ----------
-    folder
+    folder : CatalogueFolder
         The folder.
-    path
+    path : str
         The catalogue in it.
-    suffix
+    suffix : str
         The suffix of the partitions' files.
 
     Returns

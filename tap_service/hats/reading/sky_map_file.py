@@ -27,7 +27,7 @@ def read_sky_map(catalogue: HatsCatalogue, files: Sequence[PartitionFile], order
     ----------
     catalogue, files
         The catalogue and its files.
-    order
+    order : int
         The order of the cells.
 
     Returns

@@ -29,9 +29,9 @@ def find_misindexed(points: NDArray[np.float64], index: NDArray[np.int64]) -> ND
 
     Parameters
     ----------
-    points
+    points : NDArray[np.float64]
         Unit vectors, of shape (n, 3).
-    index
+    index : NDArray[np.int64]
         NESTED cells of order 29, of shape (n,).
     """
     others = np.flatnonzero(index != vectors_to_index(points))

@@ -55,9 +55,9 @@ class Collection:
     ----------
     rows, plan
         The rows and the partitions.
-    created
+    created : str
         The time of the last change of the rows, such as 2026-11-25T16:00Z; '' if unknown.
-    has_index
+    has_index : bool
         Whether to write an index, if one column identifies rows.
     """
 
@@ -175,9 +175,9 @@ def write_footer(schema: pa.Schema, footers: Mapping[str, pq.FileMetaData]) -> b
 
     Parameters
     ----------
-    schema
+    schema : pa.Schema
         The columns.
-    footers
+    footers : Mapping[str, pq.FileMetaData]
         Footers by the paths of their files below the folder of the result.
     """
     out = io.BytesIO()

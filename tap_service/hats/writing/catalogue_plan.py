@@ -32,11 +32,11 @@ class CellCounts:
 
     Attributes
     ----------
-    order
+    order : int
         The order of the cells.
-    cells
+    cells : NDArray[np.int64]
         The NESTED cells that have rows, ascending.
-    rows
+    rows : NDArray[np.int64]
         The rows of each cell.
     """
 
@@ -64,18 +64,18 @@ class CataloguePlan:
 
     Attributes
     ----------
-    max_rows
+    max_rows : int
         The wanted maximum number of rows of a partition.
-    partitions, margins
+    partitions, margins : dict[HatsPixel, int]
         Rows of each partition, and of the margin of each pixel, in their order on the sky. Pixels without rows have a
         margin too, if there are rows near them.
-    margin_threshold
+    margin_threshold : float
         Width of the margins in arcseconds; 0 if none are written.
-    without_position
+    without_position : int
         Number of rows without a position. No file of a HATS catalogue can hold them.
-    density
+    density : CellCounts
         Rows with a position by cells of ``COUNT_ORDER``.
-    margin_cells
+    margin_cells : dict[HatsPixel, NDArray[np.int64]]
         The cells of ``margin_order`` that hold the rows of each margin, without cells that have no rows.
     """
 

@@ -107,9 +107,9 @@ class HatsRows:
 
         Parameters
         ----------
-        order
+        order : int
             The order of the cells. Rows without a position are in the cell 12 * 4^order.
-        within
+        within : tuple[int, Iterable[int]] | None
             Another order and cells of it, in which alone rows are counted.
         """
         cell = _cell_sql(order)

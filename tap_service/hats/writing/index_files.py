@@ -49,15 +49,15 @@ def write_index(
 
     Parameters
     ----------
-    engine
+    engine : Engine
         The engine.
-    collection
+    collection : Collection
         A collection that has an index.
-    create_file
+    create_file : FileCreator
         Gives the path of a new file.
-    settings
+    settings : Settings | None
         Settings of the engine for the query that reads the rows.
-    on_rows
+    on_rows : RowCounter
         Called with the number of rows after each batch; may raise to stop.
 
     Returns

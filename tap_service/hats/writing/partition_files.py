@@ -44,13 +44,13 @@ def write_partition(
     ----------
     engine, rows, plan
         The engine, the rows and their partitions.
-    pixel
+    pixel : HatsPixel
         A pixel of ``plan.partitions``.
-    path
+    path : Path
         The file.
-    settings
+    settings : Settings | None
         Settings of the engine for the query that reads the rows.
-    on_rows
+    on_rows : RowCounter
         Called with the number of rows after each batch; may raise to stop.
 
     Returns
@@ -83,7 +83,7 @@ def write_margin(
     ----------
     engine, rows, plan
         The engine, the rows and their partitions.
-    pixel
+    pixel : HatsPixel
         A pixel of ``plan.margins``.
     path, settings, on_rows
         As for ``write_partition``.
@@ -134,15 +134,15 @@ def write_parquet(
 
     Parameters
     ----------
-    path
+    path : Path
         The file.
     fields, schema
         The columns, and the Arrow schema of the file.
-    batches
+    batches : Any
         The batches.
-    sorted_by
+    sorted_by : str
         The column by which the rows are sorted.
-    on_rows
+    on_rows : RowCounter
         Called with the number of rows after each batch; may raise to stop.
 
     Returns

@@ -66,11 +66,11 @@ def create_result_table(engine: Engine, storage: str, table: Table) -> None:
 
     Parameters
     ----------
-    engine
+    engine : Engine
         The engine.
-    storage
+    storage : str
         Name of the table in the engine.
-    table
+    table : Table
         Its columns.
 
     Raises

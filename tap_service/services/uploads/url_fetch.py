@@ -27,13 +27,13 @@ class UrlFetcher:
 
     Parameters
     ----------
-    directory
+    directory : Path
         Where the file is while it is read.
-    hosts
+    hosts : Collection[str]
         Hosts, names or ``name:port``, that may have private addresses.
-    max_bytes
+    max_bytes : int
         Maximum size of a file.
-    seconds
+    seconds : float
         Time limit for one file with all redirects.
     """
 
@@ -49,7 +49,7 @@ class UrlFetcher:
 
         Parameters
         ----------
-        address
+        address : str
             An http or https URL.
 
         Raises

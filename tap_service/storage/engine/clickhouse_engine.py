@@ -76,15 +76,15 @@ class ClickHouseEngine:
 
     Parameters
     ----------
-    url
+    url : str
         Such as ``http://ch1:8123``. Not a load balancer: a query is killed on the server where it runs.
-    user, password
+    user, password : str
         The rights of this user decide what queries can read.
-    max_memory
+    max_memory : int
         The memory limit of one query in bytes; 0 leaves it to the server.
-    silence_seconds
+    silence_seconds : int
         How long the server may send nothing during a query.
-    ca
+    ca : Path | None
         A PEM file of the authority that signs the server's certificate; by default the system's authorities.
 
     Raises

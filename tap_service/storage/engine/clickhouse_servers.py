@@ -61,11 +61,11 @@ class ClickHouseServers:
 
     Parameters
     ----------
-    urls
+    urls : Sequence[str]
         The servers.
-    connect
+    connect : Callable[[str], Engine]
         Opens the engine of one server.
-    is_required
+    is_required : bool
         Whether a server must answer now.
 
     Raises

@@ -21,7 +21,7 @@ def restore_links(path: Path) -> None:
 
     Parameters
     ----------
-    path
+    path : Path
         A directory of ClickHouse, which no process uses.
 
     Raises

@@ -33,9 +33,9 @@ def find_cut_parts(fetch_table: Callable[[str], pa.Table], database: str, table:
 
     Parameters
     ----------
-    fetch_table
+    fetch_table : Callable[[str], pa.Table]
         Runs a query.
-    database, table
+    database, table : str
         The table.
 
     Returns

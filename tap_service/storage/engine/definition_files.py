@@ -69,9 +69,9 @@ class DefinitionFiles:
 
         Parameters
         ----------
-        sql
+        sql : str
             The statement.
-        run
+        run : Callable[[str], object]
             Runs a statement.
 
         Raises

@@ -83,11 +83,11 @@ class EmbeddedEngine:
 
     Parameters
     ----------
-    data_path
+    data_path : Path
         The directory of the data, which is created if it is missing.
-    max_memory
+    max_memory : int
         The memory limit of one query in bytes; 0 means the engine's default, 90 % of the machine's memory.
-    lock
+    lock : TextIO | None
         What ``lock_data_path`` returned, if this process holds the path already.
 
     Raises

@@ -87,9 +87,9 @@ class EngineError(Exception):
 
     Attributes
     ----------
-    code
+    code : int
         ClickHouse's error code, 0 if there is none.
-    detail
+    detail : str
         The complete text of the error, for operators only.
     """
 
@@ -157,13 +157,13 @@ class Progress:
 
     Attributes
     ----------
-    read_rows, read_bytes
+    read_rows, read_bytes : int
         What was read so far.
-    total_rows
+    total_rows : int
         The engine's estimate of the rows to read; 0 if unknown.
-    peak_memory
+    peak_memory : int
         In bytes, on the busiest server of a cluster.
-    joined_rows
+    joined_rows : int
         The number of pairs that joins found by their keys, on a cluster in the initiating server.
     """
 
@@ -182,11 +182,11 @@ class Engine(Protocol):
 
         Parameters
         ----------
-        sql
+        sql : str
             The statement.
-        settings
+        settings : Settings | None
             ClickHouse settings of this statement.
-        query_id
+        query_id : str
             The id by which ``cancel_query`` stops it.
         """
 
@@ -195,9 +195,9 @@ class Engine(Protocol):
 
         Parameters
         ----------
-        sql
+        sql : str
             The query.
-        settings
+        settings : Settings | None
             ClickHouse settings of this query.
         """
 
@@ -214,15 +214,15 @@ class Engine(Protocol):
 
         Parameters
         ----------
-        sql
+        sql : str
             The query.
-        query_id
+        query_id : str
             The id that the other methods take; by default a new one.
-        settings
+        settings : Settings | None
             ClickHouse settings of this query.
-        batch_rows
+        batch_rows : int
             Maximum number of rows of a batch.
-        on_shard
+        on_shard : ShardStatement | None
             The same query for the servers of one shard, which need no other server for it. An engine of several servers
             prefers it.
 
@@ -244,11 +244,11 @@ class Engine(Protocol):
 
         Parameters
         ----------
-        table
+        table : str
             A quoted, qualified name.
-        batches
+        batches : Iterable[pa.RecordBatch]
             Batches whose columns are matched with the columns of the table by name.
-        settings
+        settings : Settings | None
             ClickHouse settings of the INSERT.
         """
 
@@ -275,9 +275,9 @@ class Engine(Protocol):
 
         Parameters
         ----------
-        sql
+        sql : str
             The query.
-        settings
+        settings : Settings | None
             ClickHouse settings of this query.
         """
 

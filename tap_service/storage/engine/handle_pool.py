@@ -69,9 +69,9 @@ class HandlePool:
 
         Parameters
         ----------
-        settings
+        settings : Settings
             The settings of the handle.
-        query_id
+        query_id : str
             The name of the statement in the list of running queries.
         """
         group = frozenset(settings.items())
@@ -92,7 +92,7 @@ class HandlePool:
 
         Parameters
         ----------
-        seconds
+        seconds : float
             Time limit of the wait.
         """
         with self._changed:

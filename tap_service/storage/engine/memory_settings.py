@@ -39,9 +39,9 @@ def choose_memory_settings(limit: int, *, is_frugal: bool = False) -> Mapping[st
 
     Parameters
     ----------
-    limit
+    limit : int
         The memory limit in bytes; 0 leaves everything to the engine.
-    is_frugal
+    is_frugal : bool
         Use one thread, the smallest blocks, and the disk early: slow, for a query that has already reached the limit.
     """
     if not limit:

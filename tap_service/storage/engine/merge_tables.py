@@ -26,13 +26,13 @@ def hold_merge_table(
 
     Parameters
     ----------
-    engine
+    engine : Engine
         The engine.
-    name
+    name : str
         The name of the table.
-    types
+    types : Mapping[str, str]
         The ClickHouse types of its columns; aggregate states are stored as text.
-    batches
+    batches : Iterable[pa.RecordBatch]
         Its rows.
     """
     columns = ", ".join(f"{quote_identifier(column)} {_stored_type(kind)}" for column, kind in types.items())

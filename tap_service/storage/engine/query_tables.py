@@ -36,13 +36,13 @@ def fill_table(engine: Engine, name: str, create: str, batches: Iterable[pa.Reco
 
     Parameters
     ----------
-    engine
+    engine : Engine
         The engine.
-    name
+    name : str
         The unquoted name of the table.
-    create
+    create : str
         The CREATE statement.
-    batches
+    batches : Iterable[pa.RecordBatch]
         The rows.
 
     Raises
@@ -85,11 +85,11 @@ def drop_orphan_tables(engine: Engine, prefix: str, is_orphan: Callable[[str, fl
 
     Parameters
     ----------
-    engine
+    engine : Engine
         The engine.
-    prefix
+    prefix : str
         The prefix of their names.
-    is_orphan
+    is_orphan : Callable[[str, float], bool]
         Gets the rest of a name and the age of the table in seconds; returns whether to drop it.
     """
     where = f"database = {quote_string(DATABASE)} AND startsWith(name, {quote_string(prefix)})"

@@ -15,9 +15,9 @@ def read_progress(query: Callable[[str], pa.Table], query_ids: Sequence[str]) ->
 
     Parameters
     ----------
-    query
+    query : Callable[[str], pa.Table]
         Runs a query.
-    query_ids
+    query_ids : Sequence[str]
         The ids. A server that queries itself as a shard has two entries with the same id; the initial one counts
         everything.
     """

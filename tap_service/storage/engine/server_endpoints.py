@@ -175,9 +175,9 @@ class Endpoints:
 
         Parameters
         ----------
-        sql
+        sql : str
             The statement.
-        first
+        first : int
             As for ``list_in_order``.
 
         Raises

@@ -105,7 +105,7 @@ class JobStore(ABC):
 
         Parameters
         ----------
-        wanted
+        wanted : JobFilter
             Which jobs, and how many.
 
         Returns
@@ -160,9 +160,9 @@ class JobStore(ABC):
 
         Parameters
         ----------
-        job_id
+        job_id : str
             The job.
-        notify
+        notify : Callable[[], None]
             Called from any thread, at least after each change of the job's phase and after its deletion.
         """
 
@@ -190,13 +190,13 @@ class JobStore(ABC):
 
         Parameters
         ----------
-        job
+        job : Job
             The new job.
-        foreseen
+        foreseen : Estimate | None
             The estimate of its query, None if unknown.
-        turn
+        turn : int
             Its turn among the jobs of its user.
-        quote
+        quote : datetime | None
             When it is expected to end.
         """
         queued = replace(job, phase=QUEUED, foreseen=foreseen, turn=turn, quote=quote)
@@ -210,7 +210,7 @@ class JobStore(ABC):
 
         Parameters
         ----------
-        job_id
+        job_id : str
             The job.
         foreseen, turn, quote
             As for ``create_queued_job``.
@@ -228,7 +228,7 @@ class JobStore(ABC):
         ----------
         job_id, at
             The job, and the instant of its start.
-        worker
+        worker : str
             The name of the worker.
         """
 
@@ -250,11 +250,11 @@ class JobStore(ABC):
         ----------
         job_id, attempt, at
             The job, its attempt, and the instant of its end.
-        result
+        result : JobResult
             The stored result.
-        info
+        info : Info
             Entries of the jobInfo.
-        fingerprint
+        fingerprint : str
             What the job has in common with jobs of the same query on the same data; '' if it is not reused.
         """
 
@@ -275,9 +275,9 @@ class JobStore(ABC):
         ----------
         job_id, attempt, at
             The job, its attempt, and the instant of its end.
-        error
+        error : JobError
             The error that its user reads.
-        info
+        info : Info
             Entries of the jobInfo.
         """
 
@@ -298,7 +298,7 @@ class JobStore(ABC):
         ----------
         job_id, at
             The job, and the instant of its end.
-        error
+        error : JobError | None
             Why the service aborts it; None if the client does.
         """
 
@@ -317,9 +317,9 @@ class JobStore(ABC):
         ----------
         job_id, attempt
             The job and its attempt.
-        died
+        died : bool
             Whether the attempt counts as a death of a worker.
-        wait
+        wait : EngineWait | None
             What the job waits for.
         """
 
@@ -341,7 +341,7 @@ class JobStore(ABC):
         ----------
         job_id, at
             The job, and the instant of its end.
-        error
+        error : JobError
             The error that its user reads.
         """
 
@@ -355,9 +355,9 @@ class JobStore(ABC):
 
         Parameters
         ----------
-        job_id
+        job_id : str
             The job.
-        info
+        info : Info
             Entries of the jobInfo that give the reason.
         """
 
@@ -375,7 +375,7 @@ class JobStore(ABC):
         ----------
         job_id, attempt, at
             The job, its attempt, and the present instant.
-        info
+        info : Info
             The new jobInfo; if it is empty, the jobInfo is unchanged.
         """
 
@@ -391,7 +391,7 @@ class JobStore(ABC):
         ----------
         job_id, attempt, at
             The job, its attempt, and the present instant.
-        foreseen
+        foreseen : Estimate
             The estimate.
         """
 
@@ -407,7 +407,7 @@ class JobStore(ABC):
         ----------
         job_id, attempt, at
             The job, its attempt, and the present instant.
-        pieces
+        pieces : PieceWork
             The pieces.
         """
 
@@ -425,13 +425,13 @@ class JobStore(ABC):
 
         Parameters
         ----------
-        job_id
+        job_id : str
             The job.
-        posted
+        posted : Sequence[Pair]
             The posted parameters.
-        run_id
+        run_id : str | None
             The new name of the job; None keeps the old one.
-        files
+        files : Sequence[JobFile]
             Uploaded files; they replace files with the same names.
         """
 

@@ -14,11 +14,11 @@ def open_records(record_format: RecordFormat, redis_url: str, directory: Path | 
 
     Parameters
     ----------
-    record_format
+    record_format : RecordFormat
         Which store.
-    redis_url
+    redis_url : str
         The Redis that has the records, which need not answer yet; '' for a file.
-    directory
+    directory : Path | None
         The directory of the file, which is created if it is missing.
 
     Raises

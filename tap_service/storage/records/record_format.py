@@ -12,19 +12,19 @@ class RecordFormat:
 
     Attributes
     ----------
-    file_name
+    file_name : str
         Name of the SQLite file in the directory for jobs.
-    subject
+    subject : str
         What is stored, for messages: "the store of shares".
-    unavailable
+    unavailable : Callable[[str], Exception]
         Makes the exception that is raised if the file or Redis cannot be used, of a message.
-    former_tables
+    former_tables : str
         SQL script: the tables of the first version of the file, as far as ``conversion`` reads them.
-    conversion
+    conversion : str
         SQL script: copies the rows of these tables into ``record`` and ``member``, and drops the tables.
-    pragma
+    pragma : str
         Set when the file is opened; by default acknowledged changes survive a power cut.
-    reserve_name
+    reserve_name : str
         A file that keeps room on the disk while a file with a write-ahead log is opened and closed; '' for none.
     """
 

@@ -32,9 +32,9 @@ class RecordReader(Protocol):
 
         Parameters
         ----------
-        index
+        index : str
             The index.
-        descending
+        descending : bool
             Whether the highest score comes first.
         skip, limit
             How many members to skip, and the maximum number to return.
@@ -45,11 +45,11 @@ class RecordReader(Protocol):
 
         Parameters
         ----------
-        index
+        index : str
             The index.
-        score
+        score : int
             The highest score.
-        limit
+        limit : int
             Maximum number of members to return.
         """
 
@@ -58,11 +58,11 @@ class RecordReader(Protocol):
 
         Parameters
         ----------
-        index
+        index : str
             The index.
-        member
+        member : str
             Only members below this text.
-        limit
+        limit : int | None
             Maximum number of members to return.
         """
 
@@ -104,7 +104,7 @@ class RecordStore(Protocol):
 
         Parameters
         ----------
-        step
+        step : Callable[[RecordChange], T]
             Reads records, then changes them. It is called again if another thread or process has changed what it read.
             If it raises, nothing changes.
 

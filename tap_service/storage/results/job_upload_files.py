@@ -20,13 +20,13 @@ def store_upload_file(results: ResultStore, key: str, name: str, part: Part) -> 
 
     Parameters
     ----------
-    results
+    results : ResultStore
         The store.
-    key
+    key : str
         The key of the file in it.
-    name
+    name : str
         The name of the uploaded table.
-    part
+    part : Part
         The file.
 
     Returns

@@ -18,11 +18,11 @@ def write_part(results: ResultStore, key: str, batches: Iterable[pa.RecordBatch]
 
     Parameters
     ----------
-    results
+    results : ResultStore
         The store.
-    key
+    key : str
         The key of the object.
-    batches
+    batches : Iterable[pa.RecordBatch]
         Batches with one schema.
 
     Returns
@@ -58,11 +58,11 @@ def read_part(results: ResultStore, key: str, size: int) -> Iterator[pa.RecordBa
 
     Parameters
     ----------
-    results
+    results : ResultStore
         The store.
-    key
+    key : str
         The key of the object.
-    size
+    size : int
         Its bytes.
 
     Raises

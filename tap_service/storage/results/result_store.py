@@ -18,9 +18,9 @@ class ResultWriter(Protocol):
 
         Parameters
         ----------
-        data
+        data : bytes
             The bytes.
-        anyway
+        anyway : bool
             Ignored: other sinks of a query accept the bytes although a limit is reached.
 
         Raises
@@ -47,9 +47,9 @@ class ResultStore(Protocol):
 
         Parameters
         ----------
-        key
+        key : str
             The key of the result.
-        is_durable
+        is_durable : bool
             Whether ``commit`` waits until the result survives a power cut.
         """
 
@@ -58,9 +58,9 @@ class ResultStore(Protocol):
 
         Parameters
         ----------
-        key
+        key : str
             The key of the result.
-        start, end
+        start, end : int
             The range of bytes; ``end`` is exclusive.
 
         Returns
@@ -81,7 +81,7 @@ class ResultStore(Protocol):
 
         Parameters
         ----------
-        key, to
+        key, to : str
             The keys of the result and of the copy.
 
         Raises

@@ -16,11 +16,11 @@ class UsageKey(NamedTuple):
 
     Attributes
     ----------
-    by
+    by : str
         ``all``, ``table`` or ``format``.
-    name
+    name : str
         The table or the format; '' for all.
-    users
+    users : str
         The class of users.
     """
 
@@ -35,13 +35,13 @@ class UsageCounts:
 
     Attributes
     ----------
-    queries
+    queries : int
         Number of queries.
-    failed, jobs
+    failed, jobs : int
         How many of them failed, and how many were jobs.
-    rows, bytes
+    rows, bytes : int
         Rows and bytes of their results.
-    seconds
+    seconds : float
         Seconds in the engine.
     """
 
@@ -70,13 +70,13 @@ class UsageEntry:
 
     Attributes
     ----------
-    month
+    month : str
         Such as ``2026-11``.
-    key
+    key : UsageKey
         What was counted.
-    counts
+    counts : UsageCounts
         The sums.
-    clients
+    clients : int
         Number of different clients.
     """
 
@@ -106,9 +106,9 @@ class UsageStore(Protocol):
 
         Parameters
         ----------
-        month
+        month : str
             Such as ``2026-11``.
-        additions
+        additions : Mapping[UsageKey, UsageAddition]
             What was counted, by key.
         """
 
@@ -120,9 +120,9 @@ class UsageStore(Protocol):
 
         Parameters
         ----------
-        name
+        name : str
             The name of the key.
-        seconds
+        seconds : float
             Lifetime of a new key.
 
         Returns
