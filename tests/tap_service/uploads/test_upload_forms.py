@@ -60,7 +60,7 @@ def test_the_hdu_of_a_fits_file_is_chosen(service: RunningService) -> None:
         ),
         ("#delimiter=ab", "is not one ASCII character"),
         ("#header=maybe", "header is true or false, not 'maybe'"),
-        ("#2", "write it such as param:file#hdu=2"),
+        ("#2", "write for example param:file#hdu=2"),
     ],
 )
 def test_a_choice_that_cannot_be_is_refused(service: RunningService, choices: str, reason: str) -> None:
