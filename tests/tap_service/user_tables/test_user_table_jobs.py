@@ -191,7 +191,7 @@ def test_what_cannot_be_saved(alice: User, own: RunningService) -> None:
     refused(good, 400, "give TABLE", REPLACE="true")
     refused(good, 403, "your tables are in the schema mydb", TABLE="svc.saved")
     refused(failed, 400, "the job has no result to save as a table: it is ERROR", TABLE="mydb.saved")
-    refused(Job(good.url, ("bob", "battery-staple")), 403, "another's", TABLE="mydb.saved")
+    refused(Job(good.url, ("bob", "battery-staple")), 403, "belongs to another user", TABLE="mydb.saved")
     refused(Job(good.url), 401, "user tables need", TABLE="mydb.saved")
     refused(Job(good.url + "0", alice.auth), 404, "there is no job", TABLE="mydb.saved")
 
