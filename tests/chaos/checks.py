@@ -1,4 +1,4 @@
-"""What must hold when a chaos run has ended and all parts run again. Each check returns the faults that it finds."""
+"""Checks after a chaos run, when all components run again. Each check returns the problems that it finds."""
 
 from __future__ import annotations
 
@@ -21,17 +21,17 @@ from tests.chaos.known_rows import count_table
 from tests.chaos.processes import Deployment
 from tests.tap_service.processes import children, said_by
 
-#: how long what a part has left may remain: workers are found silent, queries without readers are stopped
+#: time that leftovers of killed components may remain: silent workers are detected, abandoned queries are stopped
 CLEARING_SECONDS = 30
 
 _FINISHED = {ExecutionPhase.COMPLETED, ExecutionPhase.ERROR, ExecutionPhase.ABORTED}
 
-#: a query that keeps a server of the tests running, and the one that asks
+#: the query that keeps a server of the tests running, and the query of the check
 _OF_SERVER = ("numbers(1000000000) FORMAT Null", "FROM system.processes")
 
 
 class Checks:
-    """Connects to all parts, which must run."""
+    """Connects to all components, which must be running."""
 
     def __init__(self, deployment: Deployment) -> None:
         self._deployment = deployment
@@ -47,7 +47,7 @@ class Checks:
             return [set(server.fetch_table(sql)["name"].to_pylist()) for server in servers]
 
     def check_jobs(self, acknowledged: Iterable[str]) -> list[str]:
-        """Every acknowledged job has ended; one that was not is PENDING, because nobody has started it, or has ended."""
+        """Every acknowledged job has ended, or is PENDING because nobody has started it."""
         with self._stores() as stores:
             phases = {job.job_id: job.phase for job in stores.jobs.list_references(JobFilter(None))}
         known = {url.rpartition("/")[2] for url in acknowledged}
@@ -58,7 +58,10 @@ class Checks:
         return errors
 
     def check_results(self) -> list[str]:
-        """Each completed job has its result; there are no others, but uploads of pending jobs and what the next sweep deletes."""
+        """Each completed job has its result.
+
+        The only other files are uploads of pending jobs and files that the next sweep deletes.
+        """
         with self._stores() as stores:
             engine = open_remote_engine(self._config)
             build_job_lifetimes(self._config, engine, stores).sweep_orphans(minimum_age=0)
@@ -78,7 +81,7 @@ class Checks:
         ]
 
     def check_tables(self, contents: dict[str, tuple[int, int]]) -> list[str]:
-        """``skyhouse verify`` finds no fault, and the rows are those of the loads."""
+        """``skyhouse verify`` finds no problem, and the rows are the rows of the loads."""
         errors = []
         for table, content in contents.items():
             process = self._deployment.start_command("verify", table, output="verify.log")
@@ -93,7 +96,7 @@ class Checks:
         return errors
 
     def check_leftover_tables(self, before: Sequence[set[str]]) -> list[str]:
-        """No server has more tables than ``before`` the kills, but those that are published."""
+        """No server has more tables than ``before`` the kills, except published tables."""
         engine = open_remote_engine(self._config)
         published = set()
         for entry in read_catalogue(engine).entries:
@@ -107,7 +110,7 @@ class Checks:
         ]
 
     def check_queries(self) -> list[str]:
-        """No query runs on any server for longer than ``CLEARING_SECONDS``: nobody waits for one."""
+        """No query runs on any server for longer than ``CLEARING_SECONDS``: nobody waits for it."""
         until = time.monotonic() + CLEARING_SECONDS
         running = self._list_queries()
         while running and time.monotonic() < until:
@@ -116,7 +119,7 @@ class Checks:
         return [f"the query {query} runs on: {text[:500]}" for query, text in running.items()]
 
     def check_processes(self) -> list[str]:
-        """Killed parts leave no process."""
+        """Killed components leave no processes."""
         until = time.monotonic() + CLEARING_SECONDS
         while (left := self._list_strays()) and time.monotonic() < until:
             time.sleep(0.5)
@@ -129,7 +132,7 @@ class Checks:
         return {row["query_id"]: row["query"] for row in rows if not any(text in row["query"] for text in _OF_SERVER)}
 
     def _list_strays(self) -> dict[int, str]:
-        """Return the processes with the settings of this run that no running part has started."""
+        """Return the processes with the settings of this run that no running component has started."""
         mark = f"SKYHOUSE_RESULTS_URL={self._deployment.settings['results_url']}\0".encode()
         pids = [int(name) for name in os.listdir("/proc") if name.isdigit()]
         ours = {pid for pid in pids if mark in said_by(pid, "environ") + b"\0"}

@@ -1,4 +1,4 @@
-"""Clients of /async and /sync that know the right answers, and that try again as a client should."""
+"""Clients of /async and /sync that know the correct answers, and retry as clients should."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ import httpx
 from tests.chaos.known_rows import Question, read_rows
 from tests.tap_service.async_client import FINISHED, UWS
 
-#: how an answer ended: right; an error that says that the same job may succeed later; anything else is a fault
+#: outcomes of a request: correct; an error that says that the same job may succeed later; anything else is a failure
 RIGHT, TRANSIENT, WRONG = "right", "transient error", "WRONG"
 
-#: states that ask the client to come again
+#: status codes that ask the client to retry
 _AGAIN = (429, 503)
 _RETRY_SECONDS = 0.3
 _REQUEST_SECONDS = 90
@@ -62,7 +62,10 @@ class Client:
         return Answer(question, outcome, said, "", time.monotonic() - start)
 
     def run_job(self, question: Question, *, is_run_at_once: bool) -> Answer:
-        """Run a job to its end. It is acknowledged once its URL has come; a request without an answer is repeated."""
+        """Run a job to its end.
+
+        It is acknowledged once its URL has arrived; a request without a response is repeated.
+        """
         start, url = time.monotonic(), ""
         form = _form(question, PHASE="RUN") if is_run_at_once else _form(question)
         try:
@@ -74,14 +77,14 @@ class Client:
         return Answer(question, outcome, said, url, time.monotonic() - start)
 
     def leave_sync(self, question: Question, seconds: float) -> None:
-        """Ask and go away before the answer."""
+        """Send a query and disconnect before the answer."""
         try:
             self._http.request("POST", self._tap + "/sync", timeout=seconds, **_form(question))
         except httpx.HTTPError:
             return
 
     def abort_job(self, question: Question, seconds: float) -> Answer:
-        """Start a job and abort it, whatever it does after ``seconds``."""
+        """Start a job and abort it after ``seconds``, in any phase."""
         start, url = time.monotonic(), ""
         try:
             created = self._request("POST", self._tap + "/async", **_form(question, PHASE="RUN"))
@@ -136,7 +139,7 @@ class Client:
 
 
 def choose_endless(dice: random.Random) -> Question:
-    """Return a question whose answer takes days; ``dice`` makes its text unlike others'."""
+    """Return a query whose answer takes days; ``dice`` makes its text unique."""
     query = f"SELECT COUNT(*) AS n FROM chaos.stars AS a, chaos.stars AS b, chaos.stars AS c WHERE SIN(a.id + b.id + c.id) > {dice.random()}"
     return Question("abandoned", query, lambda _: False)
 

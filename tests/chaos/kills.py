@@ -1,4 +1,4 @@
-"""Kills parts at random, in an order that a seed repeats, and starts each again after a moment."""
+"""Kills components at random, in an order that a seed repeats, and starts each again after a moment."""
 
 from __future__ import annotations
 
@@ -18,7 +18,8 @@ _TICK_SECONDS = 0.1
 
 @dataclass
 class Killer:
-    """``parts`` by kind, each killed once in a round; ``mean_seconds`` lie between two kills. ``log`` gets each with its time.
+    """``parts`` by kind, each killed once in a round; ``mean_seconds`` between two kills. ``log`` gets each with its
+    time.
 
     Servers end with the thread that starts them: use the main thread.
     """
@@ -51,7 +52,7 @@ class Killer:
             yield from dice.sample(list(self.parts), len(self.parts))
 
     def tend_until(self, is_over: Callable[[], bool]) -> None:
-        """Start what is not running, a killed part when its time has come, until ``is_over``."""
+        """Start components that are not running, and killed ones after their pause, until ``is_over``."""
         while not is_over():
             for kind, parts in self.parts.items():
                 for part in parts:
@@ -66,7 +67,7 @@ class Killer:
         if part.is_running:
             self._away.pop(id(part), None)
         elif id(part) not in self._away:
-            self.ended[kind] += 1  # by itself: it is started again after a second, as systemd does
+            self.ended[kind] += 1  # it has ended without a kill: it is started again after a second, as systemd does
             self._away[id(part)] = time.monotonic() + 1
             self._note(part, "ended by itself")
         elif time.monotonic() >= self._away[id(part)]:

@@ -1,4 +1,4 @@
-"""Rows of the tables of a chaos run, and questions whose right answers follow from the rows."""
+"""Rows of the tables of a chaos run, and queries whose correct answers follow from the rows."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from scipy.spatial import cKDTree
 
 STARS = 100_000
 
-#: the modulus of the column ``code``, by which an answer is more than the ids that were asked for
+#: the modulus of the column ``code``, which makes an answer more than the requested ids
 CODES = 10_007
 
 SCHEMA = """
@@ -32,7 +32,7 @@ tables:
 
 Rows = list[tuple[int, ...]]
 
-#: the longest match of the tests, in degrees, less than the overlap
+#: the largest radius of the tests, in degrees, less than the overlap
 _PAIR_RADIUS = 0.1
 _UPLOAD_RADIUS = 0.01
 _UPLOADED = 100
@@ -42,7 +42,7 @@ _SLOW_ROWS = 200
 
 @dataclass(frozen=True)
 class Question:
-    """``is_right`` takes the rows of the answer, sorted. ``upload`` is the CSV of the table TAP_UPLOAD.mine."""
+    """``is_right`` takes the sorted rows of the answer. ``upload`` is the CSV of the table TAP_UPLOAD.mine."""
 
     kind: str
     query: str
@@ -84,7 +84,7 @@ class Stars:
         return self._tree.query_pairs(_chord(_PAIR_RADIUS), output_type="ndarray")
 
     def choose_question(self, dice: random.Random, *, is_job: bool) -> Question:
-        """Return a question; only jobs are slow."""
+        """Return a query; only jobs are slow."""
         short = [self.cone, self.ids, self.bins, self.download, self.pairs, self.upload]
         return dice.choice([*short, self.slow] if is_job else short)(dice)
 
@@ -140,7 +140,7 @@ class Stars:
 
 
 def count_table(table: str, is_right: Callable[[Rows], bool]) -> Question:
-    """Return the question for the number of rows and the sum of the ids of a table that loads change."""
+    """Return the query for the number of rows and the sum of the ids of a table that loads change."""
     return Question("table that loads", f"SELECT COUNT(*) AS n, SUM(id) AS s FROM {table}", is_right)
 
 

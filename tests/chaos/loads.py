@@ -1,4 +1,4 @@
-"""Loads into a few tables while parts are killed, the loader too: each is started again until it ends well."""
+"""Load a few tables while parts are killed, including the loader; repeat each load until it succeeds."""
 
 from __future__ import annotations
 
@@ -17,21 +17,21 @@ from tests.chaos.processes import Deployment
 STARS_TABLE = "chaos.stars"
 TABLES = ("chaos.north", "chaos.east", "chaos.south")
 
-#: rows of the file of a load: a part of a chunk, or more than one
+#: rows of the file of a load: a part of a chunk, or more than one chunk
 _ROWS = (5_000, 100_000, 1_200_000)
 
-#: a service or worker may use a catalogue for so long after a load
+#: time for which a service or worker may use an old catalogue after a load
 _STALE_SECONDS = 5.0
 
 _PAUSE_SECONDS = 0.5
 
-#: the loader is killed within so many seconds of its start
+#: the loader is killed within this number of seconds after its start
 _KILL_SECONDS = 4.0
 
 
 @dataclass
 class Content:
-    """What a table has from ``since`` on, the start of the load that makes it, until ``until``, the end of the next."""
+    """The contents of a table from ``since``, when its load starts, to ``until``, when the next load ends."""
 
     count: int
     id_sum: int
@@ -42,7 +42,7 @@ class Content:
 
 @dataclass
 class LoadLog:
-    """``failures`` counts how commands ended that were not killed, by their last line."""
+    """``failures`` counts the commands that failed without a kill, by their last line."""
 
     modes: Counter[str] = field(default_factory=Counter)
     kills: int = 0
@@ -52,7 +52,7 @@ class LoadLog:
 
 
 class Loads:
-    """Runs loads one after the other, and knows what the tables had at any time."""
+    """Runs loads one after the other, and knows the contents of the tables at any time."""
 
     def __init__(
         self,
@@ -88,7 +88,7 @@ class Loads:
                 return
 
     def choose_question(self, dice: random.Random) -> Question | None:
-        """Return a question about a table that a load may be changing, None if there is none yet."""
+        """Return a query of a table that a load may be changing; None if there is no table yet."""
         ready = sorted(self._contents)
         if not ready:
             return None
@@ -96,11 +96,14 @@ class Loads:
         return count_table(table, lambda rows: self._is_content(table, rows, asked))
 
     def latest_contents(self) -> dict[str, tuple[int, int]]:
-        """Return the number of rows and the sum of ids of each table that was loaded."""
+        """Return the number of rows and the sum of ids of each loaded table."""
         return {table: (contents[-1].count, contents[-1].id_sum) for table, contents in self._contents.items()}
 
     def _is_content(self, table: str, rows: Rows, asked: float) -> bool:
-        """Return whether the table had these rows at any time since ``asked``; on a cluster also some of an append."""
+        """Return whether the table had these rows at any time since ``asked``.
+
+        On a cluster, a part of an appended load is accepted too.
+        """
         current = [content for content in self._contents[table] if content.until >= asked - _STALE_SECONDS]
         [(count, id_sum)] = rows
         if (count, id_sum) in [(content.count, content.id_sum) for content in current]:

@@ -22,22 +22,22 @@ from tests.tap_service.worker_processes import Workers
 
 WORKERS = 2
 
-#: the slow questions run in pieces
+#: slow queries run in pieces
 _PIECE_SECONDS = 1
 
-#: a worker that is silent for so long counts as dead
+#: a worker that is silent for this number of seconds counts as dead
 SILENCE_SECONDS = 5
 
 
 class Part(Protocol):
-    """A part of the deployment. ``start`` does nothing if it runs already; a start that fails is tried again."""
+    """A component of the deployment. ``start`` does nothing if it is running; a start that fails is repeated."""
 
     name: str
 
     @property
     def is_running(self) -> bool: ...
     def kill(self) -> bool:
-        """Kill it; return False if it did not run."""
+        """Kill the component; return False if it was not running."""
         ...
 
     def start(self) -> None: ...
@@ -106,7 +106,7 @@ class WorkerProcessPart:
 
 
 class ServicePart:
-    """``skyhouse serve``, which ends by itself if an engine or Redis is away when it starts."""
+    """``skyhouse serve``, which ends if an engine or Redis is unavailable when it starts."""
 
     name = "service"
 
@@ -144,7 +144,7 @@ class ServicePart:
 
 @dataclass
 class Deployment:
-    """The parts, and the settings that they share. Without Redis it is one process with the embedded engine."""
+    """The components, and the settings that they share. Without Redis there is one process with the embedded engine."""
 
     folder: Path
     servers: Sequence[ClickHouseServer] = ()
@@ -176,7 +176,7 @@ class Deployment:
             workers.kill()
 
     def start_command(self, *arguments: str, output: str) -> subprocess.Popen[bytes]:
-        """Start a ``skyhouse`` command, whose output is added to a file."""
+        """Start a ``skyhouse`` command, whose output is appended to a file."""
         environment = make_environment(self.folder / "data", **self.settings)
         command = [sys.executable, "-c", "from loaders.cli.skyhouse_command import main; main()", *arguments]
         with (self.folder / output).open("ab") as log:
@@ -189,7 +189,7 @@ class Deployment:
         return self.redis is None
 
     def list_parts(self, seed: int) -> dict[str, list[Part]]:
-        """Return the parts that may be killed, by kind. Each kind is killed as often as any other."""
+        """Return the components that may be killed, by kind. Each kind is killed equally often."""
         assert self.redis is not None
         return {
             "ClickHouse server": [ServerPart(f"server {n}", server) for n, server in enumerate(self.servers)],
@@ -208,16 +208,18 @@ class Deployment:
 
 @contextmanager
 def running_deployment(folder: Path, shards: int, **settings: Any) -> Iterator[Deployment]:
-    """Servers, Redis, workers and the service, which all end with the context.
+    """Servers, Redis, workers and the service, all of which end with the context.
 
-    One shard is a server without a cluster; none is the embedded engine, without Redis and workers.
+    One shard is a server without a cluster; no shard is the embedded engine, without Redis and workers.
     """
     with ExitStack() as stack:
         servers: Sequence[ClickHouseServer] = ()
         redis = None
         if shards:
-            place = folder / "clickhouse"
-            running = stack.enter_context(running_server(place) if shards == 1 else running_cluster(place, shards))
+            data_folder = folder / "clickhouse"
+            running = stack.enter_context(
+                running_server(data_folder) if shards == 1 else running_cluster(data_folder, shards)
+            )
             servers = running if isinstance(running, list) else [running]
             redis = RedisServer(folder / "redis", *SURVIVES_KILLS, "--auto-aof-rewrite-min-size", "1mb")
             stack.callback(redis.kill)
@@ -228,7 +230,7 @@ def running_deployment(folder: Path, shards: int, **settings: Any) -> Iterator[D
 
 
 def start_jobs(deployment: Deployment) -> None:
-    """Start the service and the workers, once the tables are there."""
+    """Start the service and the workers when the tables exist."""
     deployment.service.start()
     for number in range(0 if deployment.is_embedded else WORKERS):
         output = deployment.folder / f"worker{number}.log"

@@ -1,4 +1,5 @@
-"""A chaos run: any part is killed at random while clients run jobs and tables are loaded; then everything is checked.
+"""A chaos run: components are killed at random while clients run jobs and tables are loaded; then everything is
+checked.
 
 ``python -m tests.chaos.run --minutes 60 --seed 1``, or ``make chaos``.
 """
@@ -27,23 +28,23 @@ from tests.chaos.processes import Deployment, running_deployment, start_jobs
 
 _CLIENTS = 24
 
-#: between two kills in the mean; a short run has about twelve
+#: average time between two kills; a short run has about twelve
 _KILL_SECONDS = 8.0
 _KILLS = 12
 
-#: shares of requests that are jobs of changing tables, questions to /sync, and queries that nobody waits for
+#: fractions of requests that are jobs on changing tables, queries to /sync, and abandoned queries
 _LOADING, _SYNC, _ABANDONED = 0.15, 0.2, 0.03
 
-#: the share of the requests that are jobs
+#: the fraction of requests that are jobs
 _JOBS_SHARE = 1 - _ABANDONED - (1 - 2 * _ABANDONED) * _SYNC
 
-#: how long clients and loads may take after the last kill
+#: time that clients and loads may take after the last kill
 _DRAIN_SECONDS = 400.0
 
 
 @dataclass(frozen=True)
 class Plan:
-    """What happens: so many jobs and loads in so many seconds."""
+    """The plan of a run: numbers of jobs and loads, and its seconds."""
 
     seconds: float
     jobs: int
@@ -77,7 +78,7 @@ class Report:
             f"requests repeated: {_list_counts(self.repeats)}",
             f"loads: {_list_counts(self.loads.modes)}; slowest {max(self.loads.seconds, default=0):.0f} s",
             f"commands that failed and were started again: {_list_counts(self.loads.failures)}",
-            f"faults: {len(self.errors)}",
+            f"problems: {len(self.errors)}",
             *self.errors,
         ]
 
@@ -111,7 +112,7 @@ def run_chaos(folder: Path, plan: Plan) -> Report:
 def _run(
     deployment: Deployment, killer: Killer, loads: Loads, stars: Stars, plan: Plan
 ) -> tuple[list[Answer], Counter[str]]:
-    """Let clients, loads and kills run side by side; return when all have ended and every part runs."""
+    """Run clients, loads and kills at the same time; return when all have ended and every component runs."""
     killer.tend_until(lambda: _is_available(deployment.service.tap))
     start = time.monotonic()
     deadline = start + plan.seconds + _DRAIN_SECONDS
@@ -137,7 +138,7 @@ def _run(
 
 
 def _ask_one(client: Client, dice: random.Random, loads: Loads, stars: Stars) -> Answer | None:
-    """Ask one question; None is the answer that nobody waits for."""
+    """Send one query; None is the answer of an abandoned query."""
     share = dice.random()
     if share < _ABANDONED:
         client.leave_sync(choose_endless(dice), dice.uniform(0.2, 4))
@@ -177,7 +178,7 @@ def main() -> int:
 
 
 def build_plan(seconds: float, seed: int, shards: int) -> Plan:
-    """Return a plan with a thousand jobs and twenty loads in an hour, and at least 30 and four."""
+    """Return a plan with a thousand jobs and twenty loads per hour, and at least 30 and four."""
     hours = seconds / 3600
     between_kills = min(_KILL_SECONDS, seconds / _KILLS)
     return Plan(seconds, max(30, round(1000 * hours)), max(4, round(20 * hours)), between_kills, seed, shards)

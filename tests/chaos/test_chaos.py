@@ -1,6 +1,7 @@
-"""Some seconds of ``make chaos``: no job is lost, no answer is wrong, no load is lost or doubled, nothing is left behind.
+"""Some seconds of ``make chaos``: no job is lost, no answer is wrong, no load is lost or doubled, nothing is left
+over.
 
-It takes a minute: each kind of part is killed and starts again, and then all jobs and loads must end.
+It takes a minute: each kind of component is killed and starts again, and then all jobs and loads must end.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ import pytest
 
 from tests.chaos.run import build_plan, run_chaos
 
-#: each kind of part is killed once, and the loader
+#: each kind of component is killed once, and the loader
 SECONDS, SECONDS_BETWEEN_KILLS, SEED, SHARDS, LOADS = 12, 2, 22, 2, 2
 
 

@@ -1,6 +1,6 @@
-"""A cluster does what one server does: loads, answers, and a server that goes away. By the commands' own functions alone.
+"""A cluster does what one server does: it loads, answers, and tolerates a stopped server. Uses only functions of commands.
 
-Here the cluster has three shards, each of one server on this machine. On another one, which has no schema called
+Here the cluster has three shards, each of one server on this machine. On another cluster, without a schema called
 acceptance (``tests.cluster.real`` has what is to be set):
 
     CLUSTER_URL=http://ch1:8123,http://ch2:8123 python -m pytest tests/cluster/acceptance.py tests/cluster/test_equality.py
@@ -128,7 +128,7 @@ def _real() -> Cluster:
 
 def _start(stack: ExitStack, folder: Path) -> Cluster:
     patch = stack.enter_context(pytest.MonkeyPatch.context())
-    patch.setattr(cluster_publication, "LINGER_SECONDS", 0)  # nobody reads what is replaced
+    patch.setattr(cluster_publication, "LINGER_SECONDS", 0)  # nobody reads the replaced tables
     servers = stack.enter_context(running_cluster(folder, 3))
     by_url = {server.url: server for server in servers}
     engine = open_remote_engine(Config(clickhouse_url=urls_of(servers)))
@@ -162,7 +162,7 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def _sky(random: np.random.Generator, count: int = STARS) -> pa.Table:
-    """Half of it crowded, so that there are pairs; the first without a position."""
+    """Half of the positions are crowded, so that there are pairs; the first has none."""
     ra = np.where(np.arange(count) % 2, random.uniform(0, 360, count), random.normal(120, 4, count) % 360)
     dec = np.where(
         np.arange(count) % 2, np.degrees(np.arcsin(random.uniform(-1, 1, count))), random.normal(-30, 4, count)
@@ -193,7 +193,7 @@ def _load(engine: Engine, files: Path, table: str, mode: Mode, *halves: int) -> 
 
 @pytest.fixture(scope="module")
 def both(cluster: Cluster, engine: EmbeddedEngine, files: Path) -> tuple[Engine, Engine]:
-    """The cluster and one server, with the same tables: loaded, replaced, and appended to."""
+    """The cluster and one server with the same tables: loaded, replaced, and appended to."""
     prepare_engine(engine)
     for each in (cluster.engine, engine):
         _load(each, files, "stars", "create", 0)
@@ -242,7 +242,7 @@ def test_a_load_that_is_killed_goes_on_where_it_was(both: tuple[Engine, Engine],
 
 
 def test_any_server_may_go_away(both: tuple[Engine, Engine], cluster: Cluster) -> None:
-    """Where another has its rows, queries go on; otherwise they fail, and are right again when it is back."""
+    """If another server has its rows, queries continue; otherwise they fail, and are correct again when it is back."""
     query = QUERIES[6]
     wanted = _rows(both[1], query)
     has_replicas = read_topology(cluster.engine).is_replicated

@@ -1,4 +1,4 @@
-"""Clusters of real servers, each started once for all tests that ask for its number of shards."""
+"""Clusters of real servers, each started once for all tests with its number of shards."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tests.servers.server_cluster import prepared_engine, running_cluster
 
 @pytest.fixture(scope="session")
 def servers_of(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[int], list[ClickHouseServer]]]:
-    """The servers of a cluster with so many shards."""
+    """Return the servers of a cluster with a number of shards."""
     running: dict[int, list[ClickHouseServer]] = {}
     with ExitStack() as stack:
 
@@ -29,7 +29,7 @@ def servers_of(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[i
 
 @pytest.fixture(scope="session")
 def cluster_of(servers_of: Callable[[int], list[ClickHouseServer]]) -> Iterator[Callable[[int], Engine]]:
-    """The engine of a cluster with so many shards, initialised. Tests use databases with names of their own."""
+    """Return the initialised engine of a cluster with a number of shards. Each test uses its own databases."""
     opened: dict[int, Engine] = {}
     with ExitStack() as stack:
 

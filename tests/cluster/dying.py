@@ -1,4 +1,4 @@
-"""Processes that are killed at a failpoint: this one as its code meets it, or another one by SIGKILL."""
+"""Processes that are killed at a failpoint: this process as its code reaches it, or another process by SIGKILL."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from clickhouse_schema.failpoints import Failpoint
 
 
 class Killed(Exception):
-    """What code meets that goes on in a process that was killed."""
+    """Raised by all calls of code that continues in a process that was killed."""
 
 
 class _Alarm:
@@ -39,7 +39,7 @@ class _Alarm:
 
 
 class _Dying:
-    """The engine of a process: once it is dead, nothing passes."""
+    """The engine of a process: when the process is dead, all calls raise ``Killed``."""
 
     def __init__(self, engine: Any, death: threading.Event) -> None:
         self._engine = engine
@@ -62,7 +62,7 @@ class _Dying:
 
 @contextmanager
 def observed(observer: Callable[[Failpoint], None]) -> Iterator[None]:
-    """Let ``observer`` see each failpoint that is reached."""
+    """Call ``observer`` with each failpoint that is reached."""
     assert failpoints.observer is None
     failpoints.observer = observer
     try:
@@ -73,7 +73,7 @@ def observed(observer: Callable[[Failpoint], None]) -> Iterator[None]:
 
 @contextmanager
 def killed_at(engine: Any, point: Failpoint, count: int = 1) -> Iterator[Any]:
-    """Yield the engine as a process has it that dies when it reaches ``point`` for the ``count``-th time, as it must."""
+    """Yield the engine of a process that dies when it reaches ``point`` for the ``count``-th time; it must reach it."""
     death = threading.Event()
     alarm = _Alarm(point, count, death.set)
 

@@ -1,4 +1,4 @@
-"""A state of a cluster's tables that tests come back to, which takes a sixth of the processor time of a load."""
+"""A state of a cluster's tables that tests can restore, in a sixth of the processor time of a load."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from tap_service.storage.engine.engine import Engine
 
-#: What Skyhouse's own tables say of loaded ones
+#: tables of Skyhouse with the records of loaded tables
 _OWN = (
     "(database = 'skyhouse' AND name IN ('catalogue', 'density', 'appends', 'additions', 'watched_tables')"
     " OR database = 'TAP_SCHEMA' AND NOT endsWith(name, '__new'))"
@@ -29,12 +29,12 @@ class _Table:
 
     @property
     def copy_sql(self) -> str:
-        """With a name that says nothing to loads and moves, which find their tables by names and comments."""
+        """Return a name that loads and moves do not recognise; they find their tables by names and comments."""
         return f"`{self.database}_{self.name}_`"
 
 
 class KeptState:
-    """What the tables of a database are and hold on each server; what they hold is kept by links to their parts."""
+    """The definitions and rows of the tables of a database on each server; rows are kept by links to their parts."""
 
     def __init__(self, engine: Engine, database: str) -> None:
         self._database = database
@@ -42,7 +42,7 @@ class KeptState:
         self._tables = [(server, self._list_tables(server)) for server in engine.require_servers()]
         for server, tables in self._tables:
             while server.fetch_table("SELECT 1 AS one FROM system.mutations WHERE NOT is_done").num_rows:
-                time.sleep(0.02)  # a copy would have the parts before a change, such as DROP COLUMN, that is under way
+                time.sleep(0.02)  # a copy would have the parts before a running change, such as DROP COLUMN
             server.execute(f"CREATE DATABASE {self._copies}")
             for table in tables:
                 if table.has_parts:
@@ -68,7 +68,7 @@ class KeptState:
             server.execute(f"DROP DATABASE {self._copies} SYNC")
 
     def _list_tables(self, server: Engine) -> list[_Table]:
-        """Rows first: a view is made of tables that exist."""
+        """Restore tables before views, which need existing tables."""
         sql = (
             "SELECT database, name, create_table_query AS create_sql, endsWith(engine, 'MergeTree') AS has_parts"
             f" FROM system.tables WHERE database = '{self._database}' OR {_OWN} ORDER BY has_parts DESC, engine"

@@ -1,4 +1,4 @@
-"""The schema ``night`` on a cluster of three shards: stars with overlaps, their sources, and filters on every server."""
+"""The schema ``night`` on a cluster of three shards: stars with overlaps, their sources, and whole tables."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def states(cluster_of: Callable[[int], Engine]) -> Iterator[dict[str, KeptState]]:
-    """Of three shards and the schema night: ``empty``, and ``loaded`` once a test has asked for it."""
+    """The states of three shards and the schema night: ``empty``, and ``loaded`` once a test has requested it."""
     states = {"empty": KeptState(cluster_of(3), "night")}
     yield states
     for state in states.values():
@@ -84,7 +84,7 @@ def states(cluster_of: Callable[[int], Engine]) -> Iterator[dict[str, KeptState]
 def cluster(
     cluster_of: Callable[[int], Engine], states: dict[str, KeptState], monkeypatch: pytest.MonkeyPatch
 ) -> Iterator[Engine]:
-    """Three shards, small chunks; tables of the schema night are gone afterwards."""
+    """Yield three shards, with small chunks; tables of the schema night are dropped afterwards."""
     monkeypatch.setattr(chunk_reader, "CHUNK_ROWS", CHUNK)
     monkeypatch.setattr(cluster_publication, "LINGER_SECONDS", 0)
     yield cluster_of(3)
@@ -93,7 +93,7 @@ def cluster(
 
 @pytest.fixture
 def loaded(cluster: Engine, states: dict[str, KeptState], folder: Path) -> None:
-    """The stars are in the cluster: loaded for the first test of a file, for others as that load has left them."""
+    """The stars are in the cluster: loaded for the first test of a file, restored for other tests."""
     if "loaded" in states:
         states["loaded"].restore()
     else:
@@ -114,7 +114,7 @@ def entry_of(engine: Engine, name: str = "stars") -> TableEntry:
 
 
 def content(engine: Engine) -> list[tuple[object, ...]]:
-    """Rows and a checksum of all values by part and shard, as the shards themselves have them."""
+    """Return the numbers of rows and a checksum of all values by table and shard, as stored on the shards."""
     entry = entry_of(engine)
     found = []
     for part in (LOCAL, OVERLAP):
@@ -125,11 +125,11 @@ def content(engine: Engine) -> list[tuple[object, ...]]:
 
 
 def rows_table(engine: Engine, part: str, name: str = "stars") -> str:
-    """What holds a shard's rows of a part, for damage to be done."""
+    """Return the table with a shard's rows or copies, which tests damage."""
     return entry_of(engine, name).part_sql(part)
 
 
 def all_rows(engine: Engine, part: str, name: str = "stars") -> str:
-    """The rows of a part on all shards."""
+    """Return the rows of one of the tables on all shards."""
     database, base = entry_of(engine, name).engine_table
     return f"cluster('skyhouse', '{database}', '{base}{part}')"

@@ -1,4 +1,4 @@
-"""Objects, their children and grandchildren, and other tables, as loads make them: much of it at borders of shards."""
+"""Objects, their children and grandchildren, and other tables, with many rows at borders of shards."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ tables:{}
   - {name: mag, datatype: float}
 """
 
-#: Tables with a position of their own, and what their layouts have besides
+#: tables with a position, and additional keys of their layouts
 _LAYOUTS = {
     "objects": ", overlap_radius: 2.0",
     "wide": ", overlap_radius: 0.5",
@@ -94,18 +94,18 @@ MINE = Table(
     layout=Layout(position=("ra", "dec")),
 )
 
-#: In the order in which they are loaded; the second file of objects is added to them
+#: in the order in which they are loaded; the second file of objects is appended
 FILES = ("objects", "objects_more", "wide", "bare", "fields", "sources", "forced", "marks", "notes", "bands")
 
-#: Centres at borders of shards, at the poles and where longitudes begin
+#: centres at borders of shards, at the poles and at longitude 0
 CENTRES = ((0, 41.81), (0, 0), (45, 41.81), (90, 0), (180, -41.81), (0, 90), (0, -90), (360, 0), (200, 30), (67.5, -60))
 
 Positions = tuple[NDArray[np.float64], NDArray[np.float64]]
 
 
-def _near(places: Positions, most: float, chance: np.random.Generator) -> Positions:
-    """A position within ``most`` degrees of each, by the rules of the sphere."""
-    lon, lat = (np.radians(part) for part in places)
+def _near(positions: Positions, most: float, chance: np.random.Generator) -> Positions:
+    """Return a position within ``most`` degrees of each position, on the sphere."""
+    lon, lat = (np.radians(part) for part in positions)
     apart = np.radians(most * chance.uniform(0, 0.99, len(lon)))
     angle = chance.uniform(0, 2 * np.pi, len(lon))
     sine = np.sin(lat) * np.cos(apart) + np.cos(lat) * np.sin(apart) * np.cos(angle)
@@ -115,7 +115,7 @@ def _near(places: Positions, most: float, chance: np.random.Generator) -> Positi
 
 
 def _sky(count: int, chance: np.random.Generator) -> Positions:
-    """Two thirds around the centres, half of those in them exactly."""
+    """Two thirds of the positions are around the centres, half of these exactly at them."""
     ra, dec = chance.uniform(0, 360, count), np.degrees(np.arcsin(chance.uniform(-1, 1, count)))
     some = 2 * count // 3
     centres = np.array(CENTRES, float)[chance.integers(0, len(CENTRES), some)].T
@@ -126,7 +126,7 @@ def _sky(count: int, chance: np.random.Generator) -> Positions:
 
 
 def _without(values: NDArray[np.float64], count: int) -> pa.Array:
-    """The first ``count`` are NULL."""
+    """The first ``count`` values are NULL."""
     return pa.array(values, mask=np.arange(len(values)) < count)
 
 
@@ -140,28 +140,30 @@ def write_files(folder: Path) -> None:
             pa.table({"id": np.arange(first, first + rows), **columns, "mag": mag}), folder / f"{name}.parquet"
         )
 
-    def placed(places: Positions, nulls: int = 0) -> dict[str, pa.Array]:
-        return {name: _without(values, nulls) for name, values in zip(("ra", "dec"), places, strict=True)}
+    def position_columns(positions: Positions, nulls: int = 0) -> dict[str, pa.Array]:
+        return {name: _without(values, nulls) for name, values in zip(("ra", "dec"), positions, strict=True)}
 
-    def some(places: Positions, rows: NDArray[np.int64]) -> Positions:
-        return places[0][rows], places[1][rows]
+    def some(positions: Positions, rows: NDArray[np.int64]) -> Positions:
+        return positions[0][rows], positions[1][rows]
 
     tables = "".join(_PLACED.format(*each) for each in _LAYOUTS.items())
     (folder / "night.yaml").write_text(_SCHEMA.replace("tables:{}", "tables:" + tables))
     sky = _sky(400, chance)
-    write("objects", 400, **placed(sky))
-    write("objects_more", 40, 400, **placed(_sky(40, chance), 6))
+    write("objects", 400, **position_columns(sky))
+    write("objects_more", 40, 400, **position_columns(_sky(40, chance), 6))
     for name, nulls in (("wide", 4), ("bare", 4), ("fields", 0), ("mine", 1)):
         rows = {"fields": 40, "mine": 30}.get(name, 250)
         around = _near(some(sky, chance.integers(0, 400, rows)), 1.2, chance)
-        write(name, rows, **placed(around, nulls))
+        write(name, rows, **position_columns(around, nulls))
     of = chance.integers(0, 200, 700)
     detected = _near(some(sky, of), 1.0, chance)
-    write("sources", 700, object=of, **placed(detected, 5), mjd=chance.integers(60000, 61500, 700).astype(float))
+    write(
+        "sources", 700, object=of, **position_columns(detected, 5), mjd=chance.integers(60000, 61500, 700).astype(float)
+    )
     of = chance.integers(100, 406, 700).astype(np.int32)
     write("forced", 700, object=of, mjd=chance.integers(60000, 61500, 700).astype(float))
     of = chance.integers(5, 700, 500)
-    write("marks", 500, source=of, **placed(_near(some(detected, of), 0.3, chance)))
+    write("marks", 500, source=of, **position_columns(_near(some(detected, of), 0.3, chance)))
     write("notes", 500, source=chance.integers(0, 700, 500))
     write("bands", 4)
 

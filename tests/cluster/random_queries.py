@@ -1,4 +1,4 @@
-"""Random ADQL queries on the tables of ``night_tables``: joins of objects with their children and cross-matches."""
+"""Random ADQL queries of the tables of ``night_tables``: joins of objects with their children and cross-matches."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from itertools import pairwise
 
 from tests.cluster.night_tables import CENTRES
 
-#: The foreign key of a child, and the table that it refers to
+#: the foreign key of a child, and the table to which it refers
 PARENTS = {
     "sources": ("object", "objects"),
     "forced": ("object", "objects"),
@@ -17,7 +17,7 @@ PARENTS = {
 }
 PLACED = ("objects", "wide", "bare", "sources", "marks", "fields", "mine")
 TABLES = ("objects", "sources", "forced", "marks", "notes", "wide", "bare", "fields", "bands", "mine")
-#: How often each is drawn
+#: the weight of each kind
 WEIGHTS = (6, 5, 3, 3, 2, 3, 2, 2, 1, 3)
 RADII = (0.001, 0.05, 0.05, 0.3, 0.3, 0.5, 0.7, 1.0, 1.5, 2.5)
 JOINS = ("JOIN", "JOIN", "JOIN", "LEFT JOIN", "LEFT JOIN", "RIGHT JOIN", "FULL JOIN")
@@ -25,7 +25,7 @@ JOINS = ("JOIN", "JOIN", "JOIN", "LEFT JOIN", "LEFT JOIN", "RIGHT JOIN", "FULL J
 
 @dataclass(frozen=True)
 class Source:
-    """A table in FROM, or a derived one: ``table`` is what its columns are those of."""
+    """A table in FROM, or a derived table with the columns of ``table``."""
 
     alias: str
     table: str
@@ -52,10 +52,10 @@ def columns_of(table: str) -> frozenset[str]:
 
 @dataclass
 class Generator:
-    """The same queries for the same ``dice``."""
+    """Returns the same queries for the same ``dice``."""
 
     dice: random.Random
-    shared: list[tuple[str, str]] = field(default_factory=list)  # CTEs: name, table that its columns are those of
+    shared: list[tuple[str, str]] = field(default_factory=list)  # CTEs: name, and the table whose columns they have
     _aliases: int = 0
 
     def query(self) -> str:
@@ -179,7 +179,7 @@ class Generator:
         return found
 
     def _derived(self, table: str, most: int = 1) -> str:
-        """A query with the columns of ``table``."""
+        """Return a query with the columns of ``table``."""
         names = ", ".join(sorted(columns_of(table)))
         inner = Source("t", table, columns_of(table))
         where = self._condition([inner], most)
@@ -253,7 +253,7 @@ class Generator:
         return f"({self._condition(sources, depth - 1)} OR {self._condition(sources, depth - 1)})"
 
     def _inner(self, depth: int) -> tuple[str, str]:
-        """FROM and WHERE of a subquery, and a column of whole numbers of it."""
+        """Return FROM and WHERE of a subquery, and one of its columns of whole numbers."""
         from_, sources = self._from(self.dice.choice([1, 1, 1, 2]))
         source = self.dice.choice([s for s in sources if s.has("id")] or sources)
         name = self.dice.choice([c for c in ("id", "object", "source") if source.has(c)])
@@ -263,7 +263,7 @@ class Generator:
         )
 
     def _tied(self, around: Source, depth: int) -> str:
-        """FROM and WHERE of a subquery that is tied to a table around it."""
+        """Return FROM and WHERE of a subquery that is correlated with a table of the outer query."""
         text, source = self._leaf([around])
         conditions = [*self._ties([around], source), self._condition([source], depth - 1)]
         return f"{text} WHERE {' AND '.join(self.dice.sample(conditions, len(conditions)))}"

@@ -1,8 +1,8 @@
-"""The real cluster that tests are run on, if there is one: ``make cluster-test URL=...`` sets ``CLUSTER_URL``.
+"""The real cluster on which tests are run, if there is one: ``make cluster-test URL=...`` sets ``CLUSTER_URL``.
 
-``CLUSTER_USER`` and ``CLUSTER_PASSWORD`` are those of a user who may load; ``CLUSTER_STOP`` and ``CLUSTER_START`` are
-commands that end and start a server, whose address is put in the place of ``{host}`` and ``{port}``: servers on one
-machine differ in the port only.
+``CLUSTER_USER`` and ``CLUSTER_PASSWORD`` are the name and password of a user who may load; ``CLUSTER_STOP`` and
+``CLUSTER_START`` are commands that stop and start a server, in which ``{host}`` and ``{port}`` are replaced: servers
+on one machine differ only in the port.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Appends to tables of a cluster: each is there once, wherever it is killed."""
+"""Appends to tables of a cluster: each is stored once, wherever it is killed."""
 
 from __future__ import annotations
 
@@ -37,15 +37,18 @@ APPEND_POINTS = [
 
 @pytest.mark.usefixtures("loaded")
 def test_an_addition_killed_anywhere_is_there_once(cluster: Engine, folder: Path) -> None:
-    """Each is finished by what comes next, the same addition again or another one. It takes a load for each point."""
+    """Each append is finished by the next command: the same append again or another one.
+
+    Each failpoint takes a load.
+    """
     for number, (point, count) in enumerate(APPEND_POINTS):
         pq.write_table(stars(10_000 * (number + 1), 50), folder / f"killed{number}.parquet")
         with killed_at(cluster, point, count) as dying:
             load_files(dying, request(folder, f"killed{number}", "append"), Recorder())
-        prepare_engine(cluster)  # as each command does
+        prepare_engine(cluster)  # as every command does
         if number % 2 == 0:
             load_files(cluster, request(folder, f"killed{number}", "append"), Recorder())
-    for number in (0, 1, len(APPEND_POINTS) - 1):  # finished by itself, by the next one, and not yet
+    for number in (0, 1, len(APPEND_POINTS) - 1):  # finished by the append itself, by the next append, and not yet
         load_files(cluster, request(folder, f"killed{number}", "append"), Recorder())
     recorder = Recorder()
     verify_table(cluster, "night.stars", recorder)
@@ -58,7 +61,7 @@ def test_an_addition_killed_anywhere_is_there_once(cluster: Engine, folder: Path
 
 @pytest.mark.usefixtures("loaded")
 def test_an_append_with_the_first_nulls(cluster: Engine, folder: Path) -> None:
-    """They reach the tables of rows, the views of both parts, and the table over all shards."""
+    """They reach the tables of rows, the views of rows and overlap, and the table over all shards."""
     types = "SELECT DISTINCT type FROM system.columns WHERE database = 'night' AND name = 'name'"
     assert {*fetch_everywhere(cluster, types).column(0).to_pylist()} == {"String"}
     nameless = stars(STARS, 300).set_column(3, "name", pa.array([*[None] * 250, *["Ω"] * 50], pa.string()))
@@ -80,8 +83,8 @@ def test_additions_small_and_large(cluster: Engine, folder: Path) -> None:
     assert entry_of(cluster).storage_sql == first
     assert catalogue_log.read_content_stamps(cluster, [("night", "stars")]) != before
     stamps = [catalogue_log.read_content_stamps(server, [("night", "stars")]) for server in cluster.list_servers()]
-    assert len(set(stamps)) == 1  # a job that goes on with another server is no other job
-    load_files(cluster, request(folder, "many", "append"), Recorder())  # two chunks: beside the table
+    assert len(set(stamps)) == 1  # a job that continues on another server is not a different job
+    load_files(cluster, request(folder, "many", "append"), Recorder())  # two chunks: into a copy of the table
     assert entry_of(cluster).storage_sql != first
     recorder = Recorder()
     verify_table(cluster, "night.stars", recorder)

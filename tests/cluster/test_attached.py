@@ -1,4 +1,4 @@
-"""Attached tables on a cluster: read by one server, joined with tables that are on all shards."""
+"""Attached tables on a cluster: read by one server, joined with tables on all shards."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ QUERIES = [
 
 @pytest.fixture(scope="module")
 def cluster(cluster_of: Callable[[int], Engine], tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
-    """Two shards with lying.sharded, and the same catalogue attached as lying.attached."""
+    """Yield two shards with lying.sharded, and the same catalogue attached as lying.attached."""
     engine = cluster_of(2)
     folder = write_catalogue(tmp_path_factory.mktemp("hats") / "stars")
     load_files(engine, LoadRequest(files=(folder,), table="lying.sharded", rejects=folder / "rejects.csv"), Recorder())

@@ -1,4 +1,4 @@
-"""Columns and tables are added to a cluster while a query runs on it: ``skyhouse schema apply``."""
+"""Columns and tables are added to a cluster by ``skyhouse schema apply`` while a query runs."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ ROWS = 3000
 
 @pytest.fixture(scope="module")
 def live(cluster_of: Callable[[int], Engine], tmp_path_factory: pytest.TempPathFactory) -> Engine:
-    """A table on three shards that was made by a schema file, and has rows."""
+    """Yield a table with rows on three shards, created from a schema file."""
     engine = cluster_of(3)
     code, lines = _said(engine, "apply", tmp_path_factory.mktemp("schema"), SCHEMA)
     assert (code, lines) == (0, ["the table live.stars is missing", "live.stars is not in the catalogue"])
@@ -126,7 +126,7 @@ def test_what_was_added_is_loaded_into(live: Engine, tmp_path: Path) -> None:
     ]
 
 
-def test_a_table_that_was_dropped_is_made_anew(live: Engine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_dropped_table_is_created_again(live: Engine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(cluster_publication, "LINGER_SECONDS", 0)
     assert _said(live, "apply", tmp_path, MORE)[0] == 0
     (tmp_path / "bands.csv").write_text("band\ni\n")
@@ -146,7 +146,7 @@ def test_a_table_that_was_dropped_is_made_anew(live: Engine, tmp_path: Path, mon
 
 
 def test_parts_that_lag_behind_are_found_and_brought_up(live: Engine, tmp_path: Path) -> None:
-    """As a change leaves them that was killed between the rows and what reads them."""
+    """The state after a change that was killed between the rows and the views that read them."""
     assert _said(live, "apply", tmp_path, MORE)[0] == 0
     execute_everywhere(live, "ALTER TABLE live.stars__local ADD COLUMN colour Nullable(Float32) CODEC(LZ4) AFTER mag")
     wanted = MORE.replace("- name: bands", "  - {name: colour, datatype: float}\n- name: bands")
@@ -228,7 +228,7 @@ def test_a_row_store_is_added_filled_and_dropped(cluster_of: Callable[[int], Eng
 def test_text_and_composite_indexes_are_added_used_and_dropped(
     cluster_of: Callable[[int], Engine], tmp_path: Path
 ) -> None:
-    """Rows and their copies have them; several servers make them while queries run."""
+    """Rows and their copies have indexes; several servers build them while queries run."""
     engine = cluster_of(3)
     plain = SCHEMA.replace("name: live", "name: worded") + "  - {name: note, datatype: unicode}\n"
     indexed = plain.replace("id: [id], ", "id: [id], indexes: [{note: text}, [note, ra]], ")

@@ -1,4 +1,4 @@
-"""Backups of ClickHouse servers, of their jobs in Redis, and on other servers what was restored."""
+"""Backups of ClickHouse servers and of their jobs in Redis, and their restores on other servers."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def disks(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def source(disks: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Engine, Config]]:
-    """A cluster with a table."""
+    """Yield a cluster with a table."""
     folder = tmp_path_factory.mktemp("source")
     with running_cluster(folder, 2, configure=configure(disks)) as servers:
         engine, config = open_servers(servers)
@@ -151,7 +151,7 @@ def test_servers_need_a_disk(source: tuple[Engine, Config], tmp_path: Path) -> N
 def test_tables_are_of_one_moment(
     source: tuple[Engine, Config], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A load that is published when BACKUP has begun makes it begin again."""
+    """If a load is published after BACKUP has started, BACKUP starts again."""
     engine, config = source
     wait = engine_backup._Operation.wait_until_copying
     loads: list[int] = []
@@ -184,7 +184,7 @@ def test_interrupt_ends_it(source: tuple[Engine, Config], tmp_path: Path) -> Non
 
 @pytest.fixture(scope="module")
 def bucket() -> Iterator[str]:
-    """A bucket of an S3-compatible server."""
+    """Yield a bucket of an S3-compatible server."""
     with running_object_store("backups") as url:
         yield url
 

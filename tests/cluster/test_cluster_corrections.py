@@ -1,4 +1,4 @@
-"""Corrections and deletions on three shards: rows, copies and children follow, also after a kill at each step."""
+"""Corrections and deletions on three shards: rows, copies and children follow, even after a kill at any step."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ CHANGES: list[tuple[Literal["update", "delete"], dict[str, Any]]] = [
 @pytest.mark.usefixtures("loaded")
 @pytest.mark.parametrize(("kind", "change"), CHANGES)
 def test_rows_and_copies_are_corrected(cluster: Engine, folder: Path, kind: Any, change: dict[str, Any]) -> None:
-    """Verify compares every copy with its row, and each row with the shard of its position."""
+    """Verify compares every copy with its row, and the shard of each row with its position."""
     wanted = {row["id"]: row for row in fetch(cluster)}
     verb = "corrected" if kind == "update" else "deleted"
     assert apply(cluster, ask(folder, kind, change)).lines == [f"{verb} {STARS // 3:,} rows of night.stars"]
@@ -80,18 +80,18 @@ def test_rows_and_copies_are_corrected(cluster: Engine, folder: Path, kind: Any,
             del wanted[key]
         else:
             wanted[key] |= {name: values[i] for name, values in change.items()}
-    assert str(fetch(cluster)) == str([*wanted.values()])  # as texts, for NaN
+    assert str(fetch(cluster)) == str([*wanted.values()])  # as texts, because NaN differs from NaN
     assert f"{verb}: {STARS // 3:,} rows by 1 inputs" in verify(cluster)
     load_files(cluster, request(folder, "few", "append"), Recorder())
     verify(cluster)
 
 
-#: In the order in which a correction comes to them
+#: in the order in which a correction reaches them
 POINTS = [
     (Failpoint.CORRECTION_DROP, 2),
     (Failpoint.STAGING_CREATE, 3),
     (Failpoint.STAGING_ATTACH, 2),
-    (Failpoint.STAGING_CHANGE, 2),  # copies changed, rows not
+    (Failpoint.STAGING_CHANGE, 2),  # copies are changed, rows are not
     (Failpoint.STAGING_CHANGE, 5),
     (Failpoint.STAGING_VERIFY, 2),
     (Failpoint.PUBLISH_DROP_CHUNKS, 2),
@@ -113,7 +113,7 @@ def test_killed_at_each_step_of_one_correction(
         assert content(cluster) == before
     with killed_at(cluster, Failpoint.CATALOGUE_WRITE, 3) as dying:
         apply(dying, correction)
-    prepare_engine(cluster)  # as each command does
+    prepare_engine(cluster)  # as every command does
     assert apply(cluster, correction).lines[0].startswith("already applied")
     found = {row["id"]: row for row in fetch(cluster)}
     for i, key in enumerate(change["id"]):

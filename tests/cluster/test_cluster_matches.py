@@ -1,4 +1,4 @@
-"""Kept matches on two shards with overlaps: they lie with their first table, and follow changes of both."""
+"""Kept matches on two shards with overlaps: they are stored with their first table, and follow changes of both."""
 
 from __future__ import annotations
 
@@ -49,7 +49,9 @@ def test_a_match_is_with_its_first_table_follows_and_is_read(
     tables.load(tables.make_right(20))
     tables.correct("delete", [{"source_id": key} for key in [*tables.left][:10]])
     compare(fetch_pairs(engine, "all_pairs"), tables.find_pairs())
-    verify_table(engine, "kept.all_pairs", Recorder())  # also that each pair is on the shard of its first row
+    verify_table(
+        engine, "kept.all_pairs", Recorder()
+    )  # verify also checks that each pair is on the shard of its first row
     monkeypatch.setattr(kept_matches, "MIN_ROWS", 0)
     catalogue = read_catalogue(engine)
     without = replace(catalogue, current_matches=frozenset())

@@ -1,7 +1,7 @@
-"""Versions on three shards with overlaps: the latest of each key, whichever shard its versions are on.
+"""Versions on three shards with overlaps: the latest version of each key, on whichever shards its versions are.
 
-Each test takes 20 s beside others: every load and correction writes two sharded tables with overlaps on three servers,
-and ``verify_table`` reads them whole.
+Each test takes 20 s when others run: every load and correction writes two sharded tables with overlaps on three
+servers, and ``verify_table`` reads them completely.
 """
 
 from __future__ import annotations
@@ -78,7 +78,7 @@ def test_corrections_give_what_python_computes(cluster: Engine, folder: Path) ->
     check(cluster, rows[:500] + rows[600:])
 
 
-#: Where an append is killed
+#: the failpoints at which an append is killed
 POINTS = [
     (Failpoint.SHARDS_SEND_COPIES, 1),
     (Failpoint.STAGING_CHANGE, 2),
@@ -97,6 +97,6 @@ def test_an_append_that_is_killed_is_finished_by_the_next_command(cluster: Engin
     for point, count in POINTS:
         with killed_at(cluster, point, count) as dying:
             load_files(dying, append, Recorder())
-    prepare_engine(cluster)  # as each command does
+    prepare_engine(cluster)  # as every command does
     load_files(cluster, append, Recorder())
     check(cluster, rows + added)

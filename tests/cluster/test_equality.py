@@ -38,13 +38,13 @@ from tests.support.adql_rows import fetch_translated, make_comparable, query_row
 from tests.support.sky_tables import SKY, sky_rows
 from tests.support.small_tables import CONTENT, SMALL
 
-#: What ADQL leaves open has no one answer: rows without an order, and which rows a sample has
+#: rows without an order, and the rows of a sample, are not determined by ADQL
 _OPEN = ("TABLESAMPLE", "ROW_NUMBER() OVER ()")
 
 _NEAR = "DISTANCE(POINT(a.ra, a.dec), POINT(b.ra, b.dec)) < {}"
 
 MATCHED = [
-    # within the overlap of a degree, and beyond
+    # within the overlap of a degree, and beyond it
     *(
         f"SELECT a.id, b.id, DISTANCE(POINT(a.ra, a.dec), POINT(b.ra, b.dec)) FROM matches.ones AS a {kind}"
         f" matches.others AS b ON {_NEAR.format(radius)}"
@@ -65,7 +65,8 @@ MATCHED = [
     f"SELECT a.id, b.id, c.id FROM matches.ones AS a JOIN matches.others AS b ON {_NEAR.format(0.6)}"
     " LEFT JOIN matches.ones AS c ON DISTANCE(POINT(b.ra, b.dec), POINT(c.ra, c.dec)) < 0.6",
     f"SELECT a.id, b.id FROM matches.ones AS a LEFT JOIN matches.others AS b ON {_NEAR.format('a.err')}",
-    # the nearest of each row of the left table, of the right one, and of both; within the overlap and beyond
+    # the nearest neighbours of each row of the left table, of the right table, and of both; within and beyond the
+    # overlap
     *(
         f"SELECT a.id, b.id FROM matches.ones AS a {kind} matches.others AS b ON 1 = skyhouse_{choice}, {radius})"
         for kind in ("JOIN", "LEFT JOIN", "RIGHT JOIN")
@@ -91,7 +92,7 @@ MATCHED = [
     "SELECT a.id, s.name FROM sky.points AS a JOIN small.stars AS s ON a.id = s.id",
     "SELECT s.id, a.dec FROM small.stars AS s LEFT JOIN sky.points AS a ON a.id = s.id",
     "SELECT TOP 7 id, mag FROM sky.points ORDER BY mag DESC, id OFFSET 3",
-    # partners of the first rows: their cells, or their ids, choose the rows that are sent
+    # partners of the first rows: their cells, or their ids, determine the rows that are sent
     *(
         f"SELECT a.id, b.id FROM (SELECT TOP 40 * FROM sky.points ORDER BY mag DESC, id OFFSET {skipped}) AS a {kind}"
         f" sky.others AS b ON {condition}"
@@ -107,7 +108,7 @@ MATCHED = [
 ]
 
 
-#: Cones of one shard, of three each, and one across a border
+#: cones on one shard, cones on three shards, and a cone across a border
 _IN_CONE = "1 = CONTAINS(POINT(a.ra, a.dec), CIRCLE({}, {}, {}))"
 CONFINED = [
     query + _IN_CONE.format(lon, lat, radius)
@@ -144,7 +145,7 @@ GROUPS: dict[str, list[str]] = {
     "groups": test_groups_of_pieces.GROUPED,
     "nans": [*test_set_operations.NANS],
     "matches": MATCHED,
-    # rows without a position are left out before their motion is asked for, which would be an error
+    # rows without a position must be filtered before their motion is computed, which would be an error
     "confined": CONFINED,
     "conditions": [
         "SELECT id FROM (SELECT * FROM matches.ones WHERE id < 300) AS a"
@@ -153,7 +154,7 @@ GROUPS: dict[str, list[str]] = {
 }
 
 
-#: What there is time for each time
+#: the groups that run each time
 SOME = ("semantics", "order", "correlated", "extensions", "groups", "nans", "matches", "confined")
 
 
@@ -170,7 +171,7 @@ SCHEMAS = (SMALL, SKY, MATCHES)
 
 
 def filled(engine: Engine, schemas: Sequence[Schema] = SCHEMAS) -> Tables:
-    """The tables of the tests of ADQL."""
+    """The tables of the ADQL tests."""
     contents = {"small": CONTENT, "sky": sky_rows(), "matches": Sky().batches()}
     for schema in schemas:
         create_database(Servers(engine), schema.name)
@@ -186,7 +187,7 @@ def one_server(engine: Engine) -> Tables:
 
 @pytest.fixture(scope="module")
 def tables_of(cluster_of: Callable[[int], Engine], request: pytest.FixtureRequest) -> Iterator[Callable[[int], Tables]]:
-    """The tables on a cluster of so many shards, on seven those that are asked for; on the real one, if one is given."""
+    """Return the tables on a cluster of ``shards`` shards, on seven only those needed, or on the real cluster."""
     if not real.IS_GIVEN:
         all_on = request.config.getoption("--shards") or 3
         yield cache(lambda shards: filled(cluster_of(shards), SCHEMAS if shards == all_on else [MATCHES]))
@@ -227,7 +228,7 @@ def cluster(tables_of: Callable[[int], Tables]) -> Tables:
 
 
 def test_all_tables_are_cut_up(cluster: Tables) -> None:
-    """Those without a position too, which only tests do."""
+    """Including tables without a position, which only tests have."""
     shards = read_topology(cluster.engine).shards
     for table in ("small.stars", "sky.points", "matches.others"):
         counted = cluster.engine.fetch_table(f"SELECT uniqExact(_shard_num) AS n FROM {table}").column(0).to_pylist()
@@ -235,7 +236,7 @@ def test_all_tables_are_cut_up(cluster: Tables) -> None:
 
 
 def test_a_shard_answers_alone_what_is_confined_to_its_cells(cluster: Tables, one_server: Tables) -> None:
-    """From its own tables; beyond the overlap, or with a subquery, it does not."""
+    """The shard reads its own tables; beyond the overlap, or with a subquery, it does not."""
     servers = Servers(cluster.engine)
     alone = 0
     for query in CONFINED:
@@ -250,7 +251,7 @@ def test_a_shard_answers_alone_what_is_confined_to_its_cells(cluster: Tables, on
 
 
 def test_without_the_overlap_pairs_are_missing(cluster: Tables, one_server: Tables) -> None:
-    """The answers are equal because of the overlap, and these tests would notice."""
+    """The answers are equal because of the overlap: without it, these tests fail."""
     near = f"SELECT a.id, b.id FROM matches.ones AS a JOIN matches.others AS b ON {_NEAR.format(0.9)}"
     wanted = one_server.rows(near)
     assert cluster.rows(near) == wanted
@@ -269,7 +270,7 @@ def test_without_the_overlap_pairs_are_missing(cluster: Tables, one_server: Tabl
 
 _PAIRS = "matches.ones AS a JOIN matches.others AS b ON " + _NEAR.format("0.9")
 
-#: Each, and whether the shards count the pairs
+#: each with whether the shards count the pairs
 COUNTED = [
     (f"SELECT COUNT(*) FROM {_PAIRS}", True),
     (f"SELECT a.id, COUNT(*) FROM {_PAIRS} GROUP BY a.id", True),

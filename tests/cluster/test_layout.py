@@ -1,4 +1,4 @@
-"""Tables of a cluster as they are made: their rows on the right shards, and what each part of them has."""
+"""The tables of a cluster: rows are on the right shards, and each table has the right definition."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ _ROWS = "SELECT number AS id, number * 0.0919 AS ra, number % 179 - 89. AS dec F
 
 @pytest.fixture(scope="module")
 def made(cluster_of: Callable[[int], Engine]) -> Engine:
-    """A table on three shards with 4,000 rows over the whole sky, two without a position, and three copies."""
+    """Yield a table on three shards with 4,000 rows over the sky, two without a position, and three copies."""
     engine = cluster_of(3)
     topology = read_topology(engine)
     servers = Servers(engine)
@@ -157,7 +157,10 @@ def test_tables_of_other_servers_are_refused(tmp_path: Path) -> None:
 
 
 def _refusal(folder: Path, more: str, urls: Callable[[str], str] = lambda url: url) -> str:
-    """What ``prepare_engine`` says of a server with this configuration; ``urls`` makes the setting of its address."""
+    """Return the error of ``prepare_engine`` for a server with this configuration.
+
+    ``urls`` makes the setting of its address.
+    """
     with running_server(folder, more) as server:
         engine = open_remote_engine(Config(clickhouse_url=urls(server.url)))
         with pytest.raises(ClusterError) as raised:
@@ -207,7 +210,7 @@ def test_on_several_servers_the_parts_are_replicated_tables() -> None:
 
 
 def test_a_replica_that_joins_others_has_their_granules() -> None:
-    """ZooKeeper refuses a replica with other granules."""
+    """ZooKeeper refuses a replica with another size of granules."""
     topology = Topology(2, is_replicated=True)
     local, *_ = create_sharded_sql(STARS, "s", "stars", topology, {"stars__local": ReplicatedTable("u-1", 8192)})
     assert "`stars__local` UUID 'u-1' (" in local

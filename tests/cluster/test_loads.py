@@ -1,4 +1,4 @@
-"""Loads to a cluster of three shards: each row once where it belongs, whenever the load is killed; what verify finds."""
+"""Loads into a cluster of three shards: each row is stored once, even if a load is killed; verify finds damage."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ from tests.support.environment import make_environment
 
 __all__ = ["cluster", "folder", "loaded", "states"]  # fixtures
 
-#: Loads in a process of its own, which kills itself a moment after it has reached a failpoint.
+#: Loads in a separate process, which kills itself a moment after it has reached a failpoint.
 CHILD = """
 import sys
 from pathlib import Path
@@ -72,7 +72,7 @@ with ConsoleReporter() as reporter:
 
 
 def test_rows_and_copies(cluster: Engine, folder: Path) -> None:
-    """Independent of the loader: every shard's copies are those that the geometry asks for, or a little more."""
+    """Computed without the loader: each shard has the copies that the geometry requires, or a few more."""
     recorder = Recorder()
     load_files(cluster, request(folder), recorder)
     assert recorder.lines == [f"loaded {STARS:,} rows into night.stars"]
@@ -103,11 +103,11 @@ def test_rows_and_copies(cluster: Engine, folder: Path) -> None:
     assert fetch_everywhere(cluster, "SELECT name FROM system.tables WHERE database = 'night'").num_rows == 0
 
 
-#: In the order in which a load comes to them
+#: in the order in which a load reaches them
 POINTS = [
     (Failpoint.STAGING_CREATE, 1),
     (Failpoint.STAGING_ADD_CHUNKS, 2),
-    (Failpoint.SHARDS_SEND_COPIES, 1),  # copies made, rows not
+    (Failpoint.SHARDS_SEND_COPIES, 1),  # copies are inserted, rows are not
     (Failpoint.SHARDS_SEND, 1),
     (Failpoint.STAGING_VERIFY, 1),  # on one server
     (Failpoint.PUBLISH_DROP_CHUNKS, 2),
@@ -124,10 +124,10 @@ def test_killed_at_each_step_of_one_load(cluster: Engine, folder: Path) -> None:
     for point, count in POINTS:
         with killed_at(cluster, point, count) as dying:
             load_files(dying, request(folder), Recorder())
-    prepare_engine(cluster)  # as each command does
+    prepare_engine(cluster)  # as every command does
     recorder = Recorder()
     load_files(cluster, request(folder), recorder)
-    assert recorder.reports[-1].startswith("already loaded")  # nothing is left to do after the catalogue knows
+    assert recorder.reports[-1].startswith("already loaded")  # nothing is left to do when the catalogue is written
     assert content(cluster) == undisturbed
     assert_same_logs(cluster)
 
@@ -142,7 +142,7 @@ def test_killed_at_each_step_of_one_load(cluster: Engine, folder: Path) -> None:
     ],
 )
 def test_a_catalogue_that_only_some_servers_know(cluster: Engine, folder: Path, point: Failpoint, count: int) -> None:
-    """The next command tells the others: killed between two servers, and while TAP_SCHEMA was written."""
+    """The next command updates the other servers after a kill between two servers, and while TAP_SCHEMA was written."""
     with killed_at(cluster, point, count) as dying:
         load_files(dying, request(folder), Recorder())
     prepare_engine(cluster)
@@ -175,7 +175,7 @@ def assert_same_logs(cluster: Engine) -> None:
 def test_killed_between_two_shards_of_a_chunk(
     cluster: Engine, folder: Path, servers_of: Callable[[int], list[ClickHouseServer]]
 ) -> None:
-    """A process killed while the engine works for it, and one shard's block of each part taken away."""
+    """A process is killed while the engine works for it, and one block of a shard is deleted in each table."""
     command = [sys.executable, "-c", CHILD, urls_of(servers_of(3)), str(folder), Failpoint.SHARDS_SEND_COPIES, "2"]
     killed = subprocess.run(command, check=False, capture_output=True, env=make_environment(folder / "data"))
     assert killed.returncode == -signal.SIGKILL, killed.stderr
@@ -215,7 +215,7 @@ class _Rates:
 
 @pytest.mark.usefixtures("loaded")
 def test_what_replaces_a_table_is_estimated(cluster: Engine, folder: Path) -> None:
-    """By its rows and the size of its columns, which ClickHouse knows for wide parts."""
+    """Determined by its rows and the size of its columns, which ClickHouse reports for wide parts."""
     load_files(cluster, request(folder, "many", "replace"), Recorder())
     rows = rows_table(cluster, LOCAL)
     wide = "min_bytes_for_wide_part = 0, min_rows_for_wide_part = 0"
@@ -227,7 +227,7 @@ def test_what_replaces_a_table_is_estimated(cluster: Engine, folder: Path) -> No
     assert estimate.bytes > 2200 * 12
 
 
-#: What is done to the copies of three stars, or to their rows, and what verify says of it
+#: A change of the copies of three stars, or of their rows, and the message of verify
 DAMAGE = [
     (OVERLAP, "ALTER TABLE {rows} DELETE WHERE id = {one}", "the overlap of shard . lacks 1 copies"),
     (OVERLAP, "INSERT INTO {rows} ({names}) SELECT {names} FROM {rows} WHERE id = {two}", "has 1 copies more than once"),
@@ -253,7 +253,7 @@ def test_verify_names_what_is_wrong(cluster: Engine, folder: Path) -> None:
 
 
 def test_a_load_of_another_map_is_begun_again(cluster: Engine, folder: Path) -> None:
-    """What waits was placed by the map of its time: its names have that map's number."""
+    """Its rows were assigned to shards by the old map: the names of its tables contain that map's number."""
     with killed_at(cluster, Failpoint.SHARDS_SEND) as dying:
         load_files(dying, request(folder), Recorder())
     storage = find_known_storage(cluster, "night.stars", catalogue_log.read_catalogue(cluster))

@@ -1,4 +1,4 @@
-"""A mirror on a cluster of three shards: each row once where it belongs, also when a half loaded file has changed."""
+"""A mirror on a cluster of three shards: each row is on its shard once, even if a partly loaded file has changed."""
 
 from __future__ import annotations
 

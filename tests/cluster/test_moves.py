@@ -1,4 +1,4 @@
-"""Rows move to other shards, also to one that was added, while others read; whenever that is killed, all is right."""
+"""Rows move to other shards, also to a new shard, while queries read them; a killed move loses no row and no answer."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ NAMES = (*COUNTS, "bands")
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Files of objects that are dense in one place, with two sources each, and a note on each of these."""
+    """Write files of objects in a dense field, with two sources for each object, and a note for each source."""
     folder = tmp_path_factory.mktemp("sky")
     chance = np.random.default_rng(3)
     count = COUNTS["objects"]
@@ -80,10 +80,10 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def grown(folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
-    """A cluster that had two shards when its tables were loaded, with a third, which commands connect to."""
-    place = tmp_path_factory.mktemp("moved")
+    """A cluster that had two shards when its tables were loaded, with a third shard, which is the connected server."""
+    folder_of_servers = tmp_path_factory.mktemp("moved")
     ports = [free_port() for _ in range(3)]
-    with running_cluster(place, 2, ports=ports) as servers, prepared_engine(servers) as engine:
+    with running_cluster(folder_of_servers, 2, ports=ports) as servers, prepared_engine(servers) as engine:
         for name in NAMES:
             request = LoadRequest(
                 files=(folder / f"{name}.parquet",),
@@ -92,7 +92,7 @@ def grown(folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[En
                 schema_file=folder / "sky.yaml",
             )
             load_files(engine, request, Recorder())
-    with running_cluster(place, 3, ports=ports) as servers, prepared_engine(servers[::-1]) as engine:
+    with running_cluster(folder_of_servers, 3, ports=ports) as servers, prepared_engine(servers[::-1]) as engine:
         yield engine
 
 
@@ -102,7 +102,7 @@ def _soon(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def _counts(engine: Engine, catalogue: Catalogue) -> dict[str, int]:
-    """Rows of the tables, as a query finds them that was translated with this catalogue."""
+    """Return the rows of the tables that a query reads which was translated with this catalogue."""
     counted = {}
     for entry in catalogue.entries:
         if entry.is_sharded:
@@ -122,7 +122,7 @@ def _tables(engine: Engine) -> list[str]:
 
 
 def test_a_new_server_gets_the_tables(grown: Engine) -> None:
-    """Those that are whole with their rows, the catalogue already when the first command ran."""
+    """Whole tables have their rows; the catalogue already has them when the first command runs."""
     new, *_ = grown.require_servers()
     versions = fetch_everywhere(
         grown, "SELECT max(version) AS version, count() AS n FROM skyhouse.catalogue"
@@ -137,7 +137,7 @@ def test_a_new_server_gets_the_tables(grown: Engine) -> None:
     assert _counts(grown, catalogue_log.read_catalogue(grown)) == COUNTS
 
 
-# in this order: each moves the rows of the one before
+# in this order: each moves the rows of the previous one
 
 
 @pytest.mark.parametrize(
@@ -156,7 +156,7 @@ def test_a_move_that_is_killed(point: Failpoint, count: int, is_done: bool, grow
     before = catalogue_log.read_catalogue(grown)
     with killed_at(grown, point, count) as dying:
         rebalance.move_shards(dying, 0, Recorder())
-    engine_setup.prepare_engine(grown)  # as each command does
+    engine_setup.prepare_engine(grown)  # as every command does
     after = catalogue_log.read_catalogue(grown)
     assert (before.sharding != after.sharding) == is_done
     assert _counts(grown, before) == _counts(grown, after) == COUNTS
@@ -179,7 +179,7 @@ def test_what_was_left_is_dropped_by_the_next_move(grown: Engine) -> None:
 
 
 def test_who_reads_meanwhile_sees_each_row_once(grown: Engine) -> None:
-    """A reader asks by the newest catalogue each time; the service's own has it a little later."""
+    """The query reads the newest catalogue each time; the service's catalogue is updated a little later."""
     wrong: list[dict[str, int]] = []
     asked = [0]
     ended = threading.Event()
@@ -217,11 +217,11 @@ def test_while_something_is_loaded_nothing_moves(grown: Engine, folder: Path) ->
         servers.execute_everywhere(*drop_sharded_sql("sky", base, servers.topology))
 
     def register() -> None:
-        # without the lock of this process, for it is another that does this
+        # without the lock of this process, because it is another process that loads
         catalogue_log._write_document(grown, "sky", "dropped", "")
 
     points = ((Failpoint.MOVE_CREATE, 1), (Failpoint.MOVE_FETCH, 1), (Failpoint.CATALOGUE_WRITE, 3))
-    for point, count in points:  # before rows move, meanwhile, and at the end
+    for point, count in points:  # before rows move, during the move, and at the end
         with (
             interrupted_at(point, count, register),
             pytest.raises(LoadError, match="something was loaded during the move, so nothing was moved"),
@@ -236,7 +236,7 @@ def test_while_something_is_loaded_nothing_moves(grown: Engine, folder: Path) ->
 
 
 def test_a_load_that_ends_while_a_move_is_published_changes_nothing(grown: Engine, folder: Path) -> None:
-    """An append, and a load beside the table: both say so, leave nothing, and can be started again."""
+    """An append, and a load next to the table: both report the move, leave nothing behind, and can be started again."""
     pq.write_table(pa.table({"id": [9000], "ra": [10.0], "dec": [10.0]}), folder / "late.parquet")
     late = LoadRequest(files=(folder / "late.parquet",), table="sky.objects", rejects=folder / "r", mode="append")
     catalogue_log.announce_move(grown, True)

@@ -1,6 +1,6 @@
-"""Which shards and how many granules each class of queries reads, counted in ClickHouse's plan.
+"""The number of shards and granules that each class of queries reads, from ClickHouse's plan.
 
-All shards are one server here, so its plan has a part for each shard that is read, with the granules.
+All shards are on one server here, so its plan has a part for each shard that is read, with the granules.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ _POSITION = "cityHash64(number) % 360000 / 1e3 AS ra, degrees(asin(cityHash64(nu
 #: ClickHouse would ignore the projections of small tables
 _SMALL_TOO: dict[str, str | int] = {"min_table_rows_to_use_projection_index": 0}
 
-#: Name -> query, min_shards and greatest number of shards read, greatest part of the granules of stars read
+#: name -> query, minimum and maximum number of shards read, maximum part of the granules of stars read
 CLASSES = {
     "cone": ("SELECT id FROM stars WHERE 1 = CONTAINS(POINT(ra, dec), CIRCLE(200, 30, 0.5))", (1, 2), 0.1),
     "cone at a pole": ("SELECT id FROM stars WHERE 1 = CONTAINS(POINT(ra, dec), CIRCLE(0, 90, 1))", (1, 4), 0.1),
@@ -110,7 +110,7 @@ def _make_catalogue(engine: Engine) -> Catalogue:
 
 
 def _count_granules(engine: Engine, query: str) -> list[tuple[int, int]]:
-    """Return the granules read and all granules of each reading of the shards' own rows of stars."""
+    """Return the granules read and the total of granules of each reading of the shards' own rows of stars."""
     translation = translate(query, _make_catalogue(engine))
     plan = engine.explain_query(translation.sql, translation.settings | _SMALL_TOO)
     counts = []

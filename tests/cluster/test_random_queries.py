@@ -1,6 +1,6 @@
 """Random queries of loaded tables give the same answers on one server and on shards whose cells have moved.
 
-``pytest tests/cluster/test_random_queries.py --shards N`` asks more of them, on a cluster of N shards.
+``pytest tests/cluster/test_random_queries.py --shards N`` runs more of them, on a cluster of N shards.
 """
 
 from __future__ import annotations
@@ -38,12 +38,12 @@ from tests.loaders.recorder import Recorder
 from tests.servers.server_cluster import prepared_engine, running_cluster, running_server
 from tests.support.adql_rows import Rows, make_comparable, query_rows
 
-# its servers, their tables and a move are set up once
+# its servers, tables and a move are set up once
 pytestmark = pytest.mark.timeout(600)
 
 SHARDS, QUERIES, MORE = 3, 15, 500
 
-#: Where the pieces of a query meet
+#: where the pieces of a query meet
 _BORDERS = tuple(cell * 4**25 for cell in (300, 1024, 1500, 2600))
 
 
@@ -56,9 +56,10 @@ def shards(request: pytest.FixtureRequest) -> int:
 def engines(
     shards: int, request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[tuple[Engine, Engine]]:
-    """One server, and a cluster, whose rows have moved since they were loaded.
+    """One server, and a cluster whose rows have moved since they were loaded.
 
-    Half a minute: four servers start, the tables are loaded into both, and those of the cluster move. Queries change nothing.
+    Half a minute: four servers start, the tables are loaded into both, and the rows of the cluster are moved. Queries
+    change nothing.
     """
     is_thorough = bool(request.config.getoption("--shards"))
     folder = tmp_path_factory.mktemp("night")
@@ -93,7 +94,7 @@ def _rows(engine: Engine, catalogue: Catalogue, query: str) -> Rows | str:
 
 
 def _in_pieces(engine: Engine, catalogue: Catalogue, query: str) -> Rows | None:
-    """None if the query is not divided, or not into rows."""
+    """Return the rows in pieces; None if the query is not divided, or not into rows."""
     translation = translate(query, catalogue)
     assert translation.bound is not None
     division = divide_query(translation.bound)
@@ -109,14 +110,14 @@ def _in_pieces(engine: Engine, catalogue: Catalogue, query: str) -> Rows | None:
 
 
 def _counted_otherwise(catalogue: Catalogue, dice: random.Random) -> Catalogue:
-    """With other numbers of rows, by which queries are made in other ways."""
+    """The numbers of rows differ, which changes how queries are translated."""
     counts = [30, 1000, 10**6, 10**9, None]
     entries = [entry for entry in catalogue.entries if entry.schema.name == "night"]
     return catalogue.replace_entries(tuple(replace(entry, rows=dice.choice(counts)) for entry in entries))
 
 
 def _read_on_shards(query: Query, *, is_sent: bool = False) -> Iterator[str]:
-    """The tables of one server alone that a part of the query reads which is sent to the shards."""
+    """The tables that only one server has and that a part of the query reads which is sent to the shards."""
     if isinstance(query, SetOperation):
         yield from _read_on_shards(query.left, is_sent=is_sent)
         yield from _read_on_shards(query.right, is_sent=is_sent)
@@ -140,7 +141,7 @@ def _read_on_shards(query: Query, *, is_sent: bool = False) -> Iterator[str]:
                 yield from _read_on_shards(part.query, is_sent=sent and not part.is_global)
 
 
-#: What random queries have found
+#: queries with errors that random queries have found
 FOUND = [
     "SELECT s.id, DISTANCE(POINT(s.ra, s.dec), POINT(t.ra, t.dec)) AS d, RANK() OVER (ORDER BY s.id) AS r"
     " FROM night.sources AS s JOIN night.sources AS t ON s.id = t.id",
@@ -154,7 +155,7 @@ def test_found(query: str, engines: tuple[Engine, Engine]) -> None:
 
 
 def test_random_queries(engines: tuple[Engine, Engine], request: pytest.FixtureRequest) -> None:
-    """Whole and in pieces; and no shard reads an upload, which one server has."""
+    """Complete and in pieces; no shard reads an upload, which only one server has."""
     one, cluster = engines
     alone, placed = (catalogue_of(engine) for engine in engines)
     count = MORE if request.config.getoption("--shards") else QUERIES

@@ -1,4 +1,4 @@
-"""The commands that end and start a server of the real cluster."""
+"""The commands that stop and start a server of the real cluster."""
 
 from __future__ import annotations
 

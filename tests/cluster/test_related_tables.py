@@ -1,4 +1,4 @@
-"""Child tables are with their parents on a cluster, and tables without positions whole on every server."""
+"""On a cluster, children are on the shards of their parents, and whole tables are on every server."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ DOCUMENTATION = ROOT / "docs" / "loading.md"
 
 
 def check_latest(cluster: Engine, sources: dict[str, np.ndarray]) -> None:
-    """The query of docs/loading.md gives the newest of each star's sources in its circle and time."""
+    """The query of docs/loading.md finds the newest sources of each star in a circle and a time range."""
     (query,) = re.findall(r"```sql\n(.*?)```", DOCUMENTATION.read_text(), re.DOTALL)
     translation = translate(query, catalogue_log.read_catalogue(cluster))
     found = cluster.fetch_table(translation.sql, translation.settings)
@@ -63,8 +63,11 @@ def check_latest(cluster: Engine, sources: dict[str, np.ndarray]) -> None:
 
 @pytest.mark.usefixtures("loaded")
 def test_children_are_with_their_parents(cluster: Engine, folder: Path) -> None:
-    """One without a parent is put aside, as those whose distance from it is too large or unknown; one without a
-    position stays. Some lie in the cells of another shard."""
+    """Rows without a parent, or too far or at an unknown distance from it, are rejected; rows without a position are
+    kept.
+
+    Some rows are in the cells of another shard.
+    """
     random = np.random.default_rng(9)
     parents = stars(0, STARS).slice(2)
     of = random.integers(0, len(parents), 2000)
@@ -123,8 +126,8 @@ def test_children_are_with_their_parents(cluster: Engine, folder: Path) -> None:
     drop_table(cluster, "night.sources", recorder)
 
 
-def test_children_of_a_parent_in_two_places(cluster: Engine, folder: Path) -> None:
-    """Which has no one shard for them; one that is twice in the same place has."""
+def test_children_of_a_parent_at_two_positions(cluster: Engine, folder: Path) -> None:
+    """Such a parent has no single shard for its children; a parent that occurs twice at the same position has one."""
     twice = pa.table({"id": [1, 1, 2, 2], "ra": [10.0] * 4, "dec": [80.0, -80.0, 50.0, 50.0], "name": ["a"] * 4})
     pq.write_table(twice, folder / "twice.parquet")
     load_files(cluster, request(folder, "twice"), Recorder())
@@ -153,7 +156,7 @@ def test_a_change_that_always_fails_is_told(cluster: Engine, monkeypatch: pytest
 
 @pytest.mark.usefixtures("loaded")
 def test_children_are_not_left_behind(cluster: Engine, folder: Path) -> None:
-    """Replacing the parents, or loading them again, is refused until the children are dropped."""
+    """Replacing or reloading the parents is refused until the children are dropped."""
     parents, recorder = stars(0, STARS), Recorder()
     names = ("id", "ra", "dec")
     children = {"number": range(2, 99), "star": parents["id"][2:99], "mjd": [60000.0] * 97}
@@ -176,7 +179,7 @@ def test_children_are_not_left_behind(cluster: Engine, folder: Path) -> None:
     load_files(cluster, request(folder, "mirrored"), recorder)
 
 
-def test_a_table_without_a_place_is_whole(cluster: Engine, folder: Path) -> None:
+def test_a_table_without_a_position_is_whole(cluster: Engine, folder: Path) -> None:
     pq.write_table(pa.table({"id": [1, 2], "band": ["g", "r"]}), folder / "filters.parquet")
     pq.write_table(pa.table({"id": [3], "band": ["i"]}), folder / "more.parquet")
     load_files(cluster, request(folder, "filters", table="night.filters"), Recorder())

@@ -1,4 +1,4 @@
-"""The statements for servers with replicas, and their order, as text: tables are not replicated here."""
+"""The text and order of the statements for servers with replicas; tables are not replicated here."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def engine(cluster_of: Callable[[int], Engine]) -> Engine:
 
 @pytest.fixture
 def files(engine: Engine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
-    """The folder of two files; the first is loaded."""
+    """Return the folder of two files, the first of which is loaded."""
     monkeypatch.setattr(cluster_publication, "LINGER_SECONDS", 0)
     pq.write_table(stars(0, ROWS), tmp_path / "stars.parquet")
     pq.write_table(stars(ROWS, 10), tmp_path / "few.parquet")
@@ -78,7 +78,7 @@ def files(engine: Engine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> An
 
 
 def _on_replicas(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> TableStorage:
-    """The storage of the loaded table as it would be on servers with replicas."""
+    """Return the storage of the loaded table as it would be on servers with replicas."""
     monkeypatch.setattr(servers, "read_topology", lambda _: REPLICATED)
     storage = find_known_storage(engine, "copied.stars", catalogue_log.read_catalogue(engine))
     assert storage is not None
@@ -91,7 +91,7 @@ def _append(folder: Path) -> LoadRequest:
 
 @pytest.fixture
 def told(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """The statements that no server executes, each once for all servers."""
+    """Return the statements, which no server executes, each once for all servers."""
     statements: list[str] = []
 
     def note(engine: object, sql: str, *_: object, **__: object) -> None:
@@ -103,7 +103,7 @@ def told(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
 
 def _in_short(statements: list[str]) -> list[str]:
-    """SYNC and INSERT with their tables, and the first words of others."""
+    """Abbreviate statements: SYNC and INSERT with their tables, the first words of others."""
     found = []
     for statement in statements:
         words = statement.split()
@@ -117,11 +117,11 @@ def _in_short(statements: list[str]) -> list[str]:
 
 
 class _Slow:
-    """Servers that have copied the rows when they were asked so often; ``is_away``: one then does not answer."""
+    """Servers that have copied the rows after ``times`` requests; if ``is_down``, one of them stops answering."""
 
-    def __init__(self, times: int, *, is_away: bool = False) -> None:
+    def __init__(self, times: int, *, is_down: bool = False) -> None:
         self.topology = REPLICATED
-        self.left, self.is_away = times, is_away
+        self.left, self.is_down = times, is_down
         self.statements: list[str] = []
 
     def execute_everywhere(self, sql: str) -> None:
@@ -129,8 +129,8 @@ class _Slow:
         self.left -= 1
         if self.left >= 0:
             raise QueryTimeout("the replica did not catch up", 159)
-        if self.is_away:
-            raise EngineUnavailable("one is away", 279)
+        if self.is_down:
+            raise EngineUnavailable("one server is unreachable", 279)
 
 
 def test_what_takes_long_to_copy_is_waited_for() -> None:
@@ -138,9 +138,9 @@ def test_what_takes_long_to_copy_is_waited_for() -> None:
     replica_sync.wait_for_replicas(slow, ["`s`.`t`", "`s`.`u`"])
     sync = "SYSTEM SYNC REPLICA {} LIGHTWEIGHT"
     assert slow.statements == [*[sync.format("`s`.`t`")] * 4, sync.format("`s`.`u`")]
-    away: Any = _Slow(3, is_away=True)
+    down: Any = _Slow(3, is_down=True)
     with pytest.raises(EngineUnavailable):
-        replica_sync.wait_for_replicas(away, ["`s`.`t`"])
+        replica_sync.wait_for_replicas(down, ["`s`.`t`"])
     here: Any = _Slow(0)
     here.topology = Topology(3)
     replica_sync.wait_for_replicas(here, ["`s`.`t`"])
@@ -148,7 +148,7 @@ def test_what_takes_long_to_copy_is_waited_for() -> None:
 
 
 def test_a_move_reads_what_all_servers_have(engine: Engine, files: Path, told: list[str]) -> None:
-    """Another server than the one that was written to may be the one that is read."""
+    """The server that is read may be another one than the server that was written."""
     plan = ShardPlan(engine, 2)
     plan.servers.topology = REPLICATED
     [entry] = [entry for entry in plan.entries if entry.schema.name == "copied"]
@@ -168,14 +168,14 @@ def test_a_move_reads_what_all_servers_have(engine: Engine, files: Path, told: l
 def test_an_addition_reads_a_gateway_that_all_servers_have(
     engine: Engine, files: Path, told: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """It may be finished through another server than the one that it was begun through."""
+    """A change may be finished through another server than the one through which it was started."""
     storage = find_known_storage(engine, "copied.stars", catalogue_log.read_catalogue(engine))
     assert storage is not None
     live = storage.live.read_state()
     assert live is not None
     sizes = storage.appends.count_part_rows()
     storage = _on_replicas(engine, monkeypatch)
-    monkeypatch.setattr(gateway_table.Gateway, "find_nulls", lambda *_: set())  # there is no gateway
+    monkeypatch.setattr(gateway_table.Gateway, "find_nulls", lambda *_: set())  # there is no gateway table
     nothing = FinishedLoad(fingerprint="f", files=(), rows=0, rejected=0, finished="2026-01-01")
     TableAppends(storage, live).finish_append(AppendState(load=nothing, before=sizes, density=""))
     assert _in_short(told)[:7] == [
@@ -183,7 +183,7 @@ def test_an_addition_reads_a_gateway_that_all_servers_have(
         "SYNC `copied`.`stars__overlap`",
         "SYNC `copied`.`stars__local`",
         "INSERT 'stars__overlap'",
-        "SYNC `copied`.`stars__overlap`",  # nobody sees a row whose copies are not there yet
+        "SYNC `copied`.`stars__overlap`",  # no row is visible before its copies
         "INSERT 'stars__local'",
         "SYNC `copied`.`stars__local`",
     ]
@@ -192,7 +192,7 @@ def test_an_addition_reads_a_gateway_that_all_servers_have(
 def test_a_load_onto_a_table_attaches_what_all_servers_have(
     engine: Engine, files: Path, told: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """One server of each shard attaches the parts that it has itself."""
+    """One server of each shard attaches the parts that it has."""
     storage = find_known_storage(engine, "copied.stars", catalogue_log.read_catalogue(engine))
     assert storage is not None
     live = storage.live.read_state()
@@ -222,7 +222,7 @@ def test_a_new_server_has_all_of_what_is_whole_before_it_is_asked(
 def test_no_server_waits_for_who_reads_a_table_that_goes(
     engine: Engine, files: Path, told: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """All loads would wait for the longest query."""
+    """Otherwise all loads would wait for the longest query."""
     _on_replicas(engine, monkeypatch).live.drop_table()
     rows = [sql for sql in told if "append" not in sql]
     assert "DROP TABLE IF EXISTS `copied`.`stars__local`" in rows
@@ -230,10 +230,10 @@ def test_no_server_waits_for_who_reads_a_table_that_goes(
 
 
 def test_a_server_that_gets_tables_gets_their_comments() -> None:
-    """They record how the tables were loaded, and are not replicated."""
+    """These tables record how the tables were loaded, and are not replicated."""
 
     class Other:
-        """Another server has all; this one has nothing."""
+        """The other server has all rows; this server has none."""
 
         def fetch_table(self, sql: str) -> pa.Table:
             if "hostName()" in sql and "AS server" in sql:
@@ -250,7 +250,7 @@ def test_a_server_that_gets_tables_gets_their_comments() -> None:
 
 
 def test_nothing_is_added_to_a_table_of_which_nothing_is_known(engine: Engine, files: Path) -> None:
-    """It would have been replaced."""
+    """The wrong tables would be replaced."""
     execute_everywhere(engine, "ALTER TABLE copied.stars__local MODIFY COMMENT ''")
     with pytest.raises(
         LoadError, match=r"there is no record of how copied\.stars was loaded, so nothing can be appended"
@@ -261,7 +261,7 @@ def test_nothing_is_added_to_a_table_of_which_nothing_is_known(engine: Engine, f
 
 
 def test_what_changes_the_catalogue_goes_to_one_server(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What is read back to be written further is there, also when that server dies in between."""
+    """Rows that are read back to be written again are complete, even if that server dies in between."""
     given: list[object] = []
     monkeypatch.setitem(data_commands.COMMANDS, "drop", lambda engine, *_: given.append(engine))
     many: Any = SimpleNamespace(pin_server=lambda: "one server")
@@ -270,6 +270,6 @@ def test_what_changes_the_catalogue_goes_to_one_server(monkeypatch: pytest.Monke
 
 
 def test_an_insert_is_done_when_its_statement_is(engine: Engine) -> None:
-    """ClickHouse 26 would put it together with others, and write it later."""
+    """ClickHouse 26 would combine it with others, and write it later."""
     sql = "SELECT value FROM system.settings WHERE name = 'async_insert'"
     assert engine.fetch_table(sql).column(0).to_pylist() == ["0"]

@@ -1,4 +1,4 @@
-"""The service over a cluster of three shards: queries, uploads, jobs and metadata are as on one server."""
+"""The service on a cluster of three shards: queries, uploads, jobs and metadata are the same as on one server."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ Rows = list[tuple[int, ...]]
 
 @pytest.fixture(scope="module")
 def stars() -> dict[str, NDArray[np.float64]]:
-    """At the hard places of the sky, many of them within each other's reach."""
+    """Positions that are hard for spatial indexes, many of them close to each other."""
     lon, lat = positions(ROWS, seed=3)
     return {"id": np.arange(len(lon)), "ra": lon, "dec": lat}
 

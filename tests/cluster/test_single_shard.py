@@ -1,4 +1,4 @@
-"""Queries of the rows of one shard go to its server, which others stand in for."""
+"""Queries of the rows of one shard are sent to its server; another server replaces it if it fails."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tests.servers.server_cluster import remote_servers, running_cluster, runnin
 
 
 def _ask(engine: Engine, shard: int) -> tuple[str, int]:
-    """Return which of the two statements was executed, and the port of the server that did it."""
+    """Return which of the two statements was executed, and the port of the server that executed it."""
     statement = ShardStatement(shard, "SELECT 'of the shard' AS which, tcpPort() AS port")
     with engine.stream_batches("SELECT 'of the cluster' AS which, tcpPort() AS port", on_shard=statement) as batches:
         [row] = pa.Table.from_batches(batches).to_pylist()
@@ -26,7 +26,7 @@ def _open(servers: list[ClickHouseServer]) -> Engine:
     return open_remote_engine(Config(clickhouse_url=urls_of(servers)))
 
 
-def test_the_server_of_the_shard_is_asked_and_any_other_if_it_is_away(tmp_path: Path) -> None:
+def test_the_server_of_the_shard_is_queried_and_any_other_if_it_is_down(tmp_path: Path) -> None:
     with running_cluster(tmp_path, 3) as servers:
         engine = _open(servers)
         for _ in range(2):  # the servers take turns
@@ -41,7 +41,7 @@ def test_the_server_of_the_shard_is_asked_and_any_other_if_it_is_away(tmp_path: 
 
 
 def test_servers_that_do_not_know_their_shard_are_asked_for_all(tmp_path: Path) -> None:
-    """A server without a cluster, and one whose address in the cluster is another one's."""
+    """A server without a cluster, and a server whose address in the cluster is another server's."""
     more = remote_servers([[("127.0.0.1", 9)]])
     with running_server(tmp_path / "alone") as alone, running_server(tmp_path / "strange", more) as strange:
         engine = _open([alone, strange])

@@ -1,4 +1,4 @@
-"""Commands that were killed, and then others than the same again: each is refused with a way out, or finds a clear field."""
+"""A command after a killed one of another kind: it is refused with instructions, or the killed one has left nothing."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ WIDER = SCHEMA.replace(
 
 @pytest.fixture(scope="module")
 def cluster_of(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[int], Engine]]:
-    """One of these tests' own, for they move its shards."""
+    """Yield a separate cluster for these tests, because they move its shards."""
     with running_cluster(tmp_path_factory.mktemp("stopped"), 3) as servers, prepared_engine(servers) as engine:
         yield lambda shards: engine
 
@@ -99,7 +99,7 @@ def test_a_first_load_that_was_stopped_is_no_table_to_change(cluster: Engine, fo
 def test_a_drop_that_was_stopped_leaves_no_dead_end(
     cluster: Engine, folder: Path, point: Failpoint, count: int
 ) -> None:
-    """Of a table that was replaced, whose names have a number."""
+    """The table was replaced, so its names have a number."""
     load_files(cluster, request(folder, "many", "replace"), Recorder())
     with killed_at(cluster, point, count) as dying:
         drop_table(dying, "night.stars", Recorder())
@@ -117,8 +117,8 @@ def test_a_drop_that_was_stopped_leaves_no_dead_end(
 
 
 @pytest.mark.usefixtures("loaded")
-def test_what_drop_says_of_a_load_beside_a_table(cluster: Engine, folder: Path) -> None:
-    """It would take the table too."""
+def test_what_drop_says_of_a_load_of_an_existing_table(cluster: Engine, folder: Path) -> None:
+    """Dropping would delete the table too."""
     with killed_at(cluster, Failpoint.SHARDS_SEND) as dying:
         load_files(dying, request(folder, "many", "replace"), Recorder())
     recorder = Recorder()
@@ -152,7 +152,7 @@ def test_a_child_without_its_parents_leaves_nothing(cluster: Engine, folder: Pat
 def test_files_that_are_in_already_are_not_added_among_others(
     sets: list[tuple[str, ...]], cluster: Engine, folder: Path
 ) -> None:
-    """Added each by itself, loaded together, or added together."""
+    """Added separately, loaded together, or appended together."""
 
     def take(names: tuple[str, ...], recorder: Recorder) -> None:
         files = tuple(folder / f"{name}.parquet" for name in names)
@@ -176,7 +176,7 @@ def test_files_that_are_in_already_are_not_added_among_others(
 
 @pytest.mark.usefixtures("loaded")
 def test_shards_that_move_while_a_file_is_read(cluster: Engine, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Rows would go into the tables that were moved from, and be dropped with them."""
+    """Rows would be inserted into the old tables, and be dropped with them."""
     monkeypatch.setattr(rebalance, "LINGER_SECONDS", 0)
     read = chunk_reader.read_chunks
 

@@ -1,4 +1,4 @@
-"""docs/cluster.md, followed word by word with three servers on this machine, as its users would."""
+"""docs/cluster.md is followed word for word with three servers on this machine."""
 
 from __future__ import annotations
 
@@ -43,14 +43,14 @@ tables:
 
 
 def read_blocks() -> list[str]:
-    """The commands of the section, block by block."""
+    """Return the commands of a section, block by block."""
     section = PAGE.read_text().partition(SECTION)[2].partition("\n## ")[0]
     return re.findall(r"```sh\n(.*?)```", section, re.DOTALL)
 
 
 @dataclass(frozen=True)
 class Followed:
-    """The servers, the service's address, and what the commands wrote."""
+    """Yield the servers, the service's address, and the output of the commands."""
 
     servers: list[ClickHouseServer]
     tap: str
@@ -78,14 +78,14 @@ def followed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Followed]:
 
 
 def _as_here(blocks: list[str], servers: list[ClickHouseServer], port: int) -> str:
-    """The commands with this machine's addresses; the one after the service's start waits for the service."""
+    """Return the commands with this machine's addresses; the command after the start of the service waits for it."""
     here = {"http://127.0.0.1:8000": f"http://127.0.0.1:{port}", "--port 8000": f"--port {port}"}
     here |= {f"http://clickhouse-{number}:8123": server.url for number, server in enumerate(servers, 1)}
     here |= {"skyhouse serve": "skyhouse serve > serve.log 2>&1"}
     wait = "until curl --silent --output /dev/null http://127.0.0.1:8000/tap/availability; do sleep 0.1; done\n"
     text = "".join(block + (wait if "skyhouse serve" in block else "") for block in blocks)
     assert "skyhouse serve" in text
-    # in one pass: a port may contain the digits of another
+    # in one pass: a port may contain the digits of another port
     return "set -eux\n" + re.sub("|".join(map(re.escape, here)), lambda found: here[found[0]], text)
 
 
@@ -118,10 +118,10 @@ def test_every_command_did_what_the_page_says(followed: Followed) -> None:
 
 
 def test_a_server_that_fails(followed: Followed) -> None:
-    """Queries that need it are told so, others work, and all is as before when it is back."""
+    """Queries that need the shard get an error, others work, and all work again when it is back."""
     everything = "SELECT COUNT(*) AS n FROM survey.stars"
     *_, last = followed.servers
-    # on the first shard of a uniform map, which are the first cells
+    # on the first shard of a uniform map, which has the first cells
     north = "SELECT COUNT(*) AS n FROM survey.stars WHERE 1 = CONTAINS(POINT(ra, dec), CIRCLE(45, 60, 5))"
     elsewhere = ask(followed.tap, north).text
     last.kill()

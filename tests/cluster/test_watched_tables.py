@@ -1,4 +1,4 @@
-"""What is added to a watched table of a cluster: each server has all rows of an addition, and a query reads these alone."""
+"""Additions to a watched table of a cluster: each server has all rows of an addition, and a query reads only these."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tests.servers.server_cluster import fetch_everywhere
 
 __all__ = ["cluster", "folder", "states"]  # fixtures
 
-#: the file of each addition, its rows and where its load is killed
+#: the file of each addition, its rows and the failpoint at which its load is killed
 ADDITIONS = (
     ("few", 300, Failpoint.ADDITION_INSERT),
     ("many", 2200, Failpoint.ADDITION_INSERT),
@@ -31,7 +31,7 @@ def test_additions_are_whole_on_each_server(cluster: Engine, folder: Path) -> No
     for name, _, death in ADDITIONS:
         with killed_at(cluster, death, 2) as dying:
             load_files(dying, request(folder, name, "append"), Recorder())
-        prepare_engine(cluster)  # as each command does
+        prepare_engine(cluster)  # as every command does
         load_files(cluster, request(folder, name, "append"), Recorder())
     kept = addition_record.read_kept_additions(cluster)
     assert [(each.number, each.rows) for each in kept] == [(at + 1, rows) for at, (_, rows, _) in enumerate(ADDITIONS)]

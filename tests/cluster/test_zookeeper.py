@@ -1,6 +1,7 @@
-"""The tables of a cluster with replicas, made against a real ZooKeeper by an engine for each of compose's four servers.
+"""The tables of a cluster with replicas, created with a real ZooKeeper by one engine for each of compose's four
+servers.
 
-The tables stay read-only in such an engine: INSERT and ALTER of replicated tables have been run nowhere yet.
+The tables are read-only in such an engine: INSERT and ALTER of replicated tables have never been run.
 """
 
 from __future__ import annotations
@@ -43,7 +44,7 @@ os._exit(0)  # the engine does not come to an end with replicated tables
 
 
 class _Listening:
-    """Stands for servers without tables; keeps their statements."""
+    """Stands for servers without tables; records their statements."""
 
     topology = CLUSTER
 
@@ -59,7 +60,7 @@ class _Listening:
 
 
 def statements() -> list[str]:
-    """All CREATE statements of a sharded table, of TAP_SCHEMA, and of what Skyhouse keeps for itself of users' tables."""
+    """Return all CREATE statements of a sharded table, of TAP_SCHEMA, and of the records of user tables."""
     listening: Any = _Listening()
     schema, _ = read_schema(ROOT / "loaders" / "demo" / "openngc.yaml")
     databases = ["skyhouse", TAP_SCHEMA.name, schema.name]
@@ -74,7 +75,7 @@ def statements() -> list[str]:
 
 @dataclass(frozen=True)
 class Made:
-    """``replicas``: rows of each server's system.replicas; ``paths``: all that is in ZooKeeper."""
+    """``replicas``: the rows of each server's system.replicas; ``paths``: all paths in ZooKeeper."""
 
     replicas: dict[str, list[dict[str, Any]]]
     paths: set[str]
@@ -97,7 +98,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Made:
 
 
 def _configuration(folder: Path, port: int) -> Path:
-    """That of compose, with this ZooKeeper in the place of its keepers."""
+    """Return compose's configuration with this ZooKeeper instead of its keepers."""
     document = ElementTree.parse(ROOT / "compose" / "clickhouse" / "config.xml")
     root = document.getroot()
     root.extend(ElementTree.parse(ROOT / "compose" / "clickhouse" / "replicas.xml").getroot())

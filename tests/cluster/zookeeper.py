@@ -1,4 +1,4 @@
-"""A real ZooKeeper for the tests, on a free port, and its content."""
+"""A real ZooKeeper for the tests, on a free port, and its contents."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from pathlib import Path
 
 from tests.support.ports import free_port
 
-#: of Debian's package zookeeper
+#: from Debian's package zookeeper
 _JAR = Path("/usr/share/java/zookeeper.jar")
 
-#: a small heap, no optimising compiler and no waiting for the disk: it lives for seconds
+#: a small heap, no optimising compiler and no sync to disk, because it runs for seconds
 _JAVA = ["java", "-Xmx64m", "-XX:TieredStopAtLevel=1", "-Dzookeeper.forceSync=no", "-cp", str(_JAR)]
 
 _CONFIGURATION = """tickTime=2000
@@ -31,13 +31,13 @@ class ZooKeeper:
         self.port = port
 
     def paths(self, under: str) -> list[str]:
-        """All paths under one, itself among them."""
+        """Return all paths below a path, including itself."""
         command = [*_JAVA, "org.apache.zookeeper.ZooKeeperMain", "-server", f"127.0.0.1:{self.port}", "ls", "-R", under]
         said = subprocess.run(command, capture_output=True, text=True, check=True).stdout
         return [line for line in said.splitlines() if line.startswith("/")]
 
     def is_serving(self) -> bool:
-        """``ruok`` would say that it has started: it refuses sessions for a while after that."""
+        """Return whether sessions are accepted; ``ruok`` is answered some time before."""
         with suppress(OSError), socket.create_connection(("127.0.0.1", self.port), 1) as connection:
             connection.sendall(b"srvr")
             return connection.recv(64).startswith(b"Zookeeper version")

@@ -1,4 +1,4 @@
-"""Servers with the users of compose/clickhouse/users.xml, and with what config.xml says of access and classes of work."""
+"""Servers with the users of compose/clickhouse/users.xml, and the access rights and classes of work of config.xml."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ USERS = CONFIGURATION / "users.xml"
 
 PASSWORDS = {"skyhouse": "of the service", "jobs": "of the workers", "loader": "of the commands"}
 
-#: what compose.yaml gives to each server
+#: the variables that compose.yaml sets for each server
 ENVIRONMENT = {
     "SHARD": "1",
     "REPLICA": "clickhouse-1a",
@@ -30,17 +30,17 @@ ENVIRONMENT = {
     "BACKUPS_FOLDER": "/backups/",
 }
 
-#: of config.xml, what the servers of the tests have of their own
+#: elements of config.xml for which the servers of the tests have their own values
 _OWN = {"listen_host", "logger"}
 
-#: A server of the tests runs a query of its own as this user, who may do anything.
+#: a server of the tests runs its own queries as this user, who has all rights
 _ADMINISTRATOR = """<default><password/><networks><ip>127.0.0.1</ip></networks><profile>default</profile>
 <quota>loads</quota><access_management>1</access_management></default>"""
 
 
 @contextmanager
 def configured_cluster(folder: Path, shards: int = 3) -> Iterator[list[ClickHouseServer]]:
-    """Servers as docs/cluster.md sets them up without replicas: config.xml, shards.xml, users.xml, backups.xml of compose."""
+    """Servers as in docs/cluster.md without replicas: config.xml, shards.xml, users.xml, backups.xml of compose."""
     ports = [free_port() for _ in range(shards)]
     more = "".join(_read_settings(CONFIGURATION / name) for name in ("config.xml", "backups.xml")) + _read_cluster(
         ports
@@ -49,9 +49,9 @@ def configured_cluster(folder: Path, shards: int = 3) -> Iterator[list[ClickHous
     with ExitStack() as stack:
         servers = []
         for number, port in enumerate(ports, 1):
-            place = folder / f"clickhouse-{number}"
-            environment = ENVIRONMENT | {"BACKUPS_FOLDER": f"{place}/backups/"}
-            servers.append(ClickHouseServer(place, more, users=users, tcp_port=port, environment=environment))
+            data_folder = folder / f"clickhouse-{number}"
+            environment = ENVIRONMENT | {"BACKUPS_FOLDER": f"{data_folder}/backups/"}
+            servers.append(ClickHouseServer(data_folder, more, users=users, tcp_port=port, environment=environment))
             stack.callback(servers[-1].kill)
         yield servers
 
@@ -73,7 +73,7 @@ def _read_settings(path: Path) -> str:
 
 
 def _read_cluster(ports: list[int]) -> str:
-    """The cluster of shards.xml, with the servers of these ports in the place of its own."""
+    """The cluster of shards.xml, with the servers at these ports instead of those in the file."""
     document = ElementTree.parse(CONFIGURATION / "shards.xml")
     cluster = document.find("remote_servers/skyhouse")
     assert cluster is not None

@@ -34,7 +34,7 @@ COMPOSE = ROOT / "compose"
 
 
 class _Loader(yaml.SafeLoader):
-    """With Compose's own tags, which stand before the value that they are for."""
+    """With Compose's own tags, which precede the values to which they apply."""
 
 
 _Loader.add_constructor("!reset", lambda loader, node: [])
@@ -72,7 +72,10 @@ def test_images_are_of_a_version_and_secrets_come_from_outside() -> None:
 
 
 def test_what_listens_is_healthy_or_is_not_started_upon(services: dict[str, Any]) -> None:
-    """Whoever depends on a service waits until it is well, or has ended well; only the API is seen from outside."""
+    """Each service waits until the services that it depends on are healthy or have succeeded.
+
+    Only the API can be reached from outside.
+    """
     for name, service in services.items():
         for needed, how in service.get("depends_on", {}).items():
             assert needed in services
@@ -110,7 +113,7 @@ def test_every_environment_variable_of_the_servers_is_given(services: dict[str, 
 
 
 def test_the_health_of_the_service(services: dict[str, Any], tmp_path: Path) -> None:
-    """By the container's own check, with another port."""
+    """With the container's own check, on another port."""
     _, *check = services["api"]["healthcheck"]["test"]
     with running_server(tmp_path / "server") as behind, failing_proxy(behind.port) as server:
         engine = ClickHouseEngine(server.url)
@@ -118,7 +121,7 @@ def test_the_health_of_the_service(services: dict[str, Any], tmp_path: Path) -> 
         with running_service(Config(query_log="", jobs_path=tmp_path / "jobs"), engine) as service:
             assert _is_well(check, service.port)
             server.failures = Failures(status=502)
-            while _is_well(check, service.port):  # an answer of the last second
+            while _is_well(check, service.port):  # a response of the last second
                 time.sleep(0.1)
         engine.close()
     with closed_port() as port:
@@ -131,7 +134,7 @@ def _is_well(check: list[str], port: int) -> bool:
 
 
 class TestUp:
-    """The command that starts it, with a docker that only writes down what it is asked."""
+    """The command that starts compose, with a docker that only records its arguments."""
 
     @pytest.fixture
     def folder(self, tmp_path: Path) -> Path:
@@ -200,7 +203,7 @@ print(json.dumps({name: json.loads(connection.query(sql, "JSONCompact").bytes())
 
 @pytest.fixture(scope="module")
 def told(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[list[Any]]]:
-    """What an engine with this configuration says that it has."""
+    """Return the configuration that an engine reports."""
     folder = tmp_path_factory.mktemp("configuration")
     document = ElementTree.parse(COMPOSE / "clickhouse" / "config.xml")
     root = document.getroot()

@@ -1,4 +1,4 @@
-"""What each user of compose/clickhouse/users.xml may do, on three servers without replicas that all know these users."""
+"""The rights of each user of compose/clickhouse/users.xml, on three servers without replicas."""
 
 from __future__ import annotations
 
@@ -59,7 +59,10 @@ def open_as(urls: str, user: str) -> Engine:
 
 @dataclass(frozen=True)
 class Loaded:
-    """A cluster, and the codes of what its loader was refused; ``forgets``: when it did so."""
+    """A cluster, and the codes of statements that were refused to its loader.
+
+    ``forgets``: when a server lost its disk.
+    """
 
     urls: str
     refused: dict[str, int]
@@ -68,7 +71,7 @@ class Loaded:
 
 @pytest.fixture(scope="module")
 def loaded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Loaded]:
-    """Made by the loader, with a table in it."""
+    """Created by the loader, with a table in it."""
     folder = tmp_path_factory.mktemp("rights")
     with configured_cluster(folder) as servers, ConsoleReporter() as reporter:
         engine = open_as(urls_of(servers), "loader")
@@ -95,14 +98,14 @@ def loaded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Loaded]:
 
 @pytest.fixture(scope="module")
 def engine(loaded: Loaded) -> Iterator[Engine]:
-    """As the service has it. The workers' user has the same role."""
+    """The engine of the service. The workers' user has the same role."""
     engine = open_as(loaded.urls, "skyhouse")
     yield engine
     engine.close()
 
 
 def test_the_service_starts(loaded: Loaded, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """With the catalogue as the loader has left it; commands want more."""
+    """With the catalogue that the loader has left; commands need more rights."""
     monkeypatch.setenv("SKYHOUSE_CLICKHOUSE_URL", loaded.urls)
     monkeypatch.setenv("SKYHOUSE_CLICKHOUSE_USER", "skyhouse")
     monkeypatch.setenv("SKYHOUSE_CLICKHOUSE_PASSWORD", PASSWORDS["skyhouse"])
@@ -113,7 +116,7 @@ def test_the_service_starts(loaded: Loaded, tmp_path: Path, monkeypatch: pytest.
 
 
 def refusal(engine: Engine, statement: str) -> int:
-    """The code of the error; 0 if there is none."""
+    """Return the code of the error; 0 if there is none."""
     try:
         engine.execute(statement)
     except EngineError as error:
@@ -126,7 +129,7 @@ def test_the_loader_may_not(loaded: Loaded) -> None:
 
 
 def test_the_loader_may_have_a_server_forgotten(loaded: Loaded) -> None:
-    """One whose disk is lost comes back under its name, and nobody else is there to say so."""
+    """A server whose disk is lost comes back under its name, and no replica can report it."""
     assert loaded.forgets != ACCESS_DENIED
 
 
@@ -175,7 +178,7 @@ def test_the_service_may_not_set(engine: Engine, setting: dict) -> None:
 
 
 def test_the_service_does_its_work(engine: Engine, tmp_path: Path) -> None:
-    """Queries over all shards, uploads, jobs, and a user's own tables from their making to their end."""
+    """Queries over all shards, uploads, jobs, and a user table from its creation to its end."""
     settings = {
         "query_log": "",
         "clickhouse_url": "http://is.open",
@@ -213,14 +216,14 @@ def _upload(service: RunningService) -> None:
 
 
 def _find_names(service: RunningService) -> None:
-    """By the index of names, and by its dictionary on each shard."""
+    """Find names by the index of names, and by its dictionary on each shard."""
     for parameters in ({"name": "M31"}, {"prefix": "androm"}):
         answer = httpx.get(f"{service.tap}/names", params=parameters, timeout=60)
         assert [found["main_name"] for found in answer.json()["objects"]] == ["NGC0224"], answer.text
 
 
 def test_the_system_tables_that_are_granted_are_those_that_are_read() -> None:
-    """The service may need what tap_service and the workers read, and clickhouse_schema for them; the loader, all."""
+    """The service may read what its modules read, including clickhouse_schema; the loader may read all of it."""
     service, load = (_granted(role) for role in ("service", "load"))
     assert _read("tap_service", "workers") <= service <= _read("tap_service", "workers", "clickhouse_schema")
     assert load == _read("tap_service", "workers", "clickhouse_schema", "loaders")

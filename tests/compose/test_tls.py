@@ -1,4 +1,4 @@
-"""TLS as compose.tls.yaml has it, with certificates made as docs/cluster.md says: what of it can be run here."""
+"""TLS as in compose.tls.yaml, with certificates created as in docs/cluster.md: the parts that can be tested here."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ NGINX = "daemon off; pid {folder}/nginx.pid; error_log stderr; events {{}} http 
 
 @pytest.fixture(scope="module")
 def certificates(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with ca.crt, server.crt and server.key."""
+    """Return a folder with ca.crt, server.crt and server.key."""
     folder = tmp_path_factory.mktemp("tls")
     [recipe] = re.findall(r"```sh\n(mkdir -p compose/tls.*?)```", (ROOT / "docs" / "cluster.md").read_text(), re.DOTALL)
     subprocess.run(["bash", "-e", "-c", recipe], cwd=folder, check=True, capture_output=True)
@@ -63,7 +63,7 @@ def test_clickhouse(certificates: Path, tmp_path: Path) -> None:
 
 @pytest.fixture
 def redis_address(certificates: Path, tmp_path: Path) -> Iterator[str]:
-    """Of a Redis server that runs by the command of the container."""
+    """Yield the port of a Redis server that runs with the command of the container."""
     port = free_port()
     command = read("compose.tls.yaml")["services"]["redis"]["command"][-1]
     command = command.replace("6379", str(port)).replace("$$", "$").replace("/tls/", f"{certificates}/")
@@ -116,13 +116,13 @@ def test_the_gateway(certificates: Path, demo_engine: EmbeddedEngine, tmp_path: 
 
 @contextmanager
 def _gateway(certificates: Path, service: str, folder: Path) -> Iterator[tuple[str, subprocess.Popen[bytes]]]:
-    """nginx by the configuration of the gateway, but for its port and who is behind it."""
+    """nginx with the configuration of the gateway, except for its port and its upstream."""
     port = free_port()
     server = (COMPOSE / "gateway" / "nginx.conf").read_text()
     for here, there in (("8443", str(port)), ("/tls/", f"{certificates}/"), ("http://api-inside:8000", service)):
         assert here in server
         server = server.replace(here, there)
-    server = server.replace("http2 on;", "")  # of nginx 1.25 and later
+    server = server.replace("http2 on;", "")  # from nginx 1.25
     (folder / "nginx.conf").write_text(NGINX.format(folder=folder, server=server))
     nginx = shutil.which("nginx", path="/usr/sbin:/usr/bin:/usr/local/sbin:/usr/local/bin:/opt/homebrew/bin")
     assert nginx, "these tests need nginx: install it with the system's package manager"

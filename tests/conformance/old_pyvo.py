@@ -1,4 +1,4 @@
-"""What users of an old pyvo do with a service: a program, which the environment of an old astropy runs."""
+"""Uses a service as users of an old pyvo do: a program, run in the environment of an old astropy."""
 
 import io
 import sys
@@ -9,7 +9,7 @@ import pyvo
 from pyvo.dal import DALQueryError, SCSService, TAPService
 from pyvo.dal.adhoc import DatalinkResults
 
-#: texts of bounded length, and NULLs
+#: texts of limited length, and NULLs
 UPLOAD = """<VOTABLE version="1.4" xmlns="http://www.ivoa.net/xml/VOTable/v1.3"><RESOURCE><TABLE>
 <FIELD name="n" datatype="int"/><FIELD name="code" datatype="char" arraysize="8*"/>
 <FIELD name="name" datatype="unicodeChar" arraysize="9*"/><FIELD name="v" datatype="double" arraysize="*"/>

@@ -23,7 +23,7 @@ def run_skyhouse(*arguments: str) -> None:
 
 @contextmanager
 def running_skyhouse(command: str, data: Path) -> Iterator[str]:
-    """The address of ``skyhouse serve`` or ``skyhouse demo``, on a free port."""
+    """Yield the URL of ``skyhouse serve`` or ``skyhouse demo``, on a free port."""
     port = free_port()
     options = [command, "--data", str(data), "--port", str(port)]
     with (data / "output").open("w") as output:

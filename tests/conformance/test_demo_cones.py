@@ -1,4 +1,4 @@
-"""Cones on the demo's real stars, asked in ADQL, have exactly the rows of a float64 brute force."""
+"""Cones on the demo's real stars, queried in ADQL, have exactly the rows of a brute-force search in float64."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ ONE_OF_EACH = [
 
 @pytest.fixture(scope="module")
 def stars(demo_engine: Engine) -> Stars:
-    """Positions and keys of the tables, read without ADQL."""
+    """Return positions and keys of the tables, read without ADQL."""
     found = {}
     for table, key in (("tycho2.bright", "concat(tyc_id, origin)"), ("openngc.objects", "name")):
         rows = demo_engine.fetch_table(
@@ -47,7 +47,7 @@ def _check(engine: Engine, catalogue: Catalogue, stars: Stars, ra: float, dec: f
 
 
 @pytest.mark.parametrize(("ra", "dec", "radius"), ONE_OF_EACH)
-def test_cones_at_hard_places(
+def test_cones_at_difficult_positions(
     ra: float, dec: float, radius: float, demo_engine: Engine, demo_catalogue: Catalogue, stars: Stars
 ) -> None:
     _check(demo_engine, demo_catalogue, stars, float(ra), float(dec), float(radius))

@@ -1,4 +1,4 @@
-"""HATS collections of the demo's tables, read by LSDB over HTTP without Skyhouse's help."""
+"""HATS collections of the demo's tables, read by LSDB over HTTP without Skyhouse's code."""
 
 from __future__ import annotations
 

@@ -17,7 +17,7 @@ from adql.errors import AdqlError, AdqlSyntaxError
 from adql.resolve.tableless_check import check_without_tables
 from adql.syntax.parser import parse
 
-# Functions that the suite declares.
+# functions that the suite declares
 FUNCTIONS = frozenset({"ivo_healpix_index", "eso_dateadd_sec", "eso_intersection"})
 
 # INNER JOIN without a condition: invalid for the suite, valid by the grammar of ADQL 2.1, which makes it optional; refused
@@ -46,7 +46,7 @@ def read_cases(text: str) -> list[Case]:
 
 
 def verdict(query: str) -> str:
-    """Of the syntax, with the functions that the suite declares."""
+    """Check the syntax, with the functions that the suite declares."""
     try:
         parse(query, FUNCTIONS)
     except AdqlSyntaxError:
@@ -55,7 +55,7 @@ def verdict(query: str) -> str:
 
 
 def judgement(query: str) -> str:
-    """Of all that can be said without tables, with our own functions."""
+    """Check everything that can be checked without tables, with our own functions."""
     try:
         check_without_tables(query)
     except AdqlError:
@@ -69,7 +69,7 @@ def ivoa_cases() -> list[Case]:
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    """Own lines always, the IVOA's as well where they are: never an empty list, which would be a skip."""
+    """Return our own lines, and the IVOA's lines if they are present: never an empty list, which would be a skip."""
     if "case" in metafunc.fixturenames:
         cases = read_cases(OWN) + ivoa_cases()
         metafunc.parametrize("case", cases, ids=[case.source for case in cases])

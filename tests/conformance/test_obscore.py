@@ -1,4 +1,4 @@
-"""ObsCore as its page says: loaded into the running service, declared while it is there, and asked by its clients."""
+"""ObsCore as in its page: loaded into the running service, declared while it is loaded, and queried by clients."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ RADIO_QUERY, QUERY = re.findall(r"^```sql\n(.*?)^```", PAGE, re.DOTALL | re.MULT
 
 
 def _command(line: str, folder: Path, data: Path) -> str:
-    """One line of the page, as it stands there; what it prints."""
+    """Return the output of one command of the page."""
     words, _, target = line.partition(" > ")
     program, *arguments = shlex.split(words)
     assert program == "skyhouse"
@@ -67,7 +67,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def obscore(tap_url: str, demo_data: Path, folder: Path) -> Iterator[str]:
-    """The running service, which the page's first commands have loaded the example into."""
+    """Yield the running service, with the example loaded by the first commands of the page."""
     assert _models(tap_url) == []
     said = [_command(line, folder, demo_data) for line in FIRST.splitlines()]
     assert said[1] == "loaded 45 rows into ivoa.ObsCore\n"
@@ -87,7 +87,7 @@ def test_the_data_model_is_declared_while_its_table_is_there(obscore: str, demo_
 
 
 def test_taplint_finds_nothing(obscore: str, demo_data: Path, folder: Path) -> None:
-    """With all optional columns, of which the example has some."""
+    """With all optional columns, some of which are in the example."""
     [table] = read_schema(find_schema_file("obscore"))[0].tables
     with find_example_file("obscore").open(newline="") as example, (folder / "all.csv").open("w", newline="") as file:
         writer = csv.DictWriter(file, [column.name for column in table.columns], restval="")
@@ -101,7 +101,7 @@ def test_taplint_finds_nothing(obscore: str, demo_data: Path, folder: Path) -> N
     assert re.search(r"^Totals: Errors: 0; Warnings: 0;.*Failures: 0", report, re.MULTILINE), report
 
 
-def test_radio_data_are_a_table_beside_it(obscore: str, demo_data: Path, folder: Path) -> None:
+def test_radio_data_are_in_a_second_table(obscore: str, demo_data: Path, folder: Path) -> None:
     for line in (*FIRST.splitlines()[:1], "skyhouse load obscore.csv --table ivoa.ObsCore --schema obscore --replace"):
         _command(line, folder, demo_data)
     for line in RADIO.splitlines():
@@ -140,9 +140,9 @@ def test_pyvo_finds_the_data_model_and_the_table(obscore: str) -> None:
 
 
 def test_pyvo_discovers_images(obscore: str) -> None:
-    """Its global discovery, with this service as the only one that the registry knows."""
+    """pyvo's global discovery, with this service as the only one in the registry."""
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", PrototypeWarning)  # of pyvo, on import
+        warnings.simplefilter("ignore", PrototypeWarning)  # a warning of pyvo on import
         from pyvo.discover.image import ImageDiscoverer, Queriable
     service = pyvo.dal.TAPService(obscore)
     record = SimpleNamespace(ivoid="ivo://x/y", res_title="here", get_service=lambda *_, **__: service)

@@ -9,6 +9,6 @@ from tests.tap_service.serializers.test_old_astropy import PYTHON, pytestmark  #
 
 
 def test_an_old_pyvo_reads_all_answers(tap_url: str) -> None:
-    """Results, uploads, jobs, cones, links and errors."""
+    """Results, uploads, jobs, cone searches, links and errors."""
     run = subprocess.run([PYTHON, old_pyvo.__file__, tap_url], capture_output=True, text=True, timeout=100, check=False)
     assert run.returncode == 0, run.stderr

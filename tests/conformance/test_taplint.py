@@ -1,4 +1,4 @@
-"""STILTS, which TOPCAT is made of, against the running service with the demo's tables."""
+"""STILTS, on which TOPCAT is based, with the running service and the demo's tables."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from astropy.io.votable import parse_single_table
 
 from tests.support.stilts import run_stilts
 
-#: all stages but ObsCore's (see test_obscore); STILTS knows UUC from 3.5 on
+#: all stages except ObsCore (see test_obscore); STILTS supports UUC from 3.5
 STAGES = "TMV TME TMS TMC UUC CPV CAP AVV QGE QPO QAS UWS MDQ UPL EXA"
 
 
@@ -44,7 +44,7 @@ def test_tapquery_shows_our_message(tap_url: str, sync: str) -> None:
 
 
 def test_tapresume(tap_url: str) -> None:
-    """A job that another client has made, as TOPCAT takes one up."""
+    """A job that another client has created, which TOPCAT resumes."""
     query = {"LANG": "ADQL", "QUERY": "SELECT TOP 3 ra FROM tycho2.bright", "PHASE": "RUN"}
     job = httpx.post(f"{tap_url}/async", data=query).headers["location"]
     result = run_stilts("tapresume", f"joburl={job}", "delete=finished", "ofmt=votable")

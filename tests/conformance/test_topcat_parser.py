@@ -1,7 +1,7 @@
-"""TOPCAT's own parser, which STILTS has too, reads what /capabilities declares.
+"""TOPCAT's own parser, which is part of STILTS, accepts the functions in /capabilities.
 
-taplint's stage EXA gives that parser the examples of a service, with the tables and functions that the service declares, and
-then runs them. So here is a service whose examples use every declared form of every function.
+taplint's stage EXA parses the examples of a service with the tables and functions that the service declares, and then
+runs them. Therefore the examples of this service use every declared form of every function.
 """
 
 from __future__ import annotations
@@ -35,14 +35,14 @@ _COLUMNS = [
     {"name": "cover", "datatype": "string", "votable:xtype": "moc"},
 ]
 
-#: An argument of each type that a function may be declared with
+#: an argument of each declared type
 _ARGUMENTS = {
     "INTEGER": "3", "BIGINT": "source_id", "REAL": "ra", "DOUBLE": "ra", "NUMERIC": "dec", "TEXT": "name",
     "VARCHAR": "name", "TIMESTAMP": "obs_time", "POINT": "POINT('ICRS', ra, dec)", "GEOMETRY": "CIRCLE('ICRS', ra, dec, 1)",
     "MOC": "cover",
 }  # fmt: skip
 
-#: Functions that take literals
+#: functions of literals
 _CALLS = {
     "ivo_geom_transform": "ivo_geom_transform('ICRS', 'GALACTIC', CIRCLE('ICRS', ra, dec, 1))",
     **{f"{prefix}s2PtInBox": f"{prefix}s2PtInBox(ra, dec, 44, 0, 46, 1)" for prefix in ("", "scisql_")},
@@ -51,13 +51,13 @@ _CALLS = {
     "skyhouse_quantile": "skyhouse_quantile(ra, 0.9)",
 }
 
-#: Functions that stand in the ON of a join
+#: functions that are used in the ON of a join
 _CONDITIONS = {
     "skyhouse_nearest": "1 = skyhouse_nearest(1, POINT('ICRS', a.ra, a.dec), POINT('ICRS', b.ra, b.dec), 0.5)",
     "skyhouse_mutual": "1 = skyhouse_mutual(POINT('ICRS', a.ra, a.dec), POINT('ICRS', b.ra, b.dec), 0.5)",
 }
 
-#: What ADQL 2.1 has beyond 2.0 and the parser of STILTS before 3.5 reads
+#: syntax of ADQL 2.1 that is not in 2.0 and that the parser of STILTS before 3.5 does not know
 _NEW_IN_2_1 = (
     "SELECT IN_UNIT(ra, 'arcmin') AS minutes, DISTANCE(POINT('', ra, dec), POINT('', 45, 0)) AS d FROM functions.things",
     "SELECT id FROM functions.things WHERE id != 7 -- a comment",
@@ -72,10 +72,10 @@ def _query(form: str) -> str:
     return f"SELECT {_CALLS.get(name, f'{name}({arguments})')} AS answer FROM functions.things"
 
 
-#: More arguments than are declared, for there is no way to declare any number of them
+#: more arguments than declared, because a variable number of arguments cannot be declared
 _UNDECLARED = "SELECT greatest(ra, ra, ra, ra, ra, ra, ra) AS answer FROM functions.things"
 
-#: Functions of names are declared where tables declare names, or the operator allows the network
+#: functions of names are declared if tables declare names, or the operator allows the network
 FORMS = [form for function in USER_DEFINED if function not in OBJECT_NAME_FUNCTIONS for form in function.signatures]
 
 
@@ -94,7 +94,7 @@ def functions_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 
 
 def test_topcats_parser_reads_every_declared_function(functions_url: str) -> None:
-    """W-EXA-EXVL is an unknown name, or arguments that no declared form takes."""
+    """W-EXA-EXVL is an unknown name, or arguments that no declared form accepts."""
     [language] = TAPService(functions_url).get_tap_capability().languages
     assert sorted(f.form for f in language.get_feature_list(_UDF)) == sorted(FORMS)
     arguments = (f"tapurl={functions_url}", "stages=TME CAP EXA", "maxrepeat=1000", "report=EWIF")

@@ -1,8 +1,8 @@
-"""The entry of clickhouse-local in chDB's library, which chDB's own interface has no way to call.
+"""The entry point of clickhouse-local in chDB's library, which chDB's own interface cannot call.
 
-clickhouse-local can listen for clients, which makes it a server. Its entry ``int f(int argc, char ** argv)`` is not among the
-library's exported names. It is the one function that writes the virtual table of ``DB::LocalServer``: found here by the
-name of that class in the library's type information. For x86-64 Linux.
+clickhouse-local can listen for clients, which makes it a server. Its entry point ``int f(int argc, char ** argv)`` is
+not among the library's exported names. It is the only function that writes the virtual table of ``DB::LocalServer``,
+and is found by the name of that class in the library's type information. For x86-64 Linux.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ IS_SUPPORTED = sys.platform == "linux" and platform.machine() == "x86_64"
 
 _CLASS_NAME = b"N2DB11LocalServerE\0"
 
-#: kinds of segments, the tags of the table of relocations and of its size, and the kind of a relocation by the base address
+#: kinds of segments, the tags of the relocation table and of its size, and the kind of a relocation by the base address
 _LOAD, _DYNAMIC, _NOTE, _UNWIND = 1, 2, 4, 0x6474E550
 _RELOCATIONS, _RELOCATIONS_SIZE, _RELATIVE = 7, 8, 8
 _IS_EXECUTABLE = 1
@@ -43,7 +43,10 @@ def run_clickhouse_local(arguments: list[str]) -> int:
 
 
 def _find_entry(library: Path) -> int:
-    """Return the entry's address in the library; the search takes seconds: the environment keeps its result by build."""
+    """Return the entry's address in the library.
+
+    The search takes seconds, so the environment keeps its result for each build.
+    """
     with library.open("rb") as file, mmap.mmap(file.fileno(), 0, prot=mmap.PROT_READ) as content:
         found = _Library(content)
         kept = Path(sys.prefix) / f"chdb-entry-{found.build_id}.json"
@@ -66,43 +69,43 @@ class _Library:
         self.build_id = content[note_start + 16 : note_start + note_size].hex()
 
     def find_entry(self) -> int:
-        places, values = self._read_relocations()
+        addresses, values = self._read_relocations()
         name = self._find_address(self._content.find(_CLASS_NAME))
-        type_information = int(places[values == name][0]) - 8
-        table = int(places[values == type_information].min()) - 8
+        type_information = int(addresses[values == name][0]) - 8
+        table = int(addresses[values == type_information].min()) - 8
         functions = {self._find_function(reference) for reference in self._find_references(table)}
         if len(functions) != 1:
             raise RuntimeError(f"{len(functions)} functions of this chDB may be the entry of clickhouse-local, not 1")
         return functions.pop()
 
     def _find_segment(self, kind: int) -> tuple[int, int, int]:
-        """Return the first segment of a kind: place in the file, address and size."""
+        """Return the first segment of a kind: offset in the file, address and size."""
         return next((start, address, size) for type_, _, start, address, _, size, *_ in self._segments if type_ == kind)
 
-    def _find_address(self, place: int) -> int:
-        """Return the address of a place in the file."""
+    def _find_address(self, offset: int) -> int:
+        """Return the address of an offset in the file."""
         for kind, _, start, address, _, size, *_ in self._segments:
-            if kind == _LOAD and start <= place < start + size:
-                return address + place - start
-        raise ValueError(f"no segment has {place}")
+            if kind == _LOAD and start <= offset < start + size:
+                return address + offset - start
+        raise ValueError(f"no segment has {offset}")
 
-    def _find_place(self, address: int) -> int:
+    def _find_offset(self, address: int) -> int:
         for kind, _, start, first, _, size, *_ in self._segments:
             if kind == _LOAD and first <= address < first + size:
                 return start + address - first
         raise ValueError(f"no segment has {address}")
 
     def _read_relocations(self) -> tuple[np.ndarray, np.ndarray]:
-        """Return addresses and values of the pointers that depend on the base address only."""
+        """Return addresses and values of the pointers that depend only on the base address."""
         start, _, size = self._find_segment(_DYNAMIC)
         tags = dict(struct.iter_unpack("<QQ", self._content[start : start + size]))
-        place = self._find_place(tags[_RELOCATIONS])
-        table = np.frombuffer(self._content[place : place + tags[_RELOCATIONS_SIZE]], "<i8").reshape(-1, 3)
+        offset = self._find_offset(tags[_RELOCATIONS])
+        table = np.frombuffer(self._content[offset : offset + tags[_RELOCATIONS_SIZE]], "<i8").reshape(-1, 3)
         table = table[(table[:, 1] & 0xFFFFFFFF) == _RELATIVE]
         return table[:, 0], table[:, 2]
 
     def _find_references(self, target: int) -> list[int]:
-        """Return the addresses in the code that have the distance to ``target`` in the next four bytes."""
+        """Return the addresses in the code whose next four bytes are the distance to ``target``."""
         start, first, size = next(
             (start, address, size)
             for kind, flags, start, address, _, size, *_ in self._segments

@@ -1,4 +1,4 @@
-"""A real ClickHouse server, in its own process with its own data."""
+"""A real ClickHouse server, in a separate process with its own data."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ _USERS = """<clickhouse>
 
 
 def require_servers() -> None:
-    """Skip the test where no server can be started."""
+    """Skip the test if no server can be started."""
     if not (IS_SUPPORTED or shutil.which("clickhouse")):
         pytest.skip("a ClickHouse server needs x86-64 Linux, or the command clickhouse")
 
@@ -58,13 +58,13 @@ class ClickHouseServer:
     Parameters
     ----------
     folder
-        For its data, configuration and log; one that a server was in before has its tables.
+        For its data, configuration and log; a folder of an earlier server has its tables.
     more
-        XML of more configuration, such as remote_servers.
+        XML of additional configuration, such as remote_servers.
     users
         A file of users; by default there is the user default without a password.
     tcp_port, http_port
-        By default free ones.
+        By default free ports.
     environment
         Variables for ``from_env`` in the configuration.
     """

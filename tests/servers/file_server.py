@@ -1,4 +1,4 @@
-"""An HTTP server of the files of a folder, with ranges and ETags, which fails as it is told."""
+"""An HTTP server of the files of a folder, with ranges and ETags, which fails on request."""
 
 from __future__ import annotations
 
@@ -12,14 +12,15 @@ from urllib.parse import unquote
 
 from tests.servers.server_thread import run_server
 
-#: Failures of an answer: a status, an ETag that no other answer has, half of the body, no answer for a second, a body
-#: of which a byte comes every tenth of a second, the whole file instead of a range, no ETag, another server's address
+#: failures of a response: a status, an ETag that no other response has, half of the body, no response for a second, a
+#: body
+#: with one byte every tenth of a second, the complete file instead of a range, no ETag, a redirect to another server
 Failure = int | str
 Errors = Callable[[str, str], Failure]
 
 
 class FileServer(ThreadingHTTPServer):
-    """``choose_failure`` has method and path of each request and names its failure, '' for none."""
+    """``choose_failure`` gets method and path of each request and returns its failure, '' for none."""
 
     daemon_threads = True
 
@@ -34,7 +35,7 @@ class FileServer(ThreadingHTTPServer):
         return f"http://127.0.0.1:{self.server_address[1]}"
 
     def handle_error(self, request: object, client_address: object) -> None:
-        """A client that gives up is no news."""
+        """Ignore a client that disconnects."""
 
 
 class _Handler(BaseHTTPRequestHandler):
@@ -95,8 +96,8 @@ class _Handler(BaseHTTPRequestHandler):
             self.wfile.write(body)
 
     def _drip(self, data: bytes) -> None:
-        for place in range(len(data)):
-            self.wfile.write(data[place : place + 1])
+        for index in range(len(data)):
+            self.wfile.write(data[index : index + 1])
             time.sleep(0.1)
 
     def log_message(self, *_: object) -> None:

@@ -13,13 +13,13 @@ from s3fs import S3FileSystem
 
 @contextmanager
 def running_object_store(bucket: str) -> Iterator[str]:
-    """Make a bucket, the only one of a new server; yields its URL. The environment names the server."""
+    """Create a bucket, the only one of a new server; yield its URL. The environment names the server."""
     logging.getLogger("werkzeug").setLevel(logging.ERROR)
     server = ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
     server.start()
     host, port = server.get_host_and_port()
     settings = {"AWS_ACCESS_KEY_ID": "key", "AWS_SECRET_ACCESS_KEY": "secret", "AWS_DEFAULT_REGION": "us-east-1"}
-    # file systems are kept by their arguments, which do not name the server
+    # file systems are cached by their arguments, which do not name the server
     S3FileSystem.clear_instance_cache()
     try:
         with pytest.MonkeyPatch.context() as environment:

@@ -1,4 +1,4 @@
-"""An origin of files, as data centres run them: ranges, If-Range, ETags; it fails as it is told."""
+"""An origin of files, like the servers of data centres: ranges, If-Range, ETags; it fails on request."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from urllib.parse import unquote
 
 from tests.servers.server_thread import run_server
 
-#: Failures of an answer: a status, 'half' of the body, 'slow' (a pause in the middle of the body)
+#: failures of a response: a status, 'half' of the body, 'slow' (a pause in the middle of the body)
 Failure = int | str
 
 
 class OriginServer(ThreadingHTTPServer):
-    """``choose_failure`` has the path of each request and how often it was asked for, and names its failure."""
+    """``choose_failure`` gets the path of each request and how often it was requested, and returns its failure."""
 
     daemon_threads = True
 
@@ -37,7 +37,7 @@ class OriginServer(ThreadingHTTPServer):
         return f"http://127.0.0.1:{self.server_address[1]}"
 
     def fail_first(self, **errors: list[Failure]) -> None:
-        """Let the first answers for the files whose names begin so fail."""
+        """Let the first responses for the files whose names begin with a word fail."""
 
         def find(path: str, count: int) -> Failure:
             name = path.rpartition("/")[2]
@@ -47,7 +47,7 @@ class OriginServer(ThreadingHTTPServer):
         self.choose_failure = find
 
     def handle_error(self, request: object, client_address: object) -> None:
-        """A client that gives up is no news."""
+        """Ignore a client that disconnects."""
 
 
 class _Handler(BaseHTTPRequestHandler):

@@ -32,9 +32,10 @@ def running_server(folder: Path, more: str = "", *, users: Path | None = None) -
 def running_cluster(
     folder: Path, shards: int, ports: Sequence[int] | None = None, configure: Callable[[int], str] = lambda _: ""
 ) -> Iterator[list[ClickHouseServer]]:
-    """The servers of a cluster, one for each shard; in a folder where it was before with its tables.
+    """Yield the servers of a cluster, one for each shard; a folder of an earlier cluster has its tables.
 
-    ``ports`` are those of the native interface, for a cluster that grows; ``configure`` gives more XML for a shard.
+    ``ports`` are the ports of the native interface, for a cluster that grows; ``configure`` returns additional XML
+    for a shard.
     """
     ports = (ports or [free_port() for _ in range(shards)])[:shards]
     more = remote_servers([[("127.0.0.1", port)] for port in ports])
@@ -51,23 +52,23 @@ def running_cluster(
 def running_replicas(
     folder: Path, name: str, shards: int, fill: Callable[[ClickHouseServer, int], None]
 ) -> Iterator[list[list[ClickHouseServer]]]:
-    """The servers of the cluster ``name`` with two replicas of each shard, whose tables do not change.
+    """Yield the servers of the cluster ``name`` with two replicas of each shard, whose tables do not change.
 
-    ``fill`` makes the tables of a shard on its first server; the second one gets a copy of its folder.
+    ``fill`` creates the tables of a shard on its first server; the second server gets a copy of its folder.
     """
     ports = [[free_port() for _ in range(2)] for _ in range(shards)]
     more = remote_servers([[("127.0.0.1", port) for port in pair] for pair in ports], name)
     with ExitStack() as stack:
         found: list[list[ClickHouseServer]] = []
         for number, (port, copied_port) in enumerate(ports):
-            place, copied_place = (folder / f"{number}{letter}" for letter in "ab")
-            first = ClickHouseServer(place, more, tcp_port=port)
+            data_folder, copied_folder = (folder / f"{number}{letter}" for letter in "ab")
+            first = ClickHouseServer(data_folder, more, tcp_port=port)
             stack.callback(first.kill)
             fill(first, number)
             first.kill()
-            shutil.copytree(place, copied_place, symlinks=True)
+            shutil.copytree(data_folder, copied_folder, symlinks=True)
             first.start()
-            second = ClickHouseServer(copied_place, more, tcp_port=copied_port)
+            second = ClickHouseServer(copied_folder, more, tcp_port=copied_port)
             stack.callback(second.kill)
             found.append([first, second])
         yield found
@@ -89,7 +90,7 @@ def urls_of(servers: Sequence[ClickHouseServer]) -> str:
 
 @contextmanager
 def prepared_engine(servers: Sequence[ClickHouseServer]) -> Iterator[Engine]:
-    """The engine of these servers, with Skyhouse's own tables."""
+    """Yield the engine of these servers, with Skyhouse's own tables."""
     engine = open_remote_engine(Config(clickhouse_url=urls_of(servers)))
     try:
         prepare_engine(engine)
@@ -105,5 +106,5 @@ def execute_everywhere(engine: Engine, sql: str, settings: Mapping[str, str | in
 
 
 def fetch_everywhere(engine: Engine, sql: str) -> pa.Table:
-    """The results of all servers, one after the other."""
+    """Return the results of all servers, one after the other."""
     return pa.concat_tables([server.fetch_table(sql) for server in engine.require_servers()])

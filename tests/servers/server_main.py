@@ -1,8 +1,9 @@
 """A ClickHouse server in the foreground: ``python -m tests.servers.server_main CONFIGURATION``, an XML file.
 
-It is the installed ``clickhouse`` where there is one, otherwise clickhouse-local out of chDB's library, which listens too.
-That is the engine with its HTTP and native interfaces, users, quotas, Distributed tables over the network; it has no
-``ON CLUSTER``, no Keeper, no TLS and no copying between replicas. The server ends with the process that started it.
+It is the installed ``clickhouse`` if there is one, otherwise clickhouse-local from chDB's library, which can listen
+too. That is the engine with its HTTP and native interfaces, users, quotas, and Distributed tables over the network;
+it has no ``ON CLUSTER``, no Keeper, no TLS and no copying between replicas. The server ends with the process that
+started it.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Servers of tests in threads of their own."""
+"""Servers of tests in separate threads."""
 
 from __future__ import annotations
 

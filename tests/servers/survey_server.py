@@ -1,4 +1,4 @@
-"""A survey (HiPS) on this machine whose colours tell the direction that they are at."""
+"""A survey (HiPS) on this machine whose colours encode the direction."""
 
 from __future__ import annotations
 
@@ -33,14 +33,14 @@ dataproduct_type = image
 
 
 def colour_at(longitude: NDArray[np.float64], latitude: NDArray[np.float64]) -> NDArray[np.uint8]:
-    """Return red, green and blue of directions in the survey's frame, radians: the components of the unit vector."""
+    """Return red, green and blue for directions in the survey's frame (radians): the components of the unit vector."""
     across = np.cos(latitude)
     vector = (across * np.cos(longitude), across * np.sin(longitude), np.sin(latitude))
     return np.round((np.stack(vector, -1) + 1) * 127.5).astype(np.uint8)
 
 
 def _tile_colours(order: int, index: int, width: int) -> NDArray[np.uint8]:
-    """Return a tile as HiPS has it: lines from the south corner to the east, columns from there to the west."""
+    """Return a tile in the format of HiPS: lines from the south corner to the east, columns from there to the west."""
     depth = width.bit_length() - 1
     x, y = np.meshgrid(np.arange(width), np.arange(width), indexing="ij")
     inside = sum(((x >> bit & 1) << 2 * bit) | ((y >> bit & 1) << 2 * bit + 1) for bit in range(depth))
@@ -97,6 +97,6 @@ class _Survey(BaseHTTPRequestHandler):
 
 @contextmanager
 def serve_survey() -> Iterator[str]:
-    """Serve the survey on a free port. Its address is the value."""
+    """Serve the survey on a free port; yield its URL."""
     with run_server(ThreadingHTTPServer(("127.0.0.1", 0), _Survey)) as server:
         yield f"http://127.0.0.1:{server.server_port}/survey"

@@ -1,4 +1,7 @@
-"""A proxy before a TAP service, as busy origins are: it answers 503 and 429, breaks off, and cuts results in silence."""
+"""A proxy for a TAP service that behaves like a busy origin.
+
+It answers 503 and 429, closes connections early, and cuts off results without an error.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +16,7 @@ from tests.servers.server_thread import run_server
 
 
 class UnsteadyProxy(ThreadingHTTPServer):
-    """Before the service at ``port``. Each ``period``-th request fails; jobs have ``max_rows`` rows at most."""
+    """In front of the service at ``port``. Each ``period``-th request fails; jobs return at most ``max_rows`` rows."""
 
     daemon_threads = True
 
@@ -33,7 +36,7 @@ class UnsteadyProxy(ThreadingHTTPServer):
         return f"http://127.0.0.1:{self.server_address[1]}"
 
     def handle_error(self, request: object, client_address: object) -> None:
-        """A client that gives up is no news."""
+        """Ignore a client that disconnects."""
 
 
 class _Handler(BaseHTTPRequestHandler):

@@ -1,4 +1,4 @@
-"""What a deployment takes: memory, open files and threads of its processes, and its files on the disk."""
+"""The resources of a deployment: memory, open files and threads of its processes, and its files on the disk."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from statistics import median
 from tests.chaos.processes import Deployment
 from tests.tap_service.processes import children, said_by
 
-#: growth from the second to the last quarter of a run that counts as none
+#: growth from the second to the last quarter of a run that is tolerated
 _FLAT = 0.05
 
-#: and what changes from moment to moment, by the end of a name: MB, files, threads
+#: random variation, by the end of a name: MB, files, threads
 _NOISE = {"MB": 6.0, "files": 4.0, "threads": 3.0}
 
 #: files that grow until they are rotated, or that only the run itself writes
@@ -32,7 +32,7 @@ Values = dict[str, float]
 
 @dataclass(frozen=True)
 class Trend:
-    """Medians of a quantity in the second quarter of a run, after the caches have filled, and in the last one."""
+    """Medians of a quantity in the second quarter of a run, when the caches are full, and in the last quarter."""
 
     name: str
     second: float
@@ -48,7 +48,7 @@ class Trend:
 
 
 class Sampler:
-    """Measures a deployment again and again in a thread; ``log`` gets the samples, one JSON object in each line."""
+    """Measures a deployment repeatedly in a thread; ``log`` gets the samples, one JSON object per line."""
 
     def __init__(self, deployment: Deployment, seconds_between: float, log: Path) -> None:
         self.samples: list[tuple[float, Values]] = []
@@ -73,7 +73,7 @@ class Sampler:
 
 
 def measure(deployment: Deployment) -> Values:
-    """Return memory, files and threads of each part with its child processes, and what its files take."""
+    """Return memory, files and threads of each component with its child processes, and the size of its files."""
     parts = {
         "service": [deployment.service.pid],
         "workers": [workers.process.pid for workers in deployment.workers],
@@ -113,7 +113,7 @@ def _list_family(roots: Sequence[int]) -> Iterator[int]:
 
 
 def _read_memory(pid: int) -> int:
-    """Return the resident memory in bytes, 0 of a process that has ended."""
+    """Return the resident memory in bytes, 0 for a process that has ended."""
     found = re.match(rb"\d+ (\d+)", said_by(pid, "statm"))
     return int(found[1]) * _PAGE if found else 0
 
@@ -126,13 +126,13 @@ def _count_entries(folder: str) -> int:
 
 
 def _count_bytes(folder: Path) -> int:
-    """Return the space that files take, each once, without logs."""
+    """Return the disk space of files, each counted once, without logs."""
     taken: dict[int, int] = {}
-    for place, _, names in os.walk(folder):
+    for parent, _, names in os.walk(folder):
         for name in names:
             if not name.endswith(_LOGS):
                 try:
-                    status = os.lstat(os.path.join(place, name))
+                    status = os.lstat(os.path.join(parent, name))
                 except FileNotFoundError:
                     continue
                 taken[status.st_ino] = status.st_blocks * 512

@@ -1,6 +1,6 @@
-"""Clients that a service meets in years: that go away, wait, lie, guess and forget. Each has an address of its own.
+"""Clients that misbehave: they disconnect, wait, lie, guess and forget. Each has a different address.
 
-Each returns None if the service did what it should, else what it did.
+Each returns None if the service behaved correctly, otherwise a description of its behaviour.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from urllib.parse import urlencode
 
-#: a client of these that waits goes away after so many seconds
+#: a client that waits disconnects after this number of seconds
 _PATIENCE = 8.0
 
 _UPLOADED_ROWS = 2000
@@ -77,7 +77,7 @@ def speak_no_http(target: Target) -> str | None:
 
 
 def read_slowly(target: Target) -> None:
-    """Read a kilobyte a second of a result, and go away."""
+    """Read a kilobyte per second of a result, and disconnect."""
     form = {"LANG": "ADQL", "QUERY": "SELECT * FROM chaos.stars", "MAXREC": "100000", "FORMAT": "csv"}
     with target.connect() as connection:
         connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
@@ -104,7 +104,7 @@ def forget_job(target: Target) -> str | None:
 
 
 def ignore_result(target: Target) -> str | None:
-    """Run a job, and never come back."""
+    """Run a job, and never poll it."""
     first = target.dice.randrange(50_000)
     form = {"LANG": "ADQL", "PHASE": "RUN", "QUERY": f"SELECT * FROM chaos.stars WHERE id > {first}"}
     return _expect(_send_form(target, "async", form), 303)
@@ -162,7 +162,7 @@ MISBEHAVIOURS: dict[str, Misbehaviour] = {
 
 
 def misbehave(port: int, dice: random.Random) -> tuple[str, str | None]:
-    """Return what a client did, and what was wrong with the answer, or None."""
+    """Return the action of a client, and the error of the answer or None."""
     name = dice.choice(list(MISBEHAVIOURS))
     try:
         return name, MISBEHAVIOURS[name](Target(port, dice))
@@ -184,5 +184,5 @@ def _send_form(target: Target, resource: str, form: dict[str, str]) -> int:
 
 
 def _expect(status: int, *expected: int) -> str | None:
-    """503 is right at any time: the service may be full."""
+    """503 is correct at any time, because the service may be full."""
     return None if status in (*expected, 503) else f"status {status}"

@@ -1,4 +1,4 @@
-"""A soak run: a usual day's load for hours, and whether memory, files, threads, disk and answer times stay as they are.
+"""A soak run: a usual load for hours, and whether memory, files, threads, disk and response times stay constant.
 
 ``python -m tests.soak.run_soak --minutes 720``, or ``make soak``.
 """
@@ -32,26 +32,26 @@ from tests.tap_service.users import USERS, write_accounts
 
 _CLIENTS = 48
 
-#: rows of each load: disk is compared, so each replaces as many
+#: rows of each load: disk space is compared, so each load replaces the same number
 _LOAD_ROWS = 200_000
 _LOADS_AN_HOUR = 20
 
 _SAMPLE_SECONDS = 10.0
 _SAMPLES = 240
 
-#: a worker, or one of its processes, is killed every so many seconds in the mean
+#: average number of seconds between two kills of a worker or one of its processes
 _KILL_SECONDS = 60.0
 
-#: jobs and results are kept for this share of the run
+#: jobs and results are kept for this fraction of the run
 _RETENTION = 1 / 12
 
-#: how long clients and loads may take after the end
+#: time that clients and loads may take after the end
 _DRAIN_SECONDS = 300.0
 
-#: the growth of a p95 that counts as none: other work of the machine changes it by more than memory
+#: the growth of a p95 that is tolerated: other work on the machine changes it more than memory
 _FLAT_TIME = 0.25
 
-#: what a portal and clients read beside queries
+#: resources that a portal and clients read in addition to queries
 _PAGES = (
     "/",
     "/tap",
@@ -69,7 +69,7 @@ _PAGES = (
 
 @dataclass(frozen=True)
 class Plan:
-    """What happens: ``rate`` requests a second for so many seconds; no shards are the embedded engine."""
+    """The plan of a run: ``rate`` requests per second for ``seconds``; no shards means the embedded engine."""
 
     seconds: float
     rate: float
@@ -82,7 +82,7 @@ class Report:
     plan: Plan
     kills: Counter[str] = field(default_factory=Counter)
     outcomes: dict[str, Counter[str]] = field(default_factory=lambda: defaultdict(Counter))
-    #: seconds since the start, and seconds that the answer took, of short questions to /sync
+    #: seconds since the start, and response time in seconds, of short queries to /sync
     times: list[tuple[float, float]] = field(default_factory=list)
     repeats: Counter[str] = field(default_factory=Counter)
     trends: list[Trend] = field(default_factory=list)
@@ -98,7 +98,7 @@ class Report:
             "p95 of short questions by quarter: " + ", ".join(f"{1000 * each:.0f} ms" for each in self.find_p95()),
             f"{'':40}{'2nd quarter':>14}{'last':>10}{'growth':>9}",
             *(f"{each.name:40}{each.second:14.1f}{each.last:10.1f}{each.growth:9.1%}" for each in self.trends),
-            f"faults: {len(self.errors)}",
+            f"problems: {len(self.errors)}",
             *self.errors,
         ]
 
@@ -110,7 +110,7 @@ class Report:
         return [quantiles(each, n=20)[-1] if len(each) > 1 else 0.0 for each in quarters]
 
     def find_growth(self) -> list[str]:
-        """Return what was not flat."""
+        """Return the quantities that were not constant."""
         found = [f"{each.name} grows by {each.growth:.1%}" for each in self.trends if not each.is_flat]
         _, second, _, last = self.find_p95()
         if last > second * (1 + _FLAT_TIME):
@@ -119,7 +119,7 @@ class Report:
 
 
 class Soak:
-    """Asks one request after the other, each drawn by a seed."""
+    """Sends one request after the other, each drawn with a seed."""
 
     def __init__(self, deployment: Deployment, loads: Loads, stars: Stars, plan: Plan) -> None:
         self.report = Report(plan)
@@ -236,7 +236,7 @@ def run_soak(folder: Path, plan: Plan) -> Report:
 
 
 def _run(deployment: Deployment, soak: Soak, loads: Loads, plan: Plan) -> None:
-    """Let clients, loads and kills run side by side; return when all have ended."""
+    """Run clients, loads and kills at the same time; return when all have ended."""
     requests, sampling = round(plan.seconds * plan.rate), max(plan.seconds / _SAMPLES, min(_SAMPLE_SECONDS, 1))
     killer = Killer(deployment.list_workers(plan.seed), plan.seed, _KILL_SECONDS, deployment.folder / "kills.log")
 
@@ -282,9 +282,9 @@ def main() -> int:
     parser.add_argument("--folder", type=Path, help="keeps data and logs")
     given = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
-        place = given.folder or Path(folder)
-        place.mkdir(parents=True, exist_ok=True)
-        report = run_soak(place, Plan(60 * given.minutes, given.rate, given.seed, given.shards))
+        run_folder = given.folder or Path(folder)
+        run_folder.mkdir(parents=True, exist_ok=True)
+        report = run_soak(run_folder, Plan(60 * given.minutes, given.rate, given.seed, given.shards))
     report.errors += report.find_growth()
     print("\n".join(report.lines()))
     return bool(report.errors)

@@ -1,4 +1,4 @@
-"""The verdict of a soak run: what grows is found, what changes from moment to moment is not."""
+"""The verdict of a soak run: growth is found, random variation is not reported."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from tests.soak.run_soak import Plan, Report
 
 
 def _sample(memory: list[float]) -> list[str]:
-    """Return what grows, of the memory in each hundredth of a run."""
+    """Return the quantities that grow, for the memory in each hundredth of a run."""
     report = Report(Plan(100, 1, 1, 0))
     report.trends = find_trends([(second, {"service: memory, MB": value}) for second, value in enumerate(memory)])
     return report.find_growth()
@@ -25,7 +25,7 @@ def test_growth_is_found() -> None:
         [500.0] * 100,
         [min(500.0, 20.0 * second) for second in range(100)],  # caches fill
         [500 + 400 * (second % 7 == 0) for second in range(100)],  # a query now and then
-        [10 + second / 20 for second in range(100)],  # little
+        [10 + second / 20 for second in range(100)],  # a small value
     ],
 )
 def test_other_changes_are_not(memory: list[float]) -> None:

@@ -1,6 +1,6 @@
-"""Some seconds of ``make soak``: every answer is right, and everything is measured.
+"""Some seconds of ``make soak``: every answer is correct, and everything is measured.
 
-A trend needs several measures: this is a quarter of a minute, and its service's start and end.
+A trend needs several measurements: this takes a quarter of a minute, plus the start and end of its service.
 """
 
 from __future__ import annotations

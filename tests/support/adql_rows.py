@@ -16,12 +16,12 @@ Rows = list[tuple[Any, ...]]
 
 Ask = Callable[[str], Rows]
 
-#: Small tables are read by their projections, as large ones are.
+#: Small tables are read by their projections, like large tables.
 BY_PROJECTION: dict[str, str | int] = {"min_table_rows_to_use_projection_index": 0}
 
 
 def query_rows(engine: Engine, catalogue: Catalogue, query: str) -> Rows:
-    """The rows of an ADQL query, with the declared Arrow types; without its tables too it is accepted, and names them."""
+    """Return the rows of an ADQL query, with the declared Arrow types; also check the query without its tables."""
     translation = translate(query, catalogue)
     read = {name[-1].lower() for name in check_without_tables(query)}
     assert read == {entry.table.name.lower() for entry in translation.tables}
@@ -29,7 +29,7 @@ def query_rows(engine: Engine, catalogue: Catalogue, query: str) -> Rows:
 
 
 def fetch_translated(engine: Engine, translation: Translation, sql: str) -> Rows:
-    """The rows of one form of a translated query, with the declared Arrow types."""
+    """Return the rows of one form of a translated query, with the declared Arrow types."""
     answer = engine.fetch_table(sql, translation.settings | BY_PROJECTION)
     if not answer.num_columns:
         return []
@@ -38,7 +38,7 @@ def fetch_translated(engine: Engine, translation: Translation, sql: str) -> Rows
 
 
 def _plain(value: Any) -> Any:
-    """Numbers as one kind, good to 12 digits, so that engines may differ in the last bit and in the type."""
+    """Convert numbers to one type with 12 digits, because engines may differ in the last bit and in the type."""
     if isinstance(value, bool) or value is None or isinstance(value, str):
         return (type(value).__name__, value)
     if isinstance(value, list):
@@ -53,5 +53,5 @@ def _plain(value: Any) -> Any:
 
 
 def make_comparable(rows: Rows) -> list[tuple[Any, ...]]:
-    """Rows as two engines may be compared by."""
+    """Return rows that can be compared with the rows of another engine."""
     return [tuple(_plain(value) for value in row) for row in rows]

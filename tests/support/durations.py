@@ -1,6 +1,7 @@
-"""pytest plugin: the file that takes longest begins first, so that the workers end together; at the end what took longest.
+"""pytest plugin: the slowest file starts first, so that the workers end together; the slowest files are listed at the
+end.
 
-``durations.json`` has seconds by file, as ``make durations`` has kept them. A new file counts as a long one.
+``durations.json`` has seconds by file, stored by ``make durations``. A new file is treated as slow.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ FILE = Path(__file__).with_suffix(".json")
 _UNKNOWN_SECONDS = 30.0
 _TOLD = 20
 
-#: seconds by file, in the process that hears all reports
+#: seconds by file, in the process that receives all reports
 _measured: defaultdict[str, float] = defaultdict(float)
 
 

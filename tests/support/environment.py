@@ -11,17 +11,17 @@ ROOT = Path(__file__).parents[2]
 
 
 def make_environment(data: Path, checkout: Path = ROOT, **settings: Any) -> dict[str, str]:
-    """Return the environment of a process of Skyhouse.
+    """Return the environment of a Skyhouse process.
 
-    In a test run it is the run's (``tests.support.run_folder``: a home of its own, no settings of this machine), and names
-    a data folder and settings.
+    In a test run it is the run's environment (``tests.support.run_folder``: its own home, no settings of this
+    machine), with a data folder and settings.
 
     Parameters
     ----------
     data
         The data folder, within the test's folder.
     checkout
-        Whose code runs.
+        The checkout whose code runs.
     settings
         Settings by their names in lower case without their prefix, such as ``query_log=""``.
     """

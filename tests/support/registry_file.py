@@ -1,4 +1,4 @@
-"""A file of registry metadata with so many collections that their records need two pages."""
+"""A file of registry metadata whose collections need two pages of records."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""pytest plugin: a run writes into a folder of its own, and a run that has written elsewhere fails.
+"""pytest plugin: a run writes into its own folder, and a run that has written elsewhere fails.
 
-Home, temporary files and settings of all processes of the run are in that folder, from before the first import of the code
+Home, temporary files and settings of all processes of the run are in that folder, before the first import of the code
 under test. It is removed at the end, unless a test has failed.
 """
 
@@ -18,24 +18,24 @@ import pytest
 from tests.support.audited import sitecustomize
 from tests.support.environment import ROOT
 
-#: variables of this machine that would change what a test does
+#: variables of this machine that would change tests
 _FOREIGN = ("AWS_", "CELERY_", "PYTHON", "REDIS_", "SKYHOUSE_", "SSL_CERT_", "XDG_")
 _FOREIGN_ENDS = ("_PROXY", "_proxy")
 _KEPT = ("PYTHONDONTWRITEBYTECODE", "PYTHONUNBUFFERED")
 
-_FAULTS = pytest.StashKey[list[str]]()
+_ERRORS = pytest.StashKey[list[str]]()
 _HAS_PASSED = pytest.StashKey[bool]()
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_load_initial_conftests() -> None:
-    if sitecustomize.RUN_FOLDER not in os.environ:  # else this is a worker of a run
+    if sitecustomize.RUN_FOLDER not in os.environ:  # otherwise this is a worker of a run
         _enter_run(Path(tempfile.mkdtemp(prefix="sky-")).resolve())
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_configure(config: pytest.Config) -> None:
-    """Put the tests' folders directly below the run's: the path of a Unix socket has at most 107 bytes."""
+    """Put the tests' folders directly into the run's folder: the path of a Unix socket has at most 107 bytes."""
     if not hasattr(config, "workerinput") and not config.option.basetemp:
         config.option.basetemp = _folder() / "t"
 
@@ -52,10 +52,10 @@ def _enter_run(folder: Path) -> None:
         "HOME": str(folder / "home"),
         "TMPDIR": str(folder / "tmp"),
         "PYTHONPATH": os.pathsep.join(map(str, paths)),
-        # of nobody: tests reach this machine alone, and httpx would load hundreds at each call
+        # an empty file: tests contact only this machine, and httpx would load hundreds of certificates at each call
         "SSL_CERT_DIR": str(folder / "certificates"),
         "SKYHOUSE_CONFIG": "",  # no settings file
-        "OPENBLAS_NUM_THREADS": "1",  # numpy would start one for each core in each process, and nothing uses them
+        "OPENBLAS_NUM_THREADS": "1",  # numpy would start one thread per core in each process, and nothing uses them
     }
     tempfile.tempdir = None
     sitecustomize.install_audit()
@@ -68,12 +68,12 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
     errors = _find_problems()
     if errors and session.exitstatus == pytest.ExitCode.OK:
         session.exitstatus = pytest.ExitCode.TESTS_FAILED
-    session.config.stash[_FAULTS] = errors
+    session.config.stash[_ERRORS] = errors
     session.config.stash[_HAS_PASSED] = session.exitstatus in (pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED)
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
-    if errors := config.stash.get(_FAULTS, []):
+    if errors := config.stash.get(_ERRORS, []):
         terminalreporter.section("outside the run's folder")
         terminalreporter.write_line("\n".join(errors))
 

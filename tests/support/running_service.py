@@ -20,7 +20,7 @@ from tap_service.storage.engine.engine import Engine
 
 
 class RunningService:
-    """A running server."""
+    """A running service."""
 
     def __init__(self, server: uvicorn.Server, url: str) -> None:
         self.server = server
@@ -30,7 +30,7 @@ class RunningService:
 
     @property
     def engine(self) -> Engine:
-        """The engine that it asks."""
+        """Return the engine of the service."""
         found: Engine = self.server.config.app.state.services.engine
         return found
 
@@ -56,7 +56,7 @@ class RunningService:
         self.server.config.app.state.services.catalogue_cache.refresh()
 
     def set_time_limit(self, seconds: float) -> None:
-        """Change the time limit of the requests to /sync that wait or work now: 0 is over at once."""
+        """Change the time limit of the waiting and running requests to /sync: 0 ends them at once."""
         for answer in tuple(self.server.config.app.state.services.queries.answers):
             answer._seconds = seconds
 

@@ -1,4 +1,4 @@
-"""pytest plugin: a worker goes on with the folder that it has begun, whose servers, browser and tables it has."""
+"""A pytest plugin that keeps each worker in the folder it has begun, where it has servers, a browser and tables."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> LoadFil
 
 
 class FolderScheduling(LoadFileScheduling):
-    """Files of the worker's folders first, then of folders that nobody has begun, then any; the first in the queue of each."""
+    """Take the first file of the worker's folders, then of folders that nobody has begun, then of any folder."""
 
     def _assign_work_unit(self, node: WorkerController) -> None:
         self.workqueue.move_to_end(self._choose_file(node), last=False)
@@ -30,5 +30,5 @@ class FolderScheduling(LoadFileScheduling):
 
 
 def name_folder(file: str) -> str:
-    """Return the folder below tests that a test file is in, such as tests/adql."""
+    """Return the folder below tests that contains a test file, such as tests/adql."""
     return "/".join(file.split("/")[:2])

@@ -27,7 +27,7 @@ SKY = Schema(
 
 
 def move_positions(points: Positions) -> Positions:
-    """A second catalogue: the first one's positions moved by 1e-6 to 1 degree, and positions of its own."""
+    """A second catalogue: the positions of the first, moved by 1e-6 to 1 degree, and additional positions."""
     rng = np.random.default_rng(2)
     lon, lat = points
     size = 10 ** rng.uniform(-6, 0, len(lon))

@@ -93,7 +93,7 @@ def _arrow(table: Table, rows: Rows) -> pa.RecordBatch:
     )
 
 
-#: The small tables with their rows
+#: the small tables with their rows
 CONTENT = tuple(
     (table, _arrow(table, rows))
     for table, rows in ((STARS, _STAR_ROWS), (SPECTRA, _SPECTRUM_ROWS), (VISITS, _VISIT_ROWS))

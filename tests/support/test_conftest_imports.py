@@ -1,4 +1,4 @@
-"""A conftest.py holds fixtures and hooks of pytest; what tests import is in modules."""
+"""A conftest.py contains fixtures and hooks of pytest; helpers that tests import are in modules."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from tests.support.environment import ROOT
 
 
 def list_imports(path: Path) -> set[str]:
-    """Return the modules that a file imports, each of an import of several names too."""
+    """Return the modules that a file imports; for ``from a import b`` also ``a.b``."""
     imports = set()
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(node, ast.Import):

@@ -1,4 +1,4 @@
-"""The file that takes longest begins first, and a run says what took longest."""
+"""The slowest test file starts first, and a run lists the slowest files."""
 
 from __future__ import annotations
 

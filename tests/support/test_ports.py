@@ -1,4 +1,4 @@
-"""Ports are safe between tests, runs and users."""
+"""Ports are unique among tests, runs and users."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def test_no_outgoing_connection_is_given_a_port() -> None:
 
 
 def test_no_port_is_given_to_two_processes(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """Until the one that has it ends."""
+    """Until the process that has it ends."""
     command = [sys.executable, "-c", _OTHER_RUN]
     other = subprocess.Popen(command, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
     with other:
@@ -60,7 +60,7 @@ def test_a_closed_port_refuses_and_stays_closed() -> None:
 
 
 def _leave_only(port: int, monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:
-    """Let ``free_port`` choose among this port alone."""
+    """Let ``free_port`` choose only this port."""
     outgoing = folder / "outgoing"
     outgoing.write_text(f"{port + 1}\t60999\n")
     monkeypatch.setattr(ports, "_FIRST", port)

@@ -1,4 +1,4 @@
-"""A run that writes outside its folder, or leaves the data folder to chance, fails and says which test did it."""
+"""A run that writes outside its folder, or uses a default data folder, fails and names the test."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def test_no_settings():
 
 
 def run(folder: Path, tests: str) -> subprocess.CompletedProcess[str]:
-    """Run tests as a user does who has Skyhouse here, with settings in the environment."""
+    """Run tests as a user who has Skyhouse on this machine, with settings in the environment."""
     (folder / "test_given.py").write_text(tests)
     (folder / "pytest.ini").write_text("[pytest]\n")
     (folder / "tmp").mkdir()

@@ -1,4 +1,4 @@
-"""Which file a worker gets next."""
+"""The file that a worker runs next."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Documents of serializers, made of Python values."""
+"""Documents of serializers, written from Python values."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Stands in for matplotlib, which tests do without: notes what scripts draw."""
+"""A stand-in for matplotlib that records what scripts draw."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Call = tuple[str, tuple[Any, ...], dict[str, Any]]
 
 
 class Recorder:
-    """A figure, axes or any other object of matplotlib: each call of a method is noted in ``calls``."""
+    """A figure, axes or any other object of matplotlib; each method call is recorded in ``calls``."""
 
     def __init__(self, calls: list[Call], name: str = "") -> None:
         self._calls = calls
@@ -43,7 +43,7 @@ class Recorder:
 
 @contextmanager
 def recorded_matplotlib() -> Iterator[list[Call]]:
-    """Have programs import recorders as matplotlib. Yield the calls."""
+    """Make programs import recorders as matplotlib. Yield the calls."""
     calls: list[Call] = []
     modules: dict[str, Any] = {"matplotlib": ModuleType("matplotlib")}
     # astropy asks for it
@@ -62,7 +62,7 @@ def has_matplotlib() -> bool:
 
 
 def run_script(path: str) -> None:
-    """Run a script: with matplotlib where it is installed, else with recorders."""
+    """Run a script with matplotlib if it is installed, otherwise with recorders."""
     with open(path, encoding="utf-8") as file:
         code = compile(file.read(), path, "exec")
     scope = {"__name__": "__main__"}

@@ -1,4 +1,4 @@
-"""Runs modules of the portal that need no browser, in Node."""
+"""Run modules of the portal that need no browser in Node."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any
 from tests.support.environment import ROOT
 
 _SOURCES = ROOT / "web" / "src"
-#: modules of the portal name others without their extension, which the build adds
+#: modules of the portal import others without the extension, which the build adds
 _RESOLVE = (
     "data:text/javascript,import { registerHooks } from 'node:module';"
     "const find = (name, next) => { try { return next(name + '.ts'); } catch { return next(name + '/index.ts'); } };"
@@ -21,7 +21,7 @@ _RESOLVE = (
 _READ = "import { readFileSync } from 'node:fs';\nconst asked = JSON.parse(readFileSync(0, 'utf8'));\n"
 
 
-#: Vite's loader also knows components and files that are imported as texts
+#: Vite's loader also resolves components and files that are imported as text
 _LOAD = """
 const { createServer } = await import('vite');
 const server = await createServer({
@@ -33,15 +33,18 @@ const load = (path) => server.ssrLoadModule(`/src/${path}`);
 
 
 def run_with_vite(script: str, asked: Any) -> Any:
-    """Return what a script writes as JSON, as ``run_module``; ``load(path)`` imports any module of the sources.
+    """Return what a script writes as JSON, like ``run_module``; ``load(path)`` imports any module of the sources.
 
-    Takes some seconds: ask for several things at once.
+    A call takes some seconds, so ask for several values in one call.
     """
     return _run_node(["-e", _READ + _LOAD + script + "\nawait server.close();"], asked)
 
 
 def run_module(script: str, asked: dict[str, Any]) -> Any:
-    """Return what a script writes as JSON. ``SRC`` in it is the folder of the sources, ``asked`` the given values."""
+    """Return what a script writes as JSON.
+
+    ``SRC`` in it is the folder of the sources; ``asked`` is the given value.
+    """
     return _run_node(["--import", _RESOLVE, "-e", _READ + script.replace("SRC", _SOURCES.as_uri())], asked)
 
 

@@ -16,7 +16,7 @@ def read_folder(folder: Path) -> dict[str, bytes]:
 
 
 def test_the_build_is_that_of_the_sources(tmp_path: Path) -> None:
-    """Byte for byte, in any folder."""
+    """Builds in different folders are identical, byte for byte."""
     vite = [Path(sys.executable).with_name("node"), "node_modules/vite/bin/vite.js"]
     command = [*vite, "build", "--outDir", tmp_path, "--emptyOutDir"]
     built = subprocess.run(command, cwd=ROOT / "web", capture_output=True, text=True)
@@ -33,7 +33,7 @@ def test_all_of_it_goes_into_the_package() -> None:
 
 
 def test_the_licences_of_what_is_bundled_go_with_it() -> None:
-    """Each package with its licence text."""
+    """Each package is listed with the text of its licence."""
     head, *sections = (web.DIST / "THIRD-PARTY-LICENSES.txt").read_text(encoding="utf-8").split(f"\n{'-' * 80}\n")
     assert "each under its own licence" in head
     sections_by_name = {section.split(" ", 1)[0]: section for section in sections}

@@ -1,4 +1,4 @@
-"""Units and values of the portal's computed columns against astropy's."""
+"""Compare units and values of the portal's computed columns with astropy's."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ const found = asked.expressions.map((expression) => {
         const { plan, field } = planColumn({ name: 'found', expression }, fields);
         return { unit: field.unit ?? '', values: [...evaluatePlan(plan, source).values] };
     } catch (error) {
-        return { fault: error.message };
+        return { error: error.message };
     }
 });
 const units = asked.units.map((unit) => {
@@ -37,7 +37,7 @@ const units = asked.units.map((unit) => {
 console.log(JSON.stringify({ found, units }));
 """
 
-#: units of columns, with values that are above 1
+#: units of columns, with values above 1
 _UNITS = ("mas", "arcsec", "deg", "mag", "Jy", "mJy", "km.s**-1", "mas.yr**-1", "pc", "d", "erg.s**-1.cm**-2", "")
 _BASES = {"m": u.m, "kg": u.kg, "s": u.s, "rad": u.rad, "mag": u.mag, "A": u.A, "K": u.K, "mol": u.mol, "cd": u.cd}
 _NAMED = (
@@ -53,7 +53,7 @@ def _ask(columns: list[dict[str, Any]], expressions: list[str], units: tuple[str
 
 
 def _parse_unit(unit: str) -> u.UnitBase:
-    """Also units that VOUnit deprecates, such as erg."""
+    """VOUnit also allows deprecated units, such as erg."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", u.UnitsWarning)
         return u.Unit(unit, format="vounit")
@@ -68,7 +68,7 @@ def columns() -> list[dict[str, Any]]:
 
 
 def _write_random(choose: random.Random, depth: int) -> str:
-    """An expression that both languages understand; units need not fit."""
+    """Return an expression that both languages understand; its units may be incompatible."""
     if depth == 0 or choose.random() < 0.15:
         return f"c{choose.randrange(len(_UNITS))}"
     form = choose.choice(("sum", "sum", "product", "product", "quotient", "root", "power", "absolute"))
@@ -89,13 +89,13 @@ def _write_random(choose: random.Random, depth: int) -> str:
 
 
 def _compute(expression: str, columns: list[dict[str, Any]]) -> u.Quantity | None:
-    """The value by astropy; None where the units do not fit."""
+    """Compute the value with astropy; return None if the units are incompatible."""
     names: dict[str, Any] = {
         column["name"]: u.Quantity(column["values"], _parse_unit(column["unit"])) for column in columns
     }
     functions = {"SQRT": np.sqrt, "ABS": np.abs, "POWER": lambda base, power: base**power}
     try:
-        # a column minus itself may stand below a fraction line
+        # a column minus itself may be in a denominator
         with np.errstate(all="ignore"):
             return u.Quantity(eval(expression, {"__builtins__": {}}, {**names, **functions}))
     except u.UnitConversionError:
@@ -110,10 +110,10 @@ def test_random_expressions_have_the_units_and_values_of_astropy(columns: list[d
     for expression, answer in zip(expressions, answers, strict=True):
         expected = _compute(expression, columns)
         if expected is None:
-            # the portal takes numbers without a unit to be in that of the other side; astropy does not
-            refused += "fault" in answer
+            # the portal gives a number without a unit the unit of the other operand; astropy does not
+            refused += "error" in answer
             continue
-        assert "fault" not in answer, (expression, answer)
+        assert "error" not in answer, (expression, answer)
         found = u.Quantity(answer["values"], _parse_unit(answer["unit"]))
         assert found.unit.is_equivalent(expected.unit), (expression, answer["unit"], expected.unit)
         scale = np.max(np.abs(expected.value)) or 1

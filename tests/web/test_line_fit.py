@@ -1,4 +1,4 @@
-"""The portal's fitted lines and values in bins against numpy's."""
+"""Compare the portal's fitted lines and binned values with numpy's."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import { fitLine, lineAt } from 'SRC/statistics/lineFit.ts';
 const column = (name) => asked[name] && Float64Array.from(asked[name]);
 const [x, y] = [column('x'), column('y')];
 const fit = fitLine({ x, y, members: Uint32Array.from(x.keys()), errors: column('errors') ?? undefined });
-console.log(JSON.stringify({ fit, band: asked.places.map((place) => lineAt(fit, place).error) }));
+console.log(JSON.stringify({ fit, band: asked.positions.map((position) => lineAt(fit, position).error) }));
 """
 _BINS = """
 import { binValues } from 'SRC/statistics/binnedValues.ts';
@@ -24,22 +24,27 @@ console.log(JSON.stringify(binValues(series, asked.bins, asked.statistic)));
 """
 
 
-def _fit(x: Any, y: Any, errors: Any = None, places: tuple[float, ...] = ()) -> dict[str, Any]:
-    asked = {"x": list(x), "y": list(y), "errors": None if errors is None else list(errors), "places": list(places)}
+def _fit(x: Any, y: Any, errors: Any = None, positions: tuple[float, ...] = ()) -> dict[str, Any]:
+    asked = {
+        "x": list(x),
+        "y": list(y),
+        "errors": None if errors is None else list(errors),
+        "positions": list(positions),
+    }
     found: dict[str, Any] = run_module(_FIT, asked)
     return found
 
 
 @pytest.mark.parametrize("origin", [0, 57_388])
-def test_a_line_is_that_of_polyfit(origin: float) -> None:
+def test_a_line_equals_the_line_of_polyfit(origin: float) -> None:
     random = np.random.default_rng(3)
     x = origin + random.uniform(-5, 20, 400)
     y = 3.5 - 0.7 * (x - origin) + random.normal(0, 2, x.size)
-    places = (origin - 10.0, origin + 7.0, origin + 50.0)
-    found = _fit(x, y, places=places)
-    # polyfit itself loses digits far from 0: shift it and move the intercept back
+    positions = (origin - 10.0, origin + 7.0, origin + 50.0)
+    found = _fit(x, y, positions=positions)
+    # polyfit itself loses digits far from 0: shift the data and move the intercept back
     (slope, start), covariance = np.polyfit(x - origin, y, 1, cov=True)
-    design = np.array([[place - origin, 1] for place in places])
+    design = np.array([[position - origin, 1] for position in positions])
     fit = found["fit"]
     assert fit["slope"] == pytest.approx(slope, rel=1e-9)
     assert fit["intercept"] == pytest.approx(start - slope * origin, rel=1e-9)

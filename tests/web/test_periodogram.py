@@ -1,4 +1,4 @@
-"""The portal's periodogram against astropy's."""
+"""Compare the portal's periodogram with astropy's."""
 
 from __future__ import annotations
 

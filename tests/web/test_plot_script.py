@@ -1,4 +1,4 @@
-"""What the portal's Python scripts draw against what the portal shows."""
+"""Compare what the portal's Python scripts draw with what the portal shows."""
 
 from __future__ import annotations
 
@@ -111,7 +111,7 @@ LAYERS = [
 
 @pytest.fixture(scope="module")
 def written() -> dict[str, Any]:
-    """The scripts of all cases, and what the portal draws."""
+    """Return the scripts of all cases, and what the portal draws."""
     axes = {"x": axis("x"), "y": axis("y"), "value": axis("x"), "time": axis("x"), "flux": axis("y")}
     cases = {
         f"layers {log} {weighted} {statistic}": ask(
@@ -148,7 +148,7 @@ def written() -> dict[str, Any]:
 
 
 def draw(script: str, capsys: pytest.CaptureFixture[str]) -> tuple[list[Call], int]:
-    """Run a script on the rows. Return the calls of matplotlib, and the number of rows that it says are drawn."""
+    """Run a script on the rows. Return the calls of matplotlib, and the reported number of drawn rows."""
     with recorded_matplotlib() as calls:
         exec(compile(script, "plot.py", "exec"), {"rows": TABLE.copy()})
     drawn, total = capsys.readouterr().out.split()[0:3:2]
@@ -243,7 +243,7 @@ def test_positions_are_those_of_the_portal(
     calls, drawn = draw(found["script"], capsys)
     assert drawn == found["count"] == _ROWS
     x, y = scatter_of(calls)
-    # the Hammer-Aitoff projection, half as large as matplotlib's
+    # the Hammer-Aitoff projection, at half of matplotlib's size
     longitude, latitude = (np.radians(x), np.radians(y)) if name == "sky" else (-x, y)
     scale = np.sqrt(1 + np.cos(latitude) * np.cos(longitude / 2))
     assert -2 * np.cos(latitude) * np.sin(longitude / 2) / scale == pytest.approx(found["u"], abs=1e-6)

@@ -1,4 +1,4 @@
-"""The lists that the portal shares with Python are those that Python has now."""
+"""The lists that the portal shares with Python equal Python's lists."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The scripts, notebooks and commands that the portal writes run, and give the query's rows."""
+"""The scripts, notebooks and commands written by the portal run and return the rows of the query."""
 
 from __future__ import annotations
 

@@ -1,7 +1,9 @@
-"""Notes what a Python process of a test run changes outside the run's folder. Python imports this file at each start.
+"""Records what a Python process of a test run changes outside the run's folder. Python imports this file at each
+start.
 
-The run's environment names this file's folder in PYTHONPATH, so each process that a test starts is audited, by the events
-of ``sys.addaudithook``. Programs in other languages have the run's folder as their home and for temporary files.
+The run's environment names this file's folder in PYTHONPATH, so each process that a test starts is audited, with the
+events of ``sys.addaudithook``. Programs in other languages have the run's folder as their home and for temporary
+files.
 """
 
 import json
@@ -13,18 +15,18 @@ from urllib.parse import unquote, urlsplit
 #: the folder of the run, in the environment of all its processes
 RUN_FOLDER = "TESTS_RUN_FOLDER"
 
-#: where the notes are, in the run's folder: one JSON object a line
+#: the file of the records, in the run's folder: one JSON object per line
 NOTES = "outside.jsonl"
 
 _ROOT = os.path.realpath(os.path.join(os.path.dirname(__file__), "..", "..", ".."))
 
-#: what of the checkout tools write, and the places without files
+#: folders of the checkout that tools write, and file systems without files
 _CACHES = (".hypothesis/", ".pytest_cache/", "pytest-cache-files-", ".venv/", "build/")
 _NO_FILES = ("/dev/", "/proc/", "/sys/fs/cgroup/")
 
 _WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
 
-#: events, each with the places of the changed paths among its arguments and of the folders that these are relative to
+#: events, each with the indexes of the changed paths among its arguments and of the folders to which they are relative
 _CHANGES = {
     "os.chmod": ((0, 2),),
     "os.chown": ((0, 3),),
@@ -38,7 +40,7 @@ _CHANGES = {
     "os.utime": ((0, 3),),
 }
 
-#: settings of a service on this machine, which no test may read
+#: settings of a service on this machine, which tests must not read
 _SETTINGS = "/etc/skyhouse"
 
 
@@ -118,7 +120,7 @@ def _is_reserved(port: int) -> bool:
 
 
 def install_audit() -> None:
-    """Audit this process from now on, if it is one of a test run. A process is audited once."""
+    """Audit this process from now on, if it belongs to a test run. A process is audited once."""
     folder = os.environ.get(RUN_FOLDER)
     if folder and not hasattr(sys, "_run_audit"):
         sys._run_audit = _Audit(folder)  # type: ignore[attr-defined]
