@@ -1,4 +1,4 @@
-"""Clients that would hold a service up, in a process of their own and at addresses of their own."""
+"""Clients that try to slow the service down, in a separate process and at separate addresses."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from urllib.parse import urlencode
 
 from tests.benchmarks.light_client import LightClient
 
-#: connects to this service from this address until the time is over, and counts what it gets
+#: connects to this service from this address until the time is over, and counts the answers
 Attack = Callable[["Attacker"], None]
 
 
 class Attacker:
-    """One attacking client: one of many threads."""
+    """An attacking client, one of many threads."""
 
     def __init__(self, port: int, address: str, number: int, until: float, outcomes: Counter[str]) -> None:
         self.port = port
@@ -48,21 +48,21 @@ class Attacker:
         return status
 
     def ask(self, query: str, headers: str = "", **parameters: str) -> None:
-        """Ask again and again, at once also after a refusal."""
+        """Send requests without a pause, also after a refusal."""
         client = LightClient(self.port, self.address, headers=headers)
         while not self.is_over:
             if self.ask_once(client, query, **parameters) != 200:
                 time.sleep(0.05)
 
     def ask_once(self, client: LightClient, query: str, **parameters: str) -> int:
-        """Ask, count and return the HTTP status; 0 is a connection that the service cut."""
+        """Send a request, count and return the HTTP status; 0 means that the service closed the connection."""
         self.outcomes["asked"] += 1
         status, _ = client.ask(query, **parameters)
         self.outcomes[str(status) if status else "cut"] += 1
         return status
 
     def download(self, query: str, bytes_per_second: float) -> None:
-        """Read results at a rate, over connections of their own."""
+        """Read results at a limited rate, over separate connections."""
         body = urlencode({"LANG": "ADQL", "QUERY": query, "RESPONSEFORMAT": "csv", "MAXREC": "10000000"}).encode()
         head = (
             "POST /tap/sync HTTP/1.1\r\nHost: x\r\nContent-Type: application/x-www-form-urlencoded\r\n"
@@ -106,7 +106,7 @@ def _heavy(attacker: Attacker) -> None:
 
 
 def _underestimated(attacker: Attacker) -> None:
-    """A join of keys that the estimate takes for many, and that are few: it seems light, and takes for ever."""
+    """A join whose keys look distinct to the estimate but are few: it seems cheap and runs without end."""
     attacker.ask(
         "SELECT COUNT(*) AS n FROM light.stars AS a JOIN light.stars AS b "
         f"ON FLOOR(a.phot_g_mean_mag * {10 + attacker.number}) = FLOOR(b.phot_g_mean_mag * {10 + attacker.number})"
@@ -118,7 +118,7 @@ def _bulk(bytes_per_second: float) -> Attack:
 
 
 def _silent(attacker: Attacker) -> None:
-    """A connection that sends nothing; a new one when the service closes it."""
+    """A connection that sends nothing; it is opened again when the service closes it."""
     while not attacker.is_over:
         attacker.outcomes["connected"] += 1
         try:
@@ -134,7 +134,7 @@ def _silent(attacker: Attacker) -> None:
 
 
 def _pending(attacker: Attacker) -> None:
-    """Jobs that are created with an upload of 2,000 rows, and not run."""
+    """Create jobs with an upload of 2,000 rows, and do not run them."""
     rows = "\n".join(f"{n},{n % 360},{n % 80}" for n in range(2000))
     parts = {
         "LANG": "ADQL",
@@ -161,10 +161,10 @@ def _passwords(attacker: Attacker) -> None:
     attacker.ask("SELECT TOP 1 table_name FROM TAP_SCHEMA.tables", headers=f"Authorization: Basic {guess}\r\n")
 
 
-#: the name of one of ``ATTACKS``, or one as they are written there, which can be pickled
+#: the name of one of ``ATTACKS``, or an attack of that form that can be pickled
 AttackPlan = str | tuple[int, int, Attack]
 
-#: by name: how many clients at once, from how many addresses, and what each one does
+#: by name: the number of clients, the number of addresses, and what each client does
 ATTACKS: dict[str, tuple[int, int, Attack]] = {
     "polygons": (3, 1, _polygon),
     "bulk": (24, 1, _bulk(1e9)),
@@ -183,7 +183,7 @@ ATTACKS: dict[str, tuple[int, int, Attack]] = {
 
 @dataclass(frozen=True)
 class RouteAttack:
-    """Sends the same request again and again, at once also after a refusal."""
+    """Send the same request without a pause, also after a refusal."""
 
     request: bytes
 
@@ -211,7 +211,7 @@ def _run_attack(plan: AttackPlan, port: int, seconds: float, pipe: Connection) -
 
     for number in range(clients):
         threading.Thread(target=attack_as, args=(number,), daemon=True).start()
-    pipe.recv()  # the measurement is over
+    pipe.recv()  # the measurement has ended
     answered = sum(count for what, count in outcomes.items() if what not in ("asked", "connected"))
     if outcomes["asked"] > answered:
         outcomes["unanswered"] = outcomes["asked"] - answered
@@ -222,7 +222,7 @@ def _run_attack(plan: AttackPlan, port: int, seconds: float, pipe: Connection) -
 
 @contextmanager
 def attacked(plan: AttackPlan, port: int, seconds: float) -> Iterator[Callable[[], dict[str, int]]]:
-    """Attack for so long; the yielded function returns what the attackers got."""
+    """Attack for ``seconds``; the yielded function returns the answers that the attackers got."""
     context = multiprocessing.get_context("spawn")
     here, there = context.Pipe()
     process = context.Process(target=_run_attack, args=(plan, port, seconds, there))

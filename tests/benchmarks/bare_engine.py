@@ -1,7 +1,7 @@
-"""The SQL of ``/sync`` in a bare handle of the embedded engine, in a process of its own that holds a data folder.
+"""Run the SQL of ``/sync`` in a bare handle of the embedded engine, in a separate process that holds a data folder.
 
-The handle has the settings of the service for that query, and answers in its format. The process reads a query a line
-and answers with JSON: milliseconds of the engine (wall and processor) and of the translation.
+The handle has the settings of the service for that query, and answers in its format. The process reads one query per
+line and answers with JSON: milliseconds of the engine (wall and processor) and of the translation.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from tests.support.environment import ROOT, make_environment
 
 
 class BareEngine:
-    """The process, over a copy of a data folder that no process holds yet: one process holds one folder."""
+    """The process, over a copy of a data folder that no other process holds."""
 
     def __init__(self, data: Path, **settings: Any) -> None:
         copy = data.with_name(data.name + "-bare")

@@ -1,12 +1,13 @@
-"""The alert database's work at each visit while its history grows: read one field, add what was seen. Aim: no growth.
+"""The alert database's work for each visit while its history grows: read one field and add the new sources.
 
     python -m tests.benchmarks.bench_alerts [YEARS]
 
-A visit reads the objects of one field, their sources of the last twelve months and the latest version of each object
-that was seen in them, all by ADQL, and adds its sources by a load. Rubin's prototypes took 10 s a visit after 15,000
-visits with PostgreSQL (DMTN-113), 7 to 9 s after 100,000 with Cassandra (DMTN-156), on more rows and more machines: what
-is compared here is a database of many years with one of the last year alone, visited in turns, so that both meet the
-same state of the machine; with each year's rows in parts of their own (``years`` in the layout) and without.
+The aim is that the time does not grow. A visit reads the objects of one field, their sources of the last twelve
+months and the latest version of each object seen in them, all by ADQL, and adds its sources by a load. Rubin's
+prototypes took 10 s for a visit after 15,000 visits with PostgreSQL (DMTN-113), and 7 to 9 s after 100,000 with
+Cassandra (DMTN-156), on more rows and more machines. The benchmark compares a database of many years with one of the
+last year alone. They are visited in turns, so that both see the same state of the machine, with the rows of each year
+in separate parts (``years`` in the layout) and without.
 """
 
 from __future__ import annotations
@@ -82,7 +83,7 @@ class Alerts:
         self._load("objects", {"object": np.arange(count), "ra": self._ra, "dec": self._dec}, "replace")
 
     def observe(self, fields: np.ndarray, mjd: np.ndarray, mode: str) -> float:
-        """Add the sources of visits to ``fields`` at the times ``mjd``; seconds of the load."""
+        """Add the sources of visits to ``fields`` at the times ``mjd``; return the seconds of the load."""
         of = np.repeat(fields, PER_VISIT) * OBJECTS + self._random.integers(0, OBJECTS, len(fields) * PER_VISIT)
         columns = {
             "source": self._sources + np.arange(len(of)),
@@ -97,7 +98,7 @@ class Alerts:
         return self._load("sources", columns, mode)
 
     def read(self, field: int, now: float) -> float:
-        """Seconds of what a visit to ``field`` reads, as an Arrow stream to its end."""
+        """Return the seconds to read what a visit to ``field`` needs, as an Arrow stream to its end."""
         catalogue = read_catalogue(self._engine)
         began = time.perf_counter()
         for query in READS:
@@ -129,7 +130,7 @@ class Alerts:
 
 
 def database(folder: Path, engine: EmbeddedEngine, name: str, of_years: range, *, years: bool) -> Alerts:
-    """One with the sources of these years."""
+    """Return a database with the sources of these years."""
     alerts = Alerts(folder, engine, name, years=years)
     for year in of_years:
         fields = np.tile(np.arange(FIELDS), VISITS)
@@ -141,13 +142,13 @@ def database(folder: Path, engine: EmbeddedEngine, name: str, of_years: range, *
 
 
 def visits(databases: tuple[Alerts, Alerts], now: float) -> tuple[list[float], list[float]]:
-    """Median seconds of reading and of adding in each database."""
+    """Return the median seconds to read and to add in each database."""
     reads: tuple[list[float], list[float]] = ([], [])
     adds: tuple[list[float], list[float]] = ([], [])
     for number in range(ROUNDS):
-        for place, alerts in enumerate(databases):
-            reads[place].append(alerts.read(number % FIELDS, now))
-            adds[place].append(alerts.observe(np.array([number % FIELDS]), np.array([now]), "append"))
+        for index, alerts in enumerate(databases):
+            reads[index].append(alerts.read(number % FIELDS, now))
+            adds[index].append(alerts.observe(np.array([number % FIELDS]), np.array([now]), "append"))
     return [statistics.median(each) for each in reads], [statistics.median(each) for each in adds]
 
 

@@ -1,9 +1,9 @@
-"""Cones and scans of an attached HATS catalogue, beside the loaded one and a glob over all files.
+"""Compare cones and scans of an attached HATS catalogue with the loaded catalogue and a glob over all files.
 
     python -m tests.benchmarks.bench_attach [million rows]
 
-4 million rows in 192 partitions unless said otherwise. ``by glob`` is what ClickHouse reads without the translator's
-choice of files; ``over HTTP`` reads the files from a server on this machine, first into an empty cache.
+The default is 4 million rows in 192 partitions. ``by glob`` is what ClickHouse reads if the translator does not
+select files; ``over HTTP`` reads the files from a server on this machine, first into an empty cache.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ SCAN = "SELECT COUNT(*), AVG(mag0), MAX(mag3) FROM {table}"
 
 
 def write_sky(folder: Path, count: int) -> None:
-    """Write rows all over the sky, a partition for each pixel of ``ORDER``."""
+    """Write rows all over the sky, with a partition for each pixel of ``ORDER``."""
     random = np.random.default_rng(1)
     lon, z = random.uniform(0, 2 * np.pi, count), random.uniform(-1, 1, count)
     across = np.sqrt(1 - z * z)
@@ -67,7 +67,7 @@ def write_sky(folder: Path, count: int) -> None:
 
 
 def measure(reporter: ConsoleReporter, name: str, ask: Callable[[float, float], int]) -> None:
-    """Report the median of cones at the same places for each; the first are for the engine's own caches."""
+    """Report the median of cones at the same positions for each; the first cones fill the engine's caches."""
     random = np.random.default_rng(7)
     times, rows = [], 0
     for _ in range(ROUNDS):

@@ -2,10 +2,10 @@
 
     python -m tests.benchmarks.bench_brush [rows]
 
-The service and the table are those of ``bench_portal``. Map, colour-magnitude diagram and histogram stand beside the table. A box
-grows over each of the plots in turn, a step for each picture of the browser, while the page notes the times of the
-pictures and how often each plot has drawn the chosen rows. Reported for each brushed plot: the median of the times between
-pictures, the time that nine of ten keep, and the drawings of each plot for each picture.
+The service and the table are the same as in ``bench_portal``. A map, a colour-magnitude diagram and a histogram are
+shown next to the table. A box grows over each of the plots in turn, one step per frame of the browser, while the page
+records the times of the frames and how often each plot has drawn the selected rows. The report has, for each brushed
+plot, the median time between frames, the 90th percentile, and the drawings of each plot per frame.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ from playwright.sync_api import Browser, Page, sync_playwright
 
 from tests.benchmarks.bench_portal import QUERY, ROWS, opened, service
 
-#: places that the box's corner takes
+#: positions of the box's corner
 STEPS = 150
 ROUNDS = 3
 KINDS = ("Scatter", "Histogram")
 
-#: A corner of a box goes from one place of the page to another, a step for each picture. Real presses have begun it.
+#: A corner of a box moves across the page, one step per frame. Real presses have begun it.
 _DRAG = """([from, to, steps]) => new Promise((end) => {
     const frames = [], drawn = {};
     for (const canvas of document.querySelectorAll('canvas.chosen')) {
@@ -66,7 +66,7 @@ def show_plots(browser: Browser, url: str, rows: int) -> Page:
 
 
 def brush(page: Page, plot: str) -> tuple[list[float], dict[str, float]]:
-    """Times between pictures in milliseconds while a box grows over a plot, and drawings for each picture by plot."""
+    """Return times between frames in milliseconds while a box grows over a plot, and drawings per frame by plot."""
     tile = page.locator(f"section.tile[aria-label^='{plot}']")
     # a small tile has a list of tools
     tools = tile.get_by_role("combobox", name="Drag tool")

@@ -1,11 +1,11 @@
-"""Loads to clusters of real servers: the same rows a shard on 1, 2 and 4 servers, and one server without a cluster.
+"""Load clusters of real servers: the same rows per shard on 1, 2 and 4 servers, and one server without a cluster.
 
     python -m tests.benchmarks.bench_cluster_load [rows a shard [servers ...]]
 
-Rows of 12 columns (``bench_load``), with an overlap of 0.1 degrees, by ``skyhouse load``; ``skyhouse verify`` then counts
-every row and every copy. The largest load is done once more with the loader killed (SIGKILL) in the middle, and then one
-of the servers; the same command goes on each time. All servers and the loader run on this machine, so the processor time
-of a row tells more than the rows a second.
+The rows have 12 columns (``bench_load``) and an overlap of 0.1 degrees, and are loaded by ``skyhouse load``;
+``skyhouse verify`` then counts every row and every copy. The largest load is repeated while first the loader and then
+one of the servers is killed (SIGKILL); the same command continues each time. All servers and the loader run on this
+machine, so the processor time per row says more than the rows per second.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ SCHEMA = "\n".join(
     ]
 )
 
-#: rows that a load has stored on a server which is not done
+#: rows stored by a load that has not finished on a server
 _STORED = (
     "SELECT sum(rows) AS n FROM system.parts WHERE active AND database = 'bench' AND endsWith(table, '__local')"
     " AND table IN (SELECT table FROM system.columns WHERE database = 'bench' AND name = '__chunk')"
@@ -60,7 +60,7 @@ _STORED = (
 
 @dataclass
 class Work:
-    """Seconds on the clock, of the command's processor time, and of that of all servers."""
+    """Wall seconds, processor seconds of the command, and processor seconds of all servers."""
 
     wall: float
     command: float
@@ -94,7 +94,7 @@ def _read_servers_seconds(servers: Sequence[ClickHouseServer]) -> float:
 
 
 def wait_for_rows(process: subprocess.Popen[bytes], servers: Sequence[ClickHouseServer], rows: int) -> int:
-    """Wait until a load has stored so many rows; return how many there are then."""
+    """Wait until a load has stored at least ``count`` rows; return the number of rows at that time."""
     engines = [ClickHouseEngine(server.url) for server in servers]
     try:
         while (there := sum(engine.fetch_table(_STORED)["n"][0].as_py() for engine in engines)) < rows:
@@ -135,11 +135,11 @@ def main(rows: int = ROWS, *chosen: int) -> None:
                 write_file(stars, count)
             load = ("load", str(stars), "--rejects", str(folder / "rejects.csv"), *arguments)
             with ExitStack() as stack:
-                place = folder / f"of{shards}"
+                cluster_folder = folder / f"of{shards}"
                 servers = (
-                    stack.enter_context(running_cluster(place, abs(shards)))
+                    stack.enter_context(running_cluster(cluster_folder, abs(shards)))
                     if shards
-                    else [stack.enter_context(running_server(place))]
+                    else [stack.enter_context(running_server(cluster_folder))]
                 )
                 with prepared_engine(servers):
                     pass

@@ -1,9 +1,9 @@
-"""Starts of commands: processor time of each, in starts of a bare Python side by side.
+"""Starts of commands: the processor time of each, as a multiple of the start of a bare Python.
 
     python -m tests.benchmarks.bench_commands
 
-A round runs each command once; the least of the rounds counts, in which the machine did nothing else. A command that
-is handed over is timed without the service that runs it.
+A round runs each command once; the minimum over the rounds counts, because other work disturbs it least. A command
+that is handed over to the service is timed without the service.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ BARE = (sys.executable, "-c", "pass")
 
 
 def measure_processor_time(line: tuple[str, ...], environment: dict[str, str]) -> float:
-    """Return the seconds that a process and its children take."""
+    """Return the processor seconds of a process and its children."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     subprocess.run(line, env=environment, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     after = resource.getrusage(resource.RUSAGE_CHILDREN)

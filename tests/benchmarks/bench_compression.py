@@ -1,11 +1,12 @@
-"""Compression between service and server: what it saves in bytes, and what it costs in processor time on both sides.
+"""Compression between service and server: the bytes that it saves, and its processor time on both sides.
 
     python -m tests.benchmarks.bench_compression [rows]
 
-One real server on this machine sends the tables of ``bench_light``, all filled columns, as Arrow over HTTP; this process
-reads them into Arrow batches and drops them. Compressed are the buffers within Arrow (the setting of the format) or the
-body of the response (HTTP's Content-Encoding). The methods take turns; medians of the rounds. The last column is the speed
-of the network below which a method is faster than none: the bytes that it saves by the processor time that it costs.
+One real server on this machine sends all filled columns of the tables of ``bench_light`` as Arrow over HTTP; this
+process reads them into Arrow batches and drops them. Either the buffers within Arrow are compressed (the setting of
+the format) or the body of the response (HTTP's Content-Encoding). The methods take turns; the figures are medians of
+the rounds. The last column is the speed of the network below which a method is faster than none: the saved bytes
+divided by the processor time.
 """
 
 from __future__ import annotations

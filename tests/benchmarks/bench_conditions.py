@@ -1,4 +1,4 @@
-"""Conditions of very many parts: circles joined by OR, branches of CASE; seconds of processor time on ``tycho2.bright``.
+"""Conditions of very many parts (circles joined by OR, branches of CASE): processor seconds on ``tycho2.bright``.
 
 ``python -m tests.benchmarks.bench_conditions``
 """

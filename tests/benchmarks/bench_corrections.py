@@ -1,9 +1,10 @@
-"""Corrections, deletions and versions against a load of the same rows, and reads before and after; run with ``make bench``.
+"""Compare corrections, deletions and versions with a load of the same rows; run with ``make bench``.
 
     python -m tests.benchmarks.bench_corrections [ROWS]
 
-A table of sources of 36 columns is loaded; a quarter of its rows (1 M of 4 M) are corrected, then moved, then deleted.
-Objects of 28 columns get four visits of 67,000 versions. For reads it prints the median processor time, and how many rows a look-up reads.
+A table of sources with 36 columns is loaded; a quarter of its rows (1 M of 4 M) are corrected, then moved, then
+deleted. Objects with 28 columns get four visits of 67,000 versions. For reads before and after, it prints the median
+processor time and the number of rows that a look-up reads.
 """
 
 from __future__ import annotations
@@ -105,7 +106,7 @@ class Bench:
         self.time_work(name, lambda: correct_rows(self._engine, request, self._reporter))
 
     def read(self, table: str, ids: np.ndarray) -> None:
-        """Print the rows and the milliseconds of the processor that look-ups and cones take."""
+        """Print the rows that look-ups and cones read, and their processor milliseconds."""
         assert isinstance(self._engine, EmbeddedEngine)
         catalogue = read_catalogue(self._engine)
         chance = random.Random(1)

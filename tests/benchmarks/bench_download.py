@@ -1,11 +1,11 @@
-"""Downloads through HTTP against the engine's own Arrow stream, and the memory of the service while it serves them.
+"""Compare downloads through HTTP with the engine's Arrow stream, and measure the memory of the service.
 
     python -m tests.benchmarks.bench_download [rows [format ...]]
 
-A service of its own process over the table of bench_formats; the client reads and drops. Each round takes the Arrow
-stream of the engine alone, in the service's process too, and then each format: the figures to quote are the ratios.
-Aims: BINARY2 at least 0.5, TABLEDATA and CSV at least 0.3. Memory is the service's peak, for a twentieth of the rows
-and for all of them: it must not grow with the rows.
+A separate service process serves the table of bench_formats; the client reads and drops the rows. Each round first
+takes the Arrow stream of the engine alone, also in the service's process, and then each format: the figures to quote
+are the ratios. Aims: BINARY2 at least 0.5, TABLEDATA and CSV at least 0.3. Memory is the service's peak, for a
+twentieth of the rows and for all rows: it must not grow with the rows.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ def serve(folder: str, rows: int, pipe: Connection) -> None:
 
 
 def peak_memory() -> int:
-    """The most bytes that this process has held since the last call (Linux)."""
+    """Return the most bytes that this process has held since the last call (Linux)."""
     [line] = re.findall(r"VmHWM:\s+(\d+) kB", Path("/proc/self/status").read_text())
     Path("/proc/self/clear_refs").write_text("5")
     return int(line) * 1024

@@ -1,11 +1,11 @@
-"""Brushing a whole table: samples against histograms and cubes by the engine, and pictures a second while dragging.
+"""Brushing a whole table: compare samples with histograms and cubes by the engine, and measure frames per second.
 
     python -m tests.benchmarks.bench_explore [rows]
 
-The table is that of ``bench_portal``. First the queries that the panels could be drawn from: a sample with the position and
-four quantities, four histograms under a filter, and a cube of all of them; each takes its best of three. Then the page with
-a sample of a million rows: until its panels are drawn, pictures while a range and a box are dragged, until the exact
-number is there, and until a rare corner is refined.
+The table is the same as in ``bench_portal``. First come the queries from which the panels could be drawn: a sample
+with the position and four quantities, four histograms under a filter, and a cube of all of them; the best of three
+runs counts. Then the page with a sample of a million rows is timed: until its panels are drawn, frames while a range
+and a box are dragged, until the exact number is shown, and until a sparse corner is refined.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _CUBE = (
     "SELECT FLOOR(g * 4) AS i, FLOOR((bp - rp) * 20) AS j, FLOOR(bp * 4) AS k, ivo_healpix_index(3, ra, dec) AS cell,"
     f" COUNT(*) AS n FROM {_TABLE} GROUP BY i, j, k, cell"
 )
-#: the intervals between pictures, in milliseconds
+#: the intervals between frames, in milliseconds
 _FRAMES = """() => {
     window.frames = [];
     let before = performance.now();
@@ -73,7 +73,7 @@ def measure_queries(url: str, rows: int) -> None:
 
 
 def _drag(page: Page, label: str, start: tuple[float, float], end: tuple[float, float]) -> None:
-    """Drag in a panel, and print the intervals between pictures and the time to the exact number."""
+    """Drag in a panel, and print the intervals between frames and the time to the exact number."""
     panel = page.get_by_role("img", name=label)
     panel.scroll_into_view_if_needed()
     box = panel.bounding_box()

@@ -1,10 +1,10 @@
-"""Searches of a million footprints by their stored covers, against the same without; and the reading of region texts.
+"""Search a million footprints with and without their stored covers, and read region texts.
 
     python -m tests.benchmarks.bench_footprints
 
-Rectangles of 1 arcsec to 20 degrees, as many of each order of magnitude, in the order of their positions: by far more
-large ones than an archive has. With covers, 0.05 to 0.15 s a search, of which half is the planning of the test's SQL;
-every row tested, 1 to 4 s.
+Rectangles of 1 arcsec to 20 degrees, equally many of each order of magnitude, in the order of their positions: far
+more large ones than an archive has. With covers a search takes 0.05 to 0.15 s, half of it for planning the test's
+SQL; testing every row takes 1 to 4 s.
 """
 
 from __future__ import annotations

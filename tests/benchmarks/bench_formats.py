@@ -1,11 +1,11 @@
-"""Each output format against the engine's own writer of the same or the nearest format, and against its Arrow stream.
+"""Compare each output format with the engine's writer of the same or the nearest format, and with its Arrow stream.
 
     python -m tests.benchmarks.bench_formats [rows]
 
-12 columns, two of them text, a tenth of the numbers NULL. Ours is the engine's stream of Arrow batches through the
-serializer, as every query runs; the engine's own is ``FORMAT ...`` of the same SELECT through the same library. What is
-written is counted and dropped. The figures to quote are the ratios, which are taken side by side in each round: of the
-time on the clock, and of processor time, which tells what a busy machine can serve.
+There are 12 columns, two of them text; a tenth of the numbers are NULL. Ours is the engine's stream of Arrow batches
+through the serializer, as every query runs; the engine's is ``FORMAT ...`` of the same SELECT through the same
+library. The output is counted and dropped. The figures to quote are the ratios within each round: of the wall time,
+and of the processor time, which says how much a busy machine can serve.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ ENGINES_OWN = {
 
 
 class Counter:
-    """A sink that drops what it gets."""
+    """A sink that drops its input."""
 
     def __init__(self) -> None:
         self.size = 0
@@ -105,7 +105,7 @@ def arrow_alone(engine: EmbeddedEngine, query: str) -> int:
 
 
 def timed(run: Callable[[], int]) -> tuple[float, float, int]:
-    """Seconds on the clock and of all processors together, and what ``run`` gives."""
+    """Return wall seconds, processor seconds, and the result of ``run``."""
     began, busy = time.perf_counter(), time.process_time()
     size = run()
     return time.perf_counter() - began, time.process_time() - busy, size

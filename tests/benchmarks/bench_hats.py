@@ -1,11 +1,11 @@
-"""Rows per second and core of an export as HATS, against the Parquet files that the engine writes alone.
+"""Rows per second and core of an export as HATS, compared with the Parquet files that the engine writes alone.
 
     python -m tests.benchmarks.bench_hats [copies]
 
-The demo's 120,521 stars of Tycho-2 (18 columns), copied with jitter. Each round writes all rows three times: the engine
-alone into one file in any order, the engine alone sorted by the HEALPix index, and ``skyhouse export`` without and with
-margins and verification. The engine is in this process, so that processor time is that of both. The figures to quote
-are rows per second of processor time, and the ratio to the engine's sorted file.
+The demo's 120,521 stars of Tycho-2 (18 columns) are copied with jitter. Each round writes all rows: the engine alone
+into one file in any order, the engine alone sorted by the HEALPix index, and ``skyhouse export`` without and with
+margins and verification. The engine is in this process, so the processor time includes both. The figures to quote are
+rows per second of processor time, and the ratio to the engine's sorted file.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ DEMO = ROOT / "loaders" / "demo" / "tycho2_bright.parquet"
 
 
 def write_stars(path: Path, copies: int) -> int:
-    """Write the stars so often, each time half a degree away and with other values; return the rows."""
+    """Write ``copies`` of the stars, each half a degree away and with other values; return the rows."""
     stars = pq.read_table(DEMO)
     random = np.random.default_rng(1)
 
@@ -69,7 +69,7 @@ def export(engine: Engine, target: Path, margin: float) -> None:
 
 
 def measure(work: Callable[[], None]) -> tuple[float, float]:
-    """Return seconds on the clock and of the processor."""
+    """Return seconds of wall time and of processor time."""
     began, used = time.perf_counter(), time.process_time()
     work()
     return time.perf_counter() - began, time.process_time() - used

@@ -1,9 +1,10 @@
-"""The map of the first page over a large table: from the address until it is drawn, and until finer cells are there.
+"""The map of the first page over a large table: the time until it is drawn, and until finer cells appear.
 
     python -m tests.benchmarks.bench_home [rows]
 
-The table is that of ``bench_portal``. A page that the browser has not loaded before is measured beside one that it has; then
-the map zooms in twelve steps, and the time until the engine's finer cells have changed the picture is taken.
+The table is the same as in ``bench_portal``. A page that the browser has not loaded before is compared with one that
+it has; then the map zooms in twelve steps, and the time until the engine's finer cells have changed the image is
+measured.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ _WATCH = """() => {
 
 
 def wait_for(page: Page, expression: str) -> Any:
-    """Wait for a value that is not null; the page's policy forbids Playwright's own way."""
+    """Wait for a value that is not null; the page's policy forbids Playwright's method."""
     while (found := page.evaluate(expression)) is None:
         page.wait_for_timeout(10)
     return found

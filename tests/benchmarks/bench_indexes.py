@@ -1,8 +1,8 @@
-"""Text indexes and indexes of several columns: the same queries, translated for the same rows with and without.
+"""Text indexes and indexes of several columns: compare the same queries on the same rows with and without them.
 
-``python -m tests.benchmarks.bench_indexes [ROWS [TABLE...]]``: milliseconds of processor time of the engine and of the
-translation, one thread, medians in turns; ratios; bytes and load times. Comments are as TPC-H makes them: pieces of 10 to 43
-characters of sentences of some 130 words. Jobs have PanDA's columns site (Zipf 1.1 of 150), label and day.
+``python -m tests.benchmarks.bench_indexes [ROWS [TABLE...]]``: milliseconds of processor time of the engine and of
+the translation, one thread, medians in turns; ratios; bytes and load times. Comments are as in TPC-H: pieces of 10 to
+43 characters from sentences of some 130 words. Jobs have PanDA's columns site (Zipf 1.1 of 150), label and day.
 """
 
 from __future__ import annotations
@@ -126,7 +126,7 @@ def _make_batches(name: str, rows: int) -> Iterator[pa.RecordBatch]:
 
 
 def _load(engine: EmbeddedEngine, database: str, catalogue: Catalogue, rows: int) -> dict[str, tuple[float, int]]:
-    """Make the tables in ``database``; return seconds of processor time of their inserts and merges, and bytes."""
+    """Make the tables in ``database``; return processor seconds of their inserts and merges, and bytes."""
     engine.execute(f"CREATE DATABASE {database}")
     figures = {}
     for table in catalogue.schemas[0].tables:

@@ -1,11 +1,11 @@
-"""Jobs from creation to result through HTTP, and lists of 100,000, of both deployments. Aims: over 50 jobs a second
-embedded and over 30 through Celery, a median under 100 ms, lists with filters under 100 ms, ABORT within a second.
+"""Jobs from creation to result through HTTP, and lists of 100,000 jobs, in both deployments.
 
     python -m tests.benchmarks.bench_jobs
 
-A job is one request that creates and runs it, long polls until it has ended, and its result. For the rate, four clients
-do so side by side. The server is in the same process, so its clients share its processor; of the cluster, so do Redis, the
-workers, and a ClickHouse server.
+Aims: over 50 jobs per second embedded and over 30 through Celery, a median under 100 ms, lists with filters under 100
+ms, ABORT within a second. A job is one request that creates and runs it, long polls until it has ended, and its
+result. For the rate, four clients do so in parallel. The server is in the same process, so its clients share its
+processor; in the cluster, Redis, the workers, and a ClickHouse server share it too.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ def one_job(client: httpx.Client, tap: str) -> float:
 
 
 def aborted(client: httpx.Client, tap: str, engine: Engine) -> float:
-    """Of a job that works in the engine: seconds from the request to the end of that work."""
+    """For a job that works in the engine, return the seconds from the request to the end of that work."""
     query = "SELECT COUNT(*) AS c FROM " + ", ".join(f"TAP_SCHEMA.columns AS {letter}" for letter in "abcdef")
     created = client.post(f"{tap}/async", data={"LANG": "ADQL", "QUERY": query, "PHASE": "RUN"})
     url = created.headers["location"]
@@ -107,7 +107,7 @@ def measure_cluster(folder: Path, jobs: RedisServer) -> None:
 
 
 def fill(store: JobStore) -> None:
-    """Half of them one user's, phases in turn."""
+    """Half of the jobs belong to one user; the phases alternate."""
     phases = (ExecutionPhase.COMPLETED, ExecutionPhase.ERROR, ExecutionPhase.ABORTED, ExecutionPhase.PENDING)
     first = Job("", "kepler", now(), add_seconds(now(), 86_400), 600, parameters=(("QUERY", QUERY),))
     for number in range(LISTED):

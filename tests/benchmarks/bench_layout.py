@@ -1,9 +1,10 @@
-"""Layouts of a table side by side: codecs, NULLs, granules, parts, indexes; the tables of docs/decisions/storage-layout.md.
+"""Compare layouts of a table: codecs, NULLs, granules, parts, indexes.
 
     python -m tests.benchmarks.bench_layout [codecs|granules|ids|ranges|parts ...] [--rows 2000000] [--rounds 20]
 
-Each group of layouts is stored in one engine, and each round asks all of them the same query in another order. Told are
-megabytes, and for each query the medians of processor time and of wall time in milliseconds, with one thread.
+This makes the tables of docs/decisions/storage-layout.md. Each group of layouts is stored in one engine, and each
+round runs the same query on all of them in another order. It prints megabytes, and for each query the medians of
+processor time and of wall time in milliseconds, with one thread.
 """
 
 from __future__ import annotations
@@ -66,7 +67,7 @@ class Storing:
     settings: str = SMALL_BLOCKS
     parts: int = 1
     indexes: tuple[str, ...] = (BY_ID,)
-    #: ``t`` if look-ups by id ask the projection for hpx29 first
+    #: ``t`` if look-ups by id read the projection for hpx29 first
     look_up: str = ""
 
 
@@ -118,7 +119,7 @@ GROUPS: dict[str, tuple[Storing, ...]] = {
 
 
 def make_rows(count: int) -> pa.Table:
-    """Half of the rows anywhere, half in 200 clusters."""
+    """Half of the rows are anywhere, half in 200 clusters."""
     chance = np.random.default_rng(1)
     lon, lat = chance.uniform(0, 360, count), np.degrees(np.arcsin(chance.uniform(-0.99, 0.99, count)))
     in_cluster = np.arange(count) >= count // 2
@@ -166,8 +167,8 @@ def queries(rows: pa.Table) -> dict[str, Callable[[random.Random], str]]:
         return rows[name][chance.randrange(len(rows))].as_py()
 
     def cone(radius: float, chance: random.Random) -> str:
-        place = chance.randrange(len(rows))
-        circle = f"CIRCLE({rows['ra'][place].as_py()!r}, {rows['dec'][place].as_py()!r}, {radius})"
+        index = chance.randrange(len(rows))
+        circle = f"CIRCLE({rows['ra'][index].as_py()!r}, {rows['dec'][index].as_py()!r}, {radius})"
         return f"SELECT * FROM lay.stars WHERE 1 = CONTAINS(POINT(ra, dec), {circle})"
 
     def ids(chance: random.Random) -> str:

@@ -3,16 +3,16 @@
     python -m tests.benchmarks.bench_light [--baseline CHECKOUT] [--remote]
     python -m tests.benchmarks.bench_light --rows 200000 --seconds 2 --only cone0.1,id --clients 1,8 --keep FOLDER
 
-``--baseline`` starts the service of another checkout beside this one, on data that its own loader stored; ``--remote`` a
-second one of this checkout over a ClickHouse server of its own, whose processor time counts as the service's. Each figure
-comes of slices that take turns (ABBA), with the same queries for all. Clients are threads of this process over
-connections that stay open, each with an address of its own.
+``--baseline`` also starts the service of another checkout, on data stored by its loader; ``--remote`` starts a second
+service of this checkout over a separate ClickHouse server, whose processor time is added to the service's. Each
+figure comes from slices that take turns (ABBA), with the same queries for all. Clients are threads of this process
+over connections that stay open, each with a separate address.
 
-Told are, for each query and number of clients: median and p95 of the wall time, queries a second, processor milliseconds
-in the mean of the service (of its engine too), of the bare engine with the same SQL, settings and format in one handle,
-and of the translation; and the share of the whole that is not the bare engine's: HTTP, translation and output, of the
-processor time and, with one client, of the wall time. Below stand the ratios to the others. ``--keep``
-keeps the loaded data for the next run, which uses it as it is.
+The report has, for each query and number of clients: median and p95 of the wall time, queries per second, and the
+mean processor milliseconds of the service (including its engine), of the bare engine with the same SQL, settings and
+format in one handle, and of the translation. It also has the share of the total that does not belong to the bare
+engine (HTTP, translation and output), of the processor time and, with one client, of the wall time. The ratios to the
+other services follow. ``--keep`` keeps the loaded data for the next run, which uses it unchanged.
 """
 
 from __future__ import annotations
@@ -34,23 +34,23 @@ from tests.benchmarks.service_process import ServiceProcess
 from tests.servers.server_cluster import running_server
 from tests.support.environment import ROOT
 
-#: slices of each side for each query and number of clients
+#: slices of each service for each query and number of clients
 ROUNDS = 4
-#: queries of the bare engine in each round, and before the first one: its caches are filled like those of the services
+#: queries of the bare engine in each round and before the first one, so that its caches are as full as the services'
 BARE_QUERIES = 25
 BARE_WARM_UP = 60
-#: of the services and of the bare engine: no row limit cuts a download
+#: for the services and the bare engine, so that no row limit cuts a download
 SETTINGS = {"default_maxrec": 10_000_000}
 
 _HEADER = (
     f"{'query':10} {'clients':>7} {'side':8} {'median':>8} {'p95':>8} {'rate':>8} {'service':>8} {'engine':>8} "
-    f"{'transl.':>8} {'beside engine':>14}"
+    f"{'transl.':>8} {'other parts':>14}"
 )
 
 
 @dataclass
 class Measured:
-    """What one side did for one query and number of clients; processor times in seconds."""
+    """The measurements of one service for one query and number of clients; processor times in seconds."""
 
     answers: Answers = field(default_factory=Answers)
     service_cpu: float = 0.0
@@ -58,13 +58,13 @@ class Measured:
 
     @property
     def service_ms(self) -> float:
-        """Processor milliseconds of a query, of the service and of its engine."""
+        """Return the processor milliseconds of a query, of the service and of its engine."""
         return (self.service_cpu + self.engine_cpu) / max(1, len(self.answers.seconds)) * 1000
 
 
 @dataclass
 class Side:
-    """A service; ``engine_pid`` is its ClickHouse server, if that is a process of its own."""
+    """A service; ``engine_pid`` is its ClickHouse server, if that is a separate process."""
 
     name: str
     service: ServiceProcess
@@ -109,13 +109,13 @@ def report(kind: str, count: int, measured: dict[str, Measured], bare: list[dict
     engine_cpu, translation = (fmean(each[name] for each in bare) for name in ("cpu", "translation_cpu"))
     for name, each in measured.items():
         wall, answers = each.answers.median_ms, each.answers
-        beside = f"{1 - engine_cpu / each.service_ms:.0%} cpu" if each.service_ms else "-"
+        other_parts = f"{1 - engine_cpu / each.service_ms:.0%} cpu" if each.service_ms else "-"
         if count == 1:
-            beside += f", {1 - engine_wall / wall:.0%} wall"
+            other_parts += f", {1 - engine_wall / wall:.0%} wall"
         refused = f"  refused {dict(answers.statuses)}" if answers.refused else ""
         print(
             f"{kind:10} {count:7} {name:8} {wall:8.1f} {answers.p95_ms:8.1f} {answers.rate:8.1f} {each.service_ms:8.2f} "
-            f"{engine_cpu:8.2f} {translation:8.2f} {beside:>14}{refused}"
+            f"{engine_cpu:8.2f} {translation:8.2f} {other_parts:>14}{refused}"
         )
     first, *others = measured
     for name in others:
@@ -151,7 +151,7 @@ def compare(sides: list[Side], bare: BareEngine, options: argparse.Namespace) ->
 
 def parse_options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--baseline", type=Path, help="a checkout of another commit, served beside this one")
+    parser.add_argument("--baseline", type=Path, help="a checkout of another commit, served in the same run")
     parser.add_argument("--remote", action="store_true", help="this checkout over a ClickHouse server too")
     parser.add_argument("--rows", type=int, default=2_000_000)
     parser.add_argument("--seconds", type=float, default=4.0, help="for each query, number of clients and side")

@@ -1,8 +1,8 @@
-"""Rows per second loaded from Parquet with HEALPix, against what the engine inserts without it; run with ``make bench``.
+"""Compare rows per second loaded from Parquet with the engine's inserts without HEALPix; run with ``make bench``.
 
-The same file of 12 columns goes, in one run, through ``skyhouse load`` (read, checked, hpx29, sorted by it, verified,
-published) and through the engine's own Parquet reader into a table of the same columns and codecs, sorted by the id
-instead. What the engine inserts is measured with its own defaults, which use all cores.
+In one run, the same file of 12 columns goes through ``skyhouse load`` (read, checked, hpx29, sorted by it, verified,
+published) and through the engine's Parquet reader into a table of the same columns and codecs, sorted by the id
+instead. The engine's insert is measured with its default settings, which use all cores.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ GROUP = 500_000
 
 
 def write_file(path: Path, rows: int) -> None:
-    """12 columns as a catalogue has them: id, position, 6 measurements, a count, a name, a number that is often missing."""
+    """12 columns as in a catalogue: id, position, 6 measurements, a count, a name, a number that is often missing."""
     random = np.random.default_rng(1)
     writer = None
     for first in range(0, rows, GROUP):
@@ -53,7 +53,7 @@ def write_file(path: Path, rows: int) -> None:
 
 
 def engine_alone(engine: Engine, path: Path) -> float:
-    """Seconds for the engine's own INSERT of the file, without hpx29 and without the loader."""
+    """Return the seconds of the engine's INSERT of the file, without hpx29 and without the loader."""
     state = open_server_storage(engine, "bench", "stars").live.read_state()
     if state is None:
         raise RuntimeError("the loader left no table")

@@ -3,18 +3,19 @@
     python -m tests.benchmarks.bench_match [--rows 500000] [--skies random,tycho] [--kinds counted,listed]
         [--peers stilts,lsdb] [--rounds 1] [--cold] [--folder FOLDER]
 
-Two tables a and b have as many rows each (id, ra, dec). Half of b is a, moved by an arcsecond. ``random`` is spread over the
-whole sky; ``tycho`` has the densities of Tycho-2, whose stars are repeated with jitter: the demo's, or those of
-``BENCH_DATA=folder`` with ``tycho2.parquet``. ``small`` matches 10,000 positions with 2 M rows, whatever N.
+Two tables a and b have the same number of rows (id, ra, dec). Half of b is a, moved by an arcsecond. ``random`` is
+spread over the whole sky; ``tycho`` has the densities of Tycho-2, whose stars are repeated with jitter: those in the
+demo, or those in ``tycho2.parquet`` of ``BENCH_DATA=folder``. ``small`` matches 10,000 positions with 2 M rows,
+whatever N.
 
-Each match has a process that has just started, and reads its own files: the service its table (``skyhouse load``, then
-``skyhouse rebuild``), LSDB the export of that, STILTS columns in FITS, all others Parquet. Time goes from there to the number
-or to the file of pairs; the start of Python, imports and the start of the service are not in it, Java's is. The page cache
-has the files, unless ``--cold``. All must find the same, else the benchmark fails. Rounds are in turns, figures medians.
-Without options it takes about ten minutes.
+Each match runs in a new process, which reads the files of its program: the service its table (``skyhouse load``, then
+``skyhouse rebuild``), LSDB the export of it, STILTS columns in FITS, all others Parquet. The time ends with the
+number or the file of pairs; it excludes the start of Python, imports and the start of the service, but includes the
+start of Java. The page cache has the files, unless ``--cold``. All must find the same pairs, otherwise the benchmark
+fails. Rounds take turns, and figures are medians. Without options it takes about ten minutes.
 
-``read`` is what system calls have read; STILTS maps its files, which is not counted. ``columns`` is what a job reports
-(bytes without compression), ``of the engine`` its peak of memory.
+``read`` is the bytes read by system calls; STILTS maps its files, which is not counted. ``columns`` is what a job
+reports (bytes without compression), ``of the engine`` its peak of memory.
 """
 
 from __future__ import annotations

@@ -1,18 +1,18 @@
-"""Many users at once, after Qserv's requirement: 50 of low volume, 20 of high volume and 1 of super-high volume; and loads.
+"""Many users at once, as Qserv requires: 50 of low volume, 20 of high volume, 1 of super-high volume; and loads.
 
     python -m tests.benchmarks.bench_mixed [--rows 20000000] [--only jobs,load] [--checkout FOLDER]
 
 ``BENCH_DATA=folder`` names a folder with ``tycho2.parquet`` (ra_mean, dec_mean, ra_obs, dec_obs, vt_mag), which is
-not shipped; it is replicated with jitter. Without it, as many rows are spread over the sky at random.
+not shipped; it is replicated with jitter. Without it, the same number of rows is spread over the sky at random.
 
-Low volume: 50 clients, each of which asks /sync for a look-up by id or a cone of 0.1 degrees every second. High volume: 20
-jobs of 20 users that read a column of all rows or more. Super-high volume: all pairs within 10 arcsec. Told are median and
-95th percentile of low volume, alone and beside the jobs, and how long the jobs take one after the other, at once, and at
-once beside low volume. The processor time of the low-volume queries is work too: "net" is the ratio without it. Aims: p95
-under 100 ms; at once not longer by 20 %.
+Low volume: 50 clients, each of which asks /sync for a look-up by id or a cone of 0.1 degrees every second. High
+volume: 20 jobs of 20 users that read a column of all rows or more. Super-high volume: all pairs within 10 arcsec. The
+report has the median and 95th percentile of low volume, alone and during the jobs, and how long the jobs take one
+after the other, at once, and at once during low volume. The processor time of the low-volume queries is work too:
+"net" is the ratio without it. Aims: p95 under 100 ms; at once not longer by 20 %.
 
-Then a quarter of the rows is loaded into another table of the running service, and appended to the first one, beside low
-volume, which goes on for ten seconds after each. Service and clients are processes of their own on the same cores.
+Then a quarter of the rows is loaded into another table of the running service, and appended to the first one, during
+low volume, which continues for ten seconds after each. Service and clients are separate processes on the same cores.
 """
 
 from __future__ import annotations
@@ -85,7 +85,7 @@ def make_stars(rows: int, first: int = 0) -> pa.Table:
 
 @dataclass(frozen=True)
 class Commands:
-    """The arguments of the commands: the load of the table that is asked, and of what is loaded beside queries."""
+    """Return the arguments of the commands: the load of the queried table, and of the tables loaded during queries."""
 
     first: list[str]
     second: list[str]
@@ -110,7 +110,7 @@ def list_commands(folder: Path) -> Commands:
 
 
 class LowVolume:
-    """50 clients at a query a second each."""
+    """Fifty clients that each send a query per second."""
 
     def __init__(self, service: ServiceProcess, rows: int) -> None:
         self._port = service.port
@@ -125,7 +125,7 @@ class LowVolume:
 
     @contextmanager
     def asking(self) -> Iterator[Callable[[], Answers]]:
-        """Ask until the yielded function is called, which returns the answers."""
+        """Run queries until the yielded function is called, which returns the answers."""
         clients = LightClients(self._port, LOW, RESPONSEFORMAT="csv")
         with ThreadPoolExecutor(1) as thread:
             running = thread.submit(clients.run, 1e9, self.make_query, 1.0)
@@ -142,7 +142,7 @@ class LowVolume:
 
 
 def run_job(tap: str, query: str, user: int) -> float:
-    """Create, run and wait; the seconds that it took."""
+    """Create, run and wait; return the seconds that it took."""
     headers = {"X-Forwarded-For": f"192.0.2.{user}"}  # users are addresses here
     began = time.perf_counter()
     with httpx.Client(timeout=100, headers=headers, verify=False) as client:
@@ -155,7 +155,7 @@ def run_job(tap: str, query: str, user: int) -> float:
 
 
 class Meter:
-    """Wall and processor seconds of the service since it was made."""
+    """Wall and processor seconds of the service since this object was made."""
 
     def __init__(self, service: ServiceProcess) -> None:
         self._service = service
@@ -205,16 +205,16 @@ def compare_jobs(service: ServiceProcess, low: LowVolume, light_cpu: float) -> N
     with low.asking() as finish:
         wall, used = run_at_once(service, [PAIRS, *scans])
         answers = finish()
-    print(describe("beside the jobs", answers))
+    print(describe("during the jobs", answers))
     net = wall - light_cpu * len(answers.seconds) / (os.cpu_count() or 1)
     print(
-        f"jobs at once beside low volume: {wall:.1f} s, {wall / sum(alone):.2f} of one after the other, net "
+        f"jobs at once during low volume: {wall:.1f} s, {wall / sum(alone):.2f} of one after the other, net "
         f"{net / sum(alone):.2f}; {used:.1f} s of processor time",
         flush=True,
     )
 
 
-def load_beside(service: ServiceProcess, low: LowVolume, arguments: list[str], rows: int) -> None:
+def load_during_queries(service: ServiceProcess, low: LowVolume, arguments: list[str], rows: int) -> None:
     with low.asking() as finish:
         began = time.perf_counter()
         service.run_command(arguments)
@@ -247,8 +247,8 @@ def main() -> None:
             if "jobs" in options.only:
                 compare_jobs(service, low, light_cpu)
             if "load" in options.only:
-                load_beside(service, low, commands.second, options.rows // 4)
-                load_beside(service, low, commands.append, options.rows // 4)
+                load_during_queries(service, low, commands.second, options.rows // 4)
+                load_during_queries(service, low, commands.append, options.rows // 4)
         finally:
             service.stop()
 

@@ -1,11 +1,11 @@
-"""What it costs to see the service run: processor time of look-ups with and without metrics of requests, logs and usage.
+"""The cost of observing the service: processor time of look-ups with and without metrics of requests, logs and usage.
 
     python -m tests.benchmarks.bench_observation [--rounds 90]
 
 Services of one process take turns in random order over one engine with the demo's tables. ``all`` has both logs, with
-hashed addresses, and usage in a file; two have neither the middleware of requests nor logs nor usage: their difference
-is the noise of the figures. The client's processor time is left out, and so is the slowest third of the slices, in which
-other work of the machine was in the way. The parts are measured alone too, in loops.
+hashed addresses, and usage in a file; two have neither the middleware of requests nor logs nor usage: their
+difference is the noise of the figures. The client's processor time is excluded, as is the slowest third of the
+slices, which other work of the machine disturbed. The parts are also measured alone, in loops.
 """
 
 from __future__ import annotations
@@ -93,7 +93,7 @@ def stop_observation(side: RunningService) -> None:
 
 
 def measure_slice(client: LightClient) -> float:
-    """Return the processor seconds of a request, without those of the client."""
+    """Return the processor seconds of a request, without the client's."""
     began, client_began = time.process_time(), time.thread_time()
     for number in range(REQUESTS):
         status, _ = client.ask(QUERY.format(number * 97 + 1))

@@ -1,9 +1,9 @@
-"""Pairs within 0.1 degree in a field of 41,000 objects a square degree: Qserv's SHV1, through ADQL. Aim: 70 M pairs/s.
+"""Pairs within 0.1 degree in a field of 41,000 objects per square degree: Qserv's SHV1, through ADQL.
 
     python -m tests.benchmarks.bench_pairs [degrees]
 
-The field has 3 degrees on a side unless said otherwise; objects and their number are those of Wang et al. 2011
-(SC '11, doi 10.1145/2063348.2063364), section 6.2, where 150 nodes gave about 6 M pairs/s.
+Aim: 70 M pairs/s. The field is 3 degrees wide and high by default; the objects and their number follow Wang et al.
+2011 (SC '11, doi 10.1145/2063348.2063364), section 6.2, where 150 nodes gave about 6 M pairs/s.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ QUERY = f"""
 
 
 def write_field(path: Path, side: float) -> int:
-    """A square field at the equator, evenly filled at random; the number of its objects."""
+    """Make a square field at the equator, evenly filled at random; return the number of its objects."""
     table = make_field(side, CROWDING, 1).rename_columns(["id", "ra", "dec"])
     pq.write_table(table, path)
     return table.num_rows

@@ -1,9 +1,9 @@
-"""What plans save: queries on 20 million positions with and without the hints of one pass, side by side.
+"""What the passes save: queries on 20 million positions with and without the hints of one pass.
 
     python -m tests.benchmarks.bench_planning [rows]
 
-Each query is asked in turns with all passes and with one left out; the best time of each counts, and the answers must
-be equal. Positions are random over the sky, granules hold 8,192 rows. The last line is the planning itself: milliseconds
+Each query runs in turns with all passes and with one left out; the best time of each counts, and the answers must be
+equal. Positions are random over the sky; granules hold 8,192 rows. The last line is the planning itself: milliseconds
 to translate a cone.
 """
 
@@ -37,7 +37,7 @@ COLUMNS = (
 LAYOUT = Layout(position=("ra", "dec"), id=("id",))
 NEAR = "DISTANCE(a.ra, a.dec, b.ra, b.dec) < 1 / 3600."
 
-#: what it is, the pass that plans it, the query; ``field``: 1,000 positions within 5 degrees, ``spread``: all over the sky
+#: a name, the pass that plans it, the query; ``field``: 1,000 positions within 5 degrees, ``spread``: all over the sky
 QUERIES = (
     ("region on one side of a match", transfer_regions, f"large AS a JOIN large AS b ON {NEAR} WHERE DISTANCE(a.ra, a.dec, 100, 30) < 1"),
     ("region on a union of two tables", transfer_regions, "(SELECT ra, dec, mag FROM large UNION ALL SELECT ra, dec, mag FROM field) AS b WHERE DISTANCE(ra, dec, 100, 30) < 1"),
@@ -83,7 +83,7 @@ def fill(engine: EmbeddedEngine, rows: int) -> Catalogue:
 
 
 def compared(engine: EmbeddedEngine, catalogue: Catalogue, query: str, leaving: object) -> tuple[float, float]:
-    """Seconds with all passes and without one."""
+    """Return the seconds with all passes and without one."""
     whole = translate(query, catalogue)
     with without(leaving):
         other = translate(query, catalogue)
@@ -101,7 +101,7 @@ def compared(engine: EmbeddedEngine, catalogue: Catalogue, query: str, leaving: 
 
 @contextmanager
 def without(leaving: object) -> Iterator[None]:
-    """The passes before the SELECTs inside without one of them."""
+    """The passes before the inner SELECTs, without one of them."""
     kept = rewrite.PASSES_BEFORE_INNER
     rewrite.PASSES_BEFORE_INNER = tuple(each for each in kept if each[0] is not leaving)
     try:

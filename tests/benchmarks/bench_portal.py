@@ -1,12 +1,12 @@
-"""A million rows in the portal, in Chromium, against the bare download of the same Arrow stream by the same browser.
+"""A million rows in the portal, in Chromium, compared with the bare download of the same Arrow stream.
 
     python -m tests.benchmarks.bench_portal [rows]
 
-The service is a process of its own; the table has an id, a position, three magnitudes and a name. Each round downloads and
-drops the stream within the page, and then runs the query there: from the click until the first row is seen, until the
-table is whole, and from the click on "Plot" until the scatter plot of all points is drawn. Then the plot is zoomed and
-moved, and the time of each picture taken. Memory is what the page's process holds of its own more than before, workers
-and all, beside the size of the stream. The figures to quote are the ratios.
+The service is a separate process; the table has an id, a position, three magnitudes and a name. Each round downloads
+and drops the stream within the page, and then runs the query there: from the click until the first row is shown,
+until the table is complete, and from the click on "Plot" until the scatter plot of all points is drawn. Then the plot
+is zoomed and moved, and the time of each frame is measured. Memory is what the page's process holds privately in
+addition, including workers, compared with the size of the stream. The figures to quote are the ratios.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ _FILL = """INSERT INTO bench.stars (id, ra, dec, g, bp, rp, name)
     SELECT number, rand(1) / 11930464.7, asin(rand(2) / 2147483647.5 - 1) * 57.29577951, 20 - 4 * log10(1 + rand(3) / 1e9) AS g,
     g + 0.3 + rand(4) / 4e9, g - 0.4 - rand(5) / 8e9, concat('star ', toString(number)) FROM numbers({rows})"""
 
-#: when the page shows what, in milliseconds since the click: looked for before each picture of the browser
+#: when the page shows what, in milliseconds since the click, checked before each frame of the browser
 _WATCH = """(rows) => {
     const words = `${rows.toLocaleString('en')} rows`;
     window.seen = {};
@@ -110,7 +110,7 @@ def serve(folder: str, rows: int, pipe: Connection) -> None:
 
 @contextmanager
 def service(rows: int) -> Iterator[str]:
-    """The address of a service whose table has so many rows, with a slash at its end."""
+    """The address of a service whose table has ``rows`` rows, with a final slash."""
     context = multiprocessing.get_context("spawn")
     with tempfile.TemporaryDirectory() as folder:
         ours, theirs = context.Pipe()
@@ -125,7 +125,7 @@ def service(rows: int) -> Iterator[str]:
 
 
 def memory(browser: Browser) -> int:
-    """The bytes that the browser's pages hold of their own (Linux)."""
+    """Return the private bytes of the browser's pages (Linux)."""
     session = browser.new_browser_cdp_session()
     found = session.send("SystemInfo.getProcessInfo")["processInfo"]
     session.detach()
@@ -169,7 +169,7 @@ def round_(browser: Browser, url: str, rows: int) -> dict[str, float]:
 
 
 def plot(page: Page, rows: int) -> dict[str, float]:
-    """Milliseconds until all points are drawn, and for each picture while it is zoomed and moved."""
+    """Return the milliseconds until all points are drawn, and of each frame while the plot is zoomed and moved."""
     began = time.perf_counter()
     page.get_by_role("tab", name="Plot").click()
     page.get_by_role("button", name="Scatter").click()

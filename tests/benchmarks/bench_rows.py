@@ -1,13 +1,15 @@
-"""Whole rows by id: PanDA's jobs, 100 columns, with and without a row store, through the engine and through ``/sync``.
+"""Whole rows by id: PanDA's jobs, 100 columns, with and without a row store, through the engine and through
+``/sync``.
 
     python -m tests.benchmarks.bench_rows [--rows 1000000] [--clients 1,10] [--seconds 6] [--keep FOLDER]
 
-Through the engine, clients are threads of one process with SQL that was translated before; the answer is Arrow columns.
-Through ``/sync``, they are threads of this process over connections that stay open. Both tables take turns, and so do
-single ids, ten ids in one query, and the seed's mix: 7 of 10 queries are look-ups of one id, the others of words.
+Through the engine, clients are threads of one process with SQL that was translated before; the answer is Arrow
+columns. Through ``/sync``, they are threads of this process over connections that stay open. Both tables take turns,
+as do single ids, ten ids in one query, and the seed's mix: 7 of 10 queries are look-ups of one id, the others of
+words.
 
-It prints median and p95 of the wall time, queries a second, and processor milliseconds of a query, those of the clients
-included where they share the process.
+It prints median and p95 of the wall time, queries per second, and processor milliseconds of a query, including the
+clients' where they share the process.
 """
 
 from __future__ import annotations
@@ -39,7 +41,7 @@ from tests.benchmarks.light_client import Answers, LightClients
 from tests.benchmarks.seeds.panda_jobs import FIRST_ID, JOBS_SCHEMA, LABELS, SITES, make_jobs
 from tests.benchmarks.service_process import ServiceProcess
 
-#: Slices of each side, in turns; the first one warms up
+#: Slices of each table, in turns; the first one warms up
 _ROUNDS = 4
 _FILE_ROWS = 250_000
 _TABLES = ("jobs", "columns")

@@ -1,10 +1,10 @@
-"""How large a cluster LSST's final release needs: bytes and rates measured here, and what follows from them.
+"""The size of a cluster for LSST's final release: bytes and rates measured here, and what follows from them.
 
     BENCH_DATA=folder python -m tests.benchmarks.bench_scale
 
 The folder has ``gaia_bright.parquet`` and ``tycho2.parquet``, which are not shipped; without it the demo's tables are
-taken. Forced sources are made up: of each object 800 visits, fluxes with noise that no compression takes away. Rates are
-of one thread, the best of seven rounds; docs/scale.md tells what the tables mean.
+used. Forced sources are made up: 800 visits of each object, fluxes with noise that cannot be compressed. Rates are
+for one thread, the best of seven rounds; docs/scale.md explains the tables.
 """
 
 from __future__ import annotations
@@ -35,10 +35,10 @@ from tests.support.environment import ROOT
 #: rows, and bytes of a row as it is defined: Wang et al. 2011, "Qserv", table 1
 OBJECTS, SOURCES, FORCED = (26e9, 2000), (1.8e12, 650), (21e12, 30)
 
-#: bytes of a row that are stored besides: hpx29, and the projection by id
+#: additional stored bytes of a row: hpx29, and the projection by id
 EXTRA = 6.1 + 3.4
 
-#: of a server: cores, bytes a second from its disks, bytes of disk that are filled
+#: of a server: cores, bytes per second from its disks, filled bytes of disk
 CORES, DISK_RATE, DISK = 32, 10e9, 140e12
 
 #: degrees; the part of the sky south of +2 degrees
@@ -101,7 +101,7 @@ def _kept(engine: Engine, path: Path, folder: Path) -> float:
 
 
 def _columns(engine: Engine, table: str) -> list[dict[str, Any]]:
-    """Of each column its type, and the bytes of a row on disk and in memory; not the load's own numbers of chunks."""
+    """Return the type of each column, and the bytes of a row on disk and in memory, without chunk numbers."""
     return engine.fetch_table(
         "SELECT column, any(type) AS type, sum(column_data_compressed_bytes) / sum(rows) AS disk,"
         " sum(column_data_uncompressed_bytes) / sum(rows) AS whole FROM system.parts_columns"
@@ -110,7 +110,7 @@ def _columns(engine: Engine, table: str) -> list[dict[str, Any]]:
 
 
 def _width(kind: str, whole: float) -> float:
-    """Bytes of a value as it is defined, without the marks of NULL and the lengths of texts."""
+    """Return the bytes of a value as it is defined, without the marks of NULL and the lengths of texts."""
     bits = re.search(r"\d+", kind)
     return int(bits[0]) / 8 if bits else max(whole - 8, 1)
 
@@ -188,7 +188,7 @@ def _times(measured: Measured, servers: int) -> None:
 
 
 def _overlap(shards: int) -> float:
-    """Copies for each row, with rows all over the south."""
+    """Copies of each row, with rows all over the south."""
     if shards == 1:
         return 0.0
     with tempfile.TemporaryDirectory() as folder, open_engine(Path(folder)) as engine:
@@ -205,7 +205,7 @@ def _overlap(shards: int) -> float:
 
 
 def _southern() -> np.ndarray:
-    """1 for each cell of the map in the survey's part of the sky, and nothing for rows without a position."""
+    """Return 1 for each cell of the map in the survey's part of the sky, and nothing for rows without a position."""
     import cdshealpix.nested
 
     _, latitude = cdshealpix.nested.healpix_to_lonlat(np.arange(3072), 4)

@@ -1,13 +1,14 @@
-"""What a cluster of real servers costs: the same rows a shard on 1, 2 and 4 servers, and one server without a cluster.
+"""The cost of a cluster of real servers: the same rows per shard on 1, 2 and 4 servers, and one server alone.
 
     python -m tests.benchmarks.bench_shards [rows a shard [servers ...]]
 
-The stars have the same density everywhere: with half as many servers they fill half as many cells of the sky, of each
-shard the same number. So a cone or an id finds the same rows on every cluster, and each server has the same work in a
-scan. All servers run on this machine and take turns, query by query, so wall times of several servers that work at once
-say how many cores the machine has; the processor time of all servers together, and of one, is what more machines need.
+The stars have the same density everywhere: with half the servers they fill half the cells of the sky, the same number
+of each shard. So a cone or an id finds the same rows on every cluster, and each server has the same work in a scan.
+All servers run on this machine and take turns, query by query, so wall times of several servers that work at once say
+how many cores the machine has; the processor time of all servers together, and of one, is what more machines need.
 
-Below stand what a look-up table of ids to shards would save and cost, the shards that cones touch, and the overlaps.
+The report ends with the benefit and cost of a look-up table of ids to shards, the shards that cones touch, and the
+overlaps.
 """
 
 from __future__ import annotations
@@ -60,7 +61,7 @@ tables:
   skyhouse:layout: {position: [ra, dec], id: [id], overlap_radius: 0.1}
 """
 
-#: The most shards whose stars have the same density: a shard fills one in so many cells
+#: The maximum number of shards whose stars have the same density: a shard fills one of this many cells
 MAX_SHARDS = 8
 
 _CELLS = 12 * 4**MAP_ORDER
@@ -80,14 +81,14 @@ class Cluster:
     catalogue: Catalogue
 
     def draw_position(self, draw: random.Random) -> tuple[float, float]:
-        """Return the middle of a cell that has stars."""
+        """Return the centre of a cell that has stars."""
         cell = draw.choice(list_cells(max(1, self.shards)))
         lon, lat = cdshealpix.nested.healpix_to_lonlat(np.array([cell], np.uint64), MAP_ORDER)
         return float(lon.deg[0]), float(lat.deg[0])
 
 
 def list_cells(shards: int) -> list[int]:
-    """Return the cells with stars: of each of ``shards`` the same number."""
+    """Return the cells with stars, the same number for each of ``shards``."""
     return [cell for cell in range(_CELLS) if cell % MAX_SHARDS < shards]
 
 
@@ -105,7 +106,7 @@ def write_objects(path: Path, rows: int, shards: int) -> None:
     pq.write_table(pa.table(columns), path)
 
 
-#: of a query: SQL, settings, and what the servers of one shard are asked instead, if they have all of its rows
+#: of a query: SQL, settings, and the query for the servers of one shard instead, if they have all of its rows
 Statement = tuple[str, Settings, ShardStatement | None]
 Maker = Callable[[Cluster, random.Random], str]
 
@@ -124,7 +125,7 @@ def _ask(query: str) -> Maker:
     return lambda cluster, draw: query
 
 
-#: name -> how often in a round, and the query
+#: name -> number of runs in a round, and the query
 QUERIES: dict[str, tuple[int, Maker]] = {
     "id": (60, _ask_id),
     "cone of 0.1 degrees": (60, _ask_cone(0.1)),
@@ -147,12 +148,12 @@ class Figures:
 
     @property
     def processor_ms(self) -> float:
-        """Of all servers together, for a query."""
+        """Measurements of all servers together, for a query."""
         return self.processor / len(self.wall) * 1000
 
 
 def measure(cluster: Cluster, statements: Sequence[Statement], into: Figures, engines: Sequence[Engine] = ()) -> None:
-    """Ask the queries one after the other; of ``engines``, if they are given, one for each."""
+    """Run the queries one after the other, on each of ``engines`` if they are given."""
     before = sum(read_processor_seconds(server.pid) for server in cluster.servers)
     for engine, (sql, settings, on_shard) in zip(
         engines or [cluster.engine] * len(statements), statements, strict=True
@@ -171,7 +172,7 @@ def translate_queries(cluster: Cluster, make: Maker, seed: int, count: int) -> l
 
 
 def compare_clusters(clusters: Sequence[Cluster], name: str) -> dict[str, Figures]:
-    """Ask one kind of queries of each cluster, in turns."""
+    """Run one kind of queries on each cluster, in turns."""
     count, make = QUERIES[name]
     figures = {cluster.name: Figures() for cluster in clusters}
     for seed in range(-1, ROUNDS):
@@ -224,7 +225,7 @@ def fill_look_up_tables(cluster: Cluster, reporter: ConsoleReporter) -> None:
     began = time.perf_counter()
     execute_everywhere(cluster.engine, "INSERT INTO sky.ids SELECT id, __shard FROM sky.objects")
     whole = time.perf_counter() - began
-    # otherwise each shard would keep its own rows, whatever the sharding key
+    # otherwise each shard would keep the rows inserted on it, whatever the sharding key
     at_once = {"distributed_foreground_insert": 1, "parallel_distributed_insert_select": 0}
     cluster.engine.execute("INSERT INTO sky.ids_cut_up SELECT id, __shard FROM sky.objects", at_once)
     cut_up = time.perf_counter() - began - whole
@@ -265,7 +266,7 @@ def compare_look_ups(cluster: Cluster, reporter: ConsoleReporter) -> None:
 
 
 def compare_hops(cluster: Cluster, reporter: ConsoleReporter) -> None:
-    """Ask cones of one shard in three ways: what the Distributed table costs, and what the way to another server."""
+    """Run cones of one shard in three ways, to find the costs of the Distributed table and of the network."""
     servers = cluster.engine.list_servers()
     translated = translate_queries(cluster, _ask_cone(0.1), 5, 60)
     cones = [(on_shard, sql, settings) for sql, settings, on_shard in translated if on_shard is not None]
@@ -291,12 +292,12 @@ def report_overlaps(engine: Engine, shards: int, reporter: ConsoleReporter) -> N
     shard_map = ShardMap.build_uniform(shards)
     for radius in RADII:
         holders = Overlap(shard_map, radius).copy_shards_sql("hpx29", shard_map.shard_sql("hpx29"))
-        places = (
+        positions = (
             "cityHash64(number) % 360000 / 1e3 AS ra, degrees(asin(cityHash64(number, 1) % 2000000 / 1e6 - 1)) AS dec"
         )
         copies = (
             f"SELECT avg(length({holders})) AS n FROM (SELECT {index_sql('ra', 'dec')} AS hpx29"
-            f" FROM (SELECT {places} FROM numbers(1000000)))"
+            f" FROM (SELECT {positions} FROM numbers(1000000)))"
         )
         [share] = engine.fetch_table(copies).column(0).to_pylist()
         reporter.output(f"  {shards} shards, overlap of {radius:4} degrees: {100 * share:6.2f} % more rows")
@@ -304,7 +305,7 @@ def report_overlaps(engine: Engine, shards: int, reporter: ConsoleReporter) -> N
 
 @contextmanager
 def open_cluster(folder: Path, shards: int, rows: int, reporter: Reporter) -> Iterator[Cluster]:
-    """Start servers with so many rows for each shard; 0 shards are a server without a cluster."""
+    """Start servers with ``rows`` rows for each shard; 0 shards are a server without a cluster."""
     folder.mkdir(parents=True, exist_ok=True)
     schema = folder / "sky.yaml"
     schema.write_text(SCHEMA)

@@ -1,8 +1,8 @@
 """Rows per second that a core reads from texts, and the peak memory; run with ``make bench``.
 
-Two million rows of 20 columns, as an IPAC table, as a table of the CDS with its ReadMe (whose positions in hours and
+Two million rows of 20 columns: as an IPAC table, as a table of the CDS with its ReadMe (whose positions in hours and
 degrees become two more columns), and as texts delimited by commas, also gzipped, and by blanks. Each is read in a
-process of its own: columns sliced, and values cast to the types of the table as a load does.
+separate process: columns are sliced, and values cast to the types of the table as in a load.
 """
 
 from __future__ import annotations

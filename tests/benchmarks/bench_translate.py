@@ -1,9 +1,10 @@
-"""Translation of a few queries to ClickHouse SQL, beside only parsing the same text with the grammar of the tests.
+"""Compare the translation of a few queries to ClickHouse SQL with parsing them with the grammar of the tests.
 
     python -m tests.benchmarks.bench_translate
 
-The first figures are milliseconds of processor time per query, whole and by stage. The figure to quote is the ratio: how many times longer
-lark (Earley, the test's second opinion on the grammar) takes for the parse tree alone than Skyhouse for the SQL.
+The first figures are milliseconds of processor time per query, in total and by stage. The figure to quote is the
+ratio: how many times longer lark (Earley, the test's second opinion on the grammar) takes for the parse tree alone
+than Skyhouse for the SQL.
 """
 
 from __future__ import annotations
@@ -56,7 +57,7 @@ QUERIES = {
 
 
 def milliseconds(work: Callable[[], object]) -> float:
-    """Processor time of a call: the least mean of ten rounds, which other work on the machine disturbs least."""
+    """Return the processor time of a call: the least mean of ten rounds, as other work disturbs it least."""
     began = time.process_time()
     work()
     calls = max(1, int(_SECONDS / _ROUNDS / max(time.process_time() - began, 1e-5)))
@@ -70,7 +71,7 @@ def milliseconds(work: Callable[[], object]) -> float:
 
 
 def stages(text: str) -> dict[str, float]:
-    """Milliseconds of each stage; each is given what the one before it made."""
+    """Return the milliseconds of each stage; each is given the result of the previous one."""
     tree = parse(text)
     context = TranslationContext(NameGenerator())
     bound, *_ = resolve_statement(tree, CATALOGUE, context.names)

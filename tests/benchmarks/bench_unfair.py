@@ -1,15 +1,15 @@
-"""One client asks light queries while others attack: what it feels, and what the attackers get.
+"""One client sends light queries while others attack: measure the client's times, and the attackers' answers.
 
     python -m tests.benchmarks.bench_unfair [--only polygons,bulk] [--seconds 10] [--checkout FOLDER] [--keep FOLDER]
     python -m tests.benchmarks.bench_unfair --routes [/tap/names,/oai]
 
-Each attack runs by itself, from addresses of its own (127.0.9.*), while one client (127.0.3.1) asks for cones of 0.1
-degrees and look-ups by id, ten a second. Aims: a p95 under 300 ms and under three times that without the attack, and no
-query of the client refused; the attackers get 429, or their turn. The first second of an attack is not measured: its
-process starts. The service trusts no proxy, so that each address is a client.
+Each attack runs alone, from separate addresses (127.0.9.*), while one client (127.0.3.1) asks for cones of 0.1
+degrees and look-ups by id, ten per second. Aims: a p95 under 300 ms and under three times the p95 without the attack,
+and no query of the client refused; the attackers get 429, or their turn. The first second of an attack is not
+measured, because its process starts. The service trusts no proxy, so each address is a client.
 
-With --routes, 40 connections of one address, all of one user, ask the same of one operation of the OpenAPI document;
-each operation is attacked in turn, or those that begin so.
+With --routes, 40 connections of one address, all of one user, repeat a request for one operation of the OpenAPI
+document; each operation is attacked in turn, or those whose path begins as given.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from tests.support.environment import ROOT
 from tests.support.ports import free_port
 from tests.tap_service.route_requests import list_operations
 
-#: of the client, in milliseconds and times its p95 alone
+#: of the client, in milliseconds and as a multiple of its p95 alone
 P95_LIMIT, P95_RATIO = 300, 3
 #: of an attack on a route
 _CONNECTIONS = 40
@@ -51,7 +51,7 @@ def ask_light(service: ServiceProcess, rows: int, seconds: float) -> Answers:
 
 
 def measure(service: ServiceProcess, name: str, rows: int, seconds: float, plan: AttackPlan | None = None) -> bool:
-    """Print what an attack did; return whether the aims are met."""
+    """Print the effects of an attack; return whether the aims are met."""
     alone = ask_light(service, rows, max(3.0, seconds / 2))
     with attacked(plan or name, service.port, seconds + 2) as read_outcomes:
         time.sleep(1)
@@ -68,7 +68,7 @@ def measure(service: ServiceProcess, name: str, rows: int, seconds: float, plan:
 
 
 def attack_routes(service: ServiceProcess, rows: int, seconds: float, beginnings: list[str]) -> int:
-    """Attack each operation; return how many aims are missed."""
+    """Attack each operation; return the number of missed aims."""
     credentials = ("ann", "a right password")
     with httpx.Client(base_url=service.tap.removesuffix("/tap"), auth=credentials, timeout=60) as ann:
         query = {"LANG": "ADQL", "QUERY": "SELECT TOP 9 * FROM light.stars", "PHASE": "RUN", "CHECKSUM": "true"}
@@ -80,10 +80,11 @@ def attack_routes(service: ServiceProcess, rows: int, seconds: float, beginnings
         while ann.get(f"/tap/async/{job_id}/phase").text != "COMPLETED":
             time.sleep(0.1)
         share = ann.post("/tap/shares", data={"JOB": job_id}).raise_for_status()
-        places = {"job_id": job_id, "name": "mydb.mine", "table": "light.stars", "share_id": share.json()["id"]}
-        operations = list(list_operations(ann.get("/tap/openapi.json").json(), places))
+        path_values = {"job_id": job_id, "name": "mydb.mine", "table": "light.stars", "share_id": share.json()["id"]}
+        operations = list(list_operations(ann.get("/tap/openapi.json").json(), path_values))
         missed = 0
-        for operation in sorted(operations, key=lambda each: each.method == "DELETE"):  # what is asked for stays
+        # DELETE comes last, so that the requested objects exist
+        for operation in sorted(operations, key=lambda each: each.method == "DELETE"):
             if any(operation.path.startswith(each) or operation.route.endswith(each) for each in beginnings):
                 request = operation.build(ann, headers={"Authorization": authorization(*credentials)})
                 attack = (_CONNECTIONS, 1, RouteAttack(write_request(request)))
@@ -144,7 +145,7 @@ def main() -> None:
             finally:
                 service.stop()
         for name in () if options.routes else options.only.split(","):
-            service.start()  # anew: nothing of one attack reaches the next
+            service.start()  # started again, so that no effect of an attack reaches the next
             try:
                 ask_light(service, options.rows, 1)
                 missed += not measure(service, name, options.rows, options.seconds)

@@ -2,10 +2,10 @@
 
     BENCH_DATA=folder python -m tests.benchmarks.bench_upload
 
-Aims: 10,000 positions under a second, a million under 15. The positions are stars of the table, half of them moved away;
-without the folder (see ``bench_match``) as many at random. Each is sent as a VOTable (BINARY2), as Parquet and as CSV to
-/sync, and the pairs come back as a BINARY2 VOTable. Beside it, in the same round: astropy's ``search_around_sky``
-on the same two tables in memory, which has nothing to send or to read.
+Aims: 10,000 positions under a second, a million under 15. The positions are stars of the table, half of them moved
+away; without the folder (see ``bench_match``) the same number at random. Each upload is sent as a VOTable (BINARY2),
+as Parquet and as CSV to /sync, and the pairs come back as a BINARY2 VOTable. For comparison, the same round runs
+astropy's ``search_around_sky`` on the same two tables in memory, without sending or reading anything.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""VOTables and CSV against astropy's writers, side by side in one run.
+"""Compare VOTables and CSV with astropy's writers, in one run.
 
     python -m tests.benchmarks.bench_votable
 
@@ -70,7 +70,7 @@ def astropys(responseformat: str, table: Table) -> int:
 
 
 def best(run: Callable[[], int]) -> tuple[float, int]:
-    """Seconds of the fastest of some rounds, and the bytes written."""
+    """Return the seconds of the fastest of some rounds, and the bytes written."""
     seconds = []
     for _ in range(ROUNDS):
         start = time.perf_counter()

@@ -1,9 +1,9 @@
-"""Draws the panels of compose/monitoring/dashboard.json from scrapes of a service under load: docs/dashboard.png.
+"""Draw the panels of compose/monitoring/dashboard.json from scrapes of a service under load: docs/dashboard.png.
 
     skyhouse demo --data FOLDER --port 8471
     python -m tests.benchmarks.dashboard_picture http://127.0.0.1:8471 --seconds 300
 
-Grafana draws them nicer; the values are the same. Needs matplotlib (the extra `plots`).
+Grafana draws them in a nicer way; the values are the same. Needs matplotlib (the extra `plots`).
 """
 
 from __future__ import annotations
@@ -164,14 +164,14 @@ def draw(scrapes: list[promql.Scrape], out: Path) -> None:
     ]
     n_rows = math.ceil(len(panels) / 4)
     figure, grid = plt.subplots(n_rows, 4, figsize=(20, 3.3 * n_rows), layout="constrained")
-    for place, panel in zip(grid.flat, panels, strict=False):
-        draw_panel(place, panel, scrapes)
-    for place in list(grid.flat)[len(panels) :]:
-        place.axis("off")
+    for axes, panel in zip(grid.flat, panels, strict=False):
+        draw_panel(axes, panel, scrapes)
+    for axes in list(grid.flat)[len(panels) :]:
+        axes.axis("off")
     figure.savefig(out, dpi=70)
 
 
-def draw_panel(place: Any, panel: dict[str, Any], scrapes: list[promql.Scrape]) -> None:
+def draw_panel(axes: Any, panel: dict[str, Any], scrapes: list[promql.Scrape]) -> None:
     lines: dict[str, list[tuple[float, float]]] = {}
     for target in panel["targets"]:
         tree = promql.parse(target["expr"])
@@ -184,15 +184,15 @@ def draw_panel(place: Any, panel: dict[str, Any], scrapes: list[promql.Scrape]) 
                 lines.setdefault(legend.strip() or "value", []).append((at - scrapes[0][0], value))
     most = sorted(lines, key=lambda legend: -max((y for _, y in lines[legend] if not math.isnan(y)), default=0.0))
     for legend in most[:_MOST_LINES]:
-        place.plot(*zip(*lines[legend], strict=True), label=legend, linewidth=1.2)
-    place.set_title(panel["title"], fontsize=10, loc="left")
+        axes.plot(*zip(*lines[legend], strict=True), label=legend, linewidth=1.2)
+    axes.set_title(panel["title"], fontsize=10, loc="left")
     unit = panel["fieldConfig"]["defaults"]["unit"]
-    place.set_ylabel({"short": "", "reqps": "1/s"}.get(unit, unit), fontsize=8)
-    place.set_ylim(bottom=0)
-    place.tick_params(labelsize=7)
-    place.grid(alpha=0.3)
+    axes.set_ylabel({"short": "", "reqps": "1/s"}.get(unit, unit), fontsize=8)
+    axes.set_ylim(bottom=0)
+    axes.tick_params(labelsize=7)
+    axes.grid(alpha=0.3)
     if lines:
-        place.legend(fontsize=6, loc="upper left", ncols=2)
+        axes.legend(fontsize=6, loc="upper left", ncols=2)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Clients that ask ``/sync`` over connections kept open, and use little of the processor that they share with the service."""
+"""Clients of ``/sync`` over connections kept open, which leave the processor to the service."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from urllib.parse import urlencode
 
 
 class LightClient:
-    """One client, at an address of its own of 127.0.0.0/8."""
+    """A client at a separate address of 127.0.0.0/8."""
 
     def __init__(self, port: int, address: str = "127.0.0.1", timeout: float = 300.0, headers: str = "") -> None:
         self._port = port
@@ -24,7 +24,7 @@ class LightClient:
         self._socket: socket.socket | None = None
 
     def ask(self, query: str, **parameters: str) -> tuple[int, int]:
-        """Return status and bytes of the answer; status 0 is a connection that the service cut."""
+        """Return status and bytes of the answer; status 0 means that the service closed the connection."""
         body = urlencode({"LANG": "ADQL", "QUERY": query, **parameters}).encode()
         head = (
             f"POST /tap/sync HTTP/1.1\r\nHost: 127.0.0.1:{self._port}\r\n{self._headers}"
@@ -33,7 +33,7 @@ class LightClient:
         return self.exchange(head.encode() + body)
 
     def exchange(self, request: bytes) -> tuple[int, int]:
-        """Send a request; return status and bytes of the answer as ``ask``."""
+        """Send a request; return status and bytes of the answer like ``ask``."""
         is_new = self._socket is None
         try:
             return self._exchange(request)
@@ -93,7 +93,7 @@ class LightClient:
 
 @dataclass
 class Answers:
-    """What clients got: the seconds of each answered query, and how many got which status."""
+    """The answers of clients: the seconds of each answered query, and the number of answers of each status."""
 
     seconds: list[float] = field(default_factory=list)
     statuses: Counter[int] = field(default_factory=Counter)
@@ -124,7 +124,7 @@ class Answers:
 
 
 class LightClients:
-    """Many clients of one service, each at an address of its own; their connections stay open between runs."""
+    """Many clients of one service, each at a separate address; their connections stay open between runs."""
 
     def __init__(self, port: int, count: int, network: str = "127.0.1", **parameters: str) -> None:
         self._clients = [LightClient(port, f"{network}.{number + 1}") for number in range(count)]
@@ -133,7 +133,7 @@ class LightClients:
         self._stopped = Event()
 
     def run(self, seconds: float, make_query: Callable[[int, int], str], pause: float = 0.0) -> Answers:
-        """Let each client ask for so long, or until ``stop``.
+        """Let each client send queries for ``seconds``, or until ``stop``.
 
         Parameters
         ----------
@@ -142,7 +142,7 @@ class LightClients:
         make_query
             Returns the next query of a client: ``make_query(client, number)``.
         pause
-            The seconds from one query of a client to its next; the clients begin evenly within it.
+            The seconds between two queries of a client; the starts of the clients are spread evenly over it.
         """
         began = time.perf_counter()
         until = began + seconds
@@ -156,7 +156,7 @@ class LightClients:
         return total
 
     def stop(self) -> None:
-        """End ``run`` early, when the queries that run are answered."""
+        """End ``run`` early, when the running queries are answered."""
         self._stopped.set()
 
     def close(self) -> None:

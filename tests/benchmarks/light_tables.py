@@ -1,7 +1,7 @@
 """The tables and queries of ``bench_light`` and ``bench_unfair``: 2 M stars of 12 columns, and observations.
 
-Positions are spread over the sky at random and ids do not follow them, so that each query meets rows that no other has
-read. The constants of each query are random too.
+Positions are spread over the sky at random and ids do not follow them, so each query reads rows that no other query
+has read. The constants of each query are random too.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-#: odd, so that ``number * _SCATTER % 2**62`` gives each star an id of its own, far from those of its neighbours
+#: odd, so that ``number * _SCATTER % 2**62`` gives each star a unique id, far from the ids of its neighbours
 _SCATTER = 0x1E3779B97F4A7C15
 #: one observation per this many stars
 _STARS_PER_OBSERVATION = 10
@@ -75,8 +75,8 @@ def make_observations(rows: int) -> pa.Table:
     radius, begin = draw.uniform(0.05, 0.7, rows), draw.uniform(57000, 60650, rows)
     exposure = draw.choice([30.0, 120.0, 600.0, 3600.0], rows)
     regions = [
-        _quadrangle(*place) if number % 2 else "Circle ICRS {:.5f} {:.5f} {:.4f}".format(*place)
-        for number, place in enumerate(zip(ra.tolist(), dec.tolist(), radius.tolist(), strict=True))
+        _quadrangle(*circle) if number % 2 else "Circle ICRS {:.5f} {:.5f} {:.4f}".format(*circle)
+        for number, circle in enumerate(zip(ra.tolist(), dec.tolist(), radius.tolist(), strict=True))
     ]
     columns = {
         "dataproduct_type": draw.choice(["image", "spectrum", "cube"], rows),
@@ -112,7 +112,7 @@ def _quadrangle(ra: float, dec: float, radius: float) -> str:
 
 
 def write_tables(folder: Path, rows: int) -> list[list[str]]:
-    """Write the files that are missing; return the arguments of the commands that load them."""
+    """Write the missing files; return the arguments of the commands that load them."""
     stars, observations, schema = folder / f"stars{rows}.parquet", folder / f"obs{rows}.parquet", folder / "light.yaml"
     schema.write_text(SCHEMA)
     if not stars.exists():
@@ -175,7 +175,7 @@ def _observations(draw: random.Random, rows: int) -> str:
     )
 
 
-#: by name: a query with random constants for a table of so many rows
+#: by name: a query with random constants for a table of the given number of rows
 QUERIES: dict[str, Callable[[random.Random, int], str]] = {
     "cone0.1": _cone(0.1),
     "cone1": _cone(1.0),

@@ -1,4 +1,4 @@
-"""What a process and its descendants use: processor time, memory, and the bytes that they read."""
+"""The usage of a process and its descendants: processor time, memory, and the bytes that they read."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _POLL_SECONDS = 0.05
 
 @dataclass(frozen=True)
 class TreeUsage:
-    """``memory`` is the largest sum of resident sets seen, ``read`` what read() and pread() returned, cached or not."""
+    """``memory`` is the largest sum of resident sets; ``read`` is what read() and pread() returned, cached or not."""
 
     seconds: float
     processor: float
@@ -55,7 +55,7 @@ def measure_tree(root: int) -> Iterator[list[TreeUsage]]:
 
 
 def _list_processes(root: int) -> dict[int, int]:
-    """Return the processor ticks of each process, with those of its children that have ended."""
+    """Return the processor ticks of each process, including its children that have ended."""
     ticks: dict[int, int] = {}
     children: dict[int, list[int]] = {}
     for entry in os.listdir("/proc"):

@@ -1,4 +1,4 @@
-"""A service in a process of its own, out of any checkout, and the processor time that it uses."""
+"""A service in a separate process, from any checkout, and the processor time that it uses."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tests.support.ports import free_port
 
 
 class ServiceProcess:
-    """``skyhouse`` of a checkout over a data folder of its own.
+    """Run ``skyhouse`` of a checkout over a separate data folder.
 
     Parameters
     ----------

@@ -1,4 +1,7 @@
-"""Two tables of as many rows, in the form that each program reads: Parquet, columns in FITS, HATS, and a service's data."""
+"""Two tables of equal size, in the form that each program reads.
+
+Parquet, columns in FITS, HATS, and a service's data.
+"""
 
 from __future__ import annotations
 
@@ -66,12 +69,12 @@ class MatchData:
 
     @property
     def most_partners(self) -> int:
-        """The largest number of partners of a row: LSDB asks for so many neighbours."""
+        """Return the largest number of partners of a row, which LSDB needs as the number of neighbours."""
         return int(json.loads((self.folder / "made.json").read_text())["most_partners"])
 
 
 def make_data(folder: Path, sky: str, rows: int) -> MatchData:
-    """Make the tables, unless they are there."""
+    """Make the tables, unless they exist."""
     data = MatchData(folder / f"{sky}-{rows}")
     if not (data.folder / "made.json").exists():
         shutil.rmtree(data.folder, ignore_errors=True)
@@ -116,7 +119,7 @@ def draw_anywhere(random: np.random.Generator, rows: int) -> Positions:
 
 
 def _draw_stars(random: np.random.Generator, rows: int) -> Positions:
-    """Return stars of Tycho-2, as often as needed, each time moved by about the distance to the next star."""
+    """Return stars of Tycho-2, repeated as needed; each copy is moved by about the distance to the next star."""
     ra, dec = read_tycho()
     chosen = random.permutation(np.resize(np.arange(len(ra)), rows))
     sigma = math.sqrt(_SKY / len(ra))
@@ -126,7 +129,7 @@ def _draw_stars(random: np.random.Generator, rows: int) -> Positions:
 
 
 def read_tycho() -> Positions:
-    """Return the whole of Tycho-2 from BENCH_DATA, or the bright stars of the demo."""
+    """Return all of Tycho-2 from BENCH_DATA, or the bright stars of the demo."""
     folder = os.environ.get("BENCH_DATA")
     if folder:
         stars = pq.read_table(Path(folder) / "tycho2.parquet", columns=["ra_mean", "dec_mean", "ra_obs", "dec_obs"])

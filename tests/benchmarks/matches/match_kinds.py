@@ -52,7 +52,7 @@ KINDS = {
 
 @dataclass(frozen=True)
 class Found:
-    """What a match found: its number, or the rows and a checksum of the pairs in any order."""
+    """The result of a match: its number, or the rows and a checksum of the pairs in any order."""
 
     number: int
     checksum: int = 0

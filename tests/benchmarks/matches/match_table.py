@@ -14,7 +14,7 @@ HEADER = (
 
 
 def format_row(kind: str, title: str, rows: int, taken: Sequence[MeasuredMatch]) -> str:
-    """Return a row with medians; a match without any has run out of memory."""
+    """Return a row with medians; a match without any ran out of memory."""
     if not taken:
         return f"| {kind} | {title} | out of memory | | | | | | | |"
     seconds, processor = _median(taken, "seconds"), _median(taken, "processor")

@@ -1,4 +1,4 @@
-"""What one match used and found."""
+"""The usage and the result of one match."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from tests.benchmarks.process_tree import TreeUsage
 
 
 class OutOfMemoryError(Exception):
-    """A program has not enough memory for this match."""
+    """A program does not have enough memory for this match."""
 
 
 @dataclass(frozen=True)

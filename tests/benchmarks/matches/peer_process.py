@@ -1,4 +1,4 @@
-"""Matches of peers, each in a process of its own."""
+"""Matches of peers, each in a separate process."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ PEERS = {
     "duckdb": "DuckDB",
     "lsdb": "LSDB `crossmatch`",
 }
-#: of the memory that is available, what a peer may take
+#: the part of the available memory that a peer may use
 _MEMORY = 0.9
 
 
 def can_match(peer: str, kind: str) -> bool:
-    """Whether a peer is there and has this kind of match."""
+    """Return whether a peer is installed and has this kind of match."""
     return peer != "stilts" or (shutil.which("stilts") is not None and kind != "summed")
 
 

@@ -1,6 +1,8 @@
-"""Runs one match of one peer: the process that is measured. It says when it is ready, waits, and prints what it found.
+"""Run one match of one peer in the measured process.
 
-python -m tests.benchmarks.matches.run_peer PEER KIND DATA SCRATCH MEMORY
+    python -m tests.benchmarks.matches.run_peer PEER KIND DATA SCRATCH MEMORY
+
+The process says when it is ready, waits, and prints the result.
 """
 
 from __future__ import annotations
@@ -14,7 +16,7 @@ from pathlib import Path
 from tests.benchmarks.matches.match_data import MatchData
 from tests.benchmarks.matches.peers.peer import MatchTask, Peer
 
-#: where memory is short, the kernel ends a peer before any other process
+#: when memory is short, the kernel ends a peer before any other process
 _FIRST_TO_END = "1000"
 
 

@@ -15,11 +15,11 @@ from tests.benchmarks.process_tree import measure_tree
 from tests.benchmarks.service_process import ServiceProcess
 
 _WARM_UP = "SELECT TOP 1 table_name FROM TAP_SCHEMA.tables"
-#: the service is at rest when it has used less processor time than this, of so many seconds
+#: the service is idle when it has used less processor time than this (first number) in this many seconds (second)
 _REST_PROCESSOR, _REST_SECONDS = 0.03, 0.5
 _JOB_SECONDS = 7200
 _UNFINISHED = ("PENDING", "QUEUED", "EXECUTING")
-#: the most that a service allows unless it is set otherwise
+#: the maximum that a service allows by default
 _MAX_ROWS = 100_000_000
 
 
@@ -51,7 +51,7 @@ def _measure_job(client: httpx.Client, service: ServiceProcess, kind: str, data:
 
 
 def _run_job(client: httpx.Client, kind: MatchKind) -> str:
-    """Run a job to its end; its address."""
+    """Run a job to its end; return its address."""
     form = {
         "LANG": "ADQL",
         "QUERY": kind.query,

@@ -2,7 +2,7 @@
 
     python -m tests.benchmarks.seeds --size S|M|F [--seed 000] [--only NAME]... [--folder build/seeds] [--report]
 
-Tables are made once, in the folder; a killed run goes on. ``--report`` prints the figures as the table of
+Tables are made once, in the folder; a killed run can be continued. ``--report`` prints the figures as the table of
 docs/benchmarks.md; ``--delete`` deletes the tables of a seed and keeps its figures.
 """
 

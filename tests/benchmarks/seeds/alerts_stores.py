@@ -1,4 +1,4 @@
-"""What the alert database stores: a visit, a night, and corrections of stored rows."""
+"""The writes of the alert database: a visit, a night, and corrections of stored rows."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _LOOK_UPS = {"S": 5, "M": 100, "F": 100}
 
 
 def store_visits(service: SeedService, size: Size) -> list[dict[str, Any]]:
-    """Store the rows of visits, each in all tables, until queries see them; and read CCDs before and after."""
+    """Store the rows of visits, each in all tables, until queries see them; read CCDs before and after."""
     first = alerts_tables.list_epochs(SOURCE.batches[size]).start
     before = _read_ccds(service, size)
     seconds = []
@@ -59,7 +59,7 @@ def _has_visit(service: SeedService, epoch: int) -> bool:
 
 
 def _write_visit(service: SeedService, table: SeedTable, size: Size, epoch: int) -> Any:
-    """Write the rows of one visit to the middle of the patch: those of its field."""
+    """Write the rows of one visit to the middle of the patch: the rows of its field."""
     side = alerts_tables.PATCH_SIDES[size]
     rows = alerts_tables.make_epoch(table, size, epoch)
     lon = pc.subtract(rows["ra"], alerts_tables.PATCH_WEST + side / 2).to_numpy()

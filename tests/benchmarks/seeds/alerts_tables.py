@@ -1,8 +1,8 @@
 """The alert database of seeds 001 and 002: a patch of sky with the density, the cadence and the columns of the whole.
 
-What a visit reads depends on what is near its place, so the patch has everything of it: 134 visits a year to each place;
-1,039 variable objects a square degree, seen at each, and 529 sources of noise, which are never seen again. Photometry is
-forced at all variable objects, and at noise for thirty days. A batch of rows is a tenth of a year.
+A visit reads only data near its position, so the patch is complete: 134 visits a year to each position; 1,039
+variable objects per square degree, seen at each visit, and 529 sources of noise, which are never seen again.
+Photometry is forced at all variable objects, and at noise for thirty days. A batch of rows is a tenth of a year.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def find_mjd(epoch: int) -> float:
 
 
 def list_epochs(batch: int) -> range:
-    """Return the visits to each place in a tenth of a year."""
+    """Return the visits to each position in a tenth of a year."""
     first, end = (round(VISITS_A_YEAR * tenth / BATCHES_A_YEAR) for tenth in (batch, batch + 1))
     return range(first, end)
 
@@ -57,7 +57,7 @@ def _list_variables(size: Size) -> tuple[NDArray[np.int64], Reals, Reals]:
 
 
 def _list_noise(size: Size, epoch: int) -> tuple[NDArray[np.int64], Reals, Reals]:
-    """Return objects of which each has one source; ids of different epochs differ."""
+    """Return objects that each have one source; ids of different epochs differ."""
     ra, dec = _draw_positions((1, 1, epoch), _NOISE_DENSITY, size)
     return (epoch + 1) * 10_000_000 + np.arange(len(ra)), ra, dec
 
@@ -71,7 +71,7 @@ def _join(parts: Sequence[tuple[NDArray[np.int64], Reals, Reals]]) -> tuple[NDAr
 
 
 class _Filler:
-    """Columns at random: floats and booleans of stretches of a pool."""
+    """Random columns: floats and booleans are slices of a pool."""
 
     def __init__(self, key: tuple[int, ...], rows: int) -> None:
         self._draw = np.random.default_rng(key)
@@ -159,7 +159,7 @@ def make_versions(size: Size, batch: int) -> pa.Table:
 
 
 def _make_versions_of(size: Size, epochs: range) -> pa.Table:
-    """Return the versions of objects that visits make: one of each at which photometry is forced."""
+    """Return the versions of objects that visits make: one for each object at which photometry is forced."""
     parts = _list_followed(size, epochs)
     ids, ra, dec = _join(parts)
     begun = np.repeat([find_mjd(epoch) for epoch in epochs], [len(part[0]) for part in parts])
@@ -216,7 +216,7 @@ def format_schema(name: str, text: str, layout: str) -> str:
 
 _SEEN = "{{position: [ra, dec], id: [{}], time: midpointMjdTai, years: true, indexes: [diaObjectId]}}"
 
-#: All versions of the objects; the latest of each are in a table of their own
+#: All versions of the objects; the latest version of each object is in a separate table
 DIA_OBJECT = SeedTable(
     "alerts.dia_object",
     format_schema(

@@ -1,4 +1,4 @@
-"""Visits of the alert database: 189 CCDs in a field of 3.5 degrees, and what is read for each."""
+"""Visits of the alert database: 189 CCDs in a field of 3.5 degrees, and the reads for each."""
 
 from __future__ import annotations
 
@@ -54,14 +54,14 @@ def draw_visit(draw: random.Random, size: Size) -> list[Corners]:
 
 def list_ccds(ra: float, dec: float, turn: float) -> list[Corners]:
     """Return the corners of the padded CCDs of a field, ``turn`` in radians."""
-    places = [
+    ccds = [
         (x, y) for x in range(_SIDE) for y in range(_SIDE) if not (_is_corner(x) and _is_corner(y))
     ]  # in the order of the readout
-    return [_find_corners(ra, dec, turn, x - (_SIDE - 1) / 2, y - (_SIDE - 1) / 2) for x, y in places]
+    return [_find_corners(ra, dec, turn, x - (_SIDE - 1) / 2, y - (_SIDE - 1) / 2) for x, y in ccds]
 
 
-def _is_corner(place: int) -> bool:
-    return place < _CORNER or place >= _SIDE - _CORNER
+def _is_corner(coordinate: int) -> bool:
+    return coordinate < _CORNER or coordinate >= _SIDE - _CORNER
 
 
 def _find_corners(ra: float, dec: float, turn: float, x: float, y: float) -> Corners:
@@ -74,7 +74,7 @@ def _find_corners(ra: float, dec: float, turn: float, x: float, y: float) -> Cor
 
 
 def ask_ccd(table: str, corners: Corners, since: float) -> Question:
-    """Ask for the rows of a table in a CCD, of the last twelve months, all columns."""
+    """Return a query for all columns of the rows of a table in a CCD, of the last twelve months."""
     polygon = ", ".join(f"{coordinate:.7f}" for coordinate in corners.ravel())
     recent = f" AND {_RECENT[table]} > {since:.4f}" if _RECENT[table] else ""
     adql = f"SELECT * FROM {table} WHERE 1 = CONTAINS(POINT(ra, dec), POLYGON({polygon})){recent}"
@@ -102,7 +102,7 @@ def ask_random_ccd(table: str) -> Any:
 
 
 def find_now(size: Size, years: float | None = None) -> float:
-    """Return the time after so many years, or at the end of all rows."""
+    """Return the time after this number of years, or at the end of all rows."""
     tenths = alerts_tables.SOURCE.batches[size] if years is None else round(years * alerts_tables.BATCHES_A_YEAR)
     return alerts_tables.find_mjd(alerts_tables.list_epochs(tenths - 1).stop)
 
@@ -111,9 +111,9 @@ def find_now(size: Size, years: float | None = None) -> float:
 
 
 def read_visits(service: SeedService, size: Size) -> list[dict[str, Any]]:
-    """Read visits after more and more years of history: eight clients, each a CCD at a time, all columns to Arrow.
+    """Read visits after a growing history: eight clients, each a CCD at a time, all columns to Arrow.
 
-    Each time right after the additions, and at rest: an hour later.
+    Each history is read right after the additions, and an hour later, when no merges run.
     """
     tables = (alerts_tables.OBJECT_LAST, alerts_tables.SOURCE, alerts_tables.FORCED_SOURCE)
     rows = []

@@ -1,7 +1,7 @@
-"""Tables of the shape of Rubin's DP0.2, as far as DMTN-298's queries ask for them: 300 square degrees of objects.
+"""Tables of the shape of Rubin's DP0.2, as far as DMTN-298's queries need them: 300 square degrees of objects.
 
-Objects are even within RA 48 to 76, Dec -45 to -26; a million of them has all of the real table's 991 columns, here floats.
-Forced sources and the truth are those of objects near (62, -37), which the queries ask for.
+Objects are spread evenly over RA 48 to 76, Dec -45 to -26; a million of them have all of the real table's 991
+columns, here floats. Forced sources and the truth belong to objects near (62, -37), which the queries ask for.
 """
 
 from __future__ import annotations
@@ -154,7 +154,7 @@ def make_matches(size: Size, batch: int) -> pa.Table:
 
 
 def make_own_stars(size: Size, batch: int) -> pa.Table:
-    """Return a user's catalogue: every hundredth object of the first batch, and as many places of nothing."""
+    """Return a user's catalogue: every hundredth object of the first batch, and as many positions without an object."""
     ra, dec = _draw_positions(size, 0, _BATCH_ROWS[size])
     draw = np.random.default_rng(305)
     ra, dec = ra[::100], dec[::100]

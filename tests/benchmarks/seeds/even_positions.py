@@ -1,4 +1,4 @@
-"""Positions that are even over the sky or a part of it."""
+"""Positions spread evenly over the sky or a part of it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Reals = NDArray[np.float64]
 def draw_positions(
     draw: np.random.Generator, rows: int, west: float, east: float, south: float, north: float
 ) -> tuple[Reals, Reals]:
-    """Return longitudes and latitudes in degrees, as many as ``rows``, between these borders."""
+    """Return ``rows`` longitudes and latitudes in degrees between these borders."""
     low, high = (math.sin(math.radians(latitude)) for latitude in (south, north))
     return draw.uniform(west, east, rows), np.degrees(np.arcsin(draw.uniform(low, high, rows)))
 

@@ -18,7 +18,7 @@ _HEAD = """### {title}
 
 
 def format_report(workload: SeedWorkload, figures: Sequence[dict[str, Any]]) -> str:
-    """Return Markdown; of a measure that ran several times, the last figures."""
+    """Return Markdown; a measure that ran several times has its last figures."""
     last = {(row["measure"], row.get("state", "warm")): row for row in figures}
     head = _HEAD.format(title=workload.title, source=workload.source)
     return head + "\n".join(_format_row(row) for row in last.values()) + "\n"

@@ -1,4 +1,4 @@
-"""Run the measures of a workload, and keep their figures in a file: a killed run goes on with the next measure."""
+"""Run the measures of a workload, and keep their figures in a file: a killed run continues with the next measure."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from tests.benchmarks.seeds.seed_workload import Activity, Measure, SeedWorkload
 
 Figures = dict[str, Any]
 
-#: Queries before those that count
+#: Queries before the ones that count
 _WARM_UP = 10
 
 
@@ -37,7 +37,7 @@ class FiguresFile:
 
 
 def run_measures(service: SeedService, workload: SeedWorkload, file: FiguresFile, only: set[str]) -> None:
-    """Measure what has no figures yet; with ``only`` these measures, again."""
+    """Run the measures without figures; with ``only``, repeat these measures."""
     known = {figures["measure"] for figures in file.read_figures()}
     for measure in workload.measures:
         if measure.name in only or (not only and measure.name not in known):

@@ -1,7 +1,7 @@
 """Neutral workloads: the queries of DMTN-298 on DP0.2, and the patterns by which LSDB is compared with Qserv.
 
-The figures beside ours are Qserv's own seconds (14 nodes at CC-IN2P3, DMTN-298, table of November 2024), without the TAP
-service, for tables of 147 M objects; LSDB's issue 1557 names patterns without figures.
+The figures for comparison are Qserv's seconds (14 nodes at CC-IN2P3, DMTN-298, table of November 2024), without the
+TAP service, for tables of 147 M objects; LSDB's issue 1557 names patterns without figures.
 """
 
 from __future__ import annotations
@@ -125,7 +125,7 @@ _CURVES = f"""SELECT fs.objectId, fs.band, COUNT(*) AS n, AVG(fs.psfFlux) AS flu
 
 
 def _note(name: str, what: str, ask: AskQuestion, seconds: float, *tables: object, **more: object) -> Measure:
-    """Return a measure of DMTN-298, whose aim is to be faster than Qserv was."""
+    """Return a measure of DMTN-298; its aim is to be faster than Qserv."""
     seed = f"Qserv {seconds:g} s, without the TAP service"
     return Measure(name, what, ask, seconds, seed, tables=tables, **({"format": "votable"} | more))  # type: ignore[arg-type]
 

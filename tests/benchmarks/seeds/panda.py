@@ -1,4 +1,4 @@
-"""Seed 004, PanDA: whole rows of 100 columns by job id, and seven composite indexes, for ten clients."""
+"""Seed 004, PanDA: whole rows of 100 columns by job id, and seven indexes of several columns, for ten clients."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from tests.benchmarks.seeds.seed_workload import Measure, Question, SeedTable, S
 
 _BATCH_ROWS: dict[Size, int] = {"S": 20_000, "M": 500_000, "F": 500_000}
 
-#: The seed names one of the seven; the others are of its columns too
+#: The seed names one of the seven; the others have columns of it too
 _INDEXES = (
     ("computingsite", "prodsourcelabel", "jobday"),
     ("jobstatus", "computingsite"),
@@ -57,7 +57,7 @@ def _ask_site_and_day(draw: random.Random, size: Size) -> Question:
 
 
 def _ask_mix(draw: random.Random, size: Size) -> Question:
-    """Seven of ten by id, a quarter by a composite index, the others by two columns."""
+    """Seven of ten queries by id, a quarter by an index of several columns, the others by two columns."""
     kind = draw.random()
     if kind < 0.7:
         return _ask_job(draw, size)
@@ -86,9 +86,9 @@ WORKLOAD = SeedWorkload(
         ),
         _measure("ten ids, 10 clients", "100 columns, ten rows a query", _ask_ids, 100, _SEEK, count=500, clients=10, is_rate=True),
         _measure(
-            "composite index", "a site, a label and a day: 0 to 500 rows", _ask_site_and_day, 0.025,
+            "index of three columns", "a site, a label and a day: 0 to 500 rows", _ask_site_and_day, 0.025,
             "4 ms an entry; Oracle 0.5 to 15 ms", count=300,
         ),
-        _measure("mix, 10 clients", "70 % ids, 25 % composite, 5 % two columns", _ask_mix, 400, "at least 1,500/s in all", count=2000, clients=10, is_rate=True),
+        _measure("mix, 10 clients", "70 % ids, 25 % indexes, 5 % two columns", _ask_mix, 400, "at least 1,500/s in all", count=2000, clients=10, is_rate=True),
     ),
 )  # fmt: skip

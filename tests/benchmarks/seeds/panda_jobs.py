@@ -1,8 +1,8 @@
-"""PanDA's table of jobs: a row a job, 100 columns (40 floats, 30 integers, 20 words of few values, 10 texts).
+"""PanDA's table of jobs: one row per job, 100 columns (40 floats, 30 integers, 20 words of few values, 10 texts).
 
-After the workload of seed 004 (Ito et al., "Scalable Database Access Technologies for ATLAS Distributed Computing"):
-500,000 jobs a day, fewer at weekends; 150 sites by Zipf's law with exponent 1.1; labels as their users weigh them.
-Ids are consecutive, so the rows of a day are together, as they arrive.
+It follows the workload of seed 004 (Ito et al., "Scalable Database Access Technologies for ATLAS Distributed
+Computing"): 500,000 jobs a day, fewer at weekends; 150 sites by Zipf's law with exponent 1.1; labels as their users
+weigh them. Ids are consecutive, so the rows of a day are together, as they arrive.
 """
 
 from __future__ import annotations
@@ -17,17 +17,17 @@ FIRST_DAY = date(2011, 6, 1)  # a Wednesday
 JOBS_A_DAY = 500_000
 
 SITES = tuple(
-    f"{kind}_{place}{number}"
+    f"{kind}_{site}{number}"
     for number in range(5)
     for kind in ("ANALY", "PROD", "TEST")
-    for place in ("CERN", "BNL", "FZK", "RAL", "IN2P3", "TRIUMF", "PIC", "NDGF", "SARA", "ASGC")
+    for site in ("CERN", "BNL", "FZK", "RAL", "IN2P3", "TRIUMF", "PIC", "NDGF", "SARA", "ASGC")
 )
 LABELS = {"user": 0.45, "managed": 0.35, "panda": 0.08, "test": 0.05, "ptest": 0.03, "install": 0.02, "prod_test": 0.02}
 
 #: jobs of Monday to Sunday, as parts of a mean day
 _WEEK = np.array([1.05, 1.12, 1.15, 1.15, 1.08, 0.75, 0.7])
 
-#: word -> how many values it has; the first three are drawn by the laws above
+#: word -> number of its values; the first three are drawn by the laws above
 _WORDS = {
     "computingsite": 150, "prodsourcelabel": 7, "jobday": 0, "jobstatus": 9, "cloud": 12, "workinggroup": 25,
     "produsername": 500, "prodserieslabel": 6, "assignedpriorityclass": 5, "processingtype": 12, "cmtconfig": 8,
@@ -42,7 +42,7 @@ _INTEGERS = (
     "brokerageerrorcode", "jobdispatchererrorcode", "transexitcode", "parentid", "jobsetid", "batchid", "corecount",
     "lockedby", "retries",
 )  # fmt: skip
-#: integers that reach beyond 32 bits
+#: integers beyond 32 bits
 _LONG = frozenset({"pandaid", "inputbytes", "outputbytes", "parentid", "batchid"})
 _ERRORS = tuple(name for name in _INTEGERS if name.endswith(("errorcode", "exitcode")))
 
@@ -100,9 +100,9 @@ def make_jobs(rows: int, first_row: int, seed: int) -> pa.Table:
     found: dict[str, object] = {}
     for name in _INTEGERS:
         found[name] = _draw_integers(draw, name, numbers)
-    for place, name in enumerate(_FLOATS):
-        values = draw.lognormal(place % 7, 1.0, rows).astype(np.float64 if name in _DOUBLES else np.float32)
-        found[name] = pa.array(values, mask=draw.random(rows) < 0.1) if place % 4 == 3 else values
+    for index, name in enumerate(_FLOATS):
+        values = draw.lognormal(index % 7, 1.0, rows).astype(np.float64 if name in _DOUBLES else np.float32)
+        found[name] = pa.array(values, mask=draw.random(rows) < 0.1) if index % 4 == 3 else values
     for name, count in _WORDS.items():
         found[name] = _draw_words(draw, name, count, numbers)
     for name in _TEXTS:
@@ -133,8 +133,8 @@ def _draw_words(draw: np.random.Generator, name: str, count: int, numbers: np.nd
     return _take(tuple(f"{name[:6]}{number}" for number in range(count)), draw.integers(0, count, rows))
 
 
-def _take(words: tuple[str, ...], places: np.ndarray) -> pa.Array:
-    return pa.array(words).take(pa.array(places))
+def _take(words: tuple[str, ...], indexes: np.ndarray) -> pa.Array:
+    return pa.array(words).take(pa.array(indexes))
 
 
 def find_day(number: int) -> str:

@@ -2,9 +2,9 @@
 
     python -m tests.benchmarks.seeds.pixel_study [docs/pictures/pixels-of-a-ccd.png]
 
-It needs the extra ``plots``. CCDs are those of 15 x 15 tiles of fields of 3.5 degrees at random in the southern
-hemisphere, in random rotations. The pixels of a CCD are all that it touches with a margin of 52 arcsec. HTM and MQ3C are those of Rubin's sphgeom;
-a cover is what Skyhouse reads, cells of several orders.
+It needs the extra ``plots``. The CCDs belong to 15 x 15 tiles of fields of 3.5 degrees at random in the southern
+hemisphere, in random rotations. The pixels of a CCD are all pixels that it touches with a margin of 52 arcsec. HTM
+and MQ3C are the implementations of Rubin's sphgeom; a cover is what Skyhouse reads, cells of several orders.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Pictures of how times grow with history, shards and clients, from the figures of runs.
+"""Pictures of the growth of times with history, shards and clients, from the figures of runs.
 
     python -m tests.benchmarks.seeds.plot_curves --size M [--folder build/seeds] [--pictures docs/pictures]
 

@@ -1,6 +1,6 @@
 """Seed 000, Qserv: its low, high and super high volume queries, and its mixes of them.
 
-LV2, LV3, HV1 to HV3 ask for what the seed's SQL asks for; ``chunkId`` is a HEALPix cell of 3.4 square degrees,
+LV2, LV3, HV1 to HV3 have the meaning of the seed's SQL; ``chunkId`` is a HEALPix cell of 3.4 square degrees,
 ``qserv_angSep`` is ``scisql_angSep``. Of the seed's 1,200 cores SHV1 can have kept 176 to 320 busy (22 to 40 nodes of
 eight), SHV2 264, the others all.
 """
@@ -33,7 +33,7 @@ WORKLOAD = SeedWorkload(
     ),
     measures=(
         Measure(
-            "LV1", "an object of 250 columns by its id", ask_object, 0.050, f"4 s, {_NODES}; 9 s beside others; 8 s cold",
+            "LV1", "an object of 250 columns by its id", ask_object, 0.050, f"4 s, {_NODES}; 9 s with others; 8 s cold",
             count=200, is_cold=True, cold_aim=0.300, tables=(OBJECT_WIDE,),
         ),
         Measure(

@@ -1,4 +1,4 @@
-"""Qserv's figures 8 to 13: the same rows a shard on more and more shards, on real servers that share this machine."""
+"""Qserv's figures 8 to 13: the same rows per shard on more and more shards, on real servers that share this machine."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _QUERIES = {"S": ("id",), "M": ("id", "cone of 0.1 degrees", "set functions", "n
 
 
 def run_shards(service: SeedService, size: Size) -> list[dict[str, Any]]:
-    """Compare the processor time of one server with that of a cluster of one shard; the aim is no growth."""
+    """Compare the processor time of one server with a cluster of one shard; the aim is no growth."""
     folder = service.folder / "shards"
     found = []
     with ExitStack() as stack:

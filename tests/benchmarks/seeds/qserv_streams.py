@@ -18,12 +18,12 @@ from tests.benchmarks.seeds.qserv_queries import (
 from tests.benchmarks.seeds.seed_service import SeedService
 from tests.benchmarks.seeds.seed_workload import AskQuestion, Size
 
-#: Seconds that light clients ask alone
+#: Seconds in which only light clients run
 _REST_SECONDS = {"S": 1.0, "M": 20.0, "F": 20.0}
 _LONGEST = 86400.0
 #: Seconds from a light query of a client to its next
 _PAUSE = 1.0
-#: Light clients, and scans at once, of section 2.1
+#: Light clients, and parallel scans, of section 2.1
 _USERS = {"S": 5, "M": 50, "F": 50}
 _SCANS = {"S": 2, "M": 20, "F": 20}
 #: HV2 queries of each stream
@@ -31,25 +31,25 @@ _REPEATS = {"S": 1, "M": 3, "F": 3}
 
 
 def run_four_streams(service: SeedService, size: Size) -> list[dict[str, Any]]:
-    """Measure each low-volume stream alone and beside two streams of HV2, and these alone and together."""
+    """Measure each low-volume stream alone and during two streams of HV2, and these alone and together."""
     asks = (ask_object, ask_sources)
     clients = LightClients(service.service.port, len(asks))
     alone = clients.run(_REST_SECONDS[size], _make_asker(asks, size), _PAUSE)
     with service.measure_work() as one:
         _run_scans(service, size, streams=1, repeats=_REPEATS[size])
     with service.measure_work() as both:
-        beside = _run_beside(
+        light = _run_clients_during(
             clients, _make_asker(asks, size), lambda: _run_scans(service, size, streams=2, repeats=_REPEATS[size])
         )
     clients.close()
     return [
-        {"measure": "Fig. 14: LV, p95", "figure": beside.p95_ms / 1000, "aim": 0.2, "alone": alone.p95_ms / 1000, "count": len(beside.seconds), "load": both.load},
+        {"measure": "Fig. 14: LV, p95", "figure": light.p95_ms / 1000, "aim": 0.2, "alone": alone.p95_ms / 1000, "count": len(light.seconds), "load": both.load},
         {"measure": "Fig. 14: two streams of HV2 / one", "figure": both.wall / one.wall, "aim": 1.3, "is_ratio": True, **both.as_figures()},
     ]  # fmt: skip
 
 
 def run_mixed_users(service: SeedService, size: Size) -> list[dict[str, Any]]:
-    """Measure light clients, each with a query a second, alone, and beside scans and all pairs as jobs."""
+    """Measure light clients, each with a query per second, alone, and during scans and all pairs as jobs."""
     asks = (ask_object, ask_sources, ask_stars_in_box)
     clients = LightClients(service.service.port, _USERS[size])
     asker = _make_asker(asks, size)
@@ -65,16 +65,16 @@ def run_mixed_users(service: SeedService, size: Size) -> list[dict[str, Any]]:
                 job.result()
 
     with service.measure_work() as work:
-        beside = _run_beside(clients, asker, run_jobs)
+        light = _run_clients_during(clients, asker, run_jobs)
     clients.close()
     return [
-        {"measure": "2.1: LV, p95", "figure": beside.p95_ms / 1000, "aim": 0.1, "alone": alone.p95_ms / 1000, "count": len(beside.seconds), "load": work.load},
+        {"measure": "2.1: LV, p95", "figure": light.p95_ms / 1000, "aim": 0.1, "alone": alone.p95_ms / 1000, "count": len(light.seconds), "load": work.load},
         {"measure": "2.1: all jobs", "figure": work.wall, **work.as_figures()},
     ]  # fmt: skip
 
 
 def _make_asker(asks: tuple[AskQuestion, ...], size: Size) -> Callable[[int, int], str]:
-    """Return what makes the next query of a client: clients take turns with the kinds."""
+    """Return a function that makes the next query of a client: clients take turns with the kinds."""
     draw = random.Random(14)
     return lambda client, number: asks[(client + number) % len(asks)](draw, size).adql
 
@@ -86,8 +86,8 @@ def _run_scans(service: SeedService, size: Size, streams: int, repeats: int) -> 
             list(threads.map(lambda _: service.run_query(query, "votable"), range(streams)))
 
 
-def _run_beside(clients: LightClients, asker: Callable[[int, int], str], run: Callable[[], None]) -> Answers:
-    """Let the clients ask until ``run`` has ended."""
+def _run_clients_during(clients: LightClients, asker: Callable[[int, int], str], run: Callable[[], None]) -> Answers:
+    """Let the clients send queries until ``run`` has ended."""
     with ThreadPoolExecutor(1) as thread:
         light = thread.submit(clients.run, _LONGEST, asker, _PAUSE)
         try:

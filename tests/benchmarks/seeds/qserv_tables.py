@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from tests.benchmarks.seeds.even_positions import Reals, draw_positions, find_area
 from tests.benchmarks.seeds.seed_workload import SeedTable, Size
 
-#: Objects of the seed in a square degree, and sources of each in the mean
+#: Objects of the seed in a square degree, and the mean number of sources of each
 CROWDING = 1.7e9 / 41_253
 SOURCES_AN_OBJECT = 41
 
@@ -26,7 +26,7 @@ _FAINTEST, _BRIGHTEST = 26.5, 16.0
 #: The part of the objects with i - z above 4, which HV2 selects: 70,000 of 1.7e9
 _EXTREME = 4.1e-5
 
-_SCATTER = 0x1E3779B97F4A7C15  # odd: each number has an id of its own
+_SCATTER = 0x1E3779B97F4A7C15  # odd: each number has a unique id
 
 WIDE_COLUMNS = 250
 _WIDE_FLOATS, _WIDE_DOUBLES, _WIDE_FLAGS = 188, 27, 20
@@ -171,7 +171,7 @@ def _make_field_batch(size: Size, number: int) -> pa.Table:
 
 
 def make_field(side: float, crowding: float, seed: int) -> pa.Table:
-    """Return a square at the equator, evenly filled with so many objects a square degree."""
+    """Return a square at the equator, evenly filled with ``density`` objects per square degree."""
     rows = round(crowding * find_area(side, -side / 2, side / 2))
     ra, dec = draw_positions(np.random.default_rng(seed), rows, 10, 10 + side, -side / 2, side / 2)
     return pa.table({"objectId": np.arange(rows), "ra_PS": ra, "decl_PS": dec})

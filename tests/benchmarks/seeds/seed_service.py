@@ -30,7 +30,7 @@ from tests.servers.server_cluster import prepared_engine
 #: Batches that one load takes: their files are on the disk at the same time
 _BATCHES_A_LOAD = 16
 
-#: No query of a benchmark ends at a limit that protects other users
+#: Limits that protect other users must not end a query of a benchmark
 _NO_LIMITS: dict[str, Any] = {
     "sync_seconds": 7200,
     "hard_maxrec": 2_000_000_000,
@@ -41,7 +41,7 @@ _NO_LIMITS: dict[str, Any] = {
 
 _CHUNK_BYTES = 1 << 20
 
-#: How long no parts are merged before tables are measured
+#: Tables are measured after this time without merges of parts
 _IDLE_SECONDS = 2.0
 
 #: Longest answer that is kept with its figures
@@ -50,7 +50,7 @@ _SHORT_BYTES = 200
 
 @dataclass
 class Work:
-    """Seconds on the clock and of the processor: of the service, of the engine and of this process; load average."""
+    """Wall seconds and processor seconds: of the service, of the engine and of this process; load average."""
 
     wall: float = 0.0
     service: float = 0.0
@@ -64,7 +64,7 @@ class Work:
 
 @dataclass
 class Answer:
-    """The bytes of a result, and its text where that is short."""
+    """The bytes of a result, and its text if it is short."""
 
     size: int = 0
     text: str = ""
@@ -83,7 +83,7 @@ class SeedService:
     Parameters
     ----------
     keeps_files
-        Keep the files of rows after they are loaded, for whoever compares answers.
+        Keep the files of rows after they are loaded, so that answers can be compared.
     """
 
     def __init__(self, folder: Path, size: Size, *, keeps_files: bool) -> None:
@@ -109,7 +109,7 @@ class SeedService:
         return service
 
     def restart(self) -> bool:
-        """Start both anew without the page cache; return whether this user may drop that."""
+        """Restart both without the page cache; return whether this user may drop it."""
         self.service.stop()
         self.server.kill()
         os.sync()
@@ -124,13 +124,13 @@ class SeedService:
     # --- tables -------------------------------------------------------------------------------------------------------
 
     def make_tables(self, tables: Sequence[SeedTable]) -> None:
-        """Make and load what is missing, and wait for its merges: a killed run goes on where it was."""
+        """Make and load what is missing, and wait for its merges: a killed run continues where it ended."""
         for table in tables:
             self.load_table(table, table.batches[self.size])
         self.wait_for_merges()
 
     def wait_for_merges(self) -> None:
-        """Wait until ClickHouse has merged no parts for a while: measures are of tables that have come to rest."""
+        """Wait until ClickHouse has merged no parts for a while: only such tables are measured."""
         idle_since = time.monotonic()
         while time.monotonic() - idle_since < _IDLE_SECONDS:
             merges = httpx.post(self.server.url, content="SELECT count() FROM system.merges", timeout=None)
@@ -206,7 +206,7 @@ class SeedService:
             load_files(engine, request, Recorder())
 
     def append_files(self, table: SeedTable, files: Sequence[Path]) -> None:
-        """Append files as an operator does, by the command."""
+        """Append files by the command, as an operator does."""
         rejects = ["--rejects", str(self.folder / "rejects.csv"), "--max-errors", "0"]
         self.service.run_command(["load", *map(str, files), "--table", table.name, "--append", *rejects])
 
@@ -222,7 +222,7 @@ class SeedService:
 
     @contextmanager
     def measure_work(self) -> Iterator[Work]:
-        """Measure what is done inside."""
+        """Measure the work of the block."""
         work = Work()
         before = self._read_processor_seconds()
         began = time.perf_counter()

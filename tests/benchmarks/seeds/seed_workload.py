@@ -1,4 +1,4 @@
-"""What a seed's module declares: tables, and measures with their aims and the seed's figures."""
+"""The declarations in a seed's module: tables, and measures with their aims and the seed's figures."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from typing import Any, Literal
 
 import pyarrow as pa
 
-#: S: right answers, in the tests. M: an hour for all seeds. F: the seed's own size.
+#: S: right answers, in the tests. M: an hour for all seeds. F: the seed's size.
 Size = Literal["S", "M", "F"]
 SIZES: tuple[Size, ...] = ("S", "M", "F")
 
 
 @dataclass(frozen=True)
 class SeedTable:
-    """A table of made rows.
+    """A table of generated rows.
 
     Attributes
     ----------
@@ -25,7 +25,7 @@ class SeedTable:
     schema
         Its schema file, YAML.
     batches
-        How many batches of rows it has, by size.
+        The number of batches of rows, by size.
     make_batch
         Returns the rows of a batch, the same ones each time: ``make_batch(size, number)``.
     """
@@ -38,13 +38,13 @@ class SeedTable:
 
 @dataclass(frozen=True)
 class Question:
-    """A query, and what DuckDB is asked for the same rows over the files of the tables; '' if nobody can check it."""
+    """A query, and the query for DuckDB with the same rows over the files of the tables; '' if it cannot be checked."""
 
     adql: str
     duckdb: str = ""
 
 
-#: Returns a question with constants of its own
+#: Returns a question with new constants
 AskQuestion = Callable[[random.Random, Size], Question]
 
 
@@ -55,29 +55,29 @@ class Measure:
     Attributes
     ----------
     name, what
-        Its name in the seed, and what is asked.
+        Its name in the seed, and its subject.
     ask
         Makes a question.
     aim
-        Seconds: of the one query, or the 95th percentile of several; for ``rate`` the least queries a second.
+        Seconds: of the one query, or the 95th percentile of several; for ``rate`` the least queries per second.
     seed
         What the seed measured, with its machines.
     seed_core_seconds
         The seed's seconds times the cores that can have been busy; None if that cannot be derived.
     count
-        Queries in all; one of a small count is repeated with other constants.
+        Number of queries; a query with a small count is repeated with other constants.
     clients
-        Clients that ask at once.
+        Number of simultaneous clients.
     format
         RESPONSEFORMAT.
     is_rate
         The aim is a rate.
     is_job
-        It is asked as a job: it takes longer than /sync allows.
+        It runs as a job, because it takes longer than /sync allows.
     is_cold
-        It is measured once more on servers that have just started, without the page cache; ``cold_aim`` is for that.
+        It is also measured on servers that have just started, without the page cache; ``cold_aim`` is for that.
     tables
-        The tables that it asks.
+        The tables that it reads.
     """
 
     name: str
@@ -98,9 +98,9 @@ class Measure:
 
 @dataclass(frozen=True)
 class Activity:
-    """What is not a row of equal queries: streams at once, loads, corrections.
+    """A measure that is not a series of equal queries: simultaneous streams, loads, corrections.
 
-    ``run`` returns figures by name. ``tables`` are loaded before; what ``run`` loads itself is not among them.
+    ``run`` returns figures by name. ``tables`` are loaded before; tables that ``run`` itself loads are not included.
     """
 
     name: str

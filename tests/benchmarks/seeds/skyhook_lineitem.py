@@ -1,8 +1,8 @@
 """TPC-H's lineitem in batches that do not depend on each other: the table of seed 003.
 
 Keys, quantities, prices and dates follow TPC-H's rules (specification 3.0.1, section 4.2.3): 8 of every 32 order keys
-exist, an order has one to seven lines, the price is the quantity times that of the part. Dates are days since 1970.
-Comments are stretches of a long text of sentences, as dbgen makes them.
+exist, an order has one to seven lines, the price is the quantity times the price of the part. Dates are days since
+1970. Comments are slices of a long text of sentences, as dbgen makes them.
 """
 
 from __future__ import annotations
@@ -115,7 +115,7 @@ def _cut_comments(draw: np.random.Generator, rows: int) -> pa.Array:
     lengths = draw.integers(*_COMMENT_LENGTHS, rows)
     starts = draw.integers(0, len(text) - _COMMENT_LENGTHS[1], rows)
     ends = np.concatenate(([0], np.cumsum(lengths)))
-    places = np.arange(ends[-1], dtype=np.int32) + np.repeat((starts - ends[:-1]).astype(np.int32), lengths)
-    letters = pa.array(text).take(pa.array(places))  # numpy would first widen all places to 64 bits
+    indexes = np.arange(ends[-1], dtype=np.int32) + np.repeat((starts - ends[:-1]).astype(np.int32), lengths)
+    letters = pa.array(text).take(pa.array(indexes))  # numpy would first widen all indexes to 64 bits
     buffers = [None, pa.py_buffer(ends.astype(np.int32)), letters.buffers()[1]]
     return pa.Array.from_buffers(pa.string(), rows, buffers)

@@ -1,6 +1,6 @@
-"""The answers of all measures at size S are those of DuckDB over the same files.
+"""The answers of all measures at size S equal DuckDB's answers over the same files.
 
-Its longest test, of Qserv's workload, takes 20 s: eleven measures with up to 20 questions each, and clusters of one
+The longest test, of Qserv's workload, takes 20 s: eleven measures with up to 20 questions each, and clusters of one
 server and of two.
 """
 
@@ -24,7 +24,7 @@ from tests.benchmarks.seeds.seed_service import SeedService, open_seed_service
 from tests.benchmarks.seeds.seed_workload import Activity, Question
 from tests.benchmarks.seeds.workloads import WORKLOADS
 
-#: Questions of a measure that are compared, at most: the first with rows is the last
+#: The maximum number of questions of a measure that are compared: the first with rows is the last
 _QUESTIONS = 20
 
 pytestmark = pytest.mark.timeout(600)
@@ -32,7 +32,7 @@ pytestmark = pytest.mark.timeout(600)
 
 @pytest.fixture(scope="module")
 def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SeedService]:
-    """The service of all seeds, whose tables have names of their own: each start of it takes 3 processor-s."""
+    """The service of all seeds, whose tables have different names: each start of it takes 3 processor-s."""
     with open_seed_service(tmp_path_factory.mktemp("seeds"), "S", keeps_files=True) as service:
         yield service
 
@@ -99,7 +99,7 @@ def test_answers(number: str, service: SeedService) -> None:
 
 
 def compare_answers(service: SeedService, connection: duckdb.DuckDBPyConnection, name: str, question: Question) -> int:
-    """Return how many rows the answer has."""
+    """Return the number of rows of the answer."""
     ours = parse_rows(service.fetch_text(question.adql))
     if question.duckdb:
         answer = connection.execute(question.duckdb).fetchall()

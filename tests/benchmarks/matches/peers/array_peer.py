@@ -1,4 +1,4 @@
-"""Peers that find pairs of arrays: all that a kind of match needs beside the pairs is NumPy's."""
+"""Peers that find pairs of arrays; NumPy does the rest of each kind of match."""
 
 from __future__ import annotations
 

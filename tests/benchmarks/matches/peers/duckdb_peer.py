@@ -1,7 +1,7 @@
-"""DuckDB: an equality join on cubes of unit vectors, then the exact test; straight from Parquet.
+"""DuckDB: an equality join on cubes of unit vectors, then the exact test, directly from Parquet.
 
-Zones of declination alone have candidates that grow with the square of the rows. The rows of the right side, or of the small
-one, are repeated for each cube that their ball touches.
+With zones of declination alone, the candidates would grow with the square of the rows. The rows of the right side, or
+of the small one, are repeated for each cube that their ball touches.
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ from tests.benchmarks.matches.match_kinds import KINDS, LEFT_ID, RIGHT_ID
 from tests.benchmarks.matches.peers.peer import MatchTask, Peer
 from tests.benchmarks.matches.unit_vectors import CHORD
 
-#: the side of a cube: two rows are repeated 1.4 times
+#: the side of a cube: a row is repeated 1.4 times
 _SIDE = 16 * CHORD
-#: of the memory, which DuckDB may count before it writes to disk
+#: the part of the memory that DuckDB may count before it writes to disk
 _LIMIT = 0.8
 
 _VECTORS = """SELECT id, cos(radians(dec)) * cos(radians(ra)) AS x, cos(radians(dec)) * sin(radians(ra)) AS y,

@@ -1,7 +1,8 @@
 """LSDB's crossmatch of HATS files, on a Dask worker for each core.
 
-``n_neighbors`` is 1 for the nearest and for rows without partner; for all pairs it is the largest number of partners that a
-row has, which a user would have to know. Numbers are computed in each partition, and lists are put together by Dask.
+``n_neighbors`` is 1 for the nearest and for rows without a partner; for all pairs it is the largest number of
+partners of a row, which a user would have to know. Numbers are computed in each partition, and lists are combined by
+Dask.
 """
 
 from __future__ import annotations

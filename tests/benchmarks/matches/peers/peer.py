@@ -1,4 +1,4 @@
-"""What a peer does."""
+"""The interface of a peer."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from tests.benchmarks.matches.match_data import MatchData
 
 @dataclass(frozen=True)
 class MatchTask:
-    """A kind of match, its data, a folder for results and temporary files, and the bytes of memory that it may take."""
+    """A kind of match, its data, a folder for results and temporary files, and the bytes of memory that it may use."""
 
     kind: str
     data: MatchData
@@ -34,4 +34,4 @@ class Peer(ABC):
         """Match, from the files to the number or to the file of pairs."""
 
     def stop(self) -> None:  # noqa: B027
-        """Release what ``start`` has made."""
+        """Release the resources of ``start``."""

@@ -1,4 +1,4 @@
-"""SciPy's k-d tree of unit vectors, asked on all cores."""
+"""SciPy's k-d tree of unit vectors, queried on all cores."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from scipy.spatial import cKDTree
 from tests.benchmarks.matches.peers.array_peer import ArrayPeer, Indices, Pairs
 from tests.benchmarks.matches.unit_vectors import CHORD, make_vectors
 
-#: rows asked at a time
+#: rows per query
 _BLOCK = 1_000_000
-#: rows with as many neighbours are asked for all of theirs
+#: rows with this many neighbours are queried again for all of them
 _NEIGHBOURS = 4
 #: distance_upper_bound is exclusive
 _BOUND = float(np.nextafter(CHORD, 1))
@@ -23,7 +23,7 @@ Vectors = NDArray[np.float64]
 
 
 class ScipyPeer(ArrayPeer[Vectors]):
-    """The tree is of the smaller table, without balance: SciPy's fastest way for sparse pairs."""
+    """The tree has the smaller table and is not balanced: SciPy's fastest way for sparse pairs."""
 
     def make_positions(self, table: pa.Table) -> Vectors:
         return make_vectors(table)
@@ -64,8 +64,8 @@ def _find_neighbours(tree: cKDTree, first: int, block: Vectors) -> Iterator[Pair
     """Yield the pairs of rows with few neighbours, then of those with many."""
     apart, indices = tree.query(block, k=_NEIGHBOURS, distance_upper_bound=_BOUND, workers=-1)
     is_crowded = np.isfinite(apart[:, -1])
-    rows, places = np.nonzero(np.isfinite(apart) & ~is_crowded[:, np.newaxis])
-    yield first + rows, indices[rows, places]
+    rows, ranks = np.nonzero(np.isfinite(apart) & ~is_crowded[:, np.newaxis])
+    yield first + rows, indices[rows, ranks]
     crowded: Indices = np.nonzero(is_crowded)[0]
     if len(crowded):
         lists = tree.query_ball_point(block[crowded], CHORD, workers=-1)

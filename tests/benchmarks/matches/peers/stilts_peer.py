@@ -18,7 +18,7 @@ _PARAMETERS = {
     "nearest": ("1and2", "best1"),
     "small": ("1and2", "all"),
 }
-#: of the memory, which the heap of Java may take
+#: the part of the memory that the heap of Java may use
 _HEAP = 0.9
 
 
