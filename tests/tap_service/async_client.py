@@ -11,7 +11,7 @@ UWS = "{http://www.ivoa.net/xml/UWS/v1.0}"
 NIL = "{http://www.w3.org/2001/XMLSchema-instance}nil"
 HREF = "{http://www.w3.org/1999/xlink}href"
 
-#: rows by the million, of a query that the engine makes one by one
+#: millions of rows, from a query that the engine computes one by one
 ENDLESS = "SELECT a.n, b.half FROM svc.numbers AS a, svc.numbers AS b"
 #: rows that take the engine longer than the serializers
 LABORIOUS = f"{ENDLESS} WHERE {' + '.join(f'SIN(a.n + {i}) * COS(b.n + {i})' for i in range(12))} > -1000"

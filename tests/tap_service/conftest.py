@@ -33,7 +33,7 @@ def svc_engine(engine: EmbeddedEngine) -> EmbeddedEngine:
 
 @pytest.fixture(scope="module")
 def counted_stars(svc_engine: EmbeddedEngine) -> Iterator[None]:
-    """svc.stars has counts in cells, as after a load."""
+    """Give svc.stars counts in cells, as after a load."""
     entry = read_catalogue(svc_engine).find_entry("svc", "stars")
     assert entry is not None
     count_density(svc_engine, "svc", entry.table)
@@ -130,11 +130,11 @@ def own(serve: Callable[..., RunningService], accounts: Path) -> RunningService:
 
 @pytest.fixture(scope="session")
 def eventually() -> Callable[[Callable[[], bool]], None]:
-    """Wait until a condition holds; the time limit of the test ends a futile wait."""
+    """Wait until a condition holds; the time limit of the test ends a wait that never succeeds."""
 
     def wait(condition: Callable[[], bool]) -> None:
         began = time.monotonic()
-        while not condition():  # seldom when it takes long: most conditions are requests to a service
+        while not condition():  # sleep longer between later attempts, because most conditions are requests to a service
             time.sleep(min(0.2, 0.02 + (time.monotonic() - began) / 20))
 
     return wait

@@ -1,4 +1,4 @@
-"""A real nginx with TLS before a service, which it shows under a path prefix by the lines of docs/configuration.md."""
+"""A real nginx with TLS in front of a service, under a path prefix, configured as in docs/configuration.md."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from pathlib import Path
 from tests.support.environment import ROOT
 from tests.support.ports import free_port
 
-#: where the service is mounted
+#: the path prefix of the service
 PREFIX = "/archive"
 
 _MAIN = """
@@ -50,7 +50,7 @@ _PLACES = "/usr/sbin:/usr/bin:/usr/local/sbin:/usr/local/bin:/opt/homebrew/bin"
 
 @contextmanager
 def behind_nginx(folder: Path, upstream: str) -> Iterator[tuple[str, Path]]:
-    """The address where ``upstream`` is seen, and the certificate to trust."""
+    """The address at which ``upstream`` is visible, and the certificate to trust."""
     certificate, key = make_certificate(folder)
     port = free_port()
     [location] = _DOCUMENTED.findall((ROOT / "docs" / "configuration.md").read_text())
@@ -70,7 +70,7 @@ def make_certificate(folder: Path) -> tuple[Path, Path]:
 
 @contextmanager
 def running_nginx(folder: Path, servers: str, port: int) -> Iterator[None]:
-    """An nginx with these blocks ``server``, once it listens on one of their ports."""
+    """An nginx with these ``server`` blocks, once it listens on one of their ports."""
     configuration = folder / "nginx.conf"
     configuration.write_text(_MAIN.format(folder=folder, servers=servers, user=getpass.getuser()))
     nginx = shutil.which("nginx", path=_PLACES)

@@ -1,4 +1,4 @@
-"""Reads processes and open files from /proc; what vanishes meanwhile counts as gone."""
+"""Read processes and open files from /proc; a process or file that disappears meanwhile is skipped."""
 
 from __future__ import annotations
 

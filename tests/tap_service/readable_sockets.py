@@ -1,4 +1,4 @@
-"""Sockets that have something to read, whatever their numbers are: select() takes none above 1023."""
+"""Wait for sockets with data, whatever their numbers: select() accepts none above 1023."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from selectors import EVENT_READ, DefaultSelector
 
 
 def find_readable(sockets: Iterable[socket.socket]) -> list[socket.socket]:
-    """Return those that have bytes or are closed, at once."""
+    """Return the sockets that have bytes or are closed, without waiting."""
     with DefaultSelector() as selector:
         for each in sockets:
             selector.register(each, EVENT_READ, each)

@@ -1,4 +1,4 @@
-"""Two shards with two replicas each, which return the rows of a table slowly: a server can be killed between two rows."""
+"""Two shards with two replicas each, which return rows so slowly that a server can be killed between two rows."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ from tap_service.storage.engine.clickhouse_engine import ClickHouseEngine
 from tests.servers.clickhouse_server import ClickHouseServer
 from tests.servers.server_cluster import running_replicas
 
-#: rows of a shard in far.slow, each after a pause: 1.6 seconds in all
+#: rows of a shard in far.slow, each after a pause: 1.6 seconds in total
 ROWS = 40
 
-#: how long a query is waited for
+#: the longest wait for a query
 _WORKING_SECONDS = 30.0
 
 _CLUSTER = "replicas"
@@ -44,7 +44,7 @@ _SLOW = f"SELECT toInt64(number) AS n, toInt64({{shard}}) AS shard FROM numbers(
 
 @dataclass(frozen=True)
 class Replicas:
-    """``shards``: the servers of each shard; the first of all is the one that the service asks."""
+    """``shards``: the servers of each shard; the service connects to the first one."""
 
     shards: list[list[ClickHouseServer]]
 

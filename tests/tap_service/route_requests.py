@@ -1,4 +1,4 @@
-"""A request to each operation of the OpenAPI document, for what must hold on every route."""
+"""A request for each operation of the OpenAPI document, to test what must hold on every route."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _INITIALIZE = {
 
 @dataclass(frozen=True, slots=True)
 class RouteRequest:
-    """The parameters of the query string, and one kind of body. ``{table}`` and ``{job_id}`` in them are replaced."""
+    """The parameters of the query string, and one kind of body; ``{table}`` and ``{job_id}`` in them are replaced."""
 
     params: Mapping[str, str] = field(default_factory=dict)
     form: Mapping[str, str] | None = None
@@ -35,7 +35,7 @@ _PLAIN = RouteRequest()
 _QUERY = {"LANG": "ADQL", "FORMAT": "csv", "QUERY": "SELECT TOP 1 * FROM {table}"}
 _CONE = {"RA": "10", "DEC": "20", "SR": "180", "MAXREC": "10000"}
 _CSV = RouteRequest(text="a\n1\n")
-#: of every operation but those that have no parameter that matters
+#: of every operation, except operations without relevant parameters
 _REQUESTS: dict[str, RouteRequest] = {
     "get /tap/sync": RouteRequest(_QUERY),
     "post /tap/sync": RouteRequest(form=_QUERY),
@@ -80,7 +80,7 @@ _REQUESTS: dict[str, RouteRequest] = {
 }
 
 
-#: operations whose parameters need not be given
+#: operations whose parameters may be omitted
 _OPTIONAL = {
     "get /tap/async",
     "get /tap/async/",
@@ -90,14 +90,14 @@ _OPTIONAL = {
     "get /tap/admin/jobs",
     "delete /tap/shares/{share_id}",
 }
-#: parameters of paths, unless the caller has something there
+#: default values of path parameters, if the caller does not give an existing object
 _NOTHING = dict.fromkeys(("share_id", "watch_id", "token_id", "work_id", "downtime_id", "note_id"), "none")
 _NOTHING["path"] = "collection.properties"
 
 
 @dataclass(frozen=True, slots=True)
 class Operation:
-    """An operation of the document, and the request that is sent to it. ``route`` is such as ``get /tap/tables``."""
+    """An operation of the document, and the request to send. ``route`` is for example ``get /tap/tables``."""
 
     route: str
     method: str
@@ -115,10 +115,10 @@ class Operation:
 
 
 def list_operations(document: dict[str, Any], places: Mapping[str, str]) -> Iterator[Operation]:
-    """Yield all operations of an OpenAPI document, with ``places`` for the parameters of their paths.
+    """Yield all operations of an OpenAPI document, with ``path_values`` for the parameters of their paths.
 
-    A route with a new parameter of its path, or with a body or other parameters and no request here, is an error:
-    whoever adds a route says what is to be sent to it.
+    A route with a new path parameter, or with a body or other parameters but no request here, is an error: the author
+    of a route must add its request.
     """
     places = {**_NOTHING, **places}
     for path, methods in document["paths"].items():

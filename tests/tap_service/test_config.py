@@ -86,7 +86,7 @@ def test_a_misspelt_variable_is_refused(name: str, meant: str) -> None:
     "name",
     [
         *("VERSION", "LISTEN", "LISTEN_TLS"),  # of compose/
-        # what Kubernetes gives beside a service called skyhouse
+        # variables that Kubernetes sets next to a service called skyhouse
         *("SERVICE_HOST", "SERVICE_PORT", "SERVICE_PORT_HTTP"),
         *("PORT_8000_TCP", "PORT_8000_TCP_PROTO", "PORT_8000_TCP_PORT", "PORT_8000_TCP_ADDR"),
         *("ROOT", "IMAGE", "DB_HOST"),
@@ -131,7 +131,7 @@ def test_all_faults_of_the_environment_are_told() -> None:
 
 
 def test_processes_divide_the_limits() -> None:
-    """Each gets its part, rounded up, also of the limits of single clients."""
+    """Each process gets a part, rounded up, also of the limits of single clients."""
     config = divide_limits(Config(waiting_queries=500, max_connections=4001, client_limits="ann=16/401/8G, bob=1/0"), 4)
     assert (config.waiting_queries, config.max_connections) == (125, 1001)
     assert config.client_limits == {"ann": ClientLimit(4, 101, 8 << 30), "bob": ClientLimit(1, 0)}

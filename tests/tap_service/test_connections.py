@@ -60,7 +60,7 @@ def read_answer(connection: socket.socket) -> bytes:
 
 @pytest.fixture
 def patient(serve: Callable[..., RunningService]) -> RunningService:
-    """A service that closes connections for one reason only: there are too many."""
+    """A service that closes connections for only one reason: there are too many."""
     return serve(trusted_proxies=(), client_connections=LIMIT, head_seconds=100)
 
 
@@ -92,7 +92,7 @@ def test_refused_clients_wait_for_their_answer_if_not_too_many_do(serve: Callabl
 
 
 def test_a_refused_client_may_send_its_request_first(patient: RunningService) -> None:
-    """It reads the refusal, and sees no reset."""
+    """The client reads the refusal instead of a reset."""
     with ExitStack() as stack:
         for _ in range(LIMIT):
             stack.enter_context(connected(patient))
@@ -120,7 +120,10 @@ def test_all_connections_have_a_limit(serve: Callable[..., RunningService]) -> N
 
 
 def test_silent_connections_up_to_every_limit(serve: Callable[..., RunningService], eventually: Eventually) -> None:
-    """Three clients hold all connections they may have. Others are answered meanwhile, and in the end all are closed."""
+    """Three clients hold the maximum number of connections.
+
+    Others are still answered, and all are closed at the end.
+    """
     each, silent_clients = 100, [f"127.0.0.{number}" for number in (2, 3, 4)]
     full = each * len(silent_clients)
     service = serve(trusted_proxies=(), client_connections=each, max_connections=full + LIMIT, head_seconds=1000)
@@ -140,7 +143,7 @@ def test_silent_connections_up_to_every_limit(serve: Callable[..., RunningServic
 
 
 def test_the_limit_of_open_files_is_raised_for_connections(tmp_path: Path) -> None:
-    """Up to the hard limit, and never lowered."""
+    """The limit is raised to the hard limit, and never lowered."""
     script = """
 import resource
 from tap_service.http_server.open_connections import raise_file_limit
@@ -156,7 +159,10 @@ for connections in (20, 400, 300, 4000):
 
 
 def test_slow_requests(serve: Callable[..., RunningService], heavy: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Bytes that bring a request no further gain no time. Meanwhile another client is answered on one connection."""
+    """Bytes that do not complete a request do not extend its time.
+
+    Other clients are answered on one connection meanwhile.
+    """
     monkeypatch.setattr(http_protocol, "BODY_SECONDS", 1)
     service = serve(head_seconds=1, body_silence_seconds=1, idle_seconds=1000)
     nowhere = b"POST /nowhere HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\n"
@@ -202,7 +208,7 @@ def test_slow_requests(serve: Callable[..., RunningService], heavy: str, monkeyp
                 assert reason in said
 
 
-#: what could be repeated endlessly outside the bodies of requests: what comes before it, and what is refused
+#: text that a client could repeat without end outside of bodies: the part before a body, and refused bodies
 ENDLESS = {
     "trailers": (CHUNKED + FORM_CHUNK + b"0\r\n", b"X: y\r\n", b"trailers"),
     "a trailer": (CHUNKED + FORM_CHUNK + b"0\r\nX: ", b"y" * 100, b"trailers"),
@@ -263,7 +269,7 @@ def test_a_request_has_a_limit_of_headers(service: RunningService) -> None:
 
 @pytest.mark.parametrize("codings", [b"gzip, chunked", b"gzip\r\nTransfer-Encoding: chunked"])
 def test_other_transfer_codings_are_refused(service: RunningService, codings: bytes) -> None:
-    """The service would take the compressed bytes for the body."""
+    """The service would interpret the compressed bytes as the body."""
     said = service.raw(POST + b"Transfer-Encoding: " + codings + b"\r\n\r\n" + FORM_CHUNK + LAST_CHUNK)
     assert said.startswith(b"HTTP/1.1 501 ")
 
@@ -324,7 +330,7 @@ def test_pipelined_requests_are_answered_in_order(service: RunningService) -> No
 
 
 def test_pipelined_requests_have_a_limit(service: RunningService) -> None:
-    """Those within it are answered before the connection is closed."""
+    """Requests within the limit are answered before the connection is closed."""
     with connected(service) as connection:
         with suppress(OSError):
             connection.sendall(b"GET /health/live HTTP/1.1\r\nHost: x\r\n\r\n" * 10_000)

@@ -1,4 +1,4 @@
-"""``skyhouse serve`` when its engine crashes or hangs: it ends by itself, and the next one goes on with its jobs."""
+"""When its engine crashes or hangs, ``skyhouse serve`` exits, and the next start continues its jobs."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ PRODUCT = (
     + ", ".join(f"TAP_SCHEMA.columns AS {letter}" for letter in "abcde")
     + f" WHERE {' + '.join(f'SIN(a.column_index + e.column_index * {number})' for number in range(2))} < 3"
 )
-#: gives rows for minutes
+#: produces rows for minutes
 ENDLESS = "SELECT a.column_name FROM " + ", ".join(f"TAP_SCHEMA.columns AS {letter}" for letter in "abcdef")
 
-#: what the engine calls a thread that computes a query
+#: the engine's name for a thread that computes a query
 QUERY = "QueryPull"
 
 _LIBC = ctypes.CDLL(None, use_errno=True)
@@ -45,12 +45,12 @@ class Service(ServiceProcess):
         self._command[2] = f"{change}; {self._command[2]}"
 
     def find_threads(self, name: str) -> list[int]:
-        """Return the threads of the service whose names begin so."""
+        """Return the threads of the service whose names begin with a prefix."""
         threads = [int(entry) for entry in os.listdir(f"/proc/{self.pid}/task")]
         return [thread for thread in threads if said_by(thread, "comm").decode().startswith(name)]
 
     def send_signal(self, number: signal.Signals, thread: int) -> None:
-        """Send a signal to one thread, as a fault of this thread does."""
+        """Send a signal to one thread, as after an error of this thread."""
         assert _LIBC.tgkill(self.pid, thread, int(number)) == 0
 
     def read_log(self) -> str:
@@ -69,7 +69,7 @@ Eventually = Callable[[Callable[[], bool]], None]
 
 
 def test_a_crash_ends_the_service_and_its_jobs_go_on(service: Service, eventually: Eventually) -> None:
-    """The next start finds the folder free, and the job whose service crashed completes."""
+    """The next start finds the folder unlocked, and the job whose service crashed completes."""
     columns = count_rows(service, "TAP_SCHEMA.columns WHERE column_index IS NOT NULL")
     job = create_job(service.tap, PRODUCT, PHASE="RUN", FORMAT="csv")
     eventually(lambda: job.phase == "EXECUTING" and bool(service.find_threads(QUERY)))
@@ -86,12 +86,12 @@ def test_a_crash_ends_the_service_and_its_jobs_go_on(service: Service, eventuall
     job.url = job.url.replace(before, service.tap)
     assert job.wait_for_end() == "COMPLETED"
     assert job.rows().split() == ["n", str(columns**5)]
-    service.send_signal(signal.SIGABRT, service.pid)  # the main thread; the watchdog of systemd sends it too
+    service.send_signal(signal.SIGABRT, service.pid)  # the main thread, which systemd's watchdog signals too
     assert service.wait() == -signal.SIGABRT
 
 
 def test_a_service_whose_engine_hangs_ends_at_sigterm(service: Service, eventually: Eventually) -> None:
-    """A thread of a query stands still for good, as if its disk did not answer."""
+    """A thread of a query hangs forever, as if its disk did not answer."""
     create_job(service.tap, ENDLESS, PHASE="RUN", FORMAT="csv", MAXREC="100000000")
     eventually(lambda: bool(service.find_threads(QUERY)))
     helpers = children(service.pid)
@@ -112,7 +112,7 @@ def count_rows(service: Service, table: str) -> int:
 
 
 def stop_thread(thread: int) -> threading.Thread:
-    """Stop one thread of another process for good; return the thread here that waits until it is killed."""
+    """Stop one thread of another process permanently; return the thread here that waits until it is killed."""
     stopped: SimpleQueue[int] = SimpleQueue()
 
     def trace() -> None:

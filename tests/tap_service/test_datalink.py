@@ -1,5 +1,4 @@
-"""A table with LINKs and a DataLink service, as pyvo and astropy use its results: over a server that stands in for the
-archive's."""
+"""A table with LINKs and a DataLink service: pyvo and astropy use its results, and a server replaces the archive."""
 
 from __future__ import annotations
 
@@ -26,7 +25,7 @@ _COLUMNS = ("ID", "access_url", "service_def", "error_message", "description", "
 
 
 class Archive(BaseHTTPRequestHandler):
-    """``/links`` tells two links for each ID, at most two IDs at once; it knows no others than those of the table."""
+    """``/links`` returns two links for each ID, at most two IDs at once; it knows only the IDs of the table."""
 
     def do_GET(self) -> None:
         self._answer(urlsplit(self.path).query)
@@ -187,7 +186,7 @@ def test_each_of_two_rows_has_its_own(linked: pyvo.dal.TAPService) -> None:
 
 
 def test_columns_of_equal_names_are_referred_to_by_their_ids(linked: pyvo.dal.TAPService) -> None:
-    """The IDs are what astropy calls the columns; pyvo looks for names first, and has no other of two that are equal."""
+    """The IDs are astropy's names of the columns; pyvo searches names first, and sees only one of two equal names."""
     results = linked.search(f"SELECT a.obs_publisher_did, a.number, b.obs_publisher_did, b.number {PAIR}")
     [row] = results.resultstable.array
     taken = [
@@ -221,7 +220,7 @@ def test_a_result_that_is_cut_has_them_too(linked: pyvo.dal.TAPService) -> None:
 
 
 def test_links_by_access_url_need_no_service(linked: pyvo.dal.TAPService) -> None:
-    """ObsCore's own way: access_url is that of the links where access_format says so."""
+    """ObsCore's way: access_url is the URL of the links where access_format says so."""
     results = linked.search("SELECT access_url, access_format, number FROM dl.bare WHERE number = 0")
     assert list(results.iter_adhocservices()) == []
     [links] = results.iter_datalinks()

@@ -1,4 +1,4 @@
-"""A table of this service, described from this service: nothing of its model is lost."""
+"""A table of this service, described from this service, keeps its whole model."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def test_the_model_comes_back_as_it_was(service: Any, model: Table, name: str) -
 
 
 def _with_arraysize(column: Any) -> Any:
-    """A length is written as the arraysize that it means."""
+    """A length is written as the corresponding arraysize."""
     if column.length is None:
         return column
     return column.model_copy(update={"length": None, "arraysize": f"{column.length}*"})

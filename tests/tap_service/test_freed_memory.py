@@ -1,4 +1,4 @@
-"""What a process sets so that freed memory goes back to the system; ``make soak`` measures what it brings."""
+"""The settings with which a process returns freed memory to the system; ``make soak`` measures their effect."""
 
 from __future__ import annotations
 

@@ -33,7 +33,7 @@ class Front:
 
 @pytest.fixture(scope="module")
 def front(serve: Callable[..., RunningService], tmp_path_factory: pytest.TempPathFactory) -> Iterator[Front]:
-    """nginx before a service, with other ports and places than those of the file."""
+    """An nginx in front of the service, with other ports and paths than in the file."""
     folder = tmp_path_factory.mktemp("nginx")
     (folder / "html" / ".well-known" / "acme-challenge").mkdir(parents=True)
     (folder / "html" / ".well-known" / "acme-challenge" / "token").write_text("proof")
@@ -75,7 +75,7 @@ def test_forged_headers_change_no_address(front: Front) -> None:
 
 
 def test_it_sends_on_what_is_large_and_what_it_answers(front: Front) -> None:
-    """An upload above nginx's own limit of a megabyte."""
+    """Send an upload above nginx's default limit of a megabyte."""
     rows = "n\n" + "".join(f"{number}\n" for number in range(300_000))
     asked = {
         "LANG": "ADQL",

@@ -1,4 +1,4 @@
-"""A server of a cluster is killed while it works on a query: another replica answers, or the client is told."""
+"""A server of a cluster is killed while it works on a query: another replica answers, or the client gets an error."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ class TestEngine:
             engine.fetch_table("SELECT sum(n) FROM far.quick")
         assert "refused" in caught.value.detail
         assert isinstance(engine, ClickHouseServers)
-        engine.ping()  # the server that was asked is well
+        engine.ping()  # the server that is connected runs
         assert len(engine.list_servers()) == 1
         assert engine.fetch_table("SELECT sum(n) AS total FROM far.quick_rows").num_rows == 1
 
@@ -159,7 +159,7 @@ class TestService:
         assert sorted(job.rows().split()[1:]) == sorted(f"{n},{shard}" for n in range(ROWS) for shard in (0, 1))
 
     def test_a_fault_of_a_value_on_a_shard(self, replicas: Replicas, service: RunningService) -> None:
-        """The text comes from another server; it is the user's fault all the same, and names no server."""
+        """The text comes from another server, but it is still the user's error, and names no server."""
         query = "SELECT CAST('x' || CAST(n AS CHAR(5)) AS INTEGER) AS m FROM far.quick WHERE shard = 1"
         refused = service.ask(query)
         assert refused.status_code == 400
@@ -171,7 +171,7 @@ class TestService:
             server.kill()
         job = create_job(service.tap, QUICK_SUM, PHASE="RUN", FORMAT="csv")
         eventually(lambda: (job.info.get("waiting") or "").startswith(AWAY))
-        eventually(lambda: job.phase == "QUEUED")  # also after it was tried again
+        eventually(lambda: job.phase == "QUEUED")  # also after a retry
         replicas.start_again()
         assert job.wait_for_end() == "COMPLETED", job.message
         assert job.rows().split()[1].split(",") == SUM

@@ -1,4 +1,4 @@
-"""Twenty clients at once over one real server: each gets its own answers, over few connections that are used again."""
+"""Twenty simultaneous clients of one real server get the right answers, over few connections that are reused."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def service(between: FailingProxy, tmp_path_factory: pytest.TempPathFactory) -> 
 
 
 def ask_in_turn(service: RunningService, number: int) -> int:
-    """Send queries of each kind, whose answers only this client expects; return how many."""
+    """Send queries of each kind, whose answers only this client expects; return their number."""
     with httpx.Client(timeout=60) as http:
 
         def ask(query: str, status: int = 200, **files: tuple[str, bytes]) -> list[str]:
@@ -73,5 +73,5 @@ def test_no_answer_goes_to_another_client(service: RunningService, between: Fail
         asked = sum(clients.map(lambda number: ask_in_turn(service, number), range(CLIENTS)))
     assert asked == CLIENTS * (3 * ROUNDS + 1)
     assert len(between.statements) > asked
-    # one for each client, and some for the service's own queries
+    # one for each client, and some for the service's queries
     assert between.connections <= 2 * CLIENTS

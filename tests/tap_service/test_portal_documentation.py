@@ -1,4 +1,4 @@
-"""docs/portal.md is true: its commands run as they stand, and what it names is there."""
+"""docs/portal.md is correct: its commands run unchanged, and the names in it exist."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def test_the_commands_run_and_their_answers_are_told(service: RunningService, tm
         assert run.returncode == 0, run.stderr
         answers.append(json.loads(run.stdout))
     cost, errors, density, matches, found = answers
-    assert {each["main_name"] for each in found["objects"]} <= {"NGC0224"}  # whatever tables are there
+    assert {each["main_name"] for each in found["objects"]} <= {"NGC0224"}  # whatever the tables are
     assert matches == {"matches": []}
     assert cost["tables"] == ["svc.stars"]
     assert density["rows"] == 360 * 179

@@ -1,4 +1,4 @@
-"""What /proc says can be read while processes end and files close."""
+"""/proc can be read while processes end and files are closed."""
 
 from __future__ import annotations
 

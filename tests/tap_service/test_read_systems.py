@@ -1,4 +1,4 @@
-"""COOSYS and TIMESYS of VOTables to be read, into the keys of a schema file and the fields of a result."""
+"""COOSYS and TIMESYS of VOTables become keys of a schema file and fields of a result."""
 
 from __future__ import annotations
 

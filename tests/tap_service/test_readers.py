@@ -1,4 +1,4 @@
-"""Every format gives back what astropy or pyarrow wrote: values, NULLs, units, descriptions."""
+"""Every format returns what astropy or pyarrow wrote: values, NULLs, units, descriptions."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from tap_service.readers.table_source import RejectedRow
 
 
 def read(path: Path) -> tuple[list[dict[str, Any]], list[RejectedRow]]:
-    """Good rows as they go into a table made for the file, and the bad ones."""
+    """Return the good rows as they go into a table made for the file, and the bad ones."""
     source = open_source(path)
     schema, _ = read_schema(document_to_yaml(describe_source(source, "tests", "t")), str(path))
     conformer = Conformer(schema.tables[0], source)
@@ -75,7 +75,7 @@ ROWS = [
 
 
 def table() -> Table:
-    """``ROWS`` as an astropy table, with metadata."""
+    """Return ``ROWS`` as an astropy table, with metadata."""
 
     def column(name: str, dtype: str, fill: Any) -> MaskedColumn:
         values = [fill if row[name] is None else row[name] for row in ROWS]
@@ -253,7 +253,7 @@ def test_votable_binary_arrays(form: str, tmp_path: Path) -> None:
     document.to_xml(str(tmp_path / "b.xml"))
     rows, errors = read(tmp_path / "b.xml")
     assert errors == []
-    if form == "binary2":  # which tells an empty text from NULL
+    if form == "binary2":  # which distinguishes an empty text from NULL
         assert rows[-1]["wide"] == ""
         rows[-1]["wide"] = None
     assert repr(rows) == repr(expected)

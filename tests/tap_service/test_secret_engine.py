@@ -1,4 +1,4 @@
-"""Whatever goes wrong in the engine, no message to users names its address, its users or its paths; the log does."""
+"""For any error of the engine, no message to users names its address, users or paths; the log does."""
 
 from __future__ import annotations
 

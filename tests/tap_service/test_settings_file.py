@@ -1,4 +1,4 @@
-"""The settings file: what it may say, what overrides it, and what is refused."""
+"""The settings file: valid contents, what overrides it, and what is refused."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The units of systemd: as systemd reads them, and the service and its workers under what they forbid."""
+"""The systemd units: systemd can read them, and the service and its workers run under their restrictions."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ needs_sandbox = pytest.mark.skipif(bool(find_missing()), reason=find_missing())
 @needs_analyze
 class TestSystemd:
     def test_the_units_have_no_fault(self, tmp_path: Path) -> None:
-        """With the program of these tests in place of the installed one."""
+        """With the program of these tests instead of the installed one."""
         units = [tmp_path / unit.name for unit in (SERVICE, WORKER, BACKUP, TIMER)]
         for unit in units:
             text = (UNITS / unit.name).read_text()
@@ -47,21 +47,21 @@ class TestSystemd:
 
     @pytest.mark.parametrize("unit", [SERVICE, WORKER, BACKUP], ids=lambda unit: unit.stem)
     def test_their_exposure_is_low(self, unit: Path) -> None:
-        """In tenths of 10: without any option it is 9.6."""
+        """The exposure score in tenths of 10; it is 9.6 without any option."""
         command = ["systemd-analyze", "security", "--offline=true", "--no-pager", "--threshold=20", unit]
         answer = subprocess.run(command, capture_output=True, text=True, check=False)
         assert answer.returncode == 0, answer.stdout
 
 
 def find_command(unit: Path) -> list[str]:
-    """The command of a unit, with the program of these tests in place of the installed one."""
+    """The command of a unit, with the program of these tests instead of the installed one."""
     (command,) = read_unit(unit)["ExecStart"]
     program, *arguments = command.split()
     return [str(Path(sys.executable).parent / Path(program).name), *arguments]
 
 
 def test_a_crash_leaves_no_core_and_the_service_starts_again() -> None:
-    """tests/tap_service/test_crashes.py shows how it ends; systemd waits until it has ended by itself."""
+    """tests/tap_service/test_crashes.py covers the end; systemd waits until the process has exited."""
     for unit in (SERVICE, WORKER, BACKUP):
         assert read_unit(unit)["LimitCORE"] == ["0"]
     options = read_unit(SERVICE)
@@ -70,7 +70,7 @@ def test_a_crash_leaves_no_core_and_the_service_starts_again() -> None:
 
 
 class Manager:
-    """What listens to a unit, and the variables that it gives it."""
+    """Listens to the notifications of a unit, with the variables that the unit gets."""
 
     def __init__(self, folder: Path) -> None:
         self._heard: queue.SimpleQueue[str] = queue.SimpleQueue()
@@ -81,7 +81,7 @@ class Manager:
         self.environment = {"NOTIFY_SOCKET": str(folder / "notify"), "WATCHDOG_USEC": "200000"}
 
     def _listen(self) -> None:
-        """Until an empty message: the kernel keeps only ten that are not read."""
+        """Read until an empty message: the kernel keeps only ten unread messages."""
         while message := self._listener.recv(1000).decode():
             self._heard.put(message)
 
@@ -118,7 +118,7 @@ def confined(unit: Path, manager: Manager, **settings: object) -> Iterator[subpr
 
 @needs_sandbox
 def test_the_service_works_under_its_unit(manager: Manager, tmp_path: Path) -> None:
-    """The embedded engine, which compiles expressions; the reader of uploads; the translator of long queries."""
+    """The embedded engine compiles expressions; the sandbox reads uploads; a process translates long queries."""
     settings = {"data": tmp_path / "data", "port": free_port(), "query_log": "", "host": "127.0.0.1"}
     with confined(SERVICE, manager, **settings) as process:
         assert manager.hear() == "READY=1"
@@ -133,7 +133,7 @@ def test_the_service_works_under_its_unit(manager: Manager, tmp_path: Path) -> N
                 "UPLOAD": "mine,param:file",
                 "QUERY": f"SELECT COUNT(*) AS n FROM TAP_UPLOAD.mine WHERE {terms} > -1e9",
             }
-            for _ in range(5):  # the engine compiles what it has seen three times
+            for _ in range(5):  # the engine compiles expressions on their third use
                 answer = client.post("/tap/sync", data=asked, files={"file": ("mine.csv", rows.encode(), "text/csv")})
                 assert (answer.status_code, answer.text.split()) == (200, ["n", "5000"]), answer.text
             process.send_signal(signal.SIGTERM)

@@ -1,4 +1,4 @@
-"""Definitions of tables as VOSI writes them."""
+"""Definitions of tables in VOSI's format."""
 
 from __future__ import annotations
 

@@ -58,7 +58,7 @@ ITEMS: dict[str, list[Any]] = {
     "floatComplex": [complex(-0.0, 1.5), complex(INF, -0.0), complex(1.401298464324817e-45, 0.0), complex(-1.0, 2.0)],
     "doubleComplex": [complex(0.1, -0.0), complex(-INF, 5e-324), complex(3.0, -4.0), complex(-0.0, 0.0)],
 }
-#: arraysize -> which of the items a row has
+#: arraysize -> the items that a row has
 SIZES: dict[str, list[list[int]]] = {
     "3": [[0, 1, 2], [3, 3, 1], [2, 0, 0], [1, 2, 3]],
     "*": [[0], [1, 2, 3, 0], [3], [2, 2]],
@@ -142,13 +142,13 @@ def _column(
     has_null |= datatype in ("boolean", "float", "double") and not arraysize
     has_null |= xtype in ("point", "circle", "range") or (null is not None and not arraysize)
     if datatype == "long" and column.size is not None and null is None:
-        has_null = False  # of 64 bits no number is left that could stand for NULL in the result
+        has_null = False  # for 64 bits, no number is left to represent NULL in the result
     last = None if has_null else values[0]
     return Column(column.name, datatype, arraysize, (*values, last), xtype, null)
 
 
 def bits(value: Any) -> Any:
-    """A value that is equal to itself alone: NaN is one value, and -0.0 another than 0.0."""
+    """Return a value that equals only itself: all NaN are one value, and -0.0 differs from 0.0."""
     if isinstance(value, list):
         return [bits(item) for item in value]
     if isinstance(value, complex):
@@ -157,7 +157,7 @@ def bits(value: Any) -> Any:
 
 
 def _without_flag(column: Column, value: Any) -> Any:
-    """What BINARY has for a value: of NULL what stands for it, but a whole number that VALUES declares."""
+    """Return BINARY's form of a value: its replacement for NULL, except integers declared by VALUES."""
     if value is not None:
         return value
     nothing = column.nothing()
@@ -174,7 +174,8 @@ def assert_same(columns: Sequence[Column], found: tuple[list[Column], list[list[
     for field, column, values in zip(fields, columns, zip(*rows, strict=True), strict=True):
         said = (field.datatype, field.arraysize.rstrip("*"), field.xtype)
         column = replace(column, arraysize="" if column.arraysize == "1" else column.arraysize)
-        # bits come back as booleans; no length of a Unicode text is kept, and TABLEDATA alone has the bound of others
+        # bits come back as booleans; lengths of Unicode texts are not kept, and only TABLEDATA keeps the bound of
+        # others
         meant = ("boolean" if column.datatype == "bit" else column.datatype, column.arraysize.rstrip("*"), column.xtype)
         loses_bound = column.datatype == "char" and column.arraysize.endswith("*") and form != "votable/td"
         if "x" not in column.arraysize and (column.datatype == "unicodeChar" or loses_bound):
@@ -201,7 +202,7 @@ def test_every_value_of_an_upload_comes_back(service: RunningService, serializat
 def test_every_value_that_is_loaded_comes_back(
     service: RunningService, svc_engine: EmbeddedEngine, tmp_path: Path
 ) -> None:
-    """All three serializations into one table, which all formats can write."""
+    """Load all three serializations into one table, which all formats can write."""
     loaded: list[Column] = []
     for number, serialization in enumerate(SERIALIZATIONS):
         columns = table(serialization)
@@ -224,7 +225,7 @@ def test_every_value_that_is_loaded_comes_back(
         response = service.ask("SELECT * FROM lt.types ORDER BY id")
         assert response.status_code == 200, response.text
         assert_same(loaded, read(response.content), "votable/b2")
-        for form in {entry.serializer: entry.mime for entry in FORMATS}.values():  # what is in them: test_values
+        for form in {entry.serializer: entry.mime for entry in FORMATS}.values():  # test_values checks their contents
             response = service.ask("SELECT * FROM lt.types", RESPONSEFORMAT=form)
             assert response.status_code == 200, response.text
     finally:
@@ -235,11 +236,11 @@ def test_every_value_that_is_loaded_comes_back(
 
 
 def written_by_astropy(column: Column, serialization: str) -> bool:
-    """Whether astropy 7 reads it in BINARY and writes it as the standard has it.
+    """Return whether astropy 7 can read it in BINARY and writes it as the standard requires.
 
-    It has no arrays of strings, and no NULL in variable arrays of booleans; takes another bit for that of a single one;
-    counts its own way variable arrays of bits and of two axes, and Unicode beyond U+FFFF; and writes 64 bits for each
-    item of variable arrays.
+    astropy has no arrays of strings, and no NULL in variable arrays of booleans; it uses another bit for NULL of a
+    single boolean; it counts variable arrays of bits and of two axes, and Unicode beyond U+FFFF, in another way; and
+    it writes 64 bits for each item of variable arrays.
     """
     if column.is_text:
         return "x" not in column.arraysize and max("".join(filter(None, column.values))) <= "\uffff"
@@ -262,15 +263,18 @@ def test_what_astropy_writes_comes_back(service: RunningService, serialization: 
         document.to_xml(out, tabledata_format=serialization.lower())
     response = ask(service, "SELECT * FROM TAP_UPLOAD.t ORDER BY id", {"t": out.getvalue()})
     assert response.status_code == 200, response.text
-    if serialization == "BINARY2":  # it read a text without a value as an empty one, and that is what it flags
+    if serialization == "BINARY2":  # it reads a text without a value as an empty text, and flags it
         texts = {column.name for column in columns if column.is_text and column.xtype != "timestamp"}
         columns = [replace(c, values=tuple(v or "" for v in c.values)) if c.name in texts else c for c in columns]
     assert_same(columns, read(response.content), "votable/b2")
 
 
 def read_by_stilts(column: Column) -> bool:
-    """STILTS 3.4 reads no single bits, counts otherwise than the standard what variable arrays of bits and of complex
-    numbers have, and takes a surrogate pair of TABLEDATA for two characters that it does not know."""
+    """Return whether STILTS 3.4 can read and write it.
+
+    STILTS cannot read single bits, counts variable arrays of bits and of complex numbers differently from the
+    standard, and reads a surrogate pair in TABLEDATA as two unknown characters.
+    """
     if column.is_text:
         return max("".join(filter(None, column.values))) <= "\uffff"
     if "Complex" in column.datatype:
@@ -279,7 +283,7 @@ def read_by_stilts(column: Column) -> bool:
 
 
 def as_kept(column: Column, value: Any, serialization: str) -> Any:
-    """What an upload has to make of a value that a file by another program holds."""
+    """Return what an upload must make of a value in a file written by another program."""
     if not column.is_text:
         alone = value if isinstance(value, list) else [value]
         missing = all(item != item for item in alone) and (
@@ -300,7 +304,7 @@ def as_kept(column: Column, value: Any, serialization: str) -> Any:
 
 @pytest.mark.parametrize("serialization", SERIALIZATIONS)
 def test_what_stilts_writes_comes_back(service: RunningService, serialization: str, tmp_path: Path) -> None:
-    """It makes booleans of bits, pairs of complex numbers, and values of NULLs within arrays: see what it has written."""
+    """It converts bits to booleans, complex numbers to pairs, and NULLs within arrays to values, as its files show."""
     given, copied = tmp_path / "given.vot", tmp_path / "copied.vot"
     given.write_bytes(written([column for column in table("BINARY2") if read_by_stilts(column)], "BINARY2"))
     form = f"votable(format={serialization},version=V14)"
@@ -320,7 +324,7 @@ def test_what_stilts_writes_comes_back(service: RunningService, serialization: s
 
 
 def told(response: httpx.Response) -> Any:
-    """The rows, or what is said instead."""
+    """Return the rows, or the message."""
     if response.status_code != 200:
         return ElementTree.fromstring(response.content).findtext(".//{*}INFO")
     return read(response.content)[1]
@@ -331,14 +335,14 @@ def answer(service: RunningService, query: str, *columns: Column) -> Any:
 
 
 def test_an_upload_keeps_texts_that_miss_the_form_of_their_xtype(service: RunningService) -> None:
-    """DALI 1.2, section 3.3.19: services write what they read, without knowing what the xtype means."""
+    """DALI 1.2, section 3.3.19: services write the values that they read, without interpreting the xtype."""
     columns = [Column(xtype, "char", "*", ("not one", None), xtype) for xtype in ("hms", "dms", "uri", "uuid", "json")]
     response = ask(service, "SELECT * FROM TAP_UPLOAD.t", {"t": written(columns, "BINARY2")})
     assert_same(columns, read(response.content), "votable/b2")
 
 
 def test_an_uploaded_footprint_is_a_region(service: RunningService) -> None:
-    """Also one that comes from a result of ObsCore, and goes into another upload."""
+    """The same holds for a value that comes from a result of ObsCore and goes into another upload."""
     texts = ("Polygon ICRS 10 20 11 20 11 21", "circle 40 5 1", None)
     footprints = Column("s_region", "char", "80", texts, "adql:REGION")
     identifiers = Column("id", "int", "", (1, 2, 3))
@@ -425,7 +429,7 @@ def test_queries_of_complex_numbers_and_arrays(service: RunningService, select: 
 
 
 def test_char_beyond_ascii_is_read_as_it_was_meant(service: RunningService) -> None:
-    """``char`` is ASCII by the standard: STILTS writes the low byte of a character, others UTF-8."""
+    """``char`` is ASCII by the standard: STILTS writes the low byte of a character, others write UTF-8."""
     document = written([Column("t", "char", "*", ("ab", "ae"))], "BINARY2")
     [stream] = re.findall(rb">([^<]+)</STREAM>", document)
     for text in ("é".encode(), "é".encode("latin-1")):
@@ -450,7 +454,7 @@ def test_nulls_within_whole_numbers_of_other_formats(service: RunningService) ->
 
 
 def test_complex_numbers_and_strings_in_fits(service: RunningService) -> None:
-    """Of FITS, and of FITS within a VOTable."""
+    """Integers of FITS, and of FITS within a VOTable."""
     table_ = Table(
         {
             "id": np.array([1, 2], np.int32),
@@ -489,7 +493,7 @@ def test_complex_numbers_and_strings_in_fits(service: RunningService) -> None:
 
 @pytest.mark.parametrize("form", ["parquet", "arrow", "ecsv"])
 def test_results_of_other_formats_can_be_uploaded(tmp_path: Path, form: str) -> None:
-    """With the types that their descriptions tell beside the data: a footprint stays one."""
+    """The types come from the descriptions that accompany the data: a footprint keeps its type."""
     kinds = [REGION, MOC, POLYGON, CIRCLE, TIMESTAMP, ColumnType("double", "2x3"), ColumnType("int", "2x*")]
     values: list[Any] = ["circle 1 2 3", "0/1", [1.0, 2.0, 3.0, 2.0, 3.0, 4.0], [1.0, 2.0, 3.0]]
     values += [datetime(2015, 10, 26, tzinfo=UTC), [0.0, 1.0, 2.0, 3.0, 4.0, 5.0], [1, 2, 3, 4]]
@@ -502,7 +506,7 @@ def test_results_of_other_formats_can_be_uploaded(tmp_path: Path, form: str) -> 
     answer_ = answer_request(Request(str(path), str(tmp_path / "rows"), "t", "", LIMITS))
     assert answer_.error == ""
     found = StoredTable.model_validate_json(answer_.table).columns
-    # what is variable in some axis is flat in ECSV
+    # arrays of variable axes are flat in ECSV
     expected = [replace(kind, arraysize="*") if form == "ecsv" and "2x*" in kind.arraysize else kind for kind in kinds]
     same = [(c.type.datatype.replace("unicodeChar", "char"), c.type.arraysize, c.type.xtype) for c in found]
     assert same == [(kind.datatype, kind.arraysize, kind.xtype) for kind in expected]

@@ -1,4 +1,4 @@
-"""Values that have the form of their column's xtype (DALI 1.2), and values that have not, in files that are loaded."""
+"""Valid and invalid values of a column's xtype (DALI 1.2), in files that are loaded."""
 
 from __future__ import annotations
 

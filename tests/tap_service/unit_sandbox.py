@@ -1,6 +1,7 @@
-"""``python -m tests.tap_service.unit_sandbox UNIT COMMAND...``: run a command under what a unit forbids the process.
+"""``python -m tests.tap_service.unit_sandbox UNIT COMMAND...``: run a command under the restrictions of a unit.
 
-That is what needs neither systemd nor root: its system calls, address families, executable memory, and new privileges.
+It applies the restrictions that need neither systemd nor root: system calls, address families, executable memory, and
+new privileges.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ _UNKNOWN = -1  # __NR_SCMP_ERROR
 
 
 class _Compared(ctypes.Structure):
-    """scmp_arg_cmp: an argument, how it is compared, and with what."""
+    """scmp_arg_cmp: an argument, the comparison, and its operand."""
 
     _fields_ = (
         ("argument", ctypes.c_uint),
@@ -32,7 +33,7 @@ class _Compared(ctypes.Structure):
 
 
 def find_missing() -> str:
-    """Return what this machine lacks; '' if the sandbox can be made."""
+    """Return what this machine lacks, or '' if the sandbox can be made."""
     if not can_analyze():
         return "systemd-analyze 250 or newer is not installed"
     try:
@@ -43,7 +44,7 @@ def find_missing() -> str:
 
 
 def can_analyze() -> bool:
-    """Whether systemd-analyze reads units without systemd, which it does from version 250 on."""
+    """Return whether systemd-analyze can read units without systemd, as it can from version 250."""
     if shutil.which("systemd-analyze") is None:
         return False
     said = subprocess.run(["systemd-analyze", "--version"], capture_output=True, text=True, check=True).stdout
@@ -64,7 +65,7 @@ def read_unit(path: Path) -> dict[str, list[str]]:
 
 
 def list_calls(group: str) -> set[str]:
-    """Return the system calls of a group, which may have groups in it."""
+    """Return the system calls of a group, which may contain groups."""
     if not group.startswith("@"):
         return {group}
     answer = subprocess.run(["systemd-analyze", "syscall-filter", group], capture_output=True, text=True, check=True)

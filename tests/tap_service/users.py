@@ -1,4 +1,4 @@
-"""Users with tables of their own, as pyvo and plain HTTP clients."""
+"""Users with tables, as pyvo and plain HTTP clients."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ def temporary_user(service: RunningService, name: str, password: str = "") -> It
 
 
 def remove_user_tables(engine: Engine) -> None:
-    """Remove what tests have left in the schemas of users, for the users of other files have the same names."""
+    """Remove tables that tests left in the schemas of users, because users of other files have the same names."""
     records = user_table_record.read_all_user_tables(engine)
     for record in records:
         user_table_record.remove_user_table(engine, record.owner, record.table.name)

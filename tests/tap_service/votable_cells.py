@@ -1,6 +1,6 @@
-"""VOTables by the letter of the standard (VOTable 1.5, sections 5 and 6), written and read without any library.
+"""VOTables exactly as in the standard (VOTable 1.5, sections 5 and 6), written and read without any library.
 
-A value is None for NULL; arrays are flat lists, of complex numbers too; texts and arrays of strings are one text.
+A value is None for NULL; arrays are flat lists, also of complex numbers; texts and arrays of strings are one text.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class Column:
 
     @property
     def size(self) -> int | None:
-        """Items of a cell, None where they vary."""
+        """Items of a cell; None if the number varies."""
         if "*" in self.arraysize:
             return None
         return math.prod(map(int, self.arraysize.split("x"))) if self.arraysize else 1
@@ -55,7 +55,7 @@ class Column:
         return [self.null if item is None and self.null is not None else item for item in items]
 
     def nothing(self) -> Any:
-        """What stands for NULL without a flag."""
+        """Return the replacement for NULL without a flag."""
         if self.is_text:
             return ""
         item = {"float": NAN, "double": NAN, "boolean": None, "bit": False}.get(self.datatype, self.null or 0)
@@ -77,7 +77,7 @@ class Column:
         return struct.pack(">" + FORMATS[self.datatype], *parts)
 
     def decoded(self, data: bytes, at: int) -> tuple[Any, int]:
-        """A value, and where the next begins."""
+        """Return a value, and the position of the next one."""
         count = self.size
         if count is None:
             count, at = struct.unpack_from(">I", data, at)[0], at + 4
@@ -96,7 +96,7 @@ class Column:
         return (items if self.is_list else items[0]), at
 
     def text(self, value: Any) -> str:
-        """The content of TD."""
+        """Return the content of TD."""
         if value is None:
             return ""
         if self.is_text:
@@ -161,7 +161,7 @@ def _row(columns: Sequence[Column], row: Sequence[Any], *, flags: bool) -> bytes
 
 
 def read(document: bytes) -> tuple[list[Column], list[list[Any]]]:
-    """The columns without values, and the rows."""
+    """Return the columns without values, and the rows."""
     plain = re.sub(rb' xmlns="[^"]*"', b"", document, count=1)
     table = ElementTree.fromstring(plain).find(".//TABLE")
     assert table is not None

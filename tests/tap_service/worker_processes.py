@@ -50,7 +50,7 @@ class Workers:
         others = [pid for pid, _ in self._all()]
         self.process.kill()
         for pid in others:
-            with suppress(ProcessLookupError):  # it has just ended by itself
+            with suppress(ProcessLookupError):  # it has just ended
                 os.kill(pid, signal.SIGKILL)
         self.process.wait()
 

@@ -1,4 +1,4 @@
-"""What the parameters of a cone search mean, and what is said of wrong ones."""
+"""The meaning of a cone search's parameters, and the messages about invalid ones."""
 
 from __future__ import annotations
 

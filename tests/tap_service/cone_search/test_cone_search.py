@@ -47,13 +47,13 @@ def read_table(answer: httpx.Response):
 
 
 def read_error(answer: httpx.Response) -> str:
-    """Return the one INFO called Error, right in the VOTABLE; the document is valid."""
+    """Return the only INFO called Error, directly in the VOTABLE; the document is valid."""
     [error] = etree.fromstring(answer.content).xpath("*[@name='Error']")
     return error.get("value")
 
 
 def test_rows_are_those_within_the_cone(service: RunningService) -> None:
-    """The grid of svc.stars, whose distances astropy computes."""
+    """The grid of svc.stars, whose distances are computed by astropy."""
     service_of_table = pyvo.dal.SCSService(f"{service.url}/scs/svc.stars?")
     numbers = np.arange(360 * 179)
     grid = SkyCoord(numbers % 360, numbers // 360 - 89, unit="deg")
@@ -83,7 +83,7 @@ def test_columns_without_rows(service: RunningService, parameters: dict[str, int
 
 
 def test_no_radius_is_no_row_limit(service: RunningService) -> None:
-    """A row lies in the middle, which is no cone: the answer has no row, is whole, and says why."""
+    """A row lies at the centre, but SR=0 is not a cone: the answer has no row, is complete, and gives the reason."""
     answer = ask(service, SR=0, MAXREC=10)
     infos = {info.get("name"): info for info in etree.fromstring(answer.content).iter("{*}INFO")}
     assert (infos["QUERY_STATUS"].get("value"), infos["MAXREC"].get("value")) == ("OK", "10")
@@ -124,7 +124,7 @@ def test_errors(service: RunningService, table: str, parameters: dict[str, objec
 
 @pytest.mark.parametrize("parameters", [{}, {"RA": "x"}])
 def test_documents_are_valid(service: RunningService, parameters: dict[str, str], tmp_path: Path) -> None:
-    """By votlint, which knows no UCDs of SCS 1.03."""
+    """Validate with votlint, which does not know the UCDs of SCS 1.03."""
     path = tmp_path / "document.xml"
     path.write_bytes(ask(service, **parameters).content)
     assert read_output("votlint", "ucd=false", str(path)) == b""
@@ -139,7 +139,7 @@ def test_pyvo_and_stilts_read_the_message(service: RunningService) -> None:
 
 
 def test_a_query_that_fails_after_rows_ends_with_the_error(svc_engine: EmbeddedEngine) -> None:
-    """pyvo looks for INFO Error alone, and would take the rows for all."""
+    """pyvo only looks for INFO Error, and would take the rows to be complete."""
     entry = read_catalogue(svc_engine).find_entry("svc", "stars")
     query = build_cone_query(entry, read_cone_parameters((name, str(value)) for name, value in CONE.items()))
     fields = [column.field for column in entry.table.columns]
@@ -225,7 +225,7 @@ def test_the_first_column_identifies_the_row(
 
 @pytest.mark.usefixtures("counted_stars")
 def test_capabilities(service: RunningService, tmp_path: Path) -> None:
-    """They are valid, and their test query finds rows."""
+    """The records are valid, and their test query finds rows."""
     answer = httpx.get(f"{service.url}/scs/svc.stars/capabilities")
     path = tmp_path / "capabilities.xml"
     path.write_bytes(answer.content)

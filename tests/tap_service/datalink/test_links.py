@@ -1,4 +1,4 @@
-"""{links} of the rows of ObsCore: the shipped example with a column of previews, asked by pyvo and by hand."""
+"""{links} of the rows of ObsCore: the shipped example with a column of previews, requested by pyvo and by hand."""
 
 from __future__ import annotations
 
@@ -182,7 +182,7 @@ def test_faults_begin_with_the_words_of_the_standard(linked: RunningService, mon
 
 
 def test_results_tell_the_address_of_the_links(linked: RunningService, serve: Callable[..., RunningService]) -> None:
-    """A service that knows its own address: here that of the other one, whose port is known."""
+    """A service that knows its own address: here the address of the other service, whose port is known."""
     without = pyvo.dal.TAPService(linked.tap).search("SELECT * FROM ivoa.ObsCore")
     assert [each.name for each in without.iter_adhocservices()] == ["cutout", "of_the_target"]
     service = pyvo.dal.TAPService(serve(public_url=linked.url).tap)
@@ -196,7 +196,7 @@ def test_results_tell_the_address_of_the_links(linked: RunningService, serve: Ca
 
 @pytest.mark.parametrize("key", ["unicode", "long"])
 def test_columns_of_other_types_are_left_out(key: str, engine: EmbeddedEngine) -> None:
-    """Of an ObsCore of one's own, with the standard's names but not its types, and in another case."""
+    """Links of a hand-made ObsCore table, with the standard's names but other types and another case."""
     types = {"obs_publisher_did": key, "access_url": "unicode"}
     columns = tuple(Column(name=name.upper(), datatype=types.get(name, "double")) for name in MANDATORY)
     table = Table(name="OBSCORE", columns=columns)

@@ -120,7 +120,7 @@ def reference(job: Job) -> JobReference:
 
 
 def make_documents(base_url: str) -> dict[str, bytes]:
-    """Bytes by path below the base URL."""
+    """Return bytes by path below the base URL."""
     start = datetime(2026, 11, 21, 2, 30, 15, tzinfo=UTC)
     return {
         "availability": availability_document(Availability(True, start, ("Fine & <well>",))),

@@ -9,7 +9,7 @@ from tests.tap_service.documents.described_service import make_documents
 
 
 class DocumentHandler(BaseHTTPRequestHandler):
-    """Serves ``documents`` below /tap, as the service does."""
+    """Serve ``documents`` below /tap, like the service."""
 
     def do_GET(self) -> None:
         path = self.path.removeprefix("/tap/").replace("tables?detail=min", "tables-min")

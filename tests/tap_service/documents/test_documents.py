@@ -28,7 +28,7 @@ def test_availability(made):
 
 
 def test_instants_have_milliseconds_in_every_document(made):
-    """CADC's clients read no others."""
+    """CADC's clients accept only these."""
     found = {name: re.findall(r"\d{4}-\d\d-\d\dT[^<\"]*", document.decode()) for name, document in made.items()}
     assert found["availability"]
     assert found["job-completed"]

@@ -46,7 +46,7 @@ def test_unknown_values_are_nil(made):
 
 
 def test_job_info_has_one_child(made):
-    """CADC's clients read no jobInfo with several children, or with text beside them."""
+    """CADC's clients cannot read a jobInfo with several children, or with text next to them."""
     info = ET.fromstring(made["job-completed"]).find(UWS + "jobInfo")
     assert (info.text or "").strip() == ""
     [work] = info

@@ -1,4 +1,4 @@
-"""What the engine's indexes select, against the rows that the engine agrees to read."""
+"""Compare the granules that the engine's indexes select with the rows that the engine agrees to read."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ tables:
 
 @pytest.fixture(scope="module")
 def sources(engine: EmbeddedEngine, tmp_path_factory: pytest.TempPathFactory) -> Catalogue:
-    """Five years of sources; the column ``rare`` has five rows of each value."""
+    """Five years of sources; each value of the column ``rare`` has five rows."""
     folder = tmp_path_factory.mktemp("analysed")
     draw = np.random.default_rng(17)
     columns = {
@@ -99,7 +99,7 @@ def test_estimate_is_what_is_read(
 def test_few_rows_by_an_index_are_few_granules(
     sources: Catalogue, engine: EmbeddedEngine, estimator: Estimator
 ) -> None:
-    """The index shows granules of itself; its rows are scattered over as many of the table at most."""
+    """The index reads its granules; its rows are scattered over at most as many granules of the table."""
     translation = translate("SELECT AVG(ra), AVG(dec), AVG(mjd) FROM analysed.sources WHERE rare = 77", sources)
     everything = translate("SELECT AVG(ra), AVG(dec), AVG(mjd), AVG(rare) FROM analysed.sources", sources)
     found, all_rows = (estimator.estimate_cost(each, 1) for each in (translation, everything))
@@ -114,7 +114,7 @@ def test_constant_that_cannot_be_computed_is_estimated_by_the_density(sources: C
 
 
 def test_a_text_index_shows_what_is_read(engine: EmbeddedEngine) -> None:
-    """A count of words is in the index; rows with a piece are in its granules."""
+    """The index answers a count of words; rows with a substring are found in its granules."""
     columns = (Column(name="id", datatype="long"), Column(name="note", datatype="unicode"))
     layout = Layout(id=("id",), indexes=(TableIndex(columns=("note",), kind="text"),))
     table = Table(name="worded", columns=columns, layout=layout)

@@ -173,7 +173,7 @@ def test_a_look_up_by_id_reduces_the_estimate(estimate_query: QueryEstimator) ->
 
 
 def test_unknown_conditions_make_the_estimate_unsure(estimate_query: QueryEstimator) -> None:
-    """Conditions leave fewer rows, by a factor that nobody knows."""
+    """Conditions reduce the rows, by an unknown factor."""
     query = f"SELECT a.ra {STAR_STAR} {APART} < 0.5"
     filtered = get_steps(estimate_query(query + " WHERE a.vt_mag < 5"))
     assert not filtered.sure
@@ -260,7 +260,7 @@ def test_merged_tables_are_not_kept(estimator: Estimator, demo_catalogue: Catalo
 
 
 def _shrink_tables(catalogue: Catalogue) -> Catalogue:
-    """Return the catalogue with so few rows in its tables that none is merged with another."""
+    """Return the catalogue with row counts so small that no table is merged with another."""
     return replace(catalogue, counts={table: min(rows, 99_999) for table, rows in catalogue.counts.items()})
 
 

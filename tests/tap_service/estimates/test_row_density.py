@@ -1,4 +1,4 @@
-"""Pairs estimated from counts in cells, against the true pairs."""
+"""Compare pairs estimated from counts in cells with the true pairs."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ SAMPLED = 500
 
 #: The factor by which an estimate may be off
 MAX_FACTOR = 2.0
-#: True pairs from which estimates are compared: fewer are chance
+#: The number of true pairs from which estimates are compared; smaller numbers depend on chance
 MIN_PAIRS = 250
 
 #: Distribution -> the order of the cells in which its rows are counted
@@ -105,7 +105,7 @@ def test_one_side_is_confined() -> None:
 
 
 def test_rows_whose_position_is_unknown() -> None:
-    """They are taken to be anywhere; rows without a position meet none."""
+    """Uploaded positions are assumed anywhere on the sky; rows without a position match nothing."""
     _, stars = make_table("even", None)
     unknown = RowDensity.make_unlocated(100.0)
     assert estimate_pairs(unknown, stars, 60.0) == pytest.approx(100 * ROWS / 4)

@@ -48,7 +48,7 @@ CONE = "1 = CONTAINS(POINT(ra, dec), CIRCLE(56.75, 24.12, 1))"
 def test_small(
     query: str, find: Callable[[str], SmallReading | None], demo_engine: EmbeddedEngine, demo_catalogue: Catalogue
 ) -> None:
-    """What is foreseen to be read is no less than the rows of the result."""
+    """The estimated rows to read are at least the rows of the result."""
     expected = find(query)
     assert expected is not None
     result = demo_engine.fetch_table(
@@ -77,7 +77,7 @@ def test_joins_need_an_estimate(query: str, find: Callable[[str], SmallReading |
     ],
 )
 def test_plans_of_small_queries(query: str, left_out: set[str], find: Callable[[str], SmallReading | None]) -> None:
-    """The engine looks for a projection only where ids are looked up."""
+    """The engine looks for a projection only in look-ups by id."""
     reading = find(query)
     assert reading is not None
     settings = dict(choose_share(Lane.LIGHT, reading).list_settings())
@@ -86,7 +86,7 @@ def test_plans_of_small_queries(query: str, left_out: set[str], find: Callable[[
 
 
 def test_rows_in_cells() -> None:
-    """The sum of the borders' rows is that of the covered parts of all cells."""
+    """The sum of the rows at the borders equals the sum of the covered parts of all cells."""
     draw = np.random.default_rng(3)
     size = TableSize(2, np.append(draw.integers(0, 1000, 192), 7), {})
     for number in range(1, 40):

@@ -1,4 +1,4 @@
-"""Who may do what: docs/access.md names every route and its methods, and a closed service keeps to it."""
+"""Permissions: docs/access.md lists every route and its methods, and a closed service follows it."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ FOR_HARVESTERS = "harvesters of the registry"
 
 
 def documented() -> dict[tuple[str, str], str]:
-    """Who may ask, for each path and method of the table; the portal's files are left out."""
+    """The permitted clients, for each path and method of the table, without the portal's files."""
     rows = re.findall(r"^\| (`/.*) \| (.*) \| (.*) \|$", (ROOT / "docs" / "access.md").read_text(), re.MULTILINE)
     return {
         (path, method): who
@@ -85,7 +85,7 @@ def test_metrics_are_for_the_operator(closed: RunningService, service: RunningSe
 
 
 def test_metrics_through_a_proxy_that_is_not_trusted(serve: Callable[..., RunningService]) -> None:
-    """Its address is this machine's, which says nothing about who asks."""
+    """The address of the request is this machine's, which does not identify the client."""
     service = serve(trusted_proxies="")
     assert httpx.get(f"{service.url}/metrics").status_code == 200
     refused = httpx.get(f"{service.url}/metrics", headers={"X-Forwarded-For": "127.0.0.1"})
@@ -118,7 +118,7 @@ OWN, ELSEWHERE = "{url}", "https://evil.example"
 def test_passwords_that_other_sites_pages_send(
     closed: RunningService, headers: dict[str, str], status: int, method: str
 ) -> None:
-    """Without Sec-Fetch-Site, which browsers send to https alone, Origin and Referer tell who made the request."""
+    """Browsers send Sec-Fetch-Site only to https; without it, Origin and Referer identify the source of a request."""
     headers = {name: value.replace(OWN, closed.url) for name, value in headers.items()}
     auth = ("alice", "correct-horse")
     if method == "POST":

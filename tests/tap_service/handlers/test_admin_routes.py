@@ -1,4 +1,4 @@
-"""/tap/admin and /tap/announcements: what administrators see and do over HTTP, and nobody else."""
+"""/tap/admin and /tap/announcements: only administrators can read and act over HTTP."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Bodies of requests with a Content-Encoding: on every route, within the limits of bodies, and refused with a reason."""
+"""Bodies with a Content-Encoding, on every route: within the limits of bodies, or refused with a reason."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ class TestDecoder:
 
 @pytest.mark.parametrize(
     ("encoding", "packed"),
-    [  # in which the text stands as it is
+    [  # in which the text is not encoded
         ("gzip", gzip.compress(b"some text", 0, mtime=0)),
         ("zstd", zstd.compress(b"some text", options={zstd.CompressionParameter.checksum_flag: 1})),
     ],
@@ -129,7 +129,7 @@ def test_compressed_bodies_are_read(own: RunningService, encoding: str) -> None:
 
 @encodings
 def test_the_limits_of_bodies_count_what_is_decompressed(own: RunningService, encoding: str) -> None:
-    """As sent, each of these is far below its limit."""
+    """The encoded size of each is far below its limit."""
     compress, headers = COMPRESS[encoding], {"Content-Encoding": encoding}
     form = {**headers, "Content-Type": "application/x-www-form-urlencoded"}
     assert httpx.post(own.sync, content=compress(b"QUERY=" + b"x" * (50 << 20)), headers=form).status_code == 413
@@ -152,7 +152,7 @@ def test_the_limits_of_bodies_count_what_is_decompressed(own: RunningService, en
 def operations(
     serve: Callable[..., RunningService], accounts: Path, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[tuple[httpx.Client, list[Operation]]]:
-    """Those that take a body, with what they refer to."""
+    """Return the operations that accept a body, with the objects that they refer to."""
     folder = tmp_path_factory.mktemp("registry")
     files = {"registry": write_registry_file(folder / "registry.yaml"), "registry_state": folder / "registry.sqlite"}
     service = serve(accounts=accounts, mcp=True, public_url="https://example.org", **files)

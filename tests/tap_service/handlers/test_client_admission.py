@@ -30,7 +30,7 @@ def ask(service: RunningService, address: str, path: str = "/tap/availability") 
 def test_blocked_addresses(
     serve: Callable[..., RunningService], tmp_path: Path, eventually: Callable[[Callable[[], bool]], None]
 ) -> None:
-    """Commands count while the service runs; a faulty line keeps what was blocked before."""
+    """Commands take effect while the service runs; an invalid line keeps the previous blocks."""
     file = tmp_path / "blocked.txt"
     service = serve(blocked=file, contact="observer@example.org")
     assert ask(service, "192.0.2.7").status_code == 200

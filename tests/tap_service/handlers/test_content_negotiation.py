@@ -1,4 +1,4 @@
-"""The representation that a client gets, by RFC 9110, section 12.5.1."""
+"""The representation that a client gets, according to RFC 9110, section 12.5.1."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ XML, JSON = "application/xml", "application/json"
         ("text/html, image/gif, image/jpeg, *; q=.2, */*; q=.2", XML),  # Java
         ("*;q=0.1, application/xml;q=0", JSON),
         ("application/json, text/plain, */*;q=0.5", JSON),
-        ("text/csv", XML),  # nothing fits: RFC 9110 allows the default
+        ("text/csv", XML),  # nothing is acceptable: RFC 9110 allows the default
         ("application/json;q=nan", XML),
         ("application/json;q=2, application/xml;q=0.1", XML),
         (",;=,;q=1,\xe9", XML),

@@ -1,4 +1,4 @@
-"""No route keeps others' requests waiting: whatever reads the engine or the catalogue takes its client's turn."""
+"""No route delays others' requests: reading the engine or the catalogue takes a turn of the client."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ from tests.tap_service.route_requests import list_operations
 from tests.tap_service.users import temporary_user
 
 QUERY = "SELECT TOP 3 id FROM svc.stars"
-#: threads that serve all clients: the event loop, and those of ``run_in_threadpool``
+#: threads that serve all clients: the event loop, and the threads of ``run_in_threadpool``
 SHARED = ("Thread-", "AnyIO worker")
-#: routes that read the engine there, each at most once in a while whoever asks
+#: routes that read the engine there, each at most once in an interval for all clients together
 CACHED: set[str] = set()
 #: more than all threads of ``run_in_threadpool``
 REQUESTS = 50
@@ -32,7 +32,7 @@ REQUESTS = 50
 
 @pytest.fixture
 def shared_reads(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """What was read on threads that all clients share, from now on."""
+    """Record what is read on threads that all clients share, from now on."""
     found: list[str] = []
 
     def watch(owner: type, name: str) -> None:
@@ -59,7 +59,7 @@ def everything(
     tmp_path: Path,
     eventually: Callable[[Callable[[], bool]], None],
 ) -> Iterator[tuple[RunningService, dict[str, str]]]:
-    """A service with all of its routes, and what stands in their paths."""
+    """A service with all of its routes, and the values of their path parameters."""
     registry = {
         "registry": write_registry_file(tmp_path / "registry.yaml"),
         "registry_state": tmp_path / "registry.sqlite",
@@ -81,7 +81,7 @@ def test_every_route_reads_in_turn(everything: tuple[RunningService, dict[str, s
     statuses: dict[str, int] = {}
     with httpx.Client(base_url=service.url, auth=("alice", "correct-horse"), timeout=60) as client:
         operations = list_operations(client.get("/tap/openapi.json").json(), places)
-        for operation in sorted(operations, key=lambda each: each.method == "DELETE"):  # what is asked for stays
+        for operation in sorted(operations, key=lambda each: each.method == "DELETE"):  # objects are not deleted
             shared_reads.clear()
             statuses[operation.route] = client.send(operation.build(client)).status_code
             if shared_reads:
@@ -93,7 +93,7 @@ def test_every_route_reads_in_turn(everything: tuple[RunningService, dict[str, s
 def test_one_clients_requests_leave_threads_for_others(
     service: RunningService, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """While none of them is answered, others are, at every kind of route."""
+    """While none of these requests is answered, others are, on every kind of route."""
     ended = threading.Event()
 
     def complete(*_: object) -> list[object]:

@@ -20,7 +20,7 @@ _EXAMPLES = int(os.environ.get("FUZZ_EXAMPLES", "0"))
 _SEED = int(os.environ.get("FUZZ_SEED", time.time_ns() if _EXAMPLES else "0"))
 _REQUESTS = 250
 
-#: Characters of a parameter in an address
+#: Characters of a parameter in a URL
 _LONGEST = 3000
 
 _TEXTS = ("", " ", "a", "é", "\U0001f52d", "\0", "\r\nX: y", "..", "../../etc/passwd", "%00", "%", "&=", "<x>&", "'", '"', "x" * 3000, "\ud800")  # fmt: skip
@@ -33,7 +33,7 @@ _QUERIES = (
 _FORMATS = ("csv", "tsv", "votable", "votable/b", "votable/td", "fits", "parquet", "arrow", "json", "ecsv", "html", "text", "application/x-votable+xml; serialization=BINARY2", ";", "text/csv;header=maybe", "*/*")  # fmt: skip
 _UPLOADS = ("mine,param:part", "mine,param:gone", "mine,http://127.0.0.1:1/x", "mine,file:///etc/passwd", "mine", ",", "mine,", "a b,param:part", "mine,param:part;mine,param:part", "TAP_SCHEMA.x,param:part", "mine,vos://x", "mine,http://[::1")  # fmt: skip
 
-#: Values of each parameter that are worth a try, beside the texts and numbers that all get
+#: Values to try for each parameter, in addition to the texts and numbers for all parameters
 _PARAMETERS: dict[str, tuple[str, ...]] = {
     "LANG": ("ADQL", "ADQL-2.1", "adql-2.0", "PQL"),
     "REQUEST": ("doQuery", "getCapabilities"),
@@ -59,7 +59,7 @@ _KINDS = ("application/x-www-form-urlencoded", "multipart/form-data; boundary=b"
 
 
 class Requests:
-    """Random requests; the same dice give the same ones."""
+    """Random requests; the same seed gives the same ones."""
 
     def __init__(self, dice: random.Random) -> None:
         self.dice = dice
@@ -86,7 +86,7 @@ class Requests:
         return template
 
     def options(self, method: str) -> dict[str, Any]:
-        """A query string, a form, a form with a file, or a body of something else."""
+        """A query string, a form, a form with a file, or a body of another type."""
         pairs = [(name, value.encode(errors="replace")) for name, value in self.parameters()]
         chance = self.dice.random()
         if method in ("GET", "HEAD", "DELETE") or chance < 0.1:

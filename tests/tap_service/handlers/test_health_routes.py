@@ -24,7 +24,7 @@ def test_a_service_that_works_is_live_and_ready(service: RunningService) -> None
 def test_a_service_that_lacks_a_part_is_live_and_not_ready(
     serve: Callable[..., RunningService], tmp_path: Path
 ) -> None:
-    """It is ready again as soon as the part is there."""
+    """The service is ready again as soon as the part is available."""
     spool = tmp_path / "spool"
     broken = serve(spool_path=spool)
     answer = httpx.get(f"{broken.url}/health/ready")

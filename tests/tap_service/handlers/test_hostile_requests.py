@@ -11,10 +11,10 @@ import pytest
 
 SELECT = "SELECT TOP 1 n FROM svc.numbers"
 
-#: stands for a file in the test's folder
+#: represents a file in the test's folder
 OUTFILE = "/outfile"
 
-#: each would do something in ClickHouse; none is ADQL
+#: each would have an effect in ClickHouse; none is ADQL
 NOT_ADQL = [
     "SELECT * FROM file('/etc/passwd')",
     "SELECT file('/etc/passwd') FROM svc.numbers",

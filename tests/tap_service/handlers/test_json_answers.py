@@ -1,4 +1,4 @@
-"""What the service tells in XML, it tells in JSON to those who prefer it; errors become problem details (RFC 9457)."""
+"""Clients that prefer JSON get the XML answers as JSON; errors become problem details (RFC 9457)."""
 
 from __future__ import annotations
 
@@ -137,7 +137,7 @@ class TestTables:
         ]
 
     def test_tables_of_the_user(self, own: RunningService) -> None:
-        own.refresh()  # both answers are of the same tables, whatever other tests have dropped
+        own.refresh()  # both answers are about the same tables, even if other tests have dropped some
         with temporary_user(own, "bob") as bob:
             made = bob.http("PUT", "tables/mydb.mine", content="a\n1\n", headers={**JSON, "Content-Type": "text/csv"})
             assert (made.status_code, made.json()["name"]) == (201, "mydb.mine")

@@ -1,4 +1,4 @@
-"""/tap/openapi.json describes the whole service, and the service does what it says."""
+"""/tap/openapi.json describes the whole service, and the service behaves as described."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ def test_the_examples_run(own: RunningService, document: dict[str, Any]) -> None
 
 
 def test_parameters_are_known_in_any_case_and_once(own: RunningService, document: dict[str, Any]) -> None:
-    """Those of query strings; OAI-PMH has names of one case, and UPLOAD stands once for each table."""
+    """Return parameters of query strings; OAI-PMH's names have one case, and UPLOAD appears once for each table."""
     places = defaultdict(lambda: "none", name="mydb.mine", table="svc.stars")
     root = User(own, "root")
     asked = 0
@@ -119,7 +119,7 @@ def test_parameters_are_known_in_any_case_and_once(own: RunningService, document
 
 
 class Present:
-    """Things that exist, for half of the requests: those that change something get their own."""
+    """Objects that exist, for half of the requests: requests that change something get separate objects."""
 
     def __init__(self, own: RunningService, user: User) -> None:
         self._own, self._user = own, user
@@ -141,7 +141,7 @@ class Present:
 
 
 def test_the_service_does_what_the_document_says(own: RunningService, alice: User) -> None:
-    """Requests by the document, some to each operation, in XML and in JSON."""
+    """Requests generated from the document, some for each operation, in XML and in JSON."""
     present = Present(own, alice)
     schema = schemathesis.openapi.from_url(f"{own.tap}/openapi.json")
     statuses: Counter[int] = Counter()

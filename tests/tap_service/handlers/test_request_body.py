@@ -21,7 +21,7 @@ from tests.tap_service.users import USERS
 
 
 def read(messages: list[dict[str, object]], most: int, *, seconds_each: float = 0) -> bytes:
-    """Read a body; what was received is taken from the messages."""
+    """Read a body; the received messages are consumed."""
 
     async def receive() -> dict[str, object]:
         await asyncio.sleep(seconds_each)
@@ -37,7 +37,10 @@ def send(pieces: list[bytes], *, ends: bool = True) -> list[dict[str, object]]:
 
 
 def test_a_body_within_its_limit_is_read_to_its_end(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Its limit may exceed MAX_DISCARDED_BYTES. Of a longer one, that much is dropped, and nothing is kept."""
+    """The limit of a body may exceed MAX_DISCARDED_BYTES.
+
+    That many bytes of a longer body are dropped, and nothing is kept.
+    """
     monkeypatch.setattr(request_body, "MAX_DISCARDED_BYTES", 10)
     assert len(read(send([b"12345"] * 10), 50)) == 50
     messages = send([b"12345"] * 10)
@@ -108,7 +111,7 @@ def test_slow_files_of_one_client_or_of_anonymous_ones_leave_room(tmp_path: Path
 def test_files_that_arrive_for_hours_leave_room_for_users(
     serve: Callable[..., RunningService], accounts: Path, eventually: Callable[[Callable[[], bool]], None]
 ) -> None:
-    """Some addresses send megabytes, and then a byte now and then."""
+    """Some addresses send megabytes, and then single bytes with pauses."""
     service = serve(spool_disk=8 << 20, accounts=accounts, trusted_proxies="127.0.0.1")
     begin = b'--x\r\nContent-Disposition: form-data; name="f"; filename="f"\r\n\r\n' + bytes(5 << 19)
     with ExitStack() as stack:

@@ -44,7 +44,7 @@ def test_capabilities(service: Any) -> None:
     assert {entry.mime for entry in tap.outputformats} == {entry.mime for entry in FORMATS}
     [language] = tap.languages
     forms = [feature.form for feature in language.get_feature_list("ivo://ivoa.net/std/TAPRegExt#features-udf")]
-    # those that look up names are declared where tables declare names, as the demo's do, which the engine may hold
+    # tables that are searched for names declare them, like the demo's tables, which the engine may hold
     looked_up = {form for function in OBJECT_NAME_FUNCTIONS for form in function.signatures}
     assert [form for form in forms if form not in looked_up] == [
         form for function in USER_DEFINED if function not in OBJECT_NAME_FUNCTIONS for form in function.signatures
@@ -119,7 +119,7 @@ class TestExamples:
         assert re.findall(r'vocab="([^"]*)"', page) == ["http://www.ivoa.net/rdf/examples#"]
 
     def test_tables_have_the_names_that_queries_write(self, svc_engine: Any) -> None:
-        """So /tables and TAP_SCHEMA call them, and clients compare the names."""
+        """/tables and TAP_SCHEMA use these names, and clients compare them."""
         written = Example(name="All", query='SELECT * FROM "Odd Schema"."Select T"')
         columns = (Column(name="x", datatype="int"),)
         tables = tuple(Table(name=name, columns=columns) for name in ("Select T", "size"))

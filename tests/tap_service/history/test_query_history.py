@@ -1,4 +1,4 @@
-"""/tap/history: a user's queries, also when their jobs are gone."""
+"""/tap/history: a user's queries, also after their jobs were deleted."""
 
 from __future__ import annotations
 
@@ -155,7 +155,7 @@ def test_queries_wait_while_the_store_is_away(tmp_path: Path) -> None:
         found.add_query("tycho", each.model_copy(update={"query": "of another user"}))
     with pytest.raises(ServiceUnavailable, match="no room"):
         found.delete_queries("kepler")
-    # a full disk can be read: what waits is listed with what is stored, page by page
+    # a full disk can be read: waiting queries are listed with stored ones, page by page
     HistoryStore.add_entries(store, [("kepler", waiting[0]), ("kepler", entry(9, "stored"))])
     page, cursor = found.list_queries("kepler", HistoryFilter(last=3))
     assert texts(page) == ["stored", "query 2", "query 1"]
@@ -169,14 +169,14 @@ def test_queries_wait_while_the_store_is_away(tmp_path: Path) -> None:
 
 
 def test_the_next_user_of_a_name_inherits_nothing(tmp_path: Path) -> None:
-    """Also no query that ends when its user is removed."""
+    """A query that ends while its user is removed is not stored either."""
     accounts = Accounts(tmp_path / "accounts.sqlite")
     accounts.add_user("kepler", "harmonices mundi")
     found = QueryHistory(HistoryStore.open("", tmp_path / "jobs", 10**9), 10_000, 36_500, accounts)
     for user in ("kepler", "tycho", "issuer:tycho"):
         found.add_query(user, entry(1, "of long ago"))
     accounts.remove_user("kepler")
-    assert found.list_queries("issuer:tycho", HistoryFilter())[0]  # stores what waits
+    assert found.list_queries("issuer:tycho", HistoryFilter())[0]  # stores the waiting queries
     for user in ("kepler", "tycho"):
         accounts.add_user(user, "astronomia nova")
         assert found.list_queries(user, HistoryFilter()) == ([], "")
@@ -189,7 +189,7 @@ def test_what_waits_is_limited_in_bytes(tmp_path: Path, monkeypatch: pytest.Monk
     store = _Away.open("", tmp_path, 10**9)
     found = QueryHistory(store, 10_000, 36_500, None)
     for number in range(8):
-        if number == 6:  # what goes back into the queue counts
+        if number == 6:  # queries that return to the queue are counted
             with pytest.raises(ServiceUnavailable, match="no room"):
                 found.delete_queries("kepler")
         found.add_query("kepler", entry(number, f"{number}" * 1000))
@@ -244,7 +244,7 @@ def test_a_page_has_an_end_where_little_meets_its_filters(tmp_path: Path, monkey
 
 
 def test_old_queries_are_not_shown(tmp_path: Path) -> None:
-    """Also while nobody queries, so that nothing is deleted."""
+    """Old queries are deleted even if no query runs."""
     store = HistoryStore.open("", tmp_path, 10**9)
     created = add_seconds(now(), -3 * 86_400)
     store.add_entries(

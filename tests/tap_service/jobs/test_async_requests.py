@@ -1,4 +1,4 @@
-"""Requests to /async: UWS 1.1 as clients use it."""
+"""Requests to /async: UWS 1.1 in the way clients use it."""
 
 from __future__ import annotations
 

@@ -28,11 +28,11 @@ from tests.tap_service.worker_processes import Workers
 Eventually = Callable[[Callable[[], bool]], None]
 
 SHORT = "SELECT TOP 3 table_name FROM TAP_SCHEMA.tables ORDER BY table_name"
-#: gives rows for minutes, one by one
+#: produces rows for minutes, one by one
 LONG = "SELECT a.column_name FROM " + ", ".join(f"TAP_SCHEMA.columns AS {letter}" for letter in "abcdef")
 ROWS = {"FORMAT": "csv", "MAXREC": "100000000"}
 
-#: a worker whose Celery ends at once the first time, as it does when it finds dead processes after an outage of Redis
+#: a worker whose Celery exits on its first start, as it does when it finds dead processes after an outage of Redis
 GIVING_UP = """
 import sys
 from pathlib import Path
@@ -71,7 +71,7 @@ class Cluster:
 
     @contextmanager
     def running_service(self, clickhouse_url: str = "") -> Iterator[RunningService]:
-        """Start a service, which may reach ClickHouse through a relay."""
+        """Start a service, whose connection to ClickHouse may use a relay."""
         url = clickhouse_url or self.clickhouse.url
         engine = ClickHouseEngine(url)
         with running_service(Config(**self.settings | {"clickhouse_url": url}), engine) as service:
@@ -84,7 +84,7 @@ class Cluster:
         try:
             yield workers
         finally:
-            workers.kill()  # two seconds faster than to ask it; a test that has stopped it itself has waited for it
+            workers.kill()  # reading the state directly is two seconds faster than a request; a test that stopped it has already waited
 
     def in_engine(self, job: Job) -> bool:
         """Return whether the job's query runs in the engine."""
@@ -207,7 +207,10 @@ def test_a_worker_restarts_when_celery_gives_up(cluster: Cluster, tmp_path: Path
 
 
 def test_redis_unreachable_when_a_task_is_acknowledged(cluster: Cluster, eventually: Eventually) -> None:
-    """The worker acknowledges a task after its job has ended; then, or when it waits for the next one, Redis is gone."""
+    """The worker acknowledges a task after its job has ended.
+
+    At that time, or when the worker waits for the next task, Redis stops.
+    """
     with cluster.running_service() as service, cluster.workers() as workers:
         assert create_job(service.tap, SHORT, PHASE="RUN").wait_for_end() == "COMPLETED"
         cluster.jobs.kill()
@@ -245,7 +248,7 @@ def test_clickhouse_killed_during_a_query(cluster: Cluster, eventually: Eventual
 
 
 def test_the_network_to_clickhouse_breaks_during_a_query(cluster: Cluster, eventually: Eventually) -> None:
-    """Running queries end, and their jobs wait with the new ones until service and workers reach ClickHouse again."""
+    """Running queries end, and their jobs wait with the new jobs until service and workers reach ClickHouse again."""
     with (
         relay(cluster.clickhouse.port) as network,
         cluster.running_service(network.url) as service,

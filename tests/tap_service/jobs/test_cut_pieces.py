@@ -1,4 +1,4 @@
-"""Jobs that do not fit into memory, complete or in pieces, are cut smaller and go on."""
+"""Jobs that do not fit into memory, in one query or in pieces, are cut into smaller pieces and continue."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ EVERYTHING = {"FORMAT": "csv", "MAXREC": "1000000"}
 
 
 class TightEngine:
-    """An engine whose queries of cut.stars lack memory if they have more than ``room`` rows."""
+    """An engine whose queries of cut.stars run out of memory if they have more than ``room`` rows."""
 
     def __init__(self, engine: EmbeddedEngine) -> None:
         self._engine = engine
         self.room = 3000
-        #: the settings of each query that lacked memory, and the number of the others
+        #: the settings of each query that ran out of memory, and the number of the others
         self.refused: list[Settings] = []
         self.n_run = 0
         #: number of queries after which the engine is unreachable once
@@ -75,7 +75,7 @@ def tight_engine(svc_engine: EmbeddedEngine) -> Iterator[TightEngine]:
 
 @pytest.fixture(scope="module")
 def service(tight_engine: TightEngine, tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningService]:
-    """No query is expected to take long or much memory."""
+    """Return an estimate of zero, so that no query is expected to take long or much memory."""
     config = Config(
         query_log="", jobs_path=tmp_path_factory.mktemp("jobs"), piece_seconds=1000, clickhouse_url="http://away"
     )

@@ -1,4 +1,4 @@
-"""Jobs wait for a ClickHouse server that is away: without Redis, and with workers; the server is real, and killed."""
+"""Jobs wait for an unavailable ClickHouse server, without Redis and with workers; the server is real, and killed."""
 
 from __future__ import annotations
 
@@ -105,7 +105,7 @@ def deployment(request: pytest.FixtureRequest, server: ClickHouseServer, tmp_pat
 
 
 class TestUpdate:
-    """Waits in a store, with a server that answers and one that does not."""
+    """Return waits in a store, with an available server and an unavailable one."""
 
     @pytest.fixture
     def store(self, tmp_path: Path) -> Iterator[SqliteJobStore]:
@@ -125,7 +125,7 @@ class TestUpdate:
             engine.close()
 
     def test_the_server_answers(self, store: SqliteJobStore, clickhouse: ClickHouseServer) -> None:
-        """However long they have waited, as while the service itself was not there."""
+        """Jobs may have waited for any time, for example while the service itself was stopped."""
         assert self.update(store, clickhouse.url, 60)
         found = {name: store.get_job(name) for name in WAITS}
         assert {job.phase for job in found.values()} == {ExecutionPhase.QUEUED}
@@ -147,7 +147,7 @@ class TestUpdate:
 
 
 class TestRetry:
-    """Which errors of the engine let a job wait."""
+    """Return the errors of the engine that make a job wait."""
 
     @pytest.fixture
     def patience(self, clickhouse: ClickHouseServer, tmp_path: Path) -> Iterator[EnginePatience]:
@@ -169,12 +169,12 @@ class TestRetry:
         ],
     )
     def test_a_job_that_waits(self, patience: EnginePatience, error: EngineError, has_died: bool) -> None:
-        """A wait goes on as long as the query cannot even begin."""
+        """A wait continues as long as the query cannot start."""
         before = WAITS["long"]
         for wait, since in ((None, None), (before, None if has_died else EARLIER)):
             job = Job("one", None, EARLIER, add_seconds(now(), 9000), 100, wait=wait)
             planned = patience.plan_retry(job, error)
-            if since is not None:  # two hours are more than the patience
+            if since is not None:  # two hours exceed the patience
                 assert planned is None
                 continue
             assert planned is not None
@@ -232,7 +232,7 @@ def test_a_job_waits_for_the_server(deployment: Deployment, server: ClickHouseSe
 
 
 def is_asked(server: ClickHouseServer) -> bool:
-    """Whether a job's query runs. The job's own progress may come after its end on a machine with other work."""
+    """Return whether a job's query runs. On a busy machine, the job's progress may arrive after its end."""
     sql = "SELECT count() FROM system.processes WHERE startsWith(Settings['log_comment'], 'async')"
     return httpx.get(server.url, params={"query": sql}).text != "0\n"
 

@@ -1,4 +1,4 @@
-"""The disk that jobs take: sums in both job stores, limits of clients and of all, and what makes room."""
+"""The disk space of jobs: sums in both job stores, limits of clients and of all, and the deletions that free space."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def job(name: str, owner: str | None = "ann", client: str = "192.0.2.1", **prope
 
 
 def complete(stores: JobStores, made: Job, size: int) -> None:
-    """Let a job run and store a result of ``size`` bytes."""
+    """Run a job and store a result of ``size`` bytes."""
     stores.jobs.create_job(made)
     stores.jobs.queue_job(made.job_id)
     running = stores.jobs.start_job(made.job_id, "w", T0)
@@ -155,7 +155,7 @@ def test_the_oldest_anonymous_results_make_room(stores: JobStores) -> None:
         with pytest.raises(ResultMissing):
             list(stores.results.read_result(key, 0, 1))
     assert stores.jobs.count_stored() == 700
-    with pytest.raises(QuotaExceeded, match="all jobs take"):  # nothing makes room for more than there is
+    with pytest.raises(QuotaExceeded, match="all jobs take"):  # more space than exists cannot be freed
         disk.reserve(job("endless"), 1001).__enter__()
     assert stores.jobs.count_stored() == 700
     with pytest.raises(QuotaExceeded, match="all jobs take the 1000 bytes that the service has"):
@@ -165,7 +165,7 @@ def test_the_oldest_anonymous_results_make_room(stores: JobStores) -> None:
 
 
 def test_files_of_anonymous_jobs_make_room_for_users(stores: JobStores) -> None:
-    """Otherwise a few addresses would keep out all users until those jobs expire."""
+    """Otherwise a few addresses would block all users until those jobs expire."""
     disk = JobDisk(Config(job_disk=1000), stores)
     complete(stores, job("result", None, "192.0.2.9"), 100)
     for number in range(4):
@@ -179,7 +179,9 @@ def test_files_of_anonymous_jobs_make_room_for_users(stores: JobStores) -> None:
         stores.jobs.create_job(replace(made, files=(JobFile("f", key, 200, ""),)))
     stores.jobs.create_job(job("without", None))
     stores.jobs.queue_job("idle3")
-    with pytest.raises(QuotaExceeded, match="all jobs take"):  # among themselves only results make room
+    with pytest.raises(
+        QuotaExceeded, match="all jobs take"
+    ):  # only results of anonymous clients are deleted for other anonymous clients
         disk.reserve(job("another", None, "192.0.2.8"), 250).__enter__()
     assert stores.jobs.get_job("result").phase is ExecutionPhase.ARCHIVED
     with disk.reserve(job("users"), 500):
@@ -221,7 +223,7 @@ def test_a_running_job_is_stopped_while_it_writes(stores: JobStores) -> None:
 
 
 def test_a_result_that_grows_beyond_the_space(serve: Callable[..., RunningService], accounts: Path) -> None:
-    """The job is stopped long before its end; what it wrote is deleted, and its owner may go on."""
+    """The job is stopped long before its end; its output is deleted, and its owner may continue."""
     service = serve(accounts=accounts, user_job_disk=20 * MEGABYTE)
     auth = ("alice", "correct-horse")
     grown = create_job(service.tap, ENDLESS, auth, PHASE="RUN", FORMAT="csv", MAXREC=90_000_000)
@@ -238,7 +240,7 @@ def test_a_result_that_grows_beyond_the_space(serve: Callable[..., RunningServic
 def test_files_of_jobs_that_nobody_runs(
     serve: Callable[..., RunningService], eventually: Callable[[Callable[[], bool]], None]
 ) -> None:
-    """507 stores nothing; another address has its own space; a full service deletes the oldest anonymous result."""
+    """507 stores nothing; another address has separate space; a full service deletes the oldest anonymous result."""
     service = serve(anonymous_job_disk=3000, job_disk=5000)
 
     def create(client: str, size: int, **parameters: str) -> httpx.Response:
@@ -249,7 +251,7 @@ def test_files_of_jobs_that_nobody_runs(
     first = Client(create("192.0.2.1", 1000, PHASE="RUN", FORMAT="csv").headers["location"])
     assert first.wait_for_end() == "COMPLETED"
     results = service.server.config.app.state.services.stores.results
-    eventually(lambda: not any("-f" in key for key in results.list_keys(0)))  # its file is needed no more
+    eventually(lambda: not any("-f" in key for key in results.list_keys(0)))  # its file is no longer needed
     made = [create("192.0.2.2", 1400) for _ in range(3)]
     assert [answer.status_code for answer in made] == [303, 303, 507]
     assert "may take 3000 bytes: delete jobs" in made[-1].text
@@ -274,7 +276,7 @@ def test_files_of_jobs_that_nobody_runs(
 def test_classes_have_their_own_space(
     serve: Callable[..., RunningService], tmp_path: Path, eventually: Callable[[Callable[[], bool]], None]
 ) -> None:
-    """A user whom the operator assigns to a class has its space at once, also in a worker: the job knows it."""
+    """A user whom the operator assigns to a class has its space at once, also in a worker."""
     path = write_accounts(tmp_path / "accounts.sqlite")
     service = serve(accounts=path, client_limits="@users=4/50/1M, @survey=4/50/3M, bob=4/50/0M")
 

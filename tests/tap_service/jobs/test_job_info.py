@@ -36,7 +36,7 @@ def test_what_a_short_job_took(service: RunningService) -> None:
 
 
 class Told:
-    """Computes jobInfo of a query for given figures of the engine."""
+    """Computes jobInfo of a query from given figures of the engine."""
 
     def __init__(self, engine: EmbeddedEngine, catalogue: Catalogue, rates: JobStore, query: str) -> None:
         translation = translate(query, catalogue)
@@ -74,17 +74,17 @@ def test_percent_goes_on_after_the_last_row_is_read(told: Callable[[str], Told])
     percents = [percent for _, percent in looks]
     assert percents == sorted(percents, key=lambda percent: percent or 0)
     assert percents[1] is not None
-    assert percents[1] < 5  # nearly all is in the pairs
+    assert percents[1] < 5  # nearly all of the work is in the pairs
     assert percents[-1] == 99
 
 
 def test_no_percent_where_nobody_knows(told: Callable[[str], Told]) -> None:
     match = told(f"SELECT a.ra {STARS} {APART} < 5")
     assert match(1, 0.9, 0.9)[1] is not None
-    assert match(1, 1.2, 0.9) == ("matching", None)  # more than foreseen
+    assert match(1, 1.2, 0.9) == ("matching", None)  # more than estimated
     assert match(1, 1.2, 1.2) == ("writing", None)
     for query in (
-        f"SELECT a.ra {STARS} {APART} < 5 WHERE a.vt_mag < 7",  # perhaps fewer than foreseen
+        f"SELECT a.ra {STARS} {APART} < 5 WHERE a.vt_mag < 7",  # possibly fewer than estimated
         f"SELECT COUNT(*) {STARS} a.origin = b.origin",
     ):
         unsure = told(query)

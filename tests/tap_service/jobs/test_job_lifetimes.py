@@ -79,7 +79,7 @@ def test_queries_of_no_job_are_stopped(engine: EmbeddedEngine, store: SqliteJobS
 
 
 def half_written(directory: Path, key: str) -> None:
-    """Write what a killed writer leaves."""
+    """Write the files that a killed writer leaves."""
     (directory / "results" / f"{key}.part").write_bytes(b"half")
 
 
@@ -153,7 +153,7 @@ def test_parts_are_kept_for_the_next_attempt_and_go_with_the_job(
         in_pieces(store, results, queued(store, job_id), 1, 2)
     assert lifetimes.sweep_orphans(0) == 0
     assert lifetimes.recover_jobs(add_seconds(now(), 1)) == 3
-    assert lifetimes.sweep_orphans(0) == 3  # the half ones
+    assert lifetimes.sweep_orphans(0) == 3  # the incomplete ones
     kept = ["kept-1x0", "kept-1x1"]
     in_pieces(store, results, "kept", 2, 1)
     assert store.get_job("kept").part_keys == (*kept, "kept-2x2")
@@ -176,7 +176,7 @@ def test_tables_of_dead_workers_are_dropped(
         engine.execute(f"CREATE TABLE skyhouse.{merge_table_name(key)} (c1 String) ENGINE = MergeTree ORDER BY tuple()")
     lifetimes.sweep_orphans()
     sql = "SELECT name FROM system.tables WHERE database = 'skyhouse' AND startsWith(name, 'groups_')"
-    # another deployment over the same engine may know what is not known here
+    # another deployment over the same engine may use databases that are unknown here
     assert engine.fetch_table(sql)["name"].to_pylist() == [
         merge_table_name("nobody-1"),
         merge_table_name(running.result_key),

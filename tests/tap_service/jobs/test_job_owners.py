@@ -80,7 +80,9 @@ _numbers = itertools.count(1)
 def test_anothers_job(tychos: Job, auth: tuple[str, str] | None, method: str, path: str, data: dict[str, str]) -> None:
     before = tychos.get().content
     number = next(_numbers)
-    elsewhere = {"X-Forwarded-For": f"192.0.2.{number}"}  # many wrong passwords of one address, or name, would be 429
+    elsewhere = {
+        "X-Forwarded-For": f"192.0.2.{number}"
+    }  # many wrong passwords from one address, or for one name, would cause 429
     if auth and auth[1] == "wrong":
         auth = (("tycho", "kepler")[number % 2], "wrong")
     refused = httpx.request(method, tychos.url + path, data=data or None, auth=auth, headers=elsewhere)
@@ -137,7 +139,7 @@ def test_lists(shared: RunningService, tychos: Job) -> None:
 
 
 def test_name_and_note(shared: RunningService) -> None:
-    """They can be changed at any time; the document stays valid, and pyvo reads the note."""
+    """Notes can be changed at any time; the document stays valid, and pyvo reads the note."""
     job = create_job(shared.tap, TWO, KEPLER, RUNID="first", NOTE="made\r\nby hand")
     assert (job.element_text("runId"), job.info["note"]) == ("first", "made\nby hand")
     assert job.run().wait_for_end() == "COMPLETED"
@@ -179,7 +181,7 @@ def test_search(shared: RunningService) -> None:
     created = second.element_text("creationTime")
     assert first.url in listed(shared, KEPLER, f"?SEARCH=mars&BEFORE={created}")
     assert second.url not in listed(shared, KEPLER, f"?SEARCH=mars&BEFORE={created}")
-    # also an administrator finds own jobs only
+    # an administrator also finds only own jobs
     assert listed(shared, None, "?SEARCH=mars") == listed(shared, CHIEF, "?SEARCH=mars") == []
     assert listed(shared, TYCHO, "?SEARCH=mars") == [foreign.url]
     assert httpx.get(f"{shared.tap}/async", params={"SEARCH": "x" * 501}, auth=KEPLER).status_code == 400

@@ -1,4 +1,4 @@
-"""Turns, places and limits of the queue; the tests of the stores cover their part."""
+"""Turns, slots and limits of the queue; the tests of the stores cover their part."""
 
 from __future__ import annotations
 
@@ -255,7 +255,7 @@ def test_short_jobs_do_not_take_cores_from_one_that_outlasts_them() -> None:
 
 
 def test_no_more_jobs_count_than_may_run() -> None:
-    """Of the long jobs, four run at once on eight cores."""
+    """Four of the long jobs run at once on eight cores."""
     assert threads_beside(60, [60] * 100) == 2
     assert threads_beside(5, [5] * 100) == 1
 

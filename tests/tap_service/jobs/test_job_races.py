@@ -52,7 +52,7 @@ def test_abort_and_delete_at_any_moment(
 def test_a_job_store_that_does_not_answer(
     serve: Callable[..., RunningService], tmp_path: Path, eventually: Eventually, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Another program locks the file: clients get 503 with Retry-After, and no job's end is lost."""
+    """Another program locks the file: clients get 503 with Retry-After, and the end of each job is still recorded."""
     monkeypatch.setattr("tap_service.storage.jobs.sqlite_job_store._PATIENCE_SECONDS", 0.05)
     service = serve(jobs_path=tmp_path, concurrent_jobs=1, user_running_jobs=1)
     job = create_job(service.tap, "SELECT COUNT(*) AS c FROM svc.numbers AS a JOIN svc.numbers AS b ON a.n = b.n")

@@ -1,4 +1,4 @@
-"""Jobs survive when their process is killed, is stopped, or runs out of disk: with real processes."""
+"""Jobs survive when their process is killed, is stopped, or runs out of disk space: with real processes."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ engine.close()
 """
 
 SHORT = "SELECT TOP 3 table_name FROM TAP_SCHEMA.tables"
-#: gives rows for minutes
+#: produces rows for minutes
 LONG = "SELECT a.column_name FROM " + ", ".join(f"TAP_SCHEMA.columns AS {letter}" for letter in "abcdef")
 ROWS = {"FORMAT": "csv", "MAXREC": "100000000"}
 

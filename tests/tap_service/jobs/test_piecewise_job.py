@@ -44,7 +44,7 @@ def run_job(served: RunningService, query: str, **parameters: str) -> Job:
 
 
 def in_one(served: RunningService, query: str) -> list[list[str]]:
-    """Return the rows by /sync, which runs the query as a whole."""
+    """Return the rows from /sync, which runs the query without cutting it."""
     return sorted(table(served.ask(query, **EVERYTHING).text))
 
 

@@ -18,7 +18,7 @@ from tests.tap_service.jobs.test_job_recovery import SERVICE, Process
 from tests.tap_service.piecewise_tables import STARS, cut_tables
 from tests.tap_service.worker_processes import Workers
 
-#: with the tables, which the first one makes; what is foreseen to take longer than 140 microseconds goes in pieces, about twenty
+#: with the tables, which the first one makes; jobs estimated above 140 microseconds run in pieces, about twenty
 PIECEWISE = SERVICE.replace(
     "config = Config(",
     "from tests.tap_service.piecewise_tables import create_tables\n"

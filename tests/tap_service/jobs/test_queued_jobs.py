@@ -67,7 +67,7 @@ def test_light_work_passes_heavy_work(run: Callable[..., Job], heavy: str, event
 def test_heavy_work_gives_way_to_light_work(
     service: RunningService, run: Callable[..., Job], heavy: str, eventually: Eventually
 ) -> None:
-    """The engine gets the niceness of heavy queries; whether a server's threads obey depends on its rights."""
+    """The engine gets the niceness of heavy queries; whether a server's threads adopt it depends on its rights."""
     job = run(heavy)
     ident = job.url.rsplit("/", 1)[1]
     running = (
@@ -90,16 +90,16 @@ def test_what_is_foreseen(run: Callable[..., Job], heavy: str) -> None:
     assert add_seconds(before, seconds * 0.9) <= parse_instant(quote)
     assert (
         abs(parse_instant(job.get("/quote").text) - parse_instant(quote)).total_seconds() < 60
-    )  # it is renewed meanwhile
+    )  # it is renewed in the meantime
     again = run(heavy)
-    assert parse_instant(again.element_text("quote") or "") > parse_instant(quote)  # it is behind the first
+    assert parse_instant(again.element_text("quote") or "") > parse_instant(quote)  # it follows the first
     light = run(THREE)
     assert light.wait_for_end() == "COMPLETED"
     assert (light.info["workClass"], light.info["rowsForeseen"]) == ("short", "1000000")
 
 
 def test_a_long_query_is_foreseen_when_it_starts(run: Callable[..., Job], heavy: str, eventually: Eventually) -> None:
-    """Its translation may take seconds, for which the client would have to wait."""
+    """The translation may take seconds, for which the client would have to wait."""
     long = f"{heavy} -- {'long ' * 5000}"
     job = run(long)
     eventually(lambda: job.phase == "EXECUTING" and "secondsForeseen" in job.info)
@@ -136,14 +136,14 @@ def test_who_has_too_many_waiting_jobs(
     before = known(service)
     at_once = httpx.post(f"{service.tap}/async", data={"QUERY": THREE, "PHASE": "RUN"})
     assert (at_once.status_code, "location" in at_once.headers) == (429, False)
-    assert known(service) == before  # nobody could ever find a job that was made
+    assert known(service) == before  # a job that was created here could never be found
     waiting[0].post("/phase", PHASE="ABORT")
     assert one_more.run().wait_for_end() == "COMPLETED"
     one_more.delete()
 
 
 def test_anonymous_clients_leave_places_for_users(serve: Callable[..., RunningService], accounts: Path) -> None:
-    """Many addresses, each within its limits, do not keep users from creating jobs."""
+    """Many addresses, each within its limits, do not prevent users from creating jobs."""
     service = serve(accounts=accounts, pending_jobs=4, trusted_proxies="127.0.0.1")
 
     def create(number: int = 0, **options: Any) -> httpx.Response:
@@ -180,7 +180,7 @@ def test_who_has_too_many_pending_jobs(serve: Callable[..., RunningService]) -> 
 
 
 def test_a_place_that_becomes_free_by_itself(service: RunningService, eventually: Eventually) -> None:
-    """A place becomes free without a wake-up, as when a job moves to a heavier class."""
+    """A slot becomes free without a wake-up, for example when a job moves to a heavier class."""
     job = create_job(service.tap, THREE)
     services = service.server.config.app.state.services
     services.stores.jobs.queue_job(job.url.rsplit("/", 1)[1])
@@ -199,7 +199,7 @@ def test_workers_for_short_jobs_leave_long_ones_to_others(
         stack.callback(Workers(settings, tmp_path / "short", "short").kill)
         job = create_job(service.tap, heavy, PHASE="RUN")
         assert create_job(service.tap, THREE, PHASE="RUN").wait_for_end() == "COMPLETED"
-        time.sleep(2)  # the caretaker looks twice
+        time.sleep(2)  # the caretaker runs twice
         assert (job.phase, job.info["workClass"]) == ("QUEUED", "very long")
         stack.callback(Workers(settings, tmp_path / "long", "long").kill)
         eventually(lambda: job.phase == "EXECUTING")

@@ -1,4 +1,4 @@
-"""REUSE=true: the stored result of an identical query, in both deployments."""
+"""REUSE=true returns the stored result of an identical query, in both deployments."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def test_the_same_result_at_once(service: RunningService) -> None:
     assert again.rows() == first.rows()
     assert again.get("/results/result").headers["etag"] == first.get("/results/result").headers["etag"]
     assert again.get("/preview").content == first.get("/preview").content
-    # the file goes with the last job that counts it
+    # the file is deleted with the last job that counts it
     rows = first.rows()
     first.delete()
     assert again.rows() == rows

@@ -1,4 +1,4 @@
-"""The checksum of rows: any order and size, and what three lines of a shell or of Python give."""
+"""The checksum of rows: in any order and size, and computed by three lines of a shell or of Python."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def test_every_value_counts(tmp_path: Path) -> None:
 
 
 def test_short_lines_take_little_memory_and_disk_space_is_limited(tmp_path: Path) -> None:
-    """Each line is a Python object, which takes more than its text."""
+    """Each line is a Python object, which takes more memory than its text."""
     scratch = ScratchSpace(tmp_path, Budget(60_000))
     made = RowChecksum(FIELDS[:1], scratch, max_in_memory=1 << 20)
     batch = pa.record_batch([pa.array([1] * 12_000, pa.int64())], ["a"])  # 24 kB of text

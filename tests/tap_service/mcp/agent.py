@@ -14,7 +14,7 @@ from tests.support.running_service import RunningService
 
 
 class Agent:
-    """Asks the MCP endpoint of a service; ``auth`` is a name and a password, ``mode`` the client's."""
+    """Uses the MCP endpoint of a service; ``auth`` is a name and a password, ``mode`` the client's."""
 
     def __init__(
         self,
@@ -32,7 +32,7 @@ class Agent:
         return asyncio.run(self._list_tools())
 
     def call(self, tool: str, **arguments: Any) -> dict[str, Any]:
-        """Return the answer of a tool, which is no error."""
+        """Return the answer of a tool, which must not be an error."""
         result = self.ask(tool, **arguments)
         assert not result.is_error, result.content
         answer: dict[str, Any] = result.structured_content

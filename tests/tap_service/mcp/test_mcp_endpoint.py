@@ -1,4 +1,4 @@
-"""The MCP endpoint, asked by the official client."""
+"""The MCP endpoint, used by the official client."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def agent(agents: RunningService) -> Agent:
 def call_tool(
     service: RunningService, tool: str, arguments: dict[str, str], version: str, timeout: float = 30
 ) -> httpx.Response:
-    """Call a tool by a request of our own, of this version of the protocol."""
+    """Call a tool by a hand-written request of this version of the protocol."""
     meta = {
         f"io.modelcontextprotocol/{name}": value
         for name, value in (
@@ -61,7 +61,7 @@ def call_tool(
 
 @pytest.mark.parametrize("mode", ["legacy", "auto"])
 def test_clients_old_and_new(agents: RunningService, mode: str) -> None:
-    """With the handshake of the versions until 2025, and without it."""
+    """Connect with the handshake of the versions until 2025, and without it."""
     agent = Agent(agents, mode=mode)
     assert agent.list_tools() == [tool.name for tool in TOOLS]
     assert agent.call("run_query", adql="SELECT COUNT(*) AS n FROM svc.numbers")["rowsCsv"].split() == ["n", "1000000"]
@@ -252,7 +252,7 @@ def test_it_is_off_by_default(service: RunningService) -> None:
 
 
 def test_a_missing_package_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Also if only version 1 is there."""
+    """The same holds if only version 1 is installed."""
     monkeypatch.setattr(site_settings, "find_spec", lambda name: ModuleSpec(name, None) if name == "mcp" else None)
     with pytest.raises(
         ValueError, match=r"the package mcp is not installed in version 2: pip install 'skyhouse\[mcp\]'"

@@ -1,4 +1,4 @@
-"""Instants as clients and the service write them."""
+"""Instants in the forms that clients and the service write."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from tap_service.models.timestamps import cut_to_milliseconds, format_instant, n
         ("2026-01-31 12:00:00,5", "2026-01-31T12:00:00.500Z"),
         ("2026-01-31T12:00:00+05:30", "2026-01-31T06:30:00.000Z"),
         ("2026-01-31T00:30:00.999-0200", "2026-01-31T02:30:00.999Z"),
-        ("2026-01-31T12:00:00.5 05:30", "2026-01-31T06:30:00.500Z"),  # from an address with a bare +
+        ("2026-01-31T12:00:00.5 05:30", "2026-01-31T06:30:00.500Z"),  # from a URL with a bare +
         ("0001-01-01", "0001-01-01T00:00:00.000Z"),
         ("9999-12-31T23:59:59.9999Z", "9999-12-31T23:59:59.999Z"),
     ],

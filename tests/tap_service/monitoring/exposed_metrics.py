@@ -1,4 +1,4 @@
-"""What the service exposes, and what docs/metrics.md says of it."""
+"""The exposed metrics of the service, and their descriptions in docs/metrics.md."""
 
 from __future__ import annotations
 

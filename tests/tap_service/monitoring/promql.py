@@ -47,7 +47,7 @@ class Selector:
 
 @dataclass
 class Call:
-    """An aggregation has ``by``: its labels, None for any other function."""
+    """An aggregation has ``by`` (its labels); any other function has None."""
 
     function: str
     arguments: list[Any]
@@ -179,7 +179,7 @@ def _matches(value: str, sign: str, wanted: str) -> bool:
     return (value == wanted) == (sign == "=")
 
 
-#: the samples of one scrape: its time, and by the name and labels of a series its value
+#: the samples of one scrape: its time, and a value by the name and labels of a series
 Scrape = tuple[float, dict[tuple[str, Labels], float]]
 
 
@@ -220,7 +220,7 @@ def _follow_range(tree: Call, scrapes: list[Scrape], at: float) -> Vector:
             slope = (points[-1][1] - points[0][1]) / max(points[-1][0] - points[0][0], 1e-9)
             found[labels] = points[-1][1] + slope * tree.arguments[1]
             continue
-        # a counter that falls has begun anew
+        # a counter that falls was reset
         pairs = pairwise(points)
         rise = sum(after[1] - before[1] if after[1] >= before[1] else after[1] for before, after in pairs)
         found[labels] = rise / (within[-1] - within[0]) * (1 if tree.function == "rate" else selector.seconds)

@@ -1,4 +1,4 @@
-"""The dashboard, the alerts and their configuration: of metrics, labels and values that exist, and of sense."""
+"""The dashboard, the alerts and their configuration use existing metrics, labels and values correctly."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ PANELS = [panel for panel in DASHBOARD["panels"] if panel["type"] != "row"]
 
 #: what Prometheus adds to each series
 _ADDED = {"job", "instance", "process"}
-#: the values of labels with few
+#: the values of labels that have few
 _VALUES = {
     "lane": {*Lane, ""},
     "work": set(WorkClass),
@@ -41,7 +41,7 @@ _VALUES = {
 
 
 def list_expressions() -> Iterator[tuple[str, str, str]]:
-    """Yield where each stands, its text, and the text that names labels of its result."""
+    """Yield the path of each expression, its text, and the text that names labels of its result."""
     for panel in PANELS:
         for target in panel["targets"]:
             yield panel["title"], target["expr"], target["legendFormat"]
@@ -166,7 +166,7 @@ _BUCKETS = 'skyhouse_http_request_seconds_bucket{lane="light", le="%s", route="/
 _JOBS = 'skyhouse_jobs{phase="%s", work="short"}'
 _DISK = 'skyhouse_disk_%s_bytes{place="data"}'
 
-#: values at the begin and at the end of ten minutes
+#: values at the start and at the end of ten minutes
 _NORMAL = {
     'up{job="skyhouse"}': (1, 1),
     'skyhouse_process_up{process="0"}': (1, 1),

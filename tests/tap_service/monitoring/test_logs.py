@@ -1,4 +1,4 @@
-"""The logs of requests and queries: what a line has, who can be recognized in it, and how files are replaced."""
+"""The logs of requests and queries: the content of a line, the identification of people, and the rotation of files."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def test_what_is_compressed_counts_as_sent(serve: Serve, tmp_path: Path, eventua
 
 
 class Keys:
-    """Keys in the memory of a test; ``fault`` makes them unavailable."""
+    """Keys in the memory of a test; ``error`` makes them unavailable."""
 
     def __init__(self) -> None:
         self.made: dict[str, bytes] = {}
@@ -133,7 +133,7 @@ def test_a_moved_file_is_followed(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     log = plain_log(path, failures)
     log.write_record(number=1)
     path.rename(moved)
-    log.write_record(number=2)  # within a second: nobody has looked
+    log.write_record(number=2)  # within a second: the file has not been checked again
     call_hangup()
     log.write_record(number=3)
     path.rename(tmp_path / "log.2")
@@ -149,7 +149,7 @@ def test_a_moved_file_is_followed(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
 
 
 def test_a_folder_that_is_gone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The old file goes on, and the failure to open a new one is counted."""
+    """The old file stays in use, and the failure to open a new one is counted."""
     monkeypatch.setattr(line_log, "_LOOKING_SECONDS", 0)
     folder = tmp_path / "logs"
     folder.mkdir()

@@ -1,4 +1,4 @@
-"""The metrics: those that docs/metrics.md lists, with labels of bounded number."""
+"""The metrics are the ones in docs/metrics.md, with a bounded number of label values."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def read_metrics(service: RunningService) -> dict[str, Metric]:
 
 
 def test_those_who_ask_together_share_the_text(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Many who ask keep one thread busy, not all of them; whoever asks later gets a new text."""
+    """Many clients keep one thread busy, not all of them; later clients get a new text."""
     metrics, go_on, written = ServiceMetrics(), threading.Event(), count(1)
 
     def write_slowly() -> bytes:
@@ -43,7 +43,7 @@ def test_those_who_ask_together_share_the_text(monkeypatch: pytest.MonkeyPatch) 
 
     async def ask() -> list[bytes]:
         asking = [asyncio.ensure_future(metrics.read_text()) for _ in range(20)]
-        await asyncio.sleep(0)  # all have asked
+        await asyncio.sleep(0)  # all have sent requests
         asking[3].cancel()  # whose connection ends
         go_on.set()
         together = await asyncio.gather(*asking[:3], *asking[4:])
@@ -184,7 +184,7 @@ class TestSeveralProcesses:
     def test_one_that_is_gone(self, group: list[ServiceMetrics], tmp_path: Path) -> None:
         path = tmp_path / "2.socket"
         dead = MetricsSocket(tmp_path, "2", lambda: b"")
-        dead._socket.close()  # as after SIGKILL: the file stays
+        dead._socket.close()  # as after SIGKILL: the file remains
         assert path.exists()
         found = {
             sample.labels["process"]: sample.value for sample in next(iter(SharedMetrics(tmp_path).collect())).samples
@@ -194,7 +194,7 @@ class TestSeveralProcesses:
         again = MetricsSocket(tmp_path, "2", lambda: next(texts))
         try:
             assert b'x{process="2"} 1.0' in group[0].format_text()
-            for _ in range(2):  # a fault of one scrape leaves the thread alive
+            for _ in range(2):  # an error of one scrape leaves the thread alive
                 assert b'skyhouse_process_up{process="2"} 0.0' in group[0].format_text()
         finally:
             again.close()

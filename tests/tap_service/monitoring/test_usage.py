@@ -40,7 +40,7 @@ def redis_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[],
 
 @pytest.fixture(params=["sqlite", "redis"])
 def open_store(request: Any, tmp_path: Path, redis_url: Callable[[], str]) -> Iterator[Callable[[], UsageStore]]:
-    """Open one store of the test again and again, as several processes do."""
+    """Open one store of the test many times, as several processes do."""
     url, opened = redis_url(), list[UsageStore]()
 
     def open_next() -> UsageStore:
@@ -184,7 +184,7 @@ def test_from_queries_to_the_command(
     assert httpx.post(service.sync, data=data, files=files, auth=(name, password), timeout=60).status_code == 200
     assigned = CliRunner().invoke(app, ["user", "limits", "bob", "@survey", "--accounts", str(accounts)])
     assert assigned.exit_code == 0, assigned.output
-    time.sleep(1)  # a running service knows it within a second
+    time.sleep(1)  # a running service reads it within a second
     assert httpx.post(service.sync, data=data, files=files, auth=("bob", USERS["bob"]), timeout=60).status_code == 200
     create_job(service.tap, "SELECT TOP 4 n FROM svc.numbers", PHASE="RUN").wait_for_end()
     usage = service.server.config.app.state.services._components.usage

@@ -1,4 +1,4 @@
-"""Workers show the metrics of all their processes at one address; the service has those of the cluster's queue."""
+"""Workers expose the metrics of all their processes at one address; the service exposes the cluster's queue."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""FITS has at most 999 columns: a result with more is refused before anything is sent, with the way out."""
+"""FITS has at most 999 columns: a larger result is refused before anything is sent, with advice."""
 
 from __future__ import annotations
 

@@ -77,7 +77,7 @@ def test_positions_are_refused_where_a_name_is_unknown_or_of_several_objects(
 
 
 def test_named_stars_are_where_tycho_2_has_their_hipparcos_numbers(demo_engine: EmbeddedEngine) -> None:
-    """Of a double star, one of the two; Barnard's star and Proxima Centauri are too faint for the demo's part."""
+    """One component of each double star; Barnard's star and Proxima Centauri are too faint for the demo's part."""
     sql = """
         SELECT n.name, min(3600 * greatest(abs(n.ra - b.ra) * cos(radians(b.dec)), abs(n.dec - b.dec))) AS arcsec
         FROM tycho2.star_names AS n LEFT JOIN tycho2.bright AS b ON toInt64(n.hip) = toInt64(b.hip)

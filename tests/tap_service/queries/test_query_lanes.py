@@ -1,4 +1,4 @@
-"""Lanes: turns between clients, limits of clients and of all, and requests that move to another lane."""
+"""Lanes: turns between clients, limits of each client and of all, and requests that move to another lane."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ SECONDS = 20
 
 
 class Work:
-    """Works until it is let go, in ``lanes`` one after the other."""
+    """Works until it is released, in ``lanes`` one after the other."""
 
     def __init__(self, name: str, started: list[str], lanes: tuple[Lane, ...] = ()) -> None:
         self.name = name
@@ -88,7 +88,7 @@ def set_up() -> Iterator[Callable[..., Setup]]:
 
 
 def finish_in_order(setup: Setup, eventually: Callable[[Callable[[], bool]], None]) -> list[str]:
-    """Let one request end after the other, always the one that started first; return the order of their starts."""
+    """End one request after the other, always the one that started first; return the order of their starts."""
     by_name = {work.name: work for work in setup.works}
     for number in range(len(setup.works)):
         eventually(lambda number=number: len(setup.started) == number + setup.counts(Lane.HEAVY)[0])
@@ -97,7 +97,7 @@ def finish_in_order(setup: Setup, eventually: Callable[[Callable[[], bool]], Non
 
 
 def test_clients_take_turns(set_up: Callable[..., Setup], eventually: Callable[[Callable[[], bool]], None]) -> None:
-    """Two places, of which a client alone gets one. Ten requests of one client delay another client by one."""
+    """With two slots, a client alone gets one. Ten requests of one client delay another client by one."""
     setup = set_up()
     for _ in range(10):
         setup.enter("a")
@@ -198,7 +198,7 @@ def test_limits_by_user_and_class(tmp_path: Path) -> None:
 def test_a_request_goes_on_in_another_lane(
     set_up: Callable[..., Setup], eventually: Callable[[Callable[[], bool]], None]
 ) -> None:
-    """It gives its place back, waits for one in the other lane, and works again."""
+    """It frees its slot, waits for one in the other lane, and works again."""
     setup = set_up()
     others = [setup.enter("a"), setup.enter("b")]
     work = setup.enter("c", Lane.LIGHT, then=(Lane.HEAVY,))
@@ -225,7 +225,7 @@ def test_a_full_lane_refuses_what_comes_from_another(set_up: Callable[..., Setup
 def test_what_turns_out_heavy_frees_its_light_place(
     set_up: Callable[..., Setup], eventually: Callable[[Callable[[], bool]], None]
 ) -> None:
-    """Its client starts nothing until its requests fit again; others do."""
+    """Its client starts nothing until its requests fit again; other clients do."""
     setup = set_up()
     for _ in range(5):
         setup.enter("a", Lane.LIGHT)
@@ -242,7 +242,7 @@ def test_what_turns_out_heavy_frees_its_light_place(
 
 
 def test_what_turns_out_heavy_takes_a_free_place_of_its_client(set_up: Callable[..., Setup]) -> None:
-    """One client has one place of two."""
+    """One client has one of two slots."""
     setup = set_up()
     for client in "aabc":
         setup.enter(client, Lane.LIGHT)
@@ -254,7 +254,7 @@ def test_what_turns_out_heavy_takes_a_free_place_of_its_client(set_up: Callable[
 def test_what_turns_out_heavy_needs_threads(
     set_up: Callable[..., Setup], eventually: Callable[[Callable[[], bool]], None]
 ) -> None:
-    """As many requests as the light lane has places may work beyond the places of the others."""
+    """Requests up to the number of slots of the light lane may work in addition to the slots of the others."""
     setup = set_up(client_running_queries=100)
     moved = []
     for client in "abcdefgh":

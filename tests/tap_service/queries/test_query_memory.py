@@ -1,7 +1,7 @@
-"""Matches of five million rows within 300 MB: every kind of join has the answer that it has without a limit.
+"""Match five million rows within 300 MB: every kind of join has the same answer as without a limit.
 
-A tenth of the rows are in one cell of the sky, as in a globular cluster, and others at both poles and on both sides of
-right ascension 0. It takes so long because it matches five million rows, twice each.
+A tenth of the rows are in one cell of the sky, as in a globular cluster, and others at both poles and on both sides
+of right ascension 0. It takes long because it matches five million rows, twice each.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ SCHEMA = Schema.model_validate_json(
     )
 )
 
-#: Of a hundred rows ten are in the cluster, one is at each pole, and one beside right ascension 0.
+#: Of a hundred rows ten are in the cluster, one is at each pole, and one near right ascension 0.
 _U, _V = (f"(cityHash64(number, {salt}) / 18446744073709551616.)" for salt in (1, 2))
 _RA = f"multiIf(number % 10 = 3, 201 + 1.2 * {_U}, number % 100 = 27, ({_U} - 0.5) / 50 + if({_U} < 0.5, 360, 0), 360 * {_U})"
 _DEC = (
@@ -57,7 +57,7 @@ _DEC = (
 )
 _ROWS = {
     "stars": f"SELECT number, {_RA}, {_DEC}, number % 20, number % 5 / 40000 FROM numbers({STARS})",
-    # a fifth of them, the cluster, the poles and ra 0 included, moved by up to 0.0003 degrees
+    # a fifth of them, including the cluster, the poles and ra 0, moved by up to 0.0003 degrees
     "others": "SELECT id, ra + if(ra > 359.9999, -359.9999, 0.0001), dec + if(dec > 0, -1, 1) * (id % 30) / 100000, mag + 1,"
     " radius FROM crowded.stars WHERE id % 10 IN (3, 7)",
     "few": "SELECT * FROM crowded.others WHERE id % 1000 = 3",
@@ -101,7 +101,7 @@ def keep_in_memory(query: str) -> str:
 
 KEPT = {f"{kind}, kept": keep_in_memory(QUERIES[kind]) for kind in ("inner", "left", "nearest", "mutual")}
 
-#: Queries whose kept rows go to disk
+#: Queries whose stored rows are written to disk
 ON_DISK = frozenset({*KEPT, "right", "full", "exists", "not exists"})
 
 
@@ -163,7 +163,7 @@ def test_the_answer_is_that_without_a_limit(small: RunningService, answer_withou
 
 
 def test_the_rows_do_not_fit_into_memory(svc_engine: EmbeddedEngine, catalogue: Catalogue) -> None:
-    """Without the disk a match fails."""
+    """Without the disk, a match fails."""
     translation = translate(QUERIES["full"], catalogue)
     with pytest.raises(Exception, match="memory limit"):
         svc_engine.fetch_table(translation.sql, translation.settings | {"max_memory_usage": MEMORY})

@@ -1,4 +1,4 @@
-"""Runs of prepared queries over the real engine: their states, and SQL that fails on purpose."""
+"""Runs of prepared queries over the real engine: their states, and SQL that fails intentionally."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ ONE_THREAD = {"max_threads": 1, "max_block_size": 1000}
 
 
 class Collected:
-    """A sink that keeps all bytes, and can fail at its n-th write."""
+    """A sink that keeps all bytes, and fails at its n-th write if asked to."""
 
     def __init__(self, failure: Exception | None = None, at: int = 0) -> None:
         self.data = b""
@@ -157,7 +157,7 @@ def test_a_fault_of_ours_tells_its_number_and_no_sql(engine: EmbeddedEngine, cap
 
 
 class Interrupting(Collected):
-    """Calls something once, at its first write."""
+    """Calls a function once, at its first write."""
 
     def __init__(self, call: Callable[[], None]) -> None:
         super().__init__()
@@ -191,7 +191,7 @@ def test_a_run_that_was_stopped_before_its_start_writes_nothing(engine: Embedded
 
 
 def test_an_interrupted_run_starts_again(engine: EmbeddedEngine) -> None:
-    """The second run has a name and a report of its own, and writes the whole document."""
+    """The second run has another name and report, and writes the whole document."""
     made = QueryRun(prepare(engine, "SELECT toInt64(number) FROM numbers(300000)", "csv"), QueryReport())
     first = Interrupting(lambda: made.interrupt("test-run"))
     made.run(first, EngineShare())

@@ -11,7 +11,7 @@ from tap_service.storage.engine.engine import Progress
 
 MATCH = "DISTANCE(POINT(a.ra, a.dec), POINT(b.ra, b.dec)) < 0.1"
 JOIN = "FROM tycho2.bright AS a JOIN openngc.objects AS b ON"
-#: what the engine tells one after the other, rows read, expected and joined, and whether rows have come out
+#: successive figures of the engine: rows read, expected and joined, and whether rows have been returned
 BEGINS, READS, JOINS, RESTS, WRITES = (
     (0, 0, 0, False),
     (60, 100, 0, False),

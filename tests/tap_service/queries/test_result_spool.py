@@ -61,7 +61,7 @@ def test_after_the_file_memory_again(store: SpoolStore) -> None:
 
 
 def test_a_reader_that_keeps_up_needs_no_room(store: SpoolStore) -> None:
-    """Ten times the size of the spool passes through it."""
+    """Data of ten times the size of the spool pass through it."""
     parts = [random.Random(number).randbytes(700) for number in range(300)]
 
     async def run() -> bytes:
@@ -194,7 +194,7 @@ def test_anonymous_clients_leave_room_for_users(tmp_path: Path) -> None:
 
 
 def test_one_client_leaves_room_for_others(tmp_path: Path) -> None:
-    """A quarter of the memory, and its own limit of disk, for all its results together."""
+    """A client has a quarter of the memory, and a separate limit of disk, for all its results together."""
     store = SpoolStore(1000 * SHARE, 20_000, tmp_path, 3000)
 
     async def run() -> None:

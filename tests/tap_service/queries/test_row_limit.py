@@ -1,4 +1,4 @@
-"""Row limits: estimated rows against those of the engine, and no cut result looks complete."""
+"""Row limits: estimated rows are compared with the engine's, and a cut result never looks complete."""
 
 from __future__ import annotations
 
@@ -111,7 +111,7 @@ class TestWarning:
             ("SELECT * FROM tycho2.bright", STARS),
             ("SELECT * FROM tycho2.bright", 0),
             ("SELECT TOP 100 ra FROM tycho2.bright", 100),
-            ("SELECT ra FROM tycho2.bright WHERE vt_mag < 9", 100_000),  # at most: nobody knows
+            ("SELECT ra FROM tycho2.bright WHERE vt_mag < 9", 100_000),  # at most: the exact number is unknown
             ("SELECT * FROM tycho2.bright TABLESAMPLE (82)", 100_000),
         ],
     )
@@ -147,7 +147,7 @@ class TestSample:
             "SELECT ra FROM (SELECT ra FROM tycho2.bright) AS q",
             "SELECT ra FROM tycho2.bright OFFSET 1000",  # a sample of 10 rows has none after these
             "SELECT ra FROM tycho2.bright TABLESAMPLE (90)",
-            "SELECT TOP 1000 ra FROM tycho2.bright",  # how many rows there are without TOP is not known
+            "SELECT TOP 1000 ra FROM tycho2.bright",  # the number of rows without TOP is unknown
         ],
     )
     def test_is_not_offered_where_it_answers_another_query(

@@ -1,4 +1,4 @@
-"""Look-ups of whole rows that come while one runs go together, and each gets what it would get alone."""
+"""Look-ups of whole rows that arrive while one runs are combined, and each gets the same rows as alone."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class _HeldEngine:
         self.engine = engine
         self.held = threading.Event()
         self.statements: list[str] = []
-        #: what the second statement raises
+        #: the error of the second statement
         self.error: EngineError | None = None
 
     @contextmanager
@@ -87,7 +87,7 @@ def held(stored: EmbeddedEngine) -> _HeldEngine:
 
 @pytest.fixture
 def ask(held: _HeldEngine) -> Iterator[Ask]:
-    """Ask on a thread; the look-up waits in the engine or for others when this returns."""
+    """Send a look-up on a thread; it waits in the engine or for others when this returns."""
     look_ups = RowLookUps(held)  # type: ignore[arg-type]
     pool = ThreadPoolExecutor(32)
     names = (f"q{number}" for number in itertools.count())

@@ -88,7 +88,7 @@ class StandIn:
                 for piece in pieces:
                     connection.sendall(piece)
             except OSError:
-                return  # the other side had enough
+                return  # the client has read enough
 
     def close(self) -> None:
         self._socket.close()

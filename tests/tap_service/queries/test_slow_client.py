@@ -20,7 +20,7 @@ RATE = 200_000  # bytes a second
 
 
 class SlowReader:
-    """An HTTP/1.1 client with a small receive buffer that reads at its own pace."""
+    """An HTTP/1.1 client with a small receive buffer that reads at a chosen rate."""
 
     def __init__(self, port: int, **parameters: str) -> None:
         self._socket = socket.socket()
@@ -108,7 +108,7 @@ def test_the_first_bytes_leave_before_the_last_are_made(serve: Callable[..., Any
 def test_a_full_spool_is_said(
     serve: Callable[..., Any], form: str, eventually: Callable[[Callable[[], bool]], None]
 ) -> None:
-    """A VOTable ends with the error; a CSV, which has no place for it, lacks its last chunk."""
+    """A VOTable ends with the error; a CSV cannot contain it, so its last chunk is missing."""
     service = serve(spool_memory=1_600_000)
     query = "SELECT a.n, b.word FROM svc.numbers AS a, svc.numbers AS b"
     reader = SlowReader(service.port, QUERY=query, MAXREC="10000000", FORMAT=form)

@@ -26,7 +26,7 @@ Eventually = Callable[[Callable[[], bool]], None]
 
 
 def ask_from(service: Any, client: str, query: str, **parameters: str) -> httpx.Response:
-    """Ask as a client behind a trusted proxy."""
+    """Send a query as a client behind a trusted proxy."""
     data = {"LANG": "ADQL", "FORMAT": "csv", "QUERY": query, **parameters}
     return httpx.post(service.sync, data=data, headers={"X-Forwarded-For": client}, timeout=100, verify=False)
 
@@ -34,7 +34,7 @@ def ask_from(service: Any, client: str, query: str, **parameters: str) -> httpx.
 def open_request(
     service: Any, parameters: dict[str, str], client: str = "192.0.2.99", headers: str = ""
 ) -> socket.socket:
-    """Send a request; the answer waits to be read, with little room in the socket."""
+    """Send a request; the answer waits to be read, with a small buffer in the socket."""
     connection = socket.socket()
     connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
     connection.connect(("127.0.0.1", service.port))
@@ -71,7 +71,7 @@ def crowd() -> Iterator[ThreadPoolExecutor]:
 
 class TestClients:
     def test_one_client_with_heavy_queries(self, serve: Callable[..., Any], heavy: str, eventually: Eventually) -> None:
-        """It gets its turns and 429 beyond its limit; light queries of others, and of its own, are answered."""
+        """A client gets its turns, and 429 beyond its limit; light queries of this client and others are answered."""
         service = serve(concurrent_queries=2, client_waiting_queries=5, sync_seconds=60)
         asked = [open_request(service, {"QUERY": heavy}, "192.0.2.1") for _ in range(10)]
         try:
@@ -90,7 +90,10 @@ class TestClients:
         eventually(lambda: service.metric("skyhouse_queries_in_flight") == 0)
 
     def test_a_flood_of_wrong_passwords(self, serve: Callable[..., Any], accounts: Path) -> None:
-        """They wait for each other. Light queries of others, and another user's first one, are answered before them."""
+        """They wait for each other.
+
+        Light queries of others, and another user's first query, are answered before them.
+        """
         service = serve(accounts=accounts)
         guesses = (base64.b64encode(f"alice:guess {number}".encode()).decode() for number in range(60))
         headers = (f"Authorization: Basic {guess}\r\nConnection: close\r\n" for guess in guesses)
@@ -191,7 +194,7 @@ STATES = ("running", "waiting")
 
 
 class TestUnderestimated:
-    """Joins by keys that the estimate takes for many, and that are few."""
+    """Joins on keys that the estimate takes to be many, but that are few."""
 
     JOIN = "FROM svc.numbers AS a JOIN svc.numbers AS b ON FLOOR(a.n / {0}) = FLOOR(b.n / {0})"
     ENDLESS = f"SELECT COUNT(*) AS c {JOIN.format(100_000)}"
@@ -205,7 +208,7 @@ class TestUnderestimated:
     def test_they_begin_again_in_the_queue_of_heavy_ones(
         self, serve: Callable[..., Any], svc_engine: Any, eventually: Eventually
     ) -> None:
-        """Whoever sends them; two are left where they are, for nobody waits for their places."""
+        """The sender does not matter; two stay in their lane, because nobody waits for their slots."""
         service = serve(concurrent_queries=2, sync_seconds=60)
         asked = [open_request(service, {"QUERY": self.ENDLESS}, f"192.0.2.{number}") for number in range(8)]
         try:
@@ -270,7 +273,7 @@ class TestUnderestimated:
     def test_those_that_are_being_read_go_on_but_not_too_many(
         self, serve: Callable[..., Any], eventually: Eventually
     ) -> None:
-        """One in the place for heavy queries, two beyond it: as many as light places."""
+        """One in the slot for heavy queries, and two in addition, which is the number of light slots."""
         service = serve(concurrent_queries=1, sync_seconds=1000, hard_maxrec=10**9)
         asked: list[socket.socket] = []
         try:
@@ -330,7 +333,7 @@ class TestTimeLimit:
         alice.session.close()
 
     def test_a_page_of_another_site_makes_no_job(self, serve: Callable[..., Any], accounts: Path) -> None:
-        """A browser adds the remembered password to a picture's address, say."""
+        """For example, a browser adds the stored password to a picture's URL."""
         elsewhere = {"Sec-Fetch-Site": "cross-site"}
         for rule in ("on-request", "always", "never"):
             service = serve(sync_seconds=0.05, sync_timeout_jobs=rule, accounts=accounts)

@@ -104,7 +104,7 @@ class TestAnswers:
         assert sorted(response.text.split()[1:]) == [str(360 * 89 + 10), str(360 * 90 + 10)]
 
     def test_a_table_can_be_read_as_soon_as_it_is_published(self, service: Any) -> None:
-        """The service reads the catalogue once a second, and when a query names what it does not know."""
+        """The service reads the catalogue once a second, and when a query has an unknown name."""
         table = Table(name="newest", columns=(Column.model_validate({"name": "n", "datatype": "long"}),))
         service.engine.execute("CREATE DATABASE newly")
         service.engine.execute(create_table_sql(table, "`newly`.`newest`"))
@@ -150,7 +150,7 @@ class TestLimits:
         assert cut.headers["skyhouse-result-rows"] == str(NUMBERS)
         whole = service.ask("SELECT n FROM svc.numbers WHERE n < 7", MAXREC=7, FORMAT=form)
         assert whole.headers["skyhouse-row-limit"] == "7"
-        if form != "votable":  # which says so itself, at its end
+        if form != "votable":  # which reports the error at its end
             assert cut.headers["skyhouse-query-status"] == "OVERFLOW"
             assert whole.headers["skyhouse-query-status"] == "OK"
 
@@ -173,7 +173,7 @@ class TestLimits:
     def test_time_limit_holds_whatever_the_query(
         self, serve: Callable[..., Any], svc_engine: Any, form: str, eventually: Callable[[Callable[[], bool]], None]
     ) -> None:
-        """A killed query leaves the engine, and the query of another client is answered."""
+        """A killed query is removed from the engine, and the query of another client is answered."""
         hasty = serve(sync_seconds=0.5, concurrent_queries=1)
         response = hasty.ask(_write_slow_query(form), MAXREC=10_000_000, FORMAT="fits")
         assert response.status_code == 400

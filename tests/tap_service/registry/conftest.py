@@ -1,4 +1,4 @@
-"""A service whose file of registry metadata has so many collections that their records need two pages."""
+"""A service whose registry metadata has so many collections that their records need two pages."""
 
 from __future__ import annotations
 

@@ -13,7 +13,7 @@ from tests.support.running_service import RunningService
 
 
 class Registry:
-    """A service with a registry, and the two files of it."""
+    """A service with a registry, and its two files."""
 
     def __init__(self, served: RunningService, file: Path, state: Path) -> None:
         self.served = served
@@ -23,7 +23,7 @@ class Registry:
         self.client = Sickle(self.url, timeout=60)
 
     def ask(self, **arguments: str) -> etree._Element:
-        """Return the root of the answer, which is an answer of OAI-PMH."""
+        """Return the root of the answer, which must be an answer of OAI-PMH."""
         return parse_answer(httpx.get(self.url, params=arguments, timeout=60, verify=False))
 
     def list_headers(self, **arguments: str) -> dict[str, tuple[str, bool]]:
@@ -32,7 +32,7 @@ class Registry:
         return {header.identifier: (header.datestamp, header.deleted) for header in found}
 
     def set_time(self, identifier: str, unix_time: int) -> None:
-        """Change when a record was changed: the tests need not wait."""
+        """Set the time of change of a record, so that the tests need not wait."""
         connection = sqlite3.connect(self.state)
         with connection:
             connection.execute("UPDATE record SET changed = ? WHERE identifier = ?", (unix_time, identifier))

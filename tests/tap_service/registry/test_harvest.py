@@ -1,4 +1,4 @@
-"""The registry, harvested by a client of OAI-PMH, and asked wrongly."""
+"""The registry, harvested by a client of OAI-PMH, and called with invalid requests."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ ANSWERS = etree.XMLSchema(etree.parse(Path(__file__).parent / "schemas" / "OAI-P
 #: VOResource 1.1's pattern of identifiers
 IVOID = re.compile(r"ivo://[\w\d][\w\d\-_\.!~\*'\(\)\+=]{2,}(/[\w\d\-_\.!~\*'\(\)\+=]+(/[\w\d\-_\.!~\*'\(\)\+=]+)*)?")
 AUTHORITY = "ivo://test.example.org"
-#: those of the file; each table with a position has one more
+#: the collections of the file; each table with a position has one more record
 OF_FILE = {
     AUTHORITY,
     f"{AUTHORITY}/registry",
@@ -47,7 +47,7 @@ OF_FILE = {
 
 @pytest.fixture
 def every_record(svc_engine: EmbeddedEngine) -> set[str]:
-    """The identifiers; other tests may have left tables with a position in the engine."""
+    """Return the identifiers; other tests may have left tables with a position in the engine."""
     tables = [entry for entry in read_catalogue(svc_engine).entries if entry.table.layout.position]
     return OF_FILE | {f"{AUTHORITY}/scs/{entry.qualified_name}" for entry in tables}
 
@@ -74,7 +74,7 @@ def test_identify(registry: Registry) -> None:
 
 
 def test_the_rules_for_registration(registry: Registry) -> None:
-    """What the Registry of Registries wants of a publishing registry, besides valid answers."""
+    """The requirements of the Registry of Registries for a publishing registry, in addition to valid answers."""
     [own] = registry.client.Identify().xml.iter("{http://www.ivoa.net/xml/RegistryInterface/v1.0}Resource")
     managed = {f"ivo://{found.text}" for found in own.iter("managedAuthority")}
     records = {
@@ -168,7 +168,7 @@ def test_gone_records_stay_as_deleted(serve_registry: Callable[..., Registry]) -
     after = registry.list_headers()
     assert after.keys() == before.keys()
     assert after[gone][1]
-    #: of the others only the service has changed: it names its collections
+    #: of the others, only the service has changed, because it lists its collections
     assert {name for name, (stamp, _) in after.items() if stamp > "1971"} == {gone, f"{AUTHORITY}/tap"}
     record = registry.client.GetRecord(identifier=gone, metadataPrefix="ivo_vor")
     assert record.deleted

@@ -1,4 +1,4 @@
-"""The file of registry metadata: faults with their lines, and the shipped example."""
+"""The file of registry metadata: problems with their lines, and the shipped example."""
 
 from __future__ import annotations
 

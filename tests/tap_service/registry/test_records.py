@@ -1,4 +1,4 @@
-"""The records, validated by the IVOA's XML schemas and compared with what the service says elsewhere."""
+"""The records, validated by the IVOA's XML schemas and compared with the service's other documents."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def test_each_record_has_its_type(registry: Registry) -> None:
 
 
 def test_the_service_is_that_of_its_documents(registry: Registry) -> None:
-    """The capabilities are those of /tap/capabilities, the tables those of /tap/tables: read by pyvo."""
+    """The capabilities equal /tap/capabilities and the tables equal /tap/tables, as read by pyvo."""
     resource = get_resource(registry, "/tap")
     said = httpx.get(f"{registry.served.tap}/capabilities", timeout=60, verify=False).content
     namespaces = "".join(f' xmlns:{prefix}="{address}"' for prefix, address in resource.nsmap.items())
@@ -108,7 +108,7 @@ def test_what_the_file_does_not_say_is_that_of_the_schema(registry: Registry) ->
 
 
 def test_each_table_with_a_position_has_a_cone_search(registry: Registry) -> None:
-    """Its record is about the table alone, and has what the collections with the table say."""
+    """Its record is only about the table, and has the metadata of the collections with the table."""
     listed = {key for key in registry.list_headers() if key.startswith(f"{AUTHORITY}/scs/svc.")}
     assert listed == {f"{AUTHORITY}/scs/svc.stars"}
     resource = get_resource(registry, "/scs/svc.stars")
@@ -124,7 +124,7 @@ def test_each_table_with_a_position_has_a_cone_search(registry: Registry) -> Non
 
 
 def test_coverage_is_that_of_the_rows(registry: Registry) -> None:
-    """The stars are on a grid of one degree down to 1 degree around the poles, the density cells larger than that."""
+    """The stars are on a grid of one degree, up to 1 degree from the poles; the density cells are larger."""
     for key in ("/tap", "/part/3", "/numbers"):
         moc = Moc.parse_ascii(get_resource(registry, key).findtext("coverage/spatial"))
         assert 0.99 < moc.area / 41_253 <= 1

@@ -1,4 +1,4 @@
-"""Where and when the rows of tables are, as records say it."""
+"""The coverage of tables in space and time, as in their records."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def test_times_of_any_kind_are_mjds(database: EmbeddedEngine) -> None:
 
 
 def test_large_tables_say_what_their_parts_know(database: EmbeddedEngine) -> None:
-    """No row of a large table is read: without years the times stay unknown, and with a NaN among the years too."""
+    """No row of a large table is read: without years, or with a NaN among the years, the times stay unknown."""
     stamps = ["'2000-01-01 12:00:00'", "NULL", "'1999-12-31 00:00:00'"]
     days: dict[str, Any] = {"datatype": "double", "ivoa:unit": "d", "skyhouse:timesys": MJD}
     in_years = make_table(database, "large_1", stamps, True, {"datatype": "timestamp"})

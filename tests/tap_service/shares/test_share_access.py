@@ -1,4 +1,4 @@
-"""Who reads a share, and how much shares may take."""
+"""The readers of a share, and the space that shares may take."""
 
 from __future__ import annotations
 
@@ -59,7 +59,9 @@ def test_a_table_that_is_restricted_later_hides_its_shares(
     assert http(service, "GET", f"shares/{made['id']}/result").status_code == 200
     request.getfixturevalue("restricted")
     assert http(service, "GET", f"shares/{made['id']}/result").status_code == 401
-    assert http(service, "GET", f"shares/{made['id']}/result", auth=BOB).status_code == 200  # the rows were theirs
+    assert (
+        http(service, "GET", f"shares/{made['id']}/result", auth=BOB).status_code == 200
+    )  # the rows belonged to that user
 
 
 def test_a_table_that_is_gone_is_open_to_those_to_whom_it_was(service: RunningService) -> None:
@@ -113,7 +115,7 @@ def test_limits(service: RunningService) -> None:
 def test_all_anonymous_shares_leave_room_for_users(
     serve: Callable[..., RunningService], request: pytest.FixtureRequest, accounts: Path
 ) -> None:
-    """In both deployments: many addresses, each within its limit, fill half of the disk and no more."""
+    """In both deployments, many addresses, each within its limit, fill at most half of the disk."""
     for start in (serve, request.getfixturevalue("serve_cluster")):
         service: RunningService = start(accounts=accounts, share_disk=4000, trusted_proxies="127.0.0.1")
         job = done(service, "SELECT TOP 40 n, word FROM svc.numbers", FORMAT="csv")

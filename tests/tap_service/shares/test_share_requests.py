@@ -1,4 +1,4 @@
-"""Shares over HTTP, in both deployments: made from jobs, read, compared, deleted."""
+"""Shares over HTTP, in both deployments: created from jobs, read, compared, deleted."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def share(
 
 
 def rows_checksum(csv: bytes) -> str:
-    """As docs/shares.md tells its readers."""
+    """Check a share as docs/shares.md describes."""
     lines = sorted(csv.replace(b"\r", b"").splitlines())
     return hashlib.sha256(b"".join(line + b"\n" for line in lines)).hexdigest()
 
@@ -77,7 +77,7 @@ def test_what_a_share_says(service: RunningService) -> None:
     assert read.json() == {name: value for name, value in made.items() if name != "key"}
     assert "https://ui.adsabs.harvard.edu/abs/2000A&A...355L..27H" in made["bibtex"]
     assert r"title = {Stars \& <b>dust</b>\textbraceright{}}," in made["bibtex"]
-    # the checksum is that of the CSV that anybody gets
+    # the checksum equals the checksum of the CSV that anybody can download
     csv = service.ask(STARS, FORMAT="csv").content
     assert rows_checksum(csv) == made["checksum"]
 
@@ -105,7 +105,7 @@ def test_the_stored_rows_stay_when_the_job_is_gone(service: RunningService) -> N
     assert whole.text == rows
     assert rows_checksum(whole.content) == made["checksum"]
     etag = whole.headers["etag"]
-    job_id = job.url.rsplit("/", 1)[1]  # whoever knows it may change and delete an anonymous job
+    job_id = job.url.rsplit("/", 1)[1]  # anybody who knows its id may change and delete an anonymous job
     assert all(
         job_id not in said for said in (*whole.headers.values(), http(service, "GET", f"shares/{made['id']}").text)
     )
@@ -159,7 +159,7 @@ def test_uploads_are_kept_with_a_share(service: RunningService) -> None:
 
 
 def upload_job(service: RunningService, query: str, *names: str) -> tuple[Job, dict[str, Any]]:
-    """A job with uploads of these names, as a client sends all that it has, and the files to send again."""
+    """A job with uploads of these names, sent by a client that sends all its tables, and the files to send again."""
     files = {name: (f"{name}.csv", f"k\n7\n{len(name)}\n".encode(), "text/csv") for name in names}
     data = {"QUERY": query, "LANG": "ADQL", "PHASE": "RUN", "CHECKSUM": "true"}
     created = http(
@@ -170,7 +170,7 @@ def upload_job(service: RunningService, query: str, *names: str) -> tuple[Job, d
     return job, files
 
 
-#: in regular and delimited names, in subqueries, and in what is no table
+#: in regular and delimited names, in subqueries, and in text that is not a table
 READ = {
     "SELECT TOP 2 id FROM svc.stars ORDER BY id -- TAP_UPLOAD.mine": [],
     "SELECT TOP 2 id, 'FROM TAP_UPLOAD.mine' AS t FROM svc.stars AS TAP_UPLOAD WHERE TAP_UPLOAD.mag > 0": [],
@@ -197,11 +197,11 @@ def test_uploads_that_the_query_does_not_read_are_not_shared(service: RunningSer
     if not READ[query]:
         page = http(service, "GET", f"shares/{made['id']}", headers={"Accept": "text/html"}).text
         assert "/uploads/" not in page
-        assert list(share(service, job)["uploads"]) == []  # nor are they asked for
+        assert list(share(service, job)["uploads"]) == []  # nor are they required
 
 
 def test_uploads_are_left_out(service: RunningService) -> None:
-    """Readers then have the query and its rows, and learn which table is missing."""
+    """Readers still have the query and its rows, and are told which table is missing."""
     query = "SELECT a.k FROM TAP_UPLOAD.mine AS a JOIN TAP_UPLOAD.other AS b ON a.k = b.k"
     job, files = upload_job(service, query, "mine", "other")
     made = share(service, job, data={"OMIT": "MINE"}, files={"other": files["other"]})
@@ -222,7 +222,7 @@ def test_shares_of_earlier_versions_lose_what_their_query_does_not_read(service:
     shares, results = services.stores.shares, services.stores.results
 
     def make_old() -> tuple[str, str]:
-        """Make a share as they were: all files of its job are kept, and no note tells which ones are read."""
+        """Make a share of the older form: all files of its job are kept, and nothing records which ones are read."""
         made = share(service, job, files=files)
         stored = shares.get_share(made["id"])
         [mine] = stored.files
@@ -344,7 +344,7 @@ def test_ids_that_nobody_has(service: RunningService, name: str) -> None:
 
 
 def test_shares_end(service: RunningService) -> None:
-    """The rows after a year by default, the record after ten; both by the thread that ends jobs."""
+    """The rows are deleted after a year by default, the record after ten; both by the thread that ends jobs."""
     made = share(service, done(service))
     services = service.server.config.app.state.services
     lifetimes = services.jobs._lifetimes
@@ -365,7 +365,7 @@ def test_a_reused_result_has_its_checksum(service: RunningService) -> None:
     query = f"{STARS} AND id < 5000"
     done(service, query, ALICE, CHECKSUM="false")
     first = done(service, query, ALICE, REUSE="true")
-    assert "resultOf" not in first.info  # the one without a checksum will not do
+    assert "resultOf" not in first.info  # the share without a checksum cannot be used
     again = done(service, query, ALICE, REUSE="true")
     assert again.info["resultOf"] == first.url.rsplit("/", 1)[1]
     assert again.info["checksum"] == first.info["checksum"]

@@ -1,4 +1,4 @@
-"""docs/shares.md is correct: its commands run unchanged, and the checksum that its reader computes is the share's."""
+"""docs/shares.md is correct: its commands run unchanged, and the reader's checksum equals the share's."""
 
 from __future__ import annotations
 

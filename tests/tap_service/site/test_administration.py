@@ -1,4 +1,4 @@
-"""What operators see, stop, drain and announce, by the commands that they type, over a running service."""
+"""Operators list, stop, drain and announce, by commands over a running service."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ VOSI = "{http://www.ivoa.net/xml/VOSIAvailability/v1.0}"
 
 
 class Operator:
-    """Types commands on a data folder."""
+    """Runs commands on a data folder."""
 
     def __init__(self, data: Path, service: RunningService) -> None:
         self.data = data
@@ -53,7 +53,7 @@ class Operator:
         return CliRunner().invoke(app, [*words, "--data", str(self.data)], catch_exceptions=False)
 
     def stop_on_thread(self, work_id: str) -> threading.Thread:
-        """Stop what runs, meanwhile."""
+        """Stop the running jobs in the meantime."""
         asked = (self.data, StopQueriesRequest(ids=(work_id,)), Recorder())
         thread = threading.Thread(target=execute_admin_command, args=asked)
         thread.start()
@@ -72,7 +72,7 @@ class Operator:
 
 @pytest.fixture(scope="module")
 def operator(serve: Callable[..., RunningService], tmp_path_factory: pytest.TempPathFactory) -> Iterator[Operator]:
-    """An operator of a service that holds its data path and listens on its control socket, as ``skyhouse serve``."""
+    """An operator of a service that holds its data path and listens on its control socket, like ``skyhouse serve``."""
     data = tmp_path_factory.mktemp("data")
     accounts = write_accounts(data / ACCOUNTS_FILE)
     service = serve(jobs_path=data / "jobs", accounts=accounts, sync_seconds=60)  # queries end when they are stopped
@@ -167,7 +167,7 @@ def test_a_stopped_job_that_never_ran_keeps_no_files(operator: Operator) -> None
 
 
 def test_a_download_is_seen_and_stopped(operator: Operator) -> None:
-    """A client that does not read holds its connection; a stopped download ends without its last bytes."""
+    """A client that does not read keeps its connection; a stopped download ends without its last bytes."""
     query = "SELECT TOP 3000000 a.n, b.half FROM svc.numbers AS a, svc.numbers AS b"
     job = create_job(operator.tap, query, PHASE="RUN", MAXREC="3000000", FORMAT="csv")
     assert job.wait_for_end() == "COMPLETED"
@@ -275,7 +275,7 @@ def test_downtimes_and_notes_are_shown_as_text(operator: Operator) -> None:
 
 
 def test_jobs_without_a_service(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The command opens the store itself. (The engine of the tests' process is open already.)"""
+    """The command opens the store itself. (The engine of the tests' process is already open.)"""
     opened = []
 
     class NoEngine:
@@ -346,7 +346,7 @@ def test_documents_of_a_deployment(state: SiteState) -> None:
 def test_the_commands_of_the_documentation_run(
     operator: Operator, asked: Any, heavy: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """docs/administration.md is true: its commands run as they stand."""
+    """docs/administration.md is correct: its commands run unchanged."""
 
     job = create_job(operator.tap, heavy, PHASE="RUN")
     monkeypatch.setenv("JOB", job.url.rsplit("/", 1)[1])

@@ -131,7 +131,7 @@ def test_tokens(identities: Authenticator, accounts: Accounts) -> None:
 def test_a_password_is_not_remembered_if_the_file_changed_while_it_was_checked(
     identities: Authenticator, accounts: Accounts, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Another request notices the change first, and forgets what was remembered until then."""
+    """Another request notices the change first, and discards the cached results."""
     checked = identities._accounts
     assert checked is not None
     find = checked.find_by_password
@@ -236,7 +236,7 @@ def test_a_token_of_an_issuer(by_issuer: Authenticator) -> None:
 
 
 def test_issuers_are_read_again(by_issuer: Authenticator, tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
-    """A new key counts after SIGHUP; a file that cannot be used changes nothing."""
+    """A new key takes effect after SIGHUP; an unusable file changes nothing."""
     authenticator = build_authenticator(Config(token_issuers=tmp_path / "issuers.yaml"), None)
     other = ec.generate_private_key(ec.SECP256R1())
     public = json.loads(jwt.algorithms.ECAlgorithm.to_jwk(other.public_key()))
@@ -315,7 +315,7 @@ def test_files_of_issuers_that_cannot_be_used(tmp_path: Path, text: str, said: s
 
 
 def test_many_wrong_passwords_do_not_keep_others_out(identities: Authenticator, accounts: Accounts) -> None:
-    """Wrong passwords queue; tokens and remembered passwords do not wait for them."""
+    """Wrong passwords queue; tokens and cached passwords do not wait for them."""
     bearer = f"Bearer {accounts.add_token('alice', 'laptop', None)}"
     good = basic("alice", "correct horse")
 

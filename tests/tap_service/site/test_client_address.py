@@ -39,7 +39,7 @@ def asked(headers: dict[str, str], peer: str = "10.0.0.1", public_url: str = "")
             "1.2.3.4",
         ),
         ({"x-forwarded-proto": "https", "x-forwarded-prefix": "/a/b/"}, "https://inner:8000/a/b", "10.0.0.1"),
-        # the client's own words stand left of what the proxy appended
+        # the client's header is to the left of the value appended by the proxy
         (
             {"x-forwarded-host": "evil.org, example.org", "x-forwarded-for": "6.6.6.6, 1.2.3.4"},
             "http://example.org",
@@ -55,9 +55,9 @@ def asked(headers: dict[str, str], peer: str = "10.0.0.1", public_url: str = "")
             "https://example.org",
             "1.2.3.4",
         ),
-        # two trusted proxies, of which the first alone says the host
+        # two trusted proxies, of which only the first sends the host
         ({"x-forwarded-host": "example.org", "x-forwarded-for": "1.2.3.4, 10.1.1.1"}, "http://example.org", "1.2.3.4"),
-        # a client's own Forwarded, which this proxy passes on
+        # the client sends Forwarded, and this proxy forwards it
         (
             {
                 "forwarded": "for=6.6.6.6;host=evil.org;proto=https;prefix=/a",
@@ -68,7 +68,7 @@ def asked(headers: dict[str, str], peer: str = "10.0.0.1", public_url: str = "")
             "1.2.3.4",
         ),
         ({"forwarded": "for=6.6.6.6;host=evil.org"}, REQUEST, "10.0.0.1"),
-        # what is no host, scheme, prefix or address is not taken
+        # invalid hosts, schemes, prefixes and addresses are ignored
         (
             {
                 "x-forwarded-host": 'x"><script>',
@@ -111,7 +111,7 @@ def test_headers_of_a_trusted_proxy(headers: dict[str, str], base_url: str, clie
             "10.0.0.1",
         ),
         ({"forwarded": "nonsense, ;;=,"}, REQUEST, "10.0.0.1"),
-        # quotes that a client leaves open before a proxy appends its own element
+        # quotes that a client leaves open before a proxy appends its element
         ({"forwarded": 'for=", for=1.2.3.4'}, REQUEST, "1.2.3.4"),
         ({"forwarded": 'for="x, for="[2001:db8::1]:4711";host="example.org"'}, "http://example.org", "2001:db8::1"),
         ({"forwarded": r'for="\", for="[2001:db8::1]"'}, REQUEST, "2001:db8::1"),
@@ -124,7 +124,7 @@ def test_a_proxy_that_writes_forwarded(headers: dict[str, str], base_url: str, c
 
 @pytest.mark.parametrize("text", ["a", " ", ",", ";", '"', '"\\"', '\\"', "a=b;", 'a="'])
 def test_a_long_header_takes_no_long_time(text: str) -> None:
-    """With steps by the square of its length, this would not end in the time of a test."""
+    """With a number of steps that grows with the square of the length, this would exceed the time limit of the test."""
     headers = {"forwarded": text * (400_000 // len(text)) + ", for=1.2.3.4"}
     assert find_origin(headers, "10.0.0.1", REQUEST, TRUSTED, counts="forwarded").client == "1.2.3.4"
 
@@ -132,7 +132,7 @@ def test_a_long_header_takes_no_long_time(text: str) -> None:
 @pytest.mark.parametrize("repeated", ["6.6.6.6, ", "10.0.0.1, ", ",", "a", "/a", "for=6.6.6.6, ", ";a=b", '"'])
 @pytest.mark.parametrize("name", ["for", "proto", "host", "prefix", "forwarded"])
 def test_what_stands_left_of_the_client_costs_nothing(name: str, repeated: str) -> None:
-    """Each request is looked at so before it can be refused."""
+    """Each request is parsed like this before it can be refused."""
     counts: ProxyHeader = "forwarded" if name == "forwarded" else "x-forwarded"
     key, own = (name, "for=1.2.3.4") if name == "forwarded" else (f"x-forwarded-{name}", "1.2.3.4")
 
@@ -187,7 +187,7 @@ class TestNginx:
     def test_pyvo_works_through_it(self, proxied: tuple[str, Path]) -> None:
         url, certificate = proxied
         with requests.Session() as session:
-            session.trust_env = False  # or a bundle of the environment would be asked instead
+            session.trust_env = False  # otherwise a bundle of the environment would be used
             session.verify = str(certificate)
             service = pyvo.dal.TAPService(url, session=session)
             assert "svc.stars" in service.tables.keys()  # noqa: SIM118 (pyvo's tables are no dict)
@@ -204,7 +204,7 @@ class TestNginx:
         eventually(lambda: service.metric("skyhouse_queries_total", status="GONE") == before + 1)
 
 
-#: what a client may say of itself, with every name that a service might believe
+#: forged values by the client, with every header that a service might believe
 FORGED = {
     "Forwarded": "for=6.6.6.6;host=evil.example;proto=http",
     "X-Forwarded-For": "6.6.6.6",
@@ -216,7 +216,7 @@ FORGED = {
 
 
 def test_forged_headers_behind_nginx(serve: Callable[..., Any], tmp_path: Path) -> None:
-    """The service returns its own address, logs the client's, and counts the client's jobs as one client's."""
+    """The service returns its public address, logs the client's, and counts the client's jobs as one client's."""
     service = serve(trusted_proxies="127.0.0.1", user_pending_jobs=2, query_log=str(tmp_path / "queries.log"))
     with behind_nginx(tmp_path, service.url) as (url, certificate):
         context = ssl.create_default_context(cafile=certificate)

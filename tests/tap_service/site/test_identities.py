@@ -141,7 +141,7 @@ def test_names_from_elsewhere_fit_into_a_header() -> None:
 
 
 def test_failures_of_anonymous_callers_are_no_invitation(open_service: RunningService) -> None:
-    """TOPCAT would ask for a password, which would not help."""
+    """TOPCAT would ask for a password, in vain."""
     for path, status in (("/sync?QUERY=DUFF", 400), ("/tables/none.such", 404), ("/async/none", 404)):
         failed = httpx.get(open_service.tap + path)
         assert (failed.status_code, challenges(failed)) == (status, [])

@@ -1,4 +1,4 @@
-"""Growing pauses after wrong passwords; the right ones of others go on."""
+"""Growing pauses after wrong passwords; right passwords of others are still accepted."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def pauses(clock: Clock) -> LoginPauses:
 
 
 def pause(pauses: LoginPauses, name: str, network: str) -> float:
-    """How long a password is refused, in whole seconds."""
+    """Return how long a password is refused, in whole seconds."""
     try:
         pauses.check_pause(name, network)
     except TooManyPasswords as error:
@@ -69,7 +69,7 @@ def test_pauses_of_an_address_grow(pauses: LoginPauses, clock: Clock) -> None:
 
 
 def test_one_address_may_guess_once_in_minutes(pauses: LoginPauses, clock: Clock) -> None:
-    """Whoever asks again at the end of each pause gets few guesses, and does not lock the name for others."""
+    """A client that tries again at the end of each pause gets few guesses, and does not lock the name for others."""
     guesses = 0
     end = clock.now + 86_400
     while clock.now < end:
@@ -83,7 +83,7 @@ def test_one_address_may_guess_once_in_minutes(pauses: LoginPauses, clock: Clock
 
 
 def test_a_user_who_is_known_at_an_address(pauses: LoginPauses, clock: Clock) -> None:
-    """A neighbour behind the same address does not keep them out, and cannot guess their password without end."""
+    """A client behind the same address does not lock users out, and cannot guess their password without limit."""
     pauses.note_success("alice", "192.0.2.1")
     for number in range(100):
         pauses.note_failure(f"user{number}", "192.0.2.1")
@@ -96,7 +96,7 @@ def test_a_user_who_is_known_at_an_address(pauses: LoginPauses, clock: Clock) ->
 
 
 def test_a_name_that_many_addresses_guess(pauses: LoginPauses, clock: Clock) -> None:
-    """The user goes on where they have logged in before."""
+    """The user can still log in from the address of the last login."""
     pauses.note_success("alice", "192.0.2.7")
     for number in range(FREE_OF_NAME + 20):
         pauses.note_failure("alice", f"198.51.100.{number}")
@@ -116,7 +116,7 @@ def test_memory_is_bounded(pauses: LoginPauses) -> None:
 
 
 def test_a_flood_of_wrong_passwords(serve: Callable[..., RunningService], tmp_path: Path) -> None:
-    """200 wrong ones from one address: it must wait, the right one from elsewhere and tokens do not."""
+    """After 200 wrong passwords, an address must wait; the right password from elsewhere and tokens need not."""
     accounts = Accounts(tmp_path / "accounts.sqlite")
     for name in ("alice", "bob"):
         accounts.add_user(name, GOOD[1])
@@ -151,5 +151,5 @@ def test_a_flood_of_wrong_passwords(serve: Callable[..., RunningService], tmp_pa
     assert "wait" in refused.text
     assert "or use a token" in refused.text
     assert ask("192.0.2.1", headers={"Authorization": f"Bearer {token}"}).status_code == 200
-    assert ask("192.0.2.1", auth=("bob", GOOD[1])).status_code == 200  # remembered
+    assert ask("192.0.2.1", auth=("bob", GOOD[1])).status_code == 200  # cached
     assert ask("192.0.2.2", auth=GOOD).status_code == 200

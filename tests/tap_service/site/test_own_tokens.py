@@ -1,4 +1,4 @@
-"""Tokens that users make, list and revoke by themselves."""
+"""Tokens that users create, list and revoke themselves."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def test_a_token_makes_none_that_lives_longer(service: RunningService) -> None:
 
 
 def test_a_token_ends_with_the_one_that_made_it(path: Path) -> None:
-    """However much time is between the check of its days and its making."""
+    """The time between the check of its days and its creation does not matter."""
     accounts = Accounts(path)
     latest = time.time() + 1000
     value = accounts.add_token("carol", "child", 1, latest=latest)
@@ -102,7 +102,7 @@ def test_requests_that_cannot_be(service: RunningService, options: dict[str, Any
 
 
 def test_a_page_of_another_site_makes_no_token(service: RunningService) -> None:
-    """The browser would send a remembered password with a form, and with JSON only if the service said so before."""
+    """A browser would send a stored password with a form; it sends JSON only if the service has allowed it."""
     asked = {"Origin": "https://evil.example", "Access-Control-Request-Method": "POST"}
     allowed = httpx.options(f"{service.tap}/tokens", headers=asked, verify=False)
     assert "access-control-allow-credentials" not in allowed.headers
@@ -128,7 +128,7 @@ def test_users_of_issuers_have_none_here(path: Path) -> None:
 
 
 def test_a_file_of_users_that_cannot_be_written(path: Path) -> None:
-    """The refusal says to try again, and not where the file is."""
+    """The refusal says to try again, and does not reveal the path of the file."""
     accounts = Accounts(path)
     accounts._connection.execute("PRAGMA query_only = ON")
     tokens = OwnTokens(accounts)

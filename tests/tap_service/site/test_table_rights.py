@@ -1,4 +1,4 @@
-"""Tables that only some groups see: to all others they do not exist, whatever they ask."""
+"""Tables that only some groups see: for all others they do not exist, in every request."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from tests.tap_service.async_client import Job, create_job
 from tests.tap_service.mcp.agent import Agent
 from tests.tap_service.users import USERS, User, temporary_user, write_accounts
 
-#: no answer to an outsider may have any of these words
+#: no answer to an outsider may contain any of these words
 SECRETS = re.compile("hushlab|quietmoths|murmur|whisper", re.IGNORECASE)
 
 _POSITION = [
@@ -69,7 +69,7 @@ _SCHEMAS = [
 
 @pytest.fixture(scope="module")
 def rights(svc_engine: EmbeddedEngine, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    """The tables, which the group insiders sees, of which alice is a member; returns the file of users."""
+    """Create the tables, which the group insiders sees, of which alice is a member; return the file of users."""
     schemas = [Schema.model_validate_json(json.dumps(each)) for each in _SCHEMAS]
     for schema in schemas:
         svc_engine.execute(f"CREATE DATABASE {schema.name}")
@@ -168,7 +168,7 @@ def test_tap_schema_does_not_name_it(outsider: Callable[..., httpx.Response], ta
     assert int(counted[1]) == len(answer.text.splitlines()) - 1
 
 
-#: what fails on a value would tell it, if it were computed for rows that are hidden
+#: an error on a value would reveal it, if it were computed for hidden rows
 _ON_VALUES = (
     "SELECT CAST({} AS INTEGER) AS n FROM TAP_SCHEMA.{}",
     "SELECT TOP 1 * FROM TAP_SCHEMA.{1} WHERE CAST({0} AS INTEGER) = 1",
@@ -190,7 +190,7 @@ def test_faults_on_values_do_not_tell_it(outsider: Callable[..., httpx.Response]
 
 
 def test_tap_schema_has_no_gap_where_it_was(outsider: Callable[..., httpx.Response], alice: User) -> None:
-    # tables whose file gives their index leave gaps of their own, for members too
+    # tables whose file gives their index leave separate gaps, for members too
     def count_gaps(numbers: list[int]) -> int:
         return max(numbers) + 1 - len({*numbers})
 
@@ -208,7 +208,7 @@ def test_an_estimate_does_not_count_it(outsider: Callable[..., httpx.Response], 
     assert outsider("GET", "/tables/TAP_SCHEMA.columns/density").json()["rows"] == shown
 
 
-#: each with {} for the name of the table: hidden, or not there at all
+#: each with {} for the name of the table, which is hidden or does not exist
 FAULTY = (
     "SELECT * FROM {}",
     "SELECT q.murmur FROM {} AS q JOIN openlab.notes AS n ON n.star = q.murmur",
@@ -216,7 +216,7 @@ FAULTY = (
     "SELECT star FROM openlab.notes WHERE star IN (SELECT murmur FROM {})",
     "SELECT * FROM {} WHERE nosuch = 1",
 )
-#: names alike in form and length; suggestions would come for what is near
+#: names of the same form and length; a similar name would be suggested
 PAIRS = (
     ("hushlab.quietmoths", "hushlub.quietmothz"),
     ("HUSHLAB.QuietMoths", "HUSHLUB.QuietMothz"),
@@ -243,7 +243,7 @@ def test_messages_are_those_of_a_table_that_is_not_there(
 
 
 def _anonymize(text: str, name: str) -> str:
-    """Replace the parts of a name; a message may not have others."""
+    """Replace the parts of a name; a message must not contain others."""
     for part in sorted(re.findall(r"\w+", name), key=len, reverse=True):
         text = text.replace(part, "name").replace(part.lower(), "name")
     return text
@@ -318,7 +318,7 @@ def test_outsiders_cannot_watch_it(outsider: Callable[..., httpx.Response], alic
 
 
 def test_own_tables_stand_beside_the_rights(rightful: RunningService, alice: User) -> None:
-    """A user's own table has the name of a hidden one, and TAP_SCHEMA shows the one and not the other."""
+    """A user's table has the name of a hidden table; TAP_SCHEMA shows only the user's."""
     with temporary_user(rightful, "bob") as bob:
         bob.create_empty_table("mydb.quietmoths")
         assert bob.count("quietmoths") == 0
@@ -330,7 +330,7 @@ def test_own_tables_stand_beside_the_rights(rightful: RunningService, alice: Use
 
 
 def test_a_right_that_is_taken_away_counts_at_once(rightful: RunningService, rights: Path, alice: User) -> None:
-    """Also for jobs that were made before, and for results that could be used again."""
+    """The same holds for older jobs, and for results that could be reused."""
     opened = Accounts(rights)
     query = "SELECT murmur FROM hushlab.quietmoths WHERE murmur < 3"
     done = create_job(rightful.tap, query, alice.auth, PHASE="RUN", FORMAT="csv")
@@ -344,7 +344,7 @@ def test_a_right_that_is_taken_away_counts_at_once(rightful: RunningService, rig
             assert "there is no table" in job.message
         assert alice.ask(query).status_code == 400
         assert alice.http("GET", "tables/hushlab.quietmoths").status_code == 404
-        # what she has got stays hers, and is nobody else's
+        # results that she already has stay hers, and are visible to nobody else
         assert sorted(done.rows().split()) == ["0", "1", "2", "murmur"]
         assert Job(done.url, ("bob", USERS["bob"])).get("/results/result").status_code == 403
     finally:
@@ -354,7 +354,7 @@ def test_a_right_that_is_taken_away_counts_at_once(rightful: RunningService, rig
 
 
 def test_grants_of_tables_and_schemas(rightful: RunningService, svc_engine: EmbeddedEngine, alice: User) -> None:
-    """A table's own grants count before those of its schema, and nothing becomes public by itself."""
+    """The grants of a table override the grants of its schema, and nothing becomes public by default."""
     bob = User(rightful, "bob")
     recorder = Recorder()
 

@@ -1,4 +1,4 @@
-"""Long queries are translated in processes that end at the limit, with the same answers and in nobody's way."""
+"""Long queries are translated in processes that end at the limit, with the same answers and without delaying others."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def test_a_long_query_has_the_translation_of_a_short_one(text: str, translator: 
     assert there.query == here.query
     assert str(there.cells) == str(here.cells)
     assert there.plan == here.plan
-    assert all(one is other for one, other in zip(there.tables, here.tables, strict=True))  # the catalogue's own
+    assert all(one is other for one, other in zip(there.tables, here.tables, strict=True))  # the catalogue's limit
 
 
 @pytest.mark.parametrize("select", ["idd", "id, raa, decc", "id +"])
@@ -123,7 +123,7 @@ def test_names_are_looked_up_here_and_their_time_does_not_count() -> None:
 
 
 def test_a_translation_ends_at_the_limit_and_others_go_on(translator: Translator) -> None:
-    """Three slow queries at once: short queries and a long one of another client are answered before they end."""
+    """During three slow queries, short queries and a long query of another client are answered."""
     refused: list[str] = []
 
     def ask_slow() -> None:
@@ -189,7 +189,7 @@ def test_closing_ends_the_processes(translator: Translator) -> None:
 
 
 def test_a_process_ends_with_its_service() -> None:
-    """Also if the service is killed, with a translation under way."""
+    """The same holds if the service is killed during a translation."""
     script = """
 import threading, time
 from tests.tap_service.translation.test_translator import _ask, _SLOW

@@ -1,4 +1,4 @@
-"""Table files that lie, are broken, or unpack to huge sizes: one sentence for each, in limited memory."""
+"""Table files that lie, are broken, or unpack to huge sizes: each causes one sentence, in limited memory."""
 
 from __future__ import annotations
 
@@ -107,7 +107,7 @@ def footer_says(rows: bytes) -> bytes:
     return body + footer + struct.pack("<I", len(footer)) + b"PAR1"
 
 
-#: stands for a file in the test's folder
+#: represents a file in the test's folder
 TOUCHED = b"/touched"
 
 
@@ -406,7 +406,7 @@ def damaged(content: bytes, dice: random.Random) -> bytes:
 
 
 @pytest.mark.parametrize("form", FILES)
-@pytest.mark.filterwarnings("ignore")  # astropy's, of broken headers
+@pytest.mark.filterwarnings("ignore")  # astropy's warnings about broken headers
 def test_damaged_files(read: Callable[..., Answer], form: str) -> None:
     """Every damaged file gets rows or a ReadError: all exceptions of the libraries are handled."""
     dice = random.Random(5)

@@ -263,7 +263,7 @@ def test_clients_that_vanish(serve: Callable[..., RunningService], tmp_path: Pat
     clients = [begun(service) for _ in range(5)]
     eventually(lambda: open_files(tmp_path) == 5)
     assert list(tmp_path.iterdir()) == []
-    assert ask(service).text == "n\r\n3\r\n"  # others go on while these say nothing more
+    assert ask(service).text == "n\r\n3\r\n"  # other clients continue while these send nothing more
     for client in clients:
         client.close()
     eventually(lambda: open_files(tmp_path) == 0)
@@ -376,7 +376,7 @@ def test_the_service_ends_with_its_readers(
         answer = thread.submit(ask, service, LARGE)
         eventually(lambda: started and children(started[0]))
         [reader] = children(started[0])
-        eventually(lambda: said_by(reader, "limits") != said_by(started[0], "limits"))  # it has begun
+        eventually(lambda: said_by(reader, "limits") != said_by(started[0], "limits"))  # it has started
         os.kill(reader, signal.SIGSTOP)
         service.server.should_exit = True
         assert answer.exception() is not None or answer.result().status_code == 503
@@ -448,7 +448,7 @@ def test_nothing_is_left_after_a_crash(process: Process, eventually: Callable[[C
 
 
 def test_memory_of_bombs_and_of_large_files(process: Process) -> None:
-    """The service holds no part of the file; readers stay within their limit."""
+    """The service does not hold any part of the file; readers stay within their limit."""
     service: Any = Address(process)
     assert ask(service).text == "n\r\n3\r\n"
     before, most = peak(process.process.pid), 0

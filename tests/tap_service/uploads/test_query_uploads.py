@@ -1,4 +1,4 @@
-"""Uploaded tables as clients send them: every format, several tables, cross-matches, in /sync and in jobs."""
+"""Uploaded tables, sent like clients do: every format, several tables, cross-matches, in /sync and in jobs."""
 
 from __future__ import annotations
 
@@ -129,7 +129,7 @@ def test_every_format(service: RunningService, form: str) -> None:
         (1, 10.5, "Vega", True),
         (None, 0.0, 'it\'s "x", y', True),
     ]
-    # NaN is VOTable's mark of a missing number, and ECSV has an empty field for what is masked alone
+    # NaN is VOTable's mark of a missing number; ECSV writes only masked values as an empty field
     assert [same(row[2]) for row in found] == [80.0, -10.5, None if "VOTable" in form else "nan"]
     assert [[same(value) for value in row[5]] for row in found] == [[3.0, "nan"], [1.0, 2.0], [5.0, 6.0]]
 

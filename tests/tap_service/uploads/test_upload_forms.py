@@ -1,4 +1,4 @@
-"""How an uploaded file is read, as its sender says behind ``#``; what was recognised is told with the result."""
+"""The sender chooses how an uploaded file is read, after ``#``; the result reports the detected form."""
 
 from __future__ import annotations
 
@@ -101,7 +101,7 @@ def test_ids_beyond_bigint_stay_different_and_the_sender_learns_of_it(service: R
 
 
 def test_decimals_late_in_a_column_of_large_ids_make_it_text(service: RunningService) -> None:
-    """As DOUBLE the first two would be equal."""
+    """As DOUBLE, the first two would be equal."""
     content = b"id\n1237648720693755918\n1237648720693755919\n1.5\n"
     query = "SELECT id FROM TAP_UPLOAD.t ORDER BY id"
     assert rows(ask(service, content, "", query)) == [("1.5",), ("1237648720693755918",), ("1237648720693755919",)]

@@ -28,7 +28,7 @@ def web(script: Script) -> Iterator[int]:
         listener = stack.enter_context(socket.create_server(("127.0.0.1", 0)))
 
         def answer(connection: socket.socket) -> None:
-            with connection, suppress(OSError):  # the client hangs up on most of these
+            with connection, suppress(OSError):  # the client closes most of these connections
                 connection.recv(65536)
                 script(connection)
 
@@ -198,7 +198,7 @@ def test_addresses_of_no_public_host(tmp_path: Path, monkeypatch: pytest.MonkeyP
     monkeypatch.setattr("tap_service.http_connections._open_connection", None)
     with pytest.raises(UploadError) as error:
         fetch(tmp_path, f"http://{host}:1/")
-    # if the system knows no such name or address, no request is sent either
+    # if the system has no such name or address, no request is sent either
     assert "is not an address of the public internet" in str(error.value) or "cannot be reached" in str(error.value)
     assert "::" in host or "is not an address of the public internet" in str(error.value)
 

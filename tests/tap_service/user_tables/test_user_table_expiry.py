@@ -1,4 +1,4 @@
-"""Expiry of user tables, and removal of tables that dead processes have left."""
+"""Expiry of user tables, and removal of tables left by dead processes."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ def test_what_is_replaced_goes_when_nobody_can_read_it(
     care.sweep_tables()
     care.sweep_tables()
     assert again.storage not in names(svc_engine)
-    eventually(lambda: again.described not in described(svc_engine))  # deletions are done as time goes by
+    eventually(lambda: again.described not in described(svc_engine))  # deletions are performed over time
 
 
 def test_what_a_dead_process_has_left(svc_engine: EmbeddedEngine, kept: UserTable) -> None:
@@ -103,7 +103,7 @@ def test_what_a_dead_process_has_left(svc_engine: EmbeddedEngine, kept: UserTabl
     care = UserTableExpiry(CONFIG, svc_engine)
     for _ in range(3):
         care.sweep_tables()
-    assert filling in names(svc_engine)  # another process may be at it
+    assert filling in names(svc_engine)  # another process may be working on it
     assert live not in names(svc_engine)
     UserTableExpiry(CONFIG, svc_engine).sweep_tables(alone=True)
     assert filling not in names(svc_engine)

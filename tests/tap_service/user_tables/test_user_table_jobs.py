@@ -19,7 +19,7 @@ PLACES = "id,lon,lat,mag,word\n" + "".join(f"{i},{i % 360},{i % 179 - 89},{i % 7
 
 @pytest.fixture(scope="module")
 def places(own: RunningService) -> Iterator[User]:
-    """The user alice with a table mydb.places."""
+    """The user alice with a table mydb.positions."""
     with temporary_user(own, "alice") as alice:
         assert alice.put("mydb.places", PLACES).status_code == 201
         yield alice

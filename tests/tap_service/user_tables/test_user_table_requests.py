@@ -1,4 +1,4 @@
-"""User tables, as pyvo, STILTS and plain HTTP clients create, load and query them."""
+"""User tables, created, loaded and queried by pyvo, STILTS and plain HTTP clients."""
 
 from __future__ import annotations
 
@@ -272,7 +272,7 @@ def test_every_format_makes_and_fills_a_table(alice: User) -> None:
 
 
 def test_rows_take_the_types_of_the_table(alice: User) -> None:
-    """The table's types count, not those inferred from the file."""
+    """The table's types are used, not the types inferred from the file."""
     definition = DEFINITION.replace(">long<", ' arraysize="4*">char<')
     assert alice.put("mydb.stars", definition, "text/xml").status_code == 201
     assert alice.load("mydb.stars", "id,ra,dec,name\n0012,1,2,\n").status_code == 200

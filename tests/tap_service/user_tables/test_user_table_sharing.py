@@ -1,4 +1,4 @@
-"""User tables that their owners share: readers read them, nobody else learns of them, and only owners change them."""
+"""Shared user tables: readers can read them, nobody else can detect them, and only owners can change them."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from tests.tap_service.users import USERS, User, temporary_user, write_accounts
 
 ODD, ODD_PASSWORD = "ann.k+x@obs-1.org", "quite-a-secret"
 ROWS = "id,ra,dec,murmur\n1,10.5,20.5,hush\n2,11.5,-20.5,hiss\n"
-#: no answer to others may have any of these words
+#: no answer to others may contain any of these words
 SECRETS = re.compile("quietmoths|murmur|mydb_alice|hush", re.IGNORECASE)
 
 
@@ -38,7 +38,7 @@ def accounts_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-#: what does not differ on a cluster
+#: the parts that are equal on a cluster
 ONE_PROCESS = pytest.mark.parametrize("service", ["embedded"], indirect=True)
 
 
@@ -81,7 +81,7 @@ def revoke(owner: User, **reader: str) -> httpx.Response:
 
 
 def sees(user: User) -> bool:
-    """Whether a user sees alice's table; all that shows it must agree."""
+    """Return whether a user sees alice's table; all resources that show it must agree."""
     shown = {
         user.ask("SELECT COUNT(*) AS n FROM mydb_alice.quietmoths").status_code == 200,
         "mydb_alice" in user.http("GET", "tables").text,
@@ -100,7 +100,7 @@ def test_a_reader_finds_reads_joins_and_saves_it(alice: User, bob: User) -> None
     [shown] = bob.http("GET", "mydb").json()["shared"]
     assert (shown["name"], shown["owner"], shown["rows"]) == ("mydb_alice.quietmoths", "alice", 2)
     assert bob.http("GET", "mydb").json()["used"] == {"bytes": 0, "tables": 0}
-    # a table of the same name of his own stands beside it, and names without a schema are his
+    # he has a table of the same name, and names without a schema mean his
     assert bob.put("mydb.quietmoths", "id,note\n2,mine\n").status_code == 201
     joined = "SELECT b.note, a.murmur FROM quietmoths AS b JOIN mydb_alice.quietmoths AS a ON a.id = b.id"
     assert bob.rows(joined) == [["mine", "hiss"]]
@@ -114,7 +114,7 @@ def test_a_reader_finds_reads_joins_and_saves_it(alice: User, bob: User) -> None
     assert job.wait_for_end() == "COMPLETED", job.message
     saved = bob.job(f"async/{job.url.rpartition('/')[2]}/table", TABLE="mydb.copy")
     assert saved.wait_for_end() == "COMPLETED", saved.message
-    # what he saved is his own
+    # the tables that he saved are his
     assert revoke(alice, user="bob").json() == {"table": "mydb.quietmoths", "users": [], "groups": []}
     assert not sees(bob)
     assert bob.count("mydb.copy") == 2
@@ -122,7 +122,7 @@ def test_a_reader_finds_reads_joins_and_saves_it(alice: User, bob: User) -> None
 
 @ONE_PROCESS
 def test_a_table_needs_its_schema(alice: User, bob: User) -> None:
-    """Whoever shares a table changes no query of its readers."""
+    """Sharing a table changes no query of its readers."""
     told = bob.ask("SELECT * FROM quietmoths")
     assert told.status_code == 400
     assert "did you mean mydb_alice.quietmoths" in told.text
@@ -145,7 +145,7 @@ def test_readers_change_nothing(alice: User, bob: User) -> None:
         assert "only their owner can change them" in answer.text
     job = bob.create_index(name, "id")
     assert (job.phase, "only their owner can change them" in job.message) == ("ERROR", True)
-    # nor does he learn with whom else it is shared, or whether he has it
+    # nor is he told with whom else it is shared, or whether he has it
     assert bob.http("GET", "mydb/mydb.quietmoths/grants").status_code == 404
     assert bob.count(name) == 2
 
@@ -165,7 +165,7 @@ def test_nobody_else_learns_of_it(service: RunningService, alice: User, name: st
         assert not SECRETS.search(send("GET", path).text), path
     for table in ("schemas", "tables", "columns", "keys", "key_columns"):
         assert not SECRETS.search(ask(f"SELECT * FROM TAP_SCHEMA.{table}").text), table
-    # what fails on a value would tell it, if it were computed for rows that are hidden
+    # an error on a value would reveal it, if it were computed for hidden rows
     for column, table in (("table_name", "tables"), ("column_name", "columns")):
         told = ask(
             f"SELECT TOP 1 * FROM TAP_SCHEMA.{table} WHERE {column} LIKE '%oths%' AND CAST({column} AS INTEGER) = 1"
@@ -182,7 +182,7 @@ def test_nobody_else_learns_of_it(service: RunningService, alice: User, name: st
 
 
 def test_a_right_that_is_taken_away_counts_at_once(alice: User, bob: User) -> None:
-    """Also for jobs that were made before, and for results that could be used again."""
+    """The same holds for older jobs, and for results that could be reused."""
     query = {"LANG": "ADQL", "QUERY": "SELECT murmur FROM mydb_alice.quietmoths", "FORMAT": "csv"}
     done = bob.job("async", PHASE="RUN", **query)
     assert done.wait_for_end() == "COMPLETED", done.message
@@ -225,7 +225,7 @@ def test_groups(service: RunningService, accounts_file: Path, alice: User, carol
 
 
 def test_readers_follow_the_table(alice: User, bob: User) -> None:
-    """Loads and indexes keep it shared; a table that is dropped or created again is not."""
+    """Loads and indexes keep it shared; dropping it or creating it again ends the share."""
     assert alice.load("mydb.quietmoths", "id,ra,dec,murmur\n3,1,1,rustle\n").status_code == 200
     assert bob.count("mydb_alice.quietmoths") == 3
     assert alice.load("mydb.quietmoths", ROWS, replace="true").status_code == 200
@@ -252,7 +252,7 @@ def test_names_with_other_characters(service: RunningService, bob: User) -> None
         assert bob.rows("SELECT table_name FROM TAP_SCHEMA.tables WHERE table_name LIKE '%obs%'") == [
             ['"""mydb_ann.k+x@obs-1.org"".stars"']
         ]
-        # pyvo asks for a table by the name in the list
+        # pyvo requests a table by its name in the list
         described = bob.vo.tables[name]
         assert [column.name for column in described.columns] == ["id", "ra", "dec", "murmur"]
         assert (

@@ -33,7 +33,7 @@ def test_the_commands_and_the_code_run(own: RunningService, tmp_path: Path) -> N
         assert "loaded 1 rows into mydb.stars, which now has 3" in run.stdout
         assert "loaded 2 rows into mydb.stars, which now has 2" in run.stdout
         assert run.stdout.count("<uws:phase>COMPLETED<") == 3
-        # answers in JSON do not end a line
+        # answers in JSON have no final line end
         documents = next(line for line in run.stdout.splitlines() if line.startswith("{"))
         told, end = json.JSONDecoder().raw_decode(documents)
         assert documents[end:].endswith('{"table":"mydb.stars","users":[],"groups":["lens"]}')

@@ -38,7 +38,7 @@ def add_alerts(engine: Engine, folder: Path, first: int, count: int, mode: Mode 
 
 @contextmanager
 def alerts_table(engine: Engine, folder: Path) -> Iterator[None]:
-    """Create the table with the ids 0 to 99; drop it at the end, and the rows that are kept for watches."""
+    """Create the table with the ids 0 to 99; at the end drop it and the rows that are kept for watches."""
     engine_setup.prepare_engine(engine)
     add_alerts(engine, folder, 0, 100, "create")
     yield
@@ -48,7 +48,7 @@ def alerts_table(engine: Engine, folder: Path) -> Iterator[None]:
 
 
 class Receiver:
-    """Messages that an HTTP server on this machine got: headers and body.
+    """Messages that an HTTP server on this machine received: headers and body.
 
     ``answers``: status codes, or whole answers after which the connection ends; then 200.
     """

@@ -1,4 +1,4 @@
-"""Watches with jobs in Redis and workers: they do the runs, and several services do not do them twice."""
+"""Watches with jobs in Redis and workers: the workers run them, and several services do not run them twice."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def test_workers_do_the_runs(serve_cluster: Callable[..., RunningService], accou
         watch = alice.watch(name="bright", query=BRIGHT)
         for number in range(3):
             add_alerts(service.engine, tmp_path, 1000 * (number + 1), 10)
-        with ThreadPoolExecutor(4) as services:  # as many services as do rounds at the same time
+        with ThreadPoolExecutor(4) as services:  # services that do rounds at the same time
             for _ in range(8):
                 services.submit(alice.rounds.run_round)
         done = alice.wait(watch, "DONE", "DONE", "DONE")

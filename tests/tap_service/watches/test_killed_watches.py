@@ -1,4 +1,4 @@
-"""A process that is killed at any step of a watch: after the next start the rows are there once."""
+"""A process is killed at any step of a watch; after the next start, the rows exist exactly once."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from tests.tap_service.watches.watcher import BRIGHT, Watcher
 
 
 class Killed(BaseException):
-    """Nothing handles it, as nothing handles the death of a process."""
+    """No code handles it, as no code handles the death of a process."""
 
 
 @pytest.fixture(scope="module")
@@ -31,7 +31,7 @@ def hook() -> Iterator[Receiver]:
 def alice(
     serve: Callable[..., RunningService], accounts: Path, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Watcher]:
-    """A user of a service that does rounds only when a test wants them."""
+    """A user of a service that does rounds only when a test calls them."""
     service = serve(accounts=accounts, webhook_hosts=("localhost",))
     with alerts_table(service.engine, tmp_path_factory.mktemp("alerts")):
         service.refresh()
@@ -76,7 +76,7 @@ def go_on(alice: Watcher, dead: list[str]) -> None:
 
 
 def test_rows_are_there_once(alice: Watcher, hook: Receiver, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The record of a watch changes when a run waits, begins and is done, and when a message is tried."""
+    """The record of a watch changes when a run waits, starts and ends, and when a message is tried."""
     monkeypatch.setattr("tap_service.services.watches.watch_rounds._CREATION_SECONDS", 0)
     monkeypatch.setattr("tap_service.services.watches.watch_rounds._ATTEMPT_PERIOD", 0)
     services = alice.services
@@ -95,7 +95,7 @@ def test_rows_are_there_once(alice: Watcher, hook: Receiver, tmp_path: Path, mon
         wanted += [first, first + 1]
         with monkeypatch.context() as patch:
             go_on(alice, die(patch, owner, method, count, after=after))
-        if method in ("append_rows", "complete_job"):  # those of the job
+        if method in ("append_rows", "complete_job"):  # the additions of the job
             restart(alice)
         done = alice.wait(watch, *["DONE"] * (number + 1))
         assert alice.ids("mydb.killed") == wanted, (method, count)
@@ -106,7 +106,7 @@ def test_rows_are_there_once(alice: Watcher, hook: Receiver, tmp_path: Path, mon
 
 
 def test_additions_are_found_after_a_pause_of_the_service(alice: Watcher, tmp_path: Path) -> None:
-    """Those that were made while no service ran; the table of results was removed meanwhile."""
+    """Additions made while no service ran are found; the table of results was removed meanwhile."""
     watch = alice.watch(name="slept", query=BRIGHT)
     for number in range(3):
         add_alerts(alice.service.engine, tmp_path, 30_000 + 100 * number, 10)

@@ -1,4 +1,4 @@
-"""What operators type about watches, and the mails that they allow."""
+"""The commands of operators for watches, and the mails that they allow."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class Mailbox:
 
 @contextmanager
 def mail_server() -> Iterator[Mailbox]:
-    """A mail server that takes everything."""
+    """A mail server that accepts everything."""
     box = Mailbox()
 
     class Session(socketserver.StreamRequestHandler):
@@ -92,7 +92,7 @@ def alice(
 
 @pytest.fixture
 def run(alice: Watcher, data: Path) -> Callable[..., Any]:
-    """Type a command; return what it prints, or its error."""
+    """Run a command; return its output, or its error."""
 
     def type_words(*words: str, fails: bool = False) -> Any:
         result = CliRunner().invoke(app, [*words, "--data", str(data)], catch_exceptions=False)

@@ -1,4 +1,4 @@
-"""Watches over HTTP: they run on new rows alone, as their owner, into a table, and tell a webhook."""
+"""Watches over HTTP run only on new rows, with the rights of their owner, into a table, and notify a webhook."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ def test_a_run_is_remembered_while_its_rows_are_kept(
 
 
 def _count_tokens(service: RunningService, name: str) -> int:
-    """Return how many appends are remembered in the record of a table of alice."""
+    """Return the number of appends in the record of a table of alice."""
     found = user_table_record.find_user_table(service.engine, "alice", name)
     assert found is not None
     return len(found.appended)
@@ -209,7 +209,7 @@ WHOLE = [
 def test_an_answer_that_is_cut_is_no_delivery(
     alice: Watcher, service: RunningService, hook: Receiver, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Whoever answers so may have lost the message: it is sent again."""
+    """A receiver with this answer may have lost the message: it is sent again."""
     monkeypatch.setattr("tap_service.models.watch._PATIENCE", (0,) * len(CUT))
     hook.answers[:] = CUT
     watch = alice.watch(name="cut", query=BRIGHT, webhook=hook.url)
@@ -227,7 +227,10 @@ def test_an_answer_that_is_cut_is_no_delivery(
 def test_messages_do_not_believe_a_host(
     alice: Watcher, service: RunningService, hook: Receiver, tmp_path: Path
 ) -> None:
-    """Whoever makes a watch writes the Host of that request. Addresses are the operator's, or have no host."""
+    """The creator of a watch chooses the Host of that request.
+
+    Addresses in messages are the operator's, or have no host.
+    """
     wish = {"name": "believed", "query": BRIGHT, "webhook": hook.url}
     watch = alice.http("POST", "watches", json=wish, headers={"Host": "evil.example"}).json()
     add_alerts(service.engine, tmp_path, 7500, 10)
@@ -380,7 +383,7 @@ def test_old_additions_are_missed(
 
 
 def test_numbers_go_on_when_the_tables_are_new(alice: Watcher, service: RunningService, tmp_path: Path) -> None:
-    """As after a restore without tables, which has the watches and an empty record of additions."""
+    """The state is as after a restore without tables: the watches, and an empty record of additions."""
     watch = alice.watch(name="outlives", query=BRIGHT)
     add_alerts(service.engine, tmp_path, 9600, 10)
     add_alerts(service.engine, tmp_path, 9610, 10)

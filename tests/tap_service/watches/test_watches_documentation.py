@@ -1,4 +1,4 @@
-"""docs/watchlists.md is correct: its documents have the keys of the service's, and its check of a signature works."""
+"""docs/watchlists.md is correct: its documents have the keys of the service's, and its signature check works."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ WATCH = Watch("w", "alice", "bright", T0, "SELECT 1", "sky.alerts", "bright", 0,
 
 
 def keys(document: Any) -> Any:
-    """The keys of a document and of those in it."""
+    """Return the keys of a document and of nested documents."""
     if isinstance(document, list):
         return [keys(each) for each in document[:1]]
     return {name: keys(value) for name, value in document.items()} if isinstance(document, dict) else None

@@ -44,7 +44,7 @@ class Watcher(User):
             time.sleep(0.15)
 
     def wait_for_messages(self, watch: dict[str, Any]) -> dict[str, Any]:
-        """Do rounds until no message is to be sent; return the last delivery to the webhook."""
+        """Do rounds until no message is left to send; return the last delivery to the webhook."""
         while True:
             delivery: dict[str, Any] = self.show(watch)["runs"][0]["deliveries"]["webhook"]
             if delivery["state"] != "PENDING":
