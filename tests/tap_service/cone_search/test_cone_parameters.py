@@ -40,7 +40,7 @@ def test_the_rest() -> None:
         ("RESPONSEFORMAT", "png", "RESPONSEFORMAT='png' is unknown"),
     ],
 )
-def test_faults(name: str, value: str, message: str) -> None:
+def test_errors(name: str, value: str, message: str) -> None:
     with pytest.raises(ParameterError) as error:
         read_cone_parameters({**CONE, name: value}.items())
     assert str(error.value).startswith(message)

@@ -170,7 +170,7 @@ def test_links_in_the_formats_of_results(linked: RunningService, form: str, cont
     assert response.content.startswith(start)
 
 
-def test_faults_begin_with_the_words_of_the_standard(linked: RunningService, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_errors_begin_with_the_words_of_the_standard(linked: RunningService, monkeypatch: pytest.MonkeyPatch) -> None:
     response = _ask(linked, IMAGE, RESPONSEFORMAT="docx")
     assert response.status_code == 400
     assert 'value="ERROR">UsageError: RESPONSEFORMAT' in response.text

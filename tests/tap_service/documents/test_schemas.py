@@ -24,7 +24,7 @@ def test_document_is_valid(made, tmp_path, name):
     validate(made[name], tmp_path / "document.xml")
 
 
-def test_limits_of_each_mode_stand_beside_those_of_both(tmp_path):
+def test_limits_of_each_mode_and_of_both(tmp_path):
     """Validate the whole document as TAPRegExt 1.1 requires (section 2.3); STILTS has the schema of 1.0."""
     limits = {"sync_duration": Limit(10, 10), "job_output_limit": Limit(20, 3000)}
     described = replace(describe_service("https://example.org/tap"), has_mode_limits=True, **limits)

@@ -160,10 +160,15 @@ def operations(
         alice.create_empty_table("mydb.mine")
         job = create_job(service.tap, QUERY["QUERY"], alice.auth)
         watch = alice.http("POST", "watches", json={"name": "w", "query": "SELECT * FROM svc.stars"}).json()["id"]
-        places = {"job_id": job.url.rpartition("/")[2], "name": "mydb.mine", "table": "svc.stars", "watch_id": watch}
+        path_values = {
+            "job_id": job.url.rpartition("/")[2],
+            "name": "mydb.mine",
+            "table": "svc.stars",
+            "watch_id": watch,
+        }
         with httpx.Client(base_url=service.url, auth=("root", "administrator"), timeout=60) as client:
             document = client.get("/tap/openapi.json").json()
-            yield client, [each for each in list_operations(document, places) if each.has_body]
+            yield client, [each for each in list_operations(document, path_values) if each.has_body]
         alice.http("DELETE", f"watches/{watch}")
 
 

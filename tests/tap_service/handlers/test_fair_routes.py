@@ -76,12 +76,12 @@ def everything(
 
 
 def test_every_route_reads_in_turn(everything: tuple[RunningService, dict[str, str]], shared_reads: list[str]) -> None:
-    service, places = everything
+    service, path_values = everything
     outside: dict[str, list[str]] = {}
     statuses: dict[str, int] = {}
     with httpx.Client(base_url=service.url, auth=("alice", "correct-horse"), timeout=60) as client:
-        operations = list_operations(client.get("/tap/openapi.json").json(), places)
-        for operation in sorted(operations, key=lambda each: each.method == "DELETE"):  # objects are not deleted
+        operations = list_operations(client.get("/tap/openapi.json").json(), path_values)
+        for operation in sorted(operations, key=lambda each: each.method == "DELETE"):
             shared_reads.clear()
             statuses[operation.route] = client.send(operation.build(client)).status_code
             if shared_reads:

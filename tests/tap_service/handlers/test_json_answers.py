@@ -87,7 +87,7 @@ class TestJobs:
             assert made["phase"] == "PENDING"
             assert client.post(f"{made['href']}/phase", data={"PHASE": "ABORT"}).json()["phase"] == "ABORTED"
 
-    def test_an_error_has_its_place(self, service: RunningService) -> None:
+    def test_an_error_has_its_position(self, service: RunningService) -> None:
         failed = create_job(service.tap, "SELECT n,\n  hlaf\nFROM svc.numbers", PHASE="RUN")
         assert failed.wait_for_end() == "ERROR"
         error = get_json(failed.url)["errorSummary"]

@@ -96,11 +96,11 @@ def test_the_examples_run(own: RunningService, document: dict[str, Any]) -> None
 
 def test_parameters_are_known_in_any_case_and_once(own: RunningService, document: dict[str, Any]) -> None:
     """Return parameters of query strings; OAI-PMH's names have one case, and UPLOAD appears once for each table."""
-    places = defaultdict(lambda: "none", name="mydb.mine", table="svc.stars")
+    path_values = defaultdict(lambda: "none", name="mydb.mine", table="svc.stars")
     root = User(own, "root")
     asked = 0
     for method, path, operation in operations(document):
-        url = own.url + path.format_map(places)
+        url = own.url + path.format_map(path_values)
         for parameter in operation.get("parameters", ()):
             name, is_repeatable = parameter["name"], parameter["schema"].get("type") == "array"
             if parameter["in"] != "query" or path == "/oai" or name == "UPLOAD":

@@ -49,7 +49,7 @@ def test_a_body_within_its_limit_is_read_to_its_end(monkeypatch: pytest.MonkeyPa
     assert len(messages) == 11 - 3
 
 
-def test_after_a_fault_the_rest_of_the_body_is_dropped() -> None:
+def test_after_an_error_the_rest_of_the_body_is_dropped() -> None:
     messages = send([b"12345"] * 10)
 
     async def refuse() -> None:
@@ -59,9 +59,9 @@ def test_after_a_fault_the_rest_of_the_body_is_dropped() -> None:
         request = Request({"type": "http", "method": "POST", "headers": []}, receive)
         async with request_body.open_body(request, 100, "too long") as pieces:
             async for _ in pieces:
-                raise ParameterError("a fault")
+                raise ParameterError("an error")
 
-    with pytest.raises(ParameterError, match="a fault"):
+    with pytest.raises(ParameterError, match="an error"):
         asyncio.run(refuse())
     assert not messages
 

@@ -115,7 +115,7 @@ def test_a_result_of_many_bytes_is_refused_whole(agent: Agent) -> None:
 
 
 @pytest.mark.parametrize("tool", ["run_query", "estimate_query"])
-def test_errors_have_their_place(agent: Agent, tool: str) -> None:
+def test_errors_have_their_position(agent: Agent, tool: str) -> None:
     assert "line 2, column 1: there is no column nosuch" in agent.fail(tool, adql="SELECT\nnosuch FROM svc.stars")
 
 

@@ -137,13 +137,13 @@ def test_the_dashboard_can_be_imported() -> None:
     idents = [panel["id"] for panel in DASHBOARD["panels"]]
     assert len(set(idents)) == len(idents)
     assert DASHBOARD["templating"]["list"][0]["name"] == "datasource"
-    places = set()
+    corners = set()
     for panel in PANELS:
         assert panel["datasource"] == {"type": "prometheus", "uid": "${datasource}"}
         at = panel["gridPos"]
         assert at["x"] + at["w"] <= 24
-        places.add((at["x"], at["y"]))
-    assert len(places) == len(PANELS)
+        corners.add((at["x"], at["y"]))
+    assert len(corners) == len(PANELS)
 
 
 def test_the_configuration_of_prometheus() -> None:
@@ -152,7 +152,7 @@ def test_the_configuration_of_prometheus() -> None:
     assert {each["job_name"] for each in found["scrape_configs"]} == {"skyhouse", "skyhouse-workers"}
 
 
-# --- the alerts over made-up scrapes: each fires on its fault, and on nothing else
+# --- the alerts over made-up scrapes: each fires on its problem, and on nothing else
 
 
 def series(text: str, value: float) -> tuple[tuple[str, promql.Labels], float]:
@@ -194,7 +194,7 @@ _NORMAL = {
     'process_open_fds{job="skyhouse"}': (100, 100),
     'process_max_fds{job="skyhouse"}': (8000, 8000),
 }
-_FAULTS = {
+_PROBLEMS = {
     "SkyhouseDown": {'up{job="skyhouse"}': (1, 0)},
     "SkyhouseProcessSilent": {'skyhouse_process_up{process="0"}': (1, 0)},
     "SkyhouseErrors": {_REQUESTS % 500: (0, 20)},
@@ -228,10 +228,10 @@ def find_firing(values: dict[str, tuple[float, float]]) -> list[str]:
     return found
 
 
-def test_no_alert_fires_without_a_fault() -> None:
+def test_no_alert_fires_without_a_problem() -> None:
     assert find_firing(_NORMAL) == []
 
 
 @pytest.mark.parametrize("alert", [alert["alert"] for alert in ALERTS])
-def test_each_alert_fires_on_its_fault(alert: str) -> None:
-    assert find_firing(_NORMAL | _FAULTS[alert]) == [alert]
+def test_each_alert_fires_on_its_problem(alert: str) -> None:
+    assert find_firing(_NORMAL | _PROBLEMS[alert]) == [alert]

@@ -195,7 +195,7 @@ def test_hangups_call_all(caplog: pytest.LogCaptureFixture) -> None:
     called: list[str] = []
 
     def fail() -> None:
-        raise ValueError("a fault")
+        raise ValueError("an error")
 
     forget = [on_hangup(lambda: called.append("a")), on_hangup(fail), on_hangup(lambda: called.append("b"))]
     call_hangup()
@@ -204,7 +204,7 @@ def test_hangups_call_all(caplog: pytest.LogCaptureFixture) -> None:
     before = len(hangup._callbacks)
     call_hangup()
     assert called == ["a", "b"]
-    assert "a reaction to SIGHUP failed: a fault" in caplog.text
+    assert "a reaction to SIGHUP failed: an error" in caplog.text
     forget[0]()  # a second time: without effect
     assert len(hangup._callbacks) == before
 

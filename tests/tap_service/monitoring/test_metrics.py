@@ -87,7 +87,7 @@ def test_refused_logins(own: RunningService, eventually: Eventually) -> None:
     assert [count("password"), count("token"), count("other scheme"), count("missing")] == [1, 1, 1, 0]
 
 
-def test_faults_of_queries_and_uploads(service: RunningService, eventually: Eventually) -> None:
+def test_errors_of_queries_and_uploads(service: RunningService, eventually: Eventually) -> None:
     table = "a,b\n1,2\n"
     assert service.ask("SELECT 1/(n-n) AS x FROM svc.numbers WHERE CAST('x' AS INTEGER) = n").status_code == 400
     for text, status in ((table, 200), ("\x00\x01", 400)):
@@ -149,7 +149,7 @@ def test_the_queue_of_jobs_and_disks(serve: Callable[..., RunningService], heavy
         free = {sample.labels["place"]: sample.value for sample in found["skyhouse_disk_free_bytes"].samples}
         size = {sample.labels["place"]: sample.value for sample in found["skyhouse_disk_size_bytes"].samples}
         assert set(free) == set(size) == {"data", "jobs", "results", "spool"}
-        assert all(0 < free[place] < size[place] for place in free)
+        assert all(0 < free[disk] < size[disk] for disk in free)
     finally:
         for job in jobs:
             httpx.delete(job.url)

@@ -119,9 +119,9 @@ def test_what_cannot_be_stored_is_kept(tmp_path: Path, monkeypatch: pytest.Monke
     def fail(*_: Any) -> None:
         raise UsageUnavailable("the disk is full")
 
-    for faulty in ("find_key", "add_usage"):
+    for method in ("find_key", "add_usage"):
         with monkeypatch.context() as patch:
-            patch.setattr(store, faulty, fail)
+            patch.setattr(store, method, fail)
             counter.count_query(report, "csv", make_client("ann"))
             with pytest.raises(UsageUnavailable):
                 counter.store_counts()

@@ -54,7 +54,7 @@ def test_every_key_is_documented() -> None:
         ("  - Example Observatory\n", "  - &a Example Observatory\n", r"f:9: YAML anchors and aliases"),
     ],
 )
-def test_faults_have_lines(old: str, new: str, said: str) -> None:
+def test_problems_have_lines(old: str, new: str, said: str) -> None:
     text = EXAMPLE.read_text()
     assert old in text
     with pytest.raises(RegistryFileError, match=said):
@@ -75,7 +75,7 @@ def test_files_that_cannot_be_read(tmp_path: Path) -> None:
         read_registry_file(tmp_path / "latin")
 
 
-def test_the_command_reports_all_faults(tmp_path: Path) -> None:
+def test_the_command_reports_all_problems(tmp_path: Path) -> None:
     file = tmp_path / "registry.yaml"
     file.write_text("authority: x.org\nsubjects: [UPPER]\n")
     ran = CliRunner().invoke(app, ["registry", "check", str(file), "--data", str(tmp_path)])

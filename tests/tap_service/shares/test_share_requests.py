@@ -317,7 +317,7 @@ def test_an_anonymous_maker_deletes_by_key(service: RunningService) -> None:
         ({"JOB": ["a", "b"]}, 400, "JOB is given more than once"),
     ],
 )
-def test_faults_of_requests(service: RunningService, given: dict[str, Any], status: int, said: str) -> None:
+def test_errors_of_requests(service: RunningService, given: dict[str, Any], status: int, said: str) -> None:
     job = Job(f"{service.tap}/async/none") if "JOB" in given else done(service)
     answer = share(service, job, status=status, data=given)
     assert said in answer["message"]

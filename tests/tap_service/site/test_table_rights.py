@@ -182,7 +182,7 @@ _NAMES = (("table_name", "tables"), ("description", "schemas"), ("column_name", 
 
 
 @pytest.mark.parametrize("query", _ON_VALUES)
-def test_faults_on_values_do_not_tell_it(outsider: Callable[..., httpx.Response], query: str) -> None:
+def test_errors_of_values_do_not_reveal_it(outsider: Callable[..., httpx.Response], query: str) -> None:
     for column, table in _NAMES:
         asked = query.format(column, table)
         answer = _ask(outsider, asked)
@@ -209,7 +209,7 @@ def test_an_estimate_does_not_count_it(outsider: Callable[..., httpx.Response], 
 
 
 #: each with {} for the name of the table, which is hidden or does not exist
-FAULTY = (
+QUERIES_WITH_ERRORS = (
     "SELECT * FROM {}",
     "SELECT q.murmur FROM {} AS q JOIN openlab.notes AS n ON n.star = q.murmur",
     "SELECT COUNT(*) FROM {} WHERE 1 = CONTAINS(POINT(ra, dec), CIRCLE(1, 0, 1))",
@@ -232,10 +232,10 @@ PAIRS = (
 
 @pytest.mark.parametrize("path", ["/sync", "/estimate"])
 @pytest.mark.parametrize(("hidden", "absent"), PAIRS)
-def test_messages_are_those_of_a_table_that_is_not_there(
+def test_messages_are_as_for_a_table_that_does_not_exist(
     outsider: Callable[..., httpx.Response], hidden: str, absent: str, path: str
 ) -> None:
-    for query in FAULTY if path == "/sync" else FAULTY[:1]:
+    for query in QUERIES_WITH_ERRORS if path == "/sync" else QUERIES_WITH_ERRORS[:1]:
         told = _ask(outsider, query.format(hidden), path)
         expected = _ask(outsider, query.format(absent), path)
         assert told.status_code == expected.status_code == 400
@@ -305,8 +305,8 @@ def test_jobs_of_outsiders_fail(rightful: RunningService) -> None:
 
 def test_outsiders_cannot_watch_it(outsider: Callable[..., httpx.Response], alice: User) -> None:
     for table in ("hushlab.quietmoths", "nolab.nothing"):
-        wish = {"name": "spy", "query": f"SELECT murmur FROM {table}"}
-        told = outsider("POST", "/watches", json=wish)
+        watch = {"name": "spy", "query": f"SELECT murmur FROM {table}"}
+        told = outsider("POST", "/watches", json=watch)
         assert told.status_code in (400, 401)
         assert told.status_code == 401 or f"there is no table {table}" in told.text
         matched = {"name": "spy", "list": "mydb.none", "table": table, "radius": 1}
@@ -317,7 +317,7 @@ def test_outsiders_cannot_watch_it(outsider: Callable[..., httpx.Response], alic
         assert alice.http("DELETE", path).status_code == 204
 
 
-def test_own_tables_stand_beside_the_rights(rightful: RunningService, alice: User) -> None:
+def test_own_tables_do_not_depend_on_the_rights(rightful: RunningService, alice: User) -> None:
     """A user's table has the name of a hidden table; TAP_SCHEMA shows only the user's."""
     with temporary_user(rightful, "bob") as bob:
         bob.create_empty_table("mydb.quietmoths")

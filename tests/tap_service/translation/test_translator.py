@@ -70,7 +70,7 @@ def test_a_long_query_has_the_translation_of_a_short_one(text: str, translator: 
 
 
 @pytest.mark.parametrize("select", ["idd", "id, raa, decc", "id +"])
-def test_faults_are_described_as_here(select: str, translator: Translator) -> None:
+def test_errors_are_described_as_here(select: str, translator: Translator) -> None:
     text = f"SELECT {select} FROM sky.stars" + _PADDING
     with pytest.raises(Exception) as here:  # noqa: PT011
         translate(text, _CATALOGUE)
@@ -143,7 +143,7 @@ def test_a_translation_ends_at_the_limit_and_others_go_on(translator: Translator
     _ask(translator, "SELECT id FROM sky.stars" + _PADDING)
 
 
-def test_a_process_without_processor_time_is_no_fault_of_the_query(
+def test_a_process_without_processor_time_is_no_error_of_the_query(
     translator: Translator, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("tap_service.services.translation.translator_process._WALL_CLOCK_FACTOR", 0.2)

@@ -158,7 +158,7 @@ def test_when_a_table_ends(kept: UserTable) -> None:
     assert str(expiry_time(kept, "2200-01-31", 10)) == "2200-02-11 00:00:00+00:00"
 
 
-def test_another_version_of_skyhouse_describes_the_tables_anew(svc_engine: EmbeddedEngine, kept: UserTable) -> None:
+def test_another_version_of_skyhouse_describes_the_tables_again(svc_engine: EmbeddedEngine, kept: UserTable) -> None:
     svc_engine.execute("ALTER TABLE skyhouse.own_columns DROP COLUMN std", {"mutations_sync": 2, "alter_sync": 2})
     engine_setup.prepare_engine(svc_engine)
     where = f"WHERE described = '{kept.described}' AND std = 0"

@@ -14,23 +14,23 @@ from tests.support.running_service import RunningService
 from tests.tap_service.async_client import Job, create_job
 from tests.tap_service.users import User, temporary_user
 
-PLACES = "id,lon,lat,mag,word\n" + "".join(f"{i},{i % 360},{i % 179 - 89},{i % 7},w{i}\n" for i in range(5000))
+POSITIONS = "id,lon,lat,mag,word\n" + "".join(f"{i},{i % 360},{i % 179 - 89},{i % 7},w{i}\n" for i in range(5000))
 
 
 @pytest.fixture(scope="module")
-def places(own: RunningService) -> Iterator[User]:
+def positions(own: RunningService) -> Iterator[User]:
     """The user alice with a table mydb.positions."""
     with temporary_user(own, "alice") as alice:
-        assert alice.put("mydb.places", PLACES).status_code == 201
+        assert alice.put("mydb.positions", POSITIONS).status_code == 201
         yield alice
 
 
 @pytest.fixture
-def alice(places: User) -> Iterator[User]:
+def alice(positions: User) -> Iterator[User]:
     """The same user; her other tables are dropped after the test."""
-    yield places
-    for table in places.tables.keys() - {"mydb.places"}:
-        assert places.http("DELETE", f"tables/{table}").status_code == 204
+    yield positions
+    for table in positions.tables.keys() - {"mydb.positions"}:
+        assert positions.http("DELETE", f"tables/{table}").status_code == 204
 
 
 def indexed_columns(asker: User, table: str) -> list[str]:
@@ -43,7 +43,7 @@ def indexed_columns(asker: User, table: str) -> list[str]:
 
 def test_what_an_index_is(alice: User, svc_engine: EmbeddedEngine) -> None:
     """Indexes of a column, of a unique column, and of a position."""
-    assert alice.put("mydb.searched", PLACES).status_code == 201
+    assert alice.put("mydb.searched", POSITIONS).status_code == 201
     for column, unique, said in (
         ("mag", "false", "rows are found by mag"),
         ("MAG", "false", "mag already has an index"),
@@ -71,7 +71,7 @@ def test_what_an_index_is(alice: User, svc_engine: EmbeddedEngine) -> None:
 
 def test_indexes_of_several_columns_and_of_words(alice: User, svc_engine: EmbeddedEngine) -> None:
     """A longer index replaces one that it begins with."""
-    assert alice.put("mydb.worded", PLACES).status_code == 201
+    assert alice.put("mydb.worded", POSITIONS).status_code == 201
     for columns, said in (
         ("mag", "rows are found by mag"),
         ("mag, word; text(word)", "rows are found by mag, word; rows are found by words of word"),
@@ -103,21 +103,21 @@ def test_indexes_of_several_columns_and_of_words(alice: User, svc_engine: Embedd
 def test_what_is_no_index(alice: User) -> None:
     """The jobs run at once, to save time."""
     cases = [
-        ("mydb.places", "magnitude", "", "mydb.places has no column 'magnitude'; it has id, lon, lat, mag, word"),
-        ("mydb.places", "wrd", "", "has no column 'wrd': did you mean word?"),
-        ("mydb.places", "mag; DROP TABLE x", "", "has no column 'DROP TABLE x'"),
-        ("mydb.places", "mag", "true", "mag would not be unique: 5000 rows would have 7 values"),
-        ("mydb.places", "lon,lon", "", "lon is given twice"),
-        ("mydb.places", "mag,word,mag", "", "INDEX names a column twice: mag, word, mag"),
-        ("mydb.places", "id,lat", "", "For an index of both write INDEX=values(id,lat)"),
-        ("mydb.places", "id,lat", "", "id and lat are no positions: 4639 rows are outside"),
-        ("mydb.places", "text(mag)", "", "mag is BIGINT: only text columns can have a text index"),
-        ("mydb.places", "text(word,mag)", "", "a text index has one column"),
-        ("mydb.places", "text(word)", "true", "words are not unique: leave UNIQUE out"),
-        ("mydb.places", "txt(word)", "", "has no column 'txt(word)'"),
-        ("mydb.places", "mag;word", "true", "UNIQUE is for one index"),
-        ("mydb.places", "values(mag,lat)", "true", "mag, lat would not be unique"),
-        ("mydb.places", "mag", "perhaps", "UNIQUE is true or false"),
+        ("mydb.positions", "magnitude", "", "mydb.positions has no column 'magnitude'; it has id, lon, lat, mag, word"),
+        ("mydb.positions", "wrd", "", "has no column 'wrd': did you mean word?"),
+        ("mydb.positions", "mag; DROP TABLE x", "", "has no column 'DROP TABLE x'"),
+        ("mydb.positions", "mag", "true", "mag would not be unique: 5000 rows would have 7 values"),
+        ("mydb.positions", "lon,lon", "", "lon is given twice"),
+        ("mydb.positions", "mag,word,mag", "", "INDEX names a column twice: mag, word, mag"),
+        ("mydb.positions", "id,lat", "", "For an index of both write INDEX=values(id,lat)"),
+        ("mydb.positions", "id,lat", "", "id and lat are no positions: 4639 rows are outside"),
+        ("mydb.positions", "text(mag)", "", "mag is BIGINT: only text columns can have a text index"),
+        ("mydb.positions", "text(word,mag)", "", "a text index has one column"),
+        ("mydb.positions", "text(word)", "true", "words are not unique: leave UNIQUE out"),
+        ("mydb.positions", "txt(word)", "", "has no column 'txt(word)'"),
+        ("mydb.positions", "mag;word", "true", "UNIQUE is for one index"),
+        ("mydb.positions", "values(mag,lat)", "true", "mag, lat would not be unique"),
+        ("mydb.positions", "mag", "perhaps", "UNIQUE is true or false"),
         ("mydb.nothing", "mag", "", "you have no table mydb.nothing"),
         ("svc.stars", "mag", "", "your tables are in the schema mydb"),
         ("TAP_SCHEMA.tables", "table_name", "", "your tables are in the schema mydb"),
@@ -129,18 +129,18 @@ def test_what_is_no_index(alice: User) -> None:
     for job, (table, column, _, said) in zip(jobs, cases, strict=True):
         assert job.wait_for_end() == "ERROR", (table, column)
         assert said in job.message
-    assert indexed_columns(alice, "mydb.places") == []
+    assert indexed_columns(alice, "mydb.positions") == []
 
 
 def test_an_index_needs_a_table_and_a_column(alice: User) -> None:
-    for parameters in ({}, {"TABLE": "mydb.places"}, {"INDEX": "mag"}, {"TABLE": "mydb.places", "INDEX": " "}):
+    for parameters in ({}, {"TABLE": "mydb.positions"}, {"INDEX": "mag"}, {"TABLE": "mydb.positions", "INDEX": " "}):
         answer = alice.http("POST", "table-update", data=parameters)
         assert answer.status_code == 400
         assert "give " in answer.text
 
 
 def test_an_anonymous_job_has_no_tables(own: RunningService) -> None:
-    job = create_job(own.tap, REQUEST="createIndex", TABLE="mydb.places", INDEX="mag", PHASE="RUN")
+    job = create_job(own.tap, REQUEST="createIndex", TABLE="mydb.positions", INDEX="mag", PHASE="RUN")
     assert job.wait_for_end() == "ERROR"
     assert "only users have their own tables" in job.message
 

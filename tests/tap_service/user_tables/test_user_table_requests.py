@@ -460,7 +460,7 @@ def test_loads_at_once_lose_nothing(alice: User) -> None:
     assert sorted(alice.rows("SELECT a FROM mydb.busy")) == [[str(i)] for i in range(3)]
 
 
-def test_one_user_does_not_take_all_places(svc_engine: EmbeddedEngine, tmp_path: Path) -> None:
+def test_one_user_does_not_take_all_slots(svc_engine: EmbeddedEngine, tmp_path: Path) -> None:
     """Two loads of a user run, eight wait, and the next one is refused; another user's load does not wait."""
     config = Config()
     state = open_site_state("", tmp_path)
@@ -504,7 +504,7 @@ def test_a_query_goes_on_while_its_table_is_removed(alice: User, own: RunningSer
 
 
 class TestPost:
-    def test_a_definition_describes_the_table_anew(self, alice: User) -> None:
+    def test_a_definition_describes_the_table_again(self, alice: User) -> None:
         assert alice.put("mydb.stars", ROWS, "text/tab-separated-values").status_code == 201
         shown = alice.http("GET", "tables/mydb.stars").text
         changed = (

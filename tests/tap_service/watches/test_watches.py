@@ -111,14 +111,14 @@ def test_a_job_that_is_not_created_is_no_attempt(
     add_alerts(service.engine, tmp_path, 11_000, 10)
     for _ in range(6):
         alice.wait(watch, "WAITING")
-    assert alice.show(watch)["runs"][0]["error"] == "all places are taken"
+    assert alice.show(watch)["runs"][0]["error"] == "all slots are taken"
     monkeypatch.undo()
     alice.wait(watch, "DONE")
     assert alice.services.watches.find_watch(watch["id"]).runs[0].attempts == 1
 
 
 def _refuse(*_: object) -> None:
-    raise ServiceBusy("all places are taken")
+    raise ServiceBusy("all slots are taken")
 
 
 def test_a_list_of_positions(alice: Watcher, service: RunningService, tmp_path: Path) -> None:
@@ -130,7 +130,7 @@ def test_a_list_of_positions(alice: Watcher, service: RunningService, tmp_path: 
     found = alice.rows("SELECT list_name, id, list_separation FROM mydb.matched")
     assert [row[:2] for row in found] == [["near", "4240"]]
     assert float(found[0][2]) == pytest.approx(0.353, abs=0.01)
-    for wish, said in (
+    for request, said in (
         ({"list": "mydb.nothing"}, "there is no table"),
         ({"list": TABLE}, "one of your tables"),
         ({"radius": 0}, "above 0"),
@@ -138,7 +138,7 @@ def test_a_list_of_positions(alice: Watcher, service: RunningService, tmp_path: 
         ({"table": "svc.numbers"}, "has no positions"),
         ({"query": BRIGHT}, "not both"),
     ):
-        given = {"name": "other", "list": "mydb.targets", "table": TABLE, "radius": 2, **wish}
+        given = {"name": "other", "list": "mydb.targets", "table": TABLE, "radius": 2, **request}
         answer = alice.http("POST", "watches", json=given)
         assert answer.status_code in (400, 404), answer.text
         assert said in answer.text
@@ -231,8 +231,8 @@ def test_messages_do_not_believe_a_host(
 
     Addresses in messages are the operator's, or have no host.
     """
-    wish = {"name": "believed", "query": BRIGHT, "webhook": hook.url}
-    watch = alice.http("POST", "watches", json=wish, headers={"Host": "evil.example"}).json()
+    request = {"name": "believed", "query": BRIGHT, "webhook": hook.url}
+    watch = alice.http("POST", "watches", json=request, headers={"Host": "evil.example"}).json()
     add_alerts(service.engine, tmp_path, 7500, 10)
     alice.wait(watch, "DONE")
     alice.wait_for_messages(watch)
@@ -401,7 +401,7 @@ def test_numbers_go_on_when_the_tables_are_new(alice: Watcher, service: RunningS
 
 
 @pytest.mark.parametrize(
-    ("wish", "status", "said"),
+    ("fields", "status", "said"),
     [
         ({"query": "SELECT * FROM sky.nothing"}, 400, "nothing"),
         ({"query": "SELECT table_name FROM TAP_SCHEMA.tables"}, 400, "no published table"),
@@ -416,8 +416,8 @@ def test_numbers_go_on_when_the_tables_are_new(alice: Watcher, service: RunningS
         ({}, 400, "give query"),
     ],
 )
-def test_wishes_that_cannot_be_fulfilled(alice: Watcher, wish: dict[str, Any], status: int, said: str) -> None:
-    assert said in alice.watch(status, **{"name": "wrong", **wish})["message"]
+def test_requests_that_cannot_be_fulfilled(alice: Watcher, fields: dict[str, Any], status: int, said: str) -> None:
+    assert said in alice.watch(status, **{"name": "wrong", **fields})["message"]
     assert alice.tables == {}
 
 
@@ -457,9 +457,10 @@ def test_others_see_nothing(alice: Watcher, service: RunningService) -> None:
     assert "the maximum" in alice.watch(507, name="w9", query=BRIGHT)["message"]
     alice.http("DELETE", f"watches/{watch['id']}")
     with ThreadPoolExecutor(4) as threads:
-        wishes = [{"name": f"parallel{number}", "query": BRIGHT} for number in range(4)]
+        requests = [{"name": f"parallel{number}", "query": BRIGHT} for number in range(4)]
         statuses = [
-            each.status_code for each in threads.map(lambda wish: alice.http("POST", "watches", json=wish), wishes)
+            each.status_code
+            for each in threads.map(lambda request: alice.http("POST", "watches", json=request), requests)
         ]
     assert sorted(statuses) == [201, 507, 507, 507]
     assert len([name for name in alice.tables if "parallel" in name]) == 1

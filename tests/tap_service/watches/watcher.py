@@ -19,8 +19,8 @@ class Watcher(User):
         self.services = service.server.config.app.state.services
         self.rounds = self.services.watch_rounds
 
-    def watch(self, status: int = 201, **wish: Any) -> dict[str, Any]:
-        answer = self.http("POST", "watches", json=wish)
+    def watch(self, status: int = 201, **request: Any) -> dict[str, Any]:
+        answer = self.http("POST", "watches", json=request)
         assert answer.status_code == status, answer.text
         return answer.json() if status == 201 else {"message": answer.text}
 
