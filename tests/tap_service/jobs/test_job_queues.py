@@ -226,7 +226,7 @@ def test_no_job_is_lost_and_limits_hold(jobs: list[tuple[str, WorkClass]], data:
         assert find_startable(waiting, running, given, T0) == []
         for user in "abcd":
             assert sum(job.user == user for job in running) <= 3
-        for work, most in given.places.items():
+        for work, most in given.slots.items():
             assert sum(job.work_class(T0) is work for job in running) <= most
         assert running
         running.pop(data.draw(st.integers(0, len(running) - 1)))
