@@ -28,7 +28,9 @@ settings.load_profile("skyhouse")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    parser.addoption("--shards", type=int, default=0, help="run the tests of adql on a cluster of so many servers")
+    parser.addoption(
+        "--shards", type=int, default=0, help="run the tests of adql on a cluster with this number of servers"
+    )
     parser.addoption("--remote", action="store_true", help="run the tests of adql on one server, without a cluster")
     parser.addoption("--portal", type=Path, default=web.DIST, metavar="PATH", help="the build of the portal to test")
     parser.addoption("--browser", default="chromium", choices=("chromium", "firefox"), help="what shows the portal")
@@ -50,7 +52,7 @@ def pytest_unconfigure() -> None:
 
 @pytest.fixture(scope="session", autouse=True)
 def _interrupts() -> None:
-    """Commands that tests interrupt heed it, also where a shell has started the tests in the background."""
+    """Commands that tests interrupt react to SIGINT, even if a shell started the tests in the background."""
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
@@ -72,7 +74,7 @@ def _answers_are_closed(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 @pytest.fixture(scope="session")
 def engine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[EmbeddedEngine]:
-    """The test process's only embedded engine, empty at first. Tests use databases with names of their own."""
+    """The test process's only embedded engine, empty at first. Each test file uses its own database names."""
     data_path: Path = tmp_path_factory.mktemp("data")
     engine = EmbeddedEngine(data_path)
     yield engine

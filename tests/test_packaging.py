@@ -28,7 +28,7 @@ def test_every_file_of_data_is_packaged() -> None:
         assert any(PurePosixPath(path.name).match(pattern) for pattern in own), path
 
 
-def test_the_version_stands_in_one_place_and_in_compose() -> None:
+def test_the_version_is_defined_once_and_in_compose() -> None:
     version = PROJECT["project"]["version"]
     (composed,) = set(re.findall(r"SKYHOUSE_VERSION:-([\d.]+)", (ROOT / "compose" / "compose.yaml").read_text()))
     assert composed == version

@@ -75,8 +75,8 @@ def cluster_settings(
 
         def new(**settings: Any) -> dict[str, Any]:
             results = tmp_path_factory.mktemp("results")
-            places = {"redis_url": jobs.new_url(), "clickhouse_url": clickhouse.url, "results_url": str(results)}
-            return {"query_log": "", "concurrent_jobs": 2, **places, **settings}
+            locations = {"redis_url": jobs.new_url(), "clickhouse_url": clickhouse.url, "results_url": str(results)}
+            return {"query_log": "", "concurrent_jobs": 2, **locations, **settings}
 
         yield new
 

@@ -45,7 +45,7 @@ _SERVER = """
 _DOCUMENTED = re.compile(r"```nginx\n(location /archive/ \{.*?\})\n```", re.DOTALL)
 _SELF_SIGNED = ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", "/CN=localhost"]
 _FOR_HOSTS = ["-addext", "subjectAltName=DNS:localhost,IP:127.0.0.1"]
-_PLACES = "/usr/sbin:/usr/bin:/usr/local/sbin:/usr/local/bin:/opt/homebrew/bin"
+_SEARCH_PATH = "/usr/sbin:/usr/bin:/usr/local/sbin:/usr/local/bin:/opt/homebrew/bin"
 
 
 @contextmanager
@@ -73,7 +73,7 @@ def running_nginx(folder: Path, servers: str, port: int) -> Iterator[None]:
     """An nginx with these ``server`` blocks, once it listens on one of their ports."""
     configuration = folder / "nginx.conf"
     configuration.write_text(_MAIN.format(folder=folder, servers=servers, user=getpass.getuser()))
-    nginx = shutil.which("nginx", path=_PLACES)
+    nginx = shutil.which("nginx", path=_SEARCH_PATH)
     assert nginx, "these tests need nginx: install it with the system's package manager"
     process = subprocess.Popen([nginx, "-c", configuration, "-e", folder / "error.log"])
     try:

@@ -117,7 +117,7 @@ def test_an_empty_path_is_none() -> None:
     assert (config.accounts, config.data, config.query_log) == (None, Config().data, "")
 
 
-def test_all_faults_of_the_environment_are_told() -> None:
+def test_all_problems_of_the_environment_are_reported() -> None:
     given = {"SKYHOUSE_CONFIG": "", "SKYHOUSE_ANONYMUS": "", "SKYHOUSE_PORT": "0", "SKYHOUSE_PUBLIC_URL": "x"}
     with pytest.raises(ConfigError) as caught:
         read_config(given)

@@ -36,7 +36,7 @@ barrier.wait()
 """
 
 
-@pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="the settings are those of glibc")
+@pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="the settings are glibc's")
 def test_threads_share_what_they_have_freed() -> None:
     def run(is_returned: bool) -> tuple[str, int]:
         command = [sys.executable, "-c", _PROGRAM, str(is_returned)]

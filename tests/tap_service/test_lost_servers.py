@@ -130,7 +130,7 @@ class TestService:
         assert "127.0.0.1" not in document.replace(service.url, "")
         assert document.count("<TR>") < 2 * ROWS
 
-    def test_sync_in_a_format_without_a_place_for_errors_is_cut(
+    def test_sync_in_a_format_that_cannot_contain_errors_is_cut(
         self, replicas: Replicas, service: RunningService
     ) -> None:
         began = threading.Event()
@@ -158,7 +158,7 @@ class TestService:
         assert job.wait_for_end() == "COMPLETED", job.message
         assert sorted(job.rows().split()[1:]) == sorted(f"{n},{shard}" for n in range(ROWS) for shard in (0, 1))
 
-    def test_a_fault_of_a_value_on_a_shard(self, replicas: Replicas, service: RunningService) -> None:
+    def test_an_error_of_a_value_on_a_shard(self, replicas: Replicas, service: RunningService) -> None:
         """The text comes from another server, but it is still the user's error, and names no server."""
         query = "SELECT CAST('x' || CAST(n AS CHAR(5)) AS INTEGER) AS m FROM far.quick WHERE shard = 1"
         refused = service.ask(query)

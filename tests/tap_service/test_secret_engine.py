@@ -21,7 +21,7 @@ from tests.servers.server_cluster import running_server
 from tests.support.running_service import RunningService, running_service
 from tests.tap_service.async_client import create_job
 
-USER, PLACE = "asterix", "idefix"
+USER, FOLDER = "asterix", "idefix"
 _USERS = f"""<clickhouse>
 <users>
 <default><password></password><networks><ip>127.0.0.1</ip></networks><profile>default</profile></default>
@@ -57,7 +57,7 @@ PLAIN = "SELECT COUNT(*) AS n FROM own.plain WHERE n > 3"
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ClickHouseServer]:
     folder = tmp_path_factory.mktemp("secret")
     (folder / "users.xml").write_text(_USERS)
-    with running_server(folder / PLACE, users=folder / "users.xml") as server:
+    with running_server(folder / FOLDER, users=folder / "users.xml") as server:
         engine = ClickHouseEngine(server.url)
         prepare_engine(engine)
         engine.execute("CREATE DATABASE own")
@@ -102,7 +102,7 @@ def check(server: ClickHouseServer, service: RunningService) -> Callable[[httpx.
     def check(answer: httpx.Response, said: str) -> None:
         text = answer.text.replace(service.url, "").replace("&apos;", "'").replace("&#39;", "'")
         assert re.search(said, text), text
-        for secret in ("127.0.0.1", str(server.port), str(server.tcp_port), USER, PLACE, "/data/"):
+        for secret in ("127.0.0.1", str(server.port), str(server.tcp_port), USER, FOLDER, "/data/"):
             assert secret not in text
 
     return check

@@ -57,7 +57,7 @@ def test_the_environment_overrides_the_file(file: Path) -> None:
     assert sources.locate_setting("description") == "default"
 
 
-def test_all_faults_have_their_lines(file: Path) -> None:
+def test_all_problems_have_their_lines(file: Path) -> None:
     assert errors(
         file,
         '# a comment\nanonymus = false\n\nport = 70000\npublic_url = "example.org"\nxyzzy = 1\n[queries]\nsync_seconds = 3\n',

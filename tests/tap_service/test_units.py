@@ -36,7 +36,7 @@ needs_sandbox = pytest.mark.skipif(bool(find_missing()), reason=find_missing())
 
 @needs_analyze
 class TestSystemd:
-    def test_the_units_have_no_fault(self, tmp_path: Path) -> None:
+    def test_the_units_have_no_problem(self, tmp_path: Path) -> None:
         """With the program of these tests instead of the installed one."""
         units = [tmp_path / unit.name for unit in (SERVICE, WORKER, BACKUP, TIMER)]
         for unit in units:

@@ -112,7 +112,7 @@ def table(serialization: str) -> list[Column]:
     for datatype, items in ITEMS.items():
         columns.append(_column(f"{datatype}_", datatype, "", items, serialization))
         for size, rows in SIZES.items():
-            values: list[list[Any]] = [[items[place] for place in row] for row in rows]
+            values: list[list[Any]] = [[items[index] for index in row] for row in rows]
             columns.append(_column(f"{datatype}_{size}", datatype, size, values, serialization))
             if datatype == "boolean":
                 inside = [[None, *row[1:]] for row in values]
@@ -206,7 +206,7 @@ def test_every_value_that_is_loaded_comes_back(
     loaded: list[Column] = []
     for number, serialization in enumerate(SERIALIZATIONS):
         columns = table(serialization)
-        identifiers = tuple(5 * number + place for place in range(5))
+        identifiers = tuple(5 * number + index for index in range(5))
         columns[0] = Column("id", "int", "", identifiers)
         path = tmp_path / f"{serialization}.vot"
         path.write_bytes(written(columns, serialization))

@@ -68,7 +68,7 @@ def test_values_of_another_form_are_put_aside(xtype: str, tmp_path: Path) -> Non
     table = Table(name="t", columns=(column,))
     [block] = source.read_blocks(("v",))
     batch, errors = Conformer(table, source).conform_block(block)
-    assert [error.where for error in errors] == [2 * place + 2 for place in range(len(bad))]
+    assert [error.where for error in errors] == [2 * index + 2 for index in range(len(bad))]
     assert all(error.column == "v" and "not " in error.reason for error in errors)
     assert batch.num_rows == len(mixed) - len(bad)
     if column.type.is_text:

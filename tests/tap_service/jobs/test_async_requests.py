@@ -235,7 +235,7 @@ class TestErrors:
         assert job.get("/results/result").status_code == 404
         assert list(ElementTree.fromstring(job.get("/results").content)) == []
 
-    def test_a_fault_in_mid_stream_leaves_no_half_result(self, service: RunningService, running: Any) -> None:
+    def test_an_error_in_mid_stream_leaves_no_partial_result(self, service: RunningService, running: Any) -> None:
         """A query is stopped at its execution duration after millions of rows."""
         job = running(EXECUTIONDURATION="1")
         assert job.wait_for_end() == "ABORTED"

@@ -100,8 +100,8 @@ def deployment(request: pytest.FixtureRequest, server: ClickHouseServer, tmp_pat
     if request.param == "without Redis":
         return Deployment({"clickhouse_url": server.url, "jobs_path": tmp_path / "jobs"}, tmp_path)
     jobs = request.getfixturevalue("redis")
-    places = {"redis_url": jobs.new_url(), "results_url": str(tmp_path / "results")}
-    return Deployment({"clickhouse_url": server.url, **places}, tmp_path)
+    settings = {"redis_url": jobs.new_url(), "results_url": str(tmp_path / "results")}
+    return Deployment({"clickhouse_url": server.url, **settings}, tmp_path)
 
 
 class TestUpdate:

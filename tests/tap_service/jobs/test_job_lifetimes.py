@@ -96,7 +96,7 @@ def test_jobs_go_at_their_time_with_their_results(
         results.read_result("a-1", 0, 4)
 
 
-def test_jobs_of_silent_workers_begin_anew_twice(
+def test_jobs_of_silent_workers_start_again_twice(
     lifetimes: JobLifetimes, store: SqliteJobStore, results: LocalResultStore, tmp_path: Path
 ) -> None:
     queued(store, "lost")

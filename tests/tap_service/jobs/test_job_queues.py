@@ -71,10 +71,10 @@ def test_classes(seconds: float, work: WorkClass) -> None:
 
 
 @pytest.mark.parametrize("heavy", [1, 2, 3, 8])
-def test_every_class_has_a_place(heavy: int) -> None:
-    places = count_slots(heavy)
-    assert all(count >= 1 for count in places.values())
-    assert places[LONG] + places[VERY_LONG] == max(2, heavy)
+def test_every_class_has_a_slot(heavy: int) -> None:
+    slots = count_slots(heavy)
+    assert all(count >= 1 for count in slots.values())
+    assert slots[LONG] + slots[VERY_LONG] == max(2, heavy)
 
 
 def test_one_users_hundred_do_not_delay_anothers_one(store: SqliteJobStore) -> None:
@@ -153,7 +153,7 @@ def test_a_user_has_no_more_running_than_allowed(store: SqliteJobStore) -> None:
     assert asked.taken() == "a2"
 
 
-def test_what_lasts_longer_than_foreseen_leaves_its_place_to_lighter_work() -> None:
+def test_what_lasts_longer_than_foreseen_frees_its_slot_for_lighter_work() -> None:
     waits = QueuedJob("b", "bob", 0, 1.0)
     runs = QueuedJob("a", "alice", 0, 1.0, T0)
     assert find_startable([waits], [runs], rules(), add_seconds(T0, 9)) == []
@@ -180,7 +180,7 @@ def test_limits(store: SqliteJobStore) -> None:
     asked.put("carol", SHORT)
 
 
-def test_anonymous_clients_leave_places_for_users(store: SqliteJobStore) -> None:
+def test_anonymous_clients_leave_slots_for_users(store: SqliteJobStore) -> None:
     asked = Asked(store, QueueRules(count_slots(2), 2, 2, 4, reserve=50))
     for number in range(2):
         asked.put(None, SHORT, client=f"192.0.2.{number}")
@@ -213,7 +213,7 @@ def test_quotes(store: SqliteJobStore) -> None:
 
 
 @given(st.lists(st.tuples(st.sampled_from("abcd"), st.sampled_from(list(WorkClass))), max_size=60), st.data())
-def test_nothing_is_lost_and_places_are_kept(jobs: list[tuple[str, WorkClass]], data: st.DataObject) -> None:
+def test_no_job_is_lost_and_limits_hold(jobs: list[tuple[str, WorkClass]], data: st.DataObject) -> None:
     given = rules(short=2, long=2, very_long=1, user_running=3)
     waiting = [
         QueuedJob(str(n), user, data.draw(st.integers(0, 5)), SECONDS[work]) for n, (user, work) in enumerate(jobs)
@@ -221,47 +221,47 @@ def test_nothing_is_lost_and_places_are_kept(jobs: list[tuple[str, WorkClass]], 
     running: list[QueuedJob] = []
     while waiting:
         started = find_startable(waiting, running, given, T0)
-        running += [replace(place, started=T0) for place in started]
-        waiting = [place for place in waiting if place not in started]
+        running += [replace(job, started=T0) for job in started]
+        waiting = [job for job in waiting if job not in started]
         assert find_startable(waiting, running, given, T0) == []
         for user in "abcd":
-            assert sum(place.user == user for place in running) <= 3
-        for work, most in given.places.items():
-            assert sum(place.work_class(T0) is work for place in running) <= most
+            assert sum(job.user == user for job in running) <= 3
+        for work, most in given.slots.items():
+            assert sum(job.work_class(T0) is work for job in running) <= most
         assert running
         running.pop(data.draw(st.integers(0, len(running) - 1)))
 
 
-def threads_beside(seconds: float, others: list[float], cores: int = 8) -> int:
+def threads_with_others(seconds: float, others: list[float], cores: int = 8) -> int:
     rules = QueueRules(count_slots(cores), 10, 1000, 1000, cores)
-    places = [QueuedJob(f"other{number}", "u", 0, each) for number, each in enumerate(others)]
-    return share_threads(QueuedJob("mine", "u", 0, seconds), places, rules, T0)
+    slots = [QueuedJob(f"other{number}", "u", 0, each) for number, each in enumerate(others)]
+    return share_threads(QueuedJob("mine", "u", 0, seconds), slots, rules, T0)
 
 
 def test_a_lone_job_has_all_cores() -> None:
-    assert threads_beside(5, []) == 0
+    assert threads_with_others(5, []) == 0
 
 
 def test_jobs_of_the_same_duration_share_the_cores() -> None:
-    assert threads_beside(5, [5]) == 4
-    assert threads_beside(5, [5, 5, 5]) == 2
-    assert threads_beside(5, [5], cores=2) == 1
-    assert threads_beside(5, [5, 5, 5], cores=2) == 1
+    assert threads_with_others(5, [5]) == 4
+    assert threads_with_others(5, [5, 5, 5]) == 2
+    assert threads_with_others(5, [5], cores=2) == 1
+    assert threads_with_others(5, [5, 5, 5], cores=2) == 1
 
 
 def test_short_jobs_do_not_take_cores_from_one_that_outlasts_them() -> None:
-    assert threads_beside(3600, [1] * 20) == 0
-    assert threads_beside(1, [3600]) == 4
+    assert threads_with_others(3600, [1] * 20) == 0
+    assert threads_with_others(1, [3600]) == 4
 
 
 def test_no_more_jobs_count_than_may_run() -> None:
     """Four of the long jobs run at once on eight cores."""
-    assert threads_beside(60, [60] * 100) == 2
-    assert threads_beside(5, [5] * 100) == 1
+    assert threads_with_others(60, [60] * 100) == 2
+    assert threads_with_others(5, [5] * 100) == 1
 
 
 def test_a_job_without_estimate_shares_with_all() -> None:
-    assert threads_beside(0, [1, 1, 1]) == 2
+    assert threads_with_others(0, [1, 1, 1]) == 2
 
 
 def test_the_queue_counts_all_other_jobs(store: SqliteJobStore) -> None:
@@ -280,4 +280,4 @@ def test_a_job_that_is_tried_again_later_holds_nobody_up() -> None:
     ]
     for seconds, expected in ((0, ["second"]), (9, ["second"]), (10, ["first", "second"])):
         found = find_startable(queued, [], rules(short=2), add_seconds(T0, seconds))
-        assert [place.job_id for place in found] == expected
+        assert [job.job_id for job in found] == expected

@@ -142,7 +142,7 @@ def test_who_has_too_many_waiting_jobs(
     one_more.delete()
 
 
-def test_anonymous_clients_leave_places_for_users(serve: Callable[..., RunningService], accounts: Path) -> None:
+def test_anonymous_clients_leave_slots_for_users(serve: Callable[..., RunningService], accounts: Path) -> None:
     """Many addresses, each within its limits, do not prevent users from creating jobs."""
     service = serve(accounts=accounts, pending_jobs=4, trusted_proxies="127.0.0.1")
 
@@ -179,7 +179,7 @@ def test_who_has_too_many_pending_jobs(serve: Callable[..., RunningService]) -> 
     assert create().status_code == 303
 
 
-def test_a_place_that_becomes_free_by_itself(service: RunningService, eventually: Eventually) -> None:
+def test_a_slot_that_becomes_free_without_a_wake_up(service: RunningService, eventually: Eventually) -> None:
     """A slot becomes free without a wake-up, for example when a job moves to a heavier class."""
     job = create_job(service.tap, THREE)
     services = service.server.config.app.state.services

@@ -107,24 +107,24 @@ class TestEstimate:
         assert service.metric("skyhouse_queries_total", status="OK") == before
         assert service.metric("skyhouse_queries_in_flight") == 0
 
-    def test_a_fault_has_its_place(self, service: RunningService) -> None:
+    def test_an_error_has_its_position(self, service: RunningService) -> None:
         (error,) = errors(estimate(service, "SELECT n,\n  hlaf\nFROM svc.numbers"))
         assert (error["line"], error["column"], error["endLine"], error["endColumn"]) == (2, 3, 2, 7)
         assert "hlaf" in error["message"]
         assert "half" in error["hint"]
 
-    def test_what_repairs_a_fault(self, service: RunningService) -> None:
+    def test_what_repairs_an_error(self, service: RunningService) -> None:
         query = "SELECT '😀' AS x, hlaf FROM svc.numbers"
         (error,) = errors(estimate(service, query))
         (fix,) = error["fixes"]
         assert fix == {"start": 17, "end": 21, "text": "half"}
         assert estimate(service, query[: fix["start"]] + fix["text"] + query[fix["end"] :]).status_code == 200
 
-    def test_a_fault_without_a_repair(self, service: RunningService) -> None:
+    def test_an_error_without_a_repair(self, service: RunningService) -> None:
         (error,) = errors(estimate(service, "SELECT n FROM svc.numbers WHERE n > 'a'"))
         assert "fixes" not in error
 
-    def test_each_of_several_faults(self, service: RunningService) -> None:
+    def test_each_of_several_errors(self, service: RunningService) -> None:
         found = errors(estimate(service, "SELECT one, n, two FROM svc.numbers"))
         assert [(error["column"], error["endColumn"]) for error in found] == [(8, 11), (16, 19)]
 
@@ -145,7 +145,7 @@ class TestEstimate:
             {"QUERY": "SELECT a FROM TAP_UPLOAD.mine", "UPLOAD": "mine,file:///etc/passwd"},
         ],
     )
-    def test_other_parameters_have_faults_without_a_place(
+    def test_other_parameters_have_errors_without_a_position(
         self, service: RunningService, parameters: dict[str, str]
     ) -> None:
         (error,) = errors(httpx.post(f"{service.tap}/estimate", data={"LANG": "ADQL", **parameters}))

@@ -33,7 +33,7 @@ class Work:
         self.let_go = threading.Event()
         self._started = started
 
-    def do_work(self, place: LaneSlot) -> Lane | None:
+    def do_work(self, slot: LaneSlot) -> Lane | None:
         self._started.append(self.name)
         assert self.let_go.wait(SECONDS)
         return self.lanes.pop(0) if self.lanes else None
@@ -109,14 +109,14 @@ def test_clients_take_turns(set_up: Callable[..., Setup], eventually: Callable[[
     assert order[6:] == [f"a{number}" for number in range(2, 10)]
 
 
-def test_a_client_leaves_a_place_in_every_lane(set_up: Callable[..., Setup]) -> None:
+def test_a_client_leaves_a_slot_in_every_lane(set_up: Callable[..., Setup]) -> None:
     setup = set_up(client_running_queries=100)
-    for lane, places in ((Lane.LIGHT, 4), (Lane.MEDIUM, 2), (Lane.HEAVY, 2), (Lane.BULK, 2)):
+    for lane, slots in ((Lane.LIGHT, 4), (Lane.MEDIUM, 2), (Lane.HEAVY, 2), (Lane.BULK, 2)):
         for _ in range(8):
             setup.enter("a", lane)
-        assert setup.counts(lane) == (places - 1, 9 - places)
+        assert setup.counts(lane) == (slots - 1, 9 - slots)
         setup.enter("b", lane)
-        assert setup.counts(lane) == (places, 9 - places)
+        assert setup.counts(lane) == (slots, 9 - slots)
 
 
 def test_slow_work_in_one_lane_leaves_the_light_one_free(set_up: Callable[..., Setup]) -> None:
@@ -153,7 +153,7 @@ def test_too_many_of_all(set_up: Callable[..., Setup]) -> None:
     setup.enter("g", Lane.LIGHT)
 
 
-def test_anonymous_clients_leave_places_for_users(set_up: Callable[..., Setup]) -> None:
+def test_anonymous_clients_leave_slots_for_users(set_up: Callable[..., Setup]) -> None:
     setup = set_up(waiting_queries=4)
     started: list[str] = []
 
@@ -222,7 +222,7 @@ def test_a_full_lane_refuses_what_comes_from_another(set_up: Callable[..., Setup
     assert (setup.counts(Lane.LIGHT), setup.counts(Lane.HEAVY)) == ((0, 0), (2, 0))
 
 
-def test_what_turns_out_heavy_frees_its_light_place(
+def test_what_turns_out_heavy_frees_its_light_slot(
     set_up: Callable[..., Setup], eventually: Callable[[Callable[[], bool]], None]
 ) -> None:
     """Its client starts nothing until its requests fit again; other clients do."""
@@ -230,8 +230,8 @@ def test_what_turns_out_heavy_frees_its_light_place(
     for _ in range(5):
         setup.enter("a", Lane.LIGHT)
     assert setup.counts(Lane.LIGHT) == (3, 2)
-    for place in setup.slots[:3]:
-        assert setup.lanes.move_slot(place, Lane.HEAVY, beyond=True)
+    for slot in setup.slots[:3]:
+        assert setup.lanes.move_slot(slot, Lane.HEAVY, beyond=True)
     assert (setup.counts(Lane.LIGHT), setup.counts(Lane.HEAVY)) == ((1, 1), (3, 0))
     setup.enter("b", Lane.LIGHT).finish()
     setup.works[0].finish()
@@ -241,12 +241,12 @@ def test_what_turns_out_heavy_frees_its_light_place(
     assert setup.counts(Lane.HEAVY) == (1, 0)
 
 
-def test_what_turns_out_heavy_takes_a_free_place_of_its_client(set_up: Callable[..., Setup]) -> None:
+def test_what_turns_out_heavy_takes_a_free_slot_of_its_client(set_up: Callable[..., Setup]) -> None:
     """One client has one of two slots."""
     setup = set_up()
     for client in "aabc":
         setup.enter(client, Lane.LIGHT)
-    moved = [setup.lanes.move_slot(place, Lane.HEAVY) for place in setup.slots]
+    moved = [setup.lanes.move_slot(slot, Lane.HEAVY) for slot in setup.slots]
     assert moved == [True, False, True, False]
     assert (setup.counts(Lane.LIGHT), setup.counts(Lane.HEAVY)) == ((2, 0), (2, 0))
 
@@ -269,18 +269,18 @@ def test_a_request_that_waits_can_leave(set_up: Callable[..., Setup]) -> None:
     setup = set_up()
     setup.enter("a")
     waiting = setup.enter("a")
-    assert [setup.lanes.leave_lane(place) for place in setup.slots] == [False, True]
+    assert [setup.lanes.leave_lane(slot) for slot in setup.slots] == [False, True]
     assert setup.counts(Lane.HEAVY) == (1, 0)
     setup.works[0].finish()
     assert not waiting.is_over.is_set()
     assert setup.started == ["a0"]
 
 
-def test_failing_work_gives_its_place_back(set_up: Callable[..., Setup]) -> None:
+def test_failing_work_frees_its_slot(set_up: Callable[..., Setup]) -> None:
     setup = set_up()
 
     class Failing(Work):
-        def do_work(self, place: LaneSlot) -> Lane | None:
+        def do_work(self, slot: LaneSlot) -> Lane | None:
             raise RuntimeError("a bug")
 
     failing = Failing("x", setup.started)

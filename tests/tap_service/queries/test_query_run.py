@@ -85,7 +85,7 @@ def test_all_is_well(engine: EmbeddedEngine) -> None:
     assert (outcome.report.status, outcome.report.rows, outcome.report.bytes) == ("OK", 5, len(sink.data))
 
 
-def test_a_fault_before_the_first_rows_writes_nothing(engine: EmbeddedEngine) -> None:
+def test_an_error_before_the_first_rows_writes_nothing(engine: EmbeddedEngine) -> None:
     sink = Collected()
     outcome = run(engine, "SELECT toInt64(intDiv(1, number)) FROM numbers(5)", sink)
     assert isinstance(outcome.failure, InvalidQueryError)
@@ -93,7 +93,7 @@ def test_a_fault_before_the_first_rows_writes_nothing(engine: EmbeddedEngine) ->
     assert (sink.data, outcome.is_whole) == (b"", False)
 
 
-def test_a_fault_in_mid_stream(engine: EmbeddedEngine) -> None:
+def test_an_error_in_mid_stream(engine: EmbeddedEngine) -> None:
     sink = Collected()
     outcome = run(engine, LATE_ERROR, sink)
     assert isinstance(outcome.failure, InvalidQueryError)
@@ -103,7 +103,7 @@ def test_a_fault_in_mid_stream(engine: EmbeddedEngine) -> None:
     assert outcome.report.rows > 0
 
 
-def test_a_csv_is_not_complete_after_a_fault(engine: EmbeddedEngine) -> None:
+def test_a_csv_is_not_complete_after_an_error(engine: EmbeddedEngine) -> None:
     sink = Collected()
     outcome = run(engine, LATE_ERROR, sink, "csv")
     assert sink.data.startswith(b"n\r\n0\r\n")
@@ -121,7 +121,7 @@ def test_a_value_that_the_format_cannot_carry(engine: EmbeddedEngine) -> None:
         (NoRoom("it is full"), QueryTooHeavy, True),
         (OSError(28, "No space left on device"), ServiceUnavailable, True),
         (OSError("the result store does not work"), ServiceUnavailable, True),
-        (RuntimeError("a fault of ours"), InternalError, True),
+        (RuntimeError("a bug of the sink"), InternalError, True),
     ],
 )
 def test_a_sink_that_fails(
@@ -132,7 +132,7 @@ def test_a_sink_that_fails(
     assert type(outcome.failure) is kind
     assert outcome.is_whole is complete
     assert b'value="ERROR"' in sink.data
-    assert b"a fault of ours" not in sink.data
+    assert b"a bug of the sink" not in sink.data
     assert ("test-run" in caplog.text) is (kind is not QueryTooHeavy)
 
 
@@ -148,7 +148,9 @@ def test_a_table_that_has_just_gone(engine: EmbeddedEngine) -> None:
     assert "replaced or dropped just now" in str(outcome.failure)
 
 
-def test_a_fault_of_ours_tells_its_number_and_no_sql(engine: EmbeddedEngine, caplog: pytest.LogCaptureFixture) -> None:
+def test_an_internal_error_reports_its_number_and_no_sql(
+    engine: EmbeddedEngine, caplog: pytest.LogCaptureFixture
+) -> None:
     outcome = run(engine, "SELECT no_such_function(1)", Collected())
     assert isinstance(outcome.failure, InternalError)
     assert "test-run" in str(outcome.failure)

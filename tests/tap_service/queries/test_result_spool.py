@@ -159,7 +159,7 @@ def test_files_have_no_names(store: SpoolStore, tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
-def test_no_place_for_files(tmp_path: Path) -> None:
+def test_no_disk_for_files(tmp_path: Path) -> None:
     store = SpoolStore(0, 1000, tmp_path / "missing")
 
     async def run() -> None:

@@ -338,16 +338,16 @@ class TestTimeLimit:
         for rule in ("on-request", "always", "never"):
             service = serve(sync_seconds=0.05, sync_timeout_jobs=rule, accounts=accounts)
             alice = User(service, "alice")
-            for wish in ("job", "error", None):
-                parameters = {"QUERY": self.QUERY} | ({"ON_TIMEOUT": wish} if wish else {})
+            for on_timeout in ("job", "error", None):
+                parameters = {"QUERY": self.QUERY} | ({"ON_TIMEOUT": on_timeout} if on_timeout else {})
                 answer = alice.http("GET", "sync", params=parameters, headers=elsewhere)
-                is_refused = wish == "job" and rule != "never"
-                assert answer.status_code == (403 if is_refused else 400), (rule, wish)
+                is_refused = on_timeout == "job" and rule != "never"
+                assert answer.status_code == (403 if is_refused else 400), (rule, on_timeout)
                 assert "skyhouse-job" not in answer.headers
             assert alice.http("GET", "async", headers={"Accept": "application/json"}).json()["jobs"] == []
             alice.session.close()
         anonymous = httpx.get(service.sync, params={"QUERY": LIGHT, "ON_TIMEOUT": "job"}, headers=elsewhere)
         assert anonymous.status_code == 200
 
-    def test_a_wrong_wish(self, service: Any) -> None:
+    def test_a_wrong_value_of_on_timeout(self, service: Any) -> None:
         assert "give job or error" in service.ask(LIGHT, ON_TIMEOUT="wait").text

@@ -212,7 +212,7 @@ class TestLimits:
 
 
 class TestErrors:
-    def test_a_wrong_name_has_its_place(self, service: Any) -> None:
+    def test_a_wrong_name_has_its_position(self, service: Any) -> None:
         response = service.ask("SELECT nn FROM svc.numbers", FORMAT="csv")
         assert response.status_code == 400
         assert response.headers["content-type"] == "application/x-votable+xml"

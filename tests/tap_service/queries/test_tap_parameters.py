@@ -88,7 +88,7 @@ class TestReading:
             ),
         ],
     )
-    def test_faults(self, pairs: list[tuple[str, str]], said: str) -> None:
+    def test_errors(self, pairs: list[tuple[str, str]], said: str) -> None:
         with pytest.raises(ParameterError, match=re.escape(said)):
             read(*pairs)
 
