@@ -93,7 +93,7 @@ def run_chaos(folder: Path, plan: Plan) -> Report:
         killer = Killer(deployment.list_parts(plan.seed), plan.seed, plan.seconds_between_kills, folder / "kills.log")
         answers, repeats = _run(deployment, killer, loads, stars, plan)
         report = Report(plan, killer.kills, killer.ended, answers, repeats, loads.log)
-        report.errors += loads.log.errors
+        report.errors += loads.log.problems
         for answer in answers:
             if answer.outcome == WRONG:
                 report.errors.append(

@@ -172,7 +172,7 @@ SCHEMAS = (SMALL, SKY, MATCHES)
 
 def filled(engine: Engine, schemas: Sequence[Schema] = SCHEMAS) -> Tables:
     """The tables of the ADQL tests."""
-    contents = {"small": CONTENT, "sky": sky_rows(), "matches": Sky().batches()}
+    contents = {"small": CONTENT, "sky": sky_rows(), "matches": Sky().make_batches()}
     for schema in schemas:
         create_database(Servers(engine), schema.name)
         for table, batch in contents[schema.name]:

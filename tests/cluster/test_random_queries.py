@@ -123,7 +123,11 @@ def _read_on_shards(query: Query, *, is_sent: bool = False) -> Iterator[str]:
         yield from _read_on_shards(query.right, is_sent=is_sent)
         return
     first = next(walk_leaves(query.from_))
-    sent = is_sent or find_sharded_scan(first) is not None or (isinstance(first, Derived) and first.place == "shards")
+    sent = (
+        is_sent
+        or find_sharded_scan(first) is not None
+        or (isinstance(first, Derived) and first.computed_on == "shards")
+    )
 
     def tree(relation: Relation, *, is_sent: bool) -> Iterator[str]:
         if isinstance(relation, Join):

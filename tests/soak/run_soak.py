@@ -221,7 +221,7 @@ def run_soak(folder: Path, plan: Plan) -> Report:
         with closing(Soak(deployment, loads, stars, plan)) as soak:
             _run(deployment, soak, loads, plan)
             report = soak.report
-        report.errors += loads.log.errors
+        report.errors += loads.log.problems
         content = loads.latest_contents() | {STARS_TABLE: (STARS, STARS * (STARS - 1) // 2)}
         report.outcomes["load"] = loads.log.modes + Counter({"killed": loads.log.kills})
         report.errors += [f"a load failed: {said}" for said in loads.log.failures]

@@ -26,7 +26,7 @@ REQUEST = "http://inner:8000"
 
 def asked(headers: dict[str, str], peer: str = "10.0.0.1", public_url: str = "") -> tuple[str, str]:
     found = find_origin(headers, peer, REQUEST, TRUSTED, public_url)
-    return found.base_url, found.client
+    return found.base_url, found.address
 
 
 @pytest.mark.parametrize(
@@ -119,14 +119,14 @@ def test_headers_of_a_trusted_proxy(headers: dict[str, str], base_url: str, clie
 )
 def test_a_proxy_that_writes_forwarded(headers: dict[str, str], base_url: str, client: str) -> None:
     found = find_origin(headers, "10.0.0.1", REQUEST, TRUSTED, counts="forwarded")
-    assert (found.base_url, found.client) == (base_url, client)
+    assert (found.base_url, found.address) == (base_url, client)
 
 
 @pytest.mark.parametrize("text", ["a", " ", ",", ";", '"', '"\\"', '\\"', "a=b;", 'a="'])
 def test_a_long_header_takes_no_long_time(text: str) -> None:
     """With a number of steps that grows with the square of the length, this would exceed the time limit of the test."""
     headers = {"forwarded": text * (400_000 // len(text)) + ", for=1.2.3.4"}
-    assert find_origin(headers, "10.0.0.1", REQUEST, TRUSTED, counts="forwarded").client == "1.2.3.4"
+    assert find_origin(headers, "10.0.0.1", REQUEST, TRUSTED, counts="forwarded").address == "1.2.3.4"
 
 
 @pytest.mark.parametrize("repeated", ["6.6.6.6, ", "10.0.0.1, ", ",", "a", "/a", "for=6.6.6.6, ", ";a=b", '"'])
@@ -140,7 +140,7 @@ def test_what_stands_left_of_the_client_costs_nothing(name: str, repeated: str) 
         headers = {"x-forwarded-for": "1.2.3.4", key: f"{repeated * (times // len(repeated))}, {own}"}
 
         def find() -> None:
-            assert find_origin(headers, "10.0.0.1", REQUEST, TRUSTED, counts=counts).client == "1.2.3.4"
+            assert find_origin(headers, "10.0.0.1", REQUEST, TRUSTED, counts=counts).address == "1.2.3.4"
 
         return min(timeit.repeat(find, number=1, repeat=20))
 
