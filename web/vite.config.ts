@@ -3,7 +3,7 @@ import { defineConfig } from 'vitest/config';
 import { licences } from './licences.ts';
 
 const { page, worker } = licences();
-/** `npm run dev` beside `skyhouse demo`, or another service. */
+/** `npm run dev` next to `skyhouse demo`, or another service. */
 const SERVICE = process.env['SKYHOUSE_DEV'] ?? 'http://127.0.0.1:8000';
 
 // Relative addresses, so that the portal works wherever the service is mounted.

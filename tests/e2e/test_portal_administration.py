@@ -71,7 +71,7 @@ def test_a_token_is_shown_once_works_and_is_revoked(
 
     main.get_by_role("textbox", name="Name").fill("my <b>laptop</b>")
     page.get_by_label("Valid for").select_option("30 days")
-    page.get_by_role("button", name="Make token").click()
+    page.get_by_role("button", name="Create token").click()
     fresh = page.get_by_role("region", name="The token “my <b>laptop</b>”")
     expect(fresh.get_by_role("heading")).to_be_focused()
     token = fresh.locator("code").inner_text()
@@ -143,7 +143,7 @@ def test_work_and_jobs_of_all_users(
     expect(jobs.get_by_role("listitem")).to_have_count(1)
     jobs.get_by_role("button", name="Delete job").click()
     page.get_by_role("dialog").get_by_role("button", name="Delete").click()
-    expect(jobs).to_contain_text("No job fits.")
+    expect(jobs).to_contain_text("No matching job.")
     assert short.get().status_code == 404
     for user in (alice, bob):
         user.session.close()
@@ -182,10 +182,10 @@ def test_announcements_are_made_and_withdrawn(page: Page, portal: RunningService
 
     drain = page.get_by_role("region", name="Drain")
     drain.get_by_label("Reason").fill("new disks")
-    drain.get_by_role("button", name="Take nothing new").click()
-    expect(shown).to_contain_text("No new queries are taken now: new disks")
+    drain.get_by_role("button", name="Accept nothing new").click()
+    expect(shown).to_contain_text("No new queries are accepted now: new disks")
     assert told()["draining"] == "new disks"
-    drain.get_by_role("button", name="Take queries again").click()
+    drain.get_by_role("button", name="Accept queries again").click()
     expect(shown).to_have_count(0)
     assert told() == {"draining": "", "downtimes": [], "notes": []}
 
@@ -200,7 +200,7 @@ def test_a_job_whose_result_was_removed_runs_again(
     page.goto(f"{portal_url}#/jobs/{job_id(job)}")
     main = page.get_by_role("main")
     expect(main).to_contain_text("The result was deleted at noon to make room")
-    expect(main.get_by_text("Result gone")).to_be_visible()
+    expect(main.get_by_text("Result deleted")).to_be_visible()
     for name in ("Download", "Open"):
         expect(main.get_by_role("button", name=name, exact=True)).to_have_count(0)
     look(page, "jobs-archived", shot, accessible)

@@ -1,4 +1,4 @@
-"""Background surveys (HiPS) of the map: only those that the operator allows, at the right place."""
+"""Background surveys (HiPS) of the map: only those that the operator allows, at the right position."""
 
 from __future__ import annotations
 
@@ -64,8 +64,8 @@ def middle_colour(page: Page) -> np.ndarray:
 
 def expected_colour(page: Page) -> np.ndarray:
     """Return the survey's colour in the middle of the map, by astropy."""
-    place = SkyCoord(*drawn(page)["centre"], unit="deg").galactic
-    return colour_at(np.asarray(place.l.rad), np.asarray(place.b.rad)).astype(float)
+    position = SkyCoord(*drawn(page)["centre"], unit="deg").galactic
+    return colour_at(np.asarray(position.l.rad), np.asarray(position.b.rad)).astype(float)
 
 
 def test_a_survey_lies_behind_the_tables(

@@ -30,15 +30,15 @@ def run_query(page: Page, portal_url: str, query: str = QUERY) -> Locator:
     return page.get_by_role("grid")
 
 
-def cell_at(page: Page, place: int, column: int) -> Locator:
-    return page.locator(f'[role=gridcell][data-place="{place}"][data-column="{column}"]')
+def cell_at(page: Page, index: int, column: int) -> Locator:
+    return page.locator(f'[role=gridcell][data-index="{index}"][data-column="{column}"]')
 
 
 def wait_for_row(page: Page, condition: str) -> None:
     """Wait until the numbers ``c[0]``, ``c[1]`` ... of the first row fulfil a condition: they change one by one."""
     page.wait_for_function(
         f"""() => {{
-            const cells = document.querySelectorAll('[role=gridcell][data-place="0"]');
+            const cells = document.querySelectorAll('[role=gridcell][data-index="0"]');
             const c = Object.fromEntries([...cells].map((cell) => [cell.dataset.column, parseFloat(cell.innerText)]));
             return {condition};
         }}"""
@@ -74,7 +74,7 @@ def test_computed_columns(page: Page, portal_url: str, shot: Shot, accessible: C
     expression.fill("bmag + dec")
     expect(dialog.get_by_role("alert")).to_contain_text("one side is in mag, the other in deg")
     expression.fill("bmag - vmga")
-    dialog.get_by_role("button", name="Replace by vmag").click()
+    dialog.get_by_role("button", name="Replace with vmag").click()
     expect(expression).to_have_value("bmag - vmag")
     expect(dialog).to_contain_text("In mag.")
     expect(dialog).to_contain_text("First values:")
@@ -128,7 +128,7 @@ def test_hidden_moved_and_pinned_columns(page: Page, portal_url: str, shot: Shot
     page.keyboard.press("Alt+ArrowDown")
     menu = page.get_by_role("menu", name="Menu of column vmag")
     expect(menu.get_by_role("menuitem", name="Sort ascending")).to_be_focused()
-    menu.get_by_role("menuitem", name="Keep at the left").click()
+    menu.get_by_role("menuitem", name="Pin to the left").click()
     grid.evaluate("box => box.scrollBy(400, 0)")
     shot(page, "columns-pinned")
     pinned = grid.get_by_role("columnheader", name="vmag").bounding_box()
@@ -216,7 +216,7 @@ def test_rows_as_shown_in_files_and_queries(page: Page, portal_url: str, shot: S
     page.get_by_role("button", name="Rows as shown or chosen …").click()
     dialog = page.get_by_role("dialog")
     dialog.get_by_label("Format").select_option(label="VOTable")
-    shot(page, "columns-taken")
+    shot(page, "columns-exported")
     with page.expect_download() as downloading:
         dialog.get_by_role("button", name="Download").click()
     table = parse_single_table(BytesIO(Path(downloading.value.path()).read_bytes())).to_table()

@@ -28,14 +28,14 @@ def open_explorer(page: Page, portal_url: str, parameters: str = "") -> None:
 
 
 def drag(page: Page, panel: Locator, start: tuple[float, float], end: tuple[float, float]) -> None:
-    """Drag between two places of a panel's picture, as parts of its width and height."""
+    """Drag between two positions of a panel's picture, as parts of its width and height."""
     panel.scroll_into_view_if_needed()
     box = panel.bounding_box()
     assert box
-    places = [(box["x"] + x * box["width"], box["y"] + y * box["height"]) for x, y in (start, end)]
-    page.mouse.move(*places[0])
+    pixels = [(box["x"] + x * box["width"], box["y"] + y * box["height"]) for x, y in (start, end)]
+    page.mouse.move(*pixels[0])
     page.mouse.down()
-    page.mouse.move(*places[1], steps=5)
+    page.mouse.move(*pixels[1], steps=5)
     page.mouse.up()
 
 
@@ -44,7 +44,7 @@ def shown_query(page: Page) -> str:
 
 
 def expect_exact(page: Page, tap: pyvo.dal.TAPService) -> int:
-    """Wait for the exact count; it is that of the query that the page shows."""
+    """Wait for the exact count; it is the count of the query that the page shows."""
     expect(page.get_by_test_id("precision")).to_have_text("counted exactly")
     shown = int(page.get_by_test_id("kept").inner_text().replace(",", ""))
     [row] = tap.search(shown_query(page).replace("SELECT *", "SELECT COUNT(*) AS n"))
@@ -114,7 +114,7 @@ def test_a_sample_is_told_scaled_and_refined(page: Page, portal_url: str, tap: p
 
 def test_rows_are_fetched_last(page: Page, portal_url: str, tap: pyvo.dal.TAPService) -> None:
     open_explorer(page, portal_url, "?range=vt_mag,1,4&circle=83.8,-1.2,15&panel=no_such")
-    expect(page.get_by_text("The table has no such numbers, so they are left out: no_such")).to_be_visible()
+    expect(page.get_by_text("The table has no such numeric columns, so they are ignored: no_such")).to_be_visible()
     rows = expect_exact(page, tap)
     page.get_by_role("button", name="Get these rows").click()
     expect(page.get_by_role("tab", name=f"Rows of {TABLE}")).to_be_visible()

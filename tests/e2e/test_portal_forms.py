@@ -48,7 +48,7 @@ def read_form(page: Page, kind: str) -> dict[str, Any]:
 
 
 def drag(page: Page, start: tuple[float, float], end: tuple[float, float]) -> None:
-    """Drag between two places of the plot, in CSS pixels."""
+    """Drag between two positions of the plot, in CSS pixels."""
     frame = page.get_by_role("application").bounding_box()
     assert frame
     page.mouse.move(frame["x"] + start[0], frame["y"] + start[1])
@@ -82,7 +82,7 @@ def test_a_box_in_a_corner_plot_chooses_in_all_panels(
     x = [view["u0"] + (round(at) - box["left"]) * per_x for at in (left, right)]
     y = [view["v0"] + (box["top"] + box["height"] - round(at)) * per_y for at in (bottom, top)]
     within = [row for row in rows if x[0] <= float(row["pmra"]) <= x[1] and y[0] <= float(row["pmdec"]) <= y[1]]
-    # the pointer may be half a pixel beside
+    # the pointer may be half a pixel off
     assert count_chosen(page) == pytest.approx(len(within), rel=0.05)
     assert len(within) > 100
     shot(page, "plots-corner-dark")
@@ -101,23 +101,23 @@ def test_a_box_in_a_corner_plot_chooses_in_all_panels(
 def nearest_row(
     page: Page, rows: list[dict[str, str]], names: list[str], drawn: dict[str, Any]
 ) -> tuple[int, float, float]:
-    """Return the row nearest to the camera and its place in CSS pixels: a perspective view of the cube of all axes."""
+    """Return the row nearest to the camera and its position in CSS pixels: a perspective view of the cube of all axes."""
     canvas = page.locator("canvas.picture").bounding_box()
     assert canvas
     spans = {name: [float(row[name]) for row in rows] for name in names}
-    place = {}
+    scaled = {}
     for name, values in spans.items():
         room = 0.04 * (max(values) - min(values))
         low, high = min(values) - room, max(values) + room
         if "mag" in name:
             low, high = high, low
-        place[name] = [2 * (value - low) / (high - low) - 1 for value in values]
+        scaled[name] = [2 * (value - low) / (high - low) - 1 for value in values]
     camera = drawn["camera"]
     along, up = math.radians(camera["longitude"]), math.radians(camera["latitude"])
     front = (math.cos(up) * math.cos(along), math.cos(up) * math.sin(along), math.sin(up))
     right = (-math.sin(along), math.cos(along), 0.0)
     above = (-math.sin(up) * math.cos(along), -math.sin(up) * math.sin(along), math.cos(up))
-    points = list(zip(*(place[name] for name in names), strict=True))
+    points = list(zip(*(scaled[name] for name in names), strict=True))
     best = max(range(len(points)), key=lambda k: sum(a * b for a, b in zip(points[k], front, strict=True)))
     side = min(canvas["width"], canvas["height"])
     scale = max(0.6 * side, side - 70) / 3.3
@@ -236,7 +236,7 @@ def test_pictures_of_any_size(open_page: Callable[..., Page], portal_url: str, s
     dialog.get_by_label("Colours").select_option("light")
     expect(dialog.get_by_text("1,039 × 780 pixels")).to_be_visible()
     dialog.get_by_label("Dots per inch").fill("4000")
-    expect(dialog.get_by_text("Browsers cannot draw so many pixels")).to_be_visible()
+    expect(dialog.get_by_text("The picture has too many pixels for browsers")).to_be_visible()
     expect(dialog.get_by_role("button", name="Save", exact=True)).to_be_disabled()
     dialog.get_by_label("Dots per inch").fill("300")
     shot(page, "plots-save-picture")

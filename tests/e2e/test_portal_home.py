@@ -46,7 +46,7 @@ def tap(portal: RunningService) -> pyvo.dal.TAPService:
 
 
 def drag(page: Page, start: tuple[float, float], end: tuple[float, float]) -> None:
-    """Drag on the map; places are parts of its width and height."""
+    """Drag on the map; positions are parts of its width and height."""
     box = sky_map(page).bounding_box()
     assert box
     at = [(box["x"] + x * box["width"], box["y"] + y * box["height"]) for x, y in (start, end)]

@@ -30,7 +30,7 @@ FROM tycho2.bright AS a
 JOIN tycho2.bright AS b ON a.vt_mag < b.bt_mag - 3 AND MOD(FLOOR(a.ra * b.dec * 1000), 9700) = 3"""
 #: the same for a few stars
 SOME = f"{LONG}\nWHERE a.ra < 0.2"
-FAULTY = "SELECT TOP 5\n  parallax\nFROM tycho2.bright"
+INVALID = "SELECT TOP 5\n  parallax\nFROM tycho2.bright"
 
 
 def start_job(page: Page, portal_url: str, query: str) -> str:
@@ -119,7 +119,7 @@ class TestLife:
         with page.expect_response(lambda answer: re.search(r"/async/\w+$", answer.url) is not None) as answered:
             page.get_by_role("button", name="Download", exact=True).click()
         job = answered.value.url
-        expect(page.get_by_text("HATS files are written by a job")).to_be_visible()
+        expect(page.get_by_text("A job writes the HATS files")).to_be_visible()
         result = page.get_by_role("region", name="Result", exact=True)
         opening = f'lsdb.open_catalog("{job}/results/hats/")'
         expect(result.get_by_text("The job has written a HATS collection.")).to_be_visible()
@@ -216,8 +216,8 @@ class TestLife:
         sign_in(page, "alice")
         expect(job_rows(page).get_by_text("cut at the row limit of 5")).to_be_visible()
 
-    def test_a_failure_has_its_reason_and_place(self, page: Page, portal_url: str, shot: Shot) -> None:
-        start_job(page, portal_url, FAULTY)
+    def test_a_failure_has_its_reason_and_position(self, page: Page, portal_url: str, shot: Shot) -> None:
+        start_job(page, portal_url, INVALID)
         row = job_rows(page)
         expect(row).to_contain_text("line 2, column 3: there is no column parallax")
         row.get_by_role("button", name="SELECT TOP").click()
@@ -364,7 +364,7 @@ class TestUser:
         self, page: Page, portal_url: str, alice: User, shot: Shot, accessible: Callable[[Page], None]
     ) -> None:
         first = async_client.create_job(alice.tap, QUICK, alice.auth, PHASE="RUN", RUNID="types")
-        second = async_client.create_job(alice.tap, FAULTY, alice.auth, PHASE="RUN")
+        second = async_client.create_job(alice.tap, INVALID, alice.auth, PHASE="RUN")
         page.goto(f"{portal_url}#/jobs")
         sign_in(page, "alice")
         expect(job_rows(page)).to_have_count(2)
@@ -423,7 +423,7 @@ class TestUser:
     ) -> None:
         for number in range(3):
             create_job(portal, f"SELECT {number} AS n FROM TAP_SCHEMA.schemas", alice)
-        create_job(portal, FAULTY, alice)
+        create_job(portal, INVALID, alice)
         running = create_job(portal, LONG, alice)
         page.goto(f"{portal_url}#/jobs")
         sign_in(page, "alice")
@@ -445,7 +445,7 @@ class TestUser:
 
 
 def test_the_browser_notifies(open_page: Callable[..., Page], portal_url: str, portal: RunningService) -> None:
-    """A notification at the end of a job, on request, while another page is in sight."""
+    """A notification at the end of a job, on request, while another page is visible."""
     page = open_page(permissions=["notifications"])
     page.add_init_script(
         "window.told = []; window.Notification = class extends Notification "
@@ -461,7 +461,7 @@ def test_the_browser_notifies(open_page: Callable[..., Page], portal_url: str, p
 
 
 def test_on_a_phone(phone: Page, portal_url: str, shot: Shot, accessible: Callable[[Page], None]) -> None:
-    for query in (QUICK, FAULTY, LONG):
+    for query in (QUICK, INVALID, LONG):
         start_job(phone, portal_url, query)
     expect(job_rows(phone)).to_have_count(3)
     expect(job_rows(phone).first.get_by_role("progressbar")).to_be_visible()

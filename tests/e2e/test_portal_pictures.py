@@ -25,7 +25,7 @@ def chosen_count(page: Page) -> int:
 
 
 def press_at(page: Page, left: float, top: float) -> tuple[float, float]:
-    """Press the mouse button at a place of the picture, in fractions. Return it in pixels."""
+    """Press the mouse button at a position of the picture, in fractions. Return it in pixels."""
     box = plot_picture(page).bounding_box()
     assert box
     x, y = box["x"] + left * box["width"], box["y"] + top * box["height"]

@@ -94,11 +94,11 @@ def drag_over(page: Page, *path: tuple[float, float]) -> None:
     left, top, width, height = read_drawn(page)["box"]
     frame = plot_picture(page).bounding_box()
     assert frame
-    places = [(frame["x"] + left + x * width, frame["y"] + top + y * height) for x, y in path]
-    page.mouse.move(*places[0])
+    pixels = [(frame["x"] + left + x * width, frame["y"] + top + y * height) for x, y in path]
+    page.mouse.move(*pixels[0])
     page.mouse.down()
-    for place in places[1:]:
-        page.mouse.move(*place, steps=4)
+    for pixel in pixels[1:]:
+        page.mouse.move(*pixel, steps=4)
     page.mouse.up()
 
 

@@ -1,4 +1,4 @@
-"""The query page: completion, marked faults, runs at once and as a job, tabs, history, links."""
+"""The query page: completion, marked errors, runs at once and as a job, tabs, history, links."""
 
 from __future__ import annotations
 
@@ -132,7 +132,7 @@ class TestWriting:
         query.keyboard.type("6, ra, ")
         expect(tip.locator(".cm-tip-here")).to_have_text("lat REAL")
 
-    def test_a_fault_is_underlined_with_its_hint(self, query: Page, shot: Shot) -> None:
+    def test_an_error_is_underlined_with_its_hint(self, query: Page, shot: Shot) -> None:
         type_query(query, "SELECT ra, vt_magg\nFROM tycho2.bright")
         underlined = query.locator(".cm-lintRange-error")
         expect(underlined).to_have_text("vt_magg")
@@ -145,7 +145,7 @@ class TestWriting:
         query.keyboard.press("End")
         query.keyboard.type(",")
         expect(query.get_by_text("one comma too many")).to_be_visible()
-        shot(query, "query-fault")
+        shot(query, "query-error")
 
     def test_did_you_mean_is_a_button(self, query: Page, shot: Shot) -> None:
         """Fixes in the list, in the tip and by key; each can be undone and keeps the cursor."""
@@ -214,7 +214,7 @@ class TestRunning:
         query.get_by_role("button", name="Run selected").click()
         expect(row_count(query, "7 rows")).to_be_visible()
 
-    def test_faults_are_told_in_place_of_a_result(self, query: Page) -> None:
+    def test_errors_are_shown_instead_of_a_result(self, query: Page) -> None:
         # no estimate comes, after which the result would refer to the editor's list; a run at once asks for none
         query.route("**/tap/estimate", lambda route: None)
         query.get_by_label("Run mode").select_option("at once")
@@ -385,7 +385,7 @@ class TestTabs:
 
 
 def fill_history(user: User) -> None:
-    """60 queries at once, one of a job that is deleted, one with a fault."""
+    """60 queries at once, one of a job that is deleted, one with an error."""
     for number in range(60):
         user.rows(f"SELECT {number} AS n FROM tycho2.bright WHERE tyc_id = '1-1-1'")
     job = user.job("async", LANG="ADQL", QUERY="SELECT TOP 3 ra, dec FROM tycho2.bright", RUNID="Bright stars").run()
@@ -395,7 +395,7 @@ def fill_history(user: User) -> None:
 
 
 def open_table_page(page: Page) -> None:
-    """Open the page of a table, which asks queries of its own, and come back."""
+    """Open the page of a table, which runs its own queries, and come back."""
     portal = page.url.split("#")[0]
     with page.expect_response(lambda answer: "principal" in (answer.request.post_data or "")):
         page.goto(f"{portal}#/tables/tycho2.bright")
@@ -417,7 +417,7 @@ class TestHistory:
         expect(dialog.get_by_role("listitem")).to_have_count(1)
         expect(dialog.get_by_role("mark")).to_have_text(["TOP", "21"])
         dialog.get_by_label("To", exact=True).fill("2020-01-01")
-        expect(dialog.get_by_text("No query contains these words on these days.")).to_be_visible()
+        expect(dialog.get_by_text("No query in this period contains these words.")).to_be_visible()
         dialog.get_by_label("To", exact=True).fill("")
         shot(query, "query-history")
         dialog.get_by_role("button", name="Run again").click()
@@ -465,7 +465,7 @@ class TestHistory:
             dialog.get_by_label("Search history").fill("bright stars")
             expect(items).to_have_count(1)
             dialog.get_by_label("To", exact=True).fill("2020-01-01")
-            expect(dialog.get_by_text("No query contains these words on these days.")).to_be_visible()
+            expect(dialog.get_by_text("No query in this period contains these words.")).to_be_visible()
             dialog.get_by_label("To", exact=True).fill("")
             expect(items).to_have_count(1)
             with no_service(query):
@@ -478,13 +478,13 @@ class TestHistory:
             expect(query_tabs(query)).to_have_text(["Query 1", "Bright stars"])
 
             query.get_by_role("button", name="History").click()
-            dialog.get_by_role("button", name="Forget all").click()
-            question = query.get_by_role("dialog", name="Forget your queries")
+            dialog.get_by_role("button", name="Delete all").click()
+            question = query.get_by_role("dialog", name="Delete your query history")
             shot(query, "query-history-forget")
             question.get_by_role("button", name="Cancel").click()
             expect(items).to_have_count(2)
-            dialog.get_by_role("button", name="Forget all").click()
-            question.get_by_role("button", name="Forget them").click()
+            dialog.get_by_role("button", name="Delete all").click()
+            question.get_by_role("button", name="Delete them").click()
             expect(items).to_have_count(0)
             assert bob.http("GET", "history").json()["queries"] == []
             dialog.get_by_role("tab", name="This browser").click()

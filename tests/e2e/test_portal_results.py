@@ -43,9 +43,9 @@ def run_query(page: Page, portal_url: str, query: str, maxrec: int | None = None
     return page.get_by_role("grid")
 
 
-def cell_at(page: Page, place: int, column: int) -> Locator:
-    """Return the cell at a place and column, both from 0."""
-    return page.locator(f'[role=gridcell][data-place="{place}"][data-column="{column}"]')
+def cell_at(page: Page, index: int, column: int) -> Locator:
+    """Return the cell at an index and column, both from 0."""
+    return page.locator(f'[role=gridcell][data-index="{index}"][data-column="{column}"]')
 
 
 def row_status(page: Page) -> Locator:
@@ -80,7 +80,7 @@ def clipboard(page: Page) -> None:
 
 
 class OwnService:
-    """Its tests have a service of their own."""
+    """Its tests have their own service."""
 
     #: its time limit at /sync
     sync_seconds: ClassVar[float]
@@ -117,24 +117,24 @@ class TestMillion(OwnService):
         grid.evaluate("element => { element.scrollTop = element.scrollHeight / 2 }")
         middle = page.locator('.line[role=row][aria-rowindex^="500"]').nth(5)
         expect(middle).to_be_visible()
-        place = int(middle.get_attribute("aria-rowindex") or 0) - 2
-        assert abs(place - 500_000) < 1000
-        expect(cell_at(page, place, 0)).to_have_text(str(place % OBJECTS + 1))
-        expect(cell_at(page, place, 6)).to_have_text(str(place // OBJECTS + 1))
+        index = int(middle.get_attribute("aria-rowindex") or 0) - 2
+        assert abs(index - 500_000) < 1000
+        expect(cell_at(page, index, 0)).to_have_text(str(index % OBJECTS + 1))
+        expect(cell_at(page, index, 6)).to_have_text(str(index // OBJECTS + 1))
         # the wheel still moves by pixels
         grid.hover()
         page.mouse.wheel(0, 260)
-        expect(cell_at(page, place + 8, 0)).to_be_visible()
-        expect(cell_at(page, place - 3, 0)).to_have_count(0)
+        expect(cell_at(page, index + 8, 0)).to_be_visible()
+        expect(cell_at(page, index - 3, 0)).to_have_count(0)
         # other pages and back: the position is kept
         pages = page.get_by_role("navigation", name="Pages")
         pages.get_by_role("link", name="Examples").click()
         expect(grid).to_be_hidden()
         pages.get_by_role("link", name="Query").click()
-        expect(cell_at(page, place + 8, 0)).to_be_visible()
+        expect(cell_at(page, index + 8, 0)).to_be_visible()
         page.get_by_role("tab", name="Columns").click()
         page.get_by_role("tab", name="Table").click()
-        expect(cell_at(page, place + 8, 0)).to_be_visible()
+        expect(cell_at(page, index + 8, 0)).to_be_visible()
 
         grid.get_by_role("columnheader", name="other").click()
         grid.get_by_role("columnheader", name="other").click()
@@ -236,7 +236,7 @@ class TestRows:
         page.keyboard.press(" ")
         expect(page.locator("[role=row][aria-selected=true]")).to_contain_text(greatest[1])
         active = grid.get_attribute("aria-activedescendant")
-        assert page.locator(f'[id="{active}"]').get_attribute("data-place") == "0"
+        assert page.locator(f'[id="{active}"]').get_attribute("data-index") == "0"
         shot(page, "results-chosen")
 
     def test_columns_units_angles_and_links(
@@ -355,7 +355,7 @@ class TestBrokenOff(OwnService):
         expect(cell_at(page, 0, 1)).not_to_be_empty()
         portal.set_time_limit(0)
         alert = page.get_by_role("alert")
-        expect(alert).to_contain_text("The connection broke off after")
+        expect(alert).to_contain_text("The connection was lost after")
         expect(alert.get_by_role("button", name="Run as a job")).to_be_visible()
         expect(cell_at(page, 0, 1)).not_to_be_empty()
         shot(page, "results-broken-off")

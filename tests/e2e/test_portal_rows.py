@@ -55,8 +55,8 @@ def run_query(page: Page, portal_url: str, query: str) -> Locator:
     return page.get_by_role("grid")
 
 
-def cell_at(page: Page, place: int, column: int) -> Locator:
-    return page.locator(f'[role=gridcell][data-place="{place}"][data-column="{column}"]')
+def cell_at(page: Page, index: int, column: int) -> Locator:
+    return page.locator(f'[role=gridcell][data-index="{index}"][data-column="{column}"]')
 
 
 def test_the_row_panel(page: Page, portal_url: str, shot: Shot, accessible: Callable[[Page], None]) -> None:

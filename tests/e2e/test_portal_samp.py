@@ -185,7 +185,7 @@ def test_a_result_goes_to_a_program_and_rows_are_marked_in_both(
 def test_a_query_goes_to_all_programs_and_rows_are_linked(
     page: Page, portal_url: str, program: Program, shot: Shot
 ) -> None:
-    """The rows are stored as they are shown, sorted and filtered: their places are those of what was sent."""
+    """The rows are stored as they are shown, sorted and filtered: their indexes are the indexes of the sent rows."""
     connect_page(page, f"{portal_url}#/query?adql={quote(QUERY)}")
     page.get_by_role("button", name="▶ Run").click()
     result = page.get_by_role("region", name="Result")
@@ -208,8 +208,8 @@ def test_a_query_goes_to_all_programs_and_rows_are_linked(
     rows = {"table-id": sent["table-id"], "row-list": ["0", "3"]}
     program.notify(program.others["Skyhouse"], {"samp.mtype": "table.select.rowList", "samp.params": rows})
     expect(result.get_by_text("· 2 chosen", exact=True)).to_be_visible()
-    for place in (0, 3):
-        chosen = result.get_by_role("row", selected=True).filter(has_text=str(table["tyc_id"][place]))
+    for index in (0, 3):
+        chosen = result.get_by_role("row", selected=True).filter(has_text=str(table["tyc_id"][index]))
         expect(chosen).to_be_attached()
     shot(page, "samp-query-linked")
     result.get_by_role("button", name="Choose none").click()

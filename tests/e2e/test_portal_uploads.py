@@ -536,7 +536,7 @@ class TestKeptMatch:
         answer = httpx.post(f"{portal.tap}/sync", data={"LANG": "ADQL", "FORMAT": "csv", "QUERY": query}, verify=False)
         every = Table.read(answer.text, format="ascii.csv")
         objects = every[~np.ma.getmaskarray(every["ra"])]
-        places, index = (SkyCoord(table["ra"], table["dec"], unit="deg") for table in (objects, stars))
+        positions, index = (SkyCoord(table["ra"], table["dec"], unit="deg") for table in (objects, stars))
 
         def named(rows: Any, indices: Any) -> Pairs:
             return {(str(objects["name"][row]), str(stars["tyc_id"][i])) for row, i in zip(rows, indices, strict=True)}
@@ -556,7 +556,7 @@ class TestKeptMatch:
         expect(wizard.page.get_by_text("at most 600 arcsec, the radius of the kept match")).to_be_visible()
         radius.fill("300")
         expect(wizard.page.get_by_text("The pairs are read from openngc.stars")).to_be_visible()
-        _, separation, _ = places.match_to_catalog_sky(index)  # of several stars at one place it chooses another
+        _, separation, _ = positions.match_to_catalog_sky(index)  # of several stars at one position it chooses another
         near = separation.arcsec <= 300
         assert near.sum() > 500
         found = {row["name"]: float(row["separation_arcsec"]) for row in wizard.rows(portal)}
@@ -565,7 +565,7 @@ class TestKeptMatch:
 
         wizard.option("Partners", "all")
         radius.fill(str(kept_match))
-        rows, partners, _, _ = search_around_sky(places, index, kept_match * u.arcsec)
+        rows, partners, _, _ = search_around_sky(positions, index, kept_match * u.arcsec)
         assert pairs() == named(rows, partners)
 
         wizard.option("Rows", "unmatched")

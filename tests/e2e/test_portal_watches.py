@@ -34,8 +34,8 @@ def test_a_query_watches_new_rows(
     expect(page.get_by_text("You have no watches yet.")).to_be_visible()
     assert page.get_by_role("textbox", name=re.compile("^Name")).input_value() == "new_alerts"
     page.get_by_role("textbox", name=re.compile("^Webhook")).fill("https://example.org/hook")
-    page.get_by_role("button", name="Make watch").click()
-    made = page.get_by_role("dialog", name="new_alerts watches now.")
+    page.get_by_role("button", name="Create watch").click()
+    made = page.get_by_role("dialog", name="new_alerts is now watching.")
     expect(made.get_by_text("The secret of the webhook’s signatures is shown only now:")).to_be_visible()
     expect(made.get_by_label("Secret", exact=True)).to_be_in_viewport()
     shot(page, "watch-made")
@@ -51,8 +51,8 @@ def test_a_query_watches_new_rows(
     page.get_by_label("or a file with positions").set_input_files(tmp_path / "targets.csv")
     page.get_by_role("textbox", name=re.compile("^Name")).fill("near_targets")
     page.get_by_role("textbox", name=re.compile("^Table to watch")).fill("sky.alerts")
-    page.get_by_role("button", name="Make watch").click()
-    expect(page.get_by_text("near_targets watches now.")).to_be_visible()
+    page.get_by_role("button", name="Create watch").click()
+    expect(page.get_by_text("near_targets is now watching.")).to_be_visible()
 
     add_alerts(portal.engine, tmp_path, 4230, 20)
     watch = page.get_by_role("listitem", name="new_alerts")
@@ -82,13 +82,13 @@ def test_the_editor_offers_its_query(page: Page, portal_url: str) -> None:
 
 
 @pytest.mark.usefixtures("alerts")
-def test_a_fault_of_the_query(page: Page, portal_url: str, shot: Shot) -> None:
+def test_an_error_of_the_query(page: Page, portal_url: str, shot: Shot) -> None:
     page.goto(f"{portal_url}#/watches")
     sign_in(page, "carol")
     page.goto(f"{portal_url}#/watches?adql=SELECT id FROM sky.alerts WHERE magnitude < 2")
-    page.get_by_role("button", name="Make watch").click()
+    page.get_by_role("button", name="Create watch").click()
     error = page.get_by_role("alert").get_by_text("magnitude")
     expect(error).to_have_css("font-family", re.compile("monospace"))
-    shot(page, "watch-fault")
+    shot(page, "watch-error")
     page.get_by_label("Rows near a list of positions").check()
     expect(error).to_be_hidden()

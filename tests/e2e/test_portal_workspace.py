@@ -44,7 +44,7 @@ def menu_button(page: Page, name: str) -> Locator:
 
 
 class TestArrangement:
-    def test_table_and_plot_stand_beside_each_other(
+    def test_table_and_plot_stand_side_by_side(
         self, open_page: Callable[..., Page], portal_url: str, shot: Shot, accessible: Callable[[Page], None]
     ) -> None:
         page = open_page(viewport={"width": 1366, "height": 768})
@@ -66,7 +66,7 @@ class TestArrangement:
         assert plot_picture(page).bounding_box() == plot
         page.get_by_text("Options", exact=True).click()
 
-        # rows chosen in the plot are marked in the table beside it
+        # rows chosen in the plot are marked in the table next to it
         page.get_by_label("Kind of plot").select_option("Scatter")
         read_drawn(page)
         page.get_by_role("button", name="Box", exact=True).click()
@@ -97,7 +97,7 @@ class TestWindows:
         other = open_query(page.context.new_page(), portal_url)
         expect(query_editor(other)).to_contain_text("TOP 7")
 
-        # both write: each in a query of its own, and in the same one
+        # both write: each in its own query, and in the same one
         page.get_by_role("button", name="New query").click()
         type_query(page, "SELECT 'one'")
         expect(query_tabs(other)).to_have_text(["Query 1", "Query 2"])
@@ -183,7 +183,7 @@ class TestEarlierQueries:
         expect(row_count(page, "7 rows")).to_be_visible()
         page.get_by_role("spinbutton", name="Row limit").fill("3")
         page.keyboard.press("Tab")
-        expect(result_section(page).get_by_text("This is a result with another row limit.")).to_be_visible()
+        expect(result_section(page).get_by_text("This result has a different row limit.")).to_be_visible()
 
         # an error stands once
         write_query(page, "SELECT decl FROM tycho2.bright")

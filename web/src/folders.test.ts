@@ -43,7 +43,7 @@ const IMPORTS = new Map(
     }),
 );
 
-test('every folder has its place in the order, in README.md too', () => {
+test('every folder has its position in the order, in README.md too', () => {
     const found = new Set(FILES.map((file) => dirname(file)));
     expect([...found].toSorted()).toEqual(FOLDERS.toSorted());
     const map = readFileSync(join(ROOT, '..', 'README.md'), 'utf8');

@@ -47,7 +47,7 @@ class QueryFormatter {
     ) {}
 
     writeQuery(): string {
-        this.tokens.forEach((token, place) => this.#addToken(token, place));
+        this.tokens.forEach((token, index) => this.#addToken(token, index));
         return this.#out.trimEnd();
     }
 
@@ -55,22 +55,22 @@ class QueryFormatter {
         return this.#levels.at(-1)!;
     }
 
-    #addToken(token: Token, place: number): void {
+    #addToken(token: Token, index: number): void {
         const closes = token.text === ')' && token.kind === 'operator';
         const closed = closes && this.#levels.length > 1 ? this.#levels.pop() : undefined;
-        this.#out += this.#gapBefore(token, place, closed) + writeToken(token);
-        if (token.kind === 'operator' && token.text === '(') this.#openLevel(place);
+        this.#out += this.#gapBefore(token, index, closed) + writeToken(token);
+        if (token.kind === 'operator' && token.text === '(') this.#openLevel(index);
         if (token.text === 'BETWEEN') this.#level.between += 1;
     }
 
-    #openLevel(place: number): void {
-        const query = ['SELECT', 'WITH'].includes(this.tokens[place + 1]?.text ?? '');
+    #openLevel(index: number): void {
+        const query = ['SELECT', 'WITH'].includes(this.tokens[index + 1]?.text ?? '');
         this.#levels.push({ query, indent: this.#level.indent + (query ? INDENT : 0), between: 0 });
     }
 
     /** Return the white space before a token. */
-    #gapBefore(token: Token, place: number, closed: Level | undefined): string {
-        const before = this.tokens[place - 1];
+    #gapBefore(token: Token, index: number, closed: Level | undefined): string {
+        const before = this.tokens[index - 1];
         if (!before) return '';
         const own = `\n${' '.repeat(this.#level.indent)}`;
         const further = own + ' '.repeat(INDENT);
@@ -78,8 +78,8 @@ class QueryFormatter {
         if (token.kind === 'comment') return this.adql.slice(before.to, token.from).includes('\n') ? further : ' ';
         if (closed) return closed.query ? own : '';
         if (this.#beginsClause(token)) return own;
-        if (this.#breaksLine(token, place)) return further;
-        const blank = areGlued(before, token, this.tokens[place - 2]) ? '' : ' ';
+        if (this.#breaksLine(token, index)) return further;
+        const blank = areGlued(before, token, this.tokens[index - 2]) ? '' : ' ';
         const wide = before.text === ',' && this.#level.query && this.#currentColumn() + token.text.length > WIDTH - 2;
         return wide ? further : blank;
     }
@@ -90,10 +90,10 @@ class QueryFormatter {
     }
 
     /** Whether the token, a JOIN or a condition, begins a line within a clause. */
-    #breaksLine({ kind, text }: Token, place: number): boolean {
+    #breaksLine({ kind, text }: Token, index: number): boolean {
         if (kind !== 'keyword' || !this.#level.query) return false;
-        const before = this.tokens[place - 1]?.text ?? '';
-        if (text === 'JOIN' || BEFORE_JOIN.includes(text)) return this.#isJoin(place) && !BEFORE_JOIN.includes(before);
+        const before = this.tokens[index - 1]?.text ?? '';
+        if (text === 'JOIN' || BEFORE_JOIN.includes(text)) return this.#isJoin(index) && !BEFORE_JOIN.includes(before);
         if (text === 'AND' && this.#level.between > 0) {
             this.#level.between -= 1;
             return false;
@@ -101,8 +101,8 @@ class QueryFormatter {
         return text === 'AND' || text === 'OR';
     }
 
-    #isJoin(place: number): boolean {
-        let at = place;
+    #isJoin(index: number): boolean {
+        let at = index;
         while (BEFORE_JOIN.includes(this.tokens[at]?.text ?? '')) at += 1;
         return this.tokens[at]?.text === 'JOIN';
     }

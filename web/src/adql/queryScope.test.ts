@@ -7,8 +7,8 @@ import { quoteName } from './adqlNames';
 
 /** The scope at the | of a query. */
 function at(marked: string): Scope {
-    const place = marked.indexOf('|');
-    return scopeAt(marked.replace('|', ''), place);
+    const position = marked.indexOf('|');
+    return scopeAt(marked.replace('|', ''), position);
 }
 
 const shown = (relation: Relation): string =>
@@ -111,7 +111,7 @@ describe('nested queries', () => {
     });
 });
 
-describe('places', () => {
+describe('positions', () => {
     test.each([
         ['SELECT |', 'SELECT'],
         ['SELECT a FROM |', 'FROM'],

@@ -150,15 +150,15 @@ function readHeading(items: readonly Node[], at: number, around: OuterScope): He
     for (;;) {
         const start = items[next];
         if (!isName(start as Token | undefined)) break;
-        const place = items.findIndex(
+        const index = items.findIndex(
             (node, index) => index > next && isGroup(node) && isKeyword(items[index - 1], 'AS'),
         );
-        const group = items[place];
+        const group = items[index];
         if (!isGroup(group)) return { withTables, body: [] };
         if (isInside(group, at)) return { withTables, body: [], inside: { group, withTables } };
         const outputs = outputsOfQuery(group.items, withTables);
         withTables = [...withTables, { name: nameOf(start as Token), outputs }];
-        next = place + 1;
+        next = index + 1;
         if (!isOperator(items[next], ',')) break;
         next += 1;
     }
@@ -218,10 +218,10 @@ function chainAt(nodes: readonly Node[], start: number): string[] {
 }
 
 function aliasAt(nodes: readonly Node[], at: number): string | undefined {
-    const place = isKeyword(nodes[at], 'AS') ? at + 1 : at;
-    const node = nodes[place];
+    const index = isKeyword(nodes[at], 'AS') ? at + 1 : at;
+    const node = nodes[index];
     if (!node || node.kind === 'group' || !isName(node)) return undefined;
-    const sampled = node.text.toUpperCase() === 'TABLESAMPLE' && place === at;
+    const sampled = node.text.toUpperCase() === 'TABLESAMPLE' && index === at;
     return sampled ? undefined : nameOf(node);
 }
 

@@ -1,4 +1,4 @@
-/** The rows of tables around a place, for other views of the sky. */
+/** The rows of tables around a position, for other views of the sky. */
 
 import { loadObjectTables, type ObjectTable } from '../object/objectTables';
 import { queryRows, toNumber, type Value } from '../tap/jsonRows';

@@ -3,8 +3,8 @@ export class RequestSlots {
     #free: number;
     readonly #waiting: (() => void)[] = [];
 
-    constructor(places: number) {
-        this.#free = places;
+    constructor(slots: number) {
+        this.#free = slots;
     }
 
     /** Run the work as soon as a slot is free. */

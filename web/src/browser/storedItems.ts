@@ -1,5 +1,5 @@
 /**
- * Items in the browser's storage, each under a key of its own: windows that write at the same time keep each other's
+ * Items in the browser's storage, each under its own key: windows that write at the same time keep each other's
  * items. Without storage (private windows) items live as long as the page.
  */
 

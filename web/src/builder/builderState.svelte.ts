@@ -38,7 +38,7 @@ class BuilderState {
 
     readonly problems: readonly string[] = $derived(this.failed ? [this.failed] : findProblems(this.draft, this.sides));
     readonly adql: string = $derived(writeQuery(this.draft, this.sides));
-    /** tables that keys connect with those of the draft */
+    /** tables that keys connect with the tables of the draft */
     readonly related: readonly string[] = $derived(
         findRelated(
             this.draft.tables.map(({ table }) => table),
@@ -87,7 +87,7 @@ class BuilderState {
         );
     }
 
-    /** Begin anew with a table. The region stays if the table has positions. */
+    /** Start again with a table. The region stays if the table has positions. */
     async chooseFirst(table: string): Promise<void> {
         const { region } = this.draft;
         this.sides = [];

@@ -134,9 +134,9 @@ export function summarizeColumn({ alias, columns }: TableSide, column: string): 
 export function groupRows(draft: QueryDraft, sides: readonly TableSide[]): QueryDraft {
     const columns = sides.flatMap((side) => {
         const { alias, position } = side;
-        const places = [position?.longitude.column, position?.latitude.column];
+        const axes = [position?.longitude.column, position?.latitude.column];
         return draft.columns
-            .filter((one) => one.alias === alias && !places.includes(one.column))
+            .filter((one) => one.alias === alias && !axes.includes(one.column))
             .filter(
                 ({ column }) =>
                     !/^meta\.(id|record)/i.test(side.columns.find(({ name }) => name === column)?.ucd ?? ''),

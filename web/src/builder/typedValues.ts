@@ -15,7 +15,7 @@ export type TypedValue =
 
 const NUMBER = /^([+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?)\s*(.*)$/i;
 
-/** Read a number, in `unit` or with a unit of its own. */
+/** Read a number, in `unit` or with its own unit. */
 export function readNumber(typed: string, unit = ''): TypedValue {
     if (/^[-+−]?\d+,\d+$/.test(typed.trim())) return { problem: texts.comma(typed) };
     const found = NUMBER.exec(typed.trim().replaceAll('−', '-'));

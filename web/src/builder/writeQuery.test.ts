@@ -180,7 +180,7 @@ describe('regions', () => {
         const region = { ...EMPTY_REGION, shape: 'circle', alias: 'a', size: '1 km' } as const;
         expect(findProblems(draft({ region }), [stars])).toHaveLength(2);
         expect(findProblems(draft({ region }), [{ ...stars, position: undefined }])).toEqual([
-            'tycho2.bright has no position that is known here.',
+            'tycho2.bright has no known position columns.',
         ]);
     });
 });

@@ -32,7 +32,7 @@ const KINDS = [
     [350, 0.58, 0.84],
 ] as const;
 
-/** Kinds with a colour of their own; the rest share a grey. */
+/** Kinds with their own colour; the rest share a grey. */
 export const KIND_COUNT = KINDS.length;
 
 /** Return the colours of kinds (bands, classes), as canvas pixels; the last is for all others. */

@@ -12,7 +12,7 @@ export function wheelNotches({ deltaMode, deltaY }: WheelEvent): number {
     return Math.max(-3, Math.min(3, notches));
 }
 
-/** Draw with the browser's next frame, as an effect of what `_changed` reads; another change before it takes its place. */
+/** Draw with the browser's next frame, as an effect of what `_changed` reads; another change before it replaces it. */
 export function drawNext(_changed: unknown, draw: () => void): () => void {
     const next = requestAnimationFrame(draw);
     return () => cancelAnimationFrame(next);

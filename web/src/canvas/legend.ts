@@ -42,7 +42,7 @@ export function drawLegend(pen: Pen, box: Box, scale: Scale, ink: { text: string
     pen.text(scale.label, box.left + LEGEND_WIDTH - 15, box.top + box.height / 2, labelStyle);
 }
 
-/** Return a number that fits beside the bar. */
+/** Return a number that fits next to the bar. */
 function fitNumber(value: number): string {
     const whole = shortNumber(value);
     return whole.length <= 7 ? whole : shortNumber(Number(value.toPrecision(3)));

@@ -1,4 +1,4 @@
-/** The objects of a PDF file (ISO 32000-1) and their table of places. */
+/** The objects of a PDF file (ISO 32000-1) and their table of offsets. */
 
 const encoder = new TextEncoder();
 
@@ -10,7 +10,7 @@ export class PdfFile {
         return this.#keep([encoder.encode(content)]);
     }
 
-    /** Add a stream, compressed where the browser can. `entries` are those of its dictionary, without length and filter. */
+    /** Add a stream, compressed where the browser can. `entries` are the entries of its dictionary, without length and filter. */
     async addStream(entries: string, data: Uint8Array<ArrayBuffer>): Promise<string> {
         const packed = await deflate(data);
         const filter = packed ? ' /Filter /FlateDecode' : '';
@@ -28,15 +28,15 @@ export class PdfFile {
             parts.push(part);
             length += part.length;
         };
-        const places = this.#objects.map((object, at) => {
+        const offsets = this.#objects.map((object, at) => {
             const start = length;
             take(encoder.encode(`${at + 1} 0 obj\n`));
             object.forEach(take);
             take(encoder.encode('\nendobj\n'));
             return `${String(start).padStart(10, '0')} 00000 n \n`;
         });
-        const table = `xref\n0 ${places.length + 1}\n0000000000 65535 f \n${places.join('')}`;
-        const size = places.length + 1;
+        const table = `xref\n0 ${offsets.length + 1}\n0000000000 65535 f \n${offsets.join('')}`;
+        const size = offsets.length + 1;
         const trailer = `trailer\n<< /Size ${size} /Root ${catalogue} /Info ${information} >>\nstartxref\n${length}\n%%EOF\n`;
         return new Blob([...parts, table, trailer], { type: 'application/pdf' });
     }

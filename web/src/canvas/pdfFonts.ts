@@ -1,6 +1,6 @@
 /**
  * Texts in the standard fonts of PDF, which every reader has: Helvetica for Latin letters, Symbol for Greek ones and signs.
- * Widths are those of Adobe's font metrics, in thousandths of the size.
+ * Widths follow Adobe's font metrics, in thousandths of the size.
  */
 
 /** A part of a text: in a font by the bytes of its encoding, or a picture of characters that neither font has. */

@@ -14,17 +14,17 @@ function canvasOf(width: number, height: number, pixels: readonly number[]): HTM
     return { width, height, getContext: () => context } as unknown as HTMLCanvasElement;
 }
 
-/** Read a file's objects by the places in its table, and unpack their streams, as readers do. */
+/** Read a file's objects by the positions in its table, and unpack their streams, as readers do. */
 async function readPdf(file: Blob): Promise<{ objects: string[]; content: string; trailer: string }> {
     const bytes = new Uint8Array(await file.arrayBuffer());
     const latin = Array.from(bytes, (byte) => String.fromCharCode(byte)).join('');
     const table = Number(/startxref\n(\d+)\n%%EOF\n$/.exec(latin)![1]);
     const [, count] = /^xref\n0 (\d+)\n0000000000 65535 f \n/.exec(latin.slice(table))!;
-    const entries = [...latin.slice(table).matchAll(/^(\d{10}) 00000 n $/gm)].map(([, place]) => Number(place));
+    const entries = [...latin.slice(table).matchAll(/^(\d{10}) 00000 n $/gm)].map(([, position]) => Number(position));
     expect(entries).toHaveLength(Number(count) - 1);
-    const objects = entries.map((place, at) => {
-        expect(latin.slice(place)).toMatch(new RegExp(`^${at + 1} 0 obj\n`));
-        return latin.slice(place, latin.indexOf('\nendobj\n', place));
+    const objects = entries.map((position, at) => {
+        expect(latin.slice(position)).toMatch(new RegExp(`^${at + 1} 0 obj\n`));
+        return latin.slice(position, latin.indexOf('\nendobj\n', position));
     });
     const unpacked = objects.map((object) => {
         const stream = /\/Length (\d+) \/Filter \/FlateDecode >>\nstream\n/.exec(object);

@@ -61,7 +61,7 @@ export function pdfPen(
         content.push(`q ${n(wide)} 0 0 ${n(-high)} ${n(x)} ${n(y + high)} cm ${name} Do Q`);
     }
 
-    /** Write the runs of a text from the place (x, y) of its base line. */
+    /** Write the runs of a text from the position (x, y) of its base line. */
     function writeRuns(runs: readonly Run[], size: number, x: number, y: number, style: TextStyle): void {
         const [along, up] = style.upright ? ['0 -1', '-1 0'] : ['1 0', '0 -1'];
         let done = 0;
@@ -126,8 +126,8 @@ export function pdfPen(
                     if (shades && shades[k] !== ink) content.push(inks[(ink = shades[k]!)]!);
                     if (typeof radius !== 'number' && radius[k] !== wide)
                         content.push(`${n(2 * (wide = radius[k]!))} w`);
-                    const place = `${n(x[k]!)} ${n(y[k]!)}`;
-                    content.push(`${place} m ${place} l S`);
+                    const position = `${n(x[k]!)} ${n(y[k]!)}`;
+                    content.push(`${position} m ${position} l S`);
                 }
                 content.push('Q');
             });

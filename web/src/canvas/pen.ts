@@ -141,19 +141,19 @@ export function svgPen(width: number, height: number, font: string, like: Pen): 
             );
         },
         text(content, x, y, style) {
-            const place = `translate(${rounded(x)} ${rounded(y)})${style.upright ? ' rotate(-90)' : ''}`;
+            const position = `translate(${rounded(x)} ${rounded(y)})${style.upright ? ' rotate(-90)' : ''}`;
             const halo =
                 style.halo && isVisible(style.halo)
                     ? ` stroke="${escapeXml(style.halo)}" stroke-width="3" stroke-linejoin="round" paint-order="stroke"`
                     : '';
             parts.push(
-                `<text transform="${place}" dy="${SHIFTS[style.baseline ?? 'middle']}" text-anchor="${ANCHORS[style.align ?? 'left']}"` +
+                `<text transform="${position}" dy="${SHIFTS[style.baseline ?? 'middle']}" text-anchor="${ANCHORS[style.align ?? 'left']}"` +
                     ` font-size="${style.size ?? TEXT_SIZE}" fill="${escapeXml(style.colour)}"${halo}>${escapeXml(content)}</text>`,
             );
         },
         fill(x, y, wide, high, colour) {
-            const place = `x="${rounded(x)}" y="${rounded(y)}" width="${rounded(wide)}" height="${rounded(high)}"`;
-            if (isVisible(colour)) parts.push(`<rect ${place} fill="${escapeXml(colour)}"/>`);
+            const position = `x="${rounded(x)}" y="${rounded(y)}" width="${rounded(wide)}" height="${rounded(high)}"`;
+            if (isVisible(colour)) parts.push(`<rect ${position} fill="${escapeXml(colour)}"/>`);
         },
         discs({ x, y, count, radius, colours, shades, opacity = 1 }) {
             // lines of no length with round ends: the shortest form of a disc
@@ -173,11 +173,11 @@ export function svgPen(width: number, height: number, font: string, like: Pen): 
             parts.push(`<polygon points="${around}" fill="${escapeXml(colour)}" fill-opacity="${rounded(opacity)}"/>`);
         },
         image(picture, x, y, wide, high, opacity = 1) {
-            const place = `x="${rounded(x)}" y="${rounded(y)}" width="${rounded(wide)}" height="${rounded(high)}"`;
+            const position = `x="${rounded(x)}" y="${rounded(y)}" width="${rounded(wide)}" height="${rounded(high)}"`;
             const href = picture.toDataURL();
             const faint = opacity < 1 ? ` opacity="${opacity}"` : '';
             parts.push(
-                `<image ${place} preserveAspectRatio="none" image-rendering="pixelated"${faint} href="${href}"/>`,
+                `<image ${position} preserveAspectRatio="none" image-rendering="pixelated"${faint} href="${href}"/>`,
             );
         },
         within(box, draw) {

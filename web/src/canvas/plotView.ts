@@ -1,4 +1,4 @@
-/** The visible part of the plane, and its place on the screen. Values are scaled (logarithm, projection) before. */
+/** The visible part of the plane, and its position on the screen. Values are scaled (logarithm, projection) before. */
 
 /** u0 is on the left and v0 at the bottom; u0 > u1 means a reversed axis. */
 export interface View {
@@ -96,8 +96,8 @@ export function equalizeScales(view: View, box: Box): View {
 
 /** Round a scaled value to as few digits as the screen can tell apart; `pixel` is the scaled size of a pixel. */
 export function roundToPixel(value: number, pixel: number, log: boolean): number {
-    const [plain, beside] = log ? [10 ** value, 10 ** (value + Math.abs(pixel))] : [value, value + Math.abs(pixel)];
-    const digits = -Math.floor(Math.log10(Math.abs(beside - plain)));
+    const [plain, neighbour] = log ? [10 ** value, 10 ** (value + Math.abs(pixel))] : [value, value + Math.abs(pixel)];
+    const digits = -Math.floor(Math.log10(Math.abs(neighbour - plain)));
     if (!Number.isFinite(digits) || Math.abs(digits) > 100) return value;
     const short =
         digits >= 0 ? Number(plain.toFixed(Math.min(digits, 100))) : Math.round(plain * 10 ** digits) / 10 ** digits;

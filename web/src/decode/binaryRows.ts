@@ -8,7 +8,7 @@ import type { Field } from '../model/resultModel';
 import { parseMicros } from '../model/instants';
 import { Unreadable } from './decodedPiece';
 
-type Places = Uint32Array<ArrayBuffer>;
+type CellOffsets = Uint32Array<ArrayBuffer>;
 
 /** The bytes of whole rows. */
 interface Rows {
@@ -16,12 +16,12 @@ interface Rows {
     readonly view: DataView;
     readonly length: number;
     /** start of each row */
-    readonly starts: Places;
+    readonly starts: CellOffsets;
     /** rows begin with NULL flags (BINARY2); in BINARY, values stand for NULL */
     readonly flags: boolean;
 }
 
-type Loop<A> = (view: DataView, places: Places, into: A) => void;
+type Loop<A> = (view: DataView, cellOffsets: CellOffsets, into: A) => void;
 
 interface Scalar<A extends Numbers = Numbers> {
     readonly size: number;
@@ -37,48 +37,48 @@ const SCALARS: Readonly<Record<string, Scalar>> = {
     unsignedByte: makeScalar(
         1,
         (length) => new Uint8Array(length),
-        (view, places, into) => {
-            for (let at = 0; at < places.length; at++) into[at] = view.getUint8(places[at]!);
+        (view, cellOffsets, into) => {
+            for (let at = 0; at < cellOffsets.length; at++) into[at] = view.getUint8(cellOffsets[at]!);
         },
     ),
     short: makeScalar(
         2,
         (length) => new Int16Array(length),
-        (view, places, into) => {
-            for (let at = 0; at < places.length; at++) into[at] = view.getInt16(places[at]!);
+        (view, cellOffsets, into) => {
+            for (let at = 0; at < cellOffsets.length; at++) into[at] = view.getInt16(cellOffsets[at]!);
         },
     ),
     int: makeScalar(
         4,
         (length) => new Int32Array(length),
-        (view, places, into) => {
-            for (let at = 0; at < places.length; at++) into[at] = view.getInt32(places[at]!);
+        (view, cellOffsets, into) => {
+            for (let at = 0; at < cellOffsets.length; at++) into[at] = view.getInt32(cellOffsets[at]!);
         },
     ),
     long: makeScalar(
         8,
         (length) => new BigInt64Array(length),
-        (view, places, into) => {
+        (view, cellOffsets, into) => {
             // in halves: a BigInt is an object
             const halves = new Uint32Array(into.buffer);
-            for (let at = 0; at < places.length; at++) {
-                halves[2 * at] = view.getUint32(places[at]! + 4);
-                halves[2 * at + 1] = view.getUint32(places[at]!);
+            for (let at = 0; at < cellOffsets.length; at++) {
+                halves[2 * at] = view.getUint32(cellOffsets[at]! + 4);
+                halves[2 * at + 1] = view.getUint32(cellOffsets[at]!);
             }
         },
     ),
     float: makeScalar(
         4,
         (length) => new Float32Array(length),
-        (view, places, into) => {
-            for (let at = 0; at < places.length; at++) into[at] = view.getFloat32(places[at]!);
+        (view, cellOffsets, into) => {
+            for (let at = 0; at < cellOffsets.length; at++) into[at] = view.getFloat32(cellOffsets[at]!);
         },
     ),
     double: makeScalar(
         8,
         (length) => new Float64Array(length),
-        (view, places, into) => {
-            for (let at = 0; at < places.length; at++) into[at] = view.getFloat64(places[at]!);
+        (view, cellOffsets, into) => {
+            for (let at = 0; at < cellOffsets.length; at++) into[at] = view.getFloat64(cellOffsets[at]!);
         },
     ),
 };
@@ -108,7 +108,7 @@ function findCells(bytes: Bytes, view: DataView, fields: readonly Field[], flagB
     const least = sizes.reduce((sum, { item, fixed }) => sum + (fixed === undefined ? 4 : fixed * item), flagBytes);
     const most = Math.floor(bytes.length / Math.max(1, least));
     const starts = new Uint32Array(most);
-    const places = fields.map(() => new Uint32Array(most));
+    const cellOffsets = fields.map(() => new Uint32Array(most));
     let [rows, used] = [0, 0];
     while (rows < most && used + least <= bytes.length) {
         let at = used + flagBytes;
@@ -116,10 +116,10 @@ function findCells(bytes: Bytes, view: DataView, fields: readonly Field[], flagB
             const { item, fixed } = sizes[column]!;
             if (fixed === undefined && at + 4 > bytes.length) at = Infinity;
             else if (fixed === undefined) {
-                places[column]![rows] = at + 4;
+                cellOffsets[column]![rows] = at + 4;
                 at += 4 + view.getUint32(at) * item;
             } else {
-                places[column]![rows] = at;
+                cellOffsets[column]![rows] = at;
                 at += fixed * item;
             }
         }
@@ -127,7 +127,7 @@ function findCells(bytes: Bytes, view: DataView, fields: readonly Field[], flagB
         starts[rows++] = used;
         used = at;
     }
-    return { starts: starts.subarray(0, rows), places: places.map((all) => all.subarray(0, rows)), used };
+    return { starts: starts.subarray(0, rows), cellOffsets: cellOffsets.map((all) => all.subarray(0, rows)), used };
 }
 
 /** Return a bit per row, 0 for NULL; undefined without NULL. */
@@ -150,16 +150,16 @@ function unflaggedTest({ bytes, starts, flags }: Rows, column: number): (row: nu
 
 type Read = (
     rows: Rows,
-    places: Places,
+    cellOffsets: CellOffsets,
     field: Field,
     isValid: (row: number) => boolean,
     nothing?: string,
 ) => ColumnPart;
 
-const numberPart: Read = ({ view, length, flags }, places, field, isValid, nothing) => {
+const numberPart: Read = ({ view, length, flags }, cellOffsets, field, isValid, nothing) => {
     const { make, read } = scalarOf(field);
     const values = make(length);
-    read(view, places, values);
+    read(view, cellOffsets, values);
     if (flags) return { type: 'number', length, values, valid: validBits(length, isValid) };
     // BINARY: a declared integer stands for NULL, and so does NaN
     const marker = nothing === undefined ? undefined : field.datatype === 'long' ? BigInt(nothing) : Number(nothing);
@@ -169,17 +169,17 @@ const numberPart: Read = ({ view, length, flags }, places, field, isValid, nothi
 
 const [TRUE, FALSE] = [new Set([84, 116, 49]), new Set([70, 102, 48])];
 
-const booleanPart: Read = ({ bytes, length }, places, _field, isValid) => {
+const booleanPart: Read = ({ bytes, length }, cellOffsets, _field, isValid) => {
     const bits = new Uint8Array((length + 7) >> 3);
-    for (let row = 0; row < length; row++) if (TRUE.has(bytes[places[row]!]!)) bits[row >> 3]! |= 1 << (row & 7);
-    const isKnown = (row: number) => TRUE.has(bytes[places[row]!]!) || FALSE.has(bytes[places[row]!]!);
+    for (let row = 0; row < length; row++) if (TRUE.has(bytes[cellOffsets[row]!]!)) bits[row >> 3]! |= 1 << (row & 7);
+    const isKnown = (row: number) => TRUE.has(bytes[cellOffsets[row]!]!) || FALSE.has(bytes[cellOffsets[row]!]!);
     return { type: 'boolean', length, bits, valid: validBits(length, (row) => isValid(row) && isKnown(row)) };
 };
 
 /** Return the number of items of each cell. */
-function itemCounts(view: DataView, places: Places, field: Field): (row: number) => number {
+function itemCounts(view: DataView, cellOffsets: CellOffsets, field: Field): (row: number) => number {
     const fixed = fixedSize(field);
-    return fixed === undefined ? (row) => view.getUint32(places[row]! - 4) : () => fixed;
+    return fixed === undefined ? (row) => view.getUint32(cellOffsets[row]! - 4) : () => fixed;
 }
 
 const UTF16 = new TextDecoder('utf-16be');
@@ -197,11 +197,11 @@ function utf16ToUtf8(wide: Bytes): Bytes {
 }
 
 /** Return the UTF-8 of a text cell up to its first NUL byte. */
-function textBytes({ bytes, view }: Rows, places: Places, field: Field): (row: number) => Bytes {
-    const count = itemCounts(view, places, field);
+function textBytes({ bytes, view }: Rows, cellOffsets: CellOffsets, field: Field): (row: number) => Bytes {
+    const count = itemCounts(view, cellOffsets, field);
     const wide = field.datatype === 'unicodeChar';
     return (row) => {
-        const from = places[row]!;
+        const from = cellOffsets[row]!;
         const cell = bytes.subarray(from, from + count(row) * (wide ? 2 : 1));
         const narrow = wide ? utf16ToUtf8(cell) : cell;
         const end = narrow.indexOf(0);
@@ -209,11 +209,11 @@ function textBytes({ bytes, view }: Rows, places: Places, field: Field): (row: n
     };
 }
 
-const textPart: Read = (rows, places, field, isValid) => {
+const textPart: Read = (rows, cellOffsets, field, isValid) => {
     const { length, flags, view } = rows;
     const wide = field.datatype === 'unicodeChar';
-    const count = itemCounts(view, places, field);
-    const text = textBytes(rows, places, field);
+    const count = itemCounts(view, cellOffsets, field);
+    const text = textBytes(rows, cellOffsets, field);
     const offsets = new Int32Array(length + 1);
     let bytes: Bytes = new Uint8Array(length * 8);
     for (let row = 0; row < length; row++) {
@@ -225,7 +225,7 @@ const textPart: Read = (rows, places, field, isValid) => {
             larger.set(bytes);
             bytes = larger;
         }
-        const end = wide ? -1 : copyShortText(rows.bytes, places[row]!, count(row), bytes, start);
+        const end = wide ? -1 : copyShortText(rows.bytes, cellOffsets[row]!, count(row), bytes, start);
         if (end >= 0) offsets[row + 1] = end;
         else {
             const cell = text(row);
@@ -250,9 +250,9 @@ function copyShortText(from: Bytes, at: number, count: number, to: Bytes, start:
     return start + count;
 }
 
-const timePart: Read = (rows, places, field, isValid) => {
+const timePart: Read = (rows, cellOffsets, field, isValid) => {
     const { length } = rows;
-    const text = textBytes(rows, places, field);
+    const text = textBytes(rows, cellOffsets, field);
     const instants = Array.from({ length }, (_, row) =>
         isValid(row) ? parseMicros(UTF8.decode(text(row))) : undefined,
     );
@@ -260,15 +260,15 @@ const timePart: Read = (rows, places, field, isValid) => {
     return { type: 'time', length, micros: BigInt64Array.from(instants, (instant) => instant ?? 0n), valid };
 };
 
-const listPart: Read = (rows, places, field, isValid) => {
+const listPart: Read = (rows, cellOffsets, field, isValid) => {
     const { length, view } = rows;
-    const count = itemCounts(view, places, field);
+    const count = itemCounts(view, cellOffsets, field);
     const offsets = new Int32Array(length + 1);
     for (let row = 0; row < length; row++) offsets[row + 1] = offsets[row]! + (isValid(row) ? count(row) : 0);
     const size = itemSize(field);
     const items = new Uint32Array(offsets[length]!);
     for (let row = 0; row < length; row++)
-        for (let to = offsets[row]!, at = places[row]!; to < offsets[row + 1]!; to++, at += size) items[to] = at;
+        for (let to = offsets[row]!, at = cellOffsets[row]!; to < offsets[row + 1]!; to++, at += size) items[to] = at;
     const read = field.datatype === 'boolean' ? booleanPart : numberPart;
     const within = read({ ...rows, length: items.length, flags: true }, items, field, () => true);
     return {
@@ -296,10 +296,10 @@ export function decodeBinaryRows(
     nulls: readonly (string | undefined)[],
 ): { length: number; parts: ColumnPart[]; used: number } {
     const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-    const { starts, places, used } = findCells(bytes, view, fields, flags ? (fields.length + 7) >> 3 : 0);
+    const { starts, cellOffsets, used } = findCells(bytes, view, fields, flags ? (fields.length + 7) >> 3 : 0);
     const rows = { bytes, view, length: starts.length, starts, flags };
     const parts = fields.map((field, column) =>
-        PARTS[field.kind](rows, places[column]!, field, unflaggedTest(rows, column), nulls[column]),
+        PARTS[field.kind](rows, cellOffsets[column]!, field, unflaggedTest(rows, column), nulls[column]),
     );
     return { length: rows.length, parts, used };
 }

@@ -18,7 +18,7 @@ export class ByteReader {
         this.#reader = stream.getReader();
     }
 
-    /** Return the next `length` bytes in a buffer of their own; undefined at the end. Raises BrokenOff in between. */
+    /** Return the next `length` bytes in a separate buffer; undefined at the end. Raises BrokenOff in between. */
     async takeBytes(length: number): Promise<Bytes | undefined> {
         const taken = new Uint8Array(length);
         let filled = 0;

@@ -19,7 +19,7 @@ export class FlatTable {
     }
 
     /** Return the position of a field's value; 0 if it has its default. */
-    #fieldPlace(field: number): number {
+    #fieldOffset(field: number): number {
         const directory = this.#at - this.#view.getInt32(this.#at, true);
         const slot = 4 + 2 * field;
         if (slot >= this.#view.getUint16(directory, true)) return 0;
@@ -28,36 +28,36 @@ export class FlatTable {
     }
 
     readByte(field: number, otherwise = 0): number {
-        const at = this.#fieldPlace(field);
+        const at = this.#fieldOffset(field);
         return at ? this.#view.getUint8(at) : otherwise;
     }
 
     readShort(field: number, otherwise = 0): number {
-        const at = this.#fieldPlace(field);
+        const at = this.#fieldOffset(field);
         return at ? this.#view.getInt16(at, true) : otherwise;
     }
 
     readInt(field: number, otherwise = 0): number {
-        const at = this.#fieldPlace(field);
+        const at = this.#fieldOffset(field);
         return at ? this.#view.getInt32(at, true) : otherwise;
     }
 
     readLong(field: number): number {
-        const at = this.#fieldPlace(field);
+        const at = this.#fieldOffset(field);
         return at ? Number(this.#view.getBigInt64(at, true)) : 0;
     }
 
     hasField(field: number): boolean {
-        return this.#fieldPlace(field) !== 0;
+        return this.#fieldOffset(field) !== 0;
     }
 
     readTable(field: number): FlatTable | undefined {
-        const at = this.#fieldPlace(field);
+        const at = this.#fieldOffset(field);
         return at ? new FlatTable(this.#view, at + this.#view.getUint32(at, true)) : undefined;
     }
 
     readText(field: number): string {
-        const at = this.#fieldPlace(field);
+        const at = this.#fieldOffset(field);
         if (!at) return '';
         const start = at + this.#view.getUint32(at, true);
         const length = this.#view.getUint32(start, true);
@@ -80,7 +80,7 @@ export class FlatTable {
     }
 
     #vectorAt(field: number): [start: number, length: number] {
-        const at = this.#fieldPlace(field);
+        const at = this.#fieldOffset(field);
         if (!at) return [0, 0];
         const start = at + this.#view.getUint32(at, true);
         return [start + 4, this.#view.getUint32(start, true)];

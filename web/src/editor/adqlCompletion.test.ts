@@ -81,9 +81,9 @@ describe('completion', () => {
 
     describe('after ON', () => {
         const at = (name: string, ucd: string, unit = ''): Column => ({ ...column(name, unit), ucd });
-        const place = [at('ra', 'pos.eq.ra;meta.main', 'deg'), at('dec', 'pos.eq.dec;meta.main', 'deg')];
+        const position = [at('ra', 'pos.eq.ra;meta.main', 'deg'), at('dec', 'pos.eq.dec;meta.main', 'deg')];
         const columns: Record<string, Column[]> = {
-            'g.source': [at('source_id', 'meta.id;meta.main'), ...place],
+            'g.source': [at('source_id', 'meta.id;meta.main'), ...position],
             'g.epoch': [at('source_id', 'meta.id'), at('"of"', ''), column('mag', 'mag')],
             'TAP_UPLOAD.mine': [column('l', 'deg'), column('b', 'deg')],
         };

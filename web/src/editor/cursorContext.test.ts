@@ -82,8 +82,8 @@ describe('errors', () => {
         [{ line: 2, column: 1, endLine: 2, endColumn: 5 }, 'FROM'],
         [{ line: 2, column: 7, endLine: 2, endColumn: 7 }, 't'],
         [{ line: 1, column: 8 }, '"'],
-    ])('%o', (place, underlined) => {
-        const { from, to } = rangeOf(adql, { message: '', ...place });
+    ])('%o', (position, underlined) => {
+        const { from, to } = rangeOf(adql, { message: '', ...position });
         expect(adql.slice(from, to)).toBe(underlined);
     });
 

@@ -88,19 +88,19 @@ export function insertionAt(
     clause: string,
     tokens: readonly Token[],
 ): { readonly from: number; readonly to: number; readonly insert: string } {
-    const place = tokens.findLastIndex((token) => token.to <= at && token.kind !== 'comment');
-    const before = tokens[place];
+    const index = tokens.findLastIndex((token) => token.to <= at && token.kind !== 'comment');
+    const before = tokens[index];
     const blank = adql.slice(before?.to ?? 0, at);
     const tail = /^[\w"]/.test(adql.slice(at)) ? ' ' : '';
-    if (before && endsItem(tokens, place) && LISTS.includes(clause) && !blank.trim() && /^[\w".]+$/.test(text))
+    if (before && endsItem(tokens, index) && LISTS.includes(clause) && !blank.trim() && /^[\w".]+$/.test(text))
         return { from: before.to, to: at, insert: `,${blank || ' '}${text}${tail}` };
     const head = /[\w"')*,]$/.test(adql.slice(0, at)) ? ' ' : '';
     return { from: at, to: at, insert: head + text + tail };
 }
 
 /** Whether the token ends an item of a list. The number of TOP does not. */
-function endsItem(tokens: readonly Token[], place: number): boolean {
-    const token = tokens[place]!;
-    const counted = token.kind === 'number' && tokens[place - 1]?.text === 'TOP';
+function endsItem(tokens: readonly Token[], index: number): boolean {
+    const token = tokens[index]!;
+    const counted = token.kind === 'number' && tokens[index - 1]?.text === 'TOP';
     return (isName(token) || token.kind === 'number' || token.text === ')' || token.text === '*') && !counted;
 }

@@ -40,7 +40,7 @@ export async function findJoinConditions(joined: readonly Relation[], tables: Ta
     return [...byColumns, ...others.flatMap((other) => positionConditions(other, own))];
 }
 
-/** Return the tables that a foreign key connects with those of the query, where JOIN names one. */
+/** Return the tables that a foreign key connects with the tables of the query, where JOIN names one. */
 export async function relatedTables({ clause, joined }: Scope, tables: Tables): Promise<readonly string[]> {
     if (clause !== 'JOIN') return [];
     const names = joined.map(({ table }) => tableName(table, tables)).filter(Boolean);
@@ -72,10 +72,10 @@ function positionConditions(other: JoinSide, own: JoinSide): JoinCondition[] {
     const [one, two] = [other.position, own.position];
     if (!one || !two || isConverted({ position: one }) || isConverted({ position: two })) return [];
     const isPlain = one.frame === 'ICRS' && two.frame === 'ICRS';
-    const places = [other, own].map((side) => {
+    const points = [other, own].map((side) => {
         const { longitude, latitude } = side.position!;
         if (isPlain) return [longitude, latitude].map(({ column }) => qualifyName(side.name, column)).join(', ');
         return pointSql(side.name, { table: side.table, position: side.position!, all: [] });
     });
-    return [{ sql: `DISTANCE(${places.join(', ')}) < 1 / 3600.`, by: 'position' }];
+    return [{ sql: `DISTANCE(${points.join(', ')}) < 1 / 3600.`, by: 'position' }];
 }

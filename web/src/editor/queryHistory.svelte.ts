@@ -68,9 +68,9 @@ function sortEntries(entries: readonly HistoryEntry[]): HistoryEntry[] {
 /** Return the newest entries, as many as are kept. */
 export function newestEntries(entries: readonly HistoryEntry[]): HistoryEntry[] {
     let characters = 0;
-    return entries.slice(0, MAX_ENTRIES).filter((entry, place) => {
+    return entries.slice(0, MAX_ENTRIES).filter((entry, index) => {
         characters += entry.adql.length;
-        return place === 0 || characters <= MAX_CHARACTERS;
+        return index === 0 || characters <= MAX_CHARACTERS;
     });
 }
 

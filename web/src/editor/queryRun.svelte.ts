@@ -1,7 +1,7 @@
 /** One run of a query, at once or as a job, from the choice of the mode to the result. */
 
 import type { estimateQuery, Estimate, QueryError } from '../tap/estimateClient';
-import { findPlace, TapError } from '../tap/tapRequest';
+import { findTextPosition, TapError } from '../tap/tapRequest';
 import { isEnded } from '../tap/uwsClient';
 import type { Source, Table } from '../model/resultModel';
 import { jobs } from '../jobs/userJobs.svelte';
@@ -231,7 +231,7 @@ export class QueryRun {
 
 /** Return the error at the start of a message, without the excerpt of the query; none without a position. */
 function errorsInMessage(message: string): QueryError[] {
-    const place = findPlace(message);
+    const position = findTextPosition(message);
     const [first = ''] = message.split('\n');
-    return place ? [{ message: first.replace(/^.*?line \d+, column \d+: /, ''), ...place }] : [];
+    return position ? [{ message: first.replace(/^.*?line \d+, column \d+: /, ''), ...position }] : [];
 }

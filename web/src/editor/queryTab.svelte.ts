@@ -112,7 +112,7 @@ export class QueryTab {
         this.run?.close();
     }
 
-    /** Return what a query of the tab reads of its files and of those of the Upload page. */
+    /** Return what a query of the tab reads of its files and of the files of the Upload page. */
     #uploadsOf(adql: string): Record<string, Blob> {
         const bare = files.list.map(({ name }) => name).filter((name) => !isStored(name));
         const listed = { ...files.blobsOf(uploadsOf(adql)), ...namedUploads(adql, files.blobsOf(bare)) };

@@ -164,7 +164,7 @@ export class QueryTabs implements QueryOpener {
         writeStored(CURRENT, this.currentId);
     }
 
-    /** Write the changes of this window, and show those of others. */
+    /** Write the changes of this window, and show the changes of others. */
     syncTabs(): void {
         const { changed, gone, kept } = this.#store.sync();
         this.unkept = !kept;

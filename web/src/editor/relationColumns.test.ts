@@ -23,8 +23,8 @@ const schemas: Schema[] = Object.keys(COLUMNS).map((name) => ({
 const tables: Tables = { schemas, columns: (table) => Promise.resolve(COLUMNS[table]!) };
 
 async function known(marked: string): Promise<string[]> {
-    const place = marked.indexOf('|');
-    const [relation] = scopeAt(marked.replace('|', ''), place).relations;
+    const position = marked.indexOf('|');
+    const [relation] = scopeAt(marked.replace('|', ''), position).relations;
     const columns = relation ? await columnsOf(relation, tables) : [];
     return columns.map(({ name, column }) => (column?.unit ? `${name} ${column.unit}` : name));
 }

@@ -23,7 +23,7 @@ export class TabEstimate {
     #answered: EstimateRequest | undefined;
     #version: number | undefined;
 
-    /** Ask a moment later, unless the query changes again. `version` is that of the catalogue. */
+    /** Ask a moment later, unless the query changes again. `version` is the version of the catalogue. */
     askLater(asked: EstimateRequest, version: number): void {
         clearTimeout(this.#timer);
         this.#stop?.abort();

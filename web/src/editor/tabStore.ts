@@ -23,7 +23,7 @@ interface StoredTab {
 }
 
 export interface ClosedTab {
-    /** that of the tab, or of its own for a replaced text */
+    /** the id of the tab; a replaced text has a new one */
     readonly id: string;
     readonly kept: KeptTab;
     /** milliseconds since 1970 */
@@ -81,7 +81,7 @@ export class TabStore {
         this.#pending.set(kept.id, { kept, edited: this.now() });
     }
 
-    /** Write this window's changes, and return those of others. */
+    /** Write this window's changes, and return the changes of others. */
     sync(): TabNews {
         const old = this.#takeOldTabs();
         const stored = this.#tabs.readAll().toSorted((one, other) => one.place - other.place);

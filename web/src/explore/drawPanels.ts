@@ -98,8 +98,8 @@ export function drawSky(
     if (circle) strokeGeometry(pen, viewProjection(view, box, middle), outlineOf(circle), theme.text, 1.5);
 }
 
-function strokeOutline(pen: Pen, box: Box, view: View, places: readonly number[], colour: string): void {
-    const points = places.map((value, at) => (at % 2 ? yOnScreen(view, box, value) : xOnScreen(view, box, value)));
+function strokeOutline(pen: Pen, box: Box, view: View, positions: readonly number[], colour: string): void {
+    const points = positions.map((value, at) => (at % 2 ? yOnScreen(view, box, value) : xOnScreen(view, box, value)));
     pen.line(points, colour, 1.5);
 }
 
@@ -137,7 +137,7 @@ function outlineOf({ ra, dec, radius }: Circle): GeoPermissibleObjects {
     return { type: 'LineString', coordinates: circle().coordinates[0]! };
 }
 
-/** Return the values at a place of the screen, held within the view. */
+/** Return the values at a position of the screen, held within the view. */
 export function valuesAt(view: View, box: Box, x: number, y: number): readonly [number, number] {
     const [left, top] = [
         Math.max(box.left, Math.min(box.left + box.width, x)),

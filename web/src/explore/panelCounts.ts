@@ -60,9 +60,9 @@ export function shownRange({ page, sample }: TableExplorer, name: string): Range
     return values ? keepFor(sample!, `range ${name}`, () => suitableRange(values)) : { min: 0, max: 1 };
 }
 
-/** Return the places of all rows on a map with this longitude in the middle. */
-export function placesOnSky(rows: SampledRows, centre: number): readonly [Float64Array, Float64Array] {
-    return keepFor(rows, `places ${centre}`, () => {
+/** Return the positions of all rows on a map with this longitude in the middle. */
+export function positionsOnSky(rows: SampledRows, centre: number): readonly [Float64Array, Float64Array] {
+    return keepFor(rows, `positions ${centre}`, () => {
         const [u, v] = [new Float64Array(rows.rows), new Float64Array(rows.rows)];
         const [longitudes, latitudes] = rows.position!;
         for (let row = 0; row < rows.rows; row++)

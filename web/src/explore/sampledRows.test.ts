@@ -52,10 +52,10 @@ describe('rows that meet filters', () => {
 
 describe('cells', () => {
     it('of a grid go by rows from the least values', () => {
-        const places = [Float64Array.of(0, 3, 1, 9), Float64Array.of(0, 0, 2, 0)] as const;
+        const positions = [Float64Array.of(0, 3, 1, 9), Float64Array.of(0, 0, 2, 0)] as const;
         expect([
             ...gridCells(
-                places,
+                positions,
                 [
                     { min: 0, max: 3 },
                     { min: 0, max: 2 },

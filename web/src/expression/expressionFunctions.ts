@@ -2,7 +2,7 @@
 
 /**
  * same: the unit of the first argument stays; pure: a number without a unit; angle: of an angle; arc: to an angle;
- * others have rules of their own.
+ * others have their own rules.
  */
 export type UnitRule =
     | 'same'

@@ -93,7 +93,7 @@ describe('units', () => {
     test('what is assumed and converted is told', () => {
         expect(plan('ra + sep').notes).toEqual(['arcsec is converted to deg.']);
         expect(plan('LOG10(flux)').notes.join()).toContain('LOG10 takes the number in Jy');
-        expect(plan('vmag + 5').notes).toEqual(['A number without a unit is taken to be in mag.']);
+        expect(plan('vmag + 5').notes).toEqual(['A number without a unit is assumed to be in mag.']);
         expect(plan('vmag > 5').notes).toEqual([]);
         expect(plan('n / 2').notes.join()).toContain('lose their fraction');
     });
@@ -182,15 +182,15 @@ test.each([
     ['POWER(ra, n)', 'must be a plain number', [10, 11], undefined],
     ['SQRT(n, 2)', 'SQRT takes 1 argument, not 2', [0, 10], undefined],
     ['band', 'gives text', [0, 4], undefined],
-    ["band < 'g'", 'only be compared by =', [0, 10], undefined],
+    ["band < 'g'", 'only be compared with =', [0, 10], undefined],
     ['list * 2', 'holds arrays', [0, 4], undefined],
     ['n AND 1', 'needs a condition', [0, 1], undefined],
     ["IN_UNIT(ra, 'Jy')", 'deg cannot be converted to Jy', [0, 17], undefined],
     ['', 'Type an expression', [0, 0], undefined],
     ['n $ 2', '$ is not allowed here', [2, 3], undefined],
-])('%s is refused: %s', (expression, message, place, fix) => {
+])('%s is refused: %s', (expression, message, position, fix) => {
     const error = errorOf(expression) as ExpressionError;
     expect(error.message).toContain(message);
-    expect([error.from, error.to]).toEqual(place);
+    expect([error.from, error.to]).toEqual(position);
     expect(error.fix).toBe(fix);
 });

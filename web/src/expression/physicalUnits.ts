@@ -1,4 +1,4 @@
-/** Units as factors and dimensions: products, powers, conversion. Names and prefixes are those of VOUnits 1.1. */
+/** Units as factors and dimensions: products, powers, conversion. Names and prefixes follow VOUnits 1.1. */
 
 import { unitFactors, type UnitFactor } from '../text/unitFormat';
 
@@ -76,7 +76,7 @@ export function parseUnit(written: string): Unit | undefined {
     return makeUnit(factors, definitions);
 }
 
-/** Parse the unit of a column. An unknown part is a dimension of its own, convertible only to itself. */
+/** Parse the unit of a column. An unknown part is a separate dimension, convertible only to itself. */
 export function readUnit(written: string): Unit {
     const factors = unitFactors(written) ?? [{ name: written, power: 1 }];
     return makeUnit(

@@ -125,7 +125,7 @@ function divide(one: Vector, other: Vector, name: '/' | 'MOD', isInteger: boolea
 }
 
 /** Halves are rounded away from zero. */
-function roundValues(of: Vector, places: Vector | undefined, isRounded: boolean): Vector {
+function roundValues(of: Vector, decimals: Vector | undefined, isRounded: boolean): Vector {
     const cut: Step = (value, scale) => {
         const scaled = value * scale;
         const whole = Math.trunc(scaled);
@@ -133,7 +133,7 @@ function roundValues(of: Vector, places: Vector | undefined, isRounded: boolean)
         return (isRounded && Math.abs(scaled - whole) >= 0.5 ? whole + Math.sign(scaled) : whole) / scale;
     };
     const one = { values: new Float64Array(of.values.length).fill(1), missing: undefined };
-    return applyStep(cut, of, places ? { ...places, values: places.values.map((n) => 10 ** n) } : one);
+    return applyStep(cut, of, decimals ? { ...decimals, values: decimals.values.map((n) => 10 ** n) } : one);
 }
 
 function firstKnown(args: readonly Vector[], length: number): Vector {

@@ -51,8 +51,8 @@ function smallNumber(value: number, decimals: number): string {
 
 /** Format degrees as "03:08:27.972" (hours, to milliseconds) or "+02:06:30.90" (degrees, to 0.01 arcsec). */
 export function formatSexagesimal(degrees: number, type: 'hours' | 'degrees'): string {
-    const places = type === 'hours' ? 3 : 2;
-    const unit = 10 ** places;
+    const decimals = type === 'hours' ? 3 : 2;
+    const unit = 10 ** decimals;
     const turn = type === 'hours' ? 24 * 3600 * unit : Infinity;
     const angle = type === 'hours' ? (((degrees % 360) + 360) % 360) / 15 : Math.abs(degrees);
     const all = Math.round(angle * 3600 * unit) % turn;
@@ -60,5 +60,5 @@ export function formatSexagesimal(degrees: number, type: 'hours' | 'degrees'): s
     const [minutes, whole] = [Math.floor(all / (60 * unit)) % 60, Math.floor(all / (3600 * unit))];
     const sign = type === 'hours' ? '' : degrees < 0 ? '-' : '+';
     const two = (value: number) => String(value).padStart(2, '0');
-    return `${sign}${two(whole)}:${two(minutes)}:${seconds.toFixed(places).padStart(places + 3, '0')}`;
+    return `${sign}${two(whole)}:${two(minutes)}:${seconds.toFixed(decimals).padStart(decimals + 3, '0')}`;
 }

@@ -1,13 +1,13 @@
 /** Where a key moves the active cell. */
 
-/** A cell; `place` -1 is the header, `slot` counts the shown columns from the left. */
-export interface CellPlace {
-    readonly place: number;
+/** A cell; `index` -1 is the header, `slot` counts the shown columns from the left. */
+export interface CellPosition {
+    readonly index: number;
     readonly slot: number;
 }
 
 export interface GridExtent {
-    readonly places: number;
+    readonly rows: number;
     readonly slots: number;
     /** rows per page */
     readonly page: number;
@@ -15,33 +15,33 @@ export interface GridExtent {
 
 /** Return the cell that a key goes to; undefined for other keys. `far`: with Ctrl or Cmd. */
 export function moveCell(
-    at: CellPlace,
+    at: CellPosition,
     key: string,
     far: boolean,
-    { places, slots, page }: GridExtent,
-): CellPlace | undefined {
-    const [last, end] = [places - 1, slots - 1];
-    const to = (place: number, slot: number): CellPlace => ({
-        place: Math.min(Math.max(place, -1), last),
+    { rows, slots, page }: GridExtent,
+): CellPosition | undefined {
+    const [last, end] = [rows - 1, slots - 1];
+    const to = (index: number, slot: number): CellPosition => ({
+        index: Math.min(Math.max(index, -1), last),
         slot: Math.min(Math.max(slot, 0), Math.max(end, 0)),
     });
     switch (key) {
         case 'ArrowDown':
-            return to(far ? last : at.place + 1, at.slot);
+            return to(far ? last : at.index + 1, at.slot);
         case 'ArrowUp':
-            return to(far ? Math.min(0, at.place - 1) : at.place - 1, at.slot);
+            return to(far ? Math.min(0, at.index - 1) : at.index - 1, at.slot);
         case 'ArrowRight':
-            return to(at.place, far ? end : at.slot + 1);
+            return to(at.index, far ? end : at.slot + 1);
         case 'ArrowLeft':
-            return to(at.place, far ? 0 : at.slot - 1);
+            return to(at.index, far ? 0 : at.slot - 1);
         case 'PageDown':
-            return to(at.place + page, at.slot);
+            return to(at.index + page, at.slot);
         case 'PageUp':
-            return to(Math.max(Math.min(at.place, 0), at.place - page), at.slot);
+            return to(Math.max(Math.min(at.index, 0), at.index - page), at.slot);
         case 'Home':
-            return to(far ? 0 : at.place, 0);
+            return to(far ? 0 : at.index, 0);
         case 'End':
-            return to(far ? last : at.place, end);
+            return to(far ? last : at.index, end);
     }
     return undefined;
 }

@@ -67,7 +67,7 @@ export class ColumnArrangement {
         this.#pinned = isPinned ? [...others, name] : others;
     }
 
-    /** Move a column before another one; undefined: to the end. A column beside pinned ones is pinned, too. */
+    /** Move a column before another one; undefined: to the end. A column next to pinned ones is pinned, too. */
     moveColumn(column: number, before: number | undefined): void {
         if (column === before) return;
         const others = this.all.filter((other) => other !== column);
@@ -79,11 +79,11 @@ export class ColumnArrangement {
         this.pinColumn(column, isAmongPinned || isBehindThem);
     }
 
-    /** Move a column by one place among the shown ones. */
+    /** Move a column by one index among the shown ones. */
     stepColumn(column: number, by: 1 | -1): void {
         const at = this.shown.indexOf(column);
         const other = this.shown[at + by];
-        // pinned and other columns do not change places
+        // pinned and other columns do not change indexes
         if (other === undefined || this.isPinned(other) !== this.isPinned(column)) return;
         if (by < 0) this.moveColumn(column, other);
         else this.moveColumn(other, column);

@@ -12,7 +12,7 @@ function arrange(...names: string[]): ColumnArrangement {
 }
 const shownOf = ({ table, shown }: ColumnArrangement) => shown.map((column) => table.fields[column]!.name).join(' ');
 
-test('columns are moved, hidden and kept at the left', () => {
+test('columns are moved, hidden and kept to the left', () => {
     const columns = arrange('a', 'b', 'c', 'd');
     expect([shownOf(columns), columns.isChanged]).toEqual(['a b c d', false]);
     columns.moveColumn(3, 1);
@@ -29,7 +29,7 @@ test('columns are moved, hidden and kept at the left', () => {
     expect([shownOf(columns), columns.isChanged]).toEqual(['a b c d', false]);
 });
 
-test('a column that is moved among those at the left stays there, and leaves them with them behind it', () => {
+test('a column that is moved among those to the left stays there, and leaves them with them behind it', () => {
     const columns = arrange('a', 'b', 'c', 'd');
     columns.pinColumn(0, true);
     columns.pinColumn(1, true);
@@ -39,7 +39,7 @@ test('a column that is moved among those at the left stays there, and leaves the
     expect([shownOf(columns), columns.isPinned(0)]).toEqual(['d b c a', false]);
 });
 
-test('steps go by shown columns, and not across the end of those at the left', () => {
+test('steps go by shown columns, and not across the end of those to the left', () => {
     const columns = arrange('a', 'b', 'c', 'd');
     columns.showColumns([1], false);
     columns.stepColumn(2, -1);

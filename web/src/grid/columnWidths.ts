@@ -35,24 +35,24 @@ export function measureWith(font: string): TextWidth {
 
 /** Return the start of each column, and the end of the last. */
 export function columnStarts(widths: readonly number[]): number[] {
-    const places = [0];
-    for (const width of widths) places.push(places.at(-1)! + width);
-    return places;
+    const starts = [0];
+    for (const width of widths) starts.push(starts.at(-1)! + width);
+    return starts;
 }
 
 /** Return the columns [from, to) that overlap [left, right), in pixels. */
-export function columnsInSight(places: readonly number[], left: number, right: number): [from: number, to: number] {
-    const columns = places.length - 1;
-    const from = Math.max(0, firstAbove(places, left) - 1);
-    const to = Math.min(columns, firstAbove(places, right - 1));
+export function columnsInSight(starts: readonly number[], left: number, right: number): [from: number, to: number] {
+    const columns = starts.length - 1;
+    const from = Math.max(0, firstAbove(starts, left) - 1);
+    const to = Math.min(columns, firstAbove(starts, right - 1));
     return [Math.min(from, columns), Math.max(to, Math.min(from + 1, columns))];
 }
 
-function firstAbove(places: readonly number[], value: number): number {
-    let [low, high] = [0, places.length];
+function firstAbove(starts: readonly number[], value: number): number {
+    let [low, high] = [0, starts.length];
     while (low < high) {
         const middle = (low + high) >> 1;
-        if (places[middle]! > value) high = middle;
+        if (starts[middle]! > value) high = middle;
         else low = middle + 1;
     }
     return low;

@@ -4,7 +4,7 @@ import { loadPart } from '../browser/pagePart';
 import type { ComputedColumn, Table } from '../model/resultModel';
 import { text } from '../text';
 
-/** Put a column in the place of another, or behind all; `name` is the old one. Raises as `Table.computeColumns`. */
+/** Put a column in the index of another, or behind all; `name` is the old one. Raises as `Table.computeColumns`. */
 export function putComputed(table: Table, name: string | undefined, column: ComputedColumn): Promise<void> {
     const isThere = table.computed.some((other) => other.name === name);
     return table.computeColumns(

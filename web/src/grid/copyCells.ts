@@ -14,7 +14,7 @@ export async function copyBlock(grid: GridState): Promise<string> {
     const { shown } = grid.arrangement;
     if (!grid.corner && table.chosenCount) return copyRows(table, 'tsv', shown);
     const columns = shown.slice(block.from.slot, block.to.slot + 1);
-    const rows = { from: block.from.place, to: block.to.place + 1 };
+    const rows = { from: block.from.index, to: block.to.index + 1 };
     const cells = columns.length * (rows.to - rows.from);
     return writeToClipboard(table, { format: 'tsv', rows, columns, bare: true }, cells, counted(cells, 'cell'));
 }

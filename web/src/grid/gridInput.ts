@@ -4,7 +4,7 @@ import { copyBlock } from './copyCells';
 import type { Table } from '../model/resultModel';
 import { chooseAll, chooseBetween, chooseOne, toggleOne } from './rowChoice';
 import type { GridState } from './gridState.svelte';
-import { moveCell, nextSorting, type CellPlace } from './cellMoves';
+import { moveCell, nextSorting, type CellPosition } from './cellMoves';
 
 /** Pixels that a key widens a column by. */
 const STEP = 16;
@@ -13,20 +13,20 @@ const SIDES: Readonly<Record<string, 1 | -1>> = { ArrowRight: 1, ArrowLeft: -1 }
 export class GridInput {
     readonly #grid: GridState;
     readonly #table: Table;
-    readonly #reveal: (at: CellPlace) => void;
+    readonly #reveal: (at: CellPosition) => void;
     /** where a choice with Shift starts */
     #pivot = 0;
-    #pressed: CellPlace | undefined;
+    #pressed: CellPosition | undefined;
 
     /** `reveal` scrolls to a cell. */
-    constructor(grid: GridState, reveal: (at: CellPlace) => void) {
+    constructor(grid: GridState, reveal: (at: CellPosition) => void) {
         [this.#grid, this.#table, this.#reveal] = [grid, grid.table, reveal];
     }
 
     /** Make a cell active. `extend`: keep the other corner of the block. */
-    activateCell(at: CellPlace, extend = false): void {
+    activateCell(at: CellPosition, extend = false): void {
         const grid = this.#grid;
-        grid.corner = extend && at.place >= 0 ? (grid.corner ?? grid.active) : undefined;
+        grid.corner = extend && at.index >= 0 ? (grid.corner ?? grid.active) : undefined;
         grid.active = at;
         this.#reveal(at);
     }
@@ -34,7 +34,7 @@ export class GridInput {
     /** Handle a key; `link` is the link of the active cell. Return false if the key has no effect. */
     handleKey(event: KeyboardEvent, link: HTMLElement | null, report: (sentence: string) => void): boolean {
         const far = event.ctrlKey || event.metaKey;
-        if (event.altKey || (event.shiftKey && this.#grid.active.place < 0 && SIDES[event.key]))
+        if (event.altKey || (event.shiftKey && this.#grid.active.index < 0 && SIDES[event.key]))
             return this.#changeColumn(event);
         if (far && event.key.toLowerCase() === 'a') void chooseAll(this.#table);
         else if (far && event.key.toLowerCase() === 'c') void copyBlock(this.#grid).then(report);
@@ -45,8 +45,8 @@ export class GridInput {
     }
 
     #moveByKey(event: KeyboardEvent, far: boolean): boolean {
-        const { places, slots } = { places: this.#table.shown, slots: this.#grid.arrangement.shown.length };
-        const to = moveCell(this.#grid.active, event.key, far, { places, slots, page: this.#grid.scroller.page });
+        const extent = { rows: this.#table.shown, slots: this.#grid.arrangement.shown.length };
+        const to = moveCell(this.#grid.active, event.key, far, { ...extent, page: this.#grid.scroller.page });
         if (to) this.activateCell(to, event.shiftKey);
         return to !== undefined;
     }
@@ -54,9 +54,9 @@ export class GridInput {
     /** On a column name: with Alt make it wider or narrower, or open its menu; with Shift move it. */
     #changeColumn({ key, altKey }: KeyboardEvent): boolean {
         const grid = this.#grid;
-        const { place, slot } = grid.active;
+        const { index, slot } = grid.active;
         const column = grid.columnAt(slot);
-        if (place >= 0 || column < 0) return false;
+        if (index >= 0 || column < 0) return false;
         if (key === 'ArrowDown') {
             grid.menuColumn = column;
             return true;
@@ -65,7 +65,7 @@ export class GridInput {
         if (step === undefined) return false;
         if (!altKey) {
             grid.arrangement.stepColumn(column, step);
-            this.activateCell({ place, slot: grid.arrangement.shown.indexOf(column) });
+            this.activateCell({ index, slot: grid.arrangement.shown.indexOf(column) });
         } else grid.setWidth(column, (grid.widths[column] ?? 0) + step * STEP);
         return true;
     }
@@ -76,15 +76,15 @@ export class GridInput {
     }
 
     #actOnCell(event: KeyboardEvent, link: HTMLElement | null): void {
-        const { place, slot } = this.#grid.active;
+        const { index, slot } = this.#grid.active;
         const column = this.#grid.columnAt(slot);
-        if (place < 0) void this.#table.sortBy(nextSorting(this.#table.sorting, column, event.shiftKey));
+        if (index < 0) void this.#table.sortBy(nextSorting(this.#table.sorting, column, event.shiftKey));
         else if (event.key === 'Enter' && link && !event.shiftKey) link.click();
         else if (event.key === 'Enter') this.#grid.isRowOpen = true;
-        else if (event.shiftKey) void chooseBetween(this.#table, this.#pivot, place, false);
+        else if (event.shiftKey) void chooseBetween(this.#table, this.#pivot, index, false);
         else {
-            this.#pivot = place;
-            toggleOne(this.#table, this.#grid.rowAt(place));
+            this.#pivot = index;
+            toggleOne(this.#table, this.#grid.rowAt(index));
         }
     }
 
@@ -98,9 +98,9 @@ export class GridInput {
     /** Track the row under the pointer, and extend the block while the mouse is pressed. */
     handleHover(event: PointerEvent): void {
         const [at, grid, from] = [pointedAt(event), this.#grid, this.#pressed];
-        this.#table.hovered = at ? grid.rowAt(at.place) : -1;
+        this.#table.hovered = at ? grid.rowAt(at.index) : -1;
         if (!at || !from || event.pointerType !== 'mouse' || !(event.buttons & 1) || at.slot < 0) return;
-        if (!grid.corner && at.place === from.place && at.slot === from.slot) return;
+        if (!grid.corner && at.index === from.index && at.slot === from.slot) return;
         [grid.corner, grid.active] = [from, at];
     }
 
@@ -108,7 +108,7 @@ export class GridInput {
     handleOpening(event: MouseEvent): void {
         const at = pointedAt(event);
         if (!at) return;
-        this.#grid.active = { place: at.place, slot: at.slot < 0 ? this.#grid.active.slot : at.slot };
+        this.#grid.active = { index: at.index, slot: at.slot < 0 ? this.#grid.active.slot : at.slot };
         this.#grid.isRowOpen = true;
     }
 
@@ -117,17 +117,17 @@ export class GridInput {
         const [at, grid, table] = [pointedAt(event), this.#grid, this.#table];
         this.#pressed = undefined;
         if (!at || grid.corner || (event.target instanceof Element && event.target.closest('a, button'))) return;
-        grid.active = { place: at.place, slot: Math.max(0, at.slot) };
+        grid.active = { index: at.index, slot: Math.max(0, at.slot) };
         const more = event.ctrlKey || event.metaKey;
-        if (event.shiftKey) return void chooseBetween(table, this.#pivot, at.place, more);
-        this.#pivot = at.place;
-        if (more) toggleOne(table, grid.rowAt(at.place));
-        else chooseOne(table, grid.rowAt(at.place));
+        if (event.shiftKey) return void chooseBetween(table, this.#pivot, at.index, more);
+        this.#pivot = at.index;
+        if (more) toggleOne(table, grid.rowAt(at.index));
+        else chooseOne(table, grid.rowAt(at.index));
     }
 }
 
 /** Return the cell of an event; slot -1 is the row number. */
-function pointedAt(event: Event): CellPlace | undefined {
-    const cell = event.target instanceof Element ? event.target.closest<HTMLElement>('[data-place]') : null;
-    return cell ? { place: Number(cell.dataset['place']), slot: Number(cell.dataset['slot'] ?? -1) } : undefined;
+function pointedAt(event: Event): CellPosition | undefined {
+    const cell = event.target instanceof Element ? event.target.closest<HTMLElement>('[data-index]') : null;
+    return cell ? { index: Number(cell.dataset['index']), slot: Number(cell.dataset['slot'] ?? -1) } : undefined;
 }

@@ -57,16 +57,16 @@ export class GridScroller {
         return this.bar;
     }
 
-    /** Scroll just enough to show a place. Return the bar's new position. */
-    revealPlace(place: number): number {
-        const start = place * this.rowHeight;
+    /** Scroll just enough to show an index. Return the bar's new position. */
+    revealRow(index: number): number {
+        const start = index * this.rowHeight;
         if (start < this.top) return this.scrollTo(start);
         if (start + this.rowHeight > this.top + this.#seen) return this.scrollTo(start + this.rowHeight - this.#seen);
         return this.bar;
     }
 
-    /** The places to draw, [from, to). */
-    get places(): [from: number, to: number] {
+    /** The indexes to draw, [from, to). */
+    get indexes(): [from: number, to: number] {
         const from = Math.floor(this.top / this.rowHeight);
         return [from, Math.min(this.#rows, Math.ceil((this.top + this.#seen) / this.rowHeight))];
     }
@@ -76,8 +76,8 @@ export class GridScroller {
         return Math.max(1, Math.floor(this.#seen / this.rowHeight) - 1);
     }
 
-    /** Return the position of a place in the element. */
-    placeTop(place: number): number {
-        return this.bar + place * this.rowHeight - this.top;
+    /** Return the position of an index in the element. */
+    rowTop(index: number): number {
+        return this.bar + index * this.rowHeight - this.top;
     }
 }

@@ -6,7 +6,7 @@ import { sexagesimalOf, formatCell, styleOf, type Style } from './cellFormat';
 import { fillTemplate, isWebAddress, readResultLinks } from '../rows/resultLinks';
 import { parseXml } from '../tap/tapRequest';
 import { TableClosed } from '../rows/workerLink';
-import { oldPlaces } from '../model/columnMoves';
+import { oldIndexes } from '../model/columnMoves';
 import type { Cell, Field, Table } from '../model/resultModel';
 import {
     firstWidth,
@@ -17,7 +17,7 @@ import {
     MAX_WIDTH,
     type TextWidth,
 } from './columnWidths';
-import type { CellPlace } from './cellMoves';
+import type { CellPosition } from './cellMoves';
 import { GridScroller } from './gridScroller';
 
 /** pixels */
@@ -36,14 +36,14 @@ interface Fetched {
     readonly version: number;
     readonly rows: Uint32Array;
     readonly cells: readonly Cell[][];
-    /** place of each fetched column in `cells` */
+    /** index of each fetched column in `cells` */
     readonly at: Readonly<Record<number, number>>;
 }
 
 /** A rectangle of cells, both ends included. */
 export interface Block {
-    readonly from: CellPlace;
-    readonly to: CellPlace;
+    readonly from: CellPosition;
+    readonly to: CellPosition;
 }
 
 export class GridState {
@@ -52,14 +52,14 @@ export class GridState {
     box = $state.raw({ left: 0, width: 0, height: 0 });
     /** widths of the table's columns, in pixels */
     widths = $state.raw<readonly number[]>([]);
-    active = $state.raw<CellPlace>({ place: 0, slot: 0 });
+    active = $state.raw<CellPosition>({ index: 0, slot: 0 });
     /** the other corner of the block; undefined: only the active cell */
-    corner = $state.raw<CellPlace | undefined>(undefined);
+    corner = $state.raw<CellPosition | undefined>(undefined);
     /** the column whose menu is open; -1: none */
     menuColumn = $state(-1);
     /** the computed column that is being edited; '': a new one; undefined: none */
     editedColumn = $state<string | undefined>();
-    /** the counts of values stand beside the table */
+    /** the counts of values stand next to the table */
     isFaceted = $state(false);
     /** the active row is open beside the table */
     isRowOpen = $state(false);
@@ -101,16 +101,16 @@ export class GridState {
         const [from, to] = columnsInSight(this.starts, left, Math.max(left + 1, this.box.left + this.box.width));
         return [Math.max(from, this.pinned), Math.max(to, this.pinned)];
     });
-    readonly places = $derived.by((): [number, number] => {
+    readonly indexes = $derived.by((): [number, number] => {
         void this.moves;
         this.scroller.setSize(this.table.shown, this.box.height);
-        return this.scroller.places;
+        return this.scroller.indexes;
     });
     readonly block = $derived.by((): Block => {
         const [one, other] = [this.active, this.corner ?? this.active];
-        const [low, high] = [Math.min(one.place, other.place), Math.max(one.place, other.place)];
+        const [low, high] = [Math.min(one.index, other.index), Math.max(one.index, other.index)];
         const [left, right] = [Math.min(one.slot, other.slot), Math.max(one.slot, other.slot)];
-        return { from: { place: Math.max(low, 0), slot: left }, to: { place: high, slot: right } };
+        return { from: { index: Math.max(low, 0), slot: left }, to: { index: high, slot: right } };
     });
     readonly resultLinks = $derived.by(() => readResultLinks(parseXml(this.table.about || '<VOTABLE/>')));
     readonly #linkColumns = $derived(
@@ -139,10 +139,10 @@ export class GridState {
         return this.arrangement.shown[slot] ?? -1;
     }
 
-    isInBlock(place: number, slot: number): boolean {
+    isInBlock(index: number, slot: number): boolean {
         if (!this.corner) return false;
         const { from, to } = this.block;
-        return place >= from.place && place <= to.place && slot >= from.slot && slot <= to.slot;
+        return index >= from.index && index <= to.index && slot >= from.slot && slot <= to.slot;
     }
 
     /** Measure widths and decimals from the first rows, and again from all over the complete table. */
@@ -153,10 +153,10 @@ export class GridState {
         if (stage <= this.#measured) return;
         this.#measured = stage;
         this.#textWidth = measureWith(font);
-        const places = stage === 3 && table.shown > SAMPLE ? [0, 0.25, 0.5, 0.75, 1] : [0];
+        const indexes = stage === 3 && table.shown > SAMPLE ? [0, 0.25, 0.5, 0.75, 1] : [0];
         const last = Math.max(0, table.shown - SAMPLE);
         try {
-            const starts = places.map((part) => Math.floor(part * last));
+            const starts = indexes.map((part) => Math.floor(part * last));
             const pages = await Promise.all(starts.map((from) => table.readPage(from, from + SAMPLE)));
             this.#fitColumns(pages.flatMap((page) => page.cells));
         } catch (error) {
@@ -166,10 +166,10 @@ export class GridState {
 
     /** Keep widths and texts with their columns, of which some were added or removed. */
     #followColumns(): void {
-        const places = oldPlaces(this.#known, this.table.fields);
-        this.widths = places.map((old) => this.widths[old] ?? 0);
-        this.#drawn = places.map((old) => this.#drawn[old] ?? false);
-        this.filters.followColumns(places);
+        const indexes = oldIndexes(this.#known, this.table.fields);
+        this.widths = indexes.map((old) => this.widths[old] ?? 0);
+        this.#drawn = indexes.map((old) => this.#drawn[old] ?? false);
+        this.filters.followColumns(indexes);
         [this.#known, this.#measured] = [this.table.fields, 0];
     }
 
@@ -214,22 +214,22 @@ export class GridState {
     }
 
     /** Return a fetched value; undefined if it is not fetched yet. */
-    cellAt(place: number, column: number): Cell | undefined {
+    cellAt(index: number, column: number): Cell | undefined {
         const at = this.fetched?.at[column];
-        return at === undefined ? undefined : this.fetched!.cells[place - this.fetched!.from]?.[at];
+        return at === undefined ? undefined : this.fetched!.cells[index - this.fetched!.from]?.[at];
     }
 
     /** Return the address that a cell leads to: its own, or its column's LINK. */
-    addressAt(place: number, column: number): string | undefined {
-        const value = this.cellAt(place, column);
+    addressAt(index: number, column: number): string | undefined {
+        const value = this.cellAt(index, column);
         if (isWebAddress(value)) return value;
         const link = value === null ? undefined : this.resultLinks.links.get(column)?.[0];
-        return link && fillTemplate(link, (other) => this.cellAt(place, other));
+        return link && fillTemplate(link, (other) => this.cellAt(index, other));
     }
 
-    /** Return the row at a place; -1 if it is not fetched yet. */
-    rowAt(place: number): number {
-        return this.fetched?.rows[place - this.fetched.from] ?? -1;
+    /** Return the row at an index; -1 if it is not fetched yet. */
+    rowAt(index: number): number {
+        return this.fetched?.rows[index - this.fetched.from] ?? -1;
     }
 
     /** Fetch the visible cells; calls during a fetch continue with what is visible then. */
@@ -244,11 +244,11 @@ export class GridState {
             this.#again = false;
             if (this.#isCovered()) continue;
             const { version } = this.table;
-            const from = Math.max(0, this.places[0] - AROUND.rows);
+            const from = Math.max(0, this.indexes[0] - AROUND.rows);
             const around = this.#columnsAround(AROUND.columns);
             const columns = [...around, ...this.#linkColumns.filter((column) => !around.includes(column))];
             try {
-                const page = await this.table.readPage(from, this.places[1] + AROUND.rows, columns);
+                const page = await this.table.readPage(from, this.indexes[1] + AROUND.rows, columns);
                 this.fetched = {
                     from,
                     version,
@@ -272,10 +272,10 @@ export class GridState {
 
     /** Whether the visible cells and a margin are fetched and current. */
     #isCovered(): boolean {
-        const { fetched, places, table } = this;
+        const { fetched, indexes, table } = this;
         if (fetched?.version !== table.version) return false;
         if (this.#columnsAround(0).some((column) => fetched.at[column] === undefined)) return false;
-        const [least, most] = [Math.max(0, places[0] - LEAST), Math.min(table.shown, places[1] + LEAST)];
+        const [least, most] = [Math.max(0, indexes[0] - LEAST), Math.min(table.shown, indexes[1] + LEAST)];
         return fetched.from <= least && fetched.from + fetched.rows.length >= most;
     }
 

@@ -1,4 +1,4 @@
-/** Choosing rows by place: one, several, a range. */
+/** Choosing rows by index: one, several, a range. */
 
 import type { Table } from '../model/resultModel';
 
@@ -26,7 +26,7 @@ export function toggleOne(table: Table, row: number): void {
     table.chooseRows(changed);
 }
 
-/** Choose all rows between two places. `more`: keep the others. */
+/** Choose all rows between two indexes. `more`: keep the others. */
 export async function chooseBetween(table: Table, one: number, other: number, more: boolean): Promise<void> {
     const { rows } = await table.readPage(Math.min(one, other), Math.max(one, other) + 1, []);
     const changed = more ? copyMarks(table) : new Uint8Array(table.rows);
@@ -36,13 +36,13 @@ export async function chooseBetween(table: Table, one: number, other: number, mo
 
 export const chooseAll = (table: Table): Promise<void> => chooseBetween(table, 0, table.shown - 1, false);
 
-/** Return the next place after `place` with a chosen row, from the top after the end; -1 if none is shown. */
-export async function nextChosen(table: Table, place: number): Promise<number> {
+/** Return the next index after `index` with a chosen row, from the top after the end; -1 if none is shown. */
+export async function nextChosen(table: Table, index: number): Promise<number> {
     const { chosen } = table;
     if (!chosen) return -1;
     const order = await table.readOrder();
     for (let step = 1; step <= order.length; step++) {
-        const at = (place + step) % order.length;
+        const at = (index + step) % order.length;
         if (chosen[order[at]!]) return at;
     }
     return -1;

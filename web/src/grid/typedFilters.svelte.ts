@@ -69,9 +69,9 @@ export class TypedFilters {
         return field && parseCondition(this.#typed[column] ?? '', field, column);
     }
 
-    /** Keep the texts with their columns; `places` has the old place of each column, -1 for a new one. */
-    followColumns(places: readonly number[]): void {
-        const kept = places.map((old, column) => [column, this.#typed[old]] as const);
+    /** Keep the texts with their columns; `indexes` has the old index of each column, -1 for a new one. */
+    followColumns(indexes: readonly number[]): void {
+        const kept = indexes.map((old, column) => [column, this.#typed[old]] as const);
         this.#typed = Object.fromEntries(kept.filter((entry): entry is [number, string] => entry[1] !== undefined));
     }
 }

@@ -29,7 +29,7 @@ export class DensityLayer {
     constructor(
         readonly table: string,
         readonly position: { readonly ra: string; readonly dec: string },
-        /** the place in the list, for its colour */
+        /** the position in the list, for its colour */
         readonly number: number,
     ) {}
 
@@ -125,7 +125,7 @@ function coverageOf(counts: Float64Array | undefined): number {
     return filled / counts.length;
 }
 
-/** Return the order whose cells have about so many pixels of a map. */
+/** Return the order whose cells have about this number of pixels of a map. */
 export function orderForScale(degrees: number, pixels: number): number {
     const cell = Math.sqrt((4 * Math.PI) / cellCount(0)) * (180 / Math.PI);
     return Math.max(0, Math.min(MAX_ORDER, Math.round(Math.log2(cell / (degrees * pixels)))));

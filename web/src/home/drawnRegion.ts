@@ -12,7 +12,7 @@ const MAX_CORNERS = 40;
 
 /**
  * Return the region of a drag: a circle from its middle outwards, a box between two corners, or a polygon around the line.
- * Undefined if it leaves the sky or is too small. `line`: places in CSS pixels.
+ * Undefined if it leaves the sky or is too small. `line`: positions in CSS pixels.
  */
 export function drawnRegion(
     tool: DrawTool,
@@ -26,9 +26,9 @@ export function drawnRegion(
         const radius = separation(centre, edge);
         return radius > 0 ? { kind: 'circle', centre, radius } : undefined;
     }
-    const places =
+    const positions =
         tool === 'box' ? [first, [last[0], first[1]] as const, last, [first[0], last[1]] as const] : thin(line);
-    const corners = places.map(([x, y]) => sky.directionAt(x, y));
+    const corners = positions.map(([x, y]) => sky.directionAt(x, y));
     if (corners.length < 3 || corners.includes(undefined)) return undefined;
     return { kind: 'polygon', corners: corners as Direction[] };
 }

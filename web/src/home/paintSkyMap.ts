@@ -190,15 +190,15 @@ function drawGraticule(pen: Pen, sky: TurnedSky, theme: Theme): void {
     const extent = { west: longitude0 - wide, east: longitude0 + wide, south, north };
     strokeGeometry(pen, sky.toProjection(), graticuleLines(longitudes, latitudes, extent), theme.quiet, 0.35);
     for (const latitude of latitudes)
-        labelPlace(pen, sky, longitude0, latitude, `${latitude > 0 ? '+' : ''}${latitude.toFixed(digits)}°`, theme);
+        labelPosition(pen, sky, longitude0, latitude, `${latitude > 0 ? '+' : ''}${latitude.toFixed(digits)}°`, theme);
     const parallel = Math.round(latitude0 / step) * step;
     for (const longitude of longitudes) {
         const label = `${normalizeAngle(longitude).toFixed(digits)}°`;
-        if (Math.abs(parallel) < 89) labelPlace(pen, sky, longitude, parallel, label, theme, 10);
+        if (Math.abs(parallel) < 89) labelPosition(pen, sky, longitude, parallel, label, theme, 10);
     }
 }
 
-function labelPlace(
+function labelPosition(
     pen: Pen,
     sky: TurnedSky,
     longitude: number,
@@ -207,7 +207,7 @@ function labelPlace(
     theme: Theme,
     down = 0,
 ): void {
-    const [x, y] = sky.placeInFrame(longitude, latitude);
+    const [x, y] = sky.positionInFrame(longitude, latitude);
     const { width, height } = sky.view;
     if (x < 12 || x > width - 12 || y < 8 || y > height - 18) return;
     pen.text(label, x + 3, y + down, { colour: theme.quiet, halo: theme.ground, size: 10 });
@@ -216,7 +216,7 @@ function labelPlace(
 function drawMarks(pen: Pen, { sky, marks, theme }: SkyScene): void {
     const brightest = marks.reduce((least, { magnitude }) => (magnitude < least ? magnitude : least), Infinity);
     for (const { ra, dec, magnitude, layer } of marks) {
-        const [x, y, near] = sky.placeOf(ra, dec);
+        const [x, y, near] = sky.positionOf(ra, dec);
         if (!near || x < -9 || y < -9 || x > sky.view.width + 9 || y > sky.view.height + 9) continue;
         const size = Number.isFinite(magnitude) ? Math.max(2, 8 - 0.9 * (magnitude - brightest)) : 4;
         fillDisc(pen, x, y, size / 2, pixelToCss(layerColour(layer, theme)));
@@ -233,7 +233,7 @@ function fillDisc(pen: Pen, x: number, y: number, radius: number, colour: string
 function drawNames(pen: Pen, { sky, names, theme }: SkyScene): void {
     const taken: { x: number; y: number; wide: number }[] = [];
     for (const { ra, dec, name } of names) {
-        const [x, y, near] = sky.placeOf(ra, dec);
+        const [x, y, near] = sky.positionOf(ra, dec);
         const wide = pen.measure(name, 11) + 10;
         if (!near && sky.view.degrees < 0.2) continue;
         if (x < 4 || y < 8 || x + wide > sky.view.width - 4 || y > sky.view.height - 8) continue;

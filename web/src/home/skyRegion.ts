@@ -56,16 +56,16 @@ function makePolygonTest(corners: readonly Vector[]): (x: number, y: number, z: 
         const along = dot(vector, axis);
         return along > 1e-9 ? [dot(vector, east) / along, dot(vector, north) / along] : undefined;
     };
-    const places = corners.map(flat);
+    const positions = corners.map(flat);
     return (x, y, z) => {
-        const place = flat([x, y, z]);
-        if (!place) return false;
+        const position = flat([x, y, z]);
+        if (!position) return false;
         let inside = false;
-        places.forEach((one, k) => {
-            const other = places[(k + 1) % places.length];
-            if (!one || !other || one[1] > place[1] === other[1] > place[1]) return;
-            const crossing = one[0] + ((place[1] - one[1]) / (other[1] - one[1])) * (other[0] - one[0]);
-            if (place[0] < crossing) inside = !inside;
+        positions.forEach((one, k) => {
+            const other = positions[(k + 1) % positions.length];
+            if (!one || !other || one[1] > position[1] === other[1] > position[1]) return;
+            const crossing = one[0] + ((position[1] - one[1]) / (other[1] - one[1])) * (other[0] - one[0]);
+            if (position[0] < crossing) inside = !inside;
         });
         return inside;
     };

@@ -1,7 +1,7 @@
 /** A background of the map: the tiles of a HiPS that its operator has allowed. */
 
 import { RequestSlots } from '../browser/requestSlots';
-import { cellOfPlace, placeInFace } from '../sky/healpixCells';
+import { cellOfPosition, positionInFace } from '../sky/healpixCells';
 import { frameRotation } from '../sky/skyFrames';
 import type { TurnedSky } from '../sky/turnedSky';
 import { text } from '../text';
@@ -111,16 +111,16 @@ export class SkySurvey {
             this.#tiles.delete(key);
     }
 
-    /** Return the tiles of a view, those of its middle first. */
+    /** Return the tiles of a view, the tiles of its middle first. */
     #tilesInView(sky: TurnedSky, order: number): number[] {
         const { width, height } = sky.view;
-        const find = this.#placeFinder();
+        const find = this.#positionFinder();
         // eslint-disable-next-line svelte/prefer-svelte-reactivity -- it lives as long as this call
         const nearest = new Map<number, number>();
         for (let y = 8; y < height; y += 16)
             for (let x = 8; x < width; x += 16) {
                 if (!sky.vectorAt(x, y, VECTOR)) continue;
-                const index = cellOfPlace(order, find(VECTOR[0]!, VECTOR[1]!, VECTOR[2]!));
+                const index = cellOfPosition(order, find(VECTOR[0]!, VECTOR[1]!, VECTOR[2]!));
                 const away = Math.hypot(x - width / 2, y - height / 2);
                 if (away < (nearest.get(index) ?? Infinity)) nearest.set(index, away);
             }
@@ -145,14 +145,14 @@ export class SkySurvey {
         if (!this.about) return undefined;
         const wanted = this.#orderAt(degrees);
         const finest = wanted < 0 ? USUAL_ORDER : wanted;
-        const find = this.#placeFinder();
+        const find = this.#positionFinder();
         let [last, tile] = [-1, undefined as Tile | undefined];
         return (x, y, z) => {
-            const place = find(x, y, z);
-            const index = cellOfPlace(finest, place);
+            const position = find(x, y, z);
+            const index = cellOfPosition(finest, position);
             // neighbours on the map are of the same tile
             if (index !== last) [last, tile] = [index, this.#bestTile(finest, index)];
-            return tile ? colourIn(tile, place) : 0;
+            return tile ? colourIn(tile, position) : 0;
         };
     }
 
@@ -166,14 +166,17 @@ export class SkySurvey {
         return undefined;
     }
 
-    /** Return what finds the place of a unit vector (ICRS) in a face of the survey's frame. */
-    #placeFinder(): (x: number, y: number, z: number) => Float64Array {
-        const place = new Float64Array(3);
-        if (this.about!.frame === 'equatorial') return (x, y, z) => (placeInFace(x, y, z, place), place);
+    /** Return what finds the position of a unit vector (ICRS) in a face of the survey's frame. */
+    #positionFinder(): (x: number, y: number, z: number) => Float64Array {
+        const position = new Float64Array(3);
+        if (this.about!.frame === 'equatorial') return (x, y, z) => (positionInFace(x, y, z, position), position);
         const turn = frameRotation('equatorial', 'galactic', 0);
         const along = (row: number, x: number, y: number, z: number): number =>
             turn[row]! * x + turn[row + 1]! * y + turn[row + 2]! * z;
-        return (x, y, z) => (placeInFace(along(0, x, y, z), along(3, x, y, z), along(6, x, y, z), place), place);
+        return (x, y, z) => (
+            positionInFace(along(0, x, y, z), along(3, x, y, z), along(6, x, y, z), position),
+            position
+        );
     }
 }
 
@@ -182,10 +185,10 @@ const VECTOR = new Float64Array(3);
 /** Orders are below 16, and indices below 2 ** 34. */
 const keyOf = (order: number, index: number): number => index * 16 + order;
 
-/** Return the colour at a place in a face; 0 where the picture is transparent. */
-function colourIn({ order, pixels, width, start, stride }: Tile, place: Float64Array): number {
+/** Return the colour at a position in a face; 0 where the picture is transparent. */
+function colourIn({ order, pixels, width, start, stride }: Tile, position: Float64Array): number {
     const side = 2 ** order;
-    const [x, y] = [place[1]! * side, place[2]! * side];
+    const [x, y] = [position[1]! * side, position[2]! * side];
     const line = Math.min(width - 1, Math.floor((x - Math.floor(x)) * width));
     const column = Math.min(width - 1, Math.floor((y - Math.floor(y)) * width));
     const colour = pixels[start + line * stride + column]!;

@@ -33,8 +33,8 @@ describe('properties of a HiPS', () => {
         expect(readProperties('hips_order=7\nhips_order_min = 0').orders).toEqual([0, 7]);
     });
     test('that the map cannot show', () => {
-        expect(() => readProperties('<html>')).toThrow('not that of a HiPS');
-        expect(() => readProperties('hips_order = 3\nhips_tile_width = 500')).toThrow('not that of a HiPS');
+        expect(() => readProperties('<html>')).toThrow('does not describe a HiPS');
+        expect(() => readProperties('hips_order = 3\nhips_tile_width = 500')).toThrow('does not describe a HiPS');
         expect(() => readProperties(DSS.replace('png jpeg fits', 'fits'))).toThrow('its tiles are fits');
         expect(() => readProperties(DSS.replace('equatorial', 'ecliptic'))).toThrow('its frame is ecliptic');
     });

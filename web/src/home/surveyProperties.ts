@@ -64,7 +64,7 @@ export function tilePath(order: number, index: number, extension: string): strin
 /** Side of a tile of order 0, degrees: the root of its area. */
 const SIDE = Math.sqrt((4 * Math.PI) / 12) * (180 / Math.PI);
 
-/** Return the order whose pixels are about as large as those of a map, before any limits. */
+/** Return the order whose pixels are about as large as the pixels of a map, before any limits. */
 export function orderForMap(degrees: number, width: number): number {
     // up to 1.3 pixels of the map for one of the survey
     return Math.ceil(Math.log2(SIDE / (degrees * width)) - 0.4);

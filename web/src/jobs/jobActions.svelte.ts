@@ -35,7 +35,7 @@ export class JobActions {
 
     runJob = (): Promise<void> => this.#tryWork(() => jobs.runJob(this.watched.id));
 
-    /** Create the same job anew, and show it. */
+    /** Create the same job again, and show it. */
     runAgain = (): Promise<void> =>
         this.#tryWork(async () => {
             const { job } = this.watched;

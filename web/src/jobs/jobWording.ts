@@ -27,7 +27,7 @@ export function findParameter(job: Job, name: string): string {
     return job.parameters.find(([given]) => given.toUpperCase() === name)?.[1] ?? '';
 }
 
-/** Whether a job whose result is gone can be created anew: its uploaded files are not kept. */
+/** Whether a job whose result is gone can be created again: its uploaded files are not kept. */
 export const canRunAgain = (job: Job): boolean =>
     job.phase === 'ARCHIVED' && job.query !== '' && !findParameter(job, 'UPLOAD');
 

@@ -92,7 +92,7 @@ export class UserJobs {
 
     /**
      * Whether this user has made a job, or may administer it. The service cannot tell for an anonymous job, which belongs
-     * to whoever knows its address; here it is that of the browser that started it.
+     * to whoever knows its address; here it is the browser that started it.
      */
     isOwn(watched: WatchedJob): boolean {
         return this.list.includes(watched) || (watched.owner ?? '') !== '' || credentials.isAdmin;

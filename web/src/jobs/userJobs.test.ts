@@ -44,13 +44,13 @@ describe("the browser's memory", () => {
     });
 });
 
-describe('places', () => {
+describe('slots', () => {
     it('are taken in order, and given back by what fails', async () => {
-        const places = new RequestSlots(2);
+        const slots = new RequestSlots(2);
         const done: number[] = [];
         let [at, most] = [0, 0];
         const work = (number: number) =>
-            places.runInSlot(async () => {
+            slots.runInSlot(async () => {
                 most = Math.max(most, ++at);
                 await Promise.resolve();
                 at--;

@@ -123,7 +123,7 @@ function matchCondition({ left, right, radius, choice }: Match): string {
     return `${writeCall('DISTANCE', [p, q])} <= ${degrees}`;
 }
 
-/** Write a function call, with long arguments on lines of their own. */
+/** Write a function call, with long arguments on separate lines. */
 function writeCall(name: string, values: readonly string[]): string {
     const line = `${name}(${values.join(', ')})`;
     return line.length <= MAX_LINE - 12 ? line : `${name}(\n      ${values.join(',\n      ')})`;

@@ -6,7 +6,7 @@ import { isPlainQuery, writeSubquery } from './plainQuery';
 
 /**
  * Return the query of a result if it returns the rows that are shown: complete, unfiltered, without uploads and computed
- * columns. Otherwise undefined: its rows are uploaded. Those of a share are of an earlier day.
+ * columns. Otherwise undefined: its rows are uploaded. The rows of a share are of an earlier day.
  */
 export async function subqueryOf({ table, source }: OpenTable): Promise<string | undefined> {
     const { state, filters, fields, computed } = table;

@@ -22,7 +22,7 @@ export interface QueryOpener {
     openQuery(adql: string, options?: OpenOptions): void;
     /** Insert text at the cursor of the current query, and go there. */
     insertText(text: string): void;
-    /** Show the result of a job or a share, or a table from another program, in a tab of its own. */
+    /** Show the result of a job or a share, or a table from another program, in its own tab. */
     showResult(source: Source, title: string, layout?: string): void;
 }
 

@@ -80,7 +80,7 @@ export interface FacetValue {
 /** A request for rows as text. */
 export interface TextRequest {
     readonly format: 'csv' | 'tsv' | 'votable';
-    /** shown rows; chosen rows (in the order shown, hidden ones last); or the places [from, to) */
+    /** shown rows; chosen rows (in the order shown, hidden ones last); or the indexes [from, to) */
     readonly rows: 'shown' | 'chosen' | { readonly from: number; readonly to: number };
     /** default: all */
     readonly columns?: readonly number[];
@@ -93,7 +93,7 @@ export interface TextRequest {
 /** The parts of a result's panel; both: table and plot side by side. */
 export type View = 'both' | 'table' | 'plot' | 'columns';
 
-/** A share that is shown: its permanent link, and that of its stored rows. */
+/** A share that is shown: its permanent link, and the link of its stored rows. */
 export interface SharedSource {
     readonly address: string;
     readonly rows: string;
@@ -116,14 +116,14 @@ export type Source =
     /** a file that is already here (from SAMP, or dropped); it goes through /tap/sync as an upload if needed */
     | { readonly kind: 'file'; readonly file: Blob; readonly name: string };
 
-/** Values at successive places, and their rows. */
+/** Values at successive indexes, and their rows. */
 export interface Page {
     readonly rows: Uint32Array<ArrayBuffer>;
     readonly cells: Cell[][];
 }
 
 /**
- * A result's table; `WorkerTable` implements it. `row` counts rows from 0 as they arrived, `place` as they are shown,
+ * A result's table; `WorkerTable` implements it. `row` counts rows from 0 as they arrived, `index` as they are shown,
  * sorted and filtered. Its fields are reactive.
  */
 export interface Table {
@@ -149,7 +149,7 @@ export interface Table {
     hovered: number;
 
     /**
-     * Return the values at the places [from, to) and their rows: `cells[place - from][k]` is the k-th requested column.
+     * Return the values at the indexes [from, to) and their rows: `cells[index - from][k]` is the k-th requested column.
      * Default: all columns.
      */
     readPage(from: number, to: number, columns?: readonly number[]): Promise<Page>;

@@ -66,18 +66,18 @@ export function paintChart(
             const x = xOnScreen(view, box, mark);
             pen.line([x, box.top, x, box.top + box.height], theme.warn, 1);
         }
-        if (chart.line) pen.line(placesOf(chart.line, view, box), theme.accent, 1);
+        if (chart.line) pen.line(positionsOf(chart.line, view, box), theme.accent, 1);
         for (const point of chart.points ?? []) paintPoint(pen, view, box, point, theme);
     });
     drawAxes(pen, view, box, chart.x, chart.y, theme);
 }
 
 /** Keep of each pixel column the extremes: a periodogram has more frequencies than the screen has pixels. */
-function placesOf(line: Float64Array, view: View, box: Box): number[] {
-    const places: number[] = [];
+function positionsOf(line: Float64Array, view: View, box: Box): number[] {
+    const positions: number[] = [];
     let [column, low, high] = [NaN, Infinity, -Infinity];
     const flush = (): void =>
-        void (low <= high && places.push(column, yOnScreen(view, box, low), column, yOnScreen(view, box, high)));
+        void (low <= high && positions.push(column, yOnScreen(view, box, low), column, yOnScreen(view, box, high)));
     for (let k = 0; k < line.length; k += 2) {
         const x = Math.round(xOnScreen(view, box, line[k]!) * 2) / 2;
         if (x !== column) {
@@ -87,7 +87,7 @@ function placesOf(line: Float64Array, view: View, box: Box): number[] {
         [low, high] = [Math.min(low, line[k + 1]!), Math.max(high, line[k + 1]!)];
     }
     flush();
-    return places;
+    return positions;
 }
 
 function paintPoint(pen: Pen, view: View, box: Box, { x, y, low, high, colour }: ChartPoint, theme: Theme): void {

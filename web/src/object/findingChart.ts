@@ -24,16 +24,16 @@ type Size = { readonly width: number; readonly height: number };
 /** Sizes of the marks, CSS pixels. */
 const [SMALLEST, LARGEST] = [3, 13];
 
-/** Return the place of a neighbour on the screen; undefined if it is on the other half of the sky. */
-export function placeOnChart(
+/** Return the position of a neighbour on the screen; undefined if it is on the other half of the sky. */
+export function positionOnChart(
     { centre, radius }: Pick<FindingChart, 'centre' | 'radius'>,
     { ra, dec }: { readonly ra: number; readonly dec: number },
     { width, height }: Size,
 ): readonly [number, number] | undefined {
-    const place = projectTangent(centre, ra, dec);
-    if (!place) return undefined;
+    const position = projectTangent(centre, ra, dec);
+    if (!position) return undefined;
     const scale = Math.min(width, height) / 2 / radius;
-    return [width / 2 - place[0] * scale, height / 2 - place[1] * scale];
+    return [width / 2 - position[0] * scale, height / 2 - position[1] * scale];
 }
 
 /** Return the diameter of a neighbour's mark: one magnitude brighter, one step larger. */
@@ -49,13 +49,13 @@ export function paintFindingChart(pen: Pen, size: Size, chart: FindingChart, the
     const colours = [...kindColours(theme.dark)].map(pixelToCss);
     const brightest = Math.min(...chart.neighbours.map(({ magnitude }) => magnitude).filter(Number.isFinite));
     for (const neighbour of chart.neighbours) {
-        const place = placeOnChart(chart, neighbour, size);
-        if (!place) continue;
+        const position = positionOnChart(chart, neighbour, size);
+        if (!position) continue;
         const colour = colours[chart.tables.indexOf(neighbour.table) % colours.length]!;
         const wide = markSize(neighbour.magnitude, brightest);
-        drawDisc(pen, place, wide / 2, colour);
-        if (neighbour === chart.hovered) drawCircle(pen, place, wide / 2 + 4, theme.text);
-        if (neighbour.motion) drawMotion(pen, place, neighbour.motion, chart, size, theme);
+        drawDisc(pen, position, wide / 2, colour);
+        if (neighbour === chart.hovered) drawCircle(pen, position, wide / 2 + 4, theme.text);
+        if (neighbour.motion) drawMotion(pen, position, neighbour.motion, chart, size, theme);
     }
     drawCompass(pen, size, theme);
     drawScale(pen, chart.radius, size, theme);

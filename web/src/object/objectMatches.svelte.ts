@@ -18,7 +18,7 @@ const SAME_OBJECT = 10 / 3600;
 /** A row near the position. */
 export interface Neighbour {
     readonly table: string;
-    /** place in the table's rows */
+    /** position in the table's rows */
     readonly at: number;
     /** degrees, ICRS */
     readonly ra: number;
@@ -27,11 +27,11 @@ export interface Neighbour {
     readonly distance: number;
     /** NaN if unknown */
     readonly magnitude: number;
-    /** proper motion in mas/yr (that of right ascension times cos dec); undefined if unknown */
+    /** proper motion in mas/yr (in right ascension times cos dec); undefined if unknown */
     readonly motion?: readonly [number, number];
 }
 
-/** Whether a row is of the object itself, not of one beside it. */
+/** Whether a row is of the object itself, not of a neighbour. */
 export const isSameObject = ({ distance }: Neighbour): boolean => distance <= SAME_OBJECT;
 
 /** What a table answered. */

@@ -137,14 +137,14 @@ test.each([
     [359.99, 0.01],
     [0.02, -0.3],
     [12, 89.9],
-])('a place in the tangent plane is the tangent of the angle away: %d %d', (ra, dec) => {
+])('a position in the tangent plane is the tangent of the angle away: %d %d', (ra, dec) => {
     const centre = [0.01, dec > 80 ? 89.5 : 0] as const;
     const [east, north] = projectTangent(centre, ra, dec)!;
     const away = Math.atan(Math.hypot(east, north) * DEGREE) / DEGREE;
     expect(away).toBeCloseTo(separation(centre, [ra, dec]), 9);
 });
 
-test('east is to the left of north, and the far side of the sky has no place', () => {
+test('east is to the left of north, and the far side of the sky has no position', () => {
     const [east, north] = projectTangent([10, 0], 11, 1)!;
     expect(east).toBeCloseTo(1, 3);
     expect(north).toBeGreaterThan(0.99);

@@ -1,8 +1,8 @@
-/** Places on the plane that touches the sky at a position (gnomonic projection, TAN in FITS), in degrees. */
+/** Positions on the plane that touches the sky at a position (gnomonic projection, TAN in FITS), in degrees. */
 
 import { DEGREE, type Direction } from '../sky/directions';
 
-/** Return the place of a direction: eastwards and northwards; undefined on the other half of the sky. */
+/** Return the position of a direction: eastwards and northwards; undefined on the other half of the sky. */
 export function projectTangent([ra0, dec0]: Direction, ra: number, dec: number): readonly [number, number] | undefined {
     const away = (ra - ra0) * DEGREE;
     const [sin0, cos0] = [Math.sin(dec0 * DEGREE), Math.cos(dec0 * DEGREE)];

@@ -10,7 +10,7 @@ import { valuesCsv } from './table/valuesCsv';
 import { changeUnit, findSizeProblem, layOutPicture, pixelsOf, type PictureSize } from './points/pictureSize';
 import { quantityName, type PlotKind, type PlotSettings } from './points/plotSettings';
 import { loadRowValues, type RowValues } from './table/rowValues';
-import { cameraAfterKey, clipMatrix, projectionOf, projectPlace, turnCamera, zoomCamera } from './space/spaceCamera'; // prettier-ignore
+import { cameraAfterKey, clipMatrix, projectionOf, projectPosition, turnCamera, zoomCamera } from './space/spaceCamera'; // prettier-ignore
 import { SpaceGestures, type SpaceHost } from './space/spaceGestures';
 import { nearestNumber } from './space/spaceRenderer';
 import { forMixed, pointAtNumber } from './space/spaceScene';
@@ -73,7 +73,7 @@ describe('quantities of rows', () => {
         const values = await loaded('space');
         expect([...values.rows]).toEqual([0, 1, 2, 3]);
         expect(values.notPositive).toBe(1);
-        const place = (k: number) => values.axes.map((axis) => axis.values[k]!);
+        const position = (k: number) => values.axes.map((axis) => axis.values[k]!);
         for (const [k, expected] of [
             [100, 0, 0],
             [0, 200, 0],
@@ -81,7 +81,7 @@ describe('quantities of rows', () => {
             [0, 0, 50],
         ].entries())
             // prettier-ignore
-            place(k).forEach((value, axis) => expect(value).toBeCloseTo(expected[axis]!, 9));
+            position(k).forEach((value, axis) => expect(value).toBeCloseTo(expected[axis]!, 9));
         expect(values.axes[0]!.label).toBe('x [pc]');
         // lengths are alike along each axis
         const spans = values.axes.map(({ range: [from, to] }) => to - from);
@@ -141,18 +141,18 @@ test('a corner plot has panels on and below the diagonal that share their axes',
 const SIZE = { width: 800, height: 500 };
 
 describe('the camera', () => {
-    test('WebGL and the pen put places alike, and nearer ones are in front', () => {
+    test('WebGL and the pen put positions alike, and nearer ones are in front', () => {
         const by = projectionOf({ longitude: 37, latitude: -20, zoom: 1.7, across: 0.1, down: -0.2 }, SIZE);
         const matrix = clipMatrix(by);
         const clip = ([x, y, z]: number[]) => [0, 1, 2, 3].map((k) => matrix[k]! * x! + matrix[4 + k]! * y! + matrix[8 + k]! * z! + matrix[12 + k]!); // prettier-ignore
-        for (const place of [
+        for (const position of [
             [0, 0, 0],
             [1, -1, 1],
             [-0.3, 0.8, -1],
         ] as const) {
-            const [a, b, c] = place;
+            const [a, b, c] = position;
             const [x, y, , w] = clip([a, b, c]);
-            const [left, top, far] = projectPlace(by, a, b, c);
+            const [left, top, far] = projectPosition(by, a, b, c);
             expect(w).toBeCloseTo(far, 6);
             expect((x! / w! / 2 + 0.5) * SIZE.width).toBeCloseTo(left, 3);
             expect((0.5 - y! / w! / 2) * SIZE.height).toBeCloseTo(top, 3);
@@ -168,12 +168,12 @@ describe('the camera', () => {
     });
     test('z is up, and a drag to the right turns what is in front to the right', () => {
         const before = projectionOf(FIRST_CAMERA, SIZE);
-        expect(projectPlace(before, 0, 0, 1)[1]).toBeLessThan(projectPlace(before, 0, 0, -1)[1]);
+        expect(projectPosition(before, 0, 0, 1)[1]).toBeLessThan(projectPosition(before, 0, 0, -1)[1]);
         const after = projectionOf(turnCamera(FIRST_CAMERA, 40, 0), SIZE);
         const [x, y, z] = before.front;
-        expect(projectPlace(after, x, y, z)[0]).toBeGreaterThan(projectPlace(before, x, y, z)[0] + 10);
+        expect(projectPosition(after, x, y, z)[0]).toBeGreaterThan(projectPosition(before, x, y, z)[0] + 10);
     });
-    test('zooms around a place; keys turn, move and go back', () => {
+    test('zooms around a position; keys turn, move and go back', () => {
         const zoomed = zoomCamera(FIRST_CAMERA, 2, SIZE, [500, 100]);
         const [before, after] = [FIRST_CAMERA, zoomed].map((camera) => projectionOf(camera, SIZE));
         expect(after!.x - 500).toBeCloseTo(2 * (before!.x - 500));

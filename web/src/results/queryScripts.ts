@@ -78,9 +78,9 @@ export function notebook(source: ScriptSource): string {
     return `${JSON.stringify({ cells, metadata, nbformat: 4, nbformat_minor: 5 }, null, 1)}\n`;
 }
 
-function makeCell(type: 'markdown' | 'code', content: string, place: number): object {
+function makeCell(type: 'markdown' | 'code', content: string, index: number): object {
     const source = content.split(/(?<=\n)/);
-    const common = { cell_type: type, id: `cell-${place}`, metadata: {}, source };
+    const common = { cell_type: type, id: `cell-${index}`, metadata: {}, source };
     return type === 'code' ? { ...common, execution_count: null, outputs: [] } : common;
 }
 

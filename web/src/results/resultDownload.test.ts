@@ -54,7 +54,7 @@ test.each([
     [{ reason: 'refused', status: 502, body: '' }, 'status 502'],
     [{ reason: 'broken off' }, '1,234 rows: the result is incomplete'],
     [{ reason: 'unreadable', what: 'dictionaries' }, 'dictionaries'],
-    [{ reason: 'memory' }, 'no memory for more than 1,234 rows'],
+    [{ reason: 'memory' }, 'enough memory for more than 1,234 rows'],
     [{ reason: 'no answer' }, 'does not answer'],
     [{ reason: 'service', message: 'the engine stopped' }, 'the engine stopped'],
 ] as const)('%j is said in a sentence', (failure, said) => {
@@ -84,7 +84,7 @@ function table(): Table & { asked: TextRequest[] } {
     } as unknown as Table & { asked: TextRequest[] };
 }
 
-test('rows are chosen alone, beside others, and between places', async () => {
+test('rows are chosen alone, beside others, and between indexes', async () => {
     const made = table();
     chooseOne(made, 2);
     toggleOne(made, 4);
@@ -100,7 +100,7 @@ test('rows are chosen alone, beside others, and between places', async () => {
     expect(made.chosenCount).toBe(5);
 });
 
-test('the next chosen one is sought from the active place on, and from the top again', async () => {
+test('the next chosen one is sought from the active index on, and from the top again', async () => {
     const made = table();
     expect(await nextChosen(made, 0)).toBe(-1);
     chooseOne(made, 1);
@@ -112,7 +112,7 @@ test('the next chosen one is sought from the active place on, and from the top a
 
 describe('copied', () => {
     const grid = (made: Table, corner = false) => {
-        const block = { from: { place: 1, slot: 0 }, to: { place: 2, slot: 1 } };
+        const block = { from: { index: 1, slot: 0 }, to: { index: 2, slot: 1 } };
         const arrangement = { shown: [1, 0] };
         return { table: made, block, arrangement, corner: corner ? block.to : undefined } as unknown as GridState;
     };
@@ -131,7 +131,7 @@ describe('copied', () => {
 
     test('too much is not copied', async () => {
         const made = Object.assign(table(), { shown: MAX_CELLS });
-        expect(await copyRows(made, 'csv', [0, 1])).toContain('too much for the clipboard');
+        expect(await copyRows(made, 'csv', [0, 1])).toContain('too large for the clipboard');
         expect(clipboard).toEqual([]);
     });
 });

@@ -14,7 +14,7 @@ import { TablePlots } from '../plots/table/tablePlots.svelte';
 import { TableClosed } from '../rows/workerLink';
 import { keepRows, readRows, type KeptRows } from './keptRows';
 import { addBeside, arrangeTiles, keepTiles, listTiles, readTiles, type Preset, type Tiles } from './tileLayout';
-import { findRoom, type Places } from './tilePlaces';
+import { findRoom, type TilePositions } from './tilePositions';
 
 /** The table's tile. */
 export const TABLE = 'table';
@@ -87,7 +87,7 @@ export class ResultLayout {
     });
 
     get #usualTiles(): Tiles {
-        return arrangeTiles('beside', TABLE, this.#ids);
+        return arrangeTiles('sideBySide', TABLE, this.#ids);
     }
 
     get #ids(): string[] {
@@ -209,15 +209,15 @@ export class ResultLayout {
         else if (view !== 'table') this.view = 'table';
     }
 
-    /** Add a plot of a kind, where `places` have room for it. */
-    addKind(kind: PlotKind, places: Places | undefined): void {
-        this.#placePlot(this.plots.addKind(kind), places && findRoom(places, this.#ids));
+    /** Add a plot of a kind, where `positions` have room for it. */
+    addKind(kind: PlotKind, positions: TilePositions | undefined): void {
+        this.#placePlot(this.plots.addKind(kind), positions && findRoom(positions, this.#ids));
     }
 
-    /** Add a plot beside another that shows the same. */
-    duplicatePlot(id: string, places: Places | undefined): void {
+    /** Add a plot next to another that shows the same. */
+    duplicatePlot(id: string, positions: TilePositions | undefined): void {
         const plot = this.plots.findPlot(id);
-        if (plot) this.#placePlot(this.plots.duplicatePlot(plot), places && findRoom(places, [id]));
+        if (plot) this.#placePlot(this.plots.duplicatePlot(plot), positions && findRoom(positions, [id]));
     }
 
     #placePlot(id: string, room: ReturnType<typeof findRoom>): void {

@@ -14,7 +14,7 @@ import {
     type Split,
     type Tiles,
 } from './tileLayout';
-import { findDrop, findRoom, GAP, placeTiles } from './tilePlaces';
+import { findDrop, findRoom, GAP, placeTiles } from './tilePositions';
 
 /** A layout as text: rows in brackets, columns in braces. */
 function written(tiles: Tiles): string {
@@ -77,8 +77,8 @@ describe('tiles', () => {
         expect(shares.map((share) => share.toFixed(3))).toEqual(['0.500', '0.333', '0.167']);
     });
     test('presets', () => {
-        expect(written(arrangeTiles('beside', 't', ['p']))).toBe('[t p]');
-        expect(written(arrangeTiles('beside', 't', ['p', 'q', 'r']))).toBe('[t {[p q] r}]');
+        expect(written(arrangeTiles('sideBySide', 't', ['p']))).toBe('[t p]');
+        expect(written(arrangeTiles('sideBySide', 't', ['p', 'q', 'r']))).toBe('[t {[p q] r}]');
         expect(written(arrangeTiles('over', 't', ['p', 'q']))).toBe('{t [p q]}');
         expect(written(arrangeTiles('grid', 't', ['p', 'q', 'r']))).toBe('{[t p] [q r]}');
         expect(arrangeTiles('over', 't', [])).toBe('t');
@@ -93,27 +93,27 @@ describe('tiles', () => {
     });
 });
 
-describe('places', () => {
+describe('positions', () => {
     const BOX = { left: 0, top: 0, width: 200 + GAP, height: 100 + GAP };
-    const places = placeTiles(THREE, BOX);
+    const positions = placeTiles(THREE, BOX);
 
     test('fill the box, with dividers between', () => {
-        expect(places.tiles.map(({ tile, box }) => [tile, box.left, box.top, box.width, box.height])).toEqual([
+        expect(positions.tiles.map(({ tile, box }) => [tile, box.left, box.top, box.width, box.height])).toEqual([
             ['a', 0, 0, 100, 107],
             ['b', 107, 0, 100, 50],
             ['c', 107, 57, 100, 50],
         ]);
-        expect(places.dividers.map(({ along, before, after, length, both }) => [along, before, after, length, both])).toEqual([['row', 'a', 'b', 100, 200], ['column', 'b', 'c', 50, 100]]); // prettier-ignore
+        expect(positions.dividers.map(({ along, before, after, length, both }) => [along, before, after, length, both])).toEqual([['row', 'a', 'b', 100, 200], ['column', 'b', 'c', 50, 100]]); // prettier-ignore
     });
     test('a tile drops at the nearest side of another', () => {
-        expect(findDrop(places, 'a', 110, 25)).toMatchObject({ target: 'b', side: 'left' });
-        expect(findDrop(places, 'a', 150, 102)).toMatchObject({ target: 'c', side: 'down', box: { top: 82, height: 25 } }); // prettier-ignore
-        expect(findDrop(places, 'a', 50, 50)).toBeUndefined();
-        expect(findDrop(places, 'a', 500, 50)).toBeUndefined();
+        expect(findDrop(positions, 'a', 110, 25)).toMatchObject({ target: 'b', side: 'left' });
+        expect(findDrop(positions, 'a', 150, 102)).toMatchObject({ target: 'c', side: 'down', box: { top: 82, height: 25 } }); // prettier-ignore
+        expect(findDrop(positions, 'a', 50, 50)).toBeUndefined();
+        expect(findDrop(positions, 'a', 500, 50)).toBeUndefined();
     });
     test('a new tile gets the larger half of the largest', () => {
-        expect(findRoom(places, ['a', 'b', 'c'])).toEqual({ target: 'a', side: 'down' });
-        expect(findRoom(places, ['b', 'c'])).toEqual({ target: 'b', side: 'right' });
-        expect(findRoom(places, [])).toBeUndefined();
+        expect(findRoom(positions, ['a', 'b', 'c'])).toEqual({ target: 'a', side: 'down' });
+        expect(findRoom(positions, ['b', 'c'])).toEqual({ target: 'b', side: 'right' });
+        expect(findRoom(positions, [])).toBeUndefined();
     });
 });

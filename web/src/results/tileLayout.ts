@@ -1,6 +1,6 @@
 /** Tiles that fill a rectangle: rows and columns of tiles, nested, as plain data. */
 
-/** A tile, or parts beside each other (row) or below each other (column). */
+/** A tile, or parts side by side (row) or below each other (column). */
 export type Tiles = string | Split;
 
 export interface Split {
@@ -51,7 +51,7 @@ export function keepTiles(tiles: Tiles, kept: (tile: string) => boolean): Tiles 
     );
 }
 
-/** Put a new tile beside another, which gives it half of its room. */
+/** Put a new tile next to another, which gives it half of its room. */
 export function addBeside(tiles: Tiles, target: string, side: Side, tile: string): Tiles {
     if (typeof tiles === 'string') {
         if (tiles !== target) return tiles;
@@ -61,7 +61,7 @@ export function addBeside(tiles: Tiles, target: string, side: Side, tile: string
     return joinParts(tiles.along, parts, tiles.shares);
 }
 
-/** Move a tile beside another. */
+/** Move a tile next to another. */
 export function moveBeside(tiles: Tiles, tile: string, target: string, side: Side): Tiles {
     if (tile === target) return tiles;
     const rest = keepTiles(tiles, (one) => one !== tile);
@@ -146,17 +146,17 @@ export function gridTiles(tiles: readonly string[]): Tiles {
     return joinParts('column', rows);
 }
 
-export const PRESETS = ['beside', 'over', 'grid'] as const;
+export const PRESETS = ['sideBySide', 'over', 'grid'] as const;
 export type Preset = (typeof PRESETS)[number];
 
-/** Arrange the table and plots: beside each other, the table over the plots, or all in a grid. */
+/** Arrange the table and plots: side by side, the table over the plots, or all in a grid. */
 export function arrangeTiles(preset: Preset, table: string, plots: readonly string[]): Tiles {
     if (plots.length === 0) return table;
     if (preset === 'grid') return gridTiles([table, ...plots]);
     if (preset === 'over') return joinParts('column', [table, joinParts('row', plots)]);
-    const beside = plots.length < 3 ? joinParts('column', plots) : gridTiles(plots);
+    const plotsPart = plots.length < 3 ? joinParts('column', plots) : gridTiles(plots);
     // the grid of plots needs more room than one column of them
-    return { along: 'row', parts: [table, beside], shares: plots.length < 3 ? [0.5, 0.5] : [0.36, 0.64] };
+    return { along: 'row', parts: [table, plotsPart], shares: plots.length < 3 ? [0.5, 0.5] : [0.36, 0.64] };
 }
 
 /** Read a layout of these tiles from JSON: unknown tiles are left out, missing ones added; undefined if it is none. */

@@ -32,13 +32,13 @@ export class ArrangedRows extends ComputedRows {
         return this.#facets.countFacets(columns, this.#filters);
     }
 
-    /** Read the rows at the places [from, to) as they are shown; by default all columns. */
+    /** Read the rows at the indexes [from, to) as they are shown; by default all columns. */
     readPage(from: number, to: number, columns: readonly number[] = [...this.fields.keys()]): Page {
         const rows = this.rowsAt(from, to);
         return { rows, cells: Array.from(rows, (row) => this.readRow(row, columns)) };
     }
 
-    /** The rows at the places [from, to). */
+    /** The rows at the indexes [from, to). */
     rowsAt(from: number, to: number): Uint32Array<ArrayBuffer> {
         const [start, end] = [Math.max(0, from), Math.min(to, this.shown)];
         return this.#order?.slice(start, end) ?? rowRange(start, end);

@@ -48,7 +48,7 @@ export class FacetCounter {
 }
 
 interface Failing {
-    /** per row: 0 if it passes all filters, 1 if it fails those of one column, else 2 */
+    /** per row: 0 if it passes all filters, 1 if it fails the filters of one column, else 2 */
     readonly counts: Uint8Array;
     /** the column whose filters a row fails */
     readonly columns: Int32Array;

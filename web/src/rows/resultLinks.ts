@@ -98,7 +98,7 @@ export function isWebAddress(value: unknown): value is string {
 export function fillTemplate(link: LinkTemplate, valueOf: (column: number) => Cell | undefined): string | undefined {
     const values = new Map([...link.columns].map(([name, column]) => [name, valueOf(column) ?? null]));
     if ([...values.values()].includes(null)) return undefined;
-    // encoded, a value cannot leave its place in the address
+    // encoded, a value cannot leave its index in the address
     const filled = link.href.replace(PLACEHOLDER, (_, name: string) => encodeURIComponent(String(values.get(name))));
     return isWebAddress(filled) ? filled : undefined;
 }

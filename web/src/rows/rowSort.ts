@@ -115,14 +115,14 @@ function sortByKeys(rows: Rows, keys: SortKeys): Rows {
 function sortByDigit(state: SortKeys & { rows: Rows }, half: 'low' | 'high', shift: number): SortKeys & { rows: Rows } {
     const length = state.rows.length;
     const digits = state[half];
-    const places = new Uint32Array(65536);
-    for (let at = 0; at < length; at++) places[(digits[at]! >>> shift) & 0xffff]!++;
-    if (length === 0 || places[(digits[0]! >>> shift) & 0xffff] === length) return state;
-    for (let digit = 0, sum = 0; digit < 65536; digit++) [places[digit], sum] = [sum, sum + places[digit]!];
+    const starts = new Uint32Array(65536);
+    for (let at = 0; at < length; at++) starts[(digits[at]! >>> shift) & 0xffff]!++;
+    if (length === 0 || starts[(digits[0]! >>> shift) & 0xffff] === length) return state;
+    for (let digit = 0, sum = 0; digit < 65536; digit++) [starts[digit], sum] = [sum, sum + starts[digit]!];
     const [rows, low, high] = [new Uint32Array(length), new Uint32Array(length), new Uint32Array(length)];
     for (let at = 0; at < length; at++) {
         const digit = (digits[at]! >>> shift) & 0xffff;
-        const to = places[digit]!++;
+        const to = starts[digit]!++;
         rows[to] = state.rows[at]!;
         low[to] = state.low[at]!;
         high[to] = state.high[at]!;
@@ -223,14 +223,14 @@ function sortByList(store: ColumnStore, parts: readonly ColumnPart[], rows: Rows
         writeNumbers(part.items, numbers, 0);
         return numbers;
     });
-    const place = (row: number) => {
+    const start = (row: number) => {
         const batch = store.findBatch(row);
         const part = parts[batch]!;
         const at = row - store.starts[batch]!;
         return part.type === 'list' ? values[batch]!.subarray(part.offsets[at], part.offsets[at + 1]) : values[batch]!;
     };
     const compare = (one: number, other: number) => {
-        const [a, b] = [place(one), place(other)];
+        const [a, b] = [start(one), start(other)];
         for (let at = 0; at < Math.min(a.length, b.length); at++) if (a[at] !== b[at]) return a[at]! < b[at]! ? -1 : 1;
         return a.length - b.length;
     };

@@ -20,10 +20,10 @@ export async function makeRowsUpload(
     columns: readonly number[] = [...table.fields.keys()],
 ): Promise<RowsUpload> {
     const names = columns.map((column) => table.fields[column]!.name);
-    const place = makeUnique('row_number', names);
-    const file = await table.writeText({ format: 'votable', rows, columns, numbered: place });
-    // an upload has no order of its own
-    const query = `SELECT ${names.map(quoteName).join(', ')}\nFROM TAP_UPLOAD.shown\nORDER BY ${quoteName(place)}`;
+    const numbered = makeUnique('row_number', names);
+    const file = await table.writeText({ format: 'votable', rows, columns, numbered: numbered });
+    // an upload has no order
+    const query = `SELECT ${names.map(quoteName).join(', ')}\nFROM TAP_UPLOAD.shown\nORDER BY ${quoteName(numbered)}`;
     const count = rows === 'chosen' ? table.chosenCount : rows === 'shown' ? table.shown : rows.to - rows.from;
     return { query, files: { shown: file }, maxrec: Math.max(count, 1) };
 }

@@ -48,7 +48,7 @@ export interface WorkerCalls {
     readOrder(): Reply<'readOrder'>;
     summarizeColumn(column: number): Reply<'summarizeColumn'>;
     arrange(sorting: readonly Sort[], filters: readonly Filter[]): Progress;
-    /** Also sorts and filters anew: the columns of both may have moved. */
+    /** Also sorts and filters again: the columns of both may have moved. */
     computeColumns(
         plans: readonly ColumnPlan[],
         sorting: readonly Sort[],

@@ -2,7 +2,7 @@ import { expect, test, vi } from 'vitest';
 import { openTable } from './workerTable.svelte';
 import type { FromWorker } from './workerMessages';
 
-// a worker that says nothing by itself, and the page's address, from which that of the service is taken
+// a worker that says nothing by itself, and the page's address, from which the address of the service is derived
 vi.hoisted(() => {
     class SilentWorker {
         static last: SilentWorker;
@@ -55,7 +55,7 @@ test('the first cells come with the first rows, until the order changes', async 
             ['c', 3],
         ],
     });
-    // the header is at place -1
+    // the header is at index -1
     expect((await table.readPage(-1, 2, [])).rows).toEqual(Uint32Array.of(0, 1));
     expect(worker.asked).toHaveLength(1);
     const elsewhere = [table.readPage(2, 4, [0]), table.readPage(0, 2, [2])];

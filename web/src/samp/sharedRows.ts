@@ -10,7 +10,7 @@ const KEPT_MS = 86_400_000;
 export interface SharedRows {
     /** where other programs fetch the rows as a VOTable */
     readonly url: string;
-    /** the table's row at each place of that VOTable */
+    /** the table's row at each index of that VOTable */
     readonly order: Uint32Array;
 }
 

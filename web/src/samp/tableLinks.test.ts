@@ -56,7 +56,7 @@ describe('rows of a table that both have', () => {
         expect(table.hovered).toBe(3);
     });
 
-    it('have their places in what was sent, not in the table', async () => {
+    it('have their indexes in what was sent, not in the table', async () => {
         const { links, told, table, end } = linked();
         end();
         // sorted, and two of five rows filtered away

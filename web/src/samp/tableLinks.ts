@@ -7,7 +7,7 @@ type Tell = (to: string, mtype: string, parameters: Record<string, string | stri
 
 interface Link {
     readonly table: Table;
-    /** the table's row at each place of what was sent; undefined: all rows as they arrived */
+    /** the table's row at each index of what was sent; undefined: all rows as they arrived */
     readonly order: Uint32Array | undefined;
 }
 
@@ -22,7 +22,7 @@ export class TableLinks {
     constructor(readonly tell: Tell) {}
 
     /**
-     * Link the table sent with table-id `url`; `order` has the table's row at each place of what was sent, if that is
+     * Link the table sent with table-id `url`; `order` has the table's row at each index of what was sent, if that is
      * not every row as it arrived. Return a function that unlinks it.
      */
     linkTable(url: string, table: Table, order?: Uint32Array): () => void {
@@ -38,7 +38,7 @@ export class TableLinks {
         if (chosen === this.#taken.get(table) || chosenCount > MAX_ROWS) return;
         const order = this.#links.get(url)?.order;
         const rows: string[] = [];
-        if (order) order.forEach((row, place) => chosen?.[row] && rows.push(String(place)));
+        if (order) order.forEach((row, index) => chosen?.[row] && rows.push(String(index)));
         else chosen?.forEach((one, row) => one && rows.push(String(row)));
         this.#taken.set(table, chosen);
         await this.tell('', 'table.select.rowList', { 'table-id': url, url, 'row-list': rows });
@@ -64,8 +64,8 @@ export class TableLinks {
         if (!link || !Array.isArray(list)) return;
         const { table } = link;
         const chosen = new Uint8Array(table.rows);
-        for (const place of list) {
-            const row = rowAt(link, place);
+        for (const index of list) {
+            const row = rowAt(link, index);
             if (row !== undefined) chosen[row] = 1;
         }
         const some = list.length > 0 ? chosen : undefined;
@@ -78,9 +78,9 @@ export class TableLinks {
     }
 }
 
-/** Return the table's row at a place of what was sent; undefined if there is none. */
-function rowAt({ table, order }: Link, place: unknown): number | undefined {
-    const at = Number(place);
+/** Return the table's row at an index of what was sent; undefined if there is none. */
+function rowAt({ table, order }: Link, index: unknown): number | undefined {
+    const at = Number(index);
     const row = order ? order[at] : at;
     return Number.isInteger(at) && row !== undefined && row >= 0 && row < table.rows ? row : undefined;
 }

@@ -91,10 +91,10 @@ export function drawLabels(pen: Pen, view: View, box: Box, centre: number, ink: 
     const edges = isWithinSky(view);
     const middle = unprojectPosition((view.u0 + view.u1) / 2, (view.v0 + view.v1) / 2) ?? [0, 0];
     const below = unprojectPosition((view.u0 + view.u1) / 2, view.v0 + (view.v1 - view.v0) * 0.03) ?? middle;
-    const beside = unprojectPosition(view.u0 + (view.u1 - view.u0) * 0.02, (view.v0 + view.v1) / 2) ?? middle;
+    const atLeft = unprojectPosition(view.u0 + (view.u1 - view.u0) * 0.02, (view.v0 + view.v1) / 2) ?? middle;
     const parallel = edges ? below[1] : nearestValue(latitudes, middle[1]);
     const meridian = awayFromMiddle(
-        edges ? beside[0] : (nearestValue(longitudes, awayFromMiddle(middle[0])) + 360) % 360,
+        edges ? atLeft[0] : (nearestValue(longitudes, awayFromMiddle(middle[0])) + 360) % 360,
     );
     const style = { colour: ink.text, halo: ink.ground, align: 'center', size: 11 } as const;
     let taken = Infinity;
@@ -132,7 +132,7 @@ function nearestValue(values: readonly number[], to: number): number {
     return values.reduce((best, value) => (Math.abs(value - to) < Math.abs(best - to) ? value : best), values[0] ?? 0);
 }
 
-/** Return the direction at a place on the screen, in degrees; undefined outside the sky. */
+/** Return the direction at a position on the screen, in degrees; undefined outside the sky. */
 export function directionAt(view: View, box: Box, x: number, y: number, centre: number) {
     return unprojectPosition(uAt(view, box, x), vAt(view, box, y), centre);
 }

@@ -26,44 +26,44 @@ export function cellOfVector(order: number, x: number, y: number, z: number): nu
 /** `quarter`: longitude in units of 90 degrees; `z`, `across`: sine and cosine of the latitude. */
 function cellOf(order: number, quarter: number, z: number, across: number): number {
     findInFace(quarter, z, across, FOUND);
-    return cellOfPlace(order, FOUND);
+    return cellOfPosition(order, FOUND);
 }
 
 const FOUND = new Float64Array(3);
 
-/** Write the face of a unit vector, and the place in it, x and y from 0 to 1, to `place`. */
-export function placeInFace(x: number, y: number, z: number, place: Float64Array): void {
-    findInFace(normalizeAngle(Math.atan2(y, x) / DEGREE) / 90, z, Math.hypot(x, y), place);
+/** Write the face of a unit vector, and the position in it, x and y from 0 to 1, to `position`. */
+export function positionInFace(x: number, y: number, z: number, position: Float64Array): void {
+    findInFace(normalizeAngle(Math.atan2(y, x) / DEGREE) / 90, z, Math.hypot(x, y), position);
 }
 
-/** Return the NESTED index of the cell of a place that `placeInFace` found. */
-export function cellOfPlace(order: number, place: Float64Array): number {
+/** Return the NESTED index of the cell of a position that `positionInFace` found. */
+export function cellOfPosition(order: number, position: Float64Array): number {
     const side = 2 ** order;
-    const x = Math.max(0, Math.min(side - 1, Math.floor(place[1]! * side)));
-    const y = Math.max(0, Math.min(side - 1, Math.floor(place[2]! * side)));
-    return place[0]! * side * side + (spreadBits(x) | (spreadBits(y) << 1));
+    const x = Math.max(0, Math.min(side - 1, Math.floor(position[1]! * side)));
+    const y = Math.max(0, Math.min(side - 1, Math.floor(position[2]! * side)));
+    return position[0]! * side * side + (spreadBits(x) | (spreadBits(y) << 1));
 }
 
-function findInFace(quarter: number, z: number, across: number, place: Float64Array): void {
-    if (Math.abs(z) >= 2 / 3) return findInPolarFace(quarter, z, across, place);
+function findInFace(quarter: number, z: number, across: number, position: Float64Array): void {
+    if (Math.abs(z) >= 2 / 3) return findInPolarFace(quarter, z, across, position);
     // at 45 degrees to the plane's axes the faces are unit squares
     const a = (1.5 * z + 2 * quarter + 1) / 2;
     const b = (1.5 * z - 2 * quarter + 1) / 2;
     const [column, row] = [Math.floor(a), Math.floor(b)];
-    place[0] = column + row > 0 ? -row : column + row < 0 ? column + 8 : (column & 3) + 4;
-    place[1] = a - column;
-    place[2] = b - row;
+    position[0] = column + row > 0 ? -row : column + row < 0 ? column + 8 : (column & 3) + 4;
+    position[1] = a - column;
+    position[2] = b - row;
 }
 
-function findInPolarFace(quarter: number, z: number, across: number, place: Float64Array): void {
+function findInPolarFace(quarter: number, z: number, across: number, position: Float64Array): void {
     const column = Math.min(3, Math.floor(quarter));
     const width = across * Math.sqrt(3 / (1 + Math.abs(z)));
     const aside = (2 * (quarter - column) - 1) * width;
     // distance north of the face's southern corner, 0 to 2
     const up = z > 0 ? 2 - width : width;
-    place[0] = z > 0 ? column : column + 8;
-    place[1] = (up + aside) / 2;
-    place[2] = (up - aside) / 2;
+    position[0] = z > 0 ? column : column + 8;
+    position[1] = (up + aside) / 2;
+    position[2] = (up - aside) / 2;
 }
 
 /** Spread the bits of a number to the even positions. */

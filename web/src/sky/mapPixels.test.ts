@@ -4,7 +4,7 @@ import { cellsOfPixels, countRange, logShade, paintCells } from './mapPixels';
 
 const view = { u0: -2, u1: 2, v0: -1, v1: 1 };
 
-test('every pixel shows the cell at its place; RA grows to the left', () => {
+test('every pixel shows the cell at its position; RA grows to the left', () => {
     const cells = cellsOfPixels(3, { frame: 'equatorial', centre: 180, view, width: 201, height: 101 });
     expect(cells[0]).toBe(-1);
     expect(cells[50 * 201 + 100]).toBe(cellAt(3, 180, 0));

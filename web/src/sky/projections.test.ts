@@ -92,17 +92,17 @@ describe('the Hammer-Aitoff projection', () => {
             expect(area(longitude, latitude) / area(1, 1)).toBeCloseTo(1, 2);
     });
     test('without angles gives the same', () => {
-        const place = new Float64Array(2);
+        const position = new Float64Array(2);
         for (const to of ['equatorial', 'galactic'] as const) {
             const turned = frameRotation('equatorial', to, 100);
             for (const at of DIRECTIONS) {
-                projectTurned(turned, ...toVector(...at), place);
+                projectTurned(turned, ...toVector(...at), position);
                 const [x, y] = projectDirection(...frameConversion('equatorial', to)(...at), 100);
-                expect(place[0]).toBeCloseTo(x, 6);
-                expect(place[1]).toBeCloseTo(y, 9);
+                expect(position[0]).toBeCloseTo(x, 6);
+                expect(position[1]).toBeCloseTo(y, 9);
             }
         }
-        projectTurned(frameRotation('equatorial', 'equatorial', 0), 0, 0, 1, place);
-        expect([...place]).toEqual([-0, 1]);
+        projectTurned(frameRotation('equatorial', 'equatorial', 0), 0, 0, 1, position);
+        expect([...position]).toEqual([-0, 1]);
     });
 });

@@ -1,7 +1,7 @@
 /**
  * ICRS and galactic coordinates.
  *
- * The rotation is that of the Hipparcos Catalogue (ESA SP-1200, volume 1, equation 1.5.11), which carries the IAU's
+ * The rotation is from the Hipparcos Catalogue (ESA SP-1200, volume 1, equation 1.5.11), which carries the IAU's
  * definition of 1958 (north pole at RA 192.85948, Dec +27.12825, longitude of the ascending node 32.93192 degrees) to
  * ICRS.
  */

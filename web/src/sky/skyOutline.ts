@@ -28,28 +28,30 @@ const MOST_SPLITS = 7;
  */
 export function outlineVertices({ line, centre, frame, pixel }: Outline, to: Frame): Direction[] | undefined {
     const inside = dropRepeated(
-        line.flatMap((place, k) => splitOutside(place, line[(k + 1) % line.length]!)).map(toEllipse),
+        line.flatMap((position, k) => splitOutside(position, line[(k + 1) % line.length]!)).map(toEllipse),
         pixel,
     );
     if (inside.length < 3 || crossesItself(inside) || Math.abs(planeArea(inside)) > 0.9 * HALF_SKY) return undefined;
-    const edges = inside.filter((place) => isOnEdge(place));
+    const edges = inside.filter((position) => isOnEdge(position));
     if (edges.some(([u]) => u < 0) && edges.some(([u]) => u > 0)) return undefined;
-    const places = inside.flatMap((place, k) => splitSide(place, inside[(k + 1) % inside.length]!, centre, pixel, 0));
+    const positions = inside.flatMap((position, k) =>
+        splitSide(position, inside[(k + 1) % inside.length]!, centre, pixel, 0),
+    );
     const convert = frameConversion(frame, to);
-    return places.map((place) => convert(...directionOf(place, centre)));
+    return positions.map((position) => convert(...directionOf(position, centre)));
 }
 
 const ellipseOf = ([u, v]: PlanePosition) => Math.sqrt((u * u) / 4 + v * v);
 const EDGE = 1 - 1e-9;
-const isOnEdge = (place: PlanePosition) => ellipseOf(place) > EDGE - 1e-9;
+const isOnEdge = (position: PlanePosition) => ellipseOf(position) > EDGE - 1e-9;
 
-/** Bring a place beyond the map to its edge. */
-function toEllipse(place: PlanePosition): PlanePosition {
-    const away = ellipseOf(place);
-    return away > EDGE ? [(place[0] / away) * EDGE, (place[1] / away) * EDGE] : place;
+/** Bring a position beyond the map to its edge. */
+function toEllipse(position: PlanePosition): PlanePosition {
+    const away = ellipseOf(position);
+    return away > EDGE ? [(position[0] / away) * EDGE, (position[1] / away) * EDGE] : position;
 }
 
-/** Return the first end of a side, and places along it if it leaves the map, where it becomes a curve. */
+/** Return the first end of a side, and positions along it if it leaves the map, where it becomes a curve. */
 function splitOutside(one: PlanePosition, other: PlanePosition): PlanePosition[] {
     if (ellipseOf(one) <= EDGE && ellipseOf(other) <= EDGE) return [one];
     return Array.from({ length: 32 }, (_, k): PlanePosition => middle(one, other, k / 32));
@@ -60,11 +62,11 @@ const middle = (one: PlanePosition, other: PlanePosition, part = 0.5): PlanePosi
     one[1] + (other[1] - one[1]) * part,
 ];
 
-/** Drop places that are the same to a tenth of a pixel. */
+/** Drop positions that are the same to a tenth of a pixel. */
 function dropRepeated(line: readonly PlanePosition[], pixel: number): PlanePosition[] {
-    return line.filter((place, k) => {
+    return line.filter((position, k) => {
         const before = line[(k + line.length - 1) % line.length]!;
-        return Math.hypot(place[0] - before[0], place[1] - before[1]) > pixel / 10;
+        return Math.hypot(position[0] - before[0], position[1] - before[1]) > pixel / 10;
     });
 }
 

@@ -6,7 +6,7 @@ import { changeFrame, dragView, TurnedSky, wholeSkyDegrees, zoomView, type SkyVi
 const VIEW: SkyView = { frame: 'equatorial', centre: [56.75, 24.12], degrees: 0.5, width: 800, height: 400 };
 
 describe('a turned sky', () => {
-    test.each(['equatorial', 'galactic'] as const)('places come back as directions: %s', (frame) => {
+    test.each(['equatorial', 'galactic'] as const)('positions come back as directions: %s', (frame) => {
         const sky = new TurnedSky(changeFrame(VIEW, frame));
         for (const [ra, dec] of [
             [56.75, 24.12],
@@ -14,23 +14,23 @@ describe('a turned sky', () => {
             [359.9, -5],
             [10, 89],
         ] as const) {
-            const [x, y] = sky.placeOf(ra, dec);
+            const [x, y] = sky.positionOf(ra, dec);
             expect(sky.directionAt(x, y)).toEqual([expect.closeTo(ra, 5), expect.closeTo(dec, 5)]);
         }
     });
 
     test('the middle is in the middle, north is up and east to the left, a degree is 1 / degrees pixels', () => {
         const sky = new TurnedSky(VIEW);
-        expect(sky.placeOf(56.75, 24.12)).toEqual([expect.closeTo(400), expect.closeTo(200), true]);
-        expect(200 - sky.placeOf(56.75, 25.12)[1]).toBeCloseTo(2, 3);
-        expect(sky.placeOf(57.75, 24.12)[0]).toBeLessThan(400);
-        expect(sky.placeOf(236.75, -24.12)[2]).toBe(false);
+        expect(sky.positionOf(56.75, 24.12)).toEqual([expect.closeTo(400), expect.closeTo(200), true]);
+        expect(200 - sky.positionOf(56.75, 25.12)[1]).toBeCloseTo(2, 3);
+        expect(sky.positionOf(57.75, 24.12)[0]).toBeLessThan(400);
+        expect(sky.positionOf(236.75, -24.12)[2]).toBe(false);
         expect(sky.directionAt(0, 0)).toBeUndefined();
     });
 
-    test('the whole sky fits, zooming keeps the place under the pointer, and ends at the whole sky', () => {
+    test('the whole sky fits, zooming keeps the position under the pointer, and ends at the whole sky', () => {
         const sky = new TurnedSky({ ...VIEW, degrees: wholeSkyDegrees(800, 400) });
-        expect(sky.placeOf(56.75 + 179.999, -24.12)[0]).toBeGreaterThan(0);
+        expect(sky.positionOf(56.75 + 179.999, -24.12)[0]).toBeGreaterThan(0);
         const near: SkyView = { ...VIEW, degrees: 0.01 };
         const before = new TurnedSky(near).directionAt(600, 100)!;
         const after = new TurnedSky(zoomView(near, 0.5, 600, 100)).directionAt(600, 100)!;

@@ -28,7 +28,7 @@ export class TurnedSky {
     readonly rotation: Float64Array;
     /** pixels in a unit of the plane */
     readonly scale: number;
-    readonly #place = new Float64Array(2);
+    readonly #position = new Float64Array(2);
 
     constructor(readonly view: SkyView) {
         const [longitude, latitude] = view.centre;
@@ -50,25 +50,25 @@ export class TurnedSky {
         return screenProjection(centre, this.scale, [width / 2, height / 2], screen);
     }
 
-    /** Return the place of a unit vector (ICRS) on the screen, and whether it is on the near half of the sky. */
-    placeOfVector([a, b, c]: Vector): readonly [x: number, y: number, near: boolean] {
-        projectTurned(this.rotation, a, b, c, this.#place);
+    /** Return the position of a unit vector (ICRS) on the screen, and whether it is on the near half of the sky. */
+    positionOfVector([a, b, c]: Vector): readonly [x: number, y: number, near: boolean] {
+        projectTurned(this.rotation, a, b, c, this.#position);
         const near = this.rotation[0]! * a + this.rotation[1]! * b + this.rotation[2]! * c > 0;
         const { width, height } = this.view;
-        return [width / 2 + this.#place[0]! * this.scale, height / 2 - this.#place[1]! * this.scale, near];
+        return [width / 2 + this.#position[0]! * this.scale, height / 2 - this.#position[1]! * this.scale, near];
     }
 
-    /** Return the place of a direction (ICRS, degrees). */
-    placeOf(ra: number, dec: number): readonly [x: number, y: number, near: boolean] {
-        return this.placeOfVector(toVector(ra, dec));
+    /** Return the position of a direction (ICRS, degrees). */
+    positionOf(ra: number, dec: number): readonly [x: number, y: number, near: boolean] {
+        return this.positionOfVector(toVector(ra, dec));
     }
 
-    /** Return the place of a direction in the view's frame. */
-    placeInFrame(longitude: number, latitude: number): readonly [x: number, y: number, near: boolean] {
-        return this.placeOf(...frameConversion(this.view.frame, 'equatorial')(longitude, latitude));
+    /** Return the position of a direction in the view's frame. */
+    positionInFrame(longitude: number, latitude: number): readonly [x: number, y: number, near: boolean] {
+        return this.positionOf(...frameConversion(this.view.frame, 'equatorial')(longitude, latitude));
     }
 
-    /** Write the unit vector (ICRS) of a place on the screen to `vector`; return false off the sky. */
+    /** Write the unit vector (ICRS) of a position on the screen to `vector`; return false off the sky. */
     vectorAt(x: number, y: number, vector: Float64Array): boolean {
         const { width, height } = this.view;
         const [u, v] = [(x - width / 2) / this.scale, (height / 2 - y) / this.scale];
@@ -89,7 +89,7 @@ export class TurnedSky {
         return true;
     }
 
-    /** Return the direction (ICRS, degrees) at a place on the screen; undefined off the sky. */
+    /** Return the direction (ICRS, degrees) at a position on the screen; undefined off the sky. */
     directionAt(x: number, y: number): Direction | undefined {
         const vector = new Float64Array(3);
         return this.vectorAt(x, y, vector) ? toDirection([vector[0]!, vector[1]!, vector[2]!]) : undefined;
@@ -116,7 +116,7 @@ export function dragView(view: SkyView, dx: number, dy: number): SkyView {
 /** The finest scale, degrees in a pixel: a tenth of an arcsecond. */
 const FINEST = 0.1 / 3600;
 
-/** Return the view scaled around a place on the screen, which keeps its direction as nearly as north stays up. */
+/** Return the view scaled around a position on the screen, which keeps its direction as nearly as north stays up. */
 export function zoomView(view: SkyView, factor: number, x: number, y: number): SkyView {
     const whole = wholeSkyDegrees(view.width, view.height);
     const degrees = Math.max(FINEST, Math.min(whole, view.degrees * factor));

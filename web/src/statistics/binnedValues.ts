@@ -40,17 +40,17 @@ export function binValues(series: Series, bins: Bins, statistic: 'mean' | 'media
     );
 }
 
-/** Gather the values of each bin beside each other. */
+/** Gather the values of each bin next to each other. */
 function sortIntoBins({ x, y, members }: Series, { start, width, count }: Bins) {
-    const places = Int32Array.from(members, (at) => Math.floor((x[at]! - start) / width));
+    const indexes = Int32Array.from(members, (at) => Math.floor((x[at]! - start) / width));
     const starts = new Uint32Array(count + 1);
-    for (const place of places) if (place >= 0 && place < count) starts[place + 1]!++;
+    for (const index of indexes) if (index >= 0 && index < count) starts[index + 1]!++;
     for (let bin = 0; bin < count; bin++) starts[bin + 1]! += starts[bin]!;
     const next = starts.slice();
     const values = new Float64Array(starts[count]!);
     members.forEach((at, k) => {
-        const place = places[k]!;
-        if (place >= 0 && place < count) values[next[place]!++] = y[at]!;
+        const index = indexes[k]!;
+        if (index >= 0 && index < count) values[next[index]!++] = y[at]!;
     });
     return { starts, values };
 }
@@ -77,8 +77,8 @@ function medianOf(values: Float64Array): Spread {
 
 /** Return a quantile of sorted values, interpolated linearly. */
 export function quantileOf(sorted: Float64Array, part: number): number {
-    const place = part * (sorted.length - 1);
-    const below = Math.floor(place);
+    const index = part * (sorted.length - 1);
+    const below = Math.floor(index);
     const above = Math.min(sorted.length - 1, below + 1);
-    return sorted[below]! + (place - below) * (sorted[above]! - sorted[below]!);
+    return sorted[below]! + (index - below) * (sorted[above]! - sorted[below]!);
 }

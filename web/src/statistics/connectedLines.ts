@@ -1,6 +1,6 @@
 /** Lines through points in an order, thinned to what a screen can show. */
 
-interface Places {
+interface Positions {
     readonly u: Float64Array;
     readonly v: Float64Array;
     readonly count: number;
@@ -32,7 +32,7 @@ export function orderPoints(keys: Float64Array, groups: Uint8Array | undefined):
  * u0 and u1, and of what lies on either side, the first, last, lowest and highest point (M4, Jugel et al. 2014).
  */
 export function thinByColumns(
-    { u, v, count }: Places,
+    { u, v, count }: Positions,
     groups: Uint8Array | undefined,
     [u0, u1]: readonly [number, number],
     columns: number,

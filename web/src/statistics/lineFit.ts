@@ -61,7 +61,7 @@ export function fitLine(rows: FitRows): LineFit | undefined {
     };
 }
 
-/** Return the line and its standard error at a place. */
+/** Return the line and its standard error at a position. */
 export function lineAt(fit: LineFit, x: number): { y: number; error: number } {
     const away = x - fit.pivot;
     const error = Math.sqrt(fit.pivotVariance + (away * fit.slopeError) ** 2);
@@ -69,7 +69,7 @@ export function lineAt(fit: LineFit, x: number): { y: number; error: number } {
 }
 
 /**
- * Return where a line is best described: 0, or a round place near the pivot if 0 is far away, as in dates, where the
+ * Return where a line is best described: 0, or a round position near the pivot if 0 is far away, as in dates, where the
  * intercept would be an extrapolation.
  */
 export function originOf({ pivot, from, to }: LineFit): number {
@@ -80,7 +80,7 @@ export function originOf({ pivot, from, to }: LineFit): number {
     return Number((Math.round(pivot / step) * step).toPrecision(12));
 }
 
-/** Return the weight of a row; 0 without an error of its own. */
+/** Return the weight of a row; 0 if it has no error. */
 function weightOf(errors: Float64Array | undefined, at: number): number {
     if (!errors) return 1;
     const error = errors[at]!;

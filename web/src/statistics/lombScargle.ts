@@ -70,7 +70,7 @@ function weightsOf(rows: number, errors: Float64Array | undefined): Float64Array
     return weights.map((weight) => weight / sum);
 }
 
-/** Return the part of the weighted variance that a sine with a mean of its own explains. */
+/** Return the part of the weighted variance that a sine with a floating mean explains. */
 function powerAt({ cosines, sines }: Phases, weights: Float64Array, weighted: Float64Array): number {
     let [c, s, yc, ys, cc, cs] = [0, 0, 0, 0, 0, 0];
     for (let k = 0; k < weights.length; k++) {
@@ -109,7 +109,7 @@ class Phases {
 
     advance(): void {
         this.#at++;
-        // each turn adds a rounding error: now and then the phases are computed anew
+        // each turn adds a rounding error: now and then the phases are computed again
         if (this.#at % 256 === 0) return this.#computeExactly();
         const [turnCosines, turnSines] = this.#turns;
         for (let k = 0; k < this.cosines.length; k++) {
@@ -160,7 +160,7 @@ function logGamma(x: number): number {
     return 0.5 * Math.log(2 * Math.PI) + (z + 0.5) * Math.log(t) - t + Math.log(sum);
 }
 
-/** Return the highest peaks: places in the grid, highest first, none within one peak's width of a higher one. */
+/** Return the highest peaks: indexes in the grid, highest first, none within one peak's width of a higher one. */
 export function findPeaks(power: Float64Array, most: number): number[] {
     const tops = [...power.keys()].filter(
         (at) => power[at]! > (power[at - 1] ?? -1) && power[at]! >= (power[at + 1] ?? -1),

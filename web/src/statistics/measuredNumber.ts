@@ -13,12 +13,12 @@ export function formatMeasured(value: number, error: number): string {
     const power = largest > 6 || largest < -3 ? largest : 0;
     const scale = 10 ** power;
     // 0.0996 has the digits 0.10
-    const place = Math.floor(Math.log10(Number(error.toPrecision(2)) / scale) + 1e-9) - 1;
+    const exponent = Math.floor(Math.log10(Number(error.toPrecision(2)) / scale) + 1e-9) - 1;
     const round = (number: number) => {
         const scaled = number / scale;
-        return place > 0
-            ? String(Math.round(scaled / 10 ** place) * 10 ** place)
-            : scaled.toFixed(Math.min(100, -place));
+        return exponent > 0
+            ? String(Math.round(scaled / 10 ** exponent) * 10 ** exponent)
+            : scaled.toFixed(Math.min(100, -exponent));
     };
     const written = `${replaceMinus(round(value))} ± ${round(error)}`;
     return power === 0 ? written : `(${written})×10${superscriptOf(power)}`;

@@ -1,4 +1,4 @@
-/** Asks a worker of its own for a periodogram. */
+/** Asks a separate worker for a periodogram. */
 
 import type { Periodogram, PeriodogramRequest } from './periodogramWorker';
 

@@ -1,4 +1,4 @@
-/** Computes periodograms beside the page. */
+/** Computes periodograms in a worker. */
 
 import { computePower, falseAlarmProbability, findPeaks, type FrequencyGrid, type TimeSeries } from './lombScargle';
 

@@ -16,7 +16,7 @@ const entries = [
 const names = (typed: string) => searchEntries(entries, typed).best.map((found) => found.entry.name);
 
 describe('search', () => {
-    it('puts the exact name first, then beginnings, then words, then other places', () => {
+    it('puts the exact name first, then beginnings, then words, then other positions', () => {
         expect(names('ra')).toEqual(['ra', 'pmra', 'extra']);
         expect(names('VT_MAG')).toEqual(['vt_mag', 'e_vt_mag']);
     });

@@ -1,4 +1,4 @@
-/** What users type for a place on the sky: a position, or the name of an object. */
+/** What users type for a position on the sky: a position, or the name of an object. */
 
 import { findObjects, type NamedObject } from '../tap/nameClient';
 import { text } from '../text';
@@ -10,7 +10,7 @@ const SAME_PLACE = 60 / 3600;
 export type Target =
     /** `name`: as its table writes it; '' for a typed position. `objects`: the rows of that name */
     | {
-          readonly kind: 'place';
+          readonly kind: 'position';
           readonly ra: number;
           readonly dec: number;
           readonly name: string;
@@ -20,17 +20,17 @@ export type Target =
     | { readonly kind: 'several'; readonly objects: readonly NamedObject[] }
     | { readonly kind: 'unknown'; readonly message: string; readonly suggestions?: readonly string[] };
 
-/** Find the place that was typed. Raises TapError if the service does not answer. */
+/** Find the position that was typed. Raises TapError if the service does not answer. */
 export async function findTarget(typed: string): Promise<Target> {
     const position = parsePosition(typed);
-    if (position) return { kind: 'place', ra: position[0], dec: position[1], name: '', objects: [] };
+    if (position) return { kind: 'position', ra: position[0], dec: position[1], name: '', objects: [] };
     if (!/\p{L}/u.test(typed)) return { kind: 'unknown', message: text.tables.target.unreadable };
     const { objects: found, suggestions = [] } = await findObjects(typed.trim());
     const [first] = found;
     if (!first) return { kind: 'unknown', message: text.tables.target.unknown(typed.trim(), suggestions), suggestions };
-    const places = found.filter((other, at) => found.slice(0, at).every((known) => !areNear(known, other)));
-    if (places.length > 1) return { kind: 'several', objects: places };
-    return { kind: 'place', ra: first.ra, dec: first.dec, name: first.name, objects: found };
+    const positions = found.filter((other, at) => found.slice(0, at).every((known) => !areNear(known, other)));
+    if (positions.length > 1) return { kind: 'several', objects: positions };
+    return { kind: 'position', ra: first.ra, dec: first.dec, name: first.name, objects: found };
 }
 
 function areNear(one: NamedObject, other: NamedObject): boolean {
@@ -43,6 +43,6 @@ function areNear(one: NamedObject, other: NamedObject): boolean {
 
 /** Return the message about a name of several objects. */
 export function describeSeveral(name: string, objects: readonly NamedObject[]): string {
-    const places = objects.map(({ main_name, ra, dec }) => `${main_name} (${ra.toFixed(4)} ${dec.toFixed(4)})`);
-    return `${text.tables.target.several(name)} ${places.join(', ')}`;
+    const positions = objects.map(({ main_name, ra, dec }) => `${main_name} (${ra.toFixed(4)} ${dec.toFixed(4)})`);
+    return `${text.tables.target.several(name)} ${positions.join(', ')}`;
 }

@@ -11,7 +11,7 @@ import type { FoundEntry } from './catalogueSearch';
 export interface TreeNode {
     readonly id: string;
     readonly level: 1 | 2 | 3;
-    /** `note`: a message in place of rows */
+    /** `note`: a message instead of rows */
     readonly kind: 'schema' | 'table' | 'column' | 'note';
     readonly label: string;
     /** text that a click inserts; '' if none */
@@ -45,7 +45,7 @@ export function flattenTree(
             ...{ id: schema.name, level: 1, kind: 'schema', label: schema.name, insert: '', table: '' },
             ...{ description: schema.description, open, position: at + 1, siblings: schemas.length },
         };
-        return [node, ...(open ? schema.tables.flatMap((_, place) => tableRows(schema, place, isOpen, columns)) : [])];
+        return [node, ...(open ? schema.tables.flatMap((_, index) => tableRows(schema, index, isOpen, columns)) : [])];
     });
 }
 
@@ -90,9 +90,9 @@ export function foundRows(found: readonly FoundEntry[]): TreeNode[] {
 }
 
 /** Return the row that a key of the WAI-ARIA tree goes to; undefined for other keys. */
-export function placeAfterKey(nodes: readonly TreeNode[], at: number, key: string, page: number): number | undefined {
+export function indexAfterKey(nodes: readonly TreeNode[], at: number, key: string, page: number): number | undefined {
     const last = nodes.length - 1;
-    const within = (place: number) => Math.max(0, Math.min(last, place));
+    const within = (index: number) => Math.max(0, Math.min(last, index));
     const node = nodes[at];
     switch (key) {
         case 'ArrowDown':
@@ -118,15 +118,15 @@ export function placeAfterKey(nodes: readonly TreeNode[], at: number, key: strin
 
 function parentOf(nodes: readonly TreeNode[], at: number): number | undefined {
     const level = nodes[at]!.level;
-    for (let place = at - 1; place >= 0; place--) if (nodes[place]!.level < level) return place;
+    for (let index = at - 1; index >= 0; index--) if (nodes[index]!.level < level) return index;
     return undefined;
 }
 
 /** Return the next row that begins with the letter. */
 function findByLetter(nodes: readonly TreeNode[], at: number, letter: string): number | undefined {
     for (let step = 1; step <= nodes.length; step++) {
-        const place = (at + step) % nodes.length;
-        if (nodes[place]!.label.replace(/^"/, '').toLowerCase().startsWith(letter.toLowerCase())) return place;
+        const index = (at + step) % nodes.length;
+        if (nodes[index]!.label.replace(/^"/, '').toLowerCase().startsWith(letter.toLowerCase())) return index;
     }
     return undefined;
 }

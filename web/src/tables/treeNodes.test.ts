@@ -1,6 +1,6 @@
 import { describe, expect, it, vi } from 'vitest';
 import type { Column, Schema } from '../tap/tableCatalogue.svelte';
-import { flattenTree, placeAfterKey, type Columns, type TreeNode } from './treeNodes.svelte';
+import { flattenTree, indexAfterKey, type Columns, type TreeNode } from './treeNodes.svelte';
 
 // the module that asks takes the service's address from the page's
 vi.hoisted(() => {
@@ -50,7 +50,7 @@ describe('flattened', () => {
         });
     });
 
-    it('tells places among siblings', () => {
+    it('tells indexes among siblings', () => {
         const [, x, ra] = rows(['a', 'a.x'], { 'a.x': columns });
         expect([x!.position, x!.siblings, ra!.position, ra!.siblings, ra!.level]).toEqual([1, 2, 1, 2, 3]);
     });
@@ -60,22 +60,22 @@ describe('keys', () => {
     const nodes = rows(['a', 'a.x'], { 'a.x': columns });
 
     it('move within the list', () => {
-        expect(placeAfterKey(nodes, 0, 'ArrowUp', 5)).toBe(0);
-        expect(placeAfterKey(nodes, 1, 'ArrowDown', 5)).toBe(2);
-        expect(placeAfterKey(nodes, 1, 'End', 5)).toBe(5);
-        expect(placeAfterKey(nodes, 1, 'PageDown', 3)).toBe(4);
+        expect(indexAfterKey(nodes, 0, 'ArrowUp', 5)).toBe(0);
+        expect(indexAfterKey(nodes, 1, 'ArrowDown', 5)).toBe(2);
+        expect(indexAfterKey(nodes, 1, 'End', 5)).toBe(5);
+        expect(indexAfterKey(nodes, 1, 'PageDown', 3)).toBe(4);
     });
 
     it('go into what is open and out of what is not', () => {
-        expect(placeAfterKey(nodes, 1, 'ArrowRight', 5)).toBe(2);
-        expect(placeAfterKey(nodes, 4, 'ArrowRight', 5)).toBeUndefined();
-        expect(placeAfterKey(nodes, 3, 'ArrowLeft', 5)).toBe(1);
-        expect(placeAfterKey(nodes, 4, 'ArrowLeft', 5)).toBe(0);
+        expect(indexAfterKey(nodes, 1, 'ArrowRight', 5)).toBe(2);
+        expect(indexAfterKey(nodes, 4, 'ArrowRight', 5)).toBeUndefined();
+        expect(indexAfterKey(nodes, 3, 'ArrowLeft', 5)).toBe(1);
+        expect(indexAfterKey(nodes, 4, 'ArrowLeft', 5)).toBe(0);
     });
 
     it('find by first letter, past quotes, around the end', () => {
-        expect(placeAfterKey(nodes, 0, 'y', 5)).toBe(4);
-        expect(placeAfterKey(nodes, 4, 'd', 5)).toBe(3);
-        expect(placeAfterKey(nodes, 0, 'q', 5)).toBeUndefined();
+        expect(indexAfterKey(nodes, 0, 'y', 5)).toBe(4);
+        expect(indexAfterKey(nodes, 4, 'd', 5)).toBe(3);
+        expect(indexAfterKey(nodes, 0, 'q', 5)).toBeUndefined();
     });
 });

@@ -80,10 +80,10 @@ export async function estimateQuery(asked: EstimateRequest, signal?: AbortSignal
 }
 
 /** Return the errors of a JSON answer, else its text with its position, if any. */
-function errorsOf({ message, place }: TapError): QueryError[] {
+function errorsOf({ message, position }: TapError): QueryError[] {
     try {
         return (JSON.parse(message) as { errors: QueryError[] }).errors;
     } catch {
-        return place ? [{ message, ...place }] : [];
+        return position ? [{ message, ...position }] : [];
     }
 }

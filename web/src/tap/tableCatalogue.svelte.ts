@@ -86,9 +86,9 @@ class Catalogue {
 
 /** Put the user's schema first, those of tables that others share next, and TAP_SCHEMA last. */
 function orderSchemas(schemas: readonly Schema[]): Schema[] {
-    const place = ({ name }: Schema) =>
+    const rank = ({ name }: Schema) =>
         /^"?mydb_/i.test(name) ? 1 : ({ mydb: 0, tap_schema: 3 }[name.toLowerCase()] ?? 2);
-    return schemas.toSorted((one, other) => place(one) - place(other));
+    return schemas.toSorted((one, other) => rank(one) - rank(other));
 }
 
 async function fetchTable(name: string): Promise<TableDescription> {

@@ -11,7 +11,7 @@ export const TAP_ADDRESS = new URL('tap', document.baseURI).href;
 export const UNASKED = { HISTORY: 'false' } as const;
 
 /** A position in the query, both from 1. */
-export interface Place {
+export interface TextPosition {
     readonly line: number;
     readonly column: number;
 }
@@ -24,7 +24,7 @@ export class TapError extends Error {
         message: string,
         /** the HTTP status; 0 without an answer */
         readonly status: number,
-        readonly place?: Place,
+        readonly position?: TextPosition,
     ) {
         super(message);
     }
@@ -42,7 +42,7 @@ export async function askService(path: string, request: RequestInit = {}): Promi
     if (answer.ok || answer.type === 'opaqueredirect') return answer;
     const message = await readMessage(answer);
     if (answer.status === 401 && !isTrial) credentials.refused = message;
-    throw new TapError(message, answer.status, findPlace(message));
+    throw new TapError(message, answer.status, findTextPosition(message));
 }
 
 async function fetchAnswer(path: string, request: RequestInit): Promise<Response> {
@@ -131,7 +131,7 @@ export function errorText(body: string): string {
 }
 
 /** Find the position in a message of the service: "line 2, column 14: ...". */
-export function findPlace(message: string): Place | undefined {
+export function findTextPosition(message: string): TextPosition | undefined {
     const found = /\bline (\d+), column (\d+)\b/.exec(message);
     return found ? { line: Number(found[1]), column: Number(found[2]) } : undefined;
 }

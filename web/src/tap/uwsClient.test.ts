@@ -77,7 +77,7 @@ describe('a job of a UWS document', () => {
         expect(told.info).toEqual({ waiting: reason });
     });
 
-    it('has its result, or its error with the place', () => {
+    it('has its result, or its error with the position', () => {
         const done = jobOf(
             read(
                 job(
@@ -104,7 +104,7 @@ describe('a job of a UWS document', () => {
         expect(failed.error).toEqual({
             message: 'line 2, column 14: there is no column x',
             transient: true,
-            place: { line: 2, column: 14 },
+            position: { line: 2, column: 14 },
         });
     });
 

@@ -7,10 +7,10 @@ import {
     fetchDocument,
     findElements,
     formValues,
-    findPlace,
+    findTextPosition,
     queryBody,
     parseXml,
-    type Place,
+    type TextPosition,
 } from './tapRequest';
 
 export type Phase =
@@ -64,7 +64,7 @@ export interface JobError {
     readonly message: string;
     /** the same job may succeed later */
     readonly transient: boolean;
-    readonly place?: Place;
+    readonly position?: TextPosition;
 }
 
 /** An entry of the service's list. */
@@ -290,8 +290,8 @@ function infoOf(from: Element | undefined): JobInfo {
 
 function errorOf(from: Element): JobError {
     const message = childText(from, 'message');
-    const place = findPlace(message);
-    return { message, transient: from.getAttribute('type') === 'transient', ...(place && { place }) };
+    const position = findTextPosition(message);
+    return { message, transient: from.getAttribute('type') === 'transient', ...(position && { position }) };
 }
 
 function resultOf(from: Element): NonNullable<Job['result']> {

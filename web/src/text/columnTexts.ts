@@ -8,8 +8,8 @@ export const columns = {
     menu: {
         up: 'Sort ascending',
         down: 'Sort descending',
-        pin: 'Keep at the left',
-        unpin: 'Stop keeping at the left',
+        pin: 'Pin to the left',
+        unpin: 'Unpin',
         left: 'Move to the left',
         right: 'Move to the right',
         hide: 'Hide',
@@ -20,7 +20,7 @@ export const columns = {
         facets: 'Facets',
         facetsHelp: 'Counts of the values of each column, to filter by',
         columns: 'Columns …',
-        columnsHelp: 'Columns: shown, order, kept at the left',
+        columnsHelp: 'Show, reorder and pin columns',
         add: '+ Column',
         addHelp: 'Add a computed column',
         changeTitle: (name: string) => `Change the computed column ${name}`,
@@ -34,7 +34,7 @@ export const columns = {
         reset: 'As in the result',
         shown: (shown: number, all: string) =>
             `${formatCount(shown)} of ${all} shown. Copied and saved rows have only these.`,
-        pin: (name: string) => `Keep ${name} at the left`,
+        pin: (name: string) => `Pin ${name} to the left`,
         up: (name: string) => `Move ${name} up`,
         down: (name: string) => `Move ${name} down`,
     },
@@ -53,7 +53,7 @@ export const columns = {
         values: (values: string) => `First values: ${values}`,
         adql: 'In a query:',
         copy: 'Copy',
-        replace: (word: string) => `Replace by ${word}`,
+        replace: (word: string) => `Replace with ${word}`,
         add: 'Add the column',
         change: 'Change the column',
     },
@@ -85,8 +85,8 @@ export const columns = {
         none: 'No selections yet. Choose rows in the table or in a plot, and keep them under a name.',
         ways: {
             replace: { label: 'Choose', help: 'Choose these rows instead' },
-            add: { label: 'Add', help: 'Choose these rows too' },
-            common: { label: 'Common', help: 'Keep only the chosen rows that are in this selection too' },
+            add: { label: 'Add', help: 'Choose these rows as well' },
+            common: { label: 'Common', help: 'Keep only the chosen rows that are also in this selection' },
             without: { label: 'Without', help: 'Remove these rows from the chosen ones' },
         },
         filter: 'Show only these',
@@ -134,7 +134,7 @@ export const columns = {
         noColumn: (name: string) => `There is no column ${name}.`,
         meant: (name: string) => ` Did you mean ${name}?`,
         noFunction: (name: string) => `There is no function ${name} here.`,
-        functions: (names: string) => ` There are ${names}.`,
+        functions: (names: string) => ` Available: ${names}.`,
         argumentCount: (name: string, wanted: string, given: number) => `${name} takes ${wanted}, not ${given}.`,
         arguments: (least: number, most: number) =>
             most === Infinity
@@ -145,11 +145,11 @@ export const columns = {
         needsNumber: (what: string) => `${what} needs a number.`,
         needsCondition: (what: string) => `${what} needs a condition, such as x > 1.`,
         needsSame: 'Both sides must be numbers, or both text, or both conditions.',
-        textOrder: 'Text can only be compared by = and <>.',
+        textOrder: 'Text can only be compared with = and <>.',
         textResult: 'The expression gives text: only numbers and conditions can be computed.',
         arrayColumn: (name: string) => `${name} holds arrays: only columns of single values can be used.`,
         units: (sign: string, left: string, right: string) =>
-            `${sign} does not fit: one side is in ${left}, the other in ${right}. Multiply or divide first, or use IN_UNIT.`,
+            `${sign} needs compatible units: one side is in ${left}, the other in ${right}. Multiply or divide first, or use IN_UNIT.`,
         needsPower: 'The power of a quantity with a unit must be a plain number: POWER(x, 2).',
         needsAngle: (name: string, unit: string) => `${name} takes an angle, not ${unit}.`,
         needsPure: (name: string, unit: string) => `${name} takes a number without a unit, not ${unit}: divide first.`,
@@ -157,7 +157,7 @@ export const columns = {
         unknownUnit: (unit: string) =>
             `${unit} is not a unit that this page knows: write it as a VOUnit, such as km.s**-1.`,
         notConvertible: (from: string, to: string) => `${from} cannot be converted to ${to}.`,
-        declare: ' If the numbers are already in this unit, tick the box beside it.',
+        declare: ' If the numbers are already in this unit, tick the box next to it.',
         noUnit: 'a number without a unit',
         noName: 'Type a name for the column.',
         nameTaken: (name: string) => `There is already a column ${name}.`,
@@ -165,10 +165,10 @@ export const columns = {
         condition: 'A condition has no unit.',
     },
     notes: {
-        taken: (unit: string) => `A number without a unit is taken to be in ${unit}.`,
+        taken: (unit: string) => `A number without a unit is assumed to be in ${unit}.`,
         converted: (from: string, to: string) => `${from} is converted to ${to}.`,
         stripped: (name: string, unit: string) => `${name} takes the number in ${unit}; the result has no unit.`,
         integers: 'As in ADQL, integers divided by integers lose their fraction: write 2.0 for 2, or multiply by 1.0.',
-        instants: 'Instants are taken as MJD, in days.',
+        instants: 'Instants are converted to MJD, in days.',
     },
 } as const;

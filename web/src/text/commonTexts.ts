@@ -23,11 +23,11 @@ export const common = {
     theme: { label: 'Theme', auto: 'System', light: 'Light', dark: 'Dark' },
     news: 'Notifications',
     announcements: 'Announcements of this service',
-    draining: (reason: string) => `No new queries are taken now: ${reason}`,
+    draining: (reason: string) => `No new queries are accepted now: ${reason}`,
     downtime: (start: string, end: string, note: string) =>
         `Downtime from ${start} to ${end} UTC${note ? `: ${note}` : ''}`,
     notFound: 'Page not found.',
-    updated: 'The portal has been updated. Reload the page to go on; your queries are kept.',
+    updated: 'The portal has been updated. Reload the page to continue; your queries are kept.',
     notLoaded: 'The browser could not load this part of the portal. Reload the page; your queries are kept.',
     reload: 'Reload the page',
     again: 'Try again',

@@ -5,8 +5,8 @@ export const home = {
     tool: 'Drag tool',
     tools: { move: 'Move', circle: 'Circle', box: 'Box', polygon: 'Polygon' },
     toolHints: {
-        move: 'Drag to turn the sky; wheel or pinch to zoom; click for what is there',
-        circle: 'Drag from the middle of a circle outwards to count the rows in it',
+        move: 'Drag to turn the sky; wheel or pinch to zoom; click to see what is there',
+        circle: 'Drag outwards from the centre of a circle to count the rows in it',
         box: 'Drag a box to count the rows in it',
         polygon: 'Draw around a region to count the rows in it',
     },
@@ -26,7 +26,7 @@ export const home = {
     },
     aladin: {
         open: 'Aladin Lite',
-        openWhat: 'This part of the sky in Aladin Lite, in a tab of its own',
+        openWhat: 'This part of the sky in Aladin Lite, in its own tab',
         failed: (why: string) => `Aladin Lite does not run in this browser: ${why}`,
         more: (table: string, rows: number) => `${table} has more rows here: the first ${rows} are shown. Zoom in.`,
     },
@@ -37,8 +37,8 @@ export const home = {
         failed: (host: string, why: string) => `The background from ${host} cannot be shown: ${why}`,
         problems: {
             noAnswer: 'the host does not answer, or does not let other sites read its pictures (CORS).',
-            status: (status: number) => `it has no file of properties (status ${status}).`,
-            properties: 'its file of properties is not that of a HiPS.',
+            status: (status: number) => `it has no properties file (status ${status}).`,
+            properties: 'its properties file does not describe a HiPS.',
             format: (formats: string) => `its tiles are ${formats}; the map reads JPEG, PNG and WebP.`,
             frame: (frame: string) => `its frame is ${frame}; the map reads equatorial and galactic.`,
         },
@@ -52,9 +52,9 @@ export const home = {
         plot: 'Plot',
     },
     ways: {
-        title: 'Three ways to begin',
+        title: 'Three ways to start',
         query: 'Write a query',
-        queryWhat: 'in ADQL, with completion, errors where they are, and an estimate.',
+        queryWhat: 'in ADQL, with completion, errors marked in the text, and an estimate.',
         orBuild: 'Without ADQL:',
         examples: 'Run an example',
         examplesWhat: 'cones, colour-magnitude diagrams, cross-matches: each runs as it is.',

@@ -33,15 +33,15 @@ const layers = {
     weighted: 'weighted by errors',
     chiSquare: (value: string) => `χ²/ν ${value}`,
     binRows: (rows: number) => formatCounted(rows, 'row'),
-    unfit: 'No line: it needs three rows at different places of the horizontal axis.',
-    tooMany: 'Points are not connected: for an order by another column there are too many (more than 200,000).',
+    unfit: 'No line: it needs three rows with different values on the horizontal axis.',
+    tooMany: 'Points are not connected: there are too many (more than 200,000) to order them by another column.',
     overlays: 'Other results',
     addOverlay: 'Add a result',
     noOverlay: 'Run another query in a new tab to show its rows here.',
     removeOverlay: (title: string) => `Remove ${title}`,
     overlayAxis: (title: string, role: string) => `${title}, ${role}`,
-    notInScript: (layers: string) => `The page shows more, which this script does not draw: ${layers}.`,
-    ofChosen: 'The page shows line and bins of the chosen rows; here they are of the rows in view.',
+    notInScript: (layers: string) => `The page also shows layers that this script does not draw: ${layers}.`,
+    ofChosen: 'The page shows line and bins of the chosen rows; this script computes them from the rows in view.',
     problems: {
         closed: (title: string) => `${title} is closed: its rows are not shown`,
         columns: (title: string) => `${title} has no such columns: choose them under Layers`,
@@ -51,7 +51,7 @@ const layers = {
     description: {
         errors: (columns: string) => `error bars from ${columns}`,
         connected: (each: boolean) => (each ? 'points of each colour are connected' : 'points are connected'),
-        marginals: 'histograms of both axes beside it',
+        marginals: 'histograms of both axes',
         contours: {
             enclosed: 'contours that enclose 10, 30, 50, 70 and 90 % of the rows in view',
             peak: 'contours at 10, 30, 50, 70 and 90 % of the highest density',
@@ -138,15 +138,15 @@ export const plots = {
             numbers: 'Width, height, dots per inch and text size are numbers above 0.',
             small: 'The picture is too small for axes and labels: make it larger, or the text smaller.',
             large: (side: number, pixels: number) =>
-                `Browsers cannot draw so many pixels: at most ${formatCount(side)} a side and ${formatCount(pixels / 1e6)} million in all. Use fewer dots per inch, or a vector format.`,
+                `The picture has too many pixels for browsers: at most ${formatCount(side)} a side and ${formatCount(pixels / 1e6)} million in total. Use fewer dots per inch, or a vector format.`,
         },
         shapes: (limit: number) =>
-            `Points are shapes and texts stay texts.${limit ? '' : ' Densities are images with a pixel for each bin.'}`,
+            `Points are shapes, and text stays text.${limit ? '' : ' Densities are images with a pixel for each bin.'}`,
         image: (shown: number, limit: number) =>
-            `${formatCounted(shown, 'point')} become an image of the given resolution, because vector files have at most ${formatCount(limit)} as shapes; axes and texts stay vectors. Filter the table or zoom in for fewer points.`,
+            `${formatCounted(shown, 'point')} become an image of the given resolution, because vector files have at most ${formatCount(limit)} as shapes; axes and text stay vectors. Filter the table or zoom in for fewer points.`,
     },
     corner: {
-        quantity: (place: number) => `Quantity ${place}`,
+        quantity: (index: number) => `Quantity ${index}`,
         add: 'Add a quantity',
         remove: (name: string) => `Remove ${name}`,
         keys: 'Draw a box in a panel to choose its rows; Shift adds, Alt removes, Escape clears the choice.',
@@ -169,7 +169,8 @@ export const plots = {
             `This computer draws at most ${formatCount(most)} pixels a side in three dimensions.`,
     },
     trimmed: 'Without outliers (0.1 % at each end)',
-    noScriptOfRows: (selection: string) => `a script cannot have the rows of “${selection}”: clear that filter.`,
+    noScriptOfRows: (selection: string) =>
+        `a script cannot include the rows of the selection “${selection}”: clear that filter.`,
     noPicture: 'The browser could not make the picture.',
     options: 'Axes and options',
     optionsShort: 'Options',
@@ -209,7 +210,7 @@ export const plots = {
         tooFew: 'A period needs at least five points at different times.',
         peaks: 'Highest peaks, days',
         falseAlarm: (probability: string) =>
-            `Lomb-Scargle periodogram of all bands. Probability that noise has a peak as high as the first: ${probability}. Sampling makes aliases: check the others too.`,
+            `Lomb-Scargle periodogram of all bands. Probability that noise alone has a peak as high as the first: ${probability}. Sampling makes aliases: check the others too.`,
     },
     phaseZero: 'Phase 0 at',
     phaseZeroHint: 'MJD, JD or a date such as 2016-01-01T12:00',
@@ -242,13 +243,14 @@ export const plots = {
     },
     problems: {
         columns: 'Choose a column for each axis to see a plot.',
-        positions: 'The result has no known positions: ask for columns such as ra and dec too, or choose them here.',
+        positions:
+            'The result has no known positions: add columns such as ra and dec to the query, or choose them here.',
         noNumbers: 'The result has no column of numbers, dates or booleans to plot.',
         rows: 'There are no rows to plot.',
         waiting: 'Waiting for rows …',
         values: 'None of the rows has a value in these columns.',
         together: 'No row has a value in all of these columns.',
-        notPositive: 'No value is above 0: a logarithmic axis cannot show them.',
+        notPositive: 'No value is above 0, so a logarithmic axis cannot show any.',
         failed: (reason: string) => `The plot could not be drawn: ${reason}`,
     },
     layers,

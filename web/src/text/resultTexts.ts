@@ -16,7 +16,7 @@ export const results = {
         noUploads: 'A command line cannot include your uploaded files: use the Python script, which contains them.',
     },
     workerFailed: (why: string) => `The page could not read the result${why && ` (${why})`}. Try again.`,
-    stopped: (rows: number) => `Stopped: these are the first ${formatCounted(rows, 'row')}, not the whole result.`,
+    stopped: (rows: number) => `Stopped: these are the first ${formatCounted(rows, 'row')}, not the complete result.`,
     tabs: { label: 'Views of the result', both: 'Side by side', table: 'Table', plot: 'Plot', columns: 'Columns' },
     tiles: {
         table: 'Table',
@@ -24,12 +24,12 @@ export const results = {
         full: 'A result has at most 12 plots.',
         arrange: 'Layout',
         presets: {
-            beside: 'Table beside plots',
+            sideBySide: 'Table next to plots',
             over: 'Table above plots',
             grid: 'Table and plots in a grid',
             plots: 'Plots only, in a grid',
         },
-        help: 'Drag the head of a table or plot to move it beside another one.',
+        help: 'Drag the head of a table or plot to move it next to another one.',
         menu: 'Tile',
         duplicate: 'Duplicate',
         close: 'Close',
@@ -82,7 +82,7 @@ export const results = {
         all: [
             ['Arrows, Page, Home, End', 'Move to other cells; with Ctrl to the ends of the table'],
             ['Shift+Arrows', 'Mark a block of cells'],
-            ['Space', 'Choose the row, or undo it; with Shift all rows from the last one'],
+            ['Space', 'Choose the row, or undo the choice; with Shift, all rows since the last one'],
             ['Ctrl+A, Escape', 'Choose all rows, none'],
             ['Ctrl+C', 'Copy the marked cells, or the chosen rows'],
             [
@@ -96,8 +96,8 @@ export const results = {
         ],
     },
     record: {
-        label: (place: string) => `Row ${place}`,
-        open: (place: string) => `Open row ${place}`,
+        label: (number: string) => `Row ${number}`,
+        open: (number: string) => `Open row ${number}`,
         previous: 'Previous row',
         next: 'Next row',
         search: 'Search columns',
@@ -193,16 +193,16 @@ export const results = {
     copy: {
         done: (what: string) => `Copied ${what}.`,
         refused: 'The browser does not let this page use the clipboard.',
-        tooMuch: (what: string) => `${what} are too much for the clipboard: download them instead.`,
+        tooMuch: (what: string) => `${what} are too large for the clipboard: download them instead.`,
     },
     failures: {
         stopped: 'Stopped before the first row arrived.',
         unreadable: (what: string) => `The page cannot read this result: it contains ${what}.`,
         brokenOff: (rows: number) =>
-            `The connection broke off after ${formatCounted(rows, 'row')}: the result is incomplete. Run the query again, ` +
+            `The connection was lost after ${formatCounted(rows, 'row')}: the result is incomplete. Run the query again, ` +
             'or as a job if it takes longer than the service allows at once.',
         memory: (rows: number) =>
-            `The browser has no memory for more than ${formatCounted(rows, 'row')}. Request fewer rows or columns, ` +
+            `The browser does not have enough memory for more than ${formatCounted(rows, 'row')}. Request fewer rows or columns, ` +
             'or download the result.',
         noTable: 'This file is not a readable table.',
     },

@@ -9,7 +9,7 @@ export const shares = {
     openHelp: 'Give this result a permanent link, and cite it',
     make: {
         title: 'Permanent link',
-        what: 'The service keeps the query, its rows, the versions of its tables and a checksum under a permanent link that you can cite. To do so, it runs the query once more.',
+        what: 'The service keeps the query, its rows, the versions of its tables and a checksum under a permanent link that you can cite. To do so, it runs the query again.',
         name: 'Title',
         nameHint: 'Nearby stars with planets',
         note: 'Note',
@@ -25,7 +25,7 @@ export const shares = {
         omitted: (names: readonly string[]) =>
             `If ${names.join(', ')} ${one(names, 'is', 'are')} left out, readers see the query and, as long as they are kept, its rows. They cannot run it again: only someone who has the ${one(names, 'file', 'files')} can verify the rows.`,
         cut: 'The row limit has cut this result. Which rows it keeps may differ when the query is run again: raise the limit, or sort by a unique column.',
-        submit: 'Make permanent link',
+        submit: 'Create permanent link',
         running: 'Running the query and computing the checksum …',
         stop: 'Stop',
         made: 'The link is permanent.',
@@ -60,7 +60,7 @@ export const shares = {
         edit: 'Open the query',
         delete: 'Delete',
         deleteTitle: 'Delete this share',
-        deleteSure: 'Its link will lead nowhere, also where it was cited. This cannot be undone.',
+        deleteSure: 'Its link will stop working, even where it is cited. This cannot be undone.',
         deleteNow: 'Delete it',
         gone: 'The share has been deleted.',
         limit: (rows: string) => `Row limit ${rows}.`,
@@ -77,15 +77,15 @@ export const shares = {
         checking: 'Comparing the tables …',
         same: 'The tables have not changed since.',
         changed: (names: string) => `Changed since: ${names}.`,
-        gone: (name: string) => `${name} (it is gone)`,
+        gone: (name: string) => `${name} (deleted)`,
         now: (name: string, instant: string) => `${name} (on ${instant})`,
         run: 'Verify',
         runHelp: 'Run the query again and compare the checksum of its rows',
         running: 'Running the query again …',
         equal: (rows: number) =>
-            `The query gives exactly these ${formatCounted(rows, 'row')} today: the checksums are equal.`,
+            `The query returns exactly these ${formatCounted(rows, 'row')} today: the checksums are equal.`,
         different: (then: number, now: number) =>
-            `The query gives other rows today: ${formatCounted(now, 'row')}, and ${formatCounted(then, 'row')} then. The checksums differ.`,
+            `The query returns different rows today: ${formatCounted(now, 'row')}, compared with ${formatCounted(then, 'row')} then. The checksums differ.`,
         why: {
             changed: 'Its tables have changed.',
             cut: 'The row limit cuts the result, and which rows it keeps may differ.',
@@ -95,7 +95,7 @@ export const shares = {
     },
     list: {
         title: 'Your shares',
-        what: 'Results with a permanent link. Make one with “Cite” beside a result.',
+        what: 'Results with a permanent link. Create one with “Cite” next to a result.',
         here: 'Shares made in this browser without signing in are listed only here: elsewhere, only an administrator can delete them.',
         none: 'You have no shares yet.',
         created: (day: string) => `made on ${day}`,

@@ -32,7 +32,7 @@ export const tables = {
         expires: 'Kept until',
         licence: 'Licence',
         cite: 'Cite',
-        unknown: 'not known',
+        unknown: 'unknown',
         own: 'A table of your own: only you can see it. Each use extends the time that it is kept.',
         first: 'Show first rows',
         open: 'Open as query',
@@ -58,7 +58,7 @@ export const tables = {
     target: {
         placeholder: 'M31, Vega or 56.75 +24.12',
         how: 'The name of an object, or right ascension and declination (ICRS), in degrees or as 03:47:00 +24:07:12',
-        names: 'Names that begin so',
+        names: 'Matching names',
         unreadable:
             'Enter right ascension and declination (ICRS), in degrees or as h:m:s d:m:s, or the name of an object.',
         unknown: (name: string, near: readonly string[]) =>
@@ -89,7 +89,7 @@ export const tables = {
         topcat: 'Choose Table Access Protocol (TAP) Query in the VO menu and enter this TAP URL:',
         lsdb: 'The whole table as a HATS collection, which LSDB reads in parts and in parallel:',
         samp: 'over SAMP, up to the row limit',
-        own: 'Your own tables need your name and password, or a token of yours, for Python in the environment variable TAP_TOKEN.',
+        own: 'Your own tables need your name and password, or one of your tokens; for Python, in the environment variable TAP_TOKEN.',
         copy: 'Copy',
     },
     relations: {

@@ -14,7 +14,7 @@ export const uploads = {
     formats: 'VOTable, FITS, CSV, TSV, ECSV, Parquet or Arrow, also compressed with gzip.',
     limit: (most: number) => `Up to ${formatBytes(most)} in one query.`,
     private:
-        'Files stay in this browser. They are sent to the service only with your queries, and it forgets them afterwards.',
+        'Files stay in this browser. They are sent to the service only with your queries, and it deletes them afterwards.',
     dropAnywhere: 'Drop the file to use it as a table',
     none: 'No files yet. A file dropped here becomes a table for your queries.',
     sending: (percent: number) => `Sending: ${percent} %`,
@@ -36,11 +36,11 @@ export const uploads = {
     // errors
     empty: 'The file is empty.',
     tooLarge: (bytes: number, most: number) =>
-        `The file has ${formatBytes(bytes)}; the service takes ${formatBytes(most)} at most. It was not sent.`,
+        `The file has ${formatBytes(bytes)}; the service accepts at most ${formatBytes(most)}. It was not sent.`,
     tooLargeTogether: (bytes: number, most: number) =>
-        `The files of this query have ${formatBytes(bytes)} together; the service takes ${formatBytes(most)} at most.`,
+        `The files of this query have ${formatBytes(bytes)} in total; the service accepts at most ${formatBytes(most)}.`,
     unreadable: (reason: string) => `The service cannot read this file as a table: ${reason.replace(/\.?$/, '.')}`,
-    stopped: 'Stopped before the whole file was sent.',
+    stopped: 'Stopped before the complete file was sent.',
     gone: 'The browser can no longer read the file: it was changed, moved or removed. Choose it again.',
     noName: 'A table name is a letter, then letters, digits and _, at most 64 characters, and not a word reserved by ADQL, such as “table”.',
     taken: (name: string) => `Another file is already called ${name}.`,
@@ -141,7 +141,7 @@ export const uploads = {
         resultRepeated: 'its query is repeated within this one.',
         resultSent: (rows: string) => `its ${rows} are sent with the query, as they are shown.`,
         resultLarge: (title: string, most: number) =>
-            `${title} has too many rows to send: at most ${formatCount(most)}. Filter it, or save it as a table of yours.`,
+            `${title} has too many rows to send: at most ${formatCount(most)}. Filter it, or save it as one of your tables.`,
         ofResult: 'Match with …',
         ofResultTitle: 'Match these rows by position with another table, file or result',
         swap: 'Swap',
@@ -201,7 +201,7 @@ export const uploads = {
         self: 'The table is matched with itself: a row is not its own partner.',
         selfUnknown: 'The table is matched with itself and has no identifying column: each row finds itself.',
         unitUnknown: (column: string) => `${column} has no unit of angle; it is read as arcseconds.`,
-        reading: 'Loading its columns …',
+        reading: 'Loading the columns …',
         what: (choice: Choice, keep: Keep, left: string, right: string, within: string) =>
             matchSentence(choice, keep, left, right, within),
         within: (arcsec: number) => `within ${formatCount(arcsec)} arcsec`,

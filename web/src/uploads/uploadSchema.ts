@@ -20,7 +20,7 @@ export function uploadSchemas(): Schema[] {
     return [{ name: UPLOAD_SCHEMA, description: text.uploads.schema, tables }];
 }
 
-/** Whether ADQL's name of a table is that of an upload. */
+/** Whether ADQL's name of a table is the name of an upload. */
 export const isUpload = (table: string): boolean => TABLE.test(table);
 
 /** Return the file of a table; undefined for tables of the service, and if the file is gone. */

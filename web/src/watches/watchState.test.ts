@@ -31,13 +31,15 @@ test('a name comes from the table, and is not taken', () => {
 test('a run says what it has found, or why it has not', () => {
     expect(describeRun(RUN)).toBe('1 row of 3,000 new rows');
     expect(describeRun({ ...RUN, state: 'FAILED', error: 'the query is wrong' })).toBe('Failed: the query is wrong');
-    expect(describeRun({ ...RUN, state: 'WAITING', added_rows: null })).toBe('Waits');
+    expect(describeRun({ ...RUN, state: 'WAITING', added_rows: null })).toBe('Waiting');
 });
 
-test('what was given up can be tried again', () => {
+test('what could not be delivered can be tried again', () => {
     const given = { webhook: { state: 'GIVEN_UP', attempts: 9, error: 'the server answered 500' } } as const;
     const told = { ...RUN, deliveries: given };
-    expect(describeDeliveries(told)).toBe('the message to the webhook was given up (the server answered 500)');
+    expect(describeDeliveries(told)).toBe(
+        'the message to the webhook could not be delivered (the server answered 500)',
+    );
     expect(describeDeliveries(RUN)).toBe('');
     expect(canRunAgain(watchOf(RUN))).toBe(false);
     expect(canRunAgain(watchOf(RUN, told))).toBe(true);

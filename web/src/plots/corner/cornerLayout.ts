@@ -35,7 +35,7 @@ export function layOutCorner({ axes }: Pick<RowValues, 'axes'>, size: Size): Cor
     return panels;
 }
 
-/** Return the panel at a place of the picture. */
+/** Return the panel at a position of the picture. */
 export function panelAt(panels: readonly CornerPanel[], x: number, y: number): CornerPanel | undefined {
     return panels.find(
         ({ box: { left, top, width, height } }) => x >= left && x <= left + width && y >= top && y <= top + height,

@@ -72,7 +72,7 @@ export class CornerStage {
         this.#brush = panel && { panel, start: [x, y], before: this.plot.table.chosen };
     }
 
-    /** Choose the rows between the start of the brush and a place; on the diagonal the box is as high as the panel. */
+    /** Choose the rows between the start of the brush and a position; on the diagonal the box is as high as the panel. */
     brushTo(x: number, y: number, manner: Manner): void {
         const { scene } = this;
         if (!this.#brush || !scene) return;

@@ -11,7 +11,7 @@ import type { CornerPanel } from './cornerLayout';
 import { paintGrid } from '../plane/paintCounts';
 import type { Size } from '../points/plotLayout';
 import type { Points } from '../points/plotPoints';
-import { pixelPlaces } from '../points/pointPlaces';
+import { pixelIndexes } from '../points/pointPixels';
 import type { RowValues } from '../table/rowValues';
 import { hitPixels } from '../points/scatterPixels';
 
@@ -41,7 +41,7 @@ export function panelPoints({ rows, axes }: RowValues, { column, row }: CornerPa
 /** The bins of the diagonal and the pixel of every point in each panel. */
 class CornerCounts {
     readonly #histograms = new Map<number, Histogram>();
-    readonly #places = new Map<CornerPanel, Int32Array>();
+    readonly #indexes = new Map<CornerPanel, Int32Array>();
 
     constructor(private readonly scene: CornerScene) {}
 
@@ -59,12 +59,12 @@ class CornerCounts {
     }
 
     /** Return the CSS pixel of every point in a panel. */
-    places(panel: CornerPanel): Int32Array {
-        const known = this.#places.get(panel);
+    indexes(panel: CornerPanel): Int32Array {
+        const known = this.#indexes.get(panel);
         if (known) return known;
-        const places = pixelPlaces(panelPoints(this.scene.values, panel), rasterOf(panel));
-        this.#places.set(panel, places);
-        return places;
+        const indexes = pixelIndexes(panelPoints(this.scene.values, panel), rasterOf(panel));
+        this.#indexes.set(panel, indexes);
+        return indexes;
     }
 }
 
@@ -117,9 +117,9 @@ export function paintChosenCorner(pen: Pen, scene: CornerScene, chosen: Uint8Arr
 
 /** Paint many chosen points as pixels. */
 function paintHits(pen: Pen, scene: CornerScene, panel: CornerPanel, marked: Uint32Array): void {
-    const [raster, places] = [rasterOf(panel), countsOf(scene).places(panel)];
+    const [raster, indexes] = [rasterOf(panel), countsOf(scene).indexes(panel)];
     const hits = new Float32Array(raster.width * raster.height);
-    for (const k of marked) if (places[k]! >= 0) hits[places[k]!]!++;
+    for (const k of marked) if (indexes[k]! >= 0) hits[indexes[k]!]!++;
     const colours = Uint32Array.of(cssToPixel(scene.theme.warn));
     const picture = drawPixels(
         hitPixels(hits, raster, { size: 0.3, opacity: 0.9, colours }),
@@ -153,9 +153,9 @@ function paintDiscs(
 /** Paint the bars of a panel on the diagonal: of all points, or of those marked. */
 function paintHistogram(pen: Pen, scene: CornerScene, panel: CornerPanel, marked: Uint32Array | undefined): void {
     const { view, box } = panel;
-    const { start, width, counts: all, places } = countsOf(scene).histogram(panel.row);
+    const { start, width, counts: all, indexes } = countsOf(scene).histogram(panel.row);
     const bars = marked ? new Float64Array(all.length) : all;
-    if (marked) for (const k of marked) if (places[k]! >= 0) bars[places[k]!]!++;
+    if (marked) for (const k of marked) if (indexes[k]! >= 0) bars[indexes[k]!]!++;
     const most = all.reduce((one, other) => Math.max(one, other), 1);
     const colour = marked ? scene.theme.warn : scene.theme.accent;
     const bottom = box.top + box.height;

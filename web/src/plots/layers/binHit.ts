@@ -8,7 +8,7 @@ import { isSamePlane } from '../points/plotSettings';
 
 export interface BinHit {
     readonly bin: BinnedValue;
-    /** place of its mark, in CSS pixels */
+    /** position of its mark, in CSS pixels */
     readonly x: number;
     readonly y: number;
 }

@@ -4,7 +4,7 @@ import type { Ramp } from '../../canvas/colourRamps';
 import type { AxisErrors } from '../points/plotData';
 import { barEnds } from './errorBarEnds';
 import type { Points } from '../points/plotPoints';
-import type { Raster } from '../points/pointPlaces';
+import type { Raster } from '../points/pointPixels';
 import { colourParts, colourPixels } from '../points/scatterPixels';
 
 export interface BarMark {
@@ -57,12 +57,12 @@ function addBars(
         const from = Math.max(0, Math.floor(Math.min(one, other)));
         const to = Math.min(length, Math.floor(Math.max(one, other)) + 1);
         if (!(from < to)) continue;
-        const place = (pixel: number) => (across ? line * (width + 1) + pixel : pixel * width + line);
+        const index = (pixel: number) => (across ? line * (width + 1) + pixel : pixel * width + line);
         const shade = shades ? 3 * shades[k]! : 0;
         for (let layer = 0; layer < layers.length; layer++) {
             const weight = layer === 0 ? 1 : parts[shade + layer - 1]!;
-            ends[layer]![place(from)]! += weight;
-            ends[layer]![place(to)]! -= weight;
+            ends[layer]![index(from)]! += weight;
+            ends[layer]![index(to)]! -= weight;
         }
     }
     layers.forEach((sums, layer) => sumAlong(ends[layer]!, sums, raster, across));

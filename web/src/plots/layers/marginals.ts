@@ -6,7 +6,7 @@ import { sumMargins, type MarginalCounts } from '../../statistics/marginalCounts
 import { text } from '../../text';
 import { rasterOf } from '../points/paintPoints';
 import type { Scene } from '../points/plotScene';
-import { countChosenPixels, countPixels } from '../points/pointPlaces';
+import { countChosenPixels, countPixels } from '../points/pointPixels';
 import { isShown, type Layer } from './layer';
 import MarginalOptions from './MarginalOptions.svelte';
 
@@ -37,13 +37,13 @@ function paintMarginals(pen: Pen, scene: Scene, faint: boolean): void {
     if (!isShown(marginals, scene.data.settings)) return;
     const counts = countsOf(scene);
     drawMargins(pen, scene, counts, counts, faint ? scene.theme.line : scene.theme.accent);
-    const [above, beside] = marginBoxes(scene);
+    const [above, right] = marginBoxes(scene);
     const { theme, box } = scene;
     pen.line([above.left, box.top - GAP, above.left + above.width, box.top - GAP], theme.quiet, 0.6);
     const perBin = rasterOf(scene).raster.width / counts.across.length;
     const most = texts.highestBin(Math.round(Math.max(...counts.across) * perBin));
     pen.text(most, above.left, above.top, { colour: theme.quiet, baseline: 'top', halo: theme.ground, size: 10 });
-    pen.line([beside.left, beside.top, beside.left, beside.top + beside.height], theme.quiet, 0.6);
+    pen.line([right.left, right.top, right.left, right.top + right.height], theme.quiet, 0.6);
 }
 
 /** Paint the histograms of the chosen rows over them. */
@@ -59,9 +59,9 @@ function countsOf(scene: Scene): MarginalCounts {
 }
 
 function countMargins(scene: Scene, chosen: Uint8Array | undefined): MarginalCounts {
-    const { raster, places } = rasterOf(scene);
+    const { raster, indexes } = rasterOf(scene);
     const pixels = raster.width * raster.height;
-    const hits = chosen ? countChosenPixels(scene.data.points, places, chosen, pixels) : countPixels(places, pixels);
+    const hits = chosen ? countChosenPixels(scene.data.points, indexes, chosen, pixels) : countPixels(indexes, pixels);
     const bins = (length: number) => Math.max(1, Math.round(length / BIN));
     return sumMargins(hits, raster, { across: bins(scene.box.width), down: bins(scene.box.height) });
 }
@@ -76,15 +76,15 @@ function marginBoxes({ box, margin }: Scene): [Box, Box] {
 }
 
 function drawMargins(pen: Pen, scene: Scene, counts: MarginalCounts, all: MarginalCounts, colour: string): void {
-    const [above, beside] = marginBoxes(scene);
+    const [above, right] = marginBoxes(scene);
     const [mostAcross, mostDown] = [Math.max(...all.across, 1e-9), Math.max(...all.down, 1e-9)];
-    const [wide, high] = [above.width / counts.across.length, beside.height / counts.down.length];
+    const [wide, high] = [above.width / counts.across.length, right.height / counts.down.length];
     counts.across.forEach((count, bin) => {
         const length = (count / mostAcross) * (above.height - HEAD);
         if (count) pen.fill(above.left + bin * wide, above.top + above.height - length, wide - 0.5, length, colour);
     });
     counts.down.forEach((count, bin) => {
-        const length = (count / mostDown) * beside.width;
-        if (count) pen.fill(beside.left, beside.top + bin * high, length, high - 0.5, colour);
+        const length = (count / mostDown) * right.width;
+        if (count) pen.fill(right.left, right.top + bin * high, length, high - 0.5, colour);
     });
 }

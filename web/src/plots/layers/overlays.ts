@@ -59,7 +59,7 @@ function readAxes(kept: unknown): Overlay['axes'] {
 /** Kinds whose colours differ most from the colour of points and of chosen ones, best first. */
 const DISTINCT = [4, 2, 7, 6, 5, 1];
 
-/** Return the colour of each overlay, other than those of the plot's own kinds where there are enough. */
+/** Return the colour of each overlay, other than the colours of the plot's own kinds where there are enough. */
 function coloursOf({ data, theme }: Scene): number[] {
     const { shades, layers } = data;
     const taken = shades?.type === 'kinds' ? Math.min(shades.names.length, KIND_COUNT - 1) : 0;

@@ -16,7 +16,7 @@ import { countIn } from '../points/scatterPixels';
 const MAX_LINES = 2500;
 /** Half a cap, in CSS pixels. */
 const CAP = 2.5;
-/** The part of the ground in the colour of bars, also beside chosen points. */
+/** The part of the ground in the colour of bars, also next to chosen points. */
 const PALE = { usual: 0.45, faint: 0.8 };
 
 /** Paint the error bars of all points, paler than these. */
@@ -70,7 +70,7 @@ function drawBar(pen: Pen, ends: Ends, at: number, colour: string, across: boole
     if (Number.isNaN(ends[0] + ends[1]) || ends[0] === ends[1]) return;
     const start = (across ? box.left : box.top) - 10;
     const end = start + (across ? box.width : box.height) + 20;
-    const [one, other] = ends.map((place) => Math.max(start, Math.min(end, place))) as [number, number];
+    const [one, other] = ends.map((position) => Math.max(start, Math.min(end, position))) as [number, number];
     if (one === other) return;
     const path: [number, number][] = [[one, -CAP], [one, CAP], [one, 0], [other, 0], [other, -CAP], [other, CAP]]; // prettier-ignore
     pen.line(path.flatMap(([along, aside]) => (across ? [along, at + aside] : [at + aside, along])), colour); // prettier-ignore

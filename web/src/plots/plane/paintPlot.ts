@@ -18,7 +18,7 @@ export function paintScene(pen: Pen, scene: Scene, chosen: Uint8Array | undefine
     paintSummary(pen, scene, summarizeLayers(scene, chosen));
 }
 
-/** Paint everything but the chosen rows; all others are faint beside them. */
+/** Paint everything but the chosen rows; all others are faint. */
 export function paintPicture(pen: Pen, scene: Scene, faint: boolean): void {
     const { size, theme, note, box } = scene;
     pen.fill(0, 0, size.width, size.height, theme.ground);

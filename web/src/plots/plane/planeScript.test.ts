@@ -77,5 +77,7 @@ test('line and bins are of the rows in view, in the scales of the axes', async (
 
 test('layers that it does not draw are named', async () => {
     const { notes } = await write({ contours: 'peak', marginals: true });
-    expect(notes).toContain('# The page shows more, which this script does not draw: contours, marginal histograms.');
+    expect(notes).toContain(
+        '# The page also shows layers that this script does not draw: contours, marginal histograms.',
+    );
 });

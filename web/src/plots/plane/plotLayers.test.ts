@@ -176,7 +176,7 @@ describe('the summary', () => {
         const scene = arranged(data);
         const summary = summarizeLayers(scene, undefined)!;
         const said = describePlot(data, FIELDS, scene.view, 0, describeLayers(data, FIELDS, summary));
-        expect(said).toContain('points of each colour are connected; histograms of both axes beside it; mean ± standard deviation of the rows in view in'); // prettier-ignore
+        expect(said).toContain('points of each colour are connected; histograms of both axes; mean ± standard deviation of the rows in view in'); // prettier-ignore
         expect(said).toContain('fitted line y = (');
         const bins = binnedLines(FIELDS, summary)!;
         expect(bins[0]).toBe('x_from,x_to,rows,y_mean,y_minus_deviation,y_plus_deviation\r\n');

@@ -25,7 +25,7 @@ const REACH = 12;
 /** Milliseconds without movement before the picture is drawn at full quality. */
 const STILL = 160;
 
-/** The point under the pointer and its place. */
+/** The point under the pointer and its position. */
 export interface Hit {
     readonly point: number;
     readonly row: number;
@@ -138,8 +138,8 @@ export class PlotStage implements GestureHost {
             context.lineWidth = 1.5;
             context.stroke();
         }
-        const place = this.placeOf(row);
-        if (place) this.#drawRing(context, place, scene.theme);
+        const position = this.positionOf(row);
+        if (position) this.#drawRing(context, position, scene.theme);
     }
 
     #drawRing(context: CanvasRenderingContext2D, [x, y]: PlanePosition, theme: Theme): void {
@@ -156,7 +156,7 @@ export class PlotStage implements GestureHost {
     }
 
     /** Return the screen position of a row, in CSS pixels; undefined if it is not shown. */
-    placeOf(row: number): PlanePosition | undefined {
+    positionOf(row: number): PlanePosition | undefined {
         const { scene } = this;
         if (!scene || row < 0 || this.flat) return undefined;
         const { rows } = scene.data.points;
@@ -218,9 +218,14 @@ export class PlotStage implements GestureHost {
             uAt(view, box, x),
             vAt(view, box, y),
         ]);
-        const places = tool === 'rectangle' ? exact.map((place) => this.#roundCorner(place, scene)) : exact;
+        const positions = tool === 'rectangle' ? exact.map((position) => this.#roundCorner(position, scene)) : exact;
         this.#brush ??= { before: this.plot.table.chosen };
-        this.#chooseInside(tool, places, event.shiftKey ? 'add' : event.altKey ? 'remove' : 'new', this.#brush.before);
+        this.#chooseInside(
+            tool,
+            positions,
+            event.shiftKey ? 'add' : event.altKey ? 'remove' : 'new',
+            this.#brush.before,
+        );
     }
 
     endBrush(kept: boolean): void {
@@ -251,14 +256,14 @@ export class PlotStage implements GestureHost {
 
     #chooseInside(
         tool: 'rectangle' | 'lasso',
-        places: readonly PlanePosition[],
+        positions: readonly PlanePosition[],
         manner: Manner,
         before?: Uint8Array,
     ): void {
         const { plot, scene } = this;
-        const [one, other] = [places[0]!, places.at(-1)!];
+        const [one, other] = [positions[0]!, positions.at(-1)!];
         const corners = this.flat ? ([[one[0], -1], [other[0], 1]] as const) : ([one, other] as const); // prettier-ignore
-        const inside = tool === 'lasso' ? lassoArea(places) : rectangleArea(...corners);
+        const inside = tool === 'lasso' ? lassoArea(positions) : rectangleArea(...corners);
         const {
             data: { points },
             view,
@@ -267,7 +272,7 @@ export class PlotStage implements GestureHost {
         const rows = chosenRows(points, inside, plot.table.rows, before, manner);
         const drawn: Drawn = {
             tool,
-            places: tool === 'lasso' ? places : corners,
+            positions: tool === 'lasso' ? positions : corners,
             pixel: Math.abs(view.u1 - view.u0) / box.width,
         };
         if (this.#brush) this.#brush.step = { drawn, manner };

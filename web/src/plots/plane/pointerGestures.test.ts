@@ -26,7 +26,7 @@ const grid = planePoints(
 );
 
 describe('views', () => {
-    test('places and values', () => {
+    test('positions and values', () => {
         expect([xOnScreen(VIEW, BOX, 10), yOnScreen(VIEW, BOX, 0), yOnScreen(VIEW, BOX, 10)]).toEqual([110, 120, 20]);
         expect([uAt(VIEW, BOX, 110), vAt(VIEW, BOX, 120)]).toEqual([10, 0]);
         expect(xOnScreen({ ...VIEW, u0: 20, u1: 0 }, BOX, 20)).toBe(10);
@@ -80,7 +80,7 @@ describe('views', () => {
     });
 });
 
-/** Whether a place is chosen by an area. */
+/** Whether a position is chosen by an area. */
 const testOf = (area: Area) => (u: number, v: number) => {
     const points = { ...grid, rows: Uint32Array.of(0), u: Float64Array.of(u), v: Float64Array.of(v), count: 1 };
     return chosenRows(points, area, 1, undefined, 'new') !== undefined;
@@ -106,7 +106,7 @@ describe('brushes', () => {
             if (Math.abs(Math.hypot(u, v) - 1) > 1e-3) expect(around(u, v)).toBe(Math.hypot(u, v) < 1);
         }
     });
-    test('of less than three places is nothing', () => {
+    test('of less than three positions is nothing', () => {
         expect(testOf(lassoArea([[0, 0], [1, 1]]))(0.5, 0.5)).toBe(false); // prettier-ignore
         expect(testOf(lassoArea([[0, 0], [1, 0], [2, 0]]))(1, 0)).toBe(false); // prettier-ignore
     });
@@ -118,7 +118,7 @@ describe('brushes', () => {
         expect([0, 1, 3].map((row) => less[row])).toEqual([0, 0, 1]);
         expect(chosenRows(grid, rectangleArea([50, 50], [60, 60]), 100, undefined, 'new')).toBeUndefined();
     });
-    test('lines lose places that are too near', () => {
+    test('lines lose positions that are too near', () => {
         expect(thinLine([[0, 0], [0.5, 0], [1, 0], [5, 0]], 2)).toEqual([[0, 0], [5, 0]]); // prettier-ignore
     });
 });

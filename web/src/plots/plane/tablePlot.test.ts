@@ -222,7 +222,7 @@ describe('boxes as conditions', () => {
     const rows = new Uint8Array(4);
     const drawn = (one: PlanePosition, other: PlanePosition): Drawn => ({
         tool: 'rectangle',
-        places: [one, other],
+        positions: [one, other],
         pixel: 0.01,
     });
     test('of a query, whichever way the axes go', () => {
@@ -253,8 +253,8 @@ describe('boxes as conditions', () => {
         const degrees = [number('l', 'pos.galactic.lon', 'deg'), number('b', 'pos.galactic.lat', 'deg')];
         const galactic = defaultSettings(degrees);
         const bow: PlanePosition[] = [[-0.1, -0.1], [0.1, 0.1], [0.1, -0.1], [-0.1, 0.1]]; // prettier-ignore
-        const lasso = (places: PlanePosition[]) =>
-            describeBox({ settings: galactic, centre: 0 }, degrees, { tool: 'lasso', places, pixel: 1e-3 }, rows);
+        const lasso = (positions: PlanePosition[]) =>
+            describeBox({ settings: galactic, centre: 0 }, degrees, { tool: 'lasso', positions, pixel: 1e-3 }, rows);
         expect(lasso(bow)).toBeUndefined();
         expect(lasso([[0, 0], [0.1, 0], [0, 0.1]])!.condition).toBe('CONTAINS(POINT(l, b), POLYGON(0, 0, 351.895, 0, 0, 8.11)) = 1'); // prettier-ignore
     });
@@ -338,7 +338,7 @@ describe('a plot', () => {
         plot.changeSettings({ kind: 'scatter' });
         plot.refresh();
         await vi.waitFor(() => expect((plot.data as PlotData).settings.kind).toBe('scatter'));
-        plot.chooseRows(Uint8Array.of(1, 0, 0, 0), { drawn: { tool: 'rectangle', places: [[0, 0], [1, 1]], pixel: 0.01 }, manner: 'new' }); // prettier-ignore
+        plot.chooseRows(Uint8Array.of(1, 0, 0, 0), { drawn: { tool: 'rectangle', positions: [[0, 0], [1, 1]], pixel: 0.01 }, manner: 'new' }); // prettier-ignore
         expect(plot.brushed?.condition).toContain('BETWEEN');
         expect(STARS.chosenCount).toBe(1);
         plot.chooseRows(undefined, undefined);

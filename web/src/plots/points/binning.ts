@@ -10,7 +10,7 @@ export interface Histogram {
     readonly width: number;
     readonly counts: Float64Array;
     /** the bin of every point, -1 outside: a brush counts by them */
-    readonly places: Int32Array;
+    readonly indexes: Int32Array;
     /** the counts of other results in the same bins */
     readonly others: readonly Float64Array[];
 }
@@ -44,29 +44,29 @@ export function countBins(points: Points, low: number, high: number, bins: numbe
     const count = Math.min(2 * MAX_BINS, Math.floor(high / width) - first + 1);
     const start = first * width;
     const counts = new Float64Array(count);
-    const places = new Int32Array(points.count).fill(-1);
+    const indexes = new Int32Array(points.count).fill(-1);
     const inverse = 1 / width;
     for (let k = 0; k < points.count; k++) {
         const value = points.u[k]!;
         if (value < low || value > high) continue;
-        const place = value * inverse;
+        const index = value * inverse;
         // a value on an edge but for 32-bit rounding belongs to the bin above
-        const bin = Math.floor(place + Math.abs(place) * FLOAT_ROUNDING + 1e-9) - first;
+        const bin = Math.floor(index + Math.abs(index) * FLOAT_ROUNDING + 1e-9) - first;
         const held = bin < 0 ? 0 : bin < count ? bin : count - 1;
         counts[held]!++;
-        places[k] = held;
+        indexes[k] = held;
     }
-    return { start, width, counts, places, others: [] };
+    return { start, width, counts, indexes, others: [] };
 }
 
 /** Return the number of chosen points in each bin. */
-export function countChosen({ counts, places }: Histogram, { rows }: Points, chosen: Uint8Array): Float64Array {
+export function countChosen({ counts, indexes }: Histogram, { rows }: Points, chosen: Uint8Array): Float64Array {
     const marked = new Float64Array(counts.length + 1);
-    for (let k = 0; k < places.length; k++) marked[places[k]! + 1]! += chosen[rows[k]!]! | 0;
+    for (let k = 0; k < indexes.length; k++) marked[indexes[k]! + 1]! += chosen[rows[k]!]! | 0;
     return marked.subarray(1);
 }
 
-/** Counts over a view. The cells keep their place when the view moves. */
+/** Counts over a view. The cells keep their index when the view moves. */
 export interface DensityGrid {
     readonly counts: Uint32Array;
     readonly columns: number;

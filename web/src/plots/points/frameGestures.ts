@@ -11,7 +11,7 @@ export interface FrameStage {
 
 /** What pointer and keys do; x and y in CSS pixels of the frame. */
 export interface FrameGestures {
-    /** the right button has a meaning of its own */
+    /** the right button has its own meaning */
     readonly hasSecondButton?: boolean;
     /** Return whether the pointer belongs to the frame until it is up. */
     down(event: PointerEvent, x: number, y: number): boolean;

@@ -1,4 +1,4 @@
-/** The settings of what a plot shows beside its points, as plain values. */
+/** The settings of the layers of a plot, as plain values. */
 
 /** A column of errors: found by UCD and name; for a difference of two columns, from both errors. */
 export const AUTOMATIC = -2;
@@ -30,7 +30,7 @@ export interface LayerSettings {
     /** columns of the upper half where it differs from the lower one */
     readonly xErrorUp: number;
     readonly yErrorUp: number;
-    /** points are connected in order, those of each colour by themselves */
+    /** points are connected in order, separately for each colour */
     readonly connected: boolean;
     /** the column that orders them; `NO_COLUMN`: the horizontal axis */
     readonly orderedBy: number;
@@ -38,7 +38,7 @@ export interface LayerSettings {
     readonly contours: (typeof CONTOURS)[number];
     /** factor on the default smoothing of contours */
     readonly smoothing: number;
-    /** histograms of the rows in view above and beside the plot */
+    /** histograms of the rows in view, above the plot and to its right */
     readonly marginals: boolean;
     /** mean and standard deviation, or median and 16 to 84 %, in bins of the horizontal axis */
     readonly statistic: (typeof STATISTICS)[number];

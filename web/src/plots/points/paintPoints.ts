@@ -1,4 +1,4 @@
-/** Paints points, and those of the chosen rows above them. What only depends on the scene is found once for it. */
+/** Paints points, and the points of the chosen rows above them. What only depends on the scene is found once for it. */
 
 import { cssToPixel } from '../../canvas/colourRamps';
 import { drawKinds, type Scale } from '../../canvas/legend';
@@ -9,7 +9,7 @@ import { paintShapes } from './paintShapes';
 import { colourColumn } from './plotData';
 import { quantityLabel } from './plotSettings';
 import { legendBox, type Scene } from './plotScene';
-import { countChosenPixels, pixelPlaces, type Raster } from './pointPlaces';
+import { countChosenPixels, pixelIndexes, type Raster } from './pointPixels';
 import { countIn, hitPixels, rasterRatio, scatterPixels, usualOpacity } from './scatterPixels';
 
 const singleColour = (colour: string) => Uint32Array.of(cssToPixel(colour));
@@ -22,7 +22,7 @@ class PointRaster {
     readonly opacity: number;
     /** points in the view */
     readonly count: number;
-    #places: Int32Array | undefined;
+    #indexes: Int32Array | undefined;
     #picture: HTMLCanvasElement | undefined;
 
     constructor(private readonly scene: Scene) {
@@ -36,8 +36,8 @@ class PointRaster {
         this.opacity = usualOpacity(count, area);
     }
 
-    get places(): Int32Array {
-        return (this.#places ??= pixelPlaces(this.scene.data.points, this.raster));
+    get indexes(): Int32Array {
+        return (this.#indexes ??= pixelIndexes(this.scene.data.points, this.raster));
     }
 
     get picture(): HTMLCanvasElement {
@@ -50,7 +50,7 @@ class PointRaster {
         const pixels = scatterPixels(points, this.raster, {
             size: settings.size,
             opacity: this.opacity,
-            places: this.places,
+            indexes: this.indexes,
             shades: shades?.points,
             continuous: shades?.type === 'values',
             colours: shades ? (shades.type === 'values' ? theme.ramp : theme.kinds) : singleColour(theme.accent),
@@ -68,7 +68,7 @@ export function rasterOf(scene: Scene): PointRaster {
     return known;
 }
 
-/** Paint all points, faint beside chosen ones. Return the scale of their colours. */
+/** Paint all points, faint while others are chosen. Return the scale of their colours. */
 export function paintPoints(pen: Pen, scene: Scene, faint: boolean): Scale | undefined {
     const { data, theme, box } = scene;
     const { shades, settings } = data;
@@ -92,9 +92,9 @@ export function paintPoints(pen: Pen, scene: Scene, faint: boolean): Scale | und
 /** Paint the points of the chosen rows. */
 export function paintChosenPoints(pen: Pen, scene: Scene, chosen: Uint8Array): void {
     const { data, theme, box } = scene;
-    const { raster, places, count } = rasterOf(scene);
+    const { raster, indexes, count } = rasterOf(scene);
     if (pen.isVector && count <= MAX_SHAPES) return paintShapes(pen, scene, 0.9, chosen);
-    const hits = countChosenPixels(data.points, places, chosen, raster.width * raster.height);
+    const hits = countChosenPixels(data.points, indexes, chosen, raster.width * raster.height);
     const mark = { size: Math.min(1, data.settings.size), least: 1.2, opacity: 0.9, colours: singleColour(theme.warn) };
     const drawn = drawPixels(hitPixels(hits, raster, mark), raster.width, raster.height);
     pen.within(box, () => pen.image(drawn, box.left, box.top, box.width, box.height));

@@ -129,7 +129,7 @@ export function skyPoints(
     const gathered = new PointGatherer(order.length);
     const known = Math.min(longitudes.length, latitudes.length);
     const turned = frameRotation(from, to, centre);
-    const place = new Float64Array(2);
+    const position = new Float64Array(2);
     for (let k = 0; k < order.length; k++) {
         const row = order[k]!;
         if (row >= known) continue;
@@ -142,9 +142,9 @@ export function skyPoints(
                 across * Math.cos(longitude),
                 across * Math.sin(longitude),
                 Math.sin(latitude),
-                place,
+                position,
             );
-            gathered.addPoint(row, place[0]!, place[1]!);
+            gathered.addPoint(row, position[0]!, position[1]!);
         } else gathered.missing++;
     }
     return gathered.toPoints();

@@ -3,7 +3,7 @@
 import type { PlanePosition } from '../../canvas/plotView';
 import type { Extent, Points } from './plotPoints';
 
-/** An area of the plane: all of a rectangle, or what a test says of the places in it. */
+/** An area of the plane: all of a rectangle, or what a test says of the positions in it. */
 export interface Area {
     readonly bounds: Extent;
     readonly holds?: (u: number, v: number) => boolean;
@@ -90,9 +90,9 @@ function markInside(
 /** Drop points of a line that are nearer than `least` pixels to the one before. */
 export function thinLine(line: readonly PlanePosition[], least: number): PlanePosition[] {
     const kept: PlanePosition[] = [];
-    for (const place of line) {
+    for (const position of line) {
         const last = kept.at(-1);
-        if (!last || Math.hypot(place[0] - last[0], place[1] - last[1]) >= least) kept.push(place);
+        if (!last || Math.hypot(position[0] - last[0], position[1] - last[1]) >= least) kept.push(position);
     }
     return kept;
 }

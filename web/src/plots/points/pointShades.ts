@@ -69,7 +69,7 @@ export interface Codes {
     readonly names: readonly string[];
 }
 
-/** Return shades for kinds; the most frequent get colours of their own. */
+/** Return shades for kinds; the most frequent get their own colours. */
 export function kindShades(points: PointRows, { codes, names }: Codes): Shades {
     const counts = new Float64Array(names.length);
     for (let k = 0; k < points.count; k++) counts[codes[points.rows[k]!]!]!++;

@@ -12,8 +12,8 @@ export function findNameColumn(fields: readonly Field[]): number {
 export async function findRowName(table: Table, row: number): Promise<string> {
     const column = findNameColumn(table.fields);
     if (column < 0) return '';
-    const place = (await table.readOrder()).indexOf(row);
-    if (place < 0) return '';
-    const { cells } = await table.readPage(place, place + 1, [column]);
+    const index = (await table.readOrder()).indexOf(row);
+    if (index < 0) return '';
+    const { cells } = await table.readPage(index, index + 1, [column]);
     return String(cells[0]?.[0] ?? '');
 }

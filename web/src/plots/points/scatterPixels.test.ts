@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { countChosen, countGrid, countBins, suitableBins } from './binning';
 import { kindColours, luminanceOf, packPixel, cssToPixel, makeRamp } from '../../canvas/colourRamps';
 import { planePoints } from './plotPoints';
-import { countChosenPixels, pixelPlaces } from './pointPlaces';
+import { countChosenPixels, pixelIndexes } from './pointPixels';
 import { countIn, hitPixels, rasterRatio, scatterPixels } from './scatterPixels';
 
 const points = (us: number[], vs: number[]) =>
@@ -41,7 +41,7 @@ describe('points as pixels', () => {
     });
     test('only chosen rows, as discs', () => {
         const at = points([0.5, 5.5], [0.5, 5.5]);
-        const hits = countChosenPixels(at, pixelPlaces(at, raster), Uint8Array.of(0, 1), 100);
+        const hits = countChosenPixels(at, pixelIndexes(at, raster), Uint8Array.of(0, 1), 100);
         const pixels = hitPixels(hits, raster, { ...one, least: 15 });
         expect(lit(pixels)).toContain(45);
         expect(lit(pixels)).toContain(44);

@@ -7,7 +7,7 @@ import type { Ramp } from '../../canvas/colourRamps';
 import type { Points } from './plotPoints';
 import type { View } from '../../canvas/plotView';
 import { stampDiscs } from './discStamps';
-import { pixelPlaces, type Raster } from './pointPlaces';
+import { pixelIndexes, type Raster } from './pointPixels';
 
 export interface Mark {
     /** factor on the default size */
@@ -22,7 +22,7 @@ export interface Mark {
     /** shades are ordered values: overlapping points get the mean shade, else the mean colour */
     readonly continuous: boolean;
     /** the pixel of every point, if it is known */
-    readonly places?: Int32Array | undefined;
+    readonly indexes?: Int32Array | undefined;
 }
 
 /** Denser points are drawn in CSS pixels even on finer screens. */
@@ -53,7 +53,7 @@ function usualRadius(layer: Float32Array, ratio: number): number {
 /** Return the default radius of a view's points, in CSS pixels. */
 export function pointRadius(points: Points, raster: Raster): number {
     const hits = new Float32Array(raster.width * raster.height);
-    for (const place of pixelPlaces(points, raster)) if (place >= 0) hits[place]!++;
+    for (const index of pixelIndexes(points, raster)) if (index >= 0) hits[index]!++;
     return usualRadius(hits, raster.ratio) / raster.ratio;
 }
 
@@ -89,7 +89,7 @@ export const colourParts = (colours: Ramp): Float32Array =>
 
 function gatherPoints(points: Points, raster: Raster, mark: Mark, layers: Float32Array[]): void {
     const [hits, one, two, three] = layers;
-    const at = mark.places ?? pixelPlaces(points, raster);
+    const at = mark.indexes ?? pixelIndexes(points, raster);
     const { count } = points;
     if (!one) {
         for (let k = 0; k < count; k++) if (at[k]! >= 0) hits![at[k]!]!++;
@@ -98,22 +98,22 @@ function gatherPoints(points: Points, raster: Raster, mark: Mark, layers: Float3
     const shades = mark.shades!;
     if (!two || !three) {
         for (let k = 0; k < count; k++) {
-            const place = at[k]!;
-            if (place < 0) continue;
-            hits![place]!++;
-            one[place]! += shades[k]!;
+            const index = at[k]!;
+            if (index < 0) continue;
+            hits![index]!++;
+            one[index]! += shades[k]!;
         }
         return;
     }
     const parts = colourParts(mark.colours);
     for (let k = 0; k < count; k++) {
-        const place = at[k]!;
-        if (place < 0) continue;
+        const index = at[k]!;
+        if (index < 0) continue;
         const shade = 3 * shades[k]!;
-        hits![place]!++;
-        one[place]! += parts[shade]!;
-        two[place]! += parts[shade + 1]!;
-        three[place]! += parts[shade + 2]!;
+        hits![index]!++;
+        one[index]! += parts[shade]!;
+        two[index]! += parts[shade + 1]!;
+        three[index]! += parts[shade + 2]!;
     }
 }
 

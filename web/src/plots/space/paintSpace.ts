@@ -8,12 +8,12 @@ import { shortNumber } from '../../canvas/axisTicks';
 import type { Box } from '../../canvas/plotView';
 import { quantityLabel } from '../points/plotSettings';
 import type { Field } from '../../model/resultModel';
-import { projectionOf, projectPlace, type Projection } from './spaceCamera';
+import { projectionOf, projectPosition, type Projection } from './spaceCamera';
 import { coloursOf, discRadii, type SpaceScene } from './spaceScene';
 
 type Corner = [number, number, number];
 
-/** Return the part of the picture that the cube is in: beside the legends, if there are any. */
+/** Return the part of the picture that the cube is in: left of the legends, if there are any. */
 export function sceneSize({ size, values }: Pick<SpaceScene, 'size' | 'values'>): SpaceScene['size'] {
     const room = values.shades || values.sizes ? LEGEND_WIDTH + 8 : 0;
     return { width: Math.max(60, size.width - room), height: size.height };
@@ -42,16 +42,16 @@ const ticksAlong = ({ values }: SpaceScene, axis: number) => {
 };
 
 function strokeLine(pen: Pen, by: Projection, from: Corner, to: Corner, colour: string, width: number): void {
-    const [x, y] = projectPlace(by, ...from);
-    const [toX, toY] = projectPlace(by, ...to);
+    const [x, y] = projectPosition(by, ...from);
+    const [toX, toY] = projectPosition(by, ...to);
     pen.line([x, y, toX, toY], colour, width);
 }
 
 function paintGridLines(pen: Pen, scene: SpaceScene, by: Projection, axis: 0 | 1 | 2, back: Corner): void {
     const { theme } = scene;
-    const places = [...ticksAlong(scene, axis).map(({ at }) => at), -1, 1];
+    const positions = [...ticksAlong(scene, axis).map(({ at }) => at), -1, 1];
     for (const [flat, along] of [others(axis), others(axis).toReversed()]) {
-        for (const at of places) {
+        for (const at of positions) {
             const from: Corner = [...back];
             from[axis] = at;
             from[along!] = -1;
@@ -77,7 +77,7 @@ function labelledEdge(by: Projection, axis: 0 | 1 | 2, back: Corner): Corner {
         corner[turned] = -corner[turned]!;
         return corner;
     });
-    return candidates.sort((one, other) => projectPlace(by, ...one)[0] - projectPlace(by, ...other)[0])[0]!;
+    return candidates.sort((one, other) => projectPosition(by, ...one)[0] - projectPosition(by, ...other)[0])[0]!;
 }
 
 function paintAxis(pen: Pen, scene: SpaceScene, by: Projection, axis: 0 | 1 | 2, edge: Corner): void {
@@ -85,22 +85,22 @@ function paintAxis(pen: Pen, scene: SpaceScene, by: Projection, axis: 0 | 1 | 2,
     const [from, to]: [Corner, Corner] = [[...edge], [...edge]];
     [from[axis], to[axis]] = [-1, 1];
     strokeLine(pen, by, from, to, theme.quiet, 1);
-    const [start, end] = [projectPlace(by, ...from), projectPlace(by, ...to)];
+    const [start, end] = [projectPosition(by, ...from), projectPosition(by, ...to)];
     const length = Math.hypot(end[0] - start[0], end[1] - start[1]);
     // an axis along the line of sight has no room for numbers
     if (length < 30) return;
-    const middle = projectPlace(by, ...edge);
+    const middle = projectPosition(by, ...edge);
     let out = [-(end[1] - start[1]) / length, (end[0] - start[0]) / length] as const;
-    const [towardX, towardY] = projectPlace(by, 0, 0, 0);
+    const [towardX, towardY] = projectPosition(by, 0, 0, 0);
     if ((middle[0] - towardX) * out[0] + (middle[1] - towardY) * out[1] < 0) out = [-out[0], -out[1]];
     const align = out[0] > 0.35 ? 'left' : out[0] < -0.35 ? 'right' : 'center';
     const baseline = Math.abs(out[1]) < 0.8 ? 'middle' : out[1] > 0 ? 'top' : 'bottom';
     let widest = 0;
     let taken: readonly [number, number] = [-1e6, -1e6];
     for (const { at, label } of ticksAlong(scene, axis)) {
-        const place: Corner = [...edge];
-        place[axis] = at;
-        const [x, y] = projectPlace(by, ...place);
+        const position: Corner = [...edge];
+        position[axis] = at;
+        const [x, y] = projectPosition(by, ...position);
         pen.line([x, y, x + 5 * out[0], y + 5 * out[1]], theme.quiet);
         const wide = pen.measure(label, 11);
         if (Math.abs(x - taken[0]) < wide + 4 && Math.abs(y - taken[1]) < 13) continue;
@@ -122,7 +122,7 @@ export function paintSpaceDiscs(pen: Pen, scene: SpaceScene, chosen: Uint8Array 
     const [least, most] = discRadii(values);
     const projected = Array.from(rows, (row, k) => {
         const [x, y, z] = axes.map((axis, at) => (axis.values[k]! - scales[at]!.from) * scales[at]!.factor - 1) as Corner; // prettier-ignore
-        const [left, top, far] = projectPlace(by, x, y, z);
+        const [left, top, far] = projectPosition(by, x, y, z);
         const isChosen = chosen?.[row] === 1;
         const radius = (least + ((most - least) * (sizes ? sizes.points[k]! : 0)) / 255) / far;
         return { left, top, far, k, isChosen, radius: isChosen ? Math.max(1.25 * radius, 1.5) : radius };
@@ -142,7 +142,7 @@ export function paintSpaceDiscs(pen: Pen, scene: SpaceScene, chosen: Uint8Array 
     );
 }
 
-/** Return a colour beside chosen points: near the ground. */
+/** Return a colour for points while others are chosen: near the ground. */
 function fadePixel(pixel: number, dark: boolean): number {
     const ground = dark ? 20 : 255;
     const part = (shift: number) => Math.round(ground + (((pixel >> shift) & 255) - ground) * 0.35) << shift;

@@ -32,7 +32,7 @@ export function shiftCamera(camera: Camera, dx: number, dy: number, { width, hei
     return { ...camera, across: camera.across + dx / side, down: camera.down + dy / side };
 }
 
-/** Magnify by a factor around a place of the picture, in CSS pixels. */
+/** Magnify by a factor around a position of the picture, in CSS pixels. */
 export function zoomCamera(camera: Camera, factor: number, size: Size, at?: readonly [number, number]): Camera {
     const zoom = Math.max(0.2, Math.min(200, camera.zoom * factor));
     const side = Math.min(size.width, size.height);
@@ -59,7 +59,7 @@ export function cameraAfterKey(key: string, camera: Camera, size: Size, shifted:
     return key === '0' ? FIRST_CAMERA : undefined;
 }
 
-/** How places of the cube come to the picture. */
+/** How positions of the cube come to the picture. */
 export interface Projection {
     /** unit vectors to the right, up and to the camera */
     readonly right: readonly [number, number, number];
@@ -67,7 +67,7 @@ export interface Projection {
     readonly front: readonly [number, number, number];
     /** CSS pixels of a unit at the distance of the middle */
     readonly scale: number;
-    /** place of the middle, in CSS pixels */
+    /** position of the middle, in CSS pixels */
     readonly x: number;
     readonly y: number;
     readonly size: Size;
@@ -91,8 +91,8 @@ export function projectionOf(camera: Camera, size: Size): Projection {
 type Vector = readonly [number, number, number];
 const dot = (one: Vector, x: number, y: number, z: number) => one[0] * x + one[1] * y + one[2] * z;
 
-/** Return the place of a point in CSS pixels, and its distance from the camera, 1 at the middle. */
-export function projectPlace(by: Projection, x: number, y: number, z: number): [x: number, y: number, far: number] {
+/** Return the position of a point in CSS pixels, and its distance from the camera, 1 at the middle. */
+export function projectPosition(by: Projection, x: number, y: number, z: number): [x: number, y: number, far: number] {
     const far = 1 - dot(by.front, x, y, z) / DISTANCE;
     return [by.x + (by.scale * dot(by.right, x, y, z)) / far, by.y - (by.scale * dot(by.up, x, y, z)) / far, far];
 }
@@ -105,7 +105,7 @@ export function clipMatrix(by: Projection): Float32Array {
     const column = (k: 0 | 1 | 2) => [
         across * right[k] - (shift * front[k]) / DISTANCE,
         above * up[k] - (lift * front[k]) / DISTANCE,
-        // the nearest places, at 2, come to -1 and the farthest to 1
+        // the nearest positions, at 2, come to -1 and the farthest to 1
         -0.5 * front[k],
         -front[k] / DISTANCE,
     ];

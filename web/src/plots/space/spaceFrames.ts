@@ -1,14 +1,14 @@
-/** Frames of a plot in space: for WebGL, for files, and the places of its points on the screen. */
+/** Frames of a plot in space: for WebGL, for files, and the positions of its points on the screen. */
 
 import { cssParts } from '../../canvas/colourRamps';
 import { prepareCanvas } from '../../canvas/pixelCanvas';
 import { sceneProjection, sceneSize } from './paintSpace';
 import type { Points } from '../points/plotPoints';
-import { projectPlace } from './spaceCamera';
+import { projectPosition } from './spaceCamera';
 import { renderRatio, SpaceRenderer, type SpaceFrame } from './spaceRenderer';
 import { discRadii, markPoints, spacePoints, type SpaceScene } from './spaceScene';
 
-/** Return how a scene is drawn with WebGL: `share` of its points, `faint` beside chosen ones. */
+/** Return how a scene is drawn with WebGL: `share` of its points, `faint` while some are chosen. */
 export function frameOf(scene: SpaceScene, ratio: number, faint: boolean, share: number): SpaceFrame {
     const { theme } = scene;
     const ground = theme.dark ? ([0.06, 0.08, 0.13] as const) : ([1, 1, 1] as const);
@@ -19,7 +19,7 @@ export function frameOf(scene: SpaceScene, ratio: number, faint: boolean, share:
 /** Pixels that every graphics processor draws. */
 const FINEST = 4096;
 
-/** Draw the points on a canvas of their own, at the fineness of a file. */
+/** Draw the points on a separate canvas, at the fineness of a file. */
 export function drawBeside(scene: SpaceScene, chosen: Uint8Array | undefined): HTMLCanvasElement {
     const canvas = document.createElement('canvas');
     const renderer = new SpaceRenderer(canvas);
@@ -43,7 +43,7 @@ export function projectPoints(scene: SpaceScene): Points {
     const scales = axes.map(({ range: [from, to] }) => ({ from, factor: 2 / (to - from) }));
     const at = (axis: number, k: number) => (axes[axis]!.values[k]! - scales[axis]!.from) * scales[axis]!.factor - 1;
     for (let k = 0; k < rows.length; k++) {
-        const [x, y] = projectPlace(by, at(0, k), at(1, k), at(2, k));
+        const [x, y] = projectPosition(by, at(0, k), at(1, k), at(2, k));
         u[k] = x;
         v[k] = y;
     }

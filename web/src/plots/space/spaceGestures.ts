@@ -13,7 +13,7 @@ export interface SpaceHost {
     /** a drag draws a box or line, and does not turn */
     readonly brushes: boolean;
     setCamera(camera: Camera): void;
-    /** the box (first and last place) or line being drawn */
+    /** the box (first and last position) or line being drawn */
     brushTo(line: readonly PlanePosition[], manner: Manner): void;
     endBrush(kept: boolean): void;
     clickAt(x: number, y: number, several: boolean): void;
@@ -33,29 +33,29 @@ export class SpaceGestures {
 
     constructor(private readonly host: SpaceHost) {}
 
-    pointerDown(id: number, place: PlanePosition, button: number, keys: Keys): void {
-        this.#pointers.set(id, place);
+    pointerDown(id: number, position: PlanePosition, button: number, keys: Keys): void {
+        this.#pointers.set(id, position);
         if (this.#pointers.size > 1) {
             this.#line = [];
             return this.host.endBrush(false);
         }
         this.#travelled = 0;
-        this.#line = [place];
+        this.#line = [position];
         this.#isShift = button !== 0 || (keys.shiftKey && !this.host.brushes);
     }
 
-    pointerMove(id: number, place: PlanePosition, keys: Keys): void {
+    pointerMove(id: number, position: PlanePosition, keys: Keys): void {
         const before = this.#pointers.get(id);
-        if (!before) return this.host.hoverAt(...place);
-        if (this.#pointers.size === 2) this.#pinch(id, before, place);
-        else if (this.#line.length) this.#drag(before, place, keys);
-        this.#pointers.set(id, place);
+        if (!before) return this.host.hoverAt(...position);
+        if (this.#pointers.size === 2) this.#pinch(id, before, position);
+        else if (this.#line.length) this.#drag(before, position, keys);
+        this.#pointers.set(id, position);
     }
 
-    pointerUp(id: number, place: PlanePosition, keys: Keys): void {
+    pointerUp(id: number, position: PlanePosition, keys: Keys): void {
         if (!this.#pointers.delete(id) || this.#pointers.size) return;
         if (this.#line.length && this.#travelled < SLACK)
-            this.host.clickAt(...place, keys.shiftKey || keys.ctrlKey || keys.metaKey);
+            this.host.clickAt(...position, keys.shiftKey || keys.ctrlKey || keys.metaKey);
         this.#line = [];
         this.host.endBrush(true);
     }
@@ -84,7 +84,8 @@ export class SpaceGestures {
         const { host } = this;
         const other = [...this.#pointers].find(([pointer]) => pointer !== id)?.[1];
         if (!other) return;
-        const length = (place: PlanePosition) => Math.max(1, Math.hypot(place[0] - other[0], place[1] - other[1]));
+        const length = (position: PlanePosition) =>
+            Math.max(1, Math.hypot(position[0] - other[0], position[1] - other[1]));
         const middle = [(x + other[0]) / 2, (y + other[1]) / 2] as const;
         const zoomed = zoomCamera(host.camera, length([x, y]) / length(before), host.size, middle);
         host.setCamera(shiftCamera(zoomed, (x - before[0]) / 2, (y - before[1]) / 2, host.size));

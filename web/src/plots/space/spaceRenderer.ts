@@ -1,4 +1,4 @@
-/** Draws the points of a plot in space with WebGL: opaque discs with a depth buffer, and finds the one at a place. */
+/** Draws the points of a plot in space with WebGL: opaque discs with a depth buffer, and finds the one at a position. */
 
 import { text } from '../../text';
 import { clipMatrix, type Projection } from './spaceCamera';
@@ -7,7 +7,7 @@ import { FRAGMENT_SHADER, VERTEX_SHADER } from './spaceShaders';
 export interface SpacePoints {
     readonly count: number;
     /** x, y, z in the cube for each point */
-    readonly places: Float32Array<ArrayBuffer>;
+    readonly positions: Float32Array<ArrayBuffer>;
     /** red, green, blue and size for each point */
     readonly looks: Uint8Array<ArrayBuffer>;
 }
@@ -40,7 +40,7 @@ export class SpaceRenderer {
     #program: WebGLProgram | undefined;
     #points: SpacePoints | undefined;
     #chosen: Uint8Array | undefined;
-    #buffers: { places: WebGLBuffer; looks: WebGLBuffer; chosen: WebGLBuffer } | undefined;
+    #buffers: { positions: WebGLBuffer; looks: WebGLBuffer; chosen: WebGLBuffer } | undefined;
     #picked: { target: Target; of: SpaceFrame } | undefined;
 
     /** Throws an error with a message for users if the browser has no WebGL 2. */
@@ -64,8 +64,8 @@ export class SpaceRenderer {
         const gl = this.#gl;
         this.#points = points;
         if (this.#picked) this.#picked = { ...this.#picked, of: NO_FRAME };
-        this.#buffers ??= { places: gl.createBuffer(), looks: gl.createBuffer(), chosen: gl.createBuffer() };
-        this.#fill('places', this.#buffers.places, points.places, 3, gl.FLOAT);
+        this.#buffers ??= { positions: gl.createBuffer(), looks: gl.createBuffer(), chosen: gl.createBuffer() };
+        this.#fill('positions', this.#buffers.positions, points.positions, 3, gl.FLOAT);
         this.#fill('looks', this.#buffers.looks, points.looks, 4, gl.UNSIGNED_BYTE);
         this.setChosen(undefined);
     }
@@ -101,7 +101,7 @@ export class SpaceRenderer {
         gl.deleteSync(fence);
     }
 
-    /** Return the point in front at a place, in CSS pixels; -1 if there is none. */
+    /** Return the point in front at a position, in CSS pixels; -1 if there is none. */
     async pick(frame: SpaceFrame, x: number, y: number): Promise<number> {
         const gl = this.#gl;
         const [width, height] = deviceSize(frame);
@@ -149,18 +149,18 @@ export class SpaceRenderer {
         gl.drawArrays(gl.POINTS, 0, Math.ceil(this.#points.count * frame.share));
     }
 
-    /** Draw the number of each point instead of its colour, beside the screen. */
+    /** Draw the number of each point instead of its colour, off the screen. */
     #drawNumbers(frame: SpaceFrame, width: number, height: number): void {
         const gl = this.#gl;
         const target = this.#picked?.target ?? makeTarget(gl);
         gl.bindFramebuffer(gl.FRAMEBUFFER, target.frame);
-        for (const [place, buffer, format] of [
+        for (const [position, buffer, format] of [
             [gl.COLOR_ATTACHMENT0, target.numbers, gl.RGBA8],
             [gl.DEPTH_ATTACHMENT, target.depths, gl.DEPTH_COMPONENT24],
         ] as const) {
             gl.bindRenderbuffer(gl.RENDERBUFFER, buffer);
             gl.renderbufferStorage(gl.RENDERBUFFER, format, width, height);
-            gl.framebufferRenderbuffer(gl.FRAMEBUFFER, place, gl.RENDERBUFFER, buffer);
+            gl.framebufferRenderbuffer(gl.FRAMEBUFFER, position, gl.RENDERBUFFER, buffer);
         }
         this.#drawPoints({ ...frame, share: 1 }, width, height, true);
         this.#picked = { target, of: frame };
@@ -196,15 +196,15 @@ export class SpaceRenderer {
         if (!this.#program || gl.isContextLost()) return;
         gl.bindBuffer(gl.ARRAY_BUFFER, buffer);
         gl.bufferData(gl.ARRAY_BUFFER, data, gl.DYNAMIC_DRAW);
-        const place = gl.getAttribLocation(this.#program, name);
-        gl.enableVertexAttribArray(place);
-        gl.vertexAttribPointer(place, parts, type, type === gl.UNSIGNED_BYTE, 0, 0);
+        const position = gl.getAttribLocation(this.#program, name);
+        gl.enableVertexAttribArray(position);
+        gl.vertexAttribPointer(position, parts, type, type === gl.UNSIGNED_BYTE, 0, 0);
     }
 }
 
 const NO_FRAME = {} as SpaceFrame;
 
-/** A picture beside the screen. */
+/** A picture off the screen. */
 interface Target {
     readonly frame: WebGLFramebuffer;
     readonly numbers: WebGLRenderbuffer;

@@ -1,4 +1,4 @@
-/** A plot in space as it is drawn: places in the cube, colours, sizes. */
+/** A plot in space as it is drawn: positions in the cube, colours, sizes. */
 
 import type { Theme } from '../../canvas/canvasTheme';
 import { cssToPixel } from '../../canvas/colourRamps';
@@ -16,15 +16,15 @@ export interface SpaceScene {
     readonly note: string;
 }
 
-/** Return the places of all points in the cube from -1 to 1, in an order of which every beginning is a sample. */
+/** Return the positions of all points in the cube from -1 to 1, in an order of which every beginning is a sample. */
 function placePoints({ axes, rows }: RowValues): Float32Array<ArrayBuffer> {
-    const places = new Float32Array(3 * rows.length);
+    const positions = new Float32Array(3 * rows.length);
     const scales = axes.map(({ range: [from, to] }) => ({ from, factor: 2 / (to - from) }));
     forMixed(rows.length, (point, at) => {
         for (let k = 0; k < 3; k++)
-            places[3 * at + k] = (axes[k]!.values[point]! - scales[k]!.from) * scales[k]!.factor - 1;
+            positions[3 * at + k] = (axes[k]!.values[point]! - scales[k]!.from) * scales[k]!.factor - 1;
     });
-    return places;
+    return positions;
 }
 
 /** Call `take` with every point and its number in the mixed order. */
@@ -66,7 +66,7 @@ export function coloursOf({ shades }: Pick<RowValues, 'shades'>, theme: Theme): 
 }
 
 export function spacePoints(values: RowValues, theme: Theme): SpacePoints {
-    return { count: values.rows.length, places: placePoints(values), looks: lookOfPoints(values, theme) };
+    return { count: values.rows.length, positions: placePoints(values), looks: lookOfPoints(values, theme) };
 }
 
 /** Return the marks of chosen points in the mixed order. */

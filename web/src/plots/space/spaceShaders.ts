@@ -7,14 +7,14 @@ uniform vec3 ground;
 uniform vec3 mark;
 uniform bool faint;
 uniform bool numbers;
-in vec3 places;
+in vec3 positions;
 in vec4 looks;
 in float chosen;
 flat out vec3 ink;
 flat out float radius;
 
 void main() {
-    gl_Position = matrix * vec4(places, 1.0);
+    gl_Position = matrix * vec4(positions, 1.0);
     radius = mix(radii.x, radii.y, looks.a) / gl_Position.w;
     ink = looks.rgb;
     if (numbers) {

@@ -11,7 +11,7 @@ import type { Size } from '../points/plotLayout';
 import type { Points } from '../points/plotPoints';
 import { MAX_SHAPES, type Look } from '../points/plotPicture';
 import { chosenRows, lassoArea, rectangleArea, thinLine, type Manner } from '../points/pointSelection';
-import { projectPlace } from './spaceCamera';
+import { projectPosition } from './spaceCamera';
 import { drawBeside, frameOf, projectPoints } from './spaceFrames';
 import { renderRatio, SpaceRenderer, type SpaceFrame } from './spaceRenderer';
 import { markPoints, pointAtNumber, spacePoints, type SpaceScene } from './spaceScene';
@@ -23,7 +23,7 @@ const STILL = 160;
 const FLUENT = 40;
 const LEAST_SHARE = 0.02;
 
-/** The row under the pointer and its place. */
+/** The row under the pointer and its position. */
 export interface SpaceHit {
     readonly row: number;
     readonly x: number;
@@ -155,21 +155,21 @@ export class SpaceStage {
         for (const [x, y] of line ?? []) context.lineTo(x, y);
         if (line) context.closePath();
         trace(theme.warn, 1.5);
-        const place = this.placeOf(row);
-        if (!place) return;
+        const position = this.positionOf(row);
+        if (!position) return;
         context.beginPath();
-        context.arc(...place, 7, 0, 2 * Math.PI);
+        context.arc(...position, 7, 0, 2 * Math.PI);
         trace(theme.ground, 4);
         trace(theme.text, 2);
     }
 
-    /** Return the place of a row in the picture, in CSS pixels. */
-    placeOf(row: number): [number, number] | undefined {
+    /** Return the position of a row in the picture, in CSS pixels. */
+    positionOf(row: number): [number, number] | undefined {
         const { scene } = this;
         const point = scene && row >= 0 ? scene.values.rows.indexOf(row) : -1;
         if (!scene || point < 0) return undefined;
         const at = scene.values.axes.map(({ values, range: [from, to] }) => (2 * (values[point]! - from)) / (to - from) - 1); // prettier-ignore
-        const [x, y] = projectPlace(sceneProjection(scene), at[0]!, at[1]!, at[2]!);
+        const [x, y] = projectPosition(sceneProjection(scene), at[0]!, at[1]!, at[2]!);
         return x >= 0 && y >= 0 && x <= sceneSize(scene).width && y <= scene.size.height ? [x, y] : undefined;
     }
 
@@ -202,8 +202,8 @@ export class SpaceStage {
         if (!now || this.moving) return;
         // the pointer has moved on meanwhile
         if (now[0] !== x || now[1] !== y) return this.hoverAt(...now);
-        const place = this.placeOf(row);
-        this.hit = place && { row, x: place[0], y: place[1] };
+        const position = this.positionOf(row);
+        this.hit = position && { row, x: position[0], y: position[1] };
         this.plot.table.hovered = row;
     }
 
@@ -213,7 +213,7 @@ export class SpaceStage {
         this.plot.table.hovered = -1;
     }
 
-    /** Choose the row at a place; with `several`, beside those that are chosen. */
+    /** Choose the row at a position; with `several`, in addition to the chosen rows. */
     async clickAt(x: number, y: number, several: boolean): Promise<void> {
         const { table } = this.plot;
         const row = await this.#rowAt(x, y);

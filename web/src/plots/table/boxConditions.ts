@@ -14,7 +14,7 @@ import { decimalsOf, outlineVertices } from '../../sky/skyOutline';
 export interface Drawn {
     readonly tool: 'rectangle' | 'lasso';
     /** two corners of a rectangle, or a closed line */
-    readonly places: readonly PlanePosition[];
+    readonly positions: readonly PlanePosition[];
     /** scaled width of a pixel */
     readonly pixel: number;
 }
@@ -49,7 +49,7 @@ export function describeBox(
     }
     const folded = settings.kind === 'curve' && settings.period > 0;
     if (folded || drawn.tool === 'lasso') return undefined;
-    const [one, other] = [drawn.places[0]!, drawn.places[1]!];
+    const [one, other] = [drawn.positions[0]!, drawn.positions[1]!];
     const ranges = AXES[settings.kind].map((role, at): AxisRange => {
         const axis = settings.axes[role];
         const ends = [one[at as 0 | 1], other[at as 0 | 1]].map((end) => (axis.log ? 10 ** end : end));
@@ -63,14 +63,14 @@ function skyCondition(
     { axes, frame }: PlotData['settings'],
     centre: number,
     fields: readonly Field[],
-    { tool, places, pixel }: Drawn,
+    { tool, positions, pixel }: Drawn,
 ): string {
     const [longitude, latitude] = [fields[axes.longitude.column], fields[axes.latitude.column]];
     if (!longitude || !latitude || degreesOf(longitude.unit ?? '') !== 1 || degreesOf(latitude.unit ?? '') !== 1)
         return '';
-    const [one, other] = [places[0]!, places.at(-1)!];
+    const [one, other] = [positions[0]!, positions.at(-1)!];
     const box: PlanePosition[] = [one, [other[0], one[1]], other, [one[0], other[1]]];
-    const line = tool === 'lasso' ? thinLine(places, 4 * pixel) : box;
+    const line = tool === 'lasso' ? thinLine(positions, 4 * pixel) : box;
     const to = isGalacticColumn(longitude) ? 'galactic' : 'equatorial';
     const vertices = outlineVertices({ line, centre, frame, pixel }, to);
     if (!vertices) return '';

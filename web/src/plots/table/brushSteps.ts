@@ -11,7 +11,7 @@ import type { PlotSettings } from '../points/plotSettings';
 /** A box or line in a plot, and whether its rows are added to those chosen before. */
 export interface BrushStep {
     readonly manner: Manner;
-    readonly drawn: Pick<Drawn, 'tool' | 'places'>;
+    readonly drawn: Pick<Drawn, 'tool' | 'positions'>;
     readonly settings: PlotSettings;
     /** the columns that the settings mean, of which some may be removed later */
     readonly fields: readonly Field[];
@@ -35,39 +35,40 @@ export const findSteps = (rows: Uint8Array): readonly BrushStep[] | undefined =>
 export interface KeptStep {
     readonly manner: Manner;
     readonly tool: Drawn['tool'];
+    /** positions: the key is older */
     readonly places: readonly PlanePosition[];
     readonly settings: Json;
 }
 
-/** Digits of a place: finer than any screen shows. */
+/** Digits of a position: finer than any screen shows. */
 const DIGITS = 9;
 /** Longer lines are thinned. */
-const MOST_PLACES = 400;
+const MOST_POSITIONS = 400;
 
 /** Return a step as JSON, with columns by name. */
 export function keepStep({ manner, drawn, settings, fields }: BrushStep): KeptStep {
-    const stride = Math.ceil(drawn.places.length / MOST_PLACES);
-    const places = drawn.places
+    const stride = Math.ceil(drawn.positions.length / MOST_POSITIONS);
+    const places = drawn.positions
         .filter((_, at) => at % stride === 0)
         .map(([u, v]): PlanePosition => [Number(u.toPrecision(DIGITS)), Number(v.toPrecision(DIGITS))]);
     return { manner, tool: drawn.tool, places, settings: keepSettings(settings, fields) };
 }
 
-const isPlace = (place: unknown): place is PlanePosition =>
-    Array.isArray(place) && place.length === 2 && place.every((value) => Number.isFinite(value));
+const isPosition = (position: unknown): position is PlanePosition =>
+    Array.isArray(position) && position.length === 2 && position.every((value) => Number.isFinite(value));
 
 /** Choose rows by kept steps. Return the names of columns and kinds that the table does not have: then none is chosen. */
 export async function repeatSteps(table: Table, kept: readonly KeptStep[]): Promise<readonly string[]> {
     let rows: Uint8Array | undefined;
     for (const { manner, tool, places, settings: written } of kept.slice(0, MOST_STEPS)) {
-        if (!Array.isArray(places) || !places.every(isPlace) || places.length < 2) return [];
+        if (!Array.isArray(places) || !places.every(isPosition) || places.length < 2) return [];
         const { settings, unknown } = readSettings(written, table.fields);
         if (unknown.length) return unknown;
         const data = await loadPlotData(table, settings);
         if (data === 'columns') return [];
         const inside = tool === 'lasso' ? lassoArea(places) : rectangleArea(places[0]!, places[1]!);
         const next = chosenRows(data.points, inside, table.rows, rows, manner);
-        if (next) noteBrush(next, { manner, drawn: { tool, places }, settings, fields: table.fields }, rows);
+        if (next) noteBrush(next, { manner, drawn: { tool, positions: places }, settings, fields: table.fields }, rows);
         rows = next;
     }
     table.chooseRows(rows);

@@ -106,7 +106,7 @@ describe('brushes', () => {
     const fields = FIELDS.slice(0, 2);
     const table = () => new MemoryTable(fields, [[1, 2, 3, 4], [1, 2, 3, 4]]); // prettier-ignore
     const settings = { ...defaultSettings(fields), kind: 'scatter' } as const;
-    const box = (low: number, high: number) => ({ tool: 'rectangle', places: [[low, low], [high, high]] }) as const; // prettier-ignore
+    const box = (low: number, high: number) => ({ tool: 'rectangle', positions: [[low, low], [high, high]] }) as const; // prettier-ignore
 
     test('are repeated on other rows, with those that were added', async () => {
         const [first, second] = [Uint8Array.of(1, 1, 0, 0), Uint8Array.of(1, 1, 0, 1)];
@@ -121,7 +121,12 @@ describe('brushes', () => {
     });
     test('of columns that are gone choose nothing', async () => {
         const gone = [
-            { manner: 'new', ...box(0, 9), settings: { axes: { x: { column: 'z', minus: null } } } },
+            {
+                manner: 'new',
+                tool: 'rectangle',
+                places: box(0, 9).positions,
+                settings: { axes: { x: { column: 'z', minus: null } } },
+            },
         ] as const;
         const other = table();
         expect(await repeatSteps(other, gone)).toEqual(['z']);

@@ -134,7 +134,7 @@ interface Reading {
     readonly unknown: string[];
 }
 
-/** Return the default value with what was kept in its place; the default where that has another type. */
+/** Return the default value with what was kept in its position; the default where that has another type. */
 function mergeKept(usual: unknown, kept: unknown, reading: Reading, path: readonly string[]): unknown {
     if (kept === undefined) return usual;
     if (isColumn(path)) return readColumn(kept, reading) ?? usual;

@@ -105,7 +105,7 @@ async function placePositions(table: Table, settings: PlotSettings): Promise<Raw
     const units = [longitude, latitude].map(({ column }) => degreesOf(table.fields[column]?.unit ?? '') * DEGREE);
     const toDistance = distanceScale(table, far);
     const turned = frameRotation(from, settings.frame, 0);
-    const places = [0, 1, 2].map(() => new Float64Array(longitudes.length).fill(NaN));
+    const positions = [0, 1, 2].map(() => new Float64Array(longitudes.length).fill(NaN));
     for (let row = 0; row < longitudes.length; row++) {
         const [l, b] = [longitudes[row]! * units[0]!, latitudes[row]! * units[1]!];
         const distance = distances ? toDistance(distances[row]!) : 1;
@@ -113,11 +113,11 @@ async function placePositions(table: Table, settings: PlotSettings): Promise<Raw
         const direction = [Math.cos(b) * Math.cos(l), Math.cos(b) * Math.sin(l), Math.sin(b)] as const;
         for (let k = 0; k < 3; k++) {
             const along = turned[3 * k]! * direction[0] + turned[3 * k + 1]! * direction[1] + turned[3 * k + 2]! * direction[2]; // prettier-ignore
-            places[k]![row] = distance > 0 ? distance * along : -Infinity;
+            positions[k]![row] = distance > 0 ? distance * along : -Infinity;
         }
     }
     const unit = far < 0 ? '' : isParallax(table.fields[far]) ? 'pc' : (table.fields[far]?.unit ?? '');
-    return places.map((scaled, k) => ({
+    return positions.map((scaled, k) => ({
         label: `${'xyz'[k]}${unit && ` [${unit}]`}`,
         log: false,
         reversed: false,
