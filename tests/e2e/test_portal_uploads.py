@@ -594,7 +594,7 @@ class TestOwnTables:
 
         detail = choose_files(page, portal_url, file)
         detail.get_by_role("button", name="Save as my table").click()
-        dialog = page.get_by_role("dialog", name="Save as a table of your own")
+        dialog = page.get_by_role("dialog", name="Save as your own table")
         dialog.get_by_role("button", name="Save", exact=True).click()
         expect(dialog.get_by_text("Saved as mydb.my_stars.")).to_be_visible()
         dialog.get_by_role("button", name="Save", exact=True).click()
