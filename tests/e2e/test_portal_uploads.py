@@ -226,7 +226,7 @@ class TestNoTables:
         uploads: list[str] = []
         page.on("request", lambda request: uploads.extend(_uploads(request)))
         detail = choose_files(page, portal_url, large)
-        expect(detail.get_by_role("alert")).to_contain_text("takes 268 MB at most")
+        expect(detail.get_by_role("alert")).to_contain_text("accepts at most 268 MB")
         expect(page.get_by_text("Up to 268 MB in one query.")).to_be_visible()
         assert not uploads
         small = tmp_path / "small.csv"
