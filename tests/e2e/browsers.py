@@ -42,7 +42,7 @@ class BrowserDriver:
     """Playwright and its Chromium without windows, for all files: they take most of a second of processor time to start.
 
     Between its calls Playwright marks its event loop as the running one, which forbids others. ``used`` limits that to a
-    file, for tests of other files in this process run event loops of their own.
+    file, for tests of other files in this process run their own event loops.
     """
 
     def __init__(self, playwright: Playwright) -> None:

@@ -10,7 +10,7 @@ from playwright.sync_api import ConsoleMessage, Error, Request
 
 from tests.e2e.browsers import SAMP_HOSTS
 
-#: Console messages of the browser for refusals and missing answers, which the page reports itself. Failures (500) are faults.
+#: Console messages of the browser for refusals and missing answers, which the page reports itself. Failures (500) are errors.
 _ANSWERED = re.compile(r"Failed to load resource: (the server responded with a status of (4\d\d|503)|net::ERR_)")
 
 #: Without a graphics processor, the browser itself reads what WebGL has drawn into its own picture, and warns that this is slow.

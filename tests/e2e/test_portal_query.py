@@ -144,7 +144,7 @@ class TestWriting:
         expect(estimate_line(query)).to_contain_text("120,521 rows")
         query.keyboard.press("End")
         query.keyboard.type(",")
-        expect(query.get_by_text("one comma too many")).to_be_visible()
+        expect(query.get_by_text("there is an extra comma")).to_be_visible()
         shot(query, "query-error")
 
     def test_did_you_mean_is_a_button(self, query: Page, shot: Shot) -> None:

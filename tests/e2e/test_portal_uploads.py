@@ -226,7 +226,7 @@ class TestNoTables:
         uploads: list[str] = []
         page.on("request", lambda request: uploads.extend(_uploads(request)))
         detail = choose_files(page, portal_url, large)
-        expect(detail.get_by_role("alert")).to_contain_text("takes 268 MB at most")
+        expect(detail.get_by_role("alert")).to_contain_text("accepts at most 268 MB")
         expect(page.get_by_text("Up to 268 MB in one query.")).to_be_visible()
         assert not uploads
         small = tmp_path / "small.csv"
@@ -594,7 +594,7 @@ class TestOwnTables:
 
         detail = choose_files(page, portal_url, file)
         detail.get_by_role("button", name="Save as my table").click()
-        dialog = page.get_by_role("dialog", name="Save as a table of your own")
+        dialog = page.get_by_role("dialog", name="Save as your own table")
         dialog.get_by_role("button", name="Save", exact=True).click()
         expect(dialog.get_by_text("Saved as mydb.my_stars.")).to_be_visible()
         dialog.get_by_role("button", name="Save", exact=True).click()

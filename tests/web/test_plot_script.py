@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 from astropy.table import Table
 
+from tests.support.environment import ROOT
 from tests.web.matplotlib_calls import Call, recorded_matplotlib
 from tests.web.portal_modules import run_with_vite
 
@@ -165,6 +169,20 @@ def scatter_of(calls: list[Call]) -> np.ndarray:
     """Return the coordinates of all points, in the order of the rows."""
     points = [np.array(given, dtype=float) for _, given, _ in calls_of(calls, "scatter")]
     return np.concatenate(points, axis=1)
+
+
+def test_the_template_is_typed(tmp_path: Path) -> None:
+    """Strictly, but for matplotlib, whose types are not installed."""
+    template = ROOT / "web" / "src" / "plots" / "script" / "plot_script.py"
+    options = [
+        "--strict",
+        "--config-file=",
+        "--ignore-missing-imports",
+        "--follow-imports=silent",
+        f"--cache-dir={tmp_path}",
+    ]
+    checked = subprocess.run([sys.executable, "-m", "mypy", *options, template], capture_output=True, text=True)
+    assert checked.returncode == 0, checked.stdout
 
 
 @pytest.mark.parametrize(("log", "weighted", "statistic"), LAYERS)

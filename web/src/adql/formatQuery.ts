@@ -20,7 +20,7 @@ const CLAUSES = [
 ];
 const BEFORE_JOIN = ['NATURAL', 'CROSS', 'INNER', 'LEFT', 'RIGHT', 'FULL', 'OUTER'];
 const UPPER: ReadonlySet<string> = new Set([...KEYWORDS, ...TYPES]);
-/** Words before which a parenthesis is not that of a call. */
+/** Words before which a parenthesis does not belong to a call. */
 const APART: ReadonlySet<string> = new Set([...KEYWORDS, ...CONTEXTUAL].filter((word) => word !== 'CAST'));
 
 interface Level {

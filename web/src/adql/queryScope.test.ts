@@ -17,7 +17,7 @@ const said = (output: Output): string => ('all' in output ? `${output.all.name}.
 const seen = (marked: string): string[] => at(marked).relations.map(shown);
 
 describe('words', () => {
-    test('the reserved words are those of the service', () => {
+    test('the reserved words are the words of the service', () => {
         const source = readFileSync('../clickhouse_schema/reserved_words.py', 'utf8');
         const theirs = [...source.matchAll(/WORDS = """([^"]*)"""/g)].flatMap((found) => found[1]!.trim().split(/\s+/));
         expect([...RESERVED].sort()).toEqual([...new Set(theirs)].sort());

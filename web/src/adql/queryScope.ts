@@ -31,7 +31,7 @@ export type Clause =
     'SELECT' | 'FROM' | 'JOIN' | 'ON' | 'USING' | 'WHERE' | 'GROUP' | 'HAVING' | 'ORDER' | 'OFFSET' | '';
 
 export interface Scope {
-    /** tables of this query, then those of outer queries that it may use */
+    /** tables of this query, then the tables of outer queries that it may use */
     readonly relations: readonly Relation[];
     /** WITH tables that FROM may name here */
     readonly withTables: readonly Relation[];
@@ -123,7 +123,7 @@ function scopeInQuery(items: readonly Node[], at: number, around: OuterScope): S
     return scopeInClause(select, at, scope, here, '');
 }
 
-/** Descend into the parentheses that contain the position; a subquery has a scope of its own. */
+/** Descend into the parentheses that contain the position; a subquery has its own scope. */
 function scopeInClause(nodes: readonly Node[], at: number, scope: Scope, around: OuterScope, before: Clause): Scope {
     const last = nodes.findLast((node) => node.kind === 'keyword' && CLAUSES.includes(node.text) && node.to < at);
     const clause = last?.kind === 'keyword' ? (last.text as Clause) : before;
@@ -225,7 +225,7 @@ function aliasAt(nodes: readonly Node[], at: number): string | undefined {
     return sampled ? undefined : nameOf(node);
 }
 
-/** Return the outputs of a query, those of its first SELECT. */
+/** Return the outputs of a query: the outputs of its first SELECT. */
 function outputsOfQuery(items: readonly Node[], around: readonly Relation[]): Output[] {
     const { withTables, body } = readHeading(items, -1, { relations: [], withTables: around });
     const select = splitNodes(body, isSetOperator)[0] ?? [];

@@ -1,4 +1,4 @@
-/** What this page uses of Aladin Lite, a program of its own that the operator has installed. */
+/** What this page uses of Aladin Lite, a separate program that the operator has installed. */
 
 export interface AladinLibrary {
     readonly init: Promise<void>;

@@ -46,7 +46,7 @@ class TableLayer {
 async function showSky(): Promise<void> {
     const asked = new URLSearchParams(location.hash.slice(1));
     const [library, options] = await Promise.all([loadAladin(), loadPortalOptions()]);
-    // it adds a slash of its own
+    // it adds a slash
     const surveys = options.surveys.map((address) => address.replace(/\/$/, ''));
     const view = library.aladin('#sky', {
         ...(surveys.length > 0 && { survey: surveys, hipsList: surveys }),

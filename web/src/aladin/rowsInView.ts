@@ -12,7 +12,7 @@ export interface PlacedRow {
 /** Rows of a table that are shown at a time. */
 export const MAX_ROWS = 5000;
 
-/** Return those of the named tables that have positions. Raises an Error with the reason. */
+/** Return the named tables that have positions. Raises an Error with the reason. */
 export async function findTables(names: readonly string[]): Promise<readonly ObjectTable[]> {
     return (await loadObjectTables()).filter(({ name, position }) => position && names.includes(name));
 }

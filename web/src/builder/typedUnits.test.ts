@@ -18,7 +18,7 @@ test.each([
     [50, '%', '', 0.5],
     [1, 'pc', 'au', 648_000 / Math.PI],
     [7, '', '', 7],
-])('%d %s is so many %s', (value, from, to, expected) => {
+])('%d %s is this number of %s', (value, from, to, expected) => {
     expect(convertValue(value, from, to)! / expected).toBeCloseTo(1, 11);
 });
 

@@ -144,7 +144,7 @@ describe('regions', () => {
         );
     });
 
-    test('a box around a position, beside a condition', () => {
+    test('a box around a position, together with a condition', () => {
         const box = {
             ...circle,
             shape: 'box',

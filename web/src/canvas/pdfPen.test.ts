@@ -95,7 +95,7 @@ test('texts are set in Helvetica and Symbol, and can be copied as they were', as
     expect(content).toMatch(/\/I0 Do/);
 });
 
-test('runs: raised digits are small, widths are those of the fonts', () => {
+test('runs: raised digits are small, widths follow the fonts', () => {
     const [plain, raised] = splitRuns('10⁻⁶');
     expect(plain).toMatchObject({ font: 'Helvetica', bytes: [0x31, 0x30], scale: 1, rise: 0 });
     expect(raised).toMatchObject({ font: 'Symbol', bytes: [0x2d] });

@@ -61,7 +61,7 @@ test('legends: a bar with its range, of a single value too; names of kinds, cut 
     expect(written).toMatch(/>planet\w*…<\/text>/);
 });
 
-test('SVG: discs are shapes with colours of their own, in order', () => {
+test('SVG: discs are shapes with their own colours, in order', () => {
     const pen = svgPen(400, 300, 'serif', like);
     pen.discs({ x: [1, 2], y: [3, 4.567], count: 2, radius: [1, 2], colours: ['red', 'blue'], shades: [1, 0], opacity: 0.5 }); // prettier-ignore
     pen.discs({ x: [9], y: [9], count: 1, radius: 3, colours: ['green'] });

@@ -67,7 +67,7 @@ describe('the queries of an account', () => {
         expect(asked).toHaveLength(2);
     });
 
-    it('are those of the last search, whatever arrives last', async () => {
+    it('belong to the last search, whatever arrives last', async () => {
         let answerLate!: (answer: HistoryPage) => void;
         const late = new Promise<HistoryPage>((resolve) => (answerLate = resolve));
         answerRequests(late, page([query('new')]));

@@ -28,7 +28,7 @@ describe('a result', () => {
         ['', 10, 'text'],
         ['SELECT ra\nFROM t', 11, 'limit'],
         ['SELECT ra\nFROM t', undefined, 'limit'],
-    ])('beside %j with limit %s', (adql, maxrec, expected) => {
+    ])('next to %j with limit %s', (adql, maxrec, expected) => {
         expect(findDifference(origin, now(adql, maxrec))).toBe(expected);
     });
 

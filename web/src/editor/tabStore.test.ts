@@ -76,7 +76,7 @@ describe('tabs of two windows', () => {
         expect(storedTexts(storage)).toEqual(['a: SELECT other']);
         expect(closedTexts(one)).toEqual(['SELECT one']);
         expect(one.listClosed()[0]?.replaced).toBe(true);
-        // the text of before is a tab of its own when it is opened again
+        // the earlier text is a separate tab when it is opened again
         const again = one.reopenTab(one.listClosed()[0]!.id)!;
         change(one, again);
         expect(storedTexts(storage)).toEqual(['a: SELECT other', `${again.id}: SELECT one`]);

@@ -10,7 +10,7 @@ const ROOM = 1.1;
 
 /** Return the percentage of `rows` rows that has about `size` of them; 100: all. */
 export function samplePercent(rows: number, size: number): number {
-    // rounded down: a sample of so many rows must not exceed the row limit
+    // rounded down: the rows of a sample must not exceed the row limit
     const percent = Math.floor(((100 * size) / Math.max(rows, 1)) * 1e8) / 1e8;
     return rows <= size ? 100 : Math.max(percent, 1e-8);
 }

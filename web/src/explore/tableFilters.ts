@@ -60,7 +60,7 @@ export interface FilteredTable {
     readonly position: readonly [string, string] | undefined;
 }
 
-/** Return the WHERE clause of filters, on a line of its own; '' without filters. */
+/** Return the WHERE clause of filters, on a separate line; '' without filters. */
 export function whereClause({ position }: FilteredTable, { ranges, circle }: TableFilters): string {
     const conditions = [...ranges.values()].map(rangeCondition);
     if (circle && position) {

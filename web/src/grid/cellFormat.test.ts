@@ -30,7 +30,7 @@ test.each(['abc', '>', '..', '5 6', '0x10', '1..b'])('%s is none', (typed) => {
     expect(parseCondition(typed, number, 0)).toBe('wrong');
 });
 
-test('other kinds have conditions of their own; blanks are none', () => {
+test('other kinds have their own conditions; blanks are none', () => {
     expect(parseCondition('  ', number, 0)).toBeUndefined();
     expect(parseCondition(' NGC ', field('text'), 1)).toEqual({ column: 1, contains: 'NGC' });
     expect(parseCondition('Yes', field('boolean'), 1)).toEqual({ column: 1, min: 1, max: 1 });
@@ -81,7 +81,7 @@ test('numbers of a column have as many digits as they need, and their points bel
     expect(formatCell(2e20, styleOf(number, [2e20, 0.5]))).toBe('200000000000000000000.0');
 });
 
-test('floats have their own digits, not those of a double', () => {
+test('floats have their own digits, not the digits of a double', () => {
     expect([1.18, 0.1, 16777217, 3.4e38, 1e-45].map((value) => shortestFloat(Math.fround(value)))).toEqual([
         1.18, 0.1, 16777216, 3.4e38, 1.4013e-45,
     ]);

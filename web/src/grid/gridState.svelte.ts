@@ -61,7 +61,7 @@ export class GridState {
     editedColumn = $state<string | undefined>();
     /** the counts of values stand next to the table */
     isFaceted = $state(false);
-    /** the active row is open beside the table */
+    /** the active row is open next to the table */
     isRowOpen = $state(false);
     #sexagesimal = $state(false);
     filtering = $state(false);
@@ -95,7 +95,7 @@ export class GridState {
         const count = this.arrangement.pinnedCount;
         return (this.starts[count] ?? 0) <= PINNED_PART * this.box.width ? count : 0;
     });
-    /** The visible slots [from, to) beside the pinned ones. */
+    /** The visible slots [from, to) next to the pinned ones. */
     readonly slots: [number, number] = $derived.by(() => {
         const left = this.box.left + (this.starts[this.pinned] ?? 0);
         const [from, to] = columnsInSight(this.starts, left, Math.max(left + 1, this.box.left + this.box.width));

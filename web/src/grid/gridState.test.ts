@@ -108,7 +108,7 @@ test('keys go to cells, and stay within the table', () => {
     });
 });
 
-test('clicks sort up, down, not at all; with Shift beside the others', () => {
+test('clicks sort up, down, not at all; with Shift in addition to the others', () => {
     const up = { column: 3, descending: false };
     const down = { column: 3, descending: true };
     const other = { column: 1, descending: true };

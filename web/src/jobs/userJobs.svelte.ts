@@ -1,4 +1,4 @@
-/** The user's jobs: those that this browser has started and those that the service lists after sign-in. */
+/** The user's jobs: started by this browser, or listed by the service after sign-in. */
 
 import { untrack } from 'svelte';
 import { text } from '../text';

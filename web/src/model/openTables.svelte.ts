@@ -1,4 +1,4 @@
-/** The results that are open on the query page, for whoever combines them: matches, overlays. */
+/** The results that are open on the query page, for matches and overlays. */
 
 import { untrack } from 'svelte';
 import type { Source, Table } from './resultModel';

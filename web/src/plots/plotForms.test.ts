@@ -69,7 +69,7 @@ describe('quantities of rows', () => {
         expect(describeValues(values, 0)).toMatch(/^Corner plot of bp − rp \[mag\], rp \[mag\], .*; 4 points\.$/);
         expect(await valuesCsv(values).text()).toContain('row,bp − rp,rp,parallax,pmra\r\n1,1,9,10,1\r\n');
     });
-    test('positions are placed by their parallaxes, in parsec; those of 0 or less have none', async () => {
+    test('positions are placed by their parallaxes, in parsec; rows with a parallax of 0 or less have none', async () => {
         const values = await loaded('space');
         expect([...values.rows]).toEqual([0, 1, 2, 3]);
         expect(values.notPositive).toBe(1);
@@ -262,7 +262,7 @@ describe('the size of a picture', () => {
         expect(larger.size.width * larger.ratio).toBeCloseTo(size.width * ratio, 6);
         expect(larger.size.width).toBeCloseTo(size.width / 1.5);
     });
-    test('pixels are those of the screen', () => {
+    test('pixels are the pixels of the screen', () => {
         const { size, ratio } = layOutPicture({ ...column, width: 800, height: 600, unit: 'px' }, 2);
         expect([size.width, size.height, ratio]).toEqual([400, 300, 2]);
     });

@@ -36,7 +36,7 @@ test('a kept name is replaced', () => {
     expect(selections.list).toEqual([]);
 });
 
-test('the others are those of the shown rows', async () => {
+test('the others are the other shown rows', async () => {
     const table = makeTable();
     table.shownRows = [4, 0, 2];
     table.chooseRows(Uint8Array.of(1, 1, 0, 0, 0));
@@ -44,7 +44,7 @@ test('the others are those of the shown rows', async () => {
     expect(chosenOf(table)).toBe('00101');
 });
 
-test('a selection filters the table beside other filters', async () => {
+test('a selection filters the table together with other filters', async () => {
     const table = makeTable();
     const selections = selectionsOf(table);
     expect(selectionsOf(table)).toBe(selections);

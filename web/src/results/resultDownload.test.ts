@@ -84,7 +84,7 @@ function table(): Table & { asked: TextRequest[] } {
     } as unknown as Table & { asked: TextRequest[] };
 }
 
-test('rows are chosen alone, beside others, and between indexes', async () => {
+test('rows are chosen alone, with others, and between indexes', async () => {
     const made = table();
     chooseOne(made, 2);
     toggleOne(made, 4);

@@ -28,7 +28,7 @@ const THREE = joinParts('row', ['a', joinParts('column', ['b', 'c'])]);
 const sum = (numbers: readonly number[]) => numbers.reduce((one, other) => one + other, 0);
 
 describe('tiles', () => {
-    test('are put beside others, of the same row where there is one', () => {
+    test('are put next to others, in the same row where there is one', () => {
         expect(written(addBeside('a', 'a', 'right', 'b'))).toBe('[a b]');
         expect(written(addBeside(THREE, 'a', 'left', 'd'))).toBe('[d a {b c}]');
         expect(written(addBeside(THREE, 'c', 'right', 'd'))).toBe('[a {b [c d]}]');

@@ -1,4 +1,4 @@
-/** The part of sampjs that this page uses; it has no types of its own. */
+/** The part of sampjs that this page uses; the package has no types. */
 declare module 'sampjs' {
     type Value = string | readonly Value[] | { readonly [name: string]: Value };
     export type Map = { readonly [name: string]: Value };

@@ -58,7 +58,7 @@ test('small maps have few lines; labels do not overlap', () => {
     for (let k = 1; k < xs.length; k++) expect(xs[k]! - xs[k - 1]!).toBeGreaterThan(28);
 });
 
-test('beside the sky there is nothing', () => {
+test('outside the sky there is nothing', () => {
     const { texts } = recorded({ u0: 3, u1: 4, v0: 3, v1: 4 }, 0);
     expect(texts).toEqual([]);
     expect(directionAt(WHOLE, BOX, 5, 5, 0)).toBeUndefined();

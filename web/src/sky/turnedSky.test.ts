@@ -44,7 +44,7 @@ describe('a turned sky', () => {
     });
 });
 
-test('cells of vectors are those of directions', () => {
+test('cells of vectors are the cells of directions', () => {
     for (const [ra, dec] of [
         [0, 0],
         [45, 41.9],

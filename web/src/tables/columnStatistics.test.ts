@@ -24,7 +24,7 @@ const mag = column('mag', 'float');
 const when = column('"obs time"', 'char', '*', 'timestamp');
 
 describe('kinds', () => {
-    it('are those of VOTable', () => {
+    it('are the values of VOTable', () => {
         expect(statisticsKindOf(mag)).toBe('number');
         expect(statisticsKindOf(when)).toBe('time');
         expect(statisticsKindOf(column('a', 'unicodeChar', '*'))).toBe('text');

@@ -18,7 +18,7 @@ class Credentials {
     header = $state(readStored('authorization', '', sessionStore));
     /** name to show; '' if anonymous or unknown (a token) */
     name = $state(readStored('user', '', sessionStore));
-    /** as the service reported at sign-in; it decides anew about each request */
+    /** as the service reported at sign-in; it decides again about each request */
     isAdmin = $state(readStored('admin', false, sessionStore));
     /** whether the sign-in dialog is open */
     isAsking = $state(false);

@@ -29,7 +29,7 @@ export const findObjects = (name: string): Promise<FoundNames> => askNames({ nam
 export const completeName = async (prefix: string, signal: AbortSignal): Promise<readonly NamedObject[]> =>
     (await askNames({ prefix }, signal)).objects;
 
-/** List the brightest objects with names of their own, such as Vega, within a circle (degrees, ICRS). Raises TapError. */
+/** List the brightest objects with proper names, such as Vega, within a circle (degrees, ICRS). Raises TapError. */
 export const listBrightNames = async (
     [ra, dec]: readonly [number, number],
     radius: number,

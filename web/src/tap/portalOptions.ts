@@ -1,4 +1,4 @@
-/** What the operator has set for the portal, beside what every TAP client may ask. */
+/** What the operator has set for the portal, in addition to what every TAP client may ask. */
 
 import { text } from '../text';
 import { TapError } from './tapRequest';
@@ -6,7 +6,7 @@ import { TapError } from './tapRequest';
 export interface PortalOptions {
     /** addresses of HiPS, each with a slash at its end */
     readonly surveys: readonly string[];
-    /** the operator has installed Aladin Lite, which has a page of its own */
+    /** the operator has installed Aladin Lite, which has its own page */
     readonly aladinLite: boolean;
 }
 

@@ -113,7 +113,7 @@ export async function listShares(): Promise<readonly ListedShare[]> {
     return (await (await askService('shares')).json()) as ListedShare[];
 }
 
-/** `key`: that of an anonymous share. */
+/** `key`: the key of an anonymous share. */
 export async function deleteShare(id: string, key = ''): Promise<void> {
     await askService(`${sharePath(id)}${key && `?${formValues({ KEY: key })}`}`, { method: 'DELETE' });
 }

@@ -84,7 +84,7 @@ class Catalogue {
     }
 }
 
-/** Put the user's schema first, those of tables that others share next, and TAP_SCHEMA last. */
+/** Put the user's schema first, the schemas of tables that others share next, and TAP_SCHEMA last. */
 function orderSchemas(schemas: readonly Schema[]): Schema[] {
     const rank = ({ name }: Schema) =>
         /^"?mydb_/i.test(name) ? 1 : ({ mydb: 0, tap_schema: 3 }[name.toLowerCase()] ?? 2);

@@ -108,7 +108,7 @@ describe('a job of a UWS document', () => {
         });
     });
 
-    it('has the address of a HATS collection beside its archive', () => {
+    it('has the address of a HATS collection next to its archive', () => {
         const address = 'http://localhost/tap/async/0a1b/results';
         const results = `<uws:results><uws:result id="result" xlink:href="${address}/result" size="9"
  mime-type="application/zip"/><uws:result id="hats" xlink:href="${address}/hats/" mime-type="text/html"/></uws:results>`;
@@ -124,7 +124,7 @@ describe('a job of a UWS document', () => {
     });
 });
 
-test('the uploads that a query names are parts with names of their own: a table may be called like a parameter', () => {
+test('the uploads that a query names are parts with their own names: a table may be called like a parameter', () => {
     const file = new Blob(['a\n1']);
     const query = 'SELECT a FROM TAP_UPLOAD.maxrec';
     const { values, files } = queryForm({ QUERY: query, MAXREC: undefined }, { unread: new Blob(['b']), maxrec: file });

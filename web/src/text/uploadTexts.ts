@@ -123,7 +123,7 @@ export const uploads = {
     dropTitle: 'Drop a table',
     dropSure: (name: string) => `Drop ${name} with all its rows? This cannot be undone.`,
     save: 'Save as my table',
-    saveTitle: 'Save as a table of your own',
+    saveTitle: 'Save as your own table',
     saveWhat: (filename: string) => `${filename} is sent to the service, which keeps it only for you.`,
     saveName: 'Name',
     saveReplace: 'Replace an existing table',

@@ -1,4 +1,4 @@
-/** A corner plot on the screen: draws changes and answers the pointer. */
+/** A corner plot on the screen: draws changes and reacts to the pointer. */
 
 import type { PlanePosition } from '../../canvas/plotView';
 import { canvasPen, type Pen } from '../../canvas/pen';

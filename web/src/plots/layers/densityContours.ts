@@ -1,4 +1,4 @@
-/** Contours of the density of a plot's points. */
+/** Finds the contours of the density of points. */
 
 import type { Box, View } from '../../canvas/plotView';
 import { contourLines } from '../../statistics/contourLines';

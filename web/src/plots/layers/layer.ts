@@ -1,4 +1,4 @@
-/** What each layer of a plot is to the rest of the portal. */
+/** The interface of the layers of a plot. */
 
 import type { Component } from 'svelte';
 import type { Pen } from '../../canvas/pen';

@@ -1,4 +1,4 @@
-/** All layers of plots, in the order in which they are painted and offered, and what asks each of them. */
+/** All layers of plots, in the order in which they are painted and offered, and functions that ask each of them. */
 
 import type { Pen } from '../../canvas/pen';
 import type { Field } from '../../model/resultModel';

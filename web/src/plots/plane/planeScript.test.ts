@@ -44,7 +44,7 @@ test('a plot without layers has a script without them', async () => {
     expect((await write({})).layers).not.toHaveProperty('fit');
 });
 
-test('error bars of both axes, with upper ones of their own, and of a difference in quadrature', async () => {
+test('error bars of both axes, with separate upper ends, and of a difference in quadrature', async () => {
     expect((await write({ xError: AUTOMATIC, yError: 3, yErrorUp: 4 })).layers).toEqual({
         errors: [
             { axis: 'x', columns: [column('e_x')], upper: null },

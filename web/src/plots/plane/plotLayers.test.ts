@@ -51,7 +51,7 @@ const arranged = (data: PlotData, table = TABLE) => ({ data, ...arrangeScene(dat
 const axis = (column: number, minus = -1, log = false) => ({ column, minus, log, reversed: false });
 
 describe('error bars', () => {
-    test('of columns by name and by UCD, with upper ends of their own', async () => {
+    test('of columns by name and by UCD, with separate upper ends', async () => {
         const { layers, columns } = await load({ xError: AUTOMATIC, yError: AUTOMATIC, yErrorUp: 3 });
         expect(columns.map(({ name }) => name)).toEqual(['x', 'y', 'e_x', 'sigma']);
         expect(barEnds(3, 2, layers.xErrors!)).toEqual([2.7, 3.3]);
@@ -67,7 +67,7 @@ describe('error bars', () => {
         const without = await load({ yError: AUTOMATIC }, { axes: { ...usual, y: axis(0, 3) } });
         expect(without.layers.yErrors).toBeUndefined();
     });
-    test('on a log axis are those of the value; without a logarithm they have no lower end', () => {
+    test('on a log axis are the errors of the value; without a logarithm they have no lower end', () => {
         const errors = { low: Float64Array.of(90, 100), high: Float64Array.of(900, 900), log: true, columns: [] };
         expect(barEnds(2, 0, errors)).toEqual([1, 3]);
         expect(barEnds(2, 1, errors)[0]).toBe(-Infinity);
@@ -157,7 +157,7 @@ describe('the summary', () => {
                 expect(Math.abs(mean - wanted)).toBeLessThan(0.04 + 0.03 * wanted);
             }
             const peak = findContours(points, view, box, { levels: 'peak', factor: 1 });
-            // the outermost is at a tenth of the peak, inside the one that encloses 90 %: a tenth is exactly that of a Gaussian
+            // the outermost is at a tenth of the peak, inside the one that encloses 90 %: a tenth is exact for a Gaussian
             expect(Math.max(...peak[0]!.lines.flat())).toBeCloseTo(Math.max(...found[4]!.lines.flat()), 0);
         }
     });
@@ -219,7 +219,7 @@ describe('other results over a plot', () => {
         expect(explainMissingLayers(without)).toEqual(['Other is closed: its rows are not shown']);
         expect(arranged(without).view.u0).toBeGreaterThan(0);
     });
-    test('have columns of their own, by name; a histogram counts them in its bins', async () => {
+    test('have their own columns, by name; a histogram counts them in its bins', async () => {
         close = openTables.add({ id: 'other', title: 'Other', source: SOURCE, table: other });
         const chosen = [{ ...overlays[0]!, axes: { value: { column: 'label', minus: '' } } }];
         const { histogram } = arranged(await load({ overlays: chosen }, { kind: 'histogram' }));

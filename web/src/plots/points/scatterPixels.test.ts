@@ -64,7 +64,7 @@ describe('histograms', () => {
         expect([start, width]).toEqual([0, 0.1]);
         expect([...counts]).toEqual([0, 1, 0, 2, 0, 0, 1, 0, 0, 1, 0]);
     });
-    test('chosen rows are counted beside', () => {
+    test('chosen rows are counted separately', () => {
         const at = points([0.5, 0.5, 1.5, 7], [0, 0, 0, 0]);
         const chosen = countChosen(countBins(at, 0, 2, 2), at, Uint8Array.of(1, 0, 1, 1));
         expect([...chosen]).toEqual([1, 1, 0]);

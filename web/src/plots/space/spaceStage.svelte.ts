@@ -1,4 +1,4 @@
-/** A plot in space on the screen: draws changes and answers the pointer. */
+/** A plot in space on the screen: draws changes and reacts to the pointer. */
 
 import type { PlanePosition } from '../../canvas/plotView';
 import type { Camera } from '../table/camera';
