@@ -155,7 +155,7 @@ def _find_reachable(graph: dict[Path, set[Path]], start: Path) -> set[Path]:
 
 
 def list_folder_edges(edges: Iterable[tuple[Path, Path]]) -> Iterator[tuple[Path, Path]]:
-    """Imports between sibling folders: at the first place where the two paths part."""
+    """Imports between sibling folders: at the first folder in which the two paths differ."""
     for source, target in edges:
         parts = zip(source.parent.parts, target.parent.parts, strict=False)
         depth = next((i for i, (a, b) in enumerate(parts) if a != b), None)

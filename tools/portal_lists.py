@@ -1,6 +1,6 @@
 """Write the lists that the portal shares with Python: ``python -m tools.portal_lists``, part of ``make portal``.
 
-The portal's sources hold them as files of their own, so that a build needs Node alone.
+The portal's sources contain them as separate files, so that a build only needs Node.
 """
 
 from __future__ import annotations

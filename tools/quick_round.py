@@ -101,7 +101,7 @@ def measure_distances(graph: grimp.ImportGraph, begin: set[str]) -> dict[str, in
 
 
 def list_users(graph: grimp.ImportGraph, module: str) -> set[str]:
-    """Return the modules that import a module; the files beside and below a conftest use its fixtures."""
+    """Return the modules that import a module; the files in and below the folder of a conftest use its fixtures."""
     users = set(graph.find_modules_that_directly_import(module))
     if module.endswith(".conftest"):
         users |= graph.find_descendants(module.removesuffix(".conftest"))

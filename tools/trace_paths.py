@@ -32,7 +32,7 @@ PACKAGES = tuple(f"{ROOT}/{name}/" for name in ("adql", "clickhouse_schema", "lo
 
 _QUERY = "SELECT tyc_id, ra, dec FROM tycho2.bright WHERE 1 = CONTAINS(POINT(ra, dec), CIRCLE(56.75, 24.12, {}))"
 
-#: how the names of the threads begin that work on requests
+#: prefixes of the names of the threads that work on requests
 _THREADS = ("MainThread", "server", "query", "encoder", "AnyIO", "asyncio", "job_", "spool")
 
 

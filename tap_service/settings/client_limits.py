@@ -20,7 +20,7 @@ _UNITS = {"M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
 class ClientLimit:
     """How many requests of one client run at once in a lane, and how many wait in it.
 
-    ``disk`` is that of its jobs in bytes, 0 without limit; None: as the settings say for all.
+    ``disk`` is the limit for its jobs in bytes, 0 for no limit, None for the default.
     """
 
     running: int
@@ -36,7 +36,7 @@ class ClientLimit:
 
 
 def find_client_limit(limits: Mapping[str, ClientLimit], owner: str | None, class_of: str = "") -> ClientLimit | None:
-    """Return the limits of a user by name, class or as any user; or of an anonymous client. None: those of all."""
+    """Return the limits of a user by name, class or as any user, or of an anonymous client; None: the defaults."""
     names = (ANONYMOUS,) if owner is None else (owner, class_of, USERS)
     return next((limits[name] for name in names if name in limits), None)
 

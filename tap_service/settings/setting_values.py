@@ -34,7 +34,7 @@ def check_server_url(value: str) -> str:
     if value and (parts.scheme not in ("http", "https") or not parts.hostname):
         raise ValueError("give an address such as http://ch1:8123")
     if parts.username or parts.password or parts.query or parts.fragment:
-        raise ValueError("give only the address; user and password have settings of their own")
+        raise ValueError("give only the address; user and password are separate settings")
     return value.rstrip("/")
 
 

@@ -96,7 +96,7 @@ def has_secret(key: str, value: Any) -> bool:
 
 
 def mask_secrets(key: str, value: Any) -> Any:
-    """Return a value with asterisks in place of a password."""
+    """Return a value with asterisks instead of a password."""
     if isinstance(value, SecretStr):
         value = value.get_secret_value()
     if not isinstance(value, str):
