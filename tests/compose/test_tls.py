@@ -27,7 +27,7 @@ from tests.servers.server_cluster import running_server
 from tests.support.environment import ROOT
 from tests.support.ports import free_port
 from tests.support.running_service import running_service
-from tests.tap_service.site.test_client_address import FORGED
+from tests.tap_service.site.test_request_origin import FORGED
 from tests.tap_service.storage.failing_proxy import failing_proxy
 
 NGINX = "daemon off; pid {folder}/nginx.pid; error_log stderr; events {{}} http {{ access_log off; {server} }}"
