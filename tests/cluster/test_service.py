@@ -109,7 +109,7 @@ def test_a_job_in_pieces(service: RunningService, stars: dict[str, NDArray[np.fl
     assert numbers(job.rows()) == sorted(wanted)
     assert int(job.info["pieces"] or 0) > 1
     plan = job.info["plan"] or ""
-    assert "those near its borders" in plan
+    assert "rows near its borders" in plan
     assert "sent to all shards" not in plan
 
 

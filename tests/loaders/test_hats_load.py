@@ -266,5 +266,5 @@ def test_the_commands(stars: Path, tmp_path: Path) -> None:
     for command in (["verify"], ["describe"]):
         failed = run.invoke(app, [*command, str(tmp_path / "empty")])
         assert failed.exit_code == 1
-        assert "is no HATS catalogue" in failed.stderr
+        assert "is not a HATS catalogue" in failed.stderr
     assert "--rows is for catalogues" in run.invoke(app, ["verify", TABLE, "--rows", "--data", str(tmp_path)]).stderr

@@ -166,7 +166,7 @@ def test_top(piecewise: RunningService, top: int) -> None:
     [
         (ALL + " ORDER BY dec", "in one: ORDER BY compares all rows"),
         ("SELECT table_name FROM TAP_SCHEMA.tables", "in one: "),
-        ("SELECT n FROM svc.numbers WHERE n < 5", "in one: there is no table with positions"),
+        ("SELECT n FROM svc.numbers WHERE n < 5", "in one: no table with positions"),
     ],
 )
 def test_what_is_not_cut_runs_in_one(piecewise: RunningService, query: str, why: str) -> None:

@@ -26,7 +26,7 @@ def test_more_columns_are_refused_with_the_way_out(service: RunningService) -> N
     answer = ask(service, 1000, "fits")
     assert answer.status_code == 400
     assert "FITS has at most 999 columns, and the result has 1,000: select fewer columns" in answer.text
-    assert "or take the format parquet or votable" in answer.text
+    assert "or use the format parquet or votable" in answer.text
 
 
 @pytest.mark.parametrize("form", ["parquet", "votable", "csv"])

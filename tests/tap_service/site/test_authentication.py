@@ -86,7 +86,7 @@ def test_a_password_lets_in(identities: Authenticator) -> None:
     ],
 )
 def test_wrong_credentials_are_never_anonymous(identities: Authenticator, header: str) -> None:
-    with pytest.raises(Unauthorized, match="not right"):
+    with pytest.raises(Unauthorized, match="are wrong"):
         ask(identities, header)
 
 
@@ -99,7 +99,7 @@ def test_two_headers_are_refused(identities: Authenticator) -> None:
 def test_without_credentials(path: Path, accounts: Accounts) -> None:
     closed = Authenticator(Accounts(path), (), anonymous=False)
     assert ask(Authenticator(None, (), anonymous=True)) is None
-    with pytest.raises(Unauthorized, match="for its users"):
+    with pytest.raises(Unauthorized, match="only users may use this service"):
         ask(closed)
     closed.close()
 

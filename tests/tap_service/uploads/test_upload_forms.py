@@ -59,7 +59,7 @@ def test_the_hdu_of_a_fits_file_is_chosen(service: RunningService) -> None:
             "there is no option 'sheet'; the options are format, hdu, table, delimiter, header, comment, null",
         ),
         ("#delimiter=ab", "is not one ASCII character"),
-        ("#header=maybe", "header is true or false, not 'maybe'"),
+        ("#header=maybe", "header must be true or false, not 'maybe'"),
         ("#2", "write for example param:file#hdu=2"),
     ],
 )

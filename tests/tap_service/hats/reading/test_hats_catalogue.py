@@ -213,7 +213,7 @@ def test_properties_have_the_keys_of_the_standard(stars: Path) -> None:
 
 def test_lists_that_cannot_be_read(stars: Path) -> None:
     (stars / "partition_info.csv").write_text("Norder,Npix\n0," + "1" * 200_000)
-    with pytest.raises(HatsError, match=r"partition_info\.csv is no CSV: field larger than"):
+    with pytest.raises(HatsError, match=r"partition_info\.csv is not CSV: field larger than"):
         open_at(stars)
     (stars / "partition_info.csv").unlink()
     pq.write_table(pa.table({"a": [1]}).drop(["a"]), stars / "dataset" / "_metadata")
