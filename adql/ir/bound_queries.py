@@ -161,7 +161,7 @@ SUBQUERIES = (Subquery, InSubquery, Exists)
 
 
 def walk_selects(query: Query) -> Iterator[Select]:
-    """Walk the SELECTs of a query, including those of derived tables and subqueries."""
+    """Walk the SELECTs of a query, including the SELECTs of derived tables and subqueries."""
     if isinstance(query, SetOperation):
         yield from walk_selects(query.left)
         yield from walk_selects(query.right)

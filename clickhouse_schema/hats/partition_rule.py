@@ -49,6 +49,6 @@ def choose_partitions(
     for level, (numbers, sums, quarters) in enumerate(counts[: highest_order - lowest_order + 1], lowest_order):
         is_left = np.isin(numbers >> 2, divided)
         is_chosen = is_left & ((sums <= max_rows) & (quarters > 1) | (level == highest_order))
-        found.update({HatsPixel(level, int(numbers[place])): int(sums[place]) for place in np.flatnonzero(is_chosen)})
+        found.update({HatsPixel(level, int(numbers[index])): int(sums[index]) for index in np.flatnonzero(is_chosen)})
         divided = numbers[is_left & ~is_chosen]
     return dict(sorted(found.items(), key=lambda item: item[0].first_cell))

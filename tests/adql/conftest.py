@@ -23,7 +23,7 @@ from tests.support.small_tables import CONTENT, SMALL
 
 @pytest.fixture(scope="session")
 def engine(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
-    """The tests' embedded engine, or that of one server (``--remote``), or of a cluster (``--shards``)."""
+    """The tests' embedded engine, or the engine of one server (``--remote``) or of a cluster (``--shards``)."""
     shards, is_remote = (request.config.getoption(name) for name in ("--shards", "--remote"))
     if not (shards or is_remote):
         yield request.getfixturevalue("engine")

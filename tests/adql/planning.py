@@ -49,7 +49,7 @@ class Sky:
     known_positions: dict[str, Positions] = field(repr=False)
 
     def fetch_rows(self, query: str) -> list[tuple[Any, ...]]:
-        """Return the sorted answer of the planned query, which must equal that of the unplanned one."""
+        """Return the sorted answer of the planned query, which must equal the answer of the unplanned query."""
         planned = sorted(query_rows(self.engine, PLANNED, query), key=repr)
         plain = sorted(query_rows(self.engine, PLAIN, query), key=repr)
         assert make_comparable(planned) == make_comparable(plain)

@@ -1,6 +1,6 @@
 """Every example and every rule for NULL of the IVOA's catalogue of user defined functions (EN-1.2), in its order.
 
-The examples of ``ivo_geom_transform`` are in ``test_row_frames``, those of ``ivo_simbadpoint`` in ``test_functions_names``.
+The examples of ``ivo_geom_transform`` are in ``test_row_frames``, the examples of ``ivo_simbadpoint`` in ``test_functions_names``.
 """
 
 from __future__ import annotations

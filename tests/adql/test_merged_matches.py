@@ -56,7 +56,7 @@ def _skip_on_cluster(catalogue: Catalogue) -> None:
 # --- cells and their borders ------------------------------------------------------------------------------------------
 
 
-def _place_at_borders(order: int, count: int) -> SkyCoord:
+def _put_at_borders(order: int, count: int) -> SkyCoord:
     """Return positions in cells of an order, most at borders, also in cells at the corners of base cells."""
     chance = np.random.default_rng(order)
     side = 4**order - 1
@@ -72,7 +72,7 @@ def _place_at_borders(order: int, count: int) -> SkyCoord:
 def test_copies_are_in_every_cell_with_something_within_the_radius(order: int, engine: Engine) -> None:
     radius = math.degrees(0.2 / 2**order)
     assert 4 * find_border_width(radius) <= 2 ** (ORDER - order) * 2
-    start = _place_at_borders(order, 500)
+    start = _put_at_borders(order, 500)
     chance = np.random.default_rng(order + 100)
     angle = chance.uniform(0, 360, len(start)) * u.deg
     there = start.directional_offset_by(angle, chance.choice([1.0, 1.0, 0.5], len(start)) * radius * u.deg)

@@ -1,4 +1,4 @@
-"""Queries: those of queries/valid.adql are parsed, those of queries/invalid.tsv give the listed errors."""
+"""Queries of queries/valid.adql are parsed; queries of queries/invalid.tsv give the listed errors."""
 
 from __future__ import annotations
 

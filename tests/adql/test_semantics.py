@@ -1,4 +1,4 @@
-"""Rows equal those of DuckDB, which runs the same query or the SQL given with it."""
+"""Rows equal the rows of DuckDB, which runs the same query or the SQL given with it."""
 
 from __future__ import annotations
 

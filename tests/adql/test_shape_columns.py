@@ -210,7 +210,7 @@ def test_regions_of_two_rows(ask: Callable[[str], Rows], shapes_of: Sky) -> None
 
 
 def test_columns_in_the_other_functions(ask: Callable[[str], Rows], obs: Catalogue, shapes_of: Sky) -> None:
-    """Values equal the stored values, measures equal those of constants, and NULL remains NULL."""
+    """Values equal the stored values, measures equal the measures of constants, and NULL remains NULL."""
     query = (
         "SELECT x, c, v, COORD1(x), COORD2(x), DISTANCE(x, POINT(10, 20)), AREA(c), AREA(v), COORD2(CENTROID(c)), "
         "COORD2(CENTROID(v)), COORDSYS(c), CAST(x AS VARCHAR) FROM obs ORDER BY id"

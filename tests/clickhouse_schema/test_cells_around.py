@@ -29,17 +29,17 @@ def _spread_around(lon: float, lat: float, radius: float) -> np.ndarray:
 
 @settings(max_examples=300, deadline=None)
 @given(
-    place=st.sampled_from(DIFFICULT_POSITIONS)
+    position=st.sampled_from(DIFFICULT_POSITIONS)
     | st.tuples(st.floats(-400, 800), st.floats(-90, 90))
     | st.tuples(st.sampled_from([0.0, 45.0, 90.0, 359.9999999999]), st.floats(-90, 90)),
     radius=st.floats(-10, math.log10(34)).map(lambda e: 10**e) | st.just(0.0),
 )
-def test_the_cells_around_a_position_contain_its_circle(place: tuple[float, float], radius: float) -> None:
-    found = find_cells_around(*place, radius)
+def test_the_cells_around_a_position_contain_its_circle(position: tuple[float, float], radius: float) -> None:
+    found = find_cells_around(*position, radius)
     assert found is not None
     order, cells = found
     assert 1 <= len(cells) <= 9
-    index = vectors_to_index(_spread_around(*place, radius))
+    index = vectors_to_index(_spread_around(*position, radius))
     assert set((index >> 2 * (ORDER - order)).tolist()) <= set(cells)
 
 

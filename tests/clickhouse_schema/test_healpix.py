@@ -46,8 +46,8 @@ def test_positions_on_borders_are_in_their_cell(engine: Engine) -> None:
     )
     answer = _store_positions(engine, "borders", lon, lat)
     cells = answer["cell"].to_numpy()
-    place = _make_vectors(Longitude(answer["lon"].to_numpy(), u.deg), Latitude(answer["lat"].to_numpy(), u.deg))
-    apart = np.linalg.norm(cell_centres(ORDER, cells) - place, axis=1)
+    position = _make_vectors(Longitude(answer["lon"].to_numpy(), u.deg), Latitude(answer["lat"].to_numpy(), u.deg))
+    apart = np.linalg.norm(cell_centres(ORDER, cells) - position, axis=1)
     assert cells.max() < NO_POSITION
     assert (apart <= max_cell_radius(ORDER) + 1e-9).all()
 

@@ -25,7 +25,7 @@ def _add_neighbours(values: list[float]) -> set[float]:
 
 
 @pytest.fixture(scope="module")
-def places() -> NDArray[np.float64]:
+def positions() -> NDArray[np.float64]:
     """Return longitudes and latitudes in degrees, shape (n, 2)."""
     lons = sorted(_add_neighbours([22.5 * k for k in range(17)]) | {720.0, math.nextafter(360, 0)})
     nearest = {math.nextafter(v, to) for v in (_CAP, -_CAP, 45.0, -90.0, 90.0) for to in (-91, 91)}
@@ -34,18 +34,18 @@ def places() -> NDArray[np.float64]:
 
 
 @pytest.fixture(scope="module")
-def stored(engine: Engine, places: NDArray[np.float64]) -> pa.Table:
+def stored(engine: Engine, positions: NDArray[np.float64]) -> pa.Table:
     engine.execute("CREATE DATABASE IF NOT EXISTS borders")
-    engine.execute("CREATE TABLE borders.places (lon Float64, lat Nullable(Float64)) ENGINE = Memory")
-    engine.insert_batches("borders.places", [pa.record_batch({"lon": places[:, 0], "lat": places[:, 1]})])
-    return engine.fetch_table(f"SELECT lon, lat, {index_sql('lon', 'lat')} AS cell FROM borders.places")
+    engine.execute("CREATE TABLE borders.positions (lon Float64, lat Nullable(Float64)) ENGINE = Memory")
+    engine.insert_batches("borders.positions", [pa.record_batch({"lon": positions[:, 0], "lat": positions[:, 1]})])
+    return engine.fetch_table(f"SELECT lon, lat, {index_sql('lon', 'lat')} AS cell FROM borders.positions")
 
 
-def test_each_position_is_in_its_cell(stored: pa.Table, places: NDArray[np.float64]) -> None:
+def test_each_position_is_in_its_cell(stored: pa.Table, positions: NDArray[np.float64]) -> None:
     lon, lat = (np.radians(stored[name].to_numpy()) for name in ("lon", "lat"))
     vectors = np.stack((np.cos(lat) * np.cos(lon), np.cos(lat) * np.sin(lon), np.sin(lat)), axis=1)
     cells = stored["cell"].to_numpy()
-    assert len(cells) == len(places)
+    assert len(cells) == len(positions)
     assert cells.max() < NO_POSITION
     assert np.linalg.norm(vectors - cell_centres(ORDER, cells), axis=1).max() <= max_cell_radius(ORDER) + _ROUNDING
 

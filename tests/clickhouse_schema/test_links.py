@@ -214,7 +214,7 @@ def test_a_long_address_is_checked_in_no_time() -> None:
 
 
 _LINES = GOOD.splitlines()
-_PLACES = [i for i, line in enumerate(_LINES) if i > 4 and ": " in line]
+_VALUE_LINES = [i for i, line in enumerate(_LINES) if i > 4 and ": " in line]
 _VALUES = [
     "",
     "{}",
@@ -234,7 +234,7 @@ _VALUES = [
 ]
 
 
-@given(st.lists(st.tuples(st.sampled_from(_PLACES), st.sampled_from(_VALUES)), min_size=1, max_size=3))
+@given(st.lists(st.tuples(st.sampled_from(_VALUE_LINES), st.sampled_from(_VALUES)), min_size=1, max_size=3))
 @settings(deadline=None)
 def test_any_value_anywhere_is_read_or_reported(changes: list[tuple[int, str]]) -> None:
     lines = list(_LINES)

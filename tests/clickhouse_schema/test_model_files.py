@@ -375,7 +375,7 @@ def test_wide_tables() -> None:
     assert errors_of(more) == ("f.yaml:4: columns has more than 5,000 entries: split the table",)
 
 
-_PLACES = [i for i, line in enumerate(GOOD.splitlines()) if ": " in line or line.endswith(":")]
+_VALUE_LINES = [i for i, line in enumerate(GOOD.splitlines()) if ": " in line or line.endswith(":")]
 _VALUES = [
     "",
     "{}",
@@ -396,7 +396,7 @@ _VALUES = [
 
 
 @settings(deadline=None)
-@given(st.lists(st.tuples(st.sampled_from(_PLACES), st.sampled_from(_VALUES)), min_size=1, max_size=3))
+@given(st.lists(st.tuples(st.sampled_from(_VALUE_LINES), st.sampled_from(_VALUES)), min_size=1, max_size=3))
 @example([(10, "{}")])
 def test_any_value_anywhere_is_read_or_reported(changes: list[tuple[int, str]]) -> None:
     """Values of all types under all keys: errors have an existing line, and no other exception is raised."""

@@ -22,13 +22,13 @@ _chance = random.Random(6)
 _SCATTERED = ShardMap(MAP_ORDER, tuple(_chance.randrange(5) for _ in range(_CELLS + 1)))
 
 #: Positions (x, y) from 0 to 1 in the map's cells: corners and a side
-_PLACES = ((0.0, 0.0), (1 - 1e-12, 1 - 1e-12), (0.0, 1 - 1e-12), (0.5, 0.0))
+_OFFSETS = ((0.0, 0.0), (1 - 1e-12, 1 - 1e-12), (0.0, 1 - 1e-12), (0.5, 0.0))
 
 
 def _make_points() -> SkyCoord:
     """Return points in all cells and on their borders, at the poles and at longitude 0, and some close to each."""
     cells = np.arange(_CELLS)
-    at = [healpix_to_lonlat(cells, MAP_ORDER, dx, dy) for dx, dy in _PLACES]
+    at = [healpix_to_lonlat(cells, MAP_ORDER, dx, dy) for dx, dy in _OFFSETS]
     lon = np.concatenate([*(lon.deg for lon, _ in at), np.arange(0, 360, 7.5), np.zeros(200)])
     lat = np.concatenate([*(lat.deg for _, lat in at), 48 * [89.9999], np.linspace(-90, 90, 200)])
     return SkyCoord(lon * u.deg, lat * u.deg)

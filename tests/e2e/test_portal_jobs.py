@@ -385,9 +385,9 @@ class TestUser:
         expect(job_rows(page)).to_have_count(1)
         expect(row).to_be_visible()
         # the page does not know this note, which another program has written: the service finds it
-        second.post("/note", NOTE="quasars, once more")
+        second.post("/note", NOTE="quasars, again")
         search.fill("quasars")
-        expect(job_rows(page).filter(has_text="parallax")).to_contain_text("quasars, once more")
+        expect(job_rows(page).filter(has_text="parallax")).to_contain_text("quasars, again")
         shot(page, "jobs-search")
         page.get_by_label("To", exact=True).fill("2020-01-01")
         expect(page.get_by_text("No job matches.")).to_be_visible()

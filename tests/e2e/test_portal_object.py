@@ -19,7 +19,7 @@ from tests.e2e.screenshots import Shot
 from tests.support.running_service import RunningService, running_service
 
 #: a star of the Pleiades, Alcyone
-PLACE = (56.871152, 24.105136)
+POSITION = (56.871152, 24.105136)
 #: days
 PERIOD = 2.3456
 _SCHEMA = {
@@ -64,7 +64,7 @@ def portal(
     random = np.random.default_rng(3)
     times = 58000 + np.sort(random.uniform(0, 90, 150))
     values = 9 + 0.5 * np.sin(2 * np.pi * times / PERIOD) + random.normal(0, 0.05, 150)
-    demo_engine.execute(f"INSERT INTO variables.objects (id, ra, dec) VALUES (17, {PLACE[0]}, {PLACE[1]})")
+    demo_engine.execute(f"INSERT INTO variables.objects (id, ra, dec) VALUES (17, {POSITION[0]}, {POSITION[1]})")
     points = list(zip(times.tolist(), values.tolist(), strict=True))
     rows = [(17, time, value, 0.05, "r") for time, value in points]
     rows += [(17, time, value + 1, 0.05, "g") for time, value in points[:40]]
@@ -81,7 +81,7 @@ def portal(
 def test_an_object_with_its_light_curve(
     page: Page, portal_url: str, shot: Shot, accessible: Callable[[Page], None]
 ) -> None:
-    page.goto(f"{portal_url}#/object?position={PLACE[0]},{PLACE[1]}&radius=0.1")
+    page.goto(f"{portal_url}#/object?position={POSITION[0]},{POSITION[1]}&radius=0.1")
     expect(page.get_by_role("heading", level=1)).to_contain_text("56.87")
     expect(page.get_by_text("03:47:29.076 +24:06:18.49")).to_be_visible()
     stars = page.get_by_role("region", name="tycho2.bright")
@@ -160,7 +160,7 @@ def test_names_are_completed_in_queries(page: Page, portal_url: str, shot: Shot)
 
 
 def test_on_a_phone(phone: Page, portal_url: str, shot: Shot, accessible: Callable[[Page], None]) -> None:
-    phone.goto(f"{portal_url}#/object?position={PLACE[0]},{PLACE[1]}")
+    phone.goto(f"{portal_url}#/object?position={POSITION[0]},{POSITION[1]}")
     expect(phone.get_by_role("region", name="tycho2.bright")).to_contain_text("nearest at")
     assert phone.evaluate("document.documentElement.scrollWidth <= innerWidth")
     accessible(phone)

@@ -316,7 +316,7 @@ class Wizard:
     def option(self, label: str, value: str) -> None:
         self.page.get_by_label(label, exact=True).select_option(value)
 
-    def place(self, longitude: str, latitude: str, frame: str = "ICRS") -> None:
+    def enter_position(self, longitude: str, latitude: str, frame: str = "ICRS") -> None:
         self.left.get_by_label("Frame").select_option(frame)
         axes = ("Right ascension", "Declination") if frame == "ICRS" else ("Longitude", "Latitude")
         for axis, column in zip(axes, (longitude, latitude), strict=True):
@@ -429,7 +429,7 @@ class TestWizard:
             ("hms", "dms", "ICRS"),
             ("glon", "glat", "GALACTIC"),
         ):
-            wizard.place(longitude, latitude, frame)
+            wizard.enter_position(longitude, latitude, frame)
             assert longitude in wizard.adql
             assert wizard.pairs(portal) == found | {(row, "") for row in alone}
 

@@ -208,9 +208,11 @@ def fetch_pairs(engine: Engine, table: str) -> Kept:
     assert len(found) == len(rows)
     left = read_catalogue(engine).find_entry("kept", "optical")
     assert left is not None
-    places = {row["source_id"]: row for row in engine.fetch_table(f"SELECT * FROM {left.storage_sql}").to_pylist()}
+    rows_by_id = {row["source_id"]: row for row in engine.fetch_table(f"SELECT * FROM {left.storage_sql}").to_pylist()}
     assert all(
-        (row["ra"], row["dec"]) == (places[i]["ra"], places[i]["dec"]) for row in rows for i in [row["source_id"]]
+        (row["ra"], row["dec"]) == (rows_by_id[i]["ra"], rows_by_id[i]["dec"])
+        for row in rows
+        for i in [row["source_id"]]
     )
     return found
 

@@ -91,9 +91,9 @@ class SmallDisk:
             stream.close()
         self._process.wait()
 
-    def _ask(self, **wish: Any) -> Any:
+    def _ask(self, **request: Any) -> Any:
         assert self._process.stdin is not None
-        self._process.stdin.write(f"{json.dumps(wish)}\n")
+        self._process.stdin.write(f"{json.dumps(request)}\n")
         self._process.stdin.flush()
         return json.loads(self._read())
 
@@ -117,13 +117,13 @@ def _serve(folder: Path) -> None:
     service = 0
     print("ready", flush=True)
     for line in sys.stdin:
-        wish = json.loads(line)
-        if "port" in wish:
-            service = _fork_service(folder, wish["port"])
+        request = json.loads(line)
+        if "port" in request:
+            service = _fork_service(folder, request["port"])
             print("0", flush=True)
             continue
-        if "signal" in wish:
-            os.kill(service, wish["signal"])
+        if "signal" in request:
+            os.kill(service, request["signal"])
             print(os.waitstatus_to_exitcode(os.waitpid(service, 0)[1]), flush=True)
             service = 0
             continue
@@ -131,7 +131,9 @@ def _serve(folder: Path) -> None:
         child = os.fork()
         if not child:
             with os.fdopen(writer, "w") as answer:
-                answer.write(json.dumps(_use_stores(folder, **wish) if "rate" in wish else _do_work(folder, **wish)))
+                answer.write(
+                    json.dumps(_use_stores(folder, **request) if "rate" in request else _do_work(folder, **request))
+                )
             os._exit(0)
         os.close(writer)
         with os.fdopen(reader) as answer:

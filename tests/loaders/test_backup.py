@@ -91,7 +91,7 @@ def stop(service: Service) -> None:
 
 
 @pytest.fixture(scope="module")
-def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with a data directory, two backups of it in backups/, and their expected content in expected.json."""
     folder = tmp_path_factory.mktemp("backup")
     write_stars(folder / "stars.parquet", 0, ROWS)
@@ -121,8 +121,8 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def expected(place: Path) -> dict[str, str]:
-    found: dict[str, str] = json.loads((place / "expected.json").read_text())
+def expected(folder: Path) -> dict[str, str]:
+    found: dict[str, str] = json.loads((folder / "expected.json").read_text())
     return found
 
 
@@ -130,19 +130,21 @@ def restore(folder: Path, source: Path, *arguments: str) -> tuple[int, str, str]
     return skyhouse(folder, "restore", str(source), *arguments)
 
 
-def test_the_list_of_backups_shows_what_they_contain(place: Path, expected: dict[str, str]) -> None:
+def test_the_list_of_backups_shows_what_they_contain(folder: Path, expected: dict[str, str]) -> None:
     name, described = expected["first"].strip().split(": ")
     assert described.startswith("1 table (full, ")
     assert ", users, 1 job, 3 files of results, " in described
     assert re.search(rf": 1 table \(adds 0\.[01] MB to {re.escape(name)}\), users", expected["second"])
-    code, out, _ = skyhouse(place, "backup", "backups", "--list")
+    code, out, _ = skyhouse(folder, "backup", "backups", "--list")
     listed = (expected["first"] + expected["second"]).replace("Z: ", "Z\t")
     assert (code, out) == (0, listed)
 
 
-def test_the_newest_backup_is_served_from_another_folder(place: Path, expected: dict[str, str], tmp_path: Path) -> None:
+def test_the_newest_backup_is_served_from_another_folder(
+    folder: Path, expected: dict[str, str], tmp_path: Path
+) -> None:
     moved = tmp_path / "moved"
-    shutil.copytree(place / "backups", moved)
+    shutil.copytree(folder / "backups", moved)
     code, out, err = restore(tmp_path, moved)
     assert code == 0, err
     assert f"s.stars: {ROWS + MORE:,} rows, {ROWS + MORE:,} were loaded from 2 inputs" in out
@@ -169,17 +171,17 @@ def test_the_newest_backup_is_served_from_another_folder(place: Path, expected: 
         stop(service)
 
 
-def test_older_backup_without_users_and_jobs(place: Path, expected: dict[str, str], tmp_path: Path) -> None:
+def test_older_backup_without_users_and_jobs(folder: Path, expected: dict[str, str], tmp_path: Path) -> None:
     name = expected["first"].split(":")[0]
-    code, out, err = restore(tmp_path, place / "backups", "--backup", name, "--without", "users", "--without", "jobs")
+    code, out, err = restore(tmp_path, folder / "backups", "--backup", name, "--without", "users", "--without", "jobs")
     assert code == 0, err
     assert f"s.stars: {ROWS:,} rows, {ROWS:,} were loaded from 1 inputs" in out
     assert not (tmp_path / "data" / "accounts.sqlite").exists()
     assert not (tmp_path / "data" / "jobs" / "jobs.sqlite").exists()
 
 
-def test_the_commands_of_the_page_run(place: Path, expected: dict[str, str], tmp_path: Path) -> None:
-    shutil.copytree(place / "data", tmp_path / "data", symlinks=True)
+def test_the_commands_of_the_page_run(folder: Path, expected: dict[str, str], tmp_path: Path) -> None:
+    shutil.copytree(folder / "data", tmp_path / "data", symlinks=True)
     page = (ROOT / "docs" / "backup.md").read_text()
     script = "set -euo pipefail\n" + "\n".join(re.findall(r"```sh\n(.*?)```", page, re.DOTALL))
     folders = {
@@ -204,8 +206,8 @@ def test_the_commands_of_the_page_run(place: Path, expected: dict[str, str], tmp
 
 
 @pytest.mark.parametrize("delay", [0.0, 0.15])
-def test_killed_backup_leaves_none(place: Path, tmp_path: Path, delay: float) -> None:
-    shutil.copytree(place / "data", tmp_path / "data", symlinks=True)
+def test_killed_backup_leaves_none(folder: Path, tmp_path: Path, delay: float) -> None:
+    shutil.copytree(folder / "data", tmp_path / "data", symlinks=True)
     kill_when(lambda: (tmp_path / "backups" / "data").exists(), delay, start(tmp_path, "backup", "backups"))
     listed = BackupTarget(str(tmp_path / "backups")).list_backups()
     left = list((tmp_path / "backups" / "data").iterdir())
@@ -219,12 +221,12 @@ def test_killed_backup_leaves_none(place: Path, tmp_path: Path, delay: float) ->
 
 
 @pytest.mark.parametrize("delay", [0.0, 0.3])
-def test_killed_restore_leaves_no_data(place: Path, tmp_path: Path, delay: float) -> None:
+def test_killed_restore_leaves_no_data(folder: Path, tmp_path: Path, delay: float) -> None:
     working = tmp_path / "data.restoring"
-    kill_when(working.exists, delay, start(tmp_path, "restore", str(place / "backups")))
+    kill_when(working.exists, delay, start(tmp_path, "restore", str(folder / "backups")))
     if working.exists():
         assert not (tmp_path / "data").exists()
-        code, out, err = restore(tmp_path, place / "backups")
+        code, out, err = restore(tmp_path, folder / "backups")
         assert code == 0, err
         assert f"deleted what a stopped restore left in {working}" in err
         assert f"{ROWS + MORE:,} rows" in out
@@ -240,8 +242,8 @@ def kill_when(condition: Callable[[], bool], delay: float, process: subprocess.P
     process.communicate()
 
 
-def test_data_are_copied_if_links_are_followed(place: Path, tmp_path: Path) -> None:
-    shutil.copytree(place / "data", tmp_path / "data", symlinks=False, ignore=shutil.ignore_patterns("control.sock"))
+def test_data_are_copied_if_links_are_followed(folder: Path, tmp_path: Path) -> None:
+    shutil.copytree(folder / "data", tmp_path / "data", symlinks=False, ignore=shutil.ignore_patterns("control.sock"))
     assert not any(path.is_symlink() for path in (tmp_path / "data").rglob("*"))
     code, out, err = skyhouse(tmp_path, "verify", "s.stars")
     assert code == 0, err
@@ -252,9 +254,9 @@ def test_data_are_copied_if_links_are_followed(place: Path, tmp_path: Path) -> N
 
 
 @pytest.fixture
-def damaged(place: Path, tmp_path: Path) -> Iterator[Path]:
+def damaged(folder: Path, tmp_path: Path) -> Iterator[Path]:
     """A copy of the backups, for a test to damage."""
-    shutil.copytree(place / "backups", tmp_path / "backups")
+    shutil.copytree(folder / "backups", tmp_path / "backups")
     yield tmp_path / "backups"
     assert not (tmp_path / "data").exists()
 
@@ -270,15 +272,15 @@ class TestRefusals:
     def test_target_without_backups(self, tmp_path: Path) -> None:
         assert refusal(tmp_path, tmp_path / "none") == f"there is no backup in {tmp_path}/none, which has no backup"
 
-    def test_unknown_backup(self, place: Path, tmp_path: Path, expected: dict[str, str]) -> None:
-        found = refusal(tmp_path, place / "backups", "2020")
+    def test_unknown_backup(self, folder: Path, tmp_path: Path, expected: dict[str, str]) -> None:
+        found = refusal(tmp_path, folder / "backups", "2020")
         names = ", ".join(expected[each].split(":")[0] for each in ("first", "second"))
-        assert found == f"there is no backup 2020 in {place}/backups, which has {names}"
+        assert found == f"there is no backup 2020 in {folder}/backups, which has {names}"
 
-    def test_data_directory_that_is_not_empty(self, place: Path, tmp_path: Path) -> None:
+    def test_data_directory_that_is_not_empty(self, folder: Path, tmp_path: Path) -> None:
         (tmp_path / "data").mkdir()
         (tmp_path / "data" / "mine.txt").write_text("mine")
-        assert f"{tmp_path}/data is not empty" in refusal(tmp_path, place / "backups")
+        assert f"{tmp_path}/data is not empty" in refusal(tmp_path, folder / "backups")
         assert [path.name for path in tmp_path.iterdir()] == ["data"]
 
     def test_damaged_rows(self, damaged: Path, tmp_path: Path) -> None:

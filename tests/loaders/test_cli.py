@@ -219,7 +219,7 @@ def test_an_unexpected_error_ends_the_command_and_not_the_service(tmp_path: Path
     with socket.socket(socket.AF_UNIX) as connection:
         connection.settimeout(30)
         connection.connect(str(tmp_path / "data" / "control.sock"))
-        connection.sendall(b'{"command": "load", "files": [], "table": "s.fault", "rejects": "/rejects.csv"}\n')
+        connection.sendall(b'{"command": "load", "files": [], "table": "s.wrong", "rejects": "/rejects.csv"}\n')
         said = [json.loads(line) for line in connection.makefile("r", encoding="utf-8")]
     assert "because of an error in Skyhouse" in said[0]["message"]
     assert said[1:] == [{"exit": 1}]
@@ -327,7 +327,7 @@ def test_files_of_users(service: Service) -> None:
 
 
 def test_a_service_answers_while_a_load_runs(service: Service, stars: Path) -> None:
-    client = start(service.folder, "load", stars.name, "--table", "s.beside")
+    client = start(service.folder, "load", stars.name, "--table", "s.other")
     while client.poll() is None:
         assert service.rows("SELECT TOP 1 table_name FROM TAP_SCHEMA.tables ORDER BY table_name") != []
     assert client.returncode == 0, client.communicate()

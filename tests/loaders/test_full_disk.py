@@ -329,8 +329,8 @@ class Service:
 
     def run_job(self) -> str:
         """Run a job; return its id, '' if it failed."""
-        wish = {"LANG": "ADQL", "PHASE": "RUN", "QUERY": "SELECT * FROM sky.stars", "CHECKSUM": "true"}
-        created = self.http.post("async", data=wish)
+        request = {"LANG": "ADQL", "PHASE": "RUN", "QUERY": "SELECT * FROM sky.stars", "CHECKSUM": "true"}
+        created = self.http.post("async", data=request)
         if not self._is_done(created):
             return ""
         job = created.headers["Location"] if created.status_code == 303 else str(created.url)
@@ -348,8 +348,8 @@ class Service:
         return self._is_done(self.http.post("shares", data={"JOB": job, "TITLE": "Stars"}))
 
     def watch(self, name: str) -> bool:
-        wish = {"name": name, "query": "SELECT id, ra, dec FROM sky.stars WHERE object = 5"}
-        return self._is_done(self.http.post("watches", json=wish))
+        request = {"name": name, "query": "SELECT id, ra, dec FROM sky.stars WHERE object = 5"}
+        return self._is_done(self.http.post("watches", json=request))
 
     def read_hats(self, columns: str) -> bool:
         folder = f"{self.url}/hats/sky.stars/stars/dataset/"

@@ -226,10 +226,10 @@ def test_queries_read_kept_pairs_and_answer_the_same(
 ) -> None:
     monkeypatch.setattr(kept_matches, "MIN_ROWS", 0)
     grid = [{"ra": 40.0 + i / 60, "dec": 0.0} for i in range(5)]  # pairs on the border of a radius
-    tables.load([row | place for row, place in zip(tables.make_left(5), grid, strict=True)])
+    tables.load([row | position for row, position in zip(tables.make_left(5), grid, strict=True)])
     tables.load([
-        row | {"raj2000": place["ra"], "dej2000": (i + 1) / 3600}
-        for i, (row, place) in enumerate(zip(tables.make_right(5), grid, strict=True))
+        row | {"raj2000": position["ra"], "dej2000": (i + 1) / 3600}
+        for i, (row, position) in enumerate(zip(tables.make_right(5), grid, strict=True))
     ])  # fmt: skip
     tables.load([row | {"ra": None, "dec": None} for row in tables.make_left(3)])
     catalogues = {"": catalogue_log.read_catalogue(engine)}

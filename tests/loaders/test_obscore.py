@@ -221,7 +221,7 @@ def test_rows_that_the_standard_does_not_allow_are_rejected(obscore: EmbeddedEng
         assert reason.startswith(message), reason
 
 
-PLACES = {
+REGIONS = {
     "circle": "Circle ICRS 10 20 1",
     "frameless": "circle 10 20 1",
     "polygon": "Polygon ICRS 9 19 11 19 11 21 9 21",
@@ -237,14 +237,14 @@ PLACES = {
 
 
 def test_regions_of_all_kinds_are_found(obscore: EmbeddedEngine, tmp_path: Path) -> None:
-    rows = [GOOD | {"obs_id": name, "s_region": text} for name, text in PLACES.items()]
+    rows = [GOOD | {"obs_id": name, "s_region": text} for name, text in REGIONS.items()]
     rows[-1] |= {"s_ra": "", "s_dec": ""}
     load_files(obscore, _request(tmp_path, rows).model_copy(update={"max_errors": 0}), Recorder())
     verify_table(obscore, TABLE, Recorder())
-    near = sorted(set(PLACES) - {"null", "blank", "elsewhere"})
+    near = sorted(set(REGIONS) - {"null", "blank", "elsewhere"})
     assert _ids(obscore, "1 = CONTAINS(POINT(10, 20), s_region)") == near
     assert _ids(obscore, "1 = INTERSECTS(s_region, CIRCLE(10.2, 20, 0.3))") == near
     assert _ids(obscore, "1 = CONTAINS(POINT(10, 20.5), s_region)") == sorted(set(near) - {"hole", "position"})
     assert _ids(obscore, "1 = CONTAINS(POINT(10, -20), s_region)") == ["elsewhere", "everywhere"]
-    assert _ids(obscore, "1 = CONTAINS(POINT(s_ra, s_dec), CIRCLE(10, 20, 1))") == sorted(set(PLACES) - {"elsewhere"})
+    assert _ids(obscore, "1 = CONTAINS(POINT(s_ra, s_dec), CIRCLE(10, 20, 1))") == sorted(set(REGIONS) - {"elsewhere"})
     assert _ids(obscore, "s_region IS NULL OR s_region = '   '") == ["blank", "null"]

@@ -222,8 +222,8 @@ def test_a_version_that_moved_leaves_its_old_position(engine: EmbeddedEngine, fo
     load(engine, folder, [base | {"start": 60000.0, "ra": 10.0, "dec": 10.0}], "create")
     load(engine, folder, [base | {"start": 60001.0, "ra": 20.0, "dec": 10.0}])
     catalogue = catalogue_log.read_catalogue(engine)
-    for place, count in ((10, 0), (20, 1)):
-        query = f"SELECT id FROM versioned.object_last WHERE 1 = CONTAINS(POINT(ra, dec), CIRCLE({place}, 10, 0.1))"
+    for longitude, count in ((10, 0), (20, 1)):
+        query = f"SELECT id FROM versioned.object_last WHERE 1 = CONTAINS(POINT(ra, dec), CIRCLE({longitude}, 10, 0.1))"
         assert engine.fetch_table(translate(query, catalogue).sql).num_rows == count
 
 

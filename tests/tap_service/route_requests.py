@@ -114,13 +114,13 @@ class Operation:
         return client.build_request(self.method, self.path, headers=headers, **arguments)
 
 
-def list_operations(document: dict[str, Any], places: Mapping[str, str]) -> Iterator[Operation]:
+def list_operations(document: dict[str, Any], names: Mapping[str, str]) -> Iterator[Operation]:
     """Yield all operations of an OpenAPI document, with ``path_values`` for the parameters of their paths.
 
     A route with a new path parameter, or with a body or other parameters but no request here, is an error: the author
     of a route must add its request.
     """
-    places = {**_NOTHING, **places}
+    names = {**_NOTHING, **names}
     for path, methods in document["paths"].items():
         for method, described in methods.items():
             route, has_body = f"{method} {path}", "requestBody" in described
@@ -129,15 +129,15 @@ def list_operations(document: dict[str, Any], places: Mapping[str, str]) -> Iter
             assert route in _REQUESTS or not (has_body or has_parameters) or route in _OPTIONAL, (
                 f"{route} has no request"
             )
-            yield Operation(route, method.upper(), path.format_map(places), has_body, _fill(request, places))
+            yield Operation(route, method.upper(), path.format_map(names), has_body, _fill(request, names))
 
 
-def _fill(request: RouteRequest, places: Mapping[str, str]) -> RouteRequest:
+def _fill(request: RouteRequest, names: Mapping[str, str]) -> RouteRequest:
     def fill(given: Mapping[str, Any] | None) -> dict[str, Any] | None:
         if given is None:
             return None
         return {
-            name: each.replace("{table}", places["table"]).replace("{job_id}", places["job_id"])
+            name: each.replace("{table}", names["table"]).replace("{job_id}", names["job_id"])
             if isinstance(each, str)
             else each
             for name, each in given.items()

@@ -145,14 +145,14 @@ def _other_ends_sql() -> str:
 def _part_spots_sql(on_border: bool) -> str:
     """Return the spots of the part of arc ``s`` from angle a to b."""
     step = f"greatest({SIDE_STEP!r} * (b - a) * s[7], {MIN_SIDE_STEP!r})"
-    left, right = (", ".join(_beside_sql(sign)) for sign in "+-")
+    left, right = (", ".join(_adjacent_sql(sign)) for sign in "+-")
     spots = f"[({left}), ({right}){', (px, py, pz)' if on_border else ''}]"
     middle = let_sql({"t": "(a + b) / 2", "h": step}, _at_angle_sql("t", spots))
     start = f"arrayPushBack({middle}, {_at_angle_sql('a', '(px, py, pz)')})" if on_border else middle
     return f"if(b - a > {MIN_PART!r}, {start}, [])"
 
 
-def _beside_sql(sign: str) -> list[str]:
+def _adjacent_sql(sign: str) -> list[str]:
     """Return the components of ``_DIRECTION`` moved by h to one side of the arc, as a unit vector."""
     components = []
     for component, axis, u, v in zip(_DIRECTION, _AXIS, _U, _V, strict=True):

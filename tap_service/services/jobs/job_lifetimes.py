@@ -154,7 +154,7 @@ class JobLifetimes:
             _log.warning("the results of job %s cannot be deleted yet: %s", job.job_id, error)
 
     def _delete_upload_files(self, job: Job) -> None:
-        """Delete the files of a job that needs them no more. If the store is away, the next sweep deletes them."""
+        """Delete the files of a job that no longer needs them. If the store is unavailable, the next sweep does it."""
         try:
             for file in job.files:
                 self._results.delete_result(file.key)

@@ -58,5 +58,5 @@ def explain_value_error(error: EngineValueError) -> str:
         kind = _ADQL_TYPES.get(found[1], found[1])
         return f"a text is no {kind}, or beyond its range: leave such rows out, with LIKE or CASE"
     if found := _PATTERN.search(message):
-        return f"'{make_printable(found[1])}' is no regular expression: {found[2]}; their syntax is that of RE2"
+        return f"'{make_printable(found[1])}' is no regular expression: {found[2]}; write it in the syntax of RE2"
     return next((text for sign, text in _MEANINGS if sign in message), message)

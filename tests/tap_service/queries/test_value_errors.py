@@ -19,7 +19,7 @@ import pytest
         ("CAST(word AS DOUBLE PRECISION)", "a text is no number"),
         ("CAST(word AS TIMESTAMP)", "a text is no timestamp"),
         ("(SELECT n FROM svc.numbers WHERE n < 2)", "gave several rows"),
-        ("gavo_match('a(b', word)", "'a(b' is no regular expression: missing ); their syntax is that of RE2"),
+        ("gavo_match('a(b', word)", "'a(b' is no regular expression: missing ); write it in the syntax of RE2"),
         (
             "ivo_epoch_prop_pos(half, n, 1, 1, 1, 1, CASE WHEN n > 0 THEN 2000 END, 2016)",
             "ivo_epoch_prop_pos takes no NULL as ra, dec",
