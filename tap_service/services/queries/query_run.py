@@ -48,7 +48,7 @@ class RunState(StrEnum):
 _NEXT: Mapping[RunState, frozenset[RunState]] = {
     RunState.READY: frozenset({RunState.RUNNING, RunState.STOPPING}),
     RunState.RUNNING: frozenset({RunState.STOPPING, RunState.INTERRUPTING, RunState.COMPLETED, RunState.FAILED}),
-    RunState.STOPPING: frozenset({RunState.FAILED}),
+    RunState.STOPPING: frozenset({RunState.FAILED, RunState.COMPLETED}),  # the stop came too late
     RunState.INTERRUPTING: frozenset({RunState.STOPPING, RunState.INTERRUPTED, RunState.COMPLETED, RunState.FAILED}),
     RunState.INTERRUPTED: frozenset({RunState.RUNNING, RunState.STOPPING}),
     RunState.COMPLETED: frozenset(),
@@ -114,7 +114,6 @@ class QueryRun:
                 serializer = self.query.make_serializer()
             with closing(serializer):
                 self._write_document(DocumentWriter(serializer, sink, self.report))
-            self._enter(RunState.COMPLETED)
         except ServiceError as error:
             failure = self._reason or error
             self._enter(RunState.FAILED)
@@ -122,6 +121,10 @@ class QueryRun:
             raise failure from failure.__cause__
         finally:
             self.report.seconds["engine"] = self.clock.seconds
+        if self.is_whole:
+            self._enter(RunState.COMPLETED)
+        else:
+            self._reset()  # the run was interrupted
 
     def stop(self, reason: ServiceError) -> None:
         """Stop the run with ``reason``. Call again until it has ended: the engine may not know the query yet."""
@@ -146,15 +149,19 @@ class QueryRun:
         return is_lost and self.report.rows > 0
 
     def _start(self, share: EngineShare) -> None:
-        is_again = self.state is not RunState.READY
+        if self.state is RunState.FAILED:
+            self._reset()
         if not self._enter(RunState.RUNNING):
             self._enter(RunState.FAILED)
             self.check_stopped()
         self._share = share
-        if is_again:
-            self.query_id = f"{self.query_id}-again"  # the engine may still know the first one
-            self.clock = EngineClock()
-            self.report.start_run(self.query.translation.warnings, self.query.translation.tables, self.query.seconds)
+
+    def _reset(self) -> None:
+        """Prepare the next run, which has all the time of a query."""
+        self.query_id = f"{self.query_id}-again"  # the engine may still know the previous run
+        self.clock = EngineClock()
+        self.is_whole = False
+        self.report.start_run(self.query.translation.warnings, self.query.translation.tables, self.query.seconds)
 
     def _enter(self, state: RunState, reason: ServiceError | None = None) -> bool:
         """Change the state if the table permits it; return whether it did."""

@@ -193,12 +193,14 @@ def test_a_run_that_was_stopped_before_its_start_writes_nothing(engine: Embedded
 
 
 def test_an_interrupted_run_starts_again(engine: EmbeddedEngine) -> None:
-    """The second run has another name and report, and writes the whole document."""
+    """The second run has another name, the time and the report of a new run, and writes the complete document."""
     made = QueryRun(prepare(engine, "SELECT toInt64(number) FROM numbers(300000)", "csv"), QueryReport())
     first = Interrupting(lambda: made.interrupt("test-run"))
     made.run(first, EngineShare())
-    assert (made.state, made.is_whole) == (RunState.INTERRUPTED, False)
-    assert 0 < made.report.rows < 300_000
+    assert (made.state, made.is_whole, made.query_id) == (RunState.INTERRUPTED, False, "test-run-again")
+    assert first.data.startswith(b"n\r\n0\r\n")
+    assert first.data.count(b"\r\n") < 300_001
+    assert (made.clock.seconds, made.report.rows, made.report.seconds) == (0, 0, {})
     second = Collected()
     made.run(second, EngineShare())
     assert (made.state, made.is_whole, made.query_id) == (RunState.COMPLETED, True, "test-run-again")

@@ -121,5 +121,5 @@ def test_an_unusable_location(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     with pytest.raises(OSError, match="file"):
         FsspecResultStore(f"file://{tmp_path}/file/results")
-    with pytest.raises(OSError, match="does not work"):
+    with pytest.raises(OSError, match="cannot be used"):
         FsspecResultStore("no-such-protocol://x")
