@@ -166,14 +166,15 @@ def lint_file(path: Path) -> Iterator[Finding]:
     Parameters
     ----------
     path
-        A file below the root of the checkout: Python, TypeScript, Svelte or Markdown.
+        A file in Python, TypeScript, Svelte or Markdown.
 
     Yields
     ------
     Finding
         In the order of the file.
     """
-    name = path.resolve().relative_to(ROOT).as_posix()
+    path = path.resolve()
+    name = (path.relative_to(ROOT) if path.is_relative_to(ROOT) else path).as_posix()
     source = path.read_text(encoding="utf-8")
     if name == "docs/glossary.md":
         source = re.sub(r"\|[^|\n]*\|(?=\n)", "||", source)
