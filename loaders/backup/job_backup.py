@@ -123,7 +123,6 @@ def restore_results(files: tuple[BackupFile, ...], results: ResultStore, target:
         try:
             for piece in target.read_result(file):
                 writer.write(piece)
-            writer.end()
             writer.commit()
         finally:
             writer.discard()

@@ -233,7 +233,6 @@ def test_jobs_of_redis(tmp_path: Path) -> None:
         ]
         writer = open_result_store(configs[0].results_url).create_result("one-1")
         writer.write(b"a,b\n1")
-        writer.end()
         writer.commit()
         with closing(RedisJobStore(first.url)) as store:
             for job in jobs:

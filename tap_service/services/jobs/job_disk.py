@@ -156,7 +156,6 @@ class _MeteredWriter:
         self._job_id = job_id
         self._written = 0
         self._checked = 0
-        self.end = writer.end
         self.commit = writer.commit
         self.discard = writer.discard
 

@@ -91,9 +91,6 @@ class FsspecWriter:
             self._file.write(data)
         self._size += len(data)
 
-    def end(self) -> None:
-        """Do nothing: ``commit`` sends the rest."""
-
     def commit(self) -> int:
         with _translate_errors():
             self._file.close()

@@ -46,7 +46,6 @@ def store_upload_file(results: ResultStore, key: str, name: str, part: Part) -> 
             while piece := file.read(_PIECE):
                 digest.update(piece)
                 writer.write(piece)
-        writer.end()
         return JobFile(name, key, writer.commit(), part.content_type, digest.hexdigest())
     finally:
         writer.discard()

@@ -77,9 +77,6 @@ class LocalWriter:
         self._file.write(data)
         self._size += len(data)
 
-    def end(self) -> None:
-        pass
-
     def commit(self) -> int:
         self._file.flush()
         if self._is_durable:

@@ -47,7 +47,6 @@ def write_part(results: ResultStore, key: str, batches: Iterable[pa.RecordBatch]
         if stream is None:
             return 0, 0
         stream.close()
-        writer.end()
         return rows, writer.commit()
     finally:
         writer.discard()

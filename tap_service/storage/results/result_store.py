@@ -29,9 +29,6 @@ class ResultWriter(Protocol):
             The store is full or unreachable.
         """
 
-    def end(self) -> None:
-        """Declare the result complete; it is not visible yet."""
-
     def commit(self) -> int:
         """Make the result visible and durable; return its size in bytes. Raise OSError."""
 

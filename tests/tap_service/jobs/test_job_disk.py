@@ -69,7 +69,6 @@ def complete(stores: JobStores, made: Job, size: int) -> None:
     for key in (running.result_key, running.preview_key):
         writer = stores.results.create_result(key)
         writer.write(bytes(size))
-        writer.end()
         writer.commit()
     result = JobResult(running.result_key, size, "text/csv", "csv", "e")
     stores.jobs.complete_job(made.job_id, 1, T0, result, {"bytesWritten": size})
@@ -173,7 +172,6 @@ def test_files_of_anonymous_jobs_make_room_for_users(stores: JobStores) -> None:
         key = f"{name}-f0"
         writer = stores.results.create_result(key)
         writer.write(bytes(200))
-        writer.end()
         writer.commit()
         made = job(name, None, f"192.0.2.{number}", creation_time=add_seconds(T0, -number))
         stores.jobs.create_job(replace(made, files=(JobFile("f", key, 200, ""),)))

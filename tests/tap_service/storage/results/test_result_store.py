@@ -36,7 +36,6 @@ def stored(store: ResultStore, key: str, data: bytes) -> int:
     try:
         for start in range(0, len(data), 1_000_003):
             writer.write(data[start : start + 1_000_003])
-        writer.end()
         return writer.commit()
     finally:
         writer.discard()
@@ -65,7 +64,6 @@ class TestResultStore:
     def test_a_result_is_invisible_before_commit(self, store: ResultStore) -> None:
         writer = store.create_result("a-1")
         writer.write(LONG)
-        writer.end()
         with pytest.raises(ResultMissing):
             store.read_result("a-1", 0, 1)
         writer.commit()
