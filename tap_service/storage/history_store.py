@@ -80,11 +80,11 @@ class HistoryStore:
 
         def add(change: RecordChange) -> None:
             for index, added in members.items():
-                change.add(index, added)
-                change.expire(index, self._seconds)
-            change.add(_OLDEST, {user: 0 for user, _ in entries})
+                change.add_members(index, added)
+                change.expire_index(index, self._seconds)
+            change.add_members(_OLDEST, {user: 0 for user, _ in entries})
 
-        self._records.change(add)
+        self._records.change_records(add)
 
     def list_entries(self, user: str, before: str, limit: int) -> list[HistoryEntry]:
         """Return queries of a user, the newest first.
@@ -98,7 +98,7 @@ class HistoryStore:
         limit : int
             Maximum number of queries to return.
         """
-        with self._records.read() as records:
+        with self._records.read_records() as records:
             if before:
                 found = records.list_below(_index(user), before, limit)
             else:
@@ -109,10 +109,10 @@ class HistoryStore:
         """Delete all queries of a user."""
 
         def delete(change: RecordChange) -> None:
-            change.remove(_index(user), change.list_members(_index(user)))
-            change.remove(_OLDEST, [user])
+            change.remove_members(_index(user), change.list_members(_index(user)))
+            change.remove_members(_OLDEST, [user])
 
-        self._records.change(delete)
+        self._records.change_records(delete)
 
     def trim_entries(self, users: Collection[str], keep: int, oldest: str) -> None:
         """Delete old queries, of all users, and surplus ones.
@@ -130,13 +130,13 @@ class HistoryStore:
         def trim(change: RecordChange) -> None:
             due = change.list_up_to(_OLDEST, int(oldest) - 1, _AT_ONCE) if oldest else []
             for user, surplus, rest in [_find_surplus(change, user, keep, oldest) for user in {*users, *due}]:
-                change.remove(_index(user), surplus)
+                change.remove_members(_index(user), surplus)
                 if rest:
-                    change.add(_OLDEST, {user: int(rest[:_DIGITS])})
+                    change.add_members(_OLDEST, {user: int(rest[:_DIGITS])})
                 else:
-                    change.remove(_OLDEST, [user])
+                    change.remove_members(_OLDEST, [user])
 
-        self._records.change(trim)
+        self._records.change_records(trim)
 
     def close(self) -> None:
         self._records.close()

@@ -124,37 +124,37 @@ class ShareStore:
             _write(change, share)
 
         self._complete_indexes()
-        self._records.change(create)
+        self._records.change_records(create)
 
     def write_share(self, share: Share) -> None:
         """Store a share, or replace its record."""
-        self._records.change(lambda change: _write(change, share))
+        self._records.change_records(lambda change: _write(change, share))
 
     def replace_share(self, share: Share) -> None:
         """Replace the record of a share. Raise NoSuchShare if it has been deleted."""
 
         def replace(change: RecordChange) -> None:
-            _require(change.get(_RECORDS, share.share_id), share.share_id)
+            _require(change.get_record(_RECORDS, share.share_id), share.share_id)
             _write(change, share)
 
-        self._records.change(replace)
+        self._records.change_records(replace)
 
     def get_share(self, share_id: str) -> Share:
         """Return a share. Raise NoSuchShare."""
-        with self._records.read() as records:
-            return _require(records.get(_RECORDS, share_id), share_id)
+        with self._records.read_records() as records:
+            return _require(records.get_record(_RECORDS, share_id), share_id)
 
     def delete_share(self, share_id: str) -> Share:
         """Delete a share and return it. Raise NoSuchShare; of two concurrent callers one gets the share."""
 
         def delete(change: RecordChange) -> Share:
-            share = _require(change.get(_RECORDS, share_id), share_id)
-            change.delete(_RECORDS, [share_id])
+            share = _require(change.get_record(_RECORDS, share_id), share_id)
+            change.delete_records(_RECORDS, [share_id])
             for index in (*_list_scores(share), _ANONYMOUS):
-                change.remove(index, [share_id])
+                change.remove_members(index, [share_id])
             return share
 
-        return self._records.change(delete)
+        return self._records.change_records(delete)
 
     def list_shares(self, user: str = "", last: int | None = None) -> list[Share]:
         """Return shares, the newest first.
@@ -167,7 +167,7 @@ class ShareStore:
             Maximum number of shares to return; None for all.
         """
         self._complete_indexes()
-        with self._records.read() as records:
+        with self._records.read_records() as records:
             return _get_all(records, records.list_members(_index_created(user), descending=True, limit=last))
 
     def list_due(self, at: datetime, limit: int) -> list[Share]:
@@ -181,13 +181,13 @@ class ShareStore:
             Maximum number of shares to return.
         """
         self._complete_indexes()
-        with self._records.read() as records:
+        with self._records.read_records() as records:
             return _get_all(records, records.list_up_to(_DUE, instant_to_milliseconds(at), limit))
 
     def count_shares(self, user: str) -> StoredShares:
         """Return what the shares of a user and of all take (``Share.stored_bytes``)."""
         self._complete_indexes()
-        with self._records.read() as records:
+        with self._records.read_records() as records:
             return _count(records, user)
 
     def close(self) -> None:
@@ -197,23 +197,23 @@ class ShareStore:
         """Make the indexes that earlier versions did not have, once."""
         if self._is_indexed:
             return
-        with self._records.read() as records:
-            is_complete = records.get(_STATE, "version") == _VERSION
+        with self._records.read_records() as records:
+            is_complete = records.get_record(_STATE, "version") == _VERSION
         if not is_complete:
-            self._records.change(_write_indexes)
+            self._records.change_records(_write_indexes)
         self._is_indexed = True
 
 
 def _write_indexes(change: RecordChange) -> None:
-    for text in change.get_all(_RECORDS).values():
+    for text in change.get_records(_RECORDS).values():
         _write(change, _RECORD.validate_json(text))
-    change.put(_STATE, "version", _VERSION)
+    change.put_record(_STATE, "version", _VERSION)
 
 
 def _write(change: RecordChange, share: Share) -> None:
-    change.put(_RECORDS, share.share_id, _RECORD.dump_json(share).decode())
+    change.put_record(_RECORDS, share.share_id, _RECORD.dump_json(share).decode())
     for index, score in _list_scores(share).items():
-        change.add(index, {share.share_id: score})
+        change.add_members(index, {share.share_id: score})
 
 
 def _list_scores(share: Share) -> dict[str, int]:
@@ -236,7 +236,7 @@ def _count(records: RecordReader, user: str) -> StoredShares:
 
 
 def _get_all(records: RecordReader, ids: Iterable[str]) -> list[Share]:
-    return [_RECORD.validate_json(text) for text in records.get_some(_RECORDS, ids)]
+    return [_RECORD.validate_json(text) for text in records.find_records(_RECORDS, ids)]
 
 
 def _require(text: str | None, share_id: str) -> Share:

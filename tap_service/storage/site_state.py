@@ -82,17 +82,17 @@ class SiteState:
 
     def read_all(self, kind: StateKind) -> dict[str, Any]:
         """Return the documents of a kind by key, in the order of their keys."""
-        with self._records.read() as records:
-            found = records.get_all(_table(kind))
+        with self._records.read_records() as records:
+            found = records.get_records(_table(kind))
         documents = {key: json.loads(text) for key, text in sorted(found.items())}
         if expired := [key for key, document in documents.items() if _has_expired(document)]:
-            self._records.change(lambda change: _delete_expired(change, kind, expired))
+            self._records.change_records(lambda change: _delete_expired(change, kind, expired))
         return {key: document["value"] for key, document in documents.items() if key not in expired}
 
     def get(self, kind: StateKind, key: str) -> Any:
         """Return the value of one document, None if there is none."""
-        with self._records.read() as records:
-            text = records.get(_table(kind), key)
+        with self._records.read_records() as records:
+            text = records.get_record(_table(kind), key)
         document = None if text is None else json.loads(text)
         return None if document is None or _has_expired(document) else document["value"]
 
@@ -109,17 +109,17 @@ class SiteState:
             Time until the document expires; None for no expiry.
         """
         text = json.dumps({"value": value, "expires": None if seconds is None else time.time() + seconds})
-        self._records.change(lambda change: change.put(_table(kind), key, text))
+        self._records.change_records(lambda change: change.put_record(_table(kind), key, text))
 
     def remove(self, kind: StateKind, key: str) -> bool:
         """Delete a document; return whether there was one."""
 
         def remove(change: RecordChange) -> bool:
-            is_present = change.get(_table(kind), key) is not None
-            change.delete(_table(kind), [key])
+            is_present = change.get_record(_table(kind), key) is not None
+            change.delete_records(_table(kind), [key])
             return is_present
 
-        return self._records.change(remove)
+        return self._records.change_records(remove)
 
     def close(self) -> None:
         self._records.close()
@@ -127,8 +127,8 @@ class SiteState:
 
 def _delete_expired(change: RecordChange, kind: StateKind, keys: list[str]) -> None:
     """Delete documents, unless they have been replaced since."""
-    found = {key: change.get(_table(kind), key) for key in keys}
-    change.delete(_table(kind), [key for key, text in found.items() if text and _has_expired(json.loads(text))])
+    found = {key: change.get_record(_table(kind), key) for key in keys}
+    change.delete_records(_table(kind), [key for key, text in found.items() if text and _has_expired(json.loads(text))])
 
 
 def _has_expired(document: dict[str, Any]) -> bool:

@@ -97,11 +97,11 @@ class WatchStore:
                 raise NameTaken(watch.name)
             _write(change, watch)
 
-        self._records.change(add)
+        self._records.change_records(add)
 
     def get_watch(self, watch_id: str) -> Watch:
         """Return a watch. Raise NoSuchWatch."""
-        with self._records.read() as records:
+        with self._records.read_records() as records:
             return _get(records, watch_id)
 
     def change_watch(self, watch_id: str, change: Callable[[Watch], Watch]) -> Watch:
@@ -121,21 +121,21 @@ class WatchStore:
             _write(records, changed)
             return changed
 
-        return self._records.change(replace)
+        return self._records.change_records(replace)
 
     def delete_watch(self, watch_id: str) -> Watch:
         """Delete a watch and return it. Raise NoSuchWatch; of two concurrent callers one gets the watch."""
 
         def delete(change: RecordChange) -> Watch:
             watch = _get(change, watch_id)
-            change.delete(_RECORDS, [watch_id])
+            change.delete_records(_RECORDS, [watch_id])
             return watch
 
-        return self._records.change(delete)
+        return self._records.change_records(delete)
 
     def list_watches(self, owner: str | None = None) -> list[Watch]:
         """Return the watches of one user, or of all, by owner and name."""
-        with self._records.read() as records:
+        with self._records.read_records() as records:
             return _list(records, owner)
 
     def close(self) -> None:
@@ -143,17 +143,17 @@ class WatchStore:
 
 
 def _get(records: RecordReader, watch_id: str) -> Watch:
-    text = records.get(_RECORDS, watch_id)
+    text = records.get_record(_RECORDS, watch_id)
     if text is None:
         raise NoSuchWatch(watch_id)
     return _RECORD.validate_json(text)
 
 
 def _list(records: RecordReader, owner: str | None) -> list[Watch]:
-    found = [_RECORD.validate_json(text) for text in records.get_all(_RECORDS).values()]
+    found = [_RECORD.validate_json(text) for text in records.get_records(_RECORDS).values()]
     wanted = (watch for watch in found if owner is None or watch.owner == owner)
     return sorted(wanted, key=lambda watch: (watch.owner, watch.name))
 
 
 def _write(change: RecordChange, watch: Watch) -> None:
-    change.put(_RECORDS, watch.watch_id, _RECORD.dump_json(watch).decode())
+    change.put_record(_RECORDS, watch.watch_id, _RECORD.dump_json(watch).decode())

@@ -16,13 +16,13 @@ T = TypeVar("T")
 class RecordReader(Protocol):
     """Reads records and indexes. The members of an index are sorted by score, then by their UTF-8 bytes."""
 
-    def get(self, table: str, key: str) -> str | None:
+    def get_record(self, table: str, key: str) -> str | None:
         """Return the record ``key`` of a table, None if there is none."""
 
-    def get_all(self, table: str) -> dict[str, str]:
+    def get_records(self, table: str) -> dict[str, str]:
         """Return all records of a table by key."""
 
-    def get_some(self, table: str, keys: Iterable[str]) -> list[str]:
+    def find_records(self, table: str, keys: Iterable[str]) -> list[str]:
         """Return the existing records among ``keys``, in their order."""
 
     def list_members(
@@ -73,33 +73,33 @@ class RecordReader(Protocol):
 class RecordChange(RecordReader, Protocol):
     """Reads and changes records and indexes, all or nothing. A step reads first: it may not see its own changes."""
 
-    def put(self, table: str, key: str, text: str) -> None:
+    def put_record(self, table: str, key: str, text: str) -> None:
         """Write a record, or replace it."""
 
-    def delete(self, table: str, keys: Iterable[str]) -> None:
+    def delete_records(self, table: str, keys: Iterable[str]) -> None:
         """Delete records of a table, if they exist."""
 
-    def add(self, index: str, scores: Mapping[str, int]) -> None:
+    def add_members(self, index: str, scores: Mapping[str, int]) -> None:
         """Add members to an index with their scores, or change their scores."""
 
-    def remove(self, index: str, members: Iterable[str]) -> None:
+    def remove_members(self, index: str, members: Iterable[str]) -> None:
         """Remove members from an index, if they are in it."""
 
-    def expire(self, index: str, seconds: int) -> None:
-        """Delete the index after ``seconds``, unless ``expire`` is called again before."""
+    def expire_index(self, index: str, seconds: int) -> None:
+        """Delete the index after ``seconds``, unless ``expire_index`` is called again before."""
 
 
 class RecordStore(Protocol):
     """Thread-safe, and safe for processes that open the same file or Redis.
 
-    If the file or Redis cannot be used, ``read`` and ``change`` raise the exception type given when the store was
-    opened.
+    If the file or Redis cannot be used, ``read_records`` and ``change_records`` raise the exception type given when the
+    store was opened.
     """
 
-    def read(self) -> AbstractContextManager[RecordReader]:
+    def read_records(self) -> AbstractContextManager[RecordReader]:
         """Return a reader, which sees each change completely or not at all in one call, but not across calls."""
 
-    def change(self, step: Callable[[RecordChange], T]) -> T:
+    def change_records(self, step: Callable[[RecordChange], T]) -> T:
         """Make a change atomically.
 
         Parameters

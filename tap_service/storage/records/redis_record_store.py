@@ -32,11 +32,11 @@ class RedisRecordStore(RecordStore):
         self._is_away = False
 
     @contextmanager
-    def read(self) -> Iterator[RecordReader]:
+    def read_records(self) -> Iterator[RecordReader]:
         with self._translate_errors():
             yield _RedisRecords(self._redis)
 
-    def change(self, step: Callable[[RecordChange], T]) -> T:
+    def change_records(self, step: Callable[[RecordChange], T]) -> T:
         def run_step(pipeline: Any) -> Any:
             records = _RedisRecords(pipeline, is_watching=True)
             result = step(records)
@@ -72,13 +72,13 @@ class _RedisRecords(RecordChange):
         self._is_watching = is_watching
         self.commands: list[tuple[Any, ...]] = []
 
-    def get(self, table: str, key: str) -> str | None:
+    def get_record(self, table: str, key: str) -> str | None:
         return cast("str | None", self._redis.hget(self._watch(table), key))
 
-    def get_all(self, table: str) -> dict[str, str]:
+    def get_records(self, table: str) -> dict[str, str]:
         return cast(dict[str, str], self._redis.hgetall(self._watch(table)))
 
-    def get_some(self, table: str, keys: Iterable[str]) -> list[str]:
+    def find_records(self, table: str, keys: Iterable[str]) -> list[str]:
         wanted = list(keys)
         found = self._redis.hmget(self._watch(table), wanted) if wanted else []
         return [text for text in found if text is not None]
@@ -102,19 +102,19 @@ class _RedisRecords(RecordChange):
         found = self._redis.zrange(self._watch(index), 0, -1, withscores=True)
         return {member: int(score) for member, score in found}
 
-    def put(self, table: str, key: str, text: str) -> None:
+    def put_record(self, table: str, key: str, text: str) -> None:
         self._change("HSET", table, key, text)
 
-    def delete(self, table: str, keys: Iterable[str]) -> None:
+    def delete_records(self, table: str, keys: Iterable[str]) -> None:
         self._change("HDEL", table, *keys)
 
-    def add(self, index: str, scores: Mapping[str, int]) -> None:
+    def add_members(self, index: str, scores: Mapping[str, int]) -> None:
         self._change("ZADD", index, *(each for member, score in scores.items() for each in (score, member)))
 
-    def remove(self, index: str, members: Iterable[str]) -> None:
+    def remove_members(self, index: str, members: Iterable[str]) -> None:
         self._change("ZREM", index, *members)
 
-    def expire(self, index: str, seconds: int) -> None:
+    def expire_index(self, index: str, seconds: int) -> None:
         self._change("EXPIRE", index, seconds)
 
     def _change(self, command: str, name: str, *values: object) -> None:

@@ -44,11 +44,11 @@ class SqliteRecordStore(RecordStore):
             )
 
     @contextmanager
-    def read(self) -> Iterator[RecordReader]:
+    def read_records(self) -> Iterator[RecordReader]:
         with self._file.borrow_connection() as connection:
             yield _SqliteRecords(connection)
 
-    def change(self, step: Callable[[RecordChange], T]) -> T:
+    def change_records(self, step: Callable[[RecordChange], T]) -> T:
         with self._file.begin_transaction() as connection:
             records = _SqliteRecords(connection)
             records.delete_expired()
@@ -66,15 +66,15 @@ class _SqliteRecords(RecordChange):
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._connection = connection
 
-    def get(self, table: str, key: str) -> str | None:
+    def get_record(self, table: str, key: str) -> str | None:
         found = self._select("text FROM record WHERE store_table = ? AND key = ?", table, key)
         return found[0][0] if found else None
 
-    def get_all(self, table: str) -> dict[str, str]:
+    def get_records(self, table: str) -> dict[str, str]:
         return dict(self._select("key, text FROM record WHERE store_table = ?", table))
 
-    def get_some(self, table: str, keys: Iterable[str]) -> list[str]:
-        found = (self.get(table, key) for key in keys)
+    def find_records(self, table: str, keys: Iterable[str]) -> list[str]:
+        found = (self.get_record(table, key) for key in keys)
         return [text for text in found if text is not None]
 
     def list_members(
@@ -94,22 +94,22 @@ class _SqliteRecords(RecordChange):
     def read_scores(self, index: str) -> dict[str, int]:
         return dict(self._select("member, score FROM member WHERE store_index = ?", index))
 
-    def put(self, table: str, key: str, text: str) -> None:
+    def put_record(self, table: str, key: str, text: str) -> None:
         self._connection.execute("INSERT OR REPLACE INTO record VALUES (?, ?, ?)", (table, key, text))
 
-    def delete(self, table: str, keys: Iterable[str]) -> None:
+    def delete_records(self, table: str, keys: Iterable[str]) -> None:
         sql = "DELETE FROM record WHERE store_table = ? AND key = ?"
         self._connection.executemany(sql, ((table, key) for key in keys))
 
-    def add(self, index: str, scores: Mapping[str, int]) -> None:
+    def add_members(self, index: str, scores: Mapping[str, int]) -> None:
         rows = ((index, member, score) for member, score in scores.items())
         self._connection.executemany("INSERT OR REPLACE INTO member VALUES (?, ?, ?)", rows)
 
-    def remove(self, index: str, members: Iterable[str]) -> None:
+    def remove_members(self, index: str, members: Iterable[str]) -> None:
         sql = "DELETE FROM member WHERE store_index = ? AND member = ?"
         self._connection.executemany(sql, ((index, member) for member in members))
 
-    def expire(self, index: str, seconds: int) -> None:
+    def expire_index(self, index: str, seconds: int) -> None:
         self._connection.execute("INSERT OR REPLACE INTO expiry VALUES (?, ?)", (index, time.time() + seconds))
 
     def delete_expired(self) -> None:

@@ -51,49 +51,51 @@ def store(reopen: Callable[[], RecordStore]) -> Iterator[RecordStore]:
 def test_records(store: RecordStore, reopen: Callable[[], RecordStore]) -> None:
     def write(change: RecordChange) -> None:
         for key in ("Vega", "Deneb", "Altaïr"):
-            change.put("stars", key, key.upper())
-        change.put("planets", "Vega", "none")
+            change.put_record("stars", key, key.upper())
+        change.put_record("planets", "Vega", "none")
 
-    store.change(write)
-    store.change(lambda change: change.delete("stars", ["Deneb", "Antares"]))
-    with closing(reopen()) as other, other.read() as records:
-        assert records.get("stars", "Vega") == "VEGA"
-        assert records.get("stars", "Deneb") is None
-        assert records.get_all("stars") == {"Vega": "VEGA", "Altaïr": "ALTAÏR"}
-        assert records.get_some("stars", ["Altaïr", "Deneb", "Vega"]) == ["ALTAÏR", "VEGA"]
-        assert records.get_some("stars", []) == []
-        assert records.get_all("nothing") == {}
+    store.change_records(write)
+    store.change_records(lambda change: change.delete_records("stars", ["Deneb", "Antares"]))
+    with closing(reopen()) as other, other.read_records() as records:
+        assert records.get_record("stars", "Vega") == "VEGA"
+        assert records.get_record("stars", "Deneb") is None
+        assert records.get_records("stars") == {"Vega": "VEGA", "Altaïr": "ALTAÏR"}
+        assert records.find_records("stars", ["Altaïr", "Deneb", "Vega"]) == ["ALTAÏR", "VEGA"]
+        assert records.find_records("stars", []) == []
+        assert records.get_records("nothing") == {}
 
 
 def test_an_index_is_sorted_by_scores_and_then_by_members(store: RecordStore) -> None:
-    store.change(lambda change: change.add("magnitude", {"b": 2, "é": 1, "z": 1, "a": 5}))
-    store.change(lambda change: change.add("magnitude", {"a": 0}))
-    with store.read() as records:
+    store.change_records(lambda change: change.add_members("magnitude", {"b": 2, "é": 1, "z": 1, "a": 5}))
+    store.change_records(lambda change: change.add_members("magnitude", {"a": 0}))
+    with store.read_records() as records:
         assert records.list_members("magnitude") == ["a", "z", "é", "b"]
         assert records.list_members("magnitude", descending=True, skip=1, limit=2) == ["é", "z"]
         assert records.list_members("magnitude", skip=9) == []
         assert records.list_up_to("magnitude", 1, 2) == ["a", "z"]
         assert records.read_scores("magnitude") == {"a": 0, "z": 1, "é": 1, "b": 2}
-    store.change(lambda change: change.remove("magnitude", ["a", "nothing"]))
-    with store.read() as records:
+    store.change_records(lambda change: change.remove_members("magnitude", ["a", "nothing"]))
+    with store.read_records() as records:
         assert records.list_members("magnitude") == ["z", "é", "b"]
 
 
 def test_an_index_of_texts(store: RecordStore) -> None:
-    store.change(lambda change: change.add("names", dict.fromkeys(("a 1", "b", "b 2", "é"), 0)))
-    with store.read() as records:
+    store.change_records(lambda change: change.add_members("names", dict.fromkeys(("a 1", "b", "b 2", "é"), 0)))
+    with store.read_records() as records:
         assert records.list_below("names", "b 2") == ["b", "a 1"]
         assert records.list_below("names", "z", 1) == ["b 2"]
 
 
 def test_an_index_expires(store: RecordStore, eventually: Callable[[Callable[[], bool]], None]) -> None:
     for index, seconds in (("short", 1), ("long", 100)):
-        store.change(lambda change, index=index: change.add(index, {"a": 0}))  # type: ignore[misc]
-        store.change(lambda change, index=index, seconds=seconds: change.expire(index, seconds))  # type: ignore[misc]
+        store.change_records(lambda change, index=index: change.add_members(index, {"a": 0}))  # type: ignore[misc]
+        store.change_records(lambda change, index=index, seconds=seconds: change.expire_index(index, seconds))  # type: ignore[misc]
 
     def list_members(index: str) -> list[str]:
-        store.change(lambda change: change.put("stars", "Vega", ""))  # a file deletes with the next change
-        with store.read() as records:
+        store.change_records(
+            lambda change: change.put_record("stars", "Vega", "")
+        )  # a file deletes with the next change
+        with store.read_records() as records:
             return records.list_members(index)
 
     eventually(lambda: list_members("short") == [])
@@ -102,14 +104,14 @@ def test_an_index_expires(store: RecordStore, eventually: Callable[[Callable[[],
 
 def test_a_failed_step_changes_nothing(store: RecordStore) -> None:
     def fail(change: RecordChange) -> None:
-        change.put("stars", "Vega", "")
-        change.add("names", {"Vega": 1})
+        change.put_record("stars", "Vega", "")
+        change.add_members("names", {"Vega": 1})
         raise ZeroDivisionError
 
     with pytest.raises(ZeroDivisionError):
-        store.change(fail)
-    with store.read() as records:
-        assert (records.get("stars", "Vega"), records.list_members("names")) == (None, [])
+        store.change_records(fail)
+    with store.read_records() as records:
+        assert (records.get_record("stars", "Vega"), records.list_members("names")) == (None, [])
 
 
 @pytest.mark.parametrize("reads", ["record", "table", "index"])
@@ -120,45 +122,46 @@ def test_a_step_is_repeated_if_what_it_has_read_changes(
 
     def add_next(change: RecordChange) -> None:
         if reads == "record":
-            number = int(change.get("stars", "count") or 0)
+            number = int(change.get_record("stars", "count") or 0)
         elif reads == "table":
-            number = int(change.get_all("stars").get("count", 0))
+            number = int(change.get_records("stars").get("count", 0))
         else:
             number = len(change.list_members("numbers"))
-        change.put("stars", "count", str(number + 1))
-        change.add("numbers", {f"{number}": number})
+        change.put_record("stars", "count", str(number + 1))
+        change.add_members("numbers", {f"{number}": number})
 
     def add_numbers(_: int) -> None:
         with closing(reopen()) as other:
             for _ in range(20):
-                other.change(add_next)
+                other.change_records(add_next)
 
     with ThreadPoolExecutor(4) as threads:
         list(threads.map(add_numbers, range(4)))
-    with store.read() as records:
+    with store.read_records() as records:
         assert records.list_members("numbers") == [f"{number}" for number in range(80)]
 
 
 def test_a_change_between_reading_and_writing_is_seen(store: RecordStore, reopen: Callable[[], RecordStore]) -> None:
     """The step of one connection waits, or is called again, while another connection changes the record."""
-    store.change(lambda change: change.put("stars", "Vega", "1"))
+    store.change_records(lambda change: change.put_record("stars", "Vega", "1"))
     seen: list[str | None] = []
     with closing(reopen()) as other:
         other_thread = threading.Thread(
-            target=other.change, args=(lambda change: change.put("stars", "Vega", f"{change.get('stars', 'Vega')}0"),)
+            target=other.change_records,
+            args=(lambda change: change.put_record("stars", "Vega", f"{change.get_record('stars', 'Vega')}0"),),
         )
 
         def extend(change: RecordChange) -> None:
-            seen.append(change.get("stars", "Vega"))
+            seen.append(change.get_record("stars", "Vega"))
             if len(seen) == 1:
                 other_thread.start()
                 other_thread.join(0.5)
-            change.put("stars", "Vega", f"{seen[-1]}1")
+            change.put_record("stars", "Vega", f"{seen[-1]}1")
 
-        store.change(extend)
+        store.change_records(extend)
         other_thread.join()
-    with store.read() as records:
-        assert records.get("stars", "Vega") == {1: "110", 2: "101"}[len(seen)]
+    with store.read_records() as records:
+        assert records.get_record("stars", "Vega") == {1: "110", 2: "101"}[len(seen)]
 
 
 FORMER_FILES = {
