@@ -178,11 +178,11 @@ def _stop_queries(administration: Administration, request: StopQueriesRequest, r
 
 
 def _add_watch(administration: Administration, request: AddWatchRequest, _: Reporter) -> Rows:
-    from tap_service.services.watches.watch_service import WatchRequest
+    from tap_service.services.watches.watch_service import NewWatch
 
-    watch_request = WatchRequest(**request.model_dump(exclude={"command", "user"}))
+    new_watch = NewWatch(**request.model_dump(exclude={"command", "user"}))
     with administration.open_watches() as watches:
-        watch = watches.add_watch(request.user, watch_request)
+        watch = watches.add_watch(request.user, new_watch)
     return [{**_describe_watch(watch), "secret": watch.secret or None}]
 
 

@@ -66,7 +66,7 @@ class StopQueriesRequest(CommandRequest):
 
 
 class AddWatchRequest(CommandRequest):
-    """A watch for ``user``; the other attributes are described in ``WatchRequest`` of tap_service."""
+    """A watch for ``user``; the other attributes are described in ``NewWatch`` of tap_service."""
 
     command: Literal["watch add"] = "watch add"
     user: str

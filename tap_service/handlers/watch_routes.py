@@ -23,7 +23,7 @@ from tap_service.handlers.route_description import Parameter, describe
 from tap_service.handlers.turns import run_in_turn
 from tap_service.service_errors import ParameterError
 from tap_service.services.watches.position_lists import MAX_RADIUS
-from tap_service.services.watches.watch_service import WatchRequest
+from tap_service.services.watches.watch_service import NewWatch
 
 router = APIRouter(prefix="/watches")
 
@@ -56,8 +56,8 @@ async def list_watches(skyhouse: Skyhouse, user: User) -> Response:
 
 @router.post("", **describe("Create a watch", JSON, status=201, members=_MEMBERS))
 async def add_watch(request: Request, skyhouse: Skyhouse, user: User, origin: Origin) -> Response:
-    watch_request = _read_request(await read_json_object(request, _NAMES, _MAX_BYTES))
-    watch = await run_in_turn(skyhouse.watches.add_watch, user.name, watch_request)
+    new_watch = _read_request(await read_json_object(request, _NAMES, _MAX_BYTES))
+    watch = await run_in_turn(skyhouse.watches.add_watch, user.name, new_watch)
     described = {**describe_watch(watch), "secret": watch.secret or None}
     location = f"{origin.base_url}/tap/watches/{watch.watch_id}"
     return JSONResponse(described, 201, headers={**_NO_STORE, "Location": location})
@@ -89,7 +89,7 @@ async def remove_watch(watch_id: str, skyhouse: Skyhouse, user: User) -> Respons
     return Response(status_code=204)
 
 
-def _read_request(given: dict[str, Any]) -> WatchRequest:
+def _read_request(given: dict[str, Any]) -> NewWatch:
     radius, mail = given.get("radius", 0), given.get("mail", False)
     if isinstance(radius, bool) or not isinstance(radius, int | float) or not 0 <= radius <= MAX_RADIUS:
         raise ParameterError(f"radius must be a number of arcseconds from 0 to {MAX_RADIUS:g}")
@@ -98,6 +98,4 @@ def _read_request(given: dict[str, Any]) -> WatchRequest:
     texts = {name: read_text(given, name).strip() for name in ("name", "query", "table", "list", "webhook")}
     if texts["query"] and texts["list"]:
         raise ParameterError("give query or list, not both")
-    return WatchRequest(
-        texts["name"], texts["query"], texts["table"], texts["list"], float(radius), texts["webhook"], mail
-    )
+    return NewWatch(texts["name"], texts["query"], texts["table"], texts["list"], float(radius), texts["webhook"], mail)

@@ -58,7 +58,7 @@ _MAX_WEBHOOK = 2000
 
 
 @dataclass(frozen=True, slots=True)
-class WatchRequest:
+class NewWatch:
     """A request to create a watch.
 
     Attributes
@@ -127,14 +127,14 @@ class WatchService:
         self._tables = tables
         self._accounts = accounts
 
-    def add_watch(self, owner: str, request: WatchRequest) -> Watch:
+    def add_watch(self, owner: str, request: NewWatch) -> Watch:
         """Create a watch, and the empty table of its results.
 
         Parameters
         ----------
         owner : str
             The user, with whose rights the watch runs.
-        request : WatchRequest
+        request : NewWatch
             The request.
 
         Raises
@@ -234,7 +234,7 @@ class WatchService:
 
     # --- the checks of a new watch
 
-    def _check_quota(self, owner: str, request: WatchRequest) -> None:
+    def _check_quota(self, owner: str, request: NewWatch) -> None:
         limit = self._config.user_watches
         if not limit:
             raise Forbidden("this service has no watches: its operator has set SKYHOUSE_USER_WATCHES=0")
@@ -245,7 +245,7 @@ class WatchService:
             if any(watch.name.lower() == request.name.lower() for watch in present):
                 raise NameTaken(request.name)
 
-    def _check_targets(self, owner: str, request: WatchRequest) -> None:
+    def _check_targets(self, owner: str, request: NewWatch) -> None:
         if request.webhook:
             if not self._config.webhooks:
                 raise Forbidden("this service posts no messages: its operator has set SKYHOUSE_WEBHOOKS=false")
@@ -261,7 +261,7 @@ class WatchService:
                 "skyhouse user mail"
             )
 
-    def _build_list_query(self, owner: str, request: WatchRequest) -> str:
+    def _build_list_query(self, owner: str, request: NewWatch) -> str:
         if not request.list_name:
             raise ParameterError("give query, or list with table and radius")
         if not request.table:
