@@ -105,7 +105,7 @@ class QueryJobs:
         if (found := self._reuse.reuse_result(job, fingerprint, with_checksum=is_checked)) is None:
             return None
         result, info = found
-        report.start_run(query.translation.warnings, query.translation.tables, query.seconds)
+        query.start_report(report)
         report.status = "REUSED"
         report.rows, report.bytes = int(info.get("rowsWritten", 0)), result.size
         return JobCompletion(result, info, fingerprint)

@@ -27,7 +27,6 @@ from tap_service.service_errors import (
     NotFound,
     ParameterError,
     ServiceError,
-    ServiceUnavailable,
     UserError,
 )
 from tap_service.services.jobs.job_execution import JobCompletion, RunningJob
@@ -123,8 +122,8 @@ class TableChangeJobs:
             try:
                 with translate_table_errors(job.query_id), clock.running():
                     table, done = make_change(job, job.owner, change)
-            except ServiceUnavailable:
-                change.check_stopped()  # the engine says of a cancelled query that it is unavailable
+            except ServiceError:
+                change.check_stopped()  # a cancelled query fails in several ways
                 raise
             finally:
                 report.seconds["engine"] = clock.seconds

@@ -12,6 +12,7 @@ import pyarrow as pa
 
 from adql import Translation
 from clickhouse_schema.shard_map import ShardStatement
+from tap_service.models.query_report import QueryReport
 from tap_service.models.work_class import Estimate, SmallReading
 from tap_service.serializers import Serializer
 from tap_service.services.queries.row_limit import RowLimit
@@ -71,6 +72,10 @@ class PreparedQuery:
     small_reading: SmallReading | None = None
     estimate: Estimate | None = None
     seconds: Mapping[str, float] = field(default_factory=lambda: MappingProxyType({}))
+
+    def start_report(self, report: QueryReport) -> None:
+        """Note in a report that the query starts, again or for the first time."""
+        report.start_run(self.translation.warnings, self.translation.tables, self.seconds)
 
     def close(self) -> None:
         """Drop the uploaded tables. Call this when the query has ended or will not run."""

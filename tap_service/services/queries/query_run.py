@@ -91,7 +91,7 @@ class QueryRun:
         self._share = EngineShare()
         self._reason: ServiceError | None = None
         self._lock = threading.Lock()
-        report.start_run(query.translation.warnings, query.translation.tables, query.seconds)
+        query.start_report(report)
 
     def run(self, sink: ByteSink, share: EngineShare) -> None:
         """Write the document; it is not complete after an interruption.
@@ -161,7 +161,7 @@ class QueryRun:
         self.query_id = f"{self.query_id}-again"  # the engine may still know the previous run
         self.clock = EngineClock()
         self.is_whole = False
-        self.report.start_run(self.query.translation.warnings, self.query.translation.tables, self.query.seconds)
+        self.query.start_report(self.report)
 
     def _enter(self, state: RunState, reason: ServiceError | None = None) -> bool:
         """Change the state if the table permits it; return whether it did."""
