@@ -31,7 +31,7 @@ SCOPE = (
     *(f"{package}/**/*.py" for package in ("adql", "clickhouse_schema", "loaders", "tap_service", "workers")),
     "tests/**/*.py",
     "tools/**/*.py",
-    "web/*.py",
+    "web/**/*.py",
     "web/src/**/*.ts",
     "web/src/**/*.svelte",
     "README.md",

@@ -103,7 +103,7 @@ def has_colour(rows: Any, settings: Settings) -> Any:
 
 
 def draw_points(rows: Any, settings: Settings, good: Any, scatter: Callable[..., Any], shrink: float = 1.0) -> None:
-    """Draw the points of a mask: \`\`scatter(mask, options)\`\` draws those of another mask."""
+    """Draw the points of a mask. \`\`scatter(mask, options)\`\` draws the points of any mask."""
     colour = settings["colour"]
     if colour is None:
         scatter(good, color=settings["accent"])
@@ -117,7 +117,7 @@ def draw_points(rows: Any, settings: Settings, good: Any, scatter: Callable[...,
 
 
 def draw_kinds(rows: Any, colour: Settings, good: Any, scatter: Callable[..., Any]) -> None:
-    """Draw the points of each kind in its colour, and those of all others in the last one."""
+    """Draw the points of each kind in its colour, and all other points in the last colour."""
     rest = good.copy()
     for kind in colour["kinds"]:
         members = is_member(rows, colour["column"], kind)
@@ -172,7 +172,7 @@ def frame_plane(ax: Any, settings: Settings) -> None:
 
 
 def draw_histogram(ax: Any, values: Any, settings: Settings) -> None:
-    """Draw the bins of the portal; those of a log axis are even in the logarithm."""
+    """Draw the bins of the portal; the bins of a log axis are even in the logarithm."""
     bins = settings["bins"]
     edges = bins["start"] + bins["width"] * np.arange(bins["count"] + 1)
     scaled = np.log10(values) if settings["axes"][0]["log"] else values
@@ -181,7 +181,7 @@ def draw_histogram(ax: Any, values: Any, settings: Settings) -> None:
 
 
 def draw_density(ax: Any, x: Any, y: Any, settings: Settings) -> None:
-    """Count rows in the cells of the picture; those of log axes are even in the logarithm."""
+    """Count rows in the cells of the picture; the cells of log axes are even in the logarithm."""
     edges = []
     for axis, cells in zip(settings["axes"], settings["cells"], strict=True):
         even = cells["start"] + cells["width"] * np.arange(cells["count"] + 1)
@@ -195,7 +195,7 @@ def draw_density(ax: Any, x: Any, y: Any, settings: Settings) -> None:
 
 
 def read_errors(rows: Any, settings: Settings) -> dict[str, tuple[Any, Any]]:
-    """Return the lower and upper half errors of each axis that has some; those of a difference in quadrature."""
+    """Return the lower and upper half errors of each axis with errors; errors of a difference add in quadrature."""
     found = {}
     for entry in settings["layers"].get("errors", []):
         columns = [read_numbers(rows, column) for column in entry["columns"]]
