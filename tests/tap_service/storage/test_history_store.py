@@ -96,7 +96,7 @@ def test_old_entries_of_inactive_users_are_deleted_when_others_add_queries(store
     store.delete_entries("tycho")
     store.trim_entries(["galileo"], 100, first_id_at(add_seconds(T0, 9)))
     assert [len(store.list_entries(user, "", 99)) for user in ("kepler", "tycho")] == [0, 0]
-    with store._records.read() as records:
+    with store._records.read_records() as records:
         assert records.list_members("history-oldest") == []
 
 
