@@ -210,6 +210,7 @@ def run_script(page: Page, folder: Path) -> int:
         check=False,
     )
     assert ran.returncode == 0, ran.stderr
+    assert "savefig" in script.read_text(encoding="utf-8")
     assert not has_matplotlib() or list(folder.glob("*.pdf"))
     return int(ran.stdout.split()[0])
 
