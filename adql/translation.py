@@ -18,7 +18,17 @@ from adql.clickhouse.sql_settings import (
 from adql.errors import AdqlUnsupported, Span, offset_to_line_column
 from adql.functions.object_name_functions import PositionLookup
 from adql.index_use import choose_projection
-from adql.ir import Join, Literal, NameGenerator, Query, Select, TranslationContext, walk_joins, walk_selects
+from adql.ir import (
+    Join,
+    Literal,
+    NameGenerator,
+    Query,
+    Select,
+    TranslationContext,
+    walk_joins,
+    walk_scans_of_query,
+    walk_selects,
+)
 from adql.limits import MAX_SQL
 from adql.node_classes import replace
 from adql.query_plan import describe_plan, is_cross_match
@@ -28,7 +38,7 @@ from adql.result_links import find_result_links, number_source_rows
 from adql.rewrite import rewrite_query
 from adql.rewrite.cluster.distribute import distribute_query
 from adql.rewrite.cluster.single_shard import confine_to_shard
-from adql.rewrite.covers.attached_files import choose_files, reads_attached
+from adql.rewrite.covers.attached_files import choose_files
 from adql.rewrite.covers.spatial_covers import find_cells_read
 from adql.rewrite.filters.row_store_reads import IdLookUp, StoredRowRead, join_look_ups, read_stored_rows
 from adql.rewrite.joins.join_order import can_reorder
@@ -264,9 +274,9 @@ def emit_statement(bound: BoundQuery) -> SqlStatement:
     """
     context = bound.context.branch()
     rewritten = rewrite_query(bound.query, context)
-    if reads_attached(rewritten.query):
+    if any(scan.entry.attached is not None for scan in walk_scans_of_query(rewritten.query)):
         rewritten = replace(rewritten, query=choose_files(rewritten.query, context))
-    stored = read_stored_rows(rewritten.query, context)
+    stored = read_stored_rows(rewritten.query, context) if rewritten.has_id_look_up else None
     sql, on_shard, query = _place_query(rewritten.query, context)
     stored_rows = None if stored is None else _emit_stored_rows(stored, context)
     return SqlStatement(sql, _choose_settings(rewritten, sql, context), query, on_shard, stored_rows)

@@ -9,10 +9,10 @@ from dataclasses import dataclass, field, replace
 
 from clickhouse_schema.datatypes import ICRS, Field
 from clickhouse_schema.hats.attachment import AttachedRows, Attachment, to_ranges
+from clickhouse_schema.quoting import quote_table
 from clickhouse_schema.row_store import RowLayout, find_row_layout
 from clickhouse_schema.schema_model import Column, ForeignKey, Schema, Table
 from clickhouse_schema.shard_map import LOCAL, Sharding
-from clickhouse_schema.shard_map import quote_table as stored_part
 
 #: Rows per square degree assumed for a table that is not counted: as in a deep survey, because an estimate that is
 #: too low costs more than one that is too high
@@ -137,7 +137,7 @@ class TableEntry:
         """What ClickHouse reads the table from: its quoted name, or a query in parentheses."""
         if self.attached is not None:
             return self.attached.sql
-        return self.stored_sql or stored_part(self.schema.name, self.base_name or self.table.name)
+        return self.stored_sql or quote_table(self.schema.name, self.base_name or self.table.name)
 
     def storage_sql_of(self, cells: Iterable[tuple[int, int]]) -> str:
         """Return ``storage_sql`` without the files of an attached table that have no rows in some cells.
@@ -172,7 +172,7 @@ class TableEntry:
 
     def part_sql(self, suffix: str) -> str:
         """Return the quoted name in ClickHouse of a part of a sharded table (``clickhouse_schema.shard_map``)."""
-        return stored_part(self.schema.name, self.base_name or self.table.name, suffix)
+        return quote_table(self.schema.name, self.base_name or self.table.name, suffix)
 
 
 @dataclass(frozen=True)

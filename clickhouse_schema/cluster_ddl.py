@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from clickhouse_schema.cluster_topology import NEW_TABLE, ReplicatedTable, Topology
-from clickhouse_schema.quoting import quote_identifier, quote_string
+from clickhouse_schema.quoting import quote_identifier, quote_string, quote_table
 from clickhouse_schema.schema_model import Table
-from clickhouse_schema.shard_map import CLUSTER_NAME, LOCAL, MARGIN, OVERLAP, SHARD_COLUMN, quote_table
+from clickhouse_schema.shard_map import CLUSTER_NAME, LOCAL, MARGIN, OVERLAP, SHARD_COLUMN
 from clickhouse_schema.table_ddl import column_definitions, create_table_sql, stored_columns
 
 #: For tables that no other server has

@@ -185,6 +185,11 @@ class ColumnType:
         return self.xtype in ("point", "circle", "range", "polygon", "moc", *REGION_TEXTS)
 
     @property
+    def has_stored_shapes(self) -> bool:
+        """Whether the loader parses the texts or ranges, and stores their shapes in a separate column."""
+        return self.xtype == "range" or (self.is_text and self.xtype in (*REGION_TEXTS, "moc"))
+
+    @property
     def has_fitting_xtype(self) -> bool:
         """Whether the xtype is for columns of this datatype and arraysize; xtypes outside DALI are for any."""
         datatypes, arraysize = XTYPES.get(self.xtype, ((self.datatype,), ""))

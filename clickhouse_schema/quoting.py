@@ -1,4 +1,4 @@
-"""Quoting for ClickHouse SQL: the only way in which text of users gets into SQL."""
+"""Names and literals of ClickHouse SQL: the only way in which text of users gets into SQL."""
 
 from __future__ import annotations
 
@@ -18,3 +18,17 @@ def quote_identifier(name: str) -> str:
 def quote_string(value: str) -> str:
     """Return a string literal that ClickHouse reads as exactly ``value``."""
     return f"'{value.translate(_ESCAPES)}'"
+
+
+def quote_table(schema_name: str, base: str, suffix: str = "") -> str:
+    """Return the quoted name of a table in ClickHouse; ``base`` is from ``Sharding.base_name``."""
+    return f"{quote_identifier(schema_name)}.{quote_identifier(base + suffix)}"
+
+
+def float_literal(value: float) -> str:
+    """Return a Float64 literal (ClickHouse reads 0 and 1000 as integers).
+
+    Negative numbers and -0.0 are in parentheses, because ``--`` begins a comment.
+    """
+    text = repr(float(value))
+    return text if value >= 0 and not text.startswith("-") else f"({text})"

@@ -13,11 +13,11 @@ from dataclasses import dataclass, field
 from clickhouse_schema.cluster_ddl import create_margin_sql, create_sharded_sql
 from clickhouse_schema.cluster_topology import Statement, Topology
 from clickhouse_schema.engine_protocol import Engine
-from clickhouse_schema.quoting import quote_identifier, quote_string
+from clickhouse_schema.quoting import quote_identifier, quote_string, quote_table
 from clickhouse_schema.row_store import is_row_column
 from clickhouse_schema.schema_model import Table
 from clickhouse_schema.shape_cover import has_cover
-from clickhouse_schema.shard_map import LOCAL, MARGIN, OVERLAP, quote_table
+from clickhouse_schema.shard_map import LOCAL, MARGIN, OVERLAP
 from clickhouse_schema.stored_nulls import allow_nulls_sql, list_changeable, store_plainly
 from clickhouse_schema.table_ddl import (
     MERGE_SETTINGS,

@@ -14,7 +14,7 @@ number are found everywhere.
 
 from __future__ import annotations
 
-from clickhouse_schema.datatypes import REGION_TEXTS, ColumnType
+from clickhouse_schema.datatypes import ColumnType
 from clickhouse_schema.healpix import index_sql
 from clickhouse_schema.quoting import quote_identifier
 
@@ -51,12 +51,7 @@ def number_span(order: int) -> int:
 
 def has_cover(kind: ColumnType) -> bool:
     """Whether columns of this type have a stored cover."""
-    return kind.xtype in ("circle", "polygon") or has_stored_shapes(kind)
-
-
-def has_stored_shapes(kind: ColumnType) -> bool:
-    """Whether the loader parses the column's texts or ranges, and stores their shapes in a separate column."""
-    return kind.xtype == "range" or (kind.is_text and kind.xtype in (*REGION_TEXTS, "moc"))
+    return kind.xtype in ("circle", "polygon") or kind.has_stored_shapes
 
 
 def cover_column(name: str) -> str:

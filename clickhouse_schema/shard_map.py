@@ -27,7 +27,6 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from clickhouse_schema.healpix import NO_POSITION, ORDER
-from clickhouse_schema.quoting import quote_identifier
 
 #: Stored column with the number of a row's shard, from 0: the sharding key. In an overlap, the shard of the copy
 SHARD_COLUMN = "__shard"
@@ -137,8 +136,3 @@ class Sharding:
         """Return the sharding that ``to_document`` has written."""
         found = json.loads(document)
         return cls(found["cluster"], ShardMap(found["order"], tuple(found["cells"])), found["generation"])
-
-
-def quote_table(schema_name: str, base: str, suffix: str = "") -> str:
-    """Return the quoted name of a table in ClickHouse; ``base`` is from ``Sharding.base_name``."""
-    return f"{quote_identifier(schema_name)}.{quote_identifier(base + suffix)}"

@@ -22,7 +22,6 @@ from clickhouse_schema.shape_cover import (
     cover_column,
     cover_sql,
     has_cover,
-    has_stored_shapes,
     shape_column,
     shape_type,
 )
@@ -174,7 +173,7 @@ def _name_index(prefix: str, *columns: str) -> str:
 
 def given_columns(table: Table) -> tuple[str, ...]:
     """Return the columns of inserted rows: all columns except the computed ones."""
-    read = [column.name for column in table.columns if has_stored_shapes(column.type)]
+    read = [column.name for column in table.columns if column.type.has_stored_shapes]
     hidden = (name for column in read for name in (shape_column(column), cover_column(column)))
     return (*(column.name for column in table.columns), *hidden)
 
@@ -194,7 +193,7 @@ def _define_hidden_columns(column: Column) -> dict[str, StoredColumn]:
     """Return the columns that are stored in addition to a column of shapes (``clickhouse_schema.shape_cover``)."""
     codec = f"CODEC({_WHOLE_NUMBERS})"
     cover = cover_column(column.name)
-    if not has_stored_shapes(column.type):
+    if not column.type.has_stored_shapes:
         return {cover: StoredColumn("UInt64", f"MATERIALIZED {cover_sql(column.name, column.type)} {codec}")}
     shape = StoredColumn(shape_type(column.type), "CODEC(ZSTD(1))")
     return {shape_column(column.name): shape, cover: StoredColumn("UInt64", f"DEFAULT {EVERYWHERE} {codec}")}

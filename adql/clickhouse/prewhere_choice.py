@@ -25,16 +25,15 @@ def choose_filter_word(source: Relation, conditions: tuple[Expr, ...]) -> str:
     """
     if not isinstance(source, Scan) or source.part or source.entry.is_sharded or source.entry.is_computed:
         return "WHERE"
-    keys = _find_looked_up(source, conditions)
-    others = (condition for condition in conditions if _name_tested(condition) not in keys)
+    names = tuple(map(_name_tested, conditions))
+    keys = _find_looked_up(source, names) if any(names) else ()
+    others = (condition for condition, name in zip(conditions, names, strict=True) if name not in keys)
     return "PREWHERE" if all(map(_reads_numbers, others)) else "WHERE"
 
 
-def _find_looked_up(scan: Scan, conditions: tuple[Expr, ...]) -> set[str]:
-    """Return the columns of each id and index if a condition lists values of its first column."""
-    named = {_name_tested(condition) for condition in conditions}
-    keys = (columns for columns in scan.entry.table.layout.sorted_columns if columns[0] in named)
-    return {name for columns in keys for name in columns}
+def _find_looked_up(scan: Scan, names: tuple[str, ...]) -> set[str]:
+    """Return the columns of each id and index whose first column has one of these names."""
+    return {name for columns in scan.entry.table.layout.sorted_columns if columns[0] in names for name in columns}
 
 
 def _name_tested(condition: Expr) -> str:

@@ -74,6 +74,7 @@ from adql.ir.operand_views import (
     read_frames,
     read_position,
     read_radius,
+    walk_listed_constants,
 )
 from adql.ir.operators import get_operand
 from adql.ir.translation_context import NameGenerator, TranslationContext
@@ -92,6 +93,7 @@ __all__ = [
     "is_correlated_by_where", "map_select", "multiply_units", "raise_unit", "read_frames", "read_position",
     "read_radius", "split_conjuncts", "substitute_in_expr", "substitute_in_query", "substitute_in_select",
     "transform_expr", "walk_columns", "walk_expr", "walk_join_conditions", "walk_joins", "walk_leaves",
+    "walk_listed_constants",
     "walk_scans", "walk_scans_of_query", "walk_select_expressions", "walk_selects", "walk_used_columns",
     "widen_exactly",
 ]  # fmt: skip

@@ -5,11 +5,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 from adql.errors import NOWHERE, Span
-from adql.ir.expressions import Call, Column, Expr, Literal, Shape, evaluate_constant
-from adql.ir.operators import get_operand
+from adql.ir.expressions import Call, Column, Expr, Literal, Shape, evaluate_constant, split_conjuncts
 from adql.regions import Cone, Region
 from clickhouse_schema.datatypes import BOOLEAN, DOUBLE, INT
 
@@ -133,6 +133,16 @@ class NamedValues(NamedTuple):
         return all(isinstance(value, Literal) or evaluate_constant(value) is not None for value in self.values)
 
 
+def walk_listed_constants(
+    condition: Expr | None, relation: int, is_listed: Callable[[Column], bool]
+) -> Iterator[tuple[Expr, ...]]:
+    """Yield the constants of each conjunct with ``=`` or IN that lists the values of a column of ``relation``."""
+    for conjunct in split_conjuncts(condition):
+        named = NamedValues.match(conjunct)
+        if named is not None and named.column.relation == relation and is_listed(named.column) and named.has_constants:
+            yield named.values
+
+
 def read_frames(call: Call) -> tuple[str, str]:
     """Return the source frame and the target frame of TURNED, TURNED LON or TURNED LAT."""
     source, target = call.args[-2:]
@@ -154,7 +164,8 @@ def read_position(shape: Expr) -> Position:
 def read_radius(circle: Expr) -> Expr:
     """Return the radius of a circle in degrees."""
     if isinstance(circle, Call) and circle.name == "CIRCLE":
-        return get_operand(circle, "radius")
+        _, _, radius = circle.args
+        return radius
     return _take_element(circle, 3)
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, Protocol
 
 from adql.errors import AdqlError, AdqlSemanticError, AdqlUnsupported, Hint, Span
-from adql.functions.argument_kinds import fits_number, is_null
+from adql.functions.argument_kinds import is_null
 from adql.functions.object_name_functions import MAX_NAME_CHARACTERS, MAX_NAMES, NameLookupError, PositionLookup
 from adql.ir import Call, Expr, NameGenerator, Query
 from adql.limits import MAX_BRANCHES, MAX_COLUMNS, MAX_CONDITIONS, MAX_EXPRESSION_PARTS, MAX_RELATIONS
@@ -89,7 +89,7 @@ BindFunctions = Mapping[type[nodes.Expression], Callable[[Binder, Any], Expr]]
 
 
 def require_number(expr: Expr, where: str) -> None:
-    if not fits_number(expr):
+    if not (expr.type.is_numeric or is_null(expr)):
         hint = make_number_hint(expr)
         if not hint and where == "'+'" and expr.type.is_text:
             hint = Hint("join texts with ||")

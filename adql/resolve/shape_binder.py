@@ -12,12 +12,11 @@ from adql.errors import AdqlSemanticError, FormError, Span, join_choices
 from adql.ir import Call, Column, Expr, Literal, Shape, Turn, evaluate_constant, read_position
 from adql.ir.operand_views import Position
 from adql.regions import Cone, Moc, Nothing, Polygon, Region, ShapeError, make_box, stcs
-from adql.regions.celestial_frames import parse_frame, parse_system, transform_position, transform_region
+from adql.regions.celestial_frames import parse_system, transform_position, transform_region
 from adql.regions.region_algebra import has_moc
 from adql.resolve.binder import Binder
 from adql.syntax import nodes
 from clickhouse_schema.datatypes import CIRCLE, DOUBLE, MOC, POINT, POLYGON, REGION, REGION_TEXTS, UNICODE, ColumnType
-from clickhouse_schema.shape_cover import has_stored_shapes
 
 Args = tuple[nodes.Expression, ...]
 
@@ -100,7 +99,7 @@ def bind_shape(binder: Binder, node: nodes.Expression, name: str, *wanted: str) 
             hint = f"REGION reads literals, and columns with the xtype {', '.join(REGION_TEXTS)} or moc"
         raise AdqlSemanticError(f"{name} takes a {kinds}; this is {expr.type.adql}", node.span, hint)
     is_moc = isinstance(expr, Call) and expr.name in ("MOC UNION", "MOC INTERSECTION")
-    if has_stored_shapes(expr.type) and not isinstance(expr, (Column, Shape)) and not is_moc:
+    if expr.type.has_stored_shapes and not isinstance(expr, (Column, Shape)) and not is_moc:
         raise AdqlSemanticError(
             f"{name} takes a {expr.type.adql} column or literal",
             node.span,
@@ -212,7 +211,6 @@ SHAPE_BINDERS: dict[str, BindGeometry] = {
 
 def turn_position(position: Position, source: str, target: str) -> Position:
     """Transform a position in degrees from the frame ``source`` to the frame ``target``."""
-    source, target = parse_frame(source), parse_frame(target)
     if source == target:
         return position
     lon, lat = position
@@ -263,7 +261,7 @@ def move_turn_to_region(position: Position, region: Region) -> tuple[Position, R
 
 def turn_shape(shape: Expr, source: str, target: str, span: Span) -> Expr:
     """Transform a point, circle or polygon, of constants or of a row, to another frame."""
-    if parse_frame(source) == parse_frame(target):
+    if source == target:
         return shape
     if isinstance(shape, Shape):
         return Shape(shape.type, transform_region(shape.region, source, target), span=span)

@@ -38,10 +38,10 @@ from adql.ir import (
 from adql.node_classes import replace
 from adql.rewrite.covers.shape_column_covers import SHAPE_CALLS, SHAPE_RELATIONS, use_stored_shapes
 from adql.rewrite.covers.spatial_covers import add_covers, may_have_cover
-from adql.rewrite.filters.id_look_ups import find_id_look_ups, may_look_up
+from adql.rewrite.filters.id_look_ups import find_id_look_ups
 from adql.rewrite.filters.region_transfer import transfer_regions
 from adql.rewrite.filters.small_side_filters import filter_by_small_sides
-from adql.rewrite.filters.text_index_filters import may_search_texts, use_text_indexes
+from adql.rewrite.filters.text_index_filters import TEXT_CONDITIONS, use_text_indexes
 from adql.rewrite.groups.groups_of_rows import mark_groups_of_rows
 from adql.rewrite.joins.canonical_reals import canonicalize_compared, canonicalize_keys, canonicalize_outputs
 from adql.rewrite.joins.constant_conditions import hold_constants
@@ -95,23 +95,29 @@ def has_call(*names: str) -> PassCondition:
     return lambda contents: contents.has_call(names)
 
 
+def has_condition(*names: str, kinds: tuple[type[Expr], ...] = ()) -> PassCondition:
+    """Return the condition that WHERE or an ON contains one of these calls or an expression of one of these classes."""
+
+    def has_part(contents: SelectContents) -> bool:
+        parts = contents.conditions
+        return not (parts.calls.isdisjoint(names) and parts.kinds.isdisjoint(kinds))
+
+    return has_part
+
+
 def joins_by_call(*names: str) -> PassCondition:
     """Return the condition that a SELECT has a join and one of these calls."""
     return lambda contents: has_join(contents) and contents.has_call(names)
-
-
-def is_any(contents: SelectContents) -> bool:  # noqa: ARG001  every condition has this signature
-    return True
 
 
 #: These passes make derived tables or add conditions to them, so they run before the inner SELECTs are rewritten. A
 #: pass runs on the SELECTs that satisfy its condition.
 PASSES_BEFORE_INNER: tuple[tuple[Pass, PassCondition], ...] = (
     (decorrelate_subqueries, has_subquery),  # before all others: they expect that no subquery is correlated
-    (find_id_look_ups, may_look_up),  # anywhere: it changes nothing
-    (use_text_indexes, may_search_texts),  # before a small side's conditions are copied into its filters
+    (find_id_look_ups, has_condition("=", "IN", kinds=(InSubquery,))),  # anywhere: it changes nothing
+    (use_text_indexes, has_condition(*TEXT_CONDITIONS)),  # before a small side's conditions are copied into its filters
     (make_left_deep, has_join),  # before all passes below: they expect leaves on the right of joins, and no RIGHT JOIN
-    (empty_impossible_joins, is_any),  # before any join is planned: one that matches nothing needs no plan
+    (empty_impossible_joins, has_join),  # before any join is planned: one that matches nothing needs no plan
     (use_kept_matches, joins_by_call(*NEARNESSES, *CHOICES)),  # before the passes that plan matches
     (add_cap_nearness, joins_by_call(*SHAPE_RELATIONS)),  # adds the nearnesses of shapes, which the passes below read
     (choose_nearest, has_call(*CHOICES)),  # turns skyhouse_nearest into a nearness inside a derived table

@@ -20,10 +20,9 @@ from clickhouse_schema.catalogue import TableEntry
 from clickhouse_schema.engine_protocol import Engine
 from clickhouse_schema.engine_tables.version_sql import fetch_next_version, is_table_sql
 from clickhouse_schema.failpoints import Failpoint
-from clickhouse_schema.quoting import quote_string
+from clickhouse_schema.quoting import quote_string, quote_table
 from clickhouse_schema.schema_model import Schema
 from clickhouse_schema.servers import Servers
-from clickhouse_schema.shard_map import quote_table
 from clickhouse_schema.whole_tables import create_database, create_whole_table
 
 #: Database of the rows

@@ -13,10 +13,10 @@ from clickhouse_schema.engine_protocol import Engine
 from clickhouse_schema.engine_tables.version_sql import fetch_next_version, is_table_sql
 from clickhouse_schema.failpoints import Failpoint
 from clickhouse_schema.healpix import ORDER
-from clickhouse_schema.quoting import quote_string
+from clickhouse_schema.quoting import quote_string, quote_table
 from clickhouse_schema.schema_model import Table
 from clickhouse_schema.servers import Servers
-from clickhouse_schema.shard_map import LOCAL, quote_table
+from clickhouse_schema.shard_map import LOCAL
 from clickhouse_schema.table_ddl import HPX29
 from clickhouse_schema.whole_tables import create_whole_table, delete_rows_later
 

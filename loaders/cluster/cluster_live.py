@@ -6,8 +6,9 @@ from collections.abc import Collection, Mapping
 
 from clickhouse_schema.engine_tables.catalogue_log import is_move_announced, read_sharding
 from clickhouse_schema.engine_tables.density_table import read_density
+from clickhouse_schema.quoting import quote_table
 from clickhouse_schema.schema_model import Table
-from clickhouse_schema.shard_map import LOCAL, OVERLAP, quote_table
+from clickhouse_schema.shard_map import LOCAL, OVERLAP
 from clickhouse_schema.whole_tables import find_table_comment
 from loaders.cluster import verify_shards
 from loaders.cluster.cluster_tables import ClusterTables

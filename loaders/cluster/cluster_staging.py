@@ -15,9 +15,9 @@ import pyarrow as pa
 
 from clickhouse_schema.catalogue import TableEntry
 from clickhouse_schema.failpoints import Failpoint, reach
-from clickhouse_schema.quoting import quote_string
+from clickhouse_schema.quoting import quote_string, quote_table
 from clickhouse_schema.schema_model import Schema, Table
-from clickhouse_schema.shard_map import LOCAL, OVERLAP, quote_table
+from clickhouse_schema.shard_map import LOCAL, OVERLAP
 from clickhouse_schema.stored_nulls import list_changeable, store_plainly
 from clickhouse_schema.whole_tables import create_database
 from loaders.cluster import verify_shards

@@ -17,10 +17,10 @@ from clickhouse_schema.cluster_ddl import create_margin_sql, create_sharded_sql,
 from clickhouse_schema.cluster_topology import Statement, Topology
 from clickhouse_schema.failpoints import Failpoint
 from clickhouse_schema.overlap_sql import Overlap
-from clickhouse_schema.quoting import quote_string
+from clickhouse_schema.quoting import quote_string, quote_table
 from clickhouse_schema.schema_model import Table
 from clickhouse_schema.servers import Servers
-from clickhouse_schema.shard_map import LOCAL, MARGIN, OVERLAP, SHARD_COLUMN, Sharding, quote_table
+from clickhouse_schema.shard_map import LOCAL, MARGIN, OVERLAP, SHARD_COLUMN, Sharding
 from clickhouse_schema.stored_nulls import allow_nulls_sql, find_plain_columns
 from clickhouse_schema.table_ddl import create_table_sql
 from loaders.load_error import LoadError

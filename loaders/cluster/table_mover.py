@@ -14,8 +14,8 @@ from clickhouse_schema.catalogue import TableEntry
 from clickhouse_schema.cluster_ddl import create_sharded_sql
 from clickhouse_schema.failpoints import Failpoint, reach
 from clickhouse_schema.overlap_sql import Overlap
-from clickhouse_schema.quoting import quote_identifier, quote_string
-from clickhouse_schema.shard_map import LOCAL, OVERLAP, SHARD_COLUMN, Sharding, quote_table
+from clickhouse_schema.quoting import quote_identifier, quote_string, quote_table
+from clickhouse_schema.shard_map import LOCAL, OVERLAP, SHARD_COLUMN, Sharding
 from clickhouse_schema.stored_nulls import find_plain_columns, store_plainly
 from clickhouse_schema.table_ddl import HPX29, given_columns
 from clickhouse_schema.whole_tables import find_table_comment

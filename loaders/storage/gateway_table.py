@@ -17,11 +17,11 @@ from clickhouse_schema.catalogue import TableEntry
 from clickhouse_schema.cluster_topology import NEW_TABLE, Statement
 from clickhouse_schema.failpoints import Failpoint, reach
 from clickhouse_schema.healpix import NO_POSITION
-from clickhouse_schema.quoting import quote_identifier
+from clickhouse_schema.quoting import quote_identifier, quote_table
 from clickhouse_schema.row_store import leave_row_store_out
 from clickhouse_schema.schema_model import ForeignKey, Table
 from clickhouse_schema.servers import Servers
-from clickhouse_schema.shard_map import SHARD_COLUMN, quote_table
+from clickhouse_schema.shard_map import SHARD_COLUMN
 from clickhouse_schema.table_ddl import HPX29, column_definitions, given_columns
 from clickhouse_schema.working_tables import HOMES_SUFFIX
 from loaders.storage.replica_sync import wait_for_replicas

@@ -21,9 +21,9 @@ import pyarrow as pa
 from clickhouse_schema.engine_tables import catalogue_log
 from clickhouse_schema.engine_tables.density_table import update_density
 from clickhouse_schema.failpoints import Failpoint, reach
+from clickhouse_schema.quoting import quote_table
 from clickhouse_schema.schema_model import Schema, Table
 from clickhouse_schema.servers import Servers
-from clickhouse_schema.shard_map import quote_table
 from clickhouse_schema.stored_nulls import find_plain_columns, list_changeable, store_plainly
 from clickhouse_schema.table_ddl import create_table_sql
 from clickhouse_schema.whole_tables import create_database

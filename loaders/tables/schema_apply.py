@@ -21,12 +21,13 @@ from clickhouse_schema.cluster_topology import Topology, read_topology
 from clickhouse_schema.engine_tables.catalogue_log import read_catalogue, read_registered, register_table
 from clickhouse_schema.engine_tables.density_table import update_density
 from clickhouse_schema.latest_versions import build_latest_table
+from clickhouse_schema.quoting import quote_table
 from clickhouse_schema.schema_drift import RELOAD_HINT, Drift, Step, find_drift
 from clickhouse_schema.schema_files.yaml_reader import check_schema
 from clickhouse_schema.schema_model import Column, Schema, Table
 from clickhouse_schema.schema_problem import SchemaError
 from clickhouse_schema.servers import Servers
-from clickhouse_schema.shard_map import LOCAL, quote_table
+from clickhouse_schema.shard_map import LOCAL
 from loaders.cluster.orphan_tables import find_orphan_tables
 from loaders.load_error import LoadError
 from loaders.pipeline.append_rows import TableAppends

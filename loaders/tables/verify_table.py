@@ -20,7 +20,7 @@ from clickhouse_schema.healpix import NO_POSITION, ORDER, cell_centres, max_cell
 from clickhouse_schema.quoting import quote_identifier
 from clickhouse_schema.row_store import find_row_layout, row_value_sql
 from clickhouse_schema.schema_model import Column, Table
-from clickhouse_schema.shape_cover import cover_column, has_cover, has_stored_shapes, shape_column
+from clickhouse_schema.shape_cover import cover_column, has_cover, shape_column
 from loaders.load_error import LoadError
 from loaders.pipeline.append_rows import TableAppends
 from loaders.pipeline.latest_rows import open_latest_rows
@@ -213,7 +213,7 @@ def _find_shape_problems(engine: Engine, storage: TableStorage, table: Table, re
 
 def _check_shapes(engine: Engine, storage: TableStorage, column: Column, reporter: Reporter) -> tuple[int, int]:
     """Return the numbers of sampled and wrong rows."""
-    shape = shape_column(column.name) if has_stored_shapes(column.type) else column.name
+    shape = shape_column(column.name) if column.type.has_stored_shapes else column.name
     names = ", ".join(quote_identifier(name) for name in (column.name, shape, cover_column(column.name)))
     sampled = wrong = 0
     sql = f"SELECT {names} FROM {storage.live.rows_sql}"
@@ -230,7 +230,7 @@ def _count_wrong_shapes(kind: ColumnType, rows: pa.RecordBatch) -> int:
     """Count rows whose cover, or whose shape read again from its value, differs."""
     values, shapes, covers = (rows.column(i).to_pylist() for i in range(3))
     is_wrong = [not shape_columns.is_covered(kind, *pair) for pair in zip(shapes, covers, strict=True)]
-    if has_stored_shapes(kind):
+    if kind.has_stored_shapes:
         read_again = shape_columns.read_regions(kind, pa.array(values, kind.arrow))[0].to_pylist()
         differs = [again != shape for again, shape in zip(read_again, shapes, strict=True)]
         is_wrong = [wrong or other for wrong, other in zip(is_wrong, differs, strict=True)]

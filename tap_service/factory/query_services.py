@@ -46,7 +46,7 @@ class QueryServices:
     config: Config
     engine: Engine
     metrics: ServiceMetrics
-    mask: ClientMask
+    mask: ClientMask | None
     query_lines: LineLog
     history: QueryHistory
     usage: UsageCounter
@@ -119,7 +119,8 @@ def build_query_services(
     metrics = ServiceMetrics()
     usage_store = open_usage_store(config)
     find_key = usage_store.find_key if usage_store else lambda _name, _seconds: secrets.token_bytes(32)
-    mask = ClientMask(config.log_addresses, config.log_users, find_key)
+    is_masked = (config.log_addresses, config.log_users) != ("full", "full")
+    mask = ClientMask(config.log_addresses, config.log_users, find_key) if is_masked else None
     lines = LineLog(config.query_log, "query", mask, metrics.log_failures.labels("query").inc)
     state = open_site_state(config.redis_url, config.jobs_path)
     groups = UserGroups(_open_accounts(config), state)

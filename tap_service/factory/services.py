@@ -89,7 +89,7 @@ class Services:
     work: WorkList
     job_administration: JobAdministration
     blocked_networks: BlockedNetworks
-    request_rates: TokenBuckets
+    request_rates: TokenBuckets | None
     _components: QueryServices
     _attachment_watch: AttachmentWatch
     _dispatcher: Dispatcher
@@ -206,7 +206,7 @@ def build_services(config: Config, engine: Engine, *, are_helpers_kept_ready: bo
         ),
         job_administration=job_administration,
         blocked_networks=BlockedNetworks(config.blocked),
-        request_rates=TokenBuckets(config.client_requests_per_minute),
+        request_rates=TokenBuckets(config.client_requests_per_minute) if config.client_requests_per_minute else None,
         _components=components,
         _attachment_watch=AttachmentWatch(components.gateway),
         _dispatcher=dispatcher,

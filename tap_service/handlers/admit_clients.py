@@ -32,7 +32,7 @@ class AdmitClients:
         if self._blocked.is_blocked(address):
             message = f"requests from {address} are blocked: {self._way_out}"
             await error_response(scope, 403, message)(scope, receive, send)
-        elif seconds := self._rates.take_token(find_network(address)):
+        elif self._rates is not None and (seconds := self._rates.take_token(find_network(address))):
             message = (
                 f"{find_network(address)} sends too many requests per minute: wait {math.ceil(seconds)} seconds. "
                 "Instead of many queries, send one query that joins your list as an uploaded table"

@@ -23,7 +23,7 @@ import pyarrow.compute as pc
 
 from clickhouse_schema.datatypes import FLOATS, ColumnType
 from clickhouse_schema.schema_model import Column, Table
-from clickhouse_schema.shape_cover import cover_column, has_stored_shapes, shape_column
+from clickhouse_schema.shape_cover import cover_column, shape_column
 from tap_service.readers import shape_columns
 from tap_service.readers.column_casts import NULL_INSIDE, find_caster, replace_with_null
 from tap_service.readers.null_tokens import replace_tokens
@@ -105,7 +105,7 @@ class Conformer:
         self.source_names = tuple(fitting.source_name for fitting in self._fittings if fitting.source_name)
         hidden = []
         for column in table.columns:
-            if has_stored_shapes(column.type):
+            if column.type.has_stored_shapes:
                 shapes = shape_columns.RANGES if column.type.xtype == "moc" else shape_columns.SHAPES
                 hidden += [(shape_column(column.name), shapes), (cover_column(column.name), pa.uint64())]
         self.schema = pa.schema([*((column.name, column.type.arrow) for column in table.columns), *hidden])
@@ -133,7 +133,7 @@ class Conformer:
             if fitting.column.type.is_timestamp:
                 self.cut_times[fitting.column.name] += count_cut_times(given)
             array, bad = _fit_column(given, fitting)
-            if has_stored_shapes(fitting.column.type):
+            if fitting.column.type.has_stored_shapes:
                 shapes, covers, invalid = shape_columns.read_regions(fitting.column.type, array)
                 hidden += [shapes, covers]
                 bad = invalid | bad

@@ -23,7 +23,6 @@ from clickhouse_schema.shape_cover import (
     NOWHERE,
     NUMBERS_PER_CELL,
     cap_radius,
-    has_stored_shapes,
 )
 
 _NUMBER = r"[-+]?(\d+(\.\d*)?|\.\d+)(e[-+]?\d{1,2})?"
@@ -285,7 +284,7 @@ def is_covered(kind: ColumnType, shape: list[Any], number: int) -> bool:
 def _stored_shape_to_discs(kind: ColumnType, shape: list[Any]) -> Discs:
     if kind.xtype == "moc":
         return _moc_to_discs(Moc(np.array(shape, dtype=np.int64).reshape(-1, 2)))
-    numbers = [part[2:] for part in shape if part[0] >= 0 and part[1] > 0] if has_stored_shapes(kind) else [shape]
+    numbers = [part[2:] for part in shape if part[0] >= 0 and part[1] > 0] if kind.has_stored_shapes else [shape]
     vectors, radii = zip(*(_list_caps(_build_shape(part)) for part in numbers), strict=True)
     return np.concatenate(vectors), np.concatenate(radii)
 

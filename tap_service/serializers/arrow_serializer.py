@@ -15,9 +15,8 @@ import pyarrow.compute as pc
 
 from clickhouse_schema.datatypes import Field
 from tap_service.scratch_files import NO_SCRATCH, ScratchSpace
-from tap_service.serializers.csv_serializer import distinct_names
 from tap_service.serializers.field_arrays import conform_batch, null_mask
-from tap_service.serializers.serializer import ResultInfo, Serializer, Status
+from tap_service.serializers.serializer import ResultInfo, Serializer, Status, distinct_names
 from tap_service.serializers.votable_serializer import metadata_document
 
 #: metadata keys of the VOParquet note 1.0

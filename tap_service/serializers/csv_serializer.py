@@ -8,7 +8,7 @@ lines. Neither format can contain a status: the caller must abort the connection
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
 
 import numpy as np
@@ -19,7 +19,7 @@ from clickhouse_schema.datatypes import Field
 from tap_service.serializers.cell_text import Spelling, format_cells, has_any
 from tap_service.serializers.field_arrays import as_numpy, conform_batch, join_text, split_text
 from tap_service.serializers.parallel_rows import map_slices
-from tap_service.serializers.serializer import MAX_REMEMBERED, Serializer, Status
+from tap_service.serializers.serializer import MAX_REMEMBERED, Serializer, Status, distinct_names
 
 #: Java, C, Python and Arrow all read "Infinity"
 SPELLING = Spelling()
@@ -120,18 +120,3 @@ class Tsv(Separated):
 def to_one_line(name: str) -> str:
     """Replace unprintable characters of a name or message by spaces."""
     return "".join(character if character.isprintable() else " " for character in name).strip() or "column"
-
-
-def distinct_names(names: Sequence[str], fold: Callable[[str], str] = str) -> list[str]:
-    """Append ``_2``, ``_3`` ... to later duplicates. Names are duplicates if ``fold`` returns the same for them."""
-    taken = {fold(name) for name in names}
-    seen: set[str] = set()
-    distinct = []
-    for name in names:
-        new, number = name, 1
-        while fold(new) in seen or (number > 1 and fold(new) in taken):
-            number += 1
-            new = f"{name}_{number}"
-        seen.add(fold(new))
-        distinct.append(new)
-    return distinct

@@ -16,9 +16,10 @@ import yaml
 
 from clickhouse_schema.datatypes import Field
 from tap_service.serializers.cell_text import Spelling, axis_sizes, format_nested_lists, format_scalars
-from tap_service.serializers.csv_serializer import Csv, distinct_names, to_one_line
+from tap_service.serializers.csv_serializer import Csv, to_one_line
 from tap_service.serializers.field_arrays import split_text
 from tap_service.serializers.json_serializer import describe_result
+from tap_service.serializers.serializer import distinct_names
 
 _LINE_ENDS = r"[\x0b\x0c\x1c-\x1e\x{85}\x{2028}\x{2029}]"
 #: each of these line ends contains one of these UTF-8 bytes

@@ -17,11 +17,10 @@ import pyarrow as pa
 from clickhouse_schema.datatypes import Field
 from tap_service.scratch_files import NO_SCRATCH, ScratchSpace
 from tap_service.serializers.arrow_serializer import rename_duplicate_fields
-from tap_service.serializers.csv_serializer import distinct_names
 from tap_service.serializers.field_arrays import conform_batch
 from tap_service.serializers.fits_column_writer import new_fits_column, to_ascii
 from tap_service.serializers.fits_header import BLOCK_SIZE, Card, write_fits_header
-from tap_service.serializers.serializer import ResultInfo, Serializer, Status
+from tap_service.serializers.serializer import ResultInfo, Serializer, Status, distinct_names
 from tap_service.serializers.spooled_rows import SpooledRows
 from tap_service.serializers.votable_serializer import metadata_document
 

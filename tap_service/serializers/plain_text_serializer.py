@@ -15,11 +15,11 @@ import pyarrow.compute as pc
 from clickhouse_schema.datatypes import Field
 from tap_service.scratch_files import NO_SCRATCH, ScratchSpace
 from tap_service.serializers.cell_text import Spelling, control_characters, format_cells
-from tap_service.serializers.csv_serializer import distinct_names, to_one_line
+from tap_service.serializers.csv_serializer import to_one_line
 from tap_service.serializers.field_arrays import conform_batch, join_text
 from tap_service.serializers.padded_text import Widths
 from tap_service.serializers.parallel_rows import map_slices
-from tap_service.serializers.serializer import ResultInfo, Serializer, Status
+from tap_service.serializers.serializer import ResultInfo, Serializer, Status, distinct_names
 from tap_service.serializers.spooled_rows import SpooledRows
 
 _SPELLING = Spelling("inf", "-inf", "nan")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal, Protocol
 
@@ -190,3 +190,18 @@ class Serializer(ABC):
 
 class SerializerFactory(Protocol):
     def __call__(self, fields: Sequence[Field], info: ResultInfo, scratch: ScratchSpace = ...) -> Serializer: ...
+
+
+def distinct_names(names: Sequence[str], fold: Callable[[str], str] = str) -> list[str]:
+    """Append ``_2``, ``_3`` ... to later duplicates. Names are duplicates if ``fold`` returns the same for them."""
+    taken = {fold(name) for name in names}
+    seen: set[str] = set()
+    distinct = []
+    for name in names:
+        new, number = name, 1
+        while fold(new) in seen or (number > 1 and fold(new) in taken):
+            number += 1
+            new = f"{name}_{number}"
+        seen.add(fold(new))
+        distinct.append(new)
+    return distinct

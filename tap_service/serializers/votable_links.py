@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from clickhouse_schema.column_links import InputParam, Link, PlacedLink, PlacedService
 from clickhouse_schema.datatypes import CHAR, ColumnType, Field
-from tap_service.serializers.csv_serializer import distinct_names
+from tap_service.serializers.serializer import distinct_names
 from tap_service.serializers.votable_dialect import drop_unread_limit
 from tap_service.xml_text import Markup, element, join_lines, optional_element, start_tag, tag
 

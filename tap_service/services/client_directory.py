@@ -12,7 +12,7 @@ from collections.abc import Mapping
 
 from tap_service.config import Config
 from tap_service.models.client import Client
-from tap_service.settings.client_limits import ClientLimit, find_client_limit
+from tap_service.settings.client_limits import ANONYMOUS, USERS, ClientLimit
 from tap_service.storage.accounts import Accounts
 
 _LOOK_SECONDS = 0.5
@@ -49,7 +49,9 @@ class ClientDirectory:
             The user; None for an anonymous client.
         """
         user_class = self._find_class(name)
-        return Client(address, name, user_class, find_client_limit(self._limits, name, user_class) or self._default)
+        names = (ANONYMOUS,) if name is None else (name, user_class, USERS)
+        limits = next((self._limits[name] for name in names if name in self._limits), self._default)
+        return Client(address, name, user_class, limits)
 
     def _find_class(self, name: str | None) -> str:
         if self._accounts is None or name is None:

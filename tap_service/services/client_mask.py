@@ -42,15 +42,12 @@ class ClientMask:
             "none": lambda _: "",
         }
         self._address, self._user = hide[addresses], hide[users]
-        self._is_plain = addresses == users == "full"
         self._find_key = find_key
         self._day = ""
         self._key = b""
 
     def mask_record(self, record: dict[str, Any]) -> dict[str, Any]:
         """Return a record with its keys ``client`` and ``user`` masked, if they are set."""
-        if self._is_plain:
-            return record
         hidden = {}
         if record.get("client"):
             hidden["client"] = self._address(record["client"])

@@ -31,8 +31,8 @@ class LineLog:
         most once a second, if the file was moved.
     kind : str
         The value of the key ``kind`` in each line.
-    mask : ClientMask
-        Masks the keys ``client`` and ``user``.
+    mask : ClientMask or None
+        Masks the keys ``client`` and ``user``; None to write them in full.
     count_failure : Callable[[], None]
         Called for each line that could not be written.
 
@@ -42,7 +42,7 @@ class LineLog:
         The file cannot be opened.
     """
 
-    def __init__(self, target: str, kind: str, mask: ClientMask, count_failure: Callable[[], None]) -> None:
+    def __init__(self, target: str, kind: str, mask: ClientMask | None, count_failure: Callable[[], None]) -> None:
         self._path = Path(target) if target not in ("", "-") else None
         self._kind = kind
         self._mask = mask
@@ -73,7 +73,7 @@ class LineLog:
         if not self.is_on:
             return
         instant = datetime.now(UTC).isoformat().replace("+00:00", "Z")
-        masked = self._mask.mask_record(record)
+        masked = record if self._mask is None else self._mask.mask_record(record)
         line = json.dumps({**masked, "time": instant, "kind": self._kind}).encode() + b"\n"
         with self._lock:
             if self._file is None:  # closed meanwhile

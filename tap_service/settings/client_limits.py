@@ -35,12 +35,6 @@ class ClientLimit:
         return ClientLimit(-(-self.running // processes), -(-self.waiting // processes), self.disk)
 
 
-def find_client_limit(limits: Mapping[str, ClientLimit], owner: str | None, class_of: str = "") -> ClientLimit | None:
-    """Return the limits of a user by name, class or as any user, or of an anonymous client; None: the defaults."""
-    names = (ANONYMOUS,) if owner is None else (owner, class_of, USERS)
-    return next((limits[name] for name in names if name in limits), None)
-
-
 def find_open_part(limit: int, reserve: int) -> int:
     """Return what anonymous clients may take together of a limit of all, of which ``reserve`` percent are for users."""
     return limit - limit * reserve // 100

@@ -16,7 +16,7 @@ import pytest
 
 from adql.regions import region_relations, stcs
 from clickhouse_schema.schema_model import Column, Layout, Schema, Table
-from clickhouse_schema.shape_cover import cover_column, has_stored_shapes, shape_column
+from clickhouse_schema.shape_cover import cover_column, shape_column
 from tap_service.readers import shape_columns
 from tap_service.storage.engine.engine import Engine
 from tests.adql.storing import catalogue_of, store
@@ -225,7 +225,7 @@ def _make_batch() -> pa.RecordBatch:
     arrays = {column.name: pa.array(values[column.name], column.type.arrow) for column in TABLE.columns}
     for column in TABLE.columns:
         assert not shape_columns.find_bad_shapes(column.type, arrays[column.name])
-        if has_stored_shapes(column.type):
+        if column.type.has_stored_shapes:
             shape, number, bad = shape_columns.read_regions(column.type, arrays[column.name])
             assert not bad
             arrays |= {shape_column(column.name): shape, cover_column(column.name): number}

@@ -15,7 +15,7 @@ from adql.regions.region import find_cover
 from adql.translation import translate
 from clickhouse_schema.catalogue import Catalogue
 from clickhouse_schema.schema_model import Column, Layout, Schema, Table
-from clickhouse_schema.shape_cover import cover_column, has_stored_shapes, shape_column
+from clickhouse_schema.shape_cover import cover_column, shape_column
 from clickhouse_schema.table_ddl import create_table_sql
 from tap_service.readers import shape_columns
 from tap_service.storage.engine.engine import Engine
@@ -105,7 +105,7 @@ def obs(engine: Engine, shapes_of: Sky) -> Catalogue:
         values = [v if v is not None or column.type.is_text else [] for v in shapes_of.rows[column.name]]
         columns[column.name] = pa.array(values, column.type.arrow)
         assert not shape_columns.find_bad_shapes(column.type, columns[column.name])
-        if has_stored_shapes(column.type):
+        if column.type.has_stored_shapes:
             shape, number, bad = shape_columns.read_regions(column.type, columns[column.name])
             assert not bad
             columns |= {shape_column(column.name): shape, cover_column(column.name): number}

@@ -10,8 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from adql.regions.unit_vectors import positions_to_vectors
-from clickhouse_schema.adjacent_cells import find_touching_cells
-from clickhouse_schema.cells_around import find_cells_around
+from clickhouse_schema.adjacent_cells import find_cells_around, find_touching_cells
 from clickhouse_schema.healpix import ORDER, cell_centres, max_cell_radius, vectors_to_index
 from tests.adql.sky import DIFFICULT_POSITIONS
 

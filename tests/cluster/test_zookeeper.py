@@ -21,8 +21,9 @@ import pytest
 from clickhouse_schema.cluster_ddl import create_sharded_sql
 from clickhouse_schema.cluster_topology import Topology
 from clickhouse_schema.engine_tables import append_record, user_table_record
+from clickhouse_schema.quoting import quote_table
 from clickhouse_schema.schema_files.yaml_reader import read_schema
-from clickhouse_schema.shard_map import LOCAL, OVERLAP, quote_table
+from clickhouse_schema.shard_map import LOCAL, OVERLAP
 from clickhouse_schema.table_ddl import create_table_sql
 from clickhouse_schema.tap_schema import TAP_SCHEMA
 from tests.cluster.zookeeper import zookeeper

@@ -15,7 +15,6 @@ import numpy as np
 from adql.clickhouse.sky.circle_grid_sql import in_some_circle_sql
 from adql.clickhouse.sky.neighbour_cell_sql import is_in_cells_sql
 from adql.clickhouse.sky.unit_vector_sql import Vector, is_near_constant_sql
-from adql.clickhouse.sql_text import float_literal
 from adql.regions.circle_union import MIN_UNION_CIRCLES
 from adql.regions.cone import Cone
 from adql.regions.coordinate_interval import Range
@@ -33,6 +32,7 @@ from adql.regions.unit_vectors import (
     positions_to_vectors,
 )
 from clickhouse_schema.conjunction_sql import all_sql
+from clickhouse_schema.quoting import float_literal
 
 #: Polygons with more edges are divided into sectors
 _MAX_UNDIVIDED_EDGES = 12

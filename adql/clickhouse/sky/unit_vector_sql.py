@@ -9,11 +9,11 @@ from __future__ import annotations
 import math
 import sys
 
-from adql.clickhouse.sql_text import float_literal
 from adql.regions.celestial_frames import parse_frame, rotation_matrix
 from adql.regions.cone import EQUAL_RADII, UNREACHABLE
 from adql.regions.unit_vectors import ROUNDING, position_to_vector
 from clickhouse_schema.conjunction_sql import all_sql
+from clickhouse_schema.quoting import float_literal
 
 #: SQL of the three components
 Vector = tuple[str, str, str]

@@ -32,7 +32,6 @@ from adql.ir import (
     split_conjuncts,
     transform_expr,
     walk_leaves,
-    walk_scans_of_query,
 )
 from adql.node_classes import replace
 from adql.regions import Moc
@@ -45,11 +44,6 @@ from clickhouse_schema.healpix import NO_POSITION
 #: Kinds of joins whose ON confines the rows of the right side, and kinds whose ON confines the rows of both sides
 _CONFINING_RIGHT = frozenset(("INNER", "LEFT", "SEMI", "ANTI"))
 _CONFINING_BOTH = frozenset(("INNER", "SEMI"))
-
-
-def reads_attached(query: Query) -> bool:
-    """Return whether a query reads an attached table anywhere."""
-    return any(scan.entry.attached is not None for scan in walk_scans_of_query(query))
 
 
 def choose_files(query: Query, context: TranslationContext) -> Query:

@@ -39,7 +39,7 @@ from adql.node_classes import replace
 from adql.regions.region import find_shape_covers
 from adql.rewrite.trees.relation_trees import collect_leaves, map_conditions
 from clickhouse_schema.datatypes import BOOLEAN, LONG, ColumnType, Field
-from clickhouse_schema.shape_cover import cover_column, has_cover, has_stored_shapes, shape_column
+from clickhouse_schema.shape_cover import cover_column, has_cover, shape_column
 
 #: Conditions on two shapes
 SHAPE_RELATIONS = ("SHAPES CONTAIN", "SHAPES MEET")
@@ -75,13 +75,13 @@ def _is_shape_column(expr: Expr) -> bool:
 def _read_shapes(expr: Expr, hidden: _HiddenColumns) -> Expr:
     """Replace ranges and texts among the operands of ``expr`` by the stored shapes."""
     shapes = _list_shapes(expr)
-    if not any(isinstance(a, Column) and has_stored_shapes(a.type) for a in shapes):
+    if not any(isinstance(a, Column) and a.type.has_stored_shapes for a in shapes):
         return expr
     return expr.with_children(tuple([_read_shape(a, hidden) for a in shapes]))
 
 
 def _read_shape(expr: Expr, hidden: _HiddenColumns) -> Expr:
-    if not (isinstance(expr, Column) and has_stored_shapes(expr.type)):
+    if not (isinstance(expr, Column) and expr.type.has_stored_shapes):
         return expr
     datatype = "long" if expr.type.xtype == "moc" else "double"
     found = hidden.find_column(expr, shape_column, ColumnType(datatype, "*"))

@@ -47,8 +47,8 @@ from adql.rewrite.covers.confining_regions import (
 )
 from adql.rewrite.trees.relation_trees import collect_leaves, map_conditions
 from adql.rewrite.trees.select_contents import SelectContents
+from clickhouse_schema.adjacent_cells import find_cells_around
 from clickhouse_schema.catalogue import UNKNOWN_DENSITY, TableEntry
-from clickhouse_schema.cells_around import find_cells_around
 from clickhouse_schema.datatypes import BOOLEAN, LONG, Field
 
 HPX29 = "hpx29"
@@ -180,7 +180,10 @@ def _add_cover(
     The index of an attached table comes from its files. A row without a position may have an index, so all rows are
     tested.
     """
-    cover, has_many_rows = _choose_cover(region, entry)
+    density = entry.local_density or UNKNOWN_DENSITY
+    if (around := _find_cells_of_few_rows(region, density)) is not None:
+        return [InCells(BOOLEAN, index, (around,), region)], parts
+    cover, has_many_rows = _choose_cover(region, density)
     cells = cover.all
     if _sum_sky(cells) > _MAX_SKY:
         return [], parts
@@ -195,19 +198,19 @@ def _add_cover(
     return covers, [_Part(test, {}), *others]
 
 
-def _choose_cover(region: Region, entry: TableEntry) -> tuple[Cover, bool]:
+def _find_cells_of_few_rows(region: Region, density: float) -> tuple[int, tuple[int, ...]] | None:
+    """Return the cells around a cone if they have few rows: a closer cover would cost more than it saves."""
+    around = find_cells_around(region.lon, region.lat, region.radius) if isinstance(region, Cone) else None
+    return around if around is not None and _sum_sky((around,)) * SKY_AREA * density < _FEW_ROWS else None
+
+
+def _choose_cover(region: Region, density: float) -> tuple[Cover, bool]:
     """Return the cheapest cover, by the estimated number of rows in it, and whether these are many.
 
     A MOC is tested by its cells, so fewer cells save nothing.
     """
-    density = entry.local_density or UNKNOWN_DENSITY
     # a cover has at least the rows of its region, so a cover that would be too large need not be searched
     least_rows = region.area * density if isinstance(region, Cone) and region.radius > 0 else 0.0
-    around = None
-    if isinstance(region, Cone) and least_rows < _FEW_ROWS:
-        around = find_cells_around(region.lon, region.lat, region.radius)
-    if around is not None and _sum_sky((around,)) * SKY_AREA * density < _FEW_ROWS:
-        return Cover((), (around,)), False
     if least_rows < _MANY_ROWS and not has_moc(region):
         cover = cover_region(region, _FEWER_CELLS)
         if _sum_sky(cover.all) * SKY_AREA * density < _MANY_ROWS:

@@ -20,13 +20,6 @@ from adql.rewrite.filters.condition_pushdown import find_origins
 from adql.rewrite.filters.small_side_filters import bound_rows, is_selective
 from adql.rewrite.trees.relation_trees import Leaf, collect_leaves
 from adql.rewrite.trees.rewritten import Rewritten
-from adql.rewrite.trees.select_contents import SelectContents
-
-
-def may_look_up(contents: SelectContents) -> bool:
-    """Return whether conditions may list ids."""
-    parts = contents.conditions
-    return not parts.calls.isdisjoint(("=", "IN")) or InSubquery in parts.kinds
 
 
 def find_id_look_ups(select: Select, context: TranslationContext) -> Rewritten[Select]:  # noqa: ARG001

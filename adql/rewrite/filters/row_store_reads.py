@@ -25,6 +25,7 @@ from adql.ir import (
     Windowed,
     split_conjuncts,
     walk_expr,
+    walk_listed_constants,
 )
 from adql.node_classes import replace
 from clickhouse_schema.datatypes import BOOLEAN, CHAR, ColumnType, Field, is_integer_in_range
@@ -145,13 +146,9 @@ def _row_column(scan: Scan, layout: RowLayout) -> Column:
 
 def _find_ids(query: Select, scan: Scan) -> tuple[Expr, ...]:
     """Return the constants that a condition lists for the first column of the id; none without such a condition."""
-    for condition in split_conjuncts(query.where):
-        named = NamedValues.match(condition)
-        if named is None or named.column.relation != scan.relation or len(named.values) > _MAX_IDS:
-            continue
-        if (named.column.name,) == scan.entry.table.layout.id[:1] and named.has_constants:
-            return named.values
-    return ()
+    first = scan.entry.table.layout.id[:1]
+    listed = walk_listed_constants(query.where, scan.relation, lambda column: column.name in first)
+    return next((ids for ids in listed if len(ids) <= _MAX_IDS), ())
 
 
 def _find_look_up(query: Select, scan: Scan, ids: tuple[Expr, ...]) -> IdLookUp | None:

@@ -19,7 +19,6 @@ from adql.ir import Call, Column, Expr, Literal, Select, TranslationContext, com
 from adql.node_classes import replace
 from adql.rewrite.filters.condition_pushdown import find_origins
 from adql.rewrite.trees.relation_trees import Leaf, collect_leaves
-from adql.rewrite.trees.select_contents import SelectContents
 from clickhouse_schema.datatypes import BOOLEAN, UNICODE
 
 #: Minimum length of a piece. Many words have shorter pieces, and the engine searches the texts for these
@@ -32,16 +31,11 @@ _MAX_PIECES = 4
 #: Maximum number of values of an IN, each of which is looked up by its words
 _MAX_VALUES = 8
 
-_CONDITIONS = ("LIKE", "ILIKE", "HAS WORDS", "HASHLIST HAS", "=", "IN")
+TEXT_CONDITIONS = ("LIKE", "ILIKE", "HAS WORDS", "HASHLIST HAS", "=", "IN")
 
 #: Letters that equal other letters in the regular expressions of ILIKE, or after LOWER: U+212A (Kelvin) in lower case
 #: is k, U+0130 is i and a dot, and U+017F is s if case is ignored
 _AMBIGUOUS = {"ILIKE": "ks", "LOWER": "ki", "LIKE": ""}
-
-
-def may_search_texts(contents: SelectContents) -> bool:
-    """Return whether conditions may be on texts."""
-    return contents.select.where is not None and not contents.conditions.calls.isdisjoint(_CONDITIONS)
 
 
 def use_text_indexes(select: Select, context: TranslationContext) -> Select:  # noqa: ARG001  every pass has this signature

@@ -9,14 +9,11 @@ from adql.ir import (
     Column,
     Derived,
     Expr,
-    Literal,
-    NamedValues,
     Relation,
     Scan,
     Select,
     evaluate_constant,
     get_operand,
-    split_conjuncts,
     transform_expr,
     walk_columns,
 )
@@ -154,27 +151,6 @@ class ColumnOrigins:
         names = {each.name for each in origins if isinstance(each, Column) and each.relation == scan.relation}
         id_columns = scan.entry.table.layout.id
         return bool(id_columns) and names.issuperset(id_columns)
-
-
-def count_named_ids(select: Select, is_id: Callable[[Column], bool]) -> int:
-    """Return the number of ids that a condition of WHERE names, 0 if no condition names ids.
-
-    Parameters
-    ----------
-    select : Select
-        The SELECT.
-    is_id : Callable[[Column], bool]
-        Returns whether a column is an id.
-    """
-    for condition in split_conjuncts(select.where):
-        named = NamedValues.match(condition)
-        if named is not None and is_id(named.column) and all(_is_constant(value) for value in named.values):
-            return len(named.values)
-    return 0
-
-
-def _is_constant(value: Expr) -> bool:
-    return isinstance(value, Literal) or (isinstance(value, Call) and evaluate_constant(value) is not None)
 
 
 def _find_single_scan(relation: Relation) -> Scan | None:

@@ -11,7 +11,7 @@ estimate; only time limits stop it.
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
 from typing import NamedTuple, Protocol
@@ -29,16 +29,16 @@ from adql.ir import (
     walk_columns,
     walk_expr,
     walk_leaves,
+    walk_listed_constants,
     walk_select_expressions,
     walk_selects,
 )
 from adql.query_analysis import cover_region
 from adql.regions import Moc, Region
 from clickhouse_schema.catalogue import TableEntry
-from clickhouse_schema.row_store import ROW_STORE_GRANULE, is_row_column
+from clickhouse_schema.row_store import ROW_STORE_GRANULE
 from tap_service.models.upload_parameter import UPLOAD_SCHEMA
 from tap_service.models.work_class import Estimate, ResultRows, SmallReading, Steps
-from tap_service.services.estimates.column_origins import count_named_ids
 from tap_service.services.estimates.index_analysis import find_part_read
 from tap_service.services.estimates.join_work import JoinWork, estimate_join_work
 from tap_service.services.estimates.row_counter import RowCounter
@@ -97,8 +97,8 @@ class Estimator:
         query = translation.query
         if query is None:
             return Estimate(0, 0, 0.0, "scan")
-        scans = tuple(_walk_scans(walk_selects(_find_read_query(translation, query))))
-        rows, size = self._estimate_reading(scans, translation.cells, version)
+        scans = tuple(_walk_scans(translation, query))
+        rows, size = self._estimate_reading(translation, scans, version)
         if (
             translation.stored_rows is None
             and size > _SMALL_BYTES
@@ -114,13 +114,14 @@ class Estimator:
         return Estimate(round(rows), round(size), seconds, kind, steps=steps)
 
     def _estimate_reading(
-        self, scans: Iterable[_TableReading], cells: dict[str, Moc], version: int
+        self, translation: Translation, scans: tuple[_TableReading, ...], version: int
     ) -> tuple[float, float]:
         """Return the rows and bytes that the engine reads."""
+        cells = translation.cells
+        granule = _GRANULE_ROWS if translation.stored_rows is None else ROW_STORE_GRANULE
         rows, size = 0.0, 0.0
         for scan, columns, id_count in scans:
             table = self._sizes.get_size(scan.entry, version)
-            granule = ROW_STORE_GRANULE if any(map(is_row_column, columns)) else _GRANULE_ROWS
             read = _count_rows_read(table, cells.get(f"{scan.entry.qualified_name}.hpx29"), id_count, granule)
             rows += read
             size += read * table.sum_widths(columns)
@@ -156,9 +157,9 @@ class Estimator:
             entry, rows = query.from_.entry, float((query.limit or 0) + query.offset)
             size = rows * self._sizes.get_size(entry, version).sum_widths(column.name for column in entry.table.columns)
         else:
-            scans = tuple(_walk_scans(walk_selects(_find_read_query(translation, query))))
+            scans = tuple(_walk_scans(translation, query))
             is_by_id = any(scan.id_count for scan in scans)
-            rows, size = self._estimate_reading(scans, translation.cells, version)
+            rows, size = self._estimate_reading(translation, scans, version)
         return SmallReading(rows, is_by_id) if size <= _SMALL_BYTES else None
 
     def _estimate_join_work(self, query: Query, version: int) -> JoinWork:
@@ -260,11 +261,6 @@ def _is_cut_early(select: Select) -> bool:
     return select.limit is not None and select.where is None and not needs_all_rows(select)
 
 
-def _find_read_query(translation: Translation, query: Query) -> Query:
-    """Return the query that reads the row store, or otherwise the query that reads columns."""
-    return query if translation.stored_rows is None else translation.stored_rows.query
-
-
 class _TableReading(NamedTuple):
     """A table, the columns that are read, and the number of ids that are looked up; 0 for all rows."""
 
@@ -273,8 +269,9 @@ class _TableReading(NamedTuple):
     id_count: int
 
 
-def _walk_scans(selects: Iterable[Select]) -> Iterator[_TableReading]:
-    for select in selects:
+def _walk_scans(translation: Translation, query: Query) -> Iterator[_TableReading]:
+    """Yield what the query of the row store reads, or without one what the query of columns reads."""
+    for select in walk_selects(query if translation.stored_rows is None else translation.stored_rows.query):
         used: dict[int, set[str]] = {}
         for expr in walk_select_expressions(select):
             for column in walk_columns(expr):
@@ -285,8 +282,8 @@ def _walk_scans(selects: Iterable[Select]) -> Iterator[_TableReading]:
 
 
 def _count_ids(select: Select, scan: Scan) -> int:
-    ids = scan.entry.table.layout.id[:1]
-    return count_named_ids(select, lambda column: column.relation == scan.relation and column.name in ids)
+    first = scan.entry.table.layout.id[:1]
+    return len(next(walk_listed_constants(select.where, scan.relation, lambda column: column.name in first), ()))
 
 
 def _count_rows_read(size: TableSize, cells: Moc | None, id_count: int, granule: int) -> float:

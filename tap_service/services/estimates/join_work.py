@@ -34,6 +34,7 @@ from adql.ir import (
     walk_columns,
     walk_expr,
     walk_leaves,
+    walk_listed_constants,
     walk_select_expressions,
 )
 from adql.query_analysis import (
@@ -48,7 +49,7 @@ from adql.query_analysis import (
 from clickhouse_schema.catalogue import TableEntry
 from clickhouse_schema.datatypes import LONG
 from clickhouse_schema.healpix import NO_POSITION
-from tap_service.services.estimates.column_origins import ColumnOrigins, MeanRadius, count_named_ids
+from tap_service.services.estimates.column_origins import ColumnOrigins, MeanRadius
 from tap_service.services.estimates.planned_conditions import (
     collect_names,
     confine_to_cover,
@@ -251,10 +252,9 @@ class _WorkCounter:
         rows = RowEstimate(self._find_density(leaf.entry)) if isinstance(leaf, Scan) else self.count_query(leaf.query)
         self._origins.add_leaf(leaf)
         density = rows.density
-        is_id = self._origins.is_id_column
-        ids = count_named_ids(select, lambda column: column.relation == leaf.relation and is_id(column))
+        ids = next(walk_listed_constants(select.where, leaf.relation, self._origins.is_id_column), ())
         if ids:
-            density = RowDensity.make_unlocated(min(ids, rows.total), density.tables)
+            density = RowDensity.make_unlocated(min(len(ids), rows.total), density.tables)
         for cover in find_covers(leaf.relation, select):
             density = confine_to_cover(density, cover)
         return RowEstimate(density, rows.is_sure)

@@ -34,8 +34,8 @@ from tap_service.services.jobs.job_monitor import JobMonitor
 from tap_service.services.jobs.job_progress import JobProgress
 from tap_service.services.jobs.preview_writer import store_preview
 from tap_service.services.queries.document_writer import DocumentWriter
-from tap_service.services.queries.engine_clock import EngineClock
 from tap_service.services.queries.query_preparation import QueryPreparation
+from tap_service.services.queries.query_run import EngineClock
 from tap_service.services.queries.tap_parameters import TapParameters, read_tap_parameters
 from tap_service.services.uploads.table_file_reader import descriptor_path
 from tap_service.services.user_tables.user_table_indexes import add_indexes

@@ -9,8 +9,9 @@ READY ── run ──> RUNNING ──> COMPLETED                     the sink 
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import ExitStack, closing
+from contextlib import ExitStack, closing, contextmanager
 from enum import StrEnum
 from functools import partial
 from typing import Protocol
@@ -22,7 +23,6 @@ from tap_service.models.query_report import QueryReport
 from tap_service.serializers import OK, Status, overflow_status
 from tap_service.service_errors import ClientGone, ServiceError
 from tap_service.services.queries.document_writer import ByteSink, DocumentWriter
-from tap_service.services.queries.engine_clock import EngineClock
 from tap_service.services.queries.overlapped_work import OverlappedWork
 from tap_service.services.queries.prepared_query import PreparedQuery
 from tap_service.services.queries.run_errors import log_status, name_engine_error, translate_errors
@@ -64,6 +64,28 @@ class RunObserver(Protocol):
 
     def note_rows(self, batch: pa.RecordBatch) -> None:
         """Take a batch of the result that was written, in order."""
+
+
+class EngineClock:
+    """Measures how long the engine works: the time that a thread is inside ``running()``. Any thread may read it."""
+
+    def __init__(self) -> None:
+        self._total = 0.0
+        self._since: float | None = None
+
+    @contextmanager
+    def running(self) -> Iterator[None]:
+        self._since = time.monotonic()
+        try:
+            yield
+        finally:
+            since, self._since = self._since, None
+            self._total += time.monotonic() - since
+
+    @property
+    def seconds(self) -> float:
+        since = self._since
+        return self._total + (0.0 if since is None else time.monotonic() - since)
 
 
 class QueryRun:

@@ -16,9 +16,8 @@ from tap_service.models.timestamps import format_instant
 from tap_service.service_errors import QueryStopped, ServiceError, ServiceUnavailable
 from tap_service.service_metrics import ServiceMetrics
 from tap_service.services.announcements import Announcements
-from tap_service.services.queries.lane_limits import LaneLimits
 from tap_service.services.queries.query_estimate import QueryEstimate, estimate_query
-from tap_service.services.queries.query_lanes import LaneCall, QueryLanes
+from tap_service.services.queries.query_lanes import LaneCall, LaneLimits, QueryLanes
 from tap_service.services.queries.query_preparation import QueryPreparation, may_wait
 from tap_service.services.queries.query_recorder import QueryRecorder
 from tap_service.services.queries.spool import SpoolStore

@@ -123,8 +123,7 @@ def test_nothing_is_shown(caplog: pytest.LogCaptureFixture) -> None:
 
 
 def plain_log(path: Path, failures: list[None]) -> LineLog:
-    mask = ClientMask("full", "full", lambda name, seconds: b"")
-    return LineLog(str(path), "test", mask, lambda: failures.append(None))
+    return LineLog(str(path), "test", None, lambda: failures.append(None))
 
 
 def test_a_moved_file_is_followed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -14,8 +14,7 @@ from tap_service.models.client import find_client_key
 from tap_service.models.engine_share import Lane
 from tap_service.service_errors import ServiceBusy, ServiceError, TooManyQueries
 from tap_service.services.client_directory import ClientDirectory
-from tap_service.services.queries.lane_limits import LaneLimits
-from tap_service.services.queries.query_lanes import LaneSlot, QueryLanes
+from tap_service.services.queries.query_lanes import LaneLimits, LaneSlot, QueryLanes
 from tap_service.storage.accounts import Accounts
 from tests.support.clients import make_client
 
