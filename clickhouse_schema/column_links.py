@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Annotated, Literal
 
 from pydantic import AfterValidator, model_validator
@@ -91,7 +92,7 @@ class Link(StrictModel):
     title: Line = ""
     value: Line = ""
 
-    @property
+    @cached_property
     def columns(self) -> tuple[str, ...]:
         """The columns whose values ``href`` takes."""
         return tuple(dict.fromkeys(_COLUMN_PLACEHOLDER.findall(self.href)))
@@ -139,7 +140,7 @@ class InputParam(StrictModel):
             raise ValueError(f"the parameter {self.name} is not text: options are for texts")
         return self
 
-    @property
+    @cached_property
     def type(self) -> ColumnType:
         """The type of a constant or of the user's input."""
         datatype = FELIS[self.datatype]
@@ -161,7 +162,7 @@ class Service(StrictModel):
     example_url: Url = felis_key("exampleURL")
     input_params: Annotated[tuple[InputParam, ...], Key(min_length=1)] = felis_key("inputParams", ...)
 
-    @property
+    @cached_property
     def columns(self) -> tuple[str, ...]:
         """The columns whose values it takes."""
         return tuple(dict.fromkeys(param.ref for param in self.input_params if param.ref))

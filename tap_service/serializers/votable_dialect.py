@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
 from clickhouse_schema.datatypes import CHAR, TEXT, ColumnType, CoordinateSystem, Field
 from clickhouse_schema.system_keys import FORMER_SYSTEMS
@@ -109,6 +110,7 @@ def choose_dialect(version: str = "", *, is_annotated: bool = False) -> Dialect:
     return Dialect(version or _default_version, is_annotated)
 
 
+@lru_cache(1024)  # a document asks for the types of its columns and parameters
 def drop_unread_limit(kind: ColumnType, *, is_binary: bool = False) -> ColumnType:
     """Return the type of a text, without its maximum length where astropy before 7.1 cannot read that.
 
