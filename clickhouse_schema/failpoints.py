@@ -78,6 +78,12 @@ observer: Callable[[Failpoint], None] | None = None
 
 
 def reach(point: Failpoint | None) -> None:
-    """Tell the observer that a step is done; None is a step that has no name."""
+    """Report to the observer that a step is done.
+
+    Parameters
+    ----------
+    point : Failpoint or None
+        The step; None for a step without a name, which is not reported.
+    """
     if observer is not None and point is not None:
         observer(point)

@@ -30,7 +30,20 @@ Grants = Mapping[str, frozenset[str]]
 
 
 def list_relevant_groups(grants: Grants, groups: Collection[str]) -> frozenset[str]:
-    """Return the groups of a user that at least one grant names."""
+    """Return the groups of a user that at least one grant names.
+
+    Parameters
+    ----------
+    grants : Grants
+        Groups by target.
+    groups : collection of str
+        All groups of the user.
+
+    Returns
+    -------
+    frozenset of str
+        The groups on which the visible tables depend.
+    """
     return frozenset(groups) & frozenset().union(*grants.values())
 
 
