@@ -59,7 +59,22 @@ def restore_engine(engine: Engine, target: BackupTarget, manifest: Manifest, rep
 
 
 def restore_users(config: Config, target: BackupTarget, manifest: Manifest) -> None:
-    """Restore the files of the part ``users``. Raises ``LoadError`` if one of them exists."""
+    """Restore the files of the part ``users``; files that the backup lacks are left out.
+
+    Parameters
+    ----------
+    config : Config
+        The settings of the service, which name the files.
+    target : BackupTarget
+        The location of the backup.
+    manifest : Manifest
+        The contents of the backup.
+
+    Raises
+    ------
+    LoadError
+        One of the files exists, or is damaged in the backup. Files before it have been restored.
+    """
     for name, path in list_site_files(config).items():
         file = _find_file(manifest, name)
         if file is None:

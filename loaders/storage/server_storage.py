@@ -37,7 +37,20 @@ from tap_service.storage.engine.engine import SINGLE_BLOCK_SETTINGS, Engine
 
 
 def open_server_storage(engine: Engine, schema_name: str, table_name: str) -> TableStorage:
-    """Return the storage of a table on one server."""
+    """Return the storage of a table on one server; nothing is read or changed.
+
+    Parameters
+    ----------
+    engine : Engine
+        Connection to ClickHouse.
+    schema_name, table_name : str
+        Exact names; the table need not exist.
+
+    Returns
+    -------
+    TableStorage
+        The storage.
+    """
     live = ServerLiveTable(engine, schema_name, table_name)
     staging = ServerStagingTable(live)
     return TableStorage(
