@@ -31,9 +31,9 @@ class Reporter(Protocol):
 
         Parameters
         ----------
-        rows
+        rows : int
             Number of rows that are done.
-        fraction
+        fraction : float
             The fraction of the input that is done, from 0 to 1.
         """
 

@@ -22,9 +22,9 @@ class TargetFiles:
 
     Parameters
     ----------
-    address
+    address : str
         A path, or a URL such as s3://bucket/folder.
-    purpose
+    purpose : str
         What it is used for, such as 'backups', for messages.
 
     Attributes
@@ -99,9 +99,9 @@ class TargetFiles:
 
         Parameters
         ----------
-        holder
+        holder : str
             Names the process that may hold the lock, for the error's message.
-        is_private
+        is_private : bool, optional
             Whether a directory that is created is closed to other users.
 
         Raises

@@ -41,13 +41,13 @@ def create_backup(engine: Engine, config: Config, request: BackupRequest, report
 
     Parameters
     ----------
-    engine
+    engine : Engine
         The engine with the tables.
-    config
+    config : Config
         The settings of the service.
-    request
+    request : BackupRequest
         What to copy, and where to.
-    reporter
+    reporter : Reporter
         Receives messages.
 
     Returns

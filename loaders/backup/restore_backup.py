@@ -32,11 +32,13 @@ def restore_engine(engine: Engine, target: BackupTarget, manifest: Manifest, rep
 
     Parameters
     ----------
-    engine
+    engine : Engine
         The engine, whose cluster must be set up like the cluster of the backup.
-    target, manifest
-        The location of the backup, and its contents.
-    reporter
+    target : BackupTarget
+        The location of the backup.
+    manifest : Manifest
+        The contents of the backup.
+    reporter : Reporter
         Receives messages.
 
     Raises
@@ -89,11 +91,13 @@ def restore_jobs(config: Config, target: BackupTarget, manifest: Manifest, parts
 
     Parameters
     ----------
-    config
+    config : Config
         The settings of the service.
-    target, manifest
-        The location of the backup, and its contents.
-    parts
+    target : BackupTarget
+        The location of the backup.
+    manifest : Manifest
+        The contents of the backup.
+    parts : frozenset of Part
         Whether results are restored too.
 
     Raises

@@ -31,9 +31,9 @@ def find_orphan_tables(servers: Servers[Engine], schema_name: str, table_name: s
 
     Parameters
     ----------
-    servers
+    servers : Servers[Engine]
         The servers of the cluster.
-    schema_name, table_name
+    schema_name, table_name : str
         The table, which the catalogue does not know.
 
     Returns

@@ -55,11 +55,11 @@ def open_engine(data_path: Path, *, is_read_only: bool = False, lock: TextIO | N
 
     Parameters
     ----------
-    data_path
+    data_path : Path
         Data directory.
-    is_read_only
+    is_read_only : bool, optional
         Accept the catalogue as it is if the engine's user may not change it.
-    lock
+    lock : TextIO, optional
         The lock from ``lock_data_path``, if this process holds the data path.
 
     Yields

@@ -100,9 +100,9 @@ class OriginClient:
 
     Parameters
     ----------
-    patience
+    patience : Patience, optional
         Timeouts, and the number of attempts of ``repeat``.
-    say
+    say : callable, optional
         Is called with a message before each long pause.
     """
 

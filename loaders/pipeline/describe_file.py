@@ -37,15 +37,15 @@ def describe_source(
 
     Parameters
     ----------
-    source
+    source : TableHeader
         The file.
-    schema_name, table_name
+    schema_name, table_name : str
         Names for the document.
-    only
+    only : Container[str], optional
         Describe only these columns, without layout, links and services.
-    suggests_text_indexes
+    suggests_text_indexes : bool, optional
         Add text indexes of names, titles and notes to the layout.
-    leaves_out_unusable
+    leaves_out_unusable : bool, optional
         Describe the other columns if some cannot be loaded.
 
     Returns

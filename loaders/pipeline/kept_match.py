@@ -138,7 +138,7 @@ class KeptMatch:
 
         Parameters
         ----------
-        reach
+        reach : float
             Greatest separation in degrees of the stored positions of a pair.
 
         Returns

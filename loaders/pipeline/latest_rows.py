@@ -81,13 +81,13 @@ class LatestRows:
 
         Parameters
         ----------
-        keys_sql
+        keys_sql : str
             The SQL of the keys. A key without a row in ``rows_sql`` is removed.
-        rows_sql
+        rows_sql : str
             The SQL of the rows of the table.
-        fingerprint
+        fingerprint : str
             The fingerprint of the table to which the staging table belongs.
-        has_few_rows
+        has_few_rows : bool, optional
             Whether sorting the rows of these keys is cheap.
         """
         find_latest = sort_latest_rows_sql if has_few_rows else latest_rows_sql

@@ -173,11 +173,11 @@ def load_rows(
 
     Parameters
     ----------
-    job
+    job : LoadJob
         The load.
-    insert_rows
+    insert_rows : InsertRows
         Inserts the rows that the staging table lacks.
-    append_few
+    append_few : callable, optional
         Appends few rows directly to the live table; returns None, without a change, if there are many.
     """
     staging = job.storage.staging

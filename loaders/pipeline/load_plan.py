@@ -32,13 +32,13 @@ def read_wanted_schema(name: str, schema_file: Path, strict: bool, reporter: Rep
 
     Parameters
     ----------
-    name
+    name : str
         ``schema.table``.
-    schema_file
+    schema_file : Path
         The schema file.
-    strict
+    strict : bool
         Whether warnings (an unknown unit, an invalid UCD) are errors.
-    reporter
+    reporter : Reporter
         Receives the warnings.
 
     Raises

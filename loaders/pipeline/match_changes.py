@@ -70,9 +70,9 @@ class MatchChanges:
 
         Parameters
         ----------
-        rows
+        rows : sequence of str
             The SQL of relations, with conditions, that have the old and the new rows with ``hpx29``.
-        columns
+        columns : collection of str, optional
             The columns that get new values; None for all.
         """
         matches = self._find_matches(columns)

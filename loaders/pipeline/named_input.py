@@ -92,13 +92,13 @@ def open_input(
 
     Parameters
     ----------
-    file
+    file : Path or str
         A table file; or the folder or the URL of a catalogue.
-    reporter
+    reporter : Reporter
         Receives a message about a catalogue; may stop the command.
-    options
+    options : ReadOptions, optional
         How to read a table file; ignored for catalogues.
-    recognised
+    recognised : tuple of str, optional
         Further NULL tokens.
 
     Raises

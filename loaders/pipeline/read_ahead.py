@@ -72,11 +72,11 @@ def read_in_parallel(readers: Iterable[Callable[[], Iterator[_Item]]], threads: 
 
     Parameters
     ----------
-    readers
+    readers : iterable of callable
         Each returns an iterator.
-    threads
+    threads : int
         Maximum number of readers that are read at a time.
-    ahead
+    ahead : int
         Maximum number of items of a reader that wait to be taken.
 
     Raises

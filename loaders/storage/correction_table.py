@@ -32,9 +32,11 @@ class CorrectionTable:
 
     Parameters
     ----------
-    servers, schema_name, table_name
-        The corrected table.
-    corrected
+    servers : Servers[Engine]
+        The servers of the engine.
+    schema_name, table_name : str
+        Names of the corrected table.
+    corrected : Table
         The same table, with only the columns of the files.
     """
 

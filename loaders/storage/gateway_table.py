@@ -50,11 +50,15 @@ class Gateway:
 
     Parameters
     ----------
-    servers, schema_name, name, table
-        The servers, the name of the gateway, and the table whose rows it holds.
-    parent
+    servers : Servers[Engine]
+        The servers of the engine.
+    schema_name, name : str
+        Names of the gateway, not quoted.
+    table : Table
+        The table whose rows it holds.
+    parent : TableEntry, optional
         The table's parent table.
-    is_kept
+    is_kept : bool
         Whether the gateway exists on all servers and survives restarts, so that any server can continue the append.
     """
 

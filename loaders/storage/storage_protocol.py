@@ -73,13 +73,15 @@ class StagingTable(Protocol):
 
         Parameters
         ----------
-        schema, table
+        schema : Schema
+            The schema of the table.
+        table : Table
             The description of the table.
-        state
+        state : TableState
             The state for its comment.
-        onto_live
+        onto_live : bool
             Whether it contains links to the live table's parts instead of being empty.
-        has_chunks
+        has_chunks : bool, optional
             Whether rows have the numbers of chunks.
         """
 
