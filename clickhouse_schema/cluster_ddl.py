@@ -96,12 +96,8 @@ def drop_sharded_sql(schema_name: str, base: str, topology: Topology) -> list[st
     list of str
         Statements for every server, in this order: the rows last, so that an interrupted drop can be repeated.
     """
-    names = (
-        "",
-        MARGIN,
-        OVERLAP,
-        LOCAL,
-    )  # the rows last: other code looks for them to find out whether the table exists
+    # the rows last: other code looks for them to find out whether the table exists
+    names = ("", MARGIN, OVERLAP, LOCAL)
     return [f"DROP TABLE IF EXISTS {quote_table(schema_name, base, name)}{topology.drop_clause}" for name in names]
 
 

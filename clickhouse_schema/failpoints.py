@@ -50,7 +50,7 @@ class Failpoint(StrEnum):
     # the rows that are added to a watched table
     ADDITION_CREATE = "addition.create"
     ADDITION_INSERT = "addition.insert"
-    # what the tables of the engine record
+    # records in the tables of the engine
     ADDITIONS_WRITE = "additions.write"
     APPENDS_WRITE = "appends.write"
     CATALOGUE_WRITE = "catalogue.write"

@@ -1,7 +1,7 @@
 """The table of a kept match, as the models of its two tables determine it. Pure.
 
 A row is a pair: the ids of both rows, the position of the left row, by which the table is stored like the left table,
-and what a match knows about the pair. On a cluster, pairs are with their left rows. ``rank`` counts the partners of a
+and the columns that describe the pair. On a cluster, pairs are with their left rows. ``rank`` counts the partners of a
 left row from the nearest; of partners at equal separations, the partner with the lowest id comes first.
 """
 
@@ -16,7 +16,7 @@ from clickhouse_schema.table_index import TableIndex
 
 SEPARATION, RANK, NEIGHBOURS, MATES = "separation", "rank", "number_of_neighbours", "number_of_mates"
 
-#: What a match knows about a pair
+#: The columns that describe a pair
 MATCH_COLUMNS = (SEPARATION, RANK, NEIGHBOURS, MATES)
 
 _PM = ("pos.pm;pos.eq.ra", "pos.pm;pos.eq.dec")

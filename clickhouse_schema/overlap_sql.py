@@ -120,9 +120,8 @@ class Overlap:
         if not self.radius:
             return 0, 0
         rings = math.ceil(math.radians(self.radius) * (1 << ORDER) / REACH)
-        return divmod(
-            rings + 1, 1 << (ORDER - self.map.order)
-        )  # one more, because a row on a border may be in either cell
+        # one more, because a row on a border may be in either cell
+        return divmod(rings + 1, 1 << (ORDER - self.map.order))
 
     @property
     def _shards_by_key(self) -> dict[int, frozenset[int]]:

@@ -308,7 +308,7 @@ class Table(StrictModel):
     files
         How its files are read.
     match
-        What a kept match keeps; None for other tables.
+        Which pairs a kept match has; None for other tables.
     """
 
     name: QualifierName

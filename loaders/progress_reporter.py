@@ -1,4 +1,4 @@
-"""What a running command reports to its user."""
+"""The interface through which a running command reports to its user."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A kept match: is made in pieces of the sky, and recomputed where its tables have changed.
+"""Makes a kept match in pieces of the sky, and recomputes it where its tables have changed.
 
     make:    staging table -> the pairs of one piece after the other, each a chunk -> counted, "verified" -> published
     follow:  staging table with links to the live parts -> rows of the changed region masked -> new rows of its
@@ -75,7 +75,7 @@ class KeptMatch:
         self.rows = MatchRows(engine, catalogue, schema.name, table)
         self.storage = choose_storage(engine, schema.name, table, catalogue)
 
-    # --- all of it ----------------------------------------------------------------------------------------------------
+    # --- the entire match ---------------------------------------------------------------------------------------------
 
     def make_pairs(self, reporter: Reporter) -> int:
         """Make or resume the entire match, and publish it.
@@ -219,7 +219,7 @@ class KeptMatch:
                 f" {first.value}: {first.reason}. See skyhouse verify {self.rows.left.name}"
             )
 
-    # --- a part of it -------------------------------------------------------------------------------------------------
+    # --- a changed region ---------------------------------------------------------------------------------------------
 
     def follow_tables(self, reporter: Reporter) -> bool:
         """Recompute the pairs that changes of the tables may affect, and publish them.

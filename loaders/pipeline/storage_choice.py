@@ -122,8 +122,7 @@ def read_live_state(engine: Engine, name: str, catalogue: Catalogue) -> TableSta
 
 
 def _open_on_cluster(engine: Engine, schema_name: str, table: Table, catalogue: Catalogue) -> TableStorage:
-    from loaders.cluster.cluster_storage import (
-        open_cluster_storage,
-    )  # imported here, so that commands without a cluster start faster
+    # imported here, so that commands without a cluster start faster
+    from loaders.cluster.cluster_storage import open_cluster_storage
 
     return open_cluster_storage(engine, schema_name, table, catalogue)

@@ -29,7 +29,7 @@ def wait_for_replicas(servers: Servers[Engine], tables: Iterable[str]) -> None:
     Raises
     ------
     QueryTimeout
-        The servers have not copied the rows within six hours.
+        The servers have not copied the rows of a table within ``_MAX_COPY_SECONDS``.
     EngineError
         A server does not answer.
     """

@@ -148,7 +148,7 @@ def wait_for_mutations(engine: Engine, mutations_sql: str, database: str, name: 
     Raises
     ------
     LoadError
-        A change keeps failing for 60 seconds; ClickHouse retries it forever.
+        A change keeps failing for ``_MAX_FAILING_SECONDS``; ClickHouse retries it forever.
     """
     deadline = time.monotonic() + _MAX_FAILING_SECONDS
     where = f"NOT is_done AND {_is_table_sql(database, name, 'table')}"
