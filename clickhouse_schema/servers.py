@@ -128,12 +128,23 @@ class Servers(Generic[AnyEngine]):
     def list_engines(self, target: Target = Target.EVERY_SERVER) -> list[AnyEngine]:
         """Return the servers of a target, the connected server last.
 
+        Parameters
+        ----------
+        target : Target, optional
+            The servers that execute a statement.
+
+        Returns
+        -------
+        list of AnyEngine
+            Connections that the engine owns. The connected server is the only one for ``ONE_SERVER`` and without a
+            cluster.
+
         Raises
         ------
         ClusterError
-            If the engine does not know a server of the cluster.
+            The engine does not know a server of the cluster.
         EngineUnavailable
-            If a server does not answer.
+            A server does not answer.
         """
         if target == Target.ONE_SERVER or not self.topology.is_cluster:
             return [self.engine]

@@ -67,9 +67,14 @@ def find_plain_columns(
     database : str
         Database of the tables in the engine.
     names : iterable of str
-        Names of the tables in the engine.
+        Names of the tables in the engine, at least one.
     columns_sql : str, optional
         ``system.columns``, or the same table on all servers.
+
+    Returns
+    -------
+    set of str
+        Names of columns from ``list_changeable``.
     """
     given = ", ".join(quote_string(name) for name in names)
     where = f"database = {quote_string(database)} AND table IN ({given}) AND NOT startsWith(type, '{_NULLABLE}')"

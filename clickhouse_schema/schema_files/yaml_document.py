@@ -109,6 +109,11 @@ def build_document(data: Any, source: str, write: Callable[[], str]) -> Document
         Name of the document in messages.
     write : callable
         Returns the YAML of ``data``, to which the line numbers in messages refer; called if there is a message.
+
+    Returns
+    -------
+    Document
+        The document.
     """
     return Document(source, data, lambda: read_document(write(), source)._lines)
 

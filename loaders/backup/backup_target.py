@@ -32,7 +32,18 @@ _MAX_RUNNING_SECONDS = 2 * 86400
 
 
 class BackupTarget:
-    """The backups at ``address``, a path or a URL. Raises ``LoadError`` if it cannot be used."""
+    """The backups at one location.
+
+    Parameters
+    ----------
+    address : str
+        Path of a directory, or a URL such as s3://bucket/backups.
+
+    Raises
+    ------
+    LoadError
+        The address cannot be used.
+    """
 
     def __init__(self, address: str) -> None:
         self._target = TargetFiles(address, "backups")

@@ -68,7 +68,17 @@ class OriginAnswer:
         self._patience = patience
 
     def read_pieces(self, max_bytes: int) -> Iterator[bytes]:
-        """Yield the body in pieces.
+        """Yield the body in pieces, as the origin sends it (not decompressed).
+
+        Parameters
+        ----------
+        max_bytes : int
+            Maximum number of bytes of the body.
+
+        Yields
+        ------
+        bytes
+            Pieces of at most 64 KiB.
 
         Raises
         ------
@@ -223,9 +233,25 @@ class OriginClient:
         body: bytes | None = None,
         accepts: frozenset[int] = _ACCEPTED,
     ) -> Iterator[OriginAnswer]:
-        """Send one request, follow redirects, and return an answer whose body has not been read.
+        """Send one request and follow redirects, without repeating it.
 
-        ``accepts``: the statuses that an answer may have.
+        Parameters
+        ----------
+        method : str
+            'GET' or 'POST'; a POST may become a GET by a redirect.
+        address : str
+            http or https address.
+        headers : mapping of str to str, optional
+            Additional headers.
+        body : bytes, optional
+            Content of the request.
+        accepts : frozenset of int, optional
+            Statuses that an answer may have.
+
+        Yields
+        ------
+        OriginAnswer
+            The answer, whose body has not been read. Leaving the context closes the connection.
 
         Raises
         ------

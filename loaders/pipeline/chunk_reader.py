@@ -106,6 +106,11 @@ def read_chunks(
     choose_rows : ChooseRows, optional
         Returns which good rows of a block are wanted.
 
+    Yields
+    ------
+    Chunk
+        Chunks with ascending numbers.
+
     Raises
     ------
     ReadError

@@ -64,6 +64,11 @@ def describe_origin(table: OriginTable, schema_name: str = "", table_name: str =
     schema_name, table_name : str, optional
         Names in the file; by default the names of the origin, changed if they are reserved.
 
+    Returns
+    -------
+    OriginDescription
+        The schema with the YAML of its file, and the columns that it leaves out, each with the reason.
+
     Raises
     ------
     LoadError

@@ -64,7 +64,24 @@ _MAX_CHANGED = 0.25
 
 
 class KeptMatch:
-    """The kept match ``table`` of ``schema``. Raises ``LoadError`` if one of its tables does not fit."""
+    """A kept match, whose table need not exist.
+
+    Parameters
+    ----------
+    engine : Engine
+        The engine with the tables.
+    catalogue : Catalogue
+        The current catalogue.
+    schema : Schema
+        The schema of the kept match.
+    table : Table
+        The model of the kept match (``build_match_table``).
+
+    Raises
+    ------
+    LoadError
+        One of its tables is missing, or lacks a column that the match uses.
+    """
 
     def __init__(self, engine: Engine, catalogue: Catalogue, schema: Schema, table: Table) -> None:
         self._engine = engine

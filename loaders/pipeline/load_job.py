@@ -179,6 +179,18 @@ def load_rows(
         Inserts the rows that the staging table lacks.
     append_few : callable, optional
         Appends few rows directly to the live table; returns None, without a change, if there are many.
+
+    Returns
+    -------
+    FinishedLoad
+        The record of the load.
+
+    Raises
+    ------
+    LoadError
+        The rows cannot be loaded; the message says whether the load can be resumed.
+    LoadCancelled
+        The user has stopped the command; the same load can be resumed.
     """
     staging = job.storage.staging
     wanted = _describe_state(job)

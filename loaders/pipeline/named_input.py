@@ -101,6 +101,11 @@ def open_input(
     recognised : tuple of str, optional
         Further NULL tokens.
 
+    Returns
+    -------
+    NamedInput
+        The input; partitions without rows are left out.
+
     Raises
     ------
     ReadError

@@ -22,7 +22,21 @@ from tap_service.readers.table_source import Source
 
 
 class StagingFill:
-    """Fills the staging table of ``storage``, which contains ``live_rows`` rows of the live table at first."""
+    """Fills the staging table of a load.
+
+    Parameters
+    ----------
+    storage : TableStorage
+        Storage of the table, whose staging table exists.
+    request : LoadRequest
+        What the operator asks for.
+    load_input : LoadInput
+        The files and the model of their table.
+    live_rows : int
+        Number of rows of the live table that the staging table contains at first.
+    reporter : Reporter
+        Receives the progress; may stop the load.
+    """
 
     def __init__(
         self,
