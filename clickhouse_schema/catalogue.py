@@ -25,7 +25,18 @@ _MOTION = "pos.pm"
 
 
 def find_column_indexes(fields: Sequence[Field]) -> dict[str, tuple[int, ...]]:
-    """Return the indexes of the columns of each name; keys are in lower case."""
+    """Return the indexes of the columns of each name.
+
+    Parameters
+    ----------
+    fields : sequence of Field
+        The columns in order.
+
+    Returns
+    -------
+    dict of str to tuple of int
+        Ascending indexes, from 0, by name in lower case.
+    """
     found: dict[str, tuple[int, ...]] = {}
     for index, described in enumerate(fields):
         name = described.name.lower()
@@ -165,13 +176,35 @@ class TableEntry:
         return self.attached is not None or self.stored_sql.startswith("(")
 
     def read_attached(self, rows: AttachedRows) -> TableEntry:
-        """Return the entry of an attached table that reads only these rows."""
+        """Return the entry of an attached table that reads only some of its rows.
+
+        Parameters
+        ----------
+        rows : AttachedRows
+            The files to read.
+
+        Returns
+        -------
+        TableEntry
+            A shallow copy.
+        """
         other = copy(self)
         object.__setattr__(other, "attached", rows)
         return other
 
     def part_sql(self, suffix: str) -> str:
-        """Return the quoted name in ClickHouse of a part of a sharded table (``clickhouse_schema.shard_map``)."""
+        """Return the quoted name in ClickHouse of a part of a sharded table.
+
+        Parameters
+        ----------
+        suffix : str
+            ``LOCAL``, ``OVERLAP`` or ``MARGIN`` of ``clickhouse_schema.shard_map``.
+
+        Returns
+        -------
+        str
+            ``database.table``, quoted.
+        """
         return quote_table(self.schema.name, self.base_name or self.table.name, suffix)
 
 
@@ -256,7 +289,18 @@ class Catalogue:
         return self.sharding.base_name(table.name, number, is_sharded=table.is_sharded)
 
     def add_entries(self, entries: tuple[TableEntry, ...]) -> Catalogue:
-        """Return a catalogue with more tables, for one caller or one query; ``schemas`` stays the same."""
+        """Return a catalogue with more tables, for one caller or one query.
+
+        Parameters
+        ----------
+        entries : tuple of TableEntry
+            Tables, such as user tables and uploads.
+
+        Returns
+        -------
+        Catalogue
+            A copy that has them after its own tables; its ``schemas`` stay the same.
+        """
         by_fold = dict(self._by_lower_name)
         for entry in entries:
             key = entry.table.name.lower()
@@ -267,7 +311,18 @@ class Catalogue:
         return more
 
     def replace_entries(self, entries: tuple[TableEntry, ...]) -> Catalogue:
-        """Return a catalogue in which these entries replace the entries of the same tables."""
+        """Return a catalogue in which some entries are replaced.
+
+        Parameters
+        ----------
+        entries : tuple of TableEntry
+            Replacements for the entries of the same qualified names, all of which occur.
+
+        Returns
+        -------
+        Catalogue
+            A copy with the tables in the same order; its ``schemas`` stay the same.
+        """
         by_name = {entry.qualified_name: entry for entry in entries}
         by_fold = dict(self._by_lower_name)
         for key in {entry.table.name.lower() for entry in entries}:
@@ -320,7 +375,20 @@ class Catalogue:
         )
 
     def find_entry(self, schema: str, name: str) -> TableEntry | None:
-        """Return the table with exactly this name, None if there is none."""
+        """Return the table with exactly this name.
+
+        Parameters
+        ----------
+        schema : str
+            Name of the schema, with case.
+        name : str
+            Name of the table, with case.
+
+        Returns
+        -------
+        TableEntry or None
+            None if there is no such table.
+        """
         return next(iter(self.find_tables(name, True, schema, True)), None)
 
 

@@ -56,7 +56,22 @@ def create_sharded_sql(
 
 
 def create_margin_sql(table: Table, schema_name: str, base: str) -> str:
-    """Return the statement that creates or replaces the view of a shard's rows and copies, with ``table``'s columns."""
+    """Return the statement that creates or replaces the view of a shard's rows and copies.
+
+    Parameters
+    ----------
+    table : Table
+        The table, whose stored columns the view has.
+    schema_name : str
+        Name of its schema.
+    base : str
+        Base name of its parts.
+
+    Returns
+    -------
+    str
+        CREATE OR REPLACE VIEW of ``base`` with the suffix ``MARGIN``; the parts with rows must exist.
+    """
     names = ", ".join(quote_identifier(name) for name in stored_columns(table, is_sharded=True))
     query = " UNION ALL ".join(
         f"SELECT {names} FROM {quote_table(schema_name, base, part)}" for part in (LOCAL, OVERLAP)
@@ -65,13 +80,24 @@ def create_margin_sql(table: Table, schema_name: str, base: str) -> str:
 
 
 def drop_sharded_sql(schema_name: str, base: str, topology: Topology) -> list[str]:
-    """Return the statements that drop the existing parts of a sharded table."""
-    names = (
-        "",
-        MARGIN,
-        OVERLAP,
-        LOCAL,
-    )  # the rows last: other code looks for them to find out whether the table exists
+    """Return the statements that drop the existing parts of a sharded table.
+
+    Parameters
+    ----------
+    schema_name : str
+        Name of its schema.
+    base : str
+        Base name of its parts.
+    topology : Topology
+        How the servers are set up.
+
+    Returns
+    -------
+    list of str
+        Statements for every server, in this order: the rows last, so that an interrupted drop can be repeated.
+    """
+    # the rows last: other code looks for them to find out whether the table exists
+    names = ("", MARGIN, OVERLAP, LOCAL)
     return [f"DROP TABLE IF EXISTS {quote_table(schema_name, base, name)}{topology.drop_clause}" for name in names]
 
 

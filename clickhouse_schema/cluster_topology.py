@@ -55,7 +55,19 @@ class Topology:
         return self.shards > 0
 
     def choose_rows_target(self, *, is_sharded: bool) -> Target:
-        """Return which servers execute changes of a table's rows, columns and indexes, which replicas copy."""
+        """Return the servers that execute changes of a table's rows, columns and indexes, which replicas copy.
+
+        Parameters
+        ----------
+        is_sharded : bool
+            Whether the table is sharded; otherwise every server has all rows of it.
+
+        Returns
+        -------
+        Target
+            Every server without a Keeper. With a Keeper, one server of each shard for a sharded table, and one server
+            of the cluster for other tables.
+        """
         if not self.is_replicated:
             return Target.EVERY_SERVER
         return Target.EVERY_SHARD if is_sharded else Target.ONE_SERVER
@@ -69,11 +81,38 @@ class Topology:
         return "" if self.is_cluster else " SYNC"
 
     def uuid_clause(self, others: ReplicatedTable) -> str:
-        """Return the clause after the name in CREATE TABLE: replicas share a table's UUID, a new one gets its own."""
+        """Return the UUID clause of CREATE TABLE: replicas share the UUID of a table, and a new table gets its own.
+
+        Parameters
+        ----------
+        others : ReplicatedTable
+            The replicas on other servers; ``NEW_TABLE`` if there are none.
+
+        Returns
+        -------
+        str
+            Clause with a leading space, random for a new table; '' unless tables are replicated.
+        """
         return f" UUID {quote_string(others.uuid or str(uuid.uuid4()))}" if self.is_replicated else ""
 
     def engine_clause(self, kind: str = "MergeTree", *arguments: str, is_sharded: bool = False) -> str:
-        """Return the MergeTree engine of a table; a table that is not sharded has the same rows on all servers."""
+        """Return the MergeTree engine of a table.
+
+        Parameters
+        ----------
+        kind : str, optional
+            Name of the engine without 'Replicated', such as ReplacingMergeTree.
+        *arguments : str
+            SQL of the engine's arguments, which follow the path and the name of the replica.
+        is_sharded : bool, optional
+            Whether only the servers of one shard are replicas of each other. Otherwise all servers of the cluster have
+            the same rows.
+
+        Returns
+        -------
+        str
+            The engine without the keyword ENGINE.
+        """
         if self.is_replicated:
             kind = f"Replicated{kind}"
             arguments = (*(quote_string(text) for text in (_SHARDED if is_sharded else _WHOLE)), *arguments)
@@ -85,11 +124,38 @@ class Topology:
         return f" SETTINGS {', '.join(settings)}" if settings else ""
 
     def all_servers_sql(self, table: str) -> str:
-        """Return the SQL of a table that differs between servers, such as a system table, on all servers."""
+        """Return the SQL that reads a table on all servers, such as a system table, which differs between servers.
+
+        Parameters
+        ----------
+        table : str
+            Quoted name, or a table function.
+
+        Returns
+        -------
+        str
+            ``table`` itself on a single server. On a cluster it includes all replicas, so replicated rows occur several
+            times.
+        """
         return f"clusterAllReplicas({quote_string(CLUSTER_NAME)}, {table})" if self.is_cluster else table
 
     def insert_target_sql(self, schema_name: str, base: str, part: str) -> str:
-        """Return the target of INSERT for rows with ``SHARD_COLUMN``: ClickHouse sends each row to its shard."""
+        """Return the target of INSERT for rows with ``SHARD_COLUMN``: ClickHouse sends each row to its shard.
+
+        Parameters
+        ----------
+        schema_name : str
+            Name of the table's schema.
+        base : str
+            Base name of the parts of the table (``Sharding.base_name``).
+        part : str
+            Suffix of the part, such as ``LOCAL``.
+
+        Returns
+        -------
+        str
+            The table function after INSERT INTO; only for a cluster.
+        """
         table = ", ".join(quote_string(text) for text in (CLUSTER_NAME, schema_name, base + part))
         return f"FUNCTION cluster({table}, {SHARD_COLUMN})"
 
@@ -126,7 +192,19 @@ class ReplicaId(NamedTuple):
 
 
 def find_replica_ids(engine: Engine) -> list[ReplicaId]:
-    """Return where the server of an engine is in the cluster: one entry if the configuration is right."""
+    """Return the numbers that the server of an engine has in the cluster, by its own configuration.
+
+    Parameters
+    ----------
+    engine : Engine
+        Connection to one server.
+
+    Returns
+    -------
+    list of ReplicaId
+        One entry if the configuration is right; none if the server does not recognise its own address in
+        remote_servers, several if it is listed repeatedly.
+    """
     found = engine.fetch_table(
         f"SELECT shard_num, replica_num FROM system.clusters WHERE cluster = {quote_string(CLUSTER_NAME)} AND is_local"
     )
@@ -134,7 +212,24 @@ def find_replica_ids(engine: Engine) -> list[ReplicaId]:
 
 
 def read_topology(engine: Engine) -> Topology:
-    """Read how the servers are set up. Raises ``ClusterError`` if the configuration is incomplete."""
+    """Read how the servers are set up.
+
+    Parameters
+    ----------
+    engine : Engine
+        Connection to ClickHouse.
+
+    Returns
+    -------
+    Topology
+        ``ONE_SERVER`` if the configuration has no cluster ``CLUSTER_NAME``.
+
+    Raises
+    ------
+    ClusterError
+        Only one of the macros ``shard`` and ``replica`` is defined, or a shard has several replicas but the macros are
+        missing.
+    """
     [found] = engine.fetch_table(
         "SELECT count(DISTINCT shard_num) AS shards, count() AS servers FROM system.clusters"
         f" WHERE cluster = {quote_string(CLUSTER_NAME)}"

@@ -98,7 +98,23 @@ class Link(StrictModel):
         return tuple(dict.fromkeys(_COLUMN_PLACEHOLDER.findall(self.href)))
 
     def rename_href_columns(self, names: Mapping[str, str]) -> str:
-        """Return ``href`` with other names for its columns."""
+        """Return ``href`` with other names for its columns.
+
+        Parameters
+        ----------
+        names : mapping of str to str
+            New name of each of ``columns``.
+
+        Returns
+        -------
+        str
+            A URL with placeholders.
+
+        Raises
+        ------
+        KeyError
+            ``names`` lacks one of ``columns``.
+        """
         return _COLUMN_PLACEHOLDER.sub(lambda match: "${" + names[match[1]] + "}", self.href)
 
 

@@ -234,12 +234,43 @@ def complete_arraysize(felis: str, datatype: str, arraysize: str, length: int | 
 
 
 def count_characters(text: str, kind: ColumnType) -> int:
-    """Return the length of a text as VOTable counts it: in 16-bit units for ``unicodeChar``."""
+    """Return the length of a text as VOTable counts it.
+
+    Parameters
+    ----------
+    text : str
+        The text.
+    kind : ColumnType
+        A text type; only its datatype matters.
+
+    Returns
+    -------
+    int
+        Number of 16-bit units for ``unicodeChar``, in which characters above U+FFFF count twice; number of characters
+        for ``char``.
+
+    References
+    ----------
+    .. [1] VOTable 1.5, section 6: unicodeChar is UCS-2.
+    """
     return len(text) + (sum(character > "\uffff" for character in text) if kind.datatype == "unicodeChar" else 0)
 
 
 def is_integer_in_range(number: int, datatype: str) -> bool:
-    """Whether ``number`` is in the range of an integer type; False for other types."""
+    """Whether a number is in the range of an integer type.
+
+    Parameters
+    ----------
+    number : int
+        Any integer.
+    datatype : str
+        VOTable datatype.
+
+    Returns
+    -------
+    bool
+        False for types that are not integers.
+    """
     if datatype not in INTEGERS:
         return False
     bits: int = SCALARS[datatype].arrow.bit_width
@@ -267,8 +298,24 @@ MOC = ColumnType("char", "*", "moc")
 def arrow_to_column_type(arrow: pa.DataType) -> ColumnType:
     """Return the column type of an Arrow type.
 
-    Unsigned types widen to the next signed one; the loader rejects UInt64 values above 2^63-1. Raises ``KeyError`` for
-    a type that VOTable cannot represent.
+    Unsigned types widen to the next signed type; the loader rejects UInt64 values above 2^63-1. Dictionaries have the
+    type of their values, and dates are timestamps.
+
+    Parameters
+    ----------
+    arrow : pyarrow.DataType
+        Type of a column; lists may have numbers or booleans as elements.
+
+    Returns
+    -------
+    ColumnType
+        The type, without xtype except for timestamps. Strings are ``unicodeChar``, because their characters are
+        unknown.
+
+    Raises
+    ------
+    KeyError
+        VOTable cannot represent the type, such as a struct or a list of lists.
     """
     if pa.types.is_dictionary(arrow):
         return arrow_to_column_type(arrow.value_type)

@@ -50,7 +50,7 @@ class Failpoint(StrEnum):
     # the rows that are added to a watched table
     ADDITION_CREATE = "addition.create"
     ADDITION_INSERT = "addition.insert"
-    # what the tables of the engine record
+    # records in the tables of the engine
     ADDITIONS_WRITE = "additions.write"
     APPENDS_WRITE = "appends.write"
     CATALOGUE_WRITE = "catalogue.write"
@@ -78,6 +78,12 @@ observer: Callable[[Failpoint], None] | None = None
 
 
 def reach(point: Failpoint | None) -> None:
-    """Tell the observer that a step is done; None is a step that has no name."""
+    """Report to the observer that a step is done.
+
+    Parameters
+    ----------
+    point : Failpoint or None
+        The step; None for a step without a name, which is not reported.
+    """
     if observer is not None and point is not None:
         observer(point)

@@ -118,18 +118,53 @@ class Cells:
 
     @classmethod
     def from_index(cls, order: int, index: NDArray[np.uint64]) -> Cells:
-        """Return the cells of NESTED indexes of one order."""
+        """Return the cells of NESTED indexes.
+
+        Parameters
+        ----------
+        order : int
+            Order of all indexes, from 0 to 29.
+        index : NDArray[np.uint64]
+            NESTED indexes from 0 to 12*4^order - 1, not checked; shape (n,).
+
+        Returns
+        -------
+        Cells
+            The cells, in the order of ``index``.
+        """
         return cls(order, *_face_xy(order, index))
 
     def __len__(self) -> int:
         return len(self.face)
 
     def filter_cells(self, mask: NDArray[np.bool_]) -> Cells:
-        """Return the cells for which ``mask`` is true."""
+        """Return the cells for which ``mask`` is true.
+
+        Parameters
+        ----------
+        mask : NDArray[np.bool_]
+            Shape (n,).
+
+        Returns
+        -------
+        Cells
+            The selected cells, in the same order.
+        """
         return Cells(self.order, self.face[mask], self.x[mask], self.y[mask])
 
     def divide_cells(self, step: int) -> Cells:
-        """Return all cells inside these, ``step`` orders below."""
+        """Return the cells of a finer order that these cells consist of.
+
+        Parameters
+        ----------
+        step : int
+            Difference of the orders; 0 for the same cells.
+
+        Returns
+        -------
+        Cells
+            n * 4^step cells; the parts of each cell follow each other, not in NESTED order.
+        """
         across, up = _cells_below(step)
         x = ((self.x << step)[:, None] + across).ravel()
         y = ((self.y << step)[:, None] + up).ravel()
@@ -148,7 +183,20 @@ class Cells:
 
 
 def cell_centres(order: int, cells: NDArray[np.uint64]) -> NDArray[np.float64]:
-    """Return the centres of NESTED ``cells``, shape (n,), as unit vectors, shape (n, 3)."""
+    """Return the centres of cells as unit vectors.
+
+    Parameters
+    ----------
+    order : int
+        Order of all cells.
+    cells : NDArray[np.uint64]
+        NESTED indexes, shape (n,).
+
+    Returns
+    -------
+    NDArray[np.float64]
+        Unit vectors, shape (n, 3), in the order of ``cells``.
+    """
     return _find_centres(order, *_face_xy(order, cells))
 
 
@@ -236,11 +284,20 @@ def _face_xy(order: int, cells: NDArray[np.uint64]) -> tuple[_Integers, _Integer
 
 @cache
 def max_cell_radius(order: int) -> float:
-    """Return the greatest distance, in radians, from a centre to the cell's border, over all cells of ``order``.
+    """Return the greatest distance from a cell's centre to its border, over all cells of an order.
 
-    It belongs to the cell whose southern corner is on the border of the polar cap, between the centre (z = 2/3,
-    phi = pi / 4 nside) and the corner (z = 1 - (1 - 1/nside)^2 / 3, phi = 0), as in the HEALPix library's
-    ``max_pixrad``.
+    It belongs to the cell whose southern corner is on the border of the polar cap, between the centre (z = 2/3, phi =
+    pi / 4 nside) and the corner (z = 1 - (1 - 1/nside)^2 / 3, phi = 0), as in the HEALPix library's ``max_pixrad``.
+
+    Parameters
+    ----------
+    order : int
+        Order of the cells.
+
+    Returns
+    -------
+    float
+        Radians.
     """
     nside = 1 << order
     z, phi = 2.0 / 3.0, math.pi / (4 * nside)

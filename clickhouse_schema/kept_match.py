@@ -1,7 +1,7 @@
 """The table of a kept match, as the models of its two tables determine it. Pure.
 
 A row is a pair: the ids of both rows, the position of the left row, by which the table is stored like the left table,
-and what a match knows about the pair. On a cluster, pairs are with their left rows. ``rank`` counts the partners of a
+and the columns that describe the pair. On a cluster, pairs are with their left rows. ``rank`` counts the partners of a
 left row from the nearest; of partners at equal separations, the partner with the lowest id comes first.
 """
 
@@ -16,7 +16,7 @@ from clickhouse_schema.table_index import TableIndex
 
 SEPARATION, RANK, NEIGHBOURS, MATES = "separation", "rank", "number_of_neighbours", "number_of_mates"
 
-#: What a match knows about a pair
+#: The columns that describe a pair
 MATCH_COLUMNS = (SEPARATION, RANK, NEIGHBOURS, MATES)
 
 _PM = ("pos.pm;pos.eq.ra", "pos.pm;pos.eq.dec")
@@ -60,7 +60,19 @@ class MatchSide:
 
 
 def find_motion(table: Table) -> tuple[str, str] | None:
-    """Return the columns of proper motion (in right ascension with cos(dec), and in declination), by UCD or name."""
+    """Return the columns of proper motion of a table.
+
+    Parameters
+    ----------
+    table : Table
+        The table. Columns with the UCDs of proper motions are preferred to columns named pmra and pmdec.
+
+    Returns
+    -------
+    tuple of str or None
+        Names of the motion in right ascension, with cos(dec), and in declination; None unless there are both. Units are
+        not checked.
+    """
     found = []
     for ucd, name in zip(_PM, ("pmra", "pmdec"), strict=True):
         by_ucd = [column.name for column in table.columns if column.ucd.lower() == ucd]
@@ -70,7 +82,19 @@ def find_motion(table: Table) -> tuple[str, str] | None:
 
 
 def find_epoch(table: Table) -> float | str:
-    """Return the epoch of a table's positions: a column of years, or the year of its coordinate system; '' for none."""
+    """Return the epoch of a table's positions.
+
+    Parameters
+    ----------
+    table : Table
+        The table.
+
+    Returns
+    -------
+    float or str
+        Name of a column of years, if there is a column named ref_epoch or with its UCD; otherwise the Julian year of
+        the table's coordinate system. '' if it is unknown or Besselian.
+    """
     columns = [c.name for c in table.columns if c.ucd.lower() == _EPOCH or c.name.lower() == "ref_epoch"]
     if columns:
         return columns[0]
@@ -79,7 +103,21 @@ def find_epoch(table: Table) -> float | str:
 
 
 def read_sides(schemas: Iterable[Schema], table: Table) -> tuple[MatchSide, MatchSide] | None:
-    """Return both tables of the kept match ``table``; None if it is not a match, or if one of them was dropped."""
+    """Return the two tables of a kept match.
+
+    Parameters
+    ----------
+    schemas : iterable of Schema
+        The schemas of the catalogue.
+    table : Table
+        A table of any kind.
+
+    Returns
+    -------
+    tuple of MatchSide or None
+        The left and the right side, without epochs unless the match has both. None if the table is not a kept match, or
+        if one of its tables was dropped.
+    """
     match = table.match
     if match is None:
         return None
@@ -94,7 +132,20 @@ def read_sides(schemas: Iterable[Schema], table: Table) -> tuple[MatchSide, Matc
 
 
 def find_matches_of(schemas: Iterable[Schema], name: str) -> Iterator[tuple[Schema, Table]]:
-    """Yield the kept matches of the table ``name`` (schema.table), with their schemas."""
+    """Yield the kept matches of a table, as left or right table.
+
+    Parameters
+    ----------
+    schemas : iterable of Schema
+        The schemas of the catalogue.
+    name : str
+        ``schema.table``, compared exactly.
+
+    Yields
+    ------
+    tuple of (Schema, Table)
+        The kept matches, with their schemas.
+    """
     for schema in schemas:
         for table in schema.tables:
             if table.match is not None:
@@ -104,7 +155,28 @@ def find_matches_of(schemas: Iterable[Schema], name: str) -> Iterator[tuple[Sche
 
 
 def build_match_table(name: str, left: tuple[Schema, Table], right: tuple[Schema, Table], match: Match) -> Table:
-    """Return the model of a kept match. Raises ``MatchError`` if the tables cannot be matched."""
+    """Return the model of a kept match.
+
+    Parameters
+    ----------
+    name : str
+        Name of the new table.
+    left, right : tuple of (Schema, Table)
+        Schema and table of both sides.
+    match : Match
+        What the match keeps. Its names of foreign keys become the names of the keys.
+
+    Returns
+    -------
+    Table
+        The model. An id whose name is taken gets the name of its table as a prefix, and the name of the schema too if
+        the tables have equal names.
+
+    Raises
+    ------
+    MatchError
+        Both sides are the same table, or a side is itself a kept match or lacks an id or a position.
+    """
     (left_schema, left_table), (right_schema, right_table) = left, right
     left_name, right_name = f"{left_schema.name}.{left_table.name}", f"{right_schema.name}.{right_table.name}"
     if left_name == right_name:

@@ -15,7 +15,18 @@ from clickhouse_schema.table_ddl import given_columns
 
 
 def build_latest_table(table: Table) -> Table | None:
-    """Return the model of the table of latest versions; None if ``table`` has no versions."""
+    """Return the model of the table of latest versions.
+
+    Parameters
+    ----------
+    table : Table
+        A table of any kind.
+
+    Returns
+    -------
+    Table or None
+        Its columns, with the key of the versions as id and primary key; None if ``table`` has no versions.
+    """
     versions = table.layout.versions
     if versions is None:
         return None
@@ -44,7 +55,22 @@ def build_latest_table(table: Table) -> Table | None:
 
 
 def find_versioned_table(schemas: Iterable[Schema], schema_name: str, latest_name: str) -> Table | None:
-    """Return the table whose latest versions ``latest_name`` contains; None if it is not a table of latest versions."""
+    """Return the table whose latest versions a table contains.
+
+    Parameters
+    ----------
+    schemas : iterable of Schema
+        The schemas of the catalogue.
+    schema_name : str
+        Exact name of the schema of both tables.
+    latest_name : str
+        Exact name of the table of latest versions.
+
+    Returns
+    -------
+    Table or None
+        None if it is not a table of latest versions.
+    """
     for schema in schemas:
         for table in schema.tables if schema.name == schema_name else ():
             latest = build_latest_table(table)
@@ -54,14 +80,40 @@ def find_versioned_table(schemas: Iterable[Schema], schema_name: str, latest_nam
 
 
 def latest_rows_sql(table: Table, rows_sql: str) -> str:
-    """Return the SELECT of the latest row of each key in ``rows_sql``, which is read twice."""
+    """Return the SELECT of the latest row of each key, for any number of rows.
+
+    Parameters
+    ----------
+    table : Table
+        A table with versions.
+    rows_sql : str
+        Quoted name of a table, or a query in parentheses, with the given columns of the table. It is read twice.
+
+    Returns
+    -------
+    str
+        SELECT of the given columns (``given_columns``).
+    """
     columns, key, row_hash = _columns_sql(table), key_sql(table), _row_hash_sql(table)
     latest = f"SELECT {key}, argMax({row_hash}, {_rank_sql(table)}) FROM {rows_sql} GROUP BY {key}"
     return f"SELECT {columns} FROM {rows_sql} WHERE ({key}, {row_hash}) GLOBAL IN ({latest}) LIMIT 1 BY {key}"
 
 
 def sort_latest_rows_sql(table: Table, rows_sql: str) -> str:
-    """Return the same SELECT for a small number of rows, which are read once and sorted in memory."""
+    """Return the SELECT of the latest row of each key, for rows that fit in memory.
+
+    Parameters
+    ----------
+    table : Table
+        A table with versions.
+    rows_sql : str
+        As for ``latest_rows_sql``; the rows are read once, and sorted.
+
+    Returns
+    -------
+    str
+        SELECT of the given columns (``given_columns``).
+    """
     key = key_sql(table)
     return f"SELECT {_columns_sql(table)} FROM {rows_sql} ORDER BY {_rank_sql(table)} DESC LIMIT 1 BY {key}"
 
@@ -83,7 +135,18 @@ def _columns_sql(table: Table) -> str:
 
 
 def key_sql(table: Table) -> str:
-    """Return the SQL of the columns of the key."""
+    """Return the SQL of the columns of the key.
+
+    Parameters
+    ----------
+    table : Table
+        A table with versions.
+
+    Returns
+    -------
+    str
+        Quoted names, separated by commas, without parentheses.
+    """
     return ", ".join(map(quote_identifier, _get_versions(table).key))
 
 

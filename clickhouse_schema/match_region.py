@@ -35,7 +35,20 @@ class MatchRegion:
 
     @classmethod
     def from_cells(cls, order: int, cells: Sequence[int] | NDArray[np.int64]) -> MatchRegion:
-        """Return the region of cells of one order."""
+        """Return the region of cells of one order.
+
+        Parameters
+        ----------
+        order : int
+            Order of the cells.
+        cells : sequence of int or NDArray[np.int64]
+            NESTED indexes in any order, with or without duplicates; shape (n,).
+
+        Returns
+        -------
+        MatchRegion
+            The whole sky if all cells are given.
+        """
         numbers = np.unique(np.asarray(cells, np.int64))
         is_first = np.diff(numbers, prepend=-2) > 1
         firsts = numbers[is_first]
@@ -45,7 +58,18 @@ class MatchRegion:
         return cls(np.stack((firsts, lasts + 1), axis=1) << (2 * (ORDER - order)))
 
     def list_cells(self, order: int) -> NDArray[np.int64]:
-        """Return the cells of an order that contain the region."""
+        """Return the cells of an order that contain the region.
+
+        Parameters
+        ----------
+        order : int
+            Order of the cells.
+
+        Returns
+        -------
+        NDArray[np.int64]
+            NESTED indexes, ascending, shape (n,). They cover more than the region if it has finer cells.
+        """
         if self.ranges is None:
             return np.arange(12 * 4**order)
         shift = 2 * (ORDER - order)
@@ -54,7 +78,20 @@ class MatchRegion:
         return np.unique(np.concatenate(spans)) if spans else np.empty(0, np.int64)
 
     def grow_region(self, reach: float, order: int) -> MatchRegion:
-        """Return a region that contains everything within ``reach`` degrees, of cells of ``order`` or coarser cells."""
+        """Return a region that contains everything within a radius of this one.
+
+        Parameters
+        ----------
+        reach : float
+            Radius in degrees.
+        order : int
+            Finest order of the cells of the result; a large radius needs coarser cells.
+
+        Returns
+        -------
+        MatchRegion
+            The cells of the region with their neighbours; the whole sky if no order is coarse enough.
+        """
         finest = order_for_radius(reach)
         if finest is None or self.ranges is None:
             return MatchRegion(None)
@@ -64,7 +101,18 @@ class MatchRegion:
         return MatchRegion.from_cells(order, touching[touching >= 0])
 
     def condition_sql(self, index: str = HPX29) -> str:
-        """Return the condition that an index of order 29 is in the region. Rows without a position are not."""
+        """Return the condition that an index is in the region.
+
+        Parameters
+        ----------
+        index : str, optional
+            SQL of an index of order 29.
+
+        Returns
+        -------
+        str
+            Condition that is false for rows without a position.
+        """
         if self.ranges is None:
             return f"{index} < {NO_POSITION}"
         order = self._find_order()
@@ -86,7 +134,20 @@ class MatchRegion:
         return max(0, ORDER - zeros // 2)
 
     def divide_region(self, order: int, cells: int) -> Iterator[MatchRegion]:
-        """Yield parts of the region that have at most ``cells`` cells of ``order``."""
+        """Divide the region into parts of limited size.
+
+        Parameters
+        ----------
+        order : int
+            Order of the cells, from 0.
+        cells : int
+            Maximum number of cells of a part, at least 1.
+
+        Yields
+        ------
+        MatchRegion
+            Parts along the sky; together they contain the region.
+        """
         found = self.list_cells(order)
         for first in range(0, len(found), cells):
             yield MatchRegion.from_cells(order, found[first : first + cells])

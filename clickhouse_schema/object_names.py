@@ -25,28 +25,86 @@ _WITHOUT_ZEROS = r"\1\2"
 
 
 def normalise_name(name: str) -> str:
-    """Return the form in which names are compared, as ``names_sql`` computes it."""
+    """Return the form in which names of objects are compared, as ``names_sql`` computes it.
+
+    Parameters
+    ----------
+    name : str
+        A name, as a user or a file writes it.
+
+    Returns
+    -------
+    str
+        Lower case, without spaces, leading zeros of numbers, and punctuation other than the signs of coordinates; may
+        be ''.
+    """
     kept = "".join(sign for sign in name.lower() if sign.isalpha() or sign.isnumeric() or sign in "+.-")
     return re.sub(_ZEROS, _WITHOUT_ZEROS, re.sub(_SEPARATORS, _FIRST_GROUP, kept))
 
 
 def names_sql(table: Table) -> str:
-    """Return the expression of all names of a row as they are compared; the index has exactly this expression."""
+    """Return the expression of all names of a row as they are compared; the index has exactly this expression.
+
+    Parameters
+    ----------
+    table : Table
+        A table with ``names``.
+
+    Returns
+    -------
+    str
+        SQL of an Array(String) without empty names.
+    """
     return f"arrayFilter(n -> n != '', arrayMap(n -> {_normalised_sql('n')}, {_written_names_sql(table)}))"
 
 
 def first_name_sql(table: Table) -> str:
-    """Return the expression of the first name of a row, as it is written; '' if it has none."""
+    """Return the expression of the first name of a row, as it is written.
+
+    Parameters
+    ----------
+    table : Table
+        A table with ``names``.
+
+    Returns
+    -------
+    str
+        SQL of a String; '' if the row has no name.
+    """
     return f"arrayFirst(n -> n != '', {_written_names_sql(table)})"
 
 
 def proper_name_sql(table: Table) -> str:
-    """Return the expression of the first name of a row that has no digit, such as Vega; '' if it has none."""
+    """Return the expression of the first name of a row that has no digit, such as Vega.
+
+    Parameters
+    ----------
+    table : Table
+        A table with ``names``.
+
+    Returns
+    -------
+    str
+        SQL of a String; '' if the row has no such name.
+    """
     return f"arrayFirst(n -> n != '' AND NOT match(n, '[0-9]'), {_written_names_sql(table)})"
 
 
 def matching_name_sql(table: Table, keys_sql: str) -> str:
-    """Return the expression of the first name of a row, as it is written, whose normal form is one of the keys."""
+    """Return the expression of the first name of a row that is one of the wanted names.
+
+    Parameters
+    ----------
+    table : Table
+        A table with ``names``.
+    keys_sql : str
+        SQL of an Array(String) of wanted names in normal form (``normalise_name``).
+
+    Returns
+    -------
+    str
+        SQL of a String, as the name is written; '' if no name matches.
+    """
     return f"arrayFirst(n -> has({keys_sql}, {_normalised_sql('n')}), {_written_names_sql(table)})"
 
 
@@ -77,7 +135,18 @@ def _with_prefix(name: NameColumn, text: str) -> str:
 
 
 def names_index(table: Table) -> dict[str, str]:
-    """Return the definition of the index by its name, which depends on its columns; {} without names."""
+    """Return the definition of the index of names.
+
+    Parameters
+    ----------
+    table : Table
+        The model of the table.
+
+    Returns
+    -------
+    dict of str to str
+        The definition by the index's name, which depends on the columns with names; {} for a table without ``names``.
+    """
     if not table.names:
         return {}
     expression = names_sql(table)

@@ -64,12 +64,34 @@ def is_obscore_name(schema: object, table: object) -> bool:
 
 
 def find_data_models(catalogue: Catalogue) -> tuple[tuple[str, str], ...]:
-    """Return the name and identifier of each data model that the tables of the catalogue implement."""
+    """Return the data models that the tables of the catalogue implement.
+
+    Parameters
+    ----------
+    catalogue : Catalogue
+        The tables to search.
+
+    Returns
+    -------
+    tuple of tuple of str
+        Name and IVOA identifier of each data model; () if there are none.
+    """
     return () if find_obscore_table(catalogue) is None else (DATA_MODEL,)
 
 
 def find_obscore_table(catalogue: Catalogue) -> TableEntry | None:
-    """Return the ObsCore table; None if there is none."""
+    """Return the ObsCore table of a catalogue.
+
+    Parameters
+    ----------
+    catalogue : Catalogue
+        The tables to search.
+
+    Returns
+    -------
+    TableEntry or None
+        The table ``ivoa.obscore``, compared without case; None if it is missing, or lacks a column of ``MANDATORY``.
+    """
     named = catalogue.find_tables(_TABLE, delimited=False, schema=_SCHEMA)
     return next((entry for entry in named if not _find_missing_columns(entry.table, MANDATORY)), None)
 

@@ -34,7 +34,22 @@ RESERVED = frozenset(_ADQL_WORDS.split()) | frozenset(_SQL_WORDS.split())
 
 
 def name_to_adql(name: str) -> str:
-    """Return a name as it is written in queries: in double quotes unless it is a regular, unreserved identifier."""
+    """Return a name as it is written in queries.
+
+    Parameters
+    ----------
+    name : str
+        Name of a schema, a table or a column.
+
+    Returns
+    -------
+    str
+        The name itself if it is a regular identifier and not reserved; otherwise in double quotes.
+
+    References
+    ----------
+    .. [1] ADQL 2.1 (REC 2023-12-15), section 2.1.3.
+    """
     regular = (
         name.isascii() and name[:1].isalpha() and name.replace("_", "a").isalnum() and name.upper() not in RESERVED
     )

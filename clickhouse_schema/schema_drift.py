@@ -93,7 +93,26 @@ def find_drift(engine: Engine, topology: Topology, schema_name: str, table: Tabl
 def create_missing_sql(
     engine: Engine, topology: Topology, schema_name: str, table: Table, base: str
 ) -> list[Statement]:
-    """Return the statements that create a table on servers that lack it; [] if no server does."""
+    """Return the statements that create a table on servers that lack it.
+
+    Parameters
+    ----------
+    engine : Engine
+        Connection to ClickHouse.
+    topology : Topology
+        How the servers are set up.
+    schema_name : str
+        Name of the table's schema.
+    table : Table
+        The model of the table.
+    base : str
+        Its name in the engine (``Sharding.base_name``).
+
+    Returns
+    -------
+    list of Statement
+        Repeatable statements, including the database; [] if every server has all parts of the table.
+    """
     return _Comparison(engine, topology, schema_name, table, base).create_missing_sql()
 
 

@@ -308,7 +308,7 @@ class Table(StrictModel):
     files
         How its files are read.
     match
-        What a kept match keeps; None for other tables.
+        Which pairs a kept match has; None for other tables.
     """
 
     name: QualifierName
@@ -327,14 +327,41 @@ class Table(StrictModel):
     match: Match | None = felis_key("skyhouse:match", None)
 
     def get_column(self, name: str) -> Column:
-        """Return the column with exactly this name. Raises ``KeyError`` if there is none."""
+        """Return the column with exactly this name.
+
+        Parameters
+        ----------
+        name : str
+            Name, with case.
+
+        Returns
+        -------
+        Column
+            The column.
+
+        Raises
+        ------
+        KeyError
+            The table has no such column.
+        """
         for column in self.columns:
             if column.name == name:
                 return column
         raise KeyError(name)
 
     def drop_columns(self, names: Collection[str]) -> Table:
-        """Return the table without some columns, and without their indexes and names."""
+        """Return the table without some columns, and without their indexes and names.
+
+        Parameters
+        ----------
+        names : collection of str
+            Exact names; names that the table lacks are ignored.
+
+        Returns
+        -------
+        Table
+            A copy. It is not checked: position, id and keys may still name a dropped column.
+        """
         indexes = tuple(index for index in self.layout.indexes if not {*names}.intersection(index.columns))
         columns = tuple(column for column in self.columns if column.name not in names)
         layout = self.layout.model_copy(update={"indexes": indexes})
@@ -352,7 +379,18 @@ class Table(StrictModel):
         return self.find_key(self.layout.parent)
 
     def find_key(self, name: str) -> ForeignKey | None:
-        """Return the foreign key with this name; None if there is none."""
+        """Return the foreign key with this name.
+
+        Parameters
+        ----------
+        name : str
+            Exact name, '' for none.
+
+        Returns
+        -------
+        ForeignKey or None
+            None if there is no such key.
+        """
         return next((key for key in self.keys if key.name == name), None)
 
     def is_indexed(self, name: str, with_columns: Collection[str] = ()) -> bool:

@@ -16,7 +16,13 @@ class Problem(NamedTuple):
 
 
 class SchemaError(ValueError):
-    """A schema cannot be used. ``errors`` are lines for the user, with file and line number if known."""
+    """A schema cannot be used.
+
+    Parameters
+    ----------
+    errors : sequence of str
+        Lines for the user, with file and line number if known.
+    """
 
     def __init__(self, errors: Sequence[str]) -> None:
         super().__init__("\n".join(errors))

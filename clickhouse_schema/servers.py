@@ -60,17 +60,67 @@ class Servers(Generic[AnyEngine]):
         *,
         point: Failpoint | None = None,
     ) -> None:
-        """Execute a statement on each server of its target; each of them reaches ``point``."""
+        """Execute a statement on each server of its target.
+
+        Parameters
+        ----------
+        statement : Statement
+            A statement that may be repeated: if a server fails, other servers may have executed it.
+        settings : mapping of str to (str or int or float), optional
+            ClickHouse settings of the statement.
+        point : Failpoint, optional
+            Failpoint that each server reaches after it.
+
+        Raises
+        ------
+        ClusterError
+            The engine does not know a server of the cluster.
+        EngineError
+            A server rejects the statement or does not answer; its subclasses say why.
+        """
         engines = self.list_engines(statement.target)
         _call_each(engines, lambda engine: engine.execute(statement.sql, settings), point)
 
     def execute_everywhere(self, *statements: str, point: Failpoint | None = None) -> None:
-        """Execute statements on every server, one statement after the other."""
+        """Execute statements on every server, one statement after the other.
+
+        Parameters
+        ----------
+        *statements : str
+            SQL of statements that may be repeated.
+        point : Failpoint, optional
+            Failpoint that each server reaches after each statement.
+
+        Raises
+        ------
+        ClusterError
+            The engine does not know a server of the cluster.
+        EngineError
+            A server rejects a statement or does not answer; the following statements are not executed.
+        """
         for sql in statements:
             self.execute_statement(Statement(sql), point=point)
 
     def insert_batches(self, table: str, batches: Iterable[pa.RecordBatch], *, point: Failpoint | None = None) -> None:
-        """Insert rows into a table of which every server has all rows."""
+        """Insert rows into a table of which every server has all rows.
+
+        Parameters
+        ----------
+        table : str
+            Quoted name.
+        batches : iterable of pyarrow.RecordBatch
+            The rows; all are held in memory.
+        point : Failpoint, optional
+            Failpoint that each server reaches after the insertion.
+
+        Raises
+        ------
+        ClusterError
+            The engine does not know a server of the cluster.
+        EngineError
+            A server rejects the rows or does not answer. Without a Keeper, other servers may have them
+            (``whole_table_repair``).
+        """
         block = list(batches)
         engines = self.list_engines(self.topology.choose_rows_target(is_sharded=False))
         _call_each(engines, lambda engine: engine.insert_batches(table, block), point)
@@ -78,12 +128,23 @@ class Servers(Generic[AnyEngine]):
     def list_engines(self, target: Target = Target.EVERY_SERVER) -> list[AnyEngine]:
         """Return the servers of a target, the connected server last.
 
+        Parameters
+        ----------
+        target : Target, optional
+            The servers that execute a statement.
+
+        Returns
+        -------
+        list of AnyEngine
+            Connections that the engine owns. The connected server is the only one for ``ONE_SERVER`` and without a
+            cluster.
+
         Raises
         ------
         ClusterError
-            If the engine does not know a server of the cluster.
+            The engine does not know a server of the cluster.
         EngineUnavailable
-            If a server does not answer.
+            A server does not answer.
         """
         if target == Target.ONE_SERVER or not self.topology.is_cluster:
             return [self.engine]
@@ -92,11 +153,43 @@ class Servers(Generic[AnyEngine]):
         return [*self._engines.values()]
 
     def get_shard_engine(self, shard: int) -> AnyEngine:
-        """Return a server of a shard, from 0."""
+        """Return a server of a shard.
+
+        Parameters
+        ----------
+        shard : int
+            Number of the shard, from 0.
+
+        Returns
+        -------
+        AnyEngine
+            Connection to one replica, which the engine owns.
+
+        Raises
+        ------
+        StopIteration
+            The cluster has no such shard.
+        """
         return next(engine for (number, _), engine in self._engines.items() if number == shard + 1)
 
     def get_shard(self, engine: Engine) -> int:
-        """Return the shard, from 0, of one of ``list_engines``."""
+        """Return the shard of a server.
+
+        Parameters
+        ----------
+        engine : Engine
+            One of ``list_engines``, compared by identity.
+
+        Returns
+        -------
+        int
+            Number of the shard, from 0.
+
+        Raises
+        ------
+        StopIteration
+            The connection is not one of ``list_engines``.
+        """
         return next(number - 1 for (number, _), each in self._engines.items() if each is engine)
 
     @cached_property

@@ -20,7 +20,7 @@ def balance_shards(weights: NDArray[np.float64], shards: int) -> ShardMap:
 
     Parameters
     ----------
-    weights : numpy.ndarray
+    weights : NDArray[np.float64]
         Shape (12 * 4**MAP_ORDER + 1,): the weight of each cell of ``MAP_ORDER``, and last the weight of the rows
         without a position, which are assigned to the shard with the lowest weight.
     shards : int
@@ -30,6 +30,11 @@ def balance_shards(weights: NDArray[np.float64], shards: int) -> ShardMap:
     -------
     ShardMap
         The map, of order ``MAP_ORDER``.
+
+    Raises
+    ------
+    ValueError
+        ``shards`` is less than 1, or more than the number of cells.
     """
     if not 1 <= shards <= _CELLS:
         raise ValueError(f"a map has 1 to {_CELLS} shards, not {shards}")
@@ -45,7 +50,19 @@ def balance_shards(weights: NDArray[np.float64], shards: int) -> ShardMap:
 
 
 def sum_cell_weights(counted: Iterable[tuple[int, int, int]]) -> NDArray[np.float64]:
-    """Sum (order, NESTED cell, weight) by cell of ``MAP_ORDER``; the last element is for rows without a position."""
+    """Sum weights by cell of ``MAP_ORDER``.
+
+    Parameters
+    ----------
+    counted : iterable of tuple of int
+        Order, NESTED cell and weight. The cell 12 * 4^order is for rows without a position. Weights of coarser cells
+        are distributed evenly over the cells inside.
+
+    Returns
+    -------
+    NDArray[np.float64]
+        Shape (12 * 4**MAP_ORDER + 1,); the last element is for rows without a position.
+    """
     weights = np.zeros(_CELLS + 1)
     for order, cell, weight in counted:
         if cell == 12 * 4**order:
@@ -59,10 +76,36 @@ def sum_cell_weights(counted: Iterable[tuple[int, int, int]]) -> NDArray[np.floa
 
 
 def sum_shard_weights(weights: NDArray[np.float64], map_: ShardMap) -> NDArray[np.float64]:
-    """Return the weight of each shard, shape (number of shards,)."""
+    """Return the weight of each shard.
+
+    Parameters
+    ----------
+    weights : NDArray[np.float64]
+        Weights by cell, as ``sum_cell_weights`` returns them.
+    map_ : ShardMap
+        A map of order ``MAP_ORDER``.
+
+    Returns
+    -------
+    NDArray[np.float64]
+        Shape (number of shards,), in the unit of ``weights``.
+    """
     return np.asarray(np.bincount(np.array(map_.cells), weights, map_.shard_count), dtype=np.float64)
 
 
 def sum_moved_weight(weights: NDArray[np.float64], old: ShardMap, new: ShardMap) -> float:
-    """Return the weight of the cells whose shard differs."""
+    """Return the weight of the rows that change their shard.
+
+    Parameters
+    ----------
+    weights : NDArray[np.float64]
+        Weights by cell, as ``sum_cell_weights`` returns them.
+    old, new : ShardMap
+        Maps of order ``MAP_ORDER``, before and after the move.
+
+    Returns
+    -------
+    float
+        Sum over the cells whose shard differs, in the unit of ``weights``.
+    """
     return float(weights[np.array(old.cells) != np.array(new.cells)].sum())

@@ -18,13 +18,37 @@ _NULLABLE = "Nullable("
 
 
 def store_plainly(table: Table, plain: Collection[str]) -> Table:
-    """Return the table as it is stored if the columns ``plain`` are not Nullable."""
+    """Return the table as it is stored if some columns are not Nullable.
+
+    Parameters
+    ----------
+    table : Table
+        The model of the table.
+    plain : collection of str
+        Names of columns without NULLs.
+
+    Returns
+    -------
+    Table
+        A copy for DDL only: its other users need the published ``Column.nullable``.
+    """
     columns = (c.model_copy(update={"nullable": False}) if c.name in plain else c for c in table.columns)
     return table.model_copy(update={"columns": tuple(columns)})
 
 
 def list_changeable(table: Table) -> set[str]:
-    """Return the columns that can become Nullable. ClickHouse cannot change the types of keys."""
+    """Return the columns that can become Nullable. ClickHouse cannot change the types of keys.
+
+    Parameters
+    ----------
+    table : Table
+        The model of the table.
+
+    Returns
+    -------
+    set of str
+        Names of nullable columns that are not arrays, and not in the sort key or the partition key.
+    """
     keys = _list_key_columns(table)
     return {c.name for c in table.columns if c.nullable and not c.type.is_array and c.name not in keys}
 
@@ -43,9 +67,14 @@ def find_plain_columns(
     database : str
         Database of the tables in the engine.
     names : iterable of str
-        Names of the tables in the engine.
+        Names of the tables in the engine, at least one.
     columns_sql : str, optional
         ``system.columns``, or the same table on all servers.
+
+    Returns
+    -------
+    set of str
+        Names of columns from ``list_changeable``.
     """
     given = ", ".join(quote_string(name) for name in names)
     where = f"database = {quote_string(database)} AND table IN ({given}) AND NOT startsWith(type, '{_NULLABLE}')"
@@ -54,7 +83,20 @@ def find_plain_columns(
 
 
 def allow_nulls_sql(table: Table, names: Collection[str]) -> str:
-    """Return the change for ALTER TABLE that makes columns Nullable; it keeps codecs and comments."""
+    """Return the change for ALTER TABLE that makes columns Nullable; it keeps codecs and comments.
+
+    Parameters
+    ----------
+    table : Table
+        The model of the table, in which the columns are nullable.
+    names : collection of str
+        Columns from ``list_changeable``.
+
+    Returns
+    -------
+    str
+        Changes separated by commas, without ALTER TABLE; '' without columns.
+    """
     columns = (column for column in table.columns if column.name in names)
     return ", ".join(f"MODIFY COLUMN {quote_identifier(column.name)} {column_type(column)}" for column in columns)
 

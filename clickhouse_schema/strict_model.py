@@ -44,7 +44,23 @@ def _check_text(value: str) -> str:
 
 
 def check_datatype(value: str) -> str:
-    """Return a Felis datatype. Raises ``ValueError`` for other words."""
+    """Return a Felis datatype.
+
+    Parameters
+    ----------
+    value : str
+        A word from a schema file or a request, compared with case.
+
+    Returns
+    -------
+    str
+        The same word.
+
+    Raises
+    ------
+    ValueError
+        It is not a key of ``FELIS``; the message lists the datatypes.
+    """
     if value not in FELIS:
         raise ValueError(f"{value!r} is not a datatype: use one of {', '.join(FELIS)}")
     return value

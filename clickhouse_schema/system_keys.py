@@ -98,10 +98,25 @@ class PhotometryKeys(StrictModel):
 
 
 def read_coosys(attributes: Mapping[str, str]) -> CoordinateSystem | None:
-    """Read the attributes of a COOSYS of any version of VOTable; None for a frame that is not in the vocabulary.
+    """Read the attributes of a COOSYS of any version of VOTable.
 
-    An invalid epoch, equinox or reference position is left out. A year without a calendar is Besselian in FK4
-    and Julian elsewhere.
+    An invalid epoch, equinox or reference position is left out. A year without a calendar is Besselian in FK4 and
+    Julian elsewhere.
+
+    Parameters
+    ----------
+    attributes : mapping of str to str
+        The attributes of the element, by name.
+
+    Returns
+    -------
+    CoordinateSystem or None
+        The system, with the frames of VOTable up to 1.4 translated to the vocabulary; None for a frame that is not in
+        it.
+
+    References
+    ----------
+    .. [1] IVOA vocabularies refframe and refposition; VOTable 1.5, section 3.1.
     """
     system = attributes.get("system", "")
     system = FORMER_SYSTEMS.get(system, system)
@@ -121,7 +136,22 @@ def read_coosys(attributes: Mapping[str, str]) -> CoordinateSystem | None:
 
 
 def read_timesys(attributes: Mapping[str, str]) -> TimeSystem | None:
-    """Read the attributes of a TIMESYS; None if they do not conform to the standard."""
+    """Read the attributes of a TIMESYS.
+
+    Parameters
+    ----------
+    attributes : mapping of str to str
+        The attributes of the element, by name. ``timeorigin`` is a Julian date in days, or a name of one.
+
+    Returns
+    -------
+    TimeSystem or None
+        None if the attributes do not conform to the standard.
+
+    References
+    ----------
+    .. [1] IVOA vocabularies timescale and refposition; VOTable 1.5, section 3.2.
+    """
     origin: str | float | None = attributes.get("timeorigin")
     try:
         origin = origin if origin in (None, "MJD-origin", "JD-origin") else float(origin or "")
@@ -133,7 +163,26 @@ def read_timesys(attributes: Mapping[str, str]) -> TimeSystem | None:
 
 
 def find_time_problem(kind: ColumnType, unit: str, times: TimeSystem) -> str:
-    """Return why a column of this type and unit cannot have a time system, '' if it can."""
+    """Return why a column cannot have a time system.
+
+    Parameters
+    ----------
+    kind : ColumnType
+        Type of the column.
+    unit : str
+        Its VOUnit; '' for none.
+    times : TimeSystem
+        The time system.
+
+    Returns
+    -------
+    str
+        The predicate of a sentence about the time system; '' if the column can have it.
+
+    References
+    ----------
+    .. [1] VOTable 1.5, section 3.2.
+    """
     if not (kind.is_timestamp or kind.datatype in NUMBERS):
         return "is for timestamps and numbers"
     if kind.is_timestamp and times.timeorigin:

@@ -112,7 +112,20 @@ class StoredColumn(NamedTuple):
 
 
 def stored_columns(table: Table, is_sharded: bool = False) -> dict[str, StoredColumn]:
-    """Return all columns by name, including the columns that the storage adds and ClickHouse computes."""
+    """Return all columns of a table in ClickHouse, including the columns that the storage adds and ClickHouse computes.
+
+    Parameters
+    ----------
+    table : Table
+        The model of the table.
+    is_sharded : bool, optional
+        Whether the rows have ``SHARD_COLUMN``.
+
+    Returns
+    -------
+    dict of str to StoredColumn
+        Definitions by name (not quoted), the columns of the model first.
+    """
     found = {column.name: _define_column(column) for column in table.columns}
     if is_sharded:
         found[SHARD_COLUMN] = StoredColumn("UInt16", "CODEC(LZ4)")
@@ -129,7 +142,20 @@ def stored_columns(table: Table, is_sharded: bool = False) -> dict[str, StoredCo
 
 
 def column_definitions(table: Table, is_sharded: bool = False) -> list[str]:
-    """Return the definitions of all columns."""
+    """Return the definitions of all columns.
+
+    Parameters
+    ----------
+    table : Table
+        The model of the table.
+    is_sharded : bool, optional
+        Whether the rows have ``SHARD_COLUMN``.
+
+    Returns
+    -------
+    list of str
+        SQL of each column (``stored_columns``): quoted name, type, and the rest of the definition.
+    """
     stored = stored_columns(table, is_sharded)
     return [f"{quote_identifier(name)} {column.type} {column.rest}" for name, column in stored.items()]
 
@@ -148,7 +174,20 @@ def projection_definitions(table: Table) -> dict[str, str]:
 
 
 def name_projection(table: Table, columns: tuple[str, ...]) -> str:
-    """Return the name of the projection of an index by values, one of ``Layout.sorted_columns``."""
+    """Return the name of the projection of an index by values.
+
+    Parameters
+    ----------
+    table : Table
+        The model of the table.
+    columns : tuple of str
+        One of ``Layout.sorted_columns``.
+
+    Returns
+    -------
+    str
+        Name, not quoted; unique in the table.
+    """
     if columns == table.layout.id:
         return "by_id"
     return _name_index("by_columns_" if columns[1:] else "by_index_", *columns)
@@ -172,7 +211,18 @@ def _name_index(prefix: str, *columns: str) -> str:
 
 
 def given_columns(table: Table) -> tuple[str, ...]:
-    """Return the columns of inserted rows: all columns except the computed ones."""
+    """Return the columns of inserted rows: all columns except the computed columns.
+
+    Parameters
+    ----------
+    table : Table
+        The model of the table.
+
+    Returns
+    -------
+    tuple of str
+        Names, not quoted: the columns of the model, then the stored shapes and covers that the loader computes.
+    """
     read = [column.name for column in table.columns if column.type.has_stored_shapes]
     hidden = (name for column in read for name in (shape_column(column), cover_column(column)))
     return (*(column.name for column in table.columns), *hidden)
@@ -210,7 +260,18 @@ def _choose_codec(kind: ColumnType) -> str:
 
 
 def sort_key_sql(table: Table) -> str:
-    """Return the expression of ORDER BY."""
+    """Return the expression of ORDER BY.
+
+    Parameters
+    ----------
+    table : Table
+        The model of the table.
+
+    Returns
+    -------
+    str
+        Expression in parentheses for several columns; ``tuple()`` for a table without position, parent, shapes and id.
+    """
     if table.layout.position:
         return f"({HPX29}, {quote_identifier(table.layout.time)})" if table.layout.time else HPX29
     parent = table.parent_key
@@ -226,6 +287,16 @@ def list_placing_columns(table: Table) -> set[str]:
     """Return the columns that determine where a row is stored: by the sort key, the partition or the shard.
 
     ClickHouse cannot change their values.
+
+    Parameters
+    ----------
+    table : Table
+        The model of the table.
+
+    Returns
+    -------
+    set of str
+        Names of columns of the model.
     """
     layout = table.layout
     parents = set(table.parent_key.columns) if table.parent_key is not None else set()

@@ -74,5 +74,16 @@ def read_indexes(given: Any) -> Any:
 
 
 def is_searchable(kind: ColumnType) -> bool:
-    """Whether a column of this type can have a text index."""
+    """Whether a column can have a text index.
+
+    Parameters
+    ----------
+    kind : ColumnType
+        Type of the column.
+
+    Returns
+    -------
+    bool
+        True for texts other than timestamps and shapes, which have covers.
+    """
     return kind.is_text and not has_cover(kind)

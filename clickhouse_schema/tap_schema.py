@@ -116,7 +116,22 @@ TAP_SCHEMA = Schema(
 
 
 def build_tap_schema(catalogue: Catalogue) -> dict[str, pa.RecordBatch]:
-    """Return the rows of each table of TAP_SCHEMA, by table name."""
+    """Return the rows of TAP_SCHEMA.
+
+    Parameters
+    ----------
+    catalogue : Catalogue
+        All tables to describe, TAP_SCHEMA included.
+
+    Returns
+    -------
+    dict of str to pyarrow.RecordBatch
+        One batch for each table of ``TAP_SCHEMA``, by its name.
+
+    References
+    ----------
+    .. [1] TAP 1.1 (REC 2019-09-27), section 4.
+    """
     made: dict[str, Iterable[tuple[Any, ...]]] = {
         "schemas": [_build_schema_row(i, schema) for i, schema in enumerate(catalogue.schemas)],
         "tables": [_build_table_row(i, entry) for i, entry in enumerate(catalogue.entries)],
@@ -128,7 +143,22 @@ def build_tap_schema(catalogue: Catalogue) -> dict[str, pa.RecordBatch]:
 
 
 def build_table_rows(entry: TableEntry) -> dict[str, pa.RecordBatch]:
-    """Return the rows that describe one table, by table of TAP_SCHEMA; without the row of its schema."""
+    """Return the rows of TAP_SCHEMA that describe one table.
+
+    Parameters
+    ----------
+    entry : TableEntry
+        The table. Without its own ``table_index``, its index is NULL.
+
+    Returns
+    -------
+    dict of str to pyarrow.RecordBatch
+        One batch for each table of ``TAP_SCHEMA``, by its name; without ``schemas``.
+
+    References
+    ----------
+    .. [1] TAP 1.1 (REC 2019-09-27), section 4.
+    """
     made: dict[str, Iterable[tuple[Any, ...]]] = {
         "tables": [_build_table_row(None, entry)],
         "columns": _build_column_rows(entry),

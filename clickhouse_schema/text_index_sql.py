@@ -15,17 +15,50 @@ _PACKED = "posting_list_codec = 'bitpacking'"
 
 
 def words_sql(text: str) -> str:
-    """Return the SQL of the words of a text, [] for NULL."""
+    """Return the SQL of the words of a text.
+
+    Parameters
+    ----------
+    text : str
+        SQL of a String.
+
+    Returns
+    -------
+    str
+        SQL of the runs of letters and digits of any script in lower case, Array(String), in their order; [] for NULL.
+    """
     return _WORDS.format(text)
 
 
 def indexed_text_sql(column: str) -> str:
-    """Return the SQL of the text of a column, '' for NULL; one index has its pieces between separators."""
+    """Return the expression whose index has the pieces of a text, for LIKE.
+
+    Parameters
+    ----------
+    column : str
+        Quoted name of the column.
+
+    Returns
+    -------
+    str
+        SQL of the text, '' for NULL. ClickHouse uses the index only for conditions with exactly this expression.
+    """
     return f"ifNull({column}, '')"
 
 
 def indexed_words_sql(column: str) -> str:
-    """Return the SQL of the words of a column, which the other index has."""
+    """Return the expression whose index has the words of a text.
+
+    Parameters
+    ----------
+    column : str
+        Quoted name of the column.
+
+    Returns
+    -------
+    str
+        SQL of the words (``words_sql``). ClickHouse uses the index only for conditions with exactly this expression.
+    """
     return words_sql(indexed_text_sql(column))
 
 

@@ -1,4 +1,4 @@
-"""What some groups of users see of a catalogue: all tables except those granted only to others. Pure.
+"""The part of a catalogue that some groups of users see: all tables except tables granted only to others. Pure.
 
 A grant names a schema or a table, and the groups that see it. If there is a grant for a table, only this grant counts;
 otherwise a table of latest versions has the grant of the table that it is made from, and other tables have the grant of
@@ -30,7 +30,20 @@ Grants = Mapping[str, frozenset[str]]
 
 
 def list_relevant_groups(grants: Grants, groups: Collection[str]) -> frozenset[str]:
-    """Return the groups of a user that at least one grant names."""
+    """Return the groups of a user that at least one grant names.
+
+    Parameters
+    ----------
+    grants : Grants
+        Groups by target.
+    groups : collection of str
+        All groups of the user.
+
+    Returns
+    -------
+    frozenset of str
+        The groups on which the visible tables depend.
+    """
     return frozenset(groups) & frozenset().union(*grants.values())
 
 

@@ -35,9 +35,23 @@ _warnings_are_global = threading.Lock()
 
 @lru_cache(maxsize=1024)
 def normalise_unit(text: str) -> str | None:
-    """Return a unit as a VOUnit, '' for no unit, or None if it cannot be written as a VOUnit.
+    """Return a unit as a VOUnit.
 
     ``km/s`` becomes ``km.s**-1``, ``[cm/s2]`` (a logarithm in CDS spelling) ``log(cm.s**-2)``.
+
+    Parameters
+    ----------
+    text : str
+        A unit in the spelling of VOUnit, FITS, CDS or of everyday use.
+
+    Returns
+    -------
+    str or None
+        '' for no unit; None if it cannot be written as a VOUnit, or has more than 100 characters.
+
+    References
+    ----------
+    .. [1] IVOA, Units in the VO 1.1.
     """
     text = text.strip()
     if text in _AS_WRITTEN:

@@ -31,7 +31,24 @@ _Counts = Mapping[int, int]
 
 
 def copy_missing_rows(servers: Servers[Engine], tables: Iterable[str]) -> None:
-    """Copy rows that some server lacks from a server that has them; equal rows are counted."""
+    """Copy rows that some server lacks from a server that has them.
+
+    Equal rows are counted: afterwards each server has a row as often as the server that had it most often. Nothing
+    happens on a single server, and on servers with a Keeper. If servers differ, it waits for a second first, because
+    another process may be writing.
+
+    Parameters
+    ----------
+    servers : Servers[Engine]
+        The servers of the engine.
+    tables : iterable of str
+        Quoted names of whole tables of Skyhouse.
+
+    Raises
+    ------
+    EngineError
+        A server does not answer; the copy may be repeated.
+    """
     if servers.topology.is_replicated or servers.topology.shards < 2:
         return
     engines = servers.list_engines()

@@ -12,7 +12,15 @@ from clickhouse_schema.servers import Servers
 
 
 def create_database(servers: Servers[Engine], name: str) -> None:
-    """Create a database on every server that lacks it."""
+    """Create a database on every server that lacks it.
+
+    Parameters
+    ----------
+    servers : Servers[Engine]
+        The servers of the engine.
+    name : str
+        Name, not quoted.
+    """
     servers.execute_everywhere(f"CREATE DATABASE IF NOT EXISTS {quote_identifier(name)}")
 
 
@@ -29,7 +37,23 @@ def create_whole_table(
     kind: str = "MergeTree",
     *arguments: str,
 ) -> None:
-    """Create a table if it does not exist; ``kind`` and ``arguments`` are for ``Topology.engine_clause``."""
+    """Create a table on every server that lacks it.
+
+    Parameters
+    ----------
+    servers : Servers[Engine]
+        The servers of the engine.
+    database, name : str
+        Names, not quoted; the database exists.
+    columns : str
+        SQL of the column definitions, separated by commas.
+    order_by : str
+        SQL of the sort key, in parentheses for several columns.
+    kind : str, optional
+        Engine of the MergeTree family, for ``Topology.engine_clause``.
+    *arguments : str
+        SQL of the engine's arguments.
+    """
     topology = servers.topology
     others = find_replicated_table(servers.engine, topology, database, name)
     table = f"{quote_identifier(database)}.{quote_identifier(name)}{topology.uuid_clause(others)}"
@@ -39,13 +63,36 @@ def create_whole_table(
 
 
 def delete_rows_later(servers: Servers[Engine], table: str, where: str) -> None:
-    """Delete rows that are no longer read, without waiting for the merges that remove them."""
+    """Delete rows that are no longer read, without waiting for the merges that remove them.
+
+    Parameters
+    ----------
+    servers : Servers[Engine]
+        The servers of the engine.
+    table : str
+        Quoted name of a whole table.
+    where : str
+        Condition of the rows to delete.
+    """
     target = servers.topology.choose_rows_target(is_sharded=False)
     servers.execute_statement(Statement(f"ALTER TABLE {table} DELETE WHERE {where}", target), {"mutations_sync": 0})
 
 
 def read_columns(engine: Engine, database: str) -> dict[str, list[tuple[str, str]]]:
-    """Return the name and type of the columns of each table of a database, in their order."""
+    """Return the columns of all tables of a database.
+
+    Parameters
+    ----------
+    engine : Engine
+        Connection to ClickHouse, whose connected server answers.
+    database : str
+        Name, not quoted.
+
+    Returns
+    -------
+    dict of str to list of tuple of str
+        Name and ClickHouse type of each column in their order, by table; {} if the database does not exist.
+    """
     columns = "SELECT table, name, type FROM system.columns WHERE database = "
     found: dict[str, list[tuple[str, str]]] = {}
     for row in engine.fetch_table(f"{columns}{quote_string(database)} ORDER BY table, position").to_pylist():
@@ -54,7 +101,22 @@ def read_columns(engine: Engine, database: str) -> dict[str, list[tuple[str, str
 
 
 def find_replicated_table(engine: Engine, topology: Topology, database: str, name: str) -> ReplicatedTable:
-    """Return the properties of a table that all its replicas share, from any server."""
+    """Return the properties of a table that all its replicas share, from any server that has it.
+
+    Parameters
+    ----------
+    engine : Engine
+        Connection to ClickHouse.
+    topology : Topology
+        How the servers are set up.
+    database, name : str
+        Names, not quoted.
+
+    Returns
+    -------
+    ReplicatedTable
+        ``NEW_TABLE`` if no server has the table, or if tables are not replicated.
+    """
     if not topology.is_replicated:
         return NEW_TABLE
     granularity = "toUInt32OrZero(extract(engine_full, 'index_granularity = ([0-9]+)'))"
@@ -68,7 +130,22 @@ def find_replicated_table(engine: Engine, topology: Topology, database: str, nam
 
 
 def find_table_comment(engine: Engine, topology: Topology, database: str, name: str) -> str:
-    """Return the comment of a table from any server, '' if there is none. Comments are not replicated."""
+    """Return the comment of a table from any server. Comments are not replicated.
+
+    Parameters
+    ----------
+    engine : Engine
+        Connection to ClickHouse.
+    topology : Topology
+        How the servers are set up.
+    database, name : str
+        Names, not quoted.
+
+    Returns
+    -------
+    str
+        '' if no server has a comment. If comments differ, the last in the order of texts.
+    """
     sql = (
         f"SELECT max(comment) AS comment FROM {topology.all_servers_sql('system.tables')}"
         f" WHERE database = {quote_string(database)} AND name = {quote_string(name)}"

@@ -22,9 +22,9 @@ class TargetFiles:
 
     Parameters
     ----------
-    address
+    address : str
         A path, or a URL such as s3://bucket/folder.
-    purpose
+    purpose : str
         What it is used for, such as 'backups', for messages.
 
     Attributes
@@ -49,17 +49,47 @@ class TargetFiles:
             self.files, self.root = fsspec.core.url_to_fs(self.address, use_listings_cache=False)
 
     def build_path(self, name: str = "") -> str:
-        """Return the path of a file within ``files``."""
+        """Return the path of a file within ``files``.
+
+        Parameters
+        ----------
+        name : str, optional
+            Path relative to the target, with slashes; '' for the target itself.
+
+        Returns
+        -------
+        str
+            Path for the methods of ``files``.
+        """
         return f"{self.root.rstrip('/')}/{name}" if name else self.root
 
     def list_folder(self, name: str) -> list[str]:
-        """Return the paths of the files and folders in a folder; none if it does not exist."""
+        """Return the paths of the files and folders in a folder.
+
+        Parameters
+        ----------
+        name : str
+            Path relative to the target; '' for the target itself.
+
+        Returns
+        -------
+        list of str
+            Paths within ``files``, without slashes at their ends; [] if there is no such folder. The caller translates
+            errors of the file system (``translate_errors``).
+        """
         try:
             return [str(path).rstrip("/") for path in self.files.ls(self.build_path(name), detail=False)]
         except FileNotFoundError:
             return []
 
     def delete_folder(self, name: str) -> None:
+        """Delete a folder with its contents, if it exists.
+
+        Parameters
+        ----------
+        name : str
+            Path relative to the target. The caller translates errors of the file system (``translate_errors``).
+        """
         with suppress(FileNotFoundError):
             self.files.rm(self.build_path(name), recursive=True)
 
@@ -69,9 +99,9 @@ class TargetFiles:
 
         Parameters
         ----------
-        holder
+        holder : str
             Names the process that may hold the lock, for the error's message.
-        is_private
+        is_private : bool, optional
             Whether a directory that is created is closed to other users.
 
         Raises

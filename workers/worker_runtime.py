@@ -23,13 +23,15 @@ _log = logging.getLogger("skyhouse")
 
 
 class WorkerRuntime:
-    """What executes the jobs of one process, built after the fork.
+    """The engine, the stores and the runner of jobs of one worker process, built after the fork.
 
     Parameters
     ----------
-    config, app
-        The settings, and the Celery application that wakes other workers.
-    work_classes : Collection[WorkClass]
+    config : Config
+        The settings.
+    app : Celery
+        The application that wakes other workers.
+    work_classes : collection of WorkClass
         The classes of jobs that this worker executes.
     metrics_folder : Path
         Where the processes of the worker share their metrics.

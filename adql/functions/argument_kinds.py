@@ -10,13 +10,25 @@ from clickhouse_schema.datatypes import CHAR
 
 
 def is_null(expr: Expr) -> bool:
-    """Return whether ``expr`` is a bare NULL, or the text to which a select list converts it."""
+    """Return whether an expression is a bare NULL, or the text to which a select list converts it.
+
+    Parameters
+    ----------
+    expr
+        The bound expression.
+
+    Returns
+    -------
+    bool
+        False for other expressions that may be NULL.
+    """
     if isinstance(expr, Call) and expr.name == "CAST" and expr.type == CHAR:
         expr = expr.args[0]
     return isinstance(expr, Literal) and expr.value is None
 
 
 def fits_number(expr: Expr) -> bool:
+    """Return whether an expression is a number or a bare NULL, which has every type."""
     return expr.type.is_numeric or is_null(expr)
 
 

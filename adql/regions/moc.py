@@ -82,12 +82,26 @@ class Moc(Region):
 
     @classmethod
     def parse_ascii(cls, text: str) -> Moc:
-        """Read the ASCII form; an empty text is an empty MOC.
+        """Read the ASCII form of a MOC.
+
+        Parameters
+        ----------
+        text : str
+            Orders and cells, such as ``4/30-33 5/8,10``; an empty text is an empty MOC. Cells may repeat and overlap.
+
+        Returns
+        -------
+        Moc
+            The MOC.
 
         Raises
         ------
         ShapeError
-            If the text is not a MOC; with the offset of the error.
+            If the text is not a MOC, or has an order or a cell that does not exist; with the offset of the error.
+
+        References
+        ----------
+        .. [1] IVOA MOC 2.0 (REC 2022-07-27), ASCII serialisation.
         """
         pairs: list[tuple[int, int]] = []
         order: int | None = None
@@ -127,20 +141,56 @@ class Moc(Region):
         return " ".join(f"{order}/{','.join(_format_runs(cells))}" for order, cells in self.list_cells())
 
     def has_index(self, index: NDArray[np.int64]) -> Mask:
-        """Test which indexes of order 29 are in the MOC, shape (n,)."""
+        """Test which indexes are in the MOC.
+
+        Parameters
+        ----------
+        index : NDArray[np.int64]
+            NESTED indexes of order 29, shape (n,).
+
+        Returns
+        -------
+        Mask
+            Shape (n,).
+        """
         if not len(self.ranges):
             return np.zeros(len(index), dtype=bool)
         at = np.searchsorted(self.ranges[:, 0], index, side="right") - 1
         return np.asarray((at >= 0) & (index < self.ranges[at, 1]))
 
     def union(self, other: Moc) -> Moc:
+        """Return the cells that are in this MOC or in another one.
+
+        Parameters
+        ----------
+        other : Moc
+            The other MOC.
+
+        Returns
+        -------
+        Moc
+            A MOC of any orders.
+        """
         return Moc.from_ranges(np.concatenate((self.ranges, other.ranges)))
 
     def complement(self) -> Moc:
+        """Return the cells of the sky that are not in this MOC."""
         edges = np.concatenate(([0], self.ranges.ravel(), [_SKY])).reshape(-1, 2)
         return Moc.from_ranges(edges[edges[:, 1] > edges[:, 0]])
 
     def intersection(self, other: Moc) -> Moc:
+        """Return the cells that are in both MOCs.
+
+        Parameters
+        ----------
+        other : Moc
+            The other MOC.
+
+        Returns
+        -------
+        Moc
+            A MOC of any orders; without ranges if they have no cell in common.
+        """
         return self.complement().union(other.complement()).complement()
 
     def classify_cells(self, cells: Cells) -> Classes:

@@ -155,7 +155,18 @@ class Grown(Region):
 
 
 def has_moc(region: Region) -> bool:
-    """Return whether a region is a MOC or has one as a part."""
+    """Return whether a region is a MOC or has one as a part, at any depth.
+
+    Parameters
+    ----------
+    region : Region
+        The region; ``Grown`` regions, which are only for covers, are not examined.
+
+    Returns
+    -------
+    bool
+        Whether its border may be the border of cells.
+    """
     if isinstance(region, Combination):
         return any(has_moc(part) for part in region.parts)
     return has_moc(region.part) if isinstance(region, Complement) else isinstance(region, Moc)

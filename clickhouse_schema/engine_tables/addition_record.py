@@ -67,7 +67,18 @@ class Addition:
         return f"{self.schema.name}.{self.schema.tables[0].name}"
 
     def restrict_entry(self, entry: TableEntry) -> TableEntry:
-        """Return the table's entry with only the rows of the addition, all of which every server has."""
+        """Return the table's entry with only the rows of the addition, all of which every server has.
+
+        Parameters
+        ----------
+        entry : TableEntry
+            The current entry of the table.
+
+        Returns
+        -------
+        TableEntry
+            An entry with the columns that the table had at the time of the addition.
+        """
         return replace(
             entry,
             table=self.schema.tables[0],
@@ -111,7 +122,17 @@ def read_watched(engine: Engine) -> set[tuple[str, str]]:
 
 
 def mark_watched(engine: Engine, schema_name: str, table_name: str, *, is_watched: bool) -> None:
-    """Set whether loaders keep the rows that they add to a table."""
+    """Set whether loaders keep the rows that they add to a table.
+
+    Parameters
+    ----------
+    engine : Engine
+        Connection to ClickHouse.
+    schema_name, table_name : str
+        Exact names.
+    is_watched : bool
+        Whether any watch needs the rows.
+    """
     row = {
         "schema_name": [schema_name],
         "table_name": [table_name],
@@ -139,7 +160,19 @@ def record_addition(engine: Engine, addition_id: str, schema: Schema, rows: int)
 
 
 def raise_last_number(engine: Engine, schema_name: str, table_name: str, number: int) -> None:
-    """Make the next addition to a table have the number after this one; this row of the record is not an addition."""
+    """Make the next addition to a table have the number after a given one.
+
+    The row that this writes to the record is not an addition.
+
+    Parameters
+    ----------
+    engine : Engine
+        Connection to ClickHouse.
+    schema_name, table_name : str
+        Exact names.
+    number : int
+        The greatest number that watches know. It has no effect if the record already has a greater number.
+    """
     _write_row(engine, schema_name, table_name, number)
 
 
@@ -175,7 +208,20 @@ def read_last_numbers(engine: Engine) -> dict[tuple[str, str], int]:
 
 
 def read_last_number(engine: Engine, schema_name: str, table_name: str) -> int:
-    """Return the number of the last addition to a table; 0 if there was none."""
+    """Return the number of the last addition to a table.
+
+    Parameters
+    ----------
+    engine : Engine
+        Connection to ClickHouse.
+    schema_name, table_name : str
+        Exact names.
+
+    Returns
+    -------
+    int
+        Numbers count from 1; 0 if there was no addition.
+    """
     sql = f"SELECT max(number) AS n FROM {ADDITIONS} WHERE {is_table_sql(schema_name, table_name)}"
     return int(engine.fetch_table(sql).column(0)[0].as_py() or 0)
 
@@ -191,7 +237,20 @@ def read_kept_ids(engine: Engine) -> frozenset[str]:
 
 
 def find_addition(engine: Engine, addition_id: str) -> Addition | None:
-    """Return an addition; None if its rows have been dropped."""
+    """Return an addition whose rows are kept.
+
+    Parameters
+    ----------
+    engine : Engine
+        Connection to ClickHouse.
+    addition_id : str
+        Id from ``make_addition_id``.
+
+    Returns
+    -------
+    Addition or None
+        None if it is not recorded, or if its rows have been dropped.
+    """
     found = _read_additions(engine, f"addition_id = {quote_string(addition_id)} AND addition_id IN ({_kept_sql()})")
     return found[0] if found else None
 

@@ -65,6 +65,23 @@ def write_append(
     """Record an append: before the change with its ``state``, after it with the time ``finished``.
 
     Both rows change the table's stamp (``catalogue_log.read_content_stamps``).
+
+    Parameters
+    ----------
+    engine : Engine
+        Connection to ClickHouse.
+    origin : AppendOrigin
+        The table and its last complete load.
+    fingerprint : str
+        Hash of the files and of the table's model, by which a repeated append is recognised.
+    rows, rejected : int
+        Numbers of rows that are added, and of rows that do not fit.
+    files : sequence of str
+        Names of the files, for reports.
+    finished : str, optional
+        Time of the end, ISO 8601; '' before the change.
+    state : str, optional
+        JSON from which an interrupted append continues; '' after the change.
     """
     row = {
         "schema_name": [origin.schema_name],
@@ -88,7 +105,22 @@ def is_append_done(engine: Engine, origin: AppendOrigin, fingerprint: str) -> bo
 
 
 def find_known_digests(engine: Engine, origin: AppendOrigin, digests: Sequence[str]) -> set[str]:
-    """Return the ``digests`` that the states of appends contain (``load.digests`` in their JSON)."""
+    """Return the digests that the states of appends contain (``load.digests`` in their JSON).
+
+    Parameters
+    ----------
+    engine : Engine
+        Connection to ClickHouse.
+    origin : AppendOrigin
+        The table and its last complete load.
+    digests : sequence of str
+        The digests to look for, at least one.
+
+    Returns
+    -------
+    set of str
+        A subset of ``digests``.
+    """
     digest = "arrayJoin(JSONExtract(state, 'load', 'digests', 'Array(String)'))"
     wanted = ", ".join(quote_string(digest) for digest in digests)
     where = f"{origin.condition_sql} AND digest IN ({wanted})"
@@ -104,6 +136,20 @@ def read_started_state(engine: Engine, origin: AppendOrigin) -> str:
 
 
 def sum_appends(engine: Engine, origin: AppendOrigin) -> AppendTotals:
+    """Count the finished appends to a table since it was loaded completely.
+
+    Parameters
+    ----------
+    engine : Engine
+        Connection to ClickHouse.
+    origin : AppendOrigin
+        The table and its last complete load.
+
+    Returns
+    -------
+    AppendTotals
+        All zero and '' if there are none.
+    """
     appends = (
         "SELECT any(rows) AS rows_of_it, max(finished) AS instant FROM skyhouse.appends"
         f" WHERE {origin.condition_sql} AND finished != '' GROUP BY fingerprint"
@@ -114,5 +160,13 @@ def sum_appends(engine: Engine, origin: AppendOrigin) -> AppendTotals:
 
 
 def forget_appends(engine: Engine, schema_name: str, table_name: str) -> None:
-    """Delete the records of a table's appends."""
+    """Delete the records of all appends to a table, whatever their origin.
+
+    Parameters
+    ----------
+    engine : Engine
+        Connection to ClickHouse.
+    schema_name, table_name : str
+        Exact names.
+    """
     delete_rows_later(Servers(engine), "skyhouse.appends", is_table_sql(schema_name, table_name))

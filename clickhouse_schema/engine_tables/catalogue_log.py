@@ -73,9 +73,17 @@ def create_catalogue_log(servers: Servers[Engine]) -> None:
 
 
 def upgrade_catalogue(engine: Engine) -> None:
-    """Upgrade the documents to ``FORMAT``.
+    """Upgrade the documents to ``FORMAT``. The caller holds ``catalogue_lock``.
 
-    The caller holds ``catalogue_lock``. Raises ``LaterCatalogue`` if their version is later.
+    Parameters
+    ----------
+    engine : Engine
+        Connection to ClickHouse.
+
+    Raises
+    ------
+    LaterCatalogue
+        A later version of Skyhouse has written the documents.
     """
     found = int(_read_cluster_document(engine, _FORMAT) or 0)
     if found > FORMAT:
@@ -97,7 +105,19 @@ def read_catalogue_version(engine: Engine) -> int:
 
 
 def read_catalogue(engine: Engine) -> Catalogue:
-    """Return all schemas with their tables: TAP_SCHEMA first, the others by name."""
+    """Read all schemas with their tables.
+
+    Parameters
+    ----------
+    engine : Engine
+        Connection to ClickHouse.
+
+    Returns
+    -------
+    Catalogue
+        TAP_SCHEMA comes first, then the other schemas by name. Row counts and densities are from the last load of each
+        table.
+    """
     latest = engine.fetch_table(
         "SELECT schema_name, table_name, argMax(document, version) AS document, max(version) AS changed,"
         " argMax(number, version) AS number, argMax(attachment, version) AS attachment"
@@ -157,7 +177,21 @@ def _find_local_densities(
 
 
 def read_registered(engine: Engine, schema_name: str, table_name: str) -> tuple[int, Schema | None]:
-    """Return the version of a table's latest document, 0 if there is none, and the schema with only this table."""
+    """Return the latest document of one table.
+
+    Parameters
+    ----------
+    engine : Engine
+        Connection to ClickHouse.
+    schema_name, table_name : str
+        Exact names.
+
+    Returns
+    -------
+    tuple of (int, Schema or None)
+        Version of the document, 0 if there has never been one; and the schema with only this table, None if it has been
+        removed.
+    """
     [row] = engine.fetch_table(
         "SELECT max(version) AS changed, argMax(document, version) AS document FROM skyhouse.catalogue"
         f" WHERE {is_table_sql(schema_name, table_name)}"
@@ -272,7 +306,15 @@ def register_table(
 
 
 def unregister_table(engine: Engine, schema_name: str, table_name: str) -> None:
-    """Remove a table from the catalogue, before its storage is dropped."""
+    """Remove a table from the catalogue, before its storage is dropped.
+
+    Parameters
+    ----------
+    engine : Engine
+        Connection to ClickHouse.
+    schema_name, table_name : str
+        Exact names. Nothing else happens if there is no such table.
+    """
     _change_table(engine, schema_name, table_name, "", attachment="")
     delete_density(engine, schema_name, table_name)
 
@@ -290,7 +332,16 @@ def announce_move(engine: Engine, is_ahead: bool) -> None:
 
 
 def write_grants(engine: Engine, change: Callable[[dict[str, frozenset[str]]], None]) -> None:
-    """Change the grants in place and publish them. TAP_SCHEMA stays the same: it is restricted when it is read."""
+    """Change the grants and publish them. TAP_SCHEMA stays the same: it is restricted when it is read.
+
+    Parameters
+    ----------
+    engine : Engine
+        Connection to ClickHouse.
+    change : callable
+        Changes the groups by target (``visible_tables.Grants``) in place, while ``catalogue_lock`` is held. If it
+        raises an exception, nothing is published.
+    """
     with catalogue_lock:
         grants = read_grants(engine)
         change(grants)
@@ -299,7 +350,16 @@ def write_grants(engine: Engine, change: Callable[[dict[str, frozenset[str]]], N
 
 
 def write_match_records(engine: Engine, change: Callable[[dict[str, MatchRecord]], None]) -> None:
-    """Change the records of kept matches in place, and publish them if they differ."""
+    """Change the records of kept matches, and publish them if they differ.
+
+    Parameters
+    ----------
+    engine : Engine
+        Connection to ClickHouse.
+    change : callable
+        Changes the records by ``schema.table`` in place, while ``catalogue_lock`` is held. If it raises an exception,
+        nothing is published.
+    """
     with catalogue_lock:
         before = _read_cluster_document(engine, _MATCHES)
         records = parse_records(before)

@@ -75,7 +75,21 @@ def count_density(engine: Engine, schema_name: str, table: Table, base_name: str
 
 
 def write_density(engine: Engine, schema_name: str, table: Table, counts: Mapping[int, int], row_bytes: float) -> None:
-    """Write row counts by cell that are known without reading the table, and drop the earlier counts."""
+    """Write row counts by cell that are known without reading the table, and drop the earlier counts.
+
+    Parameters
+    ----------
+    engine : Engine
+        Connection to ClickHouse.
+    schema_name : str
+        Name of the table's schema.
+    table : Table
+        The table.
+    counts : mapping of int to int
+        Number of rows by NESTED cell of its ``healpix_order``; cell 12 * 4^order for rows without a position.
+    row_bytes : float
+        Mean size of a row in bytes.
+    """
     version = fetch_next_version(engine, "skyhouse.density")
     batch = pa.record_batch(
         {
@@ -123,7 +137,21 @@ def _cell_sql(table: Table) -> str:
 
 
 def add_density(engine: Engine, schema_name: str, table: Table, rows_sql: str) -> None:
-    """Add the rows of ``rows_sql``, which have the column ``hpx29``, to the newest counts of ``table``."""
+    """Add rows to the newest counts of a table.
+
+    Their bytes are estimated by the mean size of the rows that were counted earlier.
+
+    Parameters
+    ----------
+    engine : Engine
+        Connection to ClickHouse.
+    schema_name : str
+        Name of the table's schema.
+    table : Table
+        The table, which has been counted.
+    rows_sql : str
+        Quoted name of a table, or a query in parentheses; with the column ``hpx29`` if the table has a position.
+    """
     is_table = is_table_sql(schema_name, table.name)
     newest_version = f"(SELECT max(version) FROM skyhouse.density WHERE {is_table})"
     newest = f"FROM skyhouse.density WHERE {is_table} AND version = {newest_version}"
@@ -137,7 +165,21 @@ def delete_density(engine: Engine, schema_name: str, table_name: str) -> None:
 
 
 def read_density(engine: Engine, schema_name: str, table_name: str) -> pa.Table:
-    """Return the counts of a table: columns cell (NESTED, of its ``healpix_order``), rows and bytes."""
+    """Return the counts of a table.
+
+    Parameters
+    ----------
+    engine : Engine
+        Connection to ClickHouse.
+    schema_name, table_name : str
+        Exact names, as they were counted.
+
+    Returns
+    -------
+    pyarrow.Table
+        Columns cell (NESTED, of its ``healpix_order``; 12 * 4^order for rows without a position), rows and bytes,
+        ordered by cell; empty if the table has not been counted.
+    """
     where = is_table_sql(schema_name, table_name)
     newest = f"(SELECT max(version) FROM skyhouse.density WHERE {where})"
     return engine.fetch_table(
@@ -148,7 +190,20 @@ def read_density(engine: Engine, schema_name: str, table_name: str) -> pa.Table:
 
 
 def read_density_stamp(engine: Engine, schema_name: str, table_name: str) -> str:
-    """Return a text that changes whenever the counts of a table change."""
+    """Return a text that changes whenever the counts of a table change.
+
+    Parameters
+    ----------
+    engine : Engine
+        Connection to ClickHouse.
+    schema_name, table_name : str
+        Exact names, as they were counted.
+
+    Returns
+    -------
+    str
+        '' if the table has not been counted.
+    """
     where = is_table_sql(schema_name, table_name)
     sql = f"SELECT version, count() AS lines FROM skyhouse.density WHERE {where} GROUP BY version"
     found = engine.fetch_table(f"{sql} ORDER BY version DESC LIMIT 1").to_pylist()
@@ -156,7 +211,19 @@ def read_density_stamp(engine: Engine, schema_name: str, table_name: str) -> str
 
 
 def read_row_counts(engine: Engine) -> tuple[dict[tuple[str, str], int], dict[tuple[str, str], float]]:
-    """Return the number of rows of each table by (schema, table), and the number in the cell of a typical row."""
+    """Return the numbers of rows of all counted tables.
+
+    Parameters
+    ----------
+    engine : Engine
+        Connection to ClickHouse.
+
+    Returns
+    -------
+    tuple of (dict of tuple of str to int, dict of tuple of str to float)
+        The number of rows, and the number of rows in the cell of a typical row (the mean over the rows); both by
+        (schema, table), the second without empty tables.
+    """
     counted = engine.fetch_table(
         "SELECT schema_name, table_name, sum(counted) AS total, sum(pow(counted, 2)) / sum(counted) AS occupancy FROM"
         " (SELECT schema_name, table_name, cell, sum(rows) AS counted"

@@ -38,7 +38,21 @@ class MatchRecord(BaseModel):
         return not self.cells
 
     def add_cells(self, order: int, cells: Iterable[int]) -> MatchRecord:
-        """Return the record with more cells; all get the coarser of the two orders."""
+        """Return the record with more cells.
+
+        Parameters
+        ----------
+        order : int
+            Order of the added cells.
+        cells : iterable of int
+            NESTED indexes in any order.
+
+        Returns
+        -------
+        MatchRecord
+            All cells get the coarser of both orders, or a coarser one if there are more than ``MAX_CELLS``. Without
+            added cells, the same record.
+        """
         added = tuple(cells)
         if not added:
             return self

@@ -22,6 +22,19 @@ def read_table_versions(engine: Engine, tables: Iterable[_Key]) -> dict[_Key, in
     Every load, append, correction and new description of a table changes its version. The version of a table of latest
     versions is the version of the table that it is made from, or later; any change of the catalogue changes the
     versions of the tables of TAP_SCHEMA.
+
+    Parameters
+    ----------
+    engine : Engine
+        Connection to ClickHouse.
+    tables : iterable of tuple of str
+        Schema and table of each table.
+
+    Returns
+    -------
+    dict of tuple of str to int
+        Nanoseconds by (schema, table), ascending with every change even if the clock was set back; without tables that
+        do not exist.
     """
     wanted = set(tables)
     versioned = _find_versioned_tables(engine, wanted)

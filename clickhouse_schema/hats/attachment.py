@@ -43,7 +43,18 @@ _FLOAT_LISTS = {f"Array({item})": f"Array(Nullable({item}))" for item in ("Float
 
 
 def to_ranges(cells: Iterable[tuple[int, int]]) -> NDArray[np.int64]:
-    """Return half-open ranges of indexes of order 29, shape (n, 2)."""
+    """Return ranges of cells as an array.
+
+    Parameters
+    ----------
+    cells : iterable of tuple of int
+        First cell and the cell after the last one, of order 29.
+
+    Returns
+    -------
+    NDArray[np.int64]
+        Half-open ranges in the same order, shape (n, 2).
+    """
     return np.array([*cells], dtype=np.int64).reshape(-1, 2)
 
 
@@ -161,7 +172,18 @@ class Attachment:
         return hashlib.sha256(self.to_document().encode()).hexdigest()[:32]
 
     def find_files(self, ranges: NDArray[np.int64]) -> tuple[int, ...]:
-        """Return the numbers of the files that may have rows in ranges of order 29 (half-open, sorted, apart)."""
+        """Return the files that may have rows in given ranges.
+
+        Parameters
+        ----------
+        ranges : NDArray[np.int64]
+            Half-open ranges of indexes of order 29, ascending and disjoint, shape (n, 2).
+
+        Returns
+        -------
+        tuple of int
+            Ascending indexes in ``files``, from 0.
+        """
         if not len(ranges):
             return ()
         first = np.searchsorted(ranges[:, 1], self._borders[:, 0], side="right")
@@ -205,7 +227,18 @@ class Attachment:
 
     @classmethod
     def from_document(cls, document: str) -> Attachment:
-        """Return the attachment that ``to_document`` has written."""
+        """Return the attachment that ``to_document`` has written.
+
+        Parameters
+        ----------
+        document : str
+            JSON from the catalogue log.
+
+        Returns
+        -------
+        Attachment
+            The attachment.
+        """
         found = json.loads(document)
         return cls(
             found["address"],
@@ -236,7 +269,18 @@ class AttachedRows:
     numbers: tuple[int, ...] | None = None
 
     def choose_files(self, ranges: NDArray[np.int64]) -> AttachedRows:
-        """Return the rows of the files that may have rows in ranges of order 29 (``Attachment.find_files``)."""
+        """Return only the rows of the files that may have rows in given ranges.
+
+        Parameters
+        ----------
+        ranges : NDArray[np.int64]
+            As for ``Attachment.find_files``.
+
+        Returns
+        -------
+        AttachedRows
+            A copy that reads the files that this one reads and that may have such rows; possibly none.
+        """
         found = self.attachment.find_files(ranges)
         if self.numbers is not None:
             found = tuple(sorted({*found} & {*self.numbers}))

@@ -40,15 +40,40 @@ class HatsPixel(NamedTuple):
         return self.first_cell <= other.first_cell and other.end_cell <= self.end_cell
 
     def build_path(self, suffix: str = ".parquet") -> str:
-        """Return the path of its file below the catalogue, or of its folder if ``suffix`` is '/'."""
+        """Return the path of the pixel's file or folder below the catalogue.
+
+        Parameters
+        ----------
+        suffix : str, optional
+            Ending of the file; '/' for a folder of files.
+
+        Returns
+        -------
+        str
+            ``dataset/Norder=K/Dir=D/Npix=N`` and the suffix.
+
+        References
+        ----------
+        .. [1] HATS 1.0, IVOA Note: Dir is the number of the pixel rounded down to a multiple of 10,000.
+        """
         folder = self.number // _FOLDER_PIXELS * _FOLDER_PIXELS
         return f"{DATASET}/Norder={self.order}/Dir={folder}/Npix={self.number}{suffix}"
 
 
 def parse_path(path: str) -> HatsPixel | None:
-    """Return the pixel that the path of a file names; None for other files.
+    """Return the pixel that the path of a file names.
 
     A path names a pixel only if ``Norder``, ``Dir`` and ``Npix`` are consistent and the pixel exists on the sky.
+
+    Parameters
+    ----------
+    path : str
+        Path or URL of a file, or of a file in the folder of a pixel.
+
+    Returns
+    -------
+    HatsPixel or None
+        None for other files.
     """
     found = _PATH.search(path)
     if not found:

@@ -14,13 +14,24 @@ FILE_NAME = "partition_info.csv"
 
 
 def write_partition_info(pixels: Iterable[HatsPixel]) -> str:
-    """Return the text of the file."""
+    """Return the text of ``partition_info.csv``.
+
+    Parameters
+    ----------
+    pixels : iterable of HatsPixel
+        The pixels of all partitions, in any order.
+
+    Returns
+    -------
+    str
+        CSV with a header, ordered along the sky.
+    """
     lines = [f"{pixel.order},{pixel.number}" for pixel in sorted(pixels, key=lambda pixel: pixel.first_cell)]
     return "\n".join(["Norder,Npix", *lines, ""])
 
 
 def read_partition_info(text: str) -> list[HatsPixel]:
-    """Return the pixels in their order on the sky.
+    """Return the pixels of ``partition_info.csv`` in their order on the sky.
 
     Other columns, which older versions of HATS wrote, are ignored.
 
@@ -29,10 +40,15 @@ def read_partition_info(text: str) -> list[HatsPixel]:
     text : str
         Content of the file.
 
+    Returns
+    -------
+    list of HatsPixel
+        The pixels, none of which overlap.
+
     Raises
     ------
     HatsError
-        If a line is not a pixel, or if two pixels overlap.
+        A line is not a pixel, two pixels overlap, or a column is missing.
     """
     try:
         header, *rows = list(csv.reader(text.splitlines())) or [[]]

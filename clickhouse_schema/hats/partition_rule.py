@@ -28,12 +28,17 @@ def choose_partitions(
     ----------
     order : int
         The order at which rows were counted.
-    cells, rows : numpy.ndarray, shape (n,)
-        Cells of ``order`` that have rows, ascending, and the number of rows in each.
-    max_rows : int
+    cells, rows : NDArray[np.int64]
+        Cells of ``order`` that have rows, ascending, and the number of rows in each; shape (n,).
+    max_rows : int, optional
         Maximum number of rows of a partition.
-    lowest_order : int
+    lowest_order : int, optional
         No partition is larger than a pixel of this order.
+
+    Returns
+    -------
+    dict of HatsPixel to int
+        Number of rows by pixel; {} without rows.
     """
     if not len(cells):
         return {}

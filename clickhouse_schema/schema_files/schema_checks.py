@@ -46,7 +46,18 @@ _RESERVED_COLUMNS = frozenset(
 
 
 def find_problems(schema: Schema) -> list[Problem]:
-    """Find all contradictions in a schema; paths are paths of its YAML."""
+    """Find all contradictions in a schema: names, layout, links, services and keys.
+
+    Parameters
+    ----------
+    schema : Schema
+        The valid parts of a schema. Only its own tables are known, not the catalogue.
+
+    Returns
+    -------
+    list of Problem
+        Problems with the paths of its YAML; [] if the schema can be used.
+    """
     problems = list(_find_schema_problems(schema))
     for i, table in enumerate(schema.tables):
         path: YamlPath = ("tables", i)
@@ -71,7 +82,20 @@ def find_doubts(schema: Schema) -> Iterator[Problem]:
 
 
 def find_table_problems(table: Table, path: YamlPath = ()) -> list[Problem]:
-    """Find contradictions in the names and the layout of one table."""
+    """Find contradictions in the names, the layout, the object names and the kept match of one table.
+
+    Parameters
+    ----------
+    table : Table
+        The table.
+    path : YamlPath, optional
+        Path of the table in its document; () for a document that is only the table.
+
+    Returns
+    -------
+    list of Problem
+        Problems with paths that start with ``path``.
+    """
     return [
         *_find_name_problems(table, path),
         *_find_layout_problems(table, (*path, "skyhouse:layout")),

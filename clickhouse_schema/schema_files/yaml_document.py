@@ -53,7 +53,18 @@ class Document:
         return written in document._lines
 
     def find_location(self, path: YamlPath) -> Location:
-        """Return the location of ``path``, or of the nearest enclosing element."""
+        """Return the location of an element, or of the nearest enclosing element that was written.
+
+        Parameters
+        ----------
+        path : YamlPath
+            Keys and list indexes, from 0; () for the document.
+
+        Returns
+        -------
+        Location
+            The file and line, which may be in an included file.
+        """
         document, written = self._trace_path(path)
         while written not in document._lines:
             written = written[:-1]
@@ -98,12 +109,36 @@ def build_document(data: Any, source: str, write: Callable[[], str]) -> Document
         Name of the document in messages.
     write : callable
         Returns the YAML of ``data``, to which the line numbers in messages refer; called if there is a message.
+
+    Returns
+    -------
+    Document
+        The document.
     """
     return Document(source, data, lambda: read_document(write(), source)._lines)
 
 
 def read_document(text: str, source: str) -> Document:
-    """Read the only document in a text. Raises ``SchemaError``."""
+    """Read the only YAML document in a text.
+
+    Parameters
+    ----------
+    text : str
+        Content of a file.
+    source : str
+        Name of the file in messages.
+
+    Returns
+    -------
+    Document
+        Plain data with line numbers.
+
+    Raises
+    ------
+    SchemaError
+        It is empty, not YAML, or more than one document; it has anchors, aliases, unknown tags or duplicate keys, or is
+        nested more than 16 levels deep. The message names the line.
+    """
     try:
         return _Reader(text, source).read_document()
     except yaml.MarkedYAMLError as error:

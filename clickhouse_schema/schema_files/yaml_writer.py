@@ -20,7 +20,18 @@ def schema_to_yaml(schema: Schema) -> str:
 
 
 def document_to_yaml(document: dict[str, Any]) -> str:
-    """Return the YAML of a schema document, with the keys in their order."""
+    """Return the YAML of a schema document.
+
+    Parameters
+    ----------
+    document : dict of str to Any
+        Dict, list, str, int, float, bool and None, with the keys of Felis.
+
+    Returns
+    -------
+    str
+        YAML without aliases, with the keys in the order of ``document``.
+    """
     return yaml.dump(document, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=120)
 
 

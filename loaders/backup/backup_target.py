@@ -32,7 +32,18 @@ _MAX_RUNNING_SECONDS = 2 * 86400
 
 
 class BackupTarget:
-    """The backups at ``address``, a path or a URL. Raises ``LoadError`` if it cannot be used."""
+    """The backups at one location.
+
+    Parameters
+    ----------
+    address : str
+        Path of a directory, or a URL such as s3://bucket/backups.
+
+    Raises
+    ------
+    LoadError
+        The address cannot be used.
+    """
 
     def __init__(self, address: str) -> None:
         self._target = TargetFiles(address, "backups")
@@ -49,7 +60,23 @@ class BackupTarget:
             return [self._read_manifest(path) for path in sorted(paths)]
 
     def find_backup(self, name: str) -> Manifest:
-        """Return the backup of this name, or the newest if it is ''. Raises ``LoadError`` if there is none."""
+        """Return a complete backup.
+
+        Parameters
+        ----------
+        name : str
+            Name of the backup; '' for the newest.
+
+        Returns
+        -------
+        Manifest
+            Its manifest.
+
+        Raises
+        ------
+        LoadError
+            There is no such backup, or a manifest is damaged or from a later version of Skyhouse.
+        """
         backups = self.list_backups()
         found = [backup for backup in backups if name in ("", backup.name)]
         if not found:
@@ -99,7 +126,22 @@ class BackupTarget:
             return self._write_pieces(f"{_DATA}/{backup}/{name}", name, iter(lambda: file.read(_PIECE_BYTES), b""))
 
     def download_file(self, file: BackupFile, backup: str, to: Path) -> None:
-        """Copy a file of a backup, readable only for this user. Raises ``LoadError`` if it is damaged."""
+        """Copy a file of a backup, readable only for this user.
+
+        Parameters
+        ----------
+        file : BackupFile
+            The file, from a manifest.
+        backup : str
+            Name of the backup.
+        to : Path
+            Path of the copy, whose folder is created; an existing file is overwritten.
+
+        Raises
+        ------
+        LoadError
+            The file cannot be read, or is damaged; what was copied stays.
+        """
         to.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         to.touch(mode=0o600)
         with to.open("wb") as target:
@@ -114,7 +156,23 @@ class BackupTarget:
             return self._write_pieces(f"{_RESULTS}/{key}", key, pieces)
 
     def read_result(self, file: BackupFile) -> Iterator[bytes]:
-        """Iterate over the bytes of a result. Raises ``LoadError``, at the end, if it is damaged."""
+        """Yield the bytes of a result that all backups share.
+
+        Parameters
+        ----------
+        file : BackupFile
+            The result, from a manifest.
+
+        Yields
+        ------
+        bytes
+            Pieces of at most 1 MiB.
+
+        Raises
+        ------
+        LoadError
+            The file cannot be read, or is damaged; the latter is known only at its end.
+        """
         return self._read_pieces(f"{_RESULTS}/{file.name}", file)
 
     def delete_results(self, kept: set[str]) -> None:
@@ -127,7 +185,22 @@ class BackupTarget:
     # --- for ClickHouse
 
     def require_written(self, backup: str, folder: str, size: int) -> None:
-        """Raise LoadError if a folder lacks some of the ``size`` bytes that the engine believes to have written."""
+        """Check that the engine has written a complete folder of a backup, which a full disk may silently prevent.
+
+        Parameters
+        ----------
+        backup : str
+            Name of the backup.
+        folder : str
+            Path of the folder within the backup.
+        size : int
+            Bytes that the engine reports to have written.
+
+        Raises
+        ------
+        LoadError
+            The folder of a directory has fewer bytes. In an object store nothing is checked.
+        """
         if not self.is_local:
             return
         folder_path = Path(self._address) / _DATA / backup / folder
@@ -146,8 +219,25 @@ class BackupTarget:
     def engine_location_sql(self, backup: str, folder: str) -> str:
         """Return the SQL of a folder of a backup, which ClickHouse writes and reads.
 
-        The credentials and the endpoint of an object store come from the environment variables of the AWS tools.
-        Raises ``LoadError`` if ClickHouse cannot write to the target.
+        The credentials and the endpoint of an object store come from the environment variables of the AWS tools. They
+        are a part of the SQL.
+
+        Parameters
+        ----------
+        backup : str
+            Name of the backup.
+        folder : str
+            Path of the folder within the backup.
+
+        Returns
+        -------
+        str
+            ``File(...)`` or ``S3(...)``, for BACKUP and RESTORE.
+
+        Raises
+        ------
+        LoadError
+            ClickHouse cannot write to the target.
         """
         inside = f"{_DATA}/{backup}/{folder}"
         if self.is_local:

@@ -32,7 +32,7 @@ from tap_service.storage.site_state import SITE_FILE
 from tap_service.storage.sqlite_versions import copy_database
 from tap_service.storage.watch_store import WATCHES_FILE
 
-#: A full backup is due when the bytes of an incremental one exceed this part of the bytes of the full one.
+#: A full backup is due if the bytes of an incremental backup exceed this fraction of the bytes of the full backup
 _MAX_ADDED = 0.5
 
 
@@ -41,13 +41,13 @@ def create_backup(engine: Engine, config: Config, request: BackupRequest, report
 
     Parameters
     ----------
-    engine
+    engine : Engine
         The engine with the tables.
-    config
+    config : Config
         The settings of the service.
-    request
+    request : BackupRequest
         What to copy, and where to.
-    reporter
+    reporter : Reporter
         Receives messages.
 
     Returns

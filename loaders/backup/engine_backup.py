@@ -86,13 +86,13 @@ def back_up_tables(
 
     Parameters
     ----------
-    servers
+    servers : Servers[Engine]
         All servers must answer.
-    build_location
+    build_location : callable
         Returns the SQL of a folder of this backup.
-    bases
+    bases : sequence of str
         The SQL of the folders of the full backup to which this one adds, one for each server; empty for a full backup.
-    reporter
+    reporter : Reporter
         Receives messages.
 
     Returns
@@ -138,13 +138,13 @@ def restore_tables(
 
     Parameters
     ----------
-    servers
+    servers : Servers[Engine]
         All servers must answer, and must be set up like the servers of the backup.
-    databases
+    databases : sequence of str
         The databases of the backup. What a stopped restore left in them is deleted.
-    folders, bases
+    folders, bases : sequence of str
         The SQL of the folders of the backup, and of the full backup to which it adds, one for each server.
-    reporter
+    reporter : Reporter
         Receives messages.
 
     Raises

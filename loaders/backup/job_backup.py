@@ -85,15 +85,17 @@ def back_up_results(
 
     Parameters
     ----------
-    jobs, shares
-        The copied stores.
-    results
+    jobs : JobStore
+        The copied jobs.
+    shares : ShareStore
+        The copied shares.
+    results : ResultStore
         The result store.
-    target
+    target : BackupTarget
         The location of the backup.
-    known
+    known : dict of str to BackupFile
         The results that other backups have, by key; these are not copied again.
-    reporter
+    reporter : Reporter
         May stop the copying.
 
     Returns

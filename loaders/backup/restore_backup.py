@@ -32,11 +32,13 @@ def restore_engine(engine: Engine, target: BackupTarget, manifest: Manifest, rep
 
     Parameters
     ----------
-    engine
+    engine : Engine
         The engine, whose cluster must be set up like the cluster of the backup.
-    target, manifest
-        The location of the backup, and its contents.
-    reporter
+    target : BackupTarget
+        The location of the backup.
+    manifest : Manifest
+        The contents of the backup.
+    reporter : Reporter
         Receives messages.
 
     Raises
@@ -59,7 +61,22 @@ def restore_engine(engine: Engine, target: BackupTarget, manifest: Manifest, rep
 
 
 def restore_users(config: Config, target: BackupTarget, manifest: Manifest) -> None:
-    """Restore the files of the part ``users``. Raises ``LoadError`` if one of them exists."""
+    """Restore the files of the part ``users``; files that the backup lacks are left out.
+
+    Parameters
+    ----------
+    config : Config
+        The settings of the service, which name the files.
+    target : BackupTarget
+        The location of the backup.
+    manifest : Manifest
+        The contents of the backup.
+
+    Raises
+    ------
+    LoadError
+        One of the files exists, or is damaged in the backup. Files before it have been restored.
+    """
     for name, path in list_site_files(config).items():
         file = _find_file(manifest, name)
         if file is None:
@@ -74,11 +91,13 @@ def restore_jobs(config: Config, target: BackupTarget, manifest: Manifest, parts
 
     Parameters
     ----------
-    config
+    config : Config
         The settings of the service.
-    target, manifest
-        The location of the backup, and its contents.
-    parts
+    target : BackupTarget
+        The location of the backup.
+    manifest : Manifest
+        The contents of the backup.
+    parts : frozenset of Part
         Whether results are restored too.
 
     Raises

@@ -87,9 +87,9 @@ def execute_and_exit(data: Path, request: CommandRequest) -> NoReturn:
 
     Parameters
     ----------
-    data
+    data : Path
         Data directory.
-    request
+    request : CommandRequest
         The command and its arguments.
     """
     from loaders.control.control_client import execute_command
@@ -103,9 +103,9 @@ def run_here_and_exit(name: str, command: Callable[[Reporter], None]) -> NoRetur
 
     Parameters
     ----------
-    name
+    name : str
         Names the command in messages.
-    command
+    command : callable
         Does the work; errors with a message for the user are reported.
     """
     from loaders.control.control_client import run_and_report

@@ -15,7 +15,7 @@ def build_group_class(table: Mapping[str, str]) -> type[TyperGroup]:
 
     Parameters
     ----------
-    table
+    table : mapping of str to str
         The names of the commands, each with the ``module:object`` of its function or Typer app.
     """
 

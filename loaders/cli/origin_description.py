@@ -21,13 +21,13 @@ def print_origin_table(text: str, table: str, as_: str, reporter: Reporter) -> b
 
     Parameters
     ----------
-    text
+    text : str
         What the user named as the service.
-    table
+    table : str
         The table of the service.
-    as_
+    as_ : str
         ``schema.table`` in the schema file; '' for the names of the service.
-    reporter
+    reporter : Reporter
         Receives the schema file and notes.
 
     Returns

@@ -29,11 +29,11 @@ class ProcessGroup:
 
     Parameters
     ----------
-    count
+    count : int
         Number of processes.
-    target
+    target : callable
         Is called in each process, with its number and ``arguments``; returns the exit code.
-    arguments
+    arguments : tuple of Any
         Further arguments of ``target``, which can be pickled.
     """
 
@@ -50,7 +50,7 @@ class ProcessGroup:
 
         Parameters
         ----------
-        on_replaced
+        on_replaced : callable
             Is told about each process that is replaced.
 
         Returns

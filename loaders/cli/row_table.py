@@ -36,9 +36,9 @@ def collect_rows(data: Path, request: CommandRequest) -> list[dict[str, Any]]:
 
     Parameters
     ----------
-    data
+    data : Path
         Data directory.
-    request
+    request : CommandRequest
         The command and its arguments.
     """
     from loaders.control.control_client import execute_admin_command

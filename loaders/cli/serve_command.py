@@ -80,15 +80,17 @@ def run_service(
 
     Parameters
     ----------
-    data_path
+    data_path : Path
         Data directory.
-    host, port
-        The address to listen on.
-    reporter
+    host : str
+        Name or IP address to listen on.
+    port : int
+        Number of the port.
+    reporter : Reporter
         Receives messages.
-    demo
+    demo : bool, optional
         Load the demo tables first.
-    processes
+    processes : int, optional
         Number of processes that answer requests; several need ClickHouse servers and jobs in Redis.
 
     Returns
@@ -121,15 +123,15 @@ def serve_as_one_of(
 
     Parameters
     ----------
-    number, count
+    number, count : int
         The number of this process, and how many there are.
-    data_path
+    data_path : Path
         Data directory.
-    listener
+    listener : socket.socket
         The socket on which all processes listen.
-    url
+    url : str
         The URL that is announced.
-    metrics_folder
+    metrics_folder : Path
         Folder of sockets, through which each process shows the metrics of all processes.
 
     Returns

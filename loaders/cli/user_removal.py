@@ -27,9 +27,9 @@ def remove_belongings(data: Path, name: str) -> bool:
 
     Parameters
     ----------
-    data
+    data : Path
         Data directory.
-    name
+    name : str
         The user's name.
 
     Returns

@@ -14,7 +14,24 @@ from tap_service.storage.engine.engine import Engine
 
 
 def open_cluster_storage(engine: Engine, schema_name: str, table: Table, catalogue: Catalogue) -> TableStorage:
-    """Return the storage of a table on a cluster. ``catalogue``: its present version, with the sharding."""
+    """Return the storage of a table on a cluster; nothing is changed.
+
+    Parameters
+    ----------
+    engine : Engine
+        The engine of the cluster.
+    schema_name : str
+        Name of the table's schema.
+    table : Table
+        The table, whose layout determines whether it is sharded.
+    catalogue : Catalogue
+        The current catalogue, with the sharding.
+
+    Returns
+    -------
+    TableStorage
+        The storage.
+    """
     tables = ClusterTables(engine, schema_name, table, catalogue)
     sender = RowSender(tables)
     staging = ClusterStagingTable(tables, sender)

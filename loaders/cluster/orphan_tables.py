@@ -31,9 +31,9 @@ def find_orphan_tables(servers: Servers[Engine], schema_name: str, table_name: s
 
     Parameters
     ----------
-    servers
+    servers : Servers[Engine]
         The servers of the cluster.
-    schema_name, table_name
+    schema_name, table_name : str
         The table, which the catalogue does not know.
 
     Returns
@@ -59,6 +59,14 @@ def find_orphan_tables(servers: Servers[Engine], schema_name: str, table_name: s
 
 
 def drop_orphan_tables(servers: Servers[Engine], schema_name: str, table_name: str) -> None:
-    """Drop all tables that ``find_orphan_tables`` finds. Only for a table that the catalogue does not know."""
+    """Drop all tables that ``find_orphan_tables`` finds.
+
+    Parameters
+    ----------
+    servers : Servers[Engine]
+        The servers of the cluster.
+    schema_name, table_name : str
+        Exact names of a table that the catalogue does not know.
+    """
     for base_name in find_orphan_tables(servers, schema_name, table_name).base_names:
         servers.execute_everywhere(*drop_sharded_sql(schema_name, base_name, servers.topology))

@@ -39,11 +39,11 @@ def report_shards(engine: Engine, shard_count: int, reporter: Reporter) -> None:
 
     Parameters
     ----------
-    engine
+    engine : Engine
         The connected server.
-    shard_count
+    shard_count : int
         Number of shards to use; 0 for all.
-    reporter
+    reporter : Reporter
         Receives the report.
 
     Raises
@@ -72,9 +72,9 @@ def prepare_servers(engine: Engine, reporter: Reporter) -> None:
 
     Parameters
     ----------
-    engine
+    engine : Engine
         The connected server.
-    reporter
+    reporter : Reporter
         Receives the names of tables.
 
     Raises
@@ -113,11 +113,11 @@ def move_shards(engine: Engine, shard_count: int, reporter: Reporter) -> None:
 
     Parameters
     ----------
-    engine
+    engine : Engine
         The connected server.
-    shard_count
+    shard_count : int
         Number of shards to use; 0 for all.
-    reporter
+    reporter : Reporter
         Receives the names of tables; may stop the move.
 
     Raises

@@ -36,13 +36,13 @@ class RowSender:
 
         Parameters
         ----------
-        gateway
+        gateway : Gateway
             Has the rows.
-        part, base_name
+        part, base_name : str
             The suffix and the base name of the tables that receive them.
-        shards
+        shards : list of int
             The shards that lack their rows.
-        chunk
+        chunk : int, optional
             The number of the chunk, if the tables have the chunk column.
         """
         if not shards or (part == OVERLAP and not self._tables.has_overlap):

@@ -29,9 +29,9 @@ class ShardPlan:
 
     Parameters
     ----------
-    engine
+    engine : Engine
         The connected server.
-    shard_count
+    shard_count : int
         Number of shards to use; 0 for all.
 
     Attributes

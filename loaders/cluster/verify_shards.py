@@ -70,13 +70,15 @@ def find_unequal_servers(
 
     Parameters
     ----------
-    engine, table
-        The connected server, and the table.
-    rows_sql
+    engine : Engine
+        The connected server.
+    table : Table
+        The table.
+    rows_sql : str
         The SQL of the rows of all servers.
-    server_sql
+    server_sql : str
         The SQL of the number of a row's server.
-    numbers
+    numbers : collection of int
         The numbers of all servers.
 
     Returns
@@ -135,11 +137,13 @@ def find_overlap_problems(engine: Engine, table: Table, overlap: Overlap, rows_s
 
     Parameters
     ----------
-    engine, table
-        The connected server, and the table.
-    overlap
+    engine : Engine
+        The connected server.
+    table : Table
+        The table.
+    overlap : Overlap
         Says which shards have copies of a row.
-    rows_sql, copies_sql
+    rows_sql, copies_sql : str
         The SQL of the rows, and of the copies, of all shards.
 
     Returns

@@ -20,11 +20,11 @@ def copy_whole_table(servers: Servers[Engine], entry: TableEntry, reporter: Repo
 
     Parameters
     ----------
-    servers
+    servers : Servers[Engine]
         The servers of the cluster.
-    entry
+    entry : TableEntry
         A whole table.
-    reporter
+    reporter : Reporter
         Receives the name of the table if it is copied.
 
     Raises

@@ -85,9 +85,9 @@ def open_administration(config: Config, data_path: Path) -> Iterator[Administrat
 
     Parameters
     ----------
-    config
+    config : Config
         The settings.
-    data_path
+    data_path : Path
         Data directory.
 
     Yields
@@ -247,11 +247,11 @@ def run_command(administration: Administration, request: CommandRequest, reporte
 
     Parameters
     ----------
-    administration
+    administration : Administration
         The services that the commands use.
-    request
+    request : CommandRequest
         A request of one of ``COMMANDS``.
-    reporter
+    reporter : Reporter
         Receives the rows as lines of JSON, messages and errors.
 
     Returns

@@ -16,13 +16,13 @@ def print_translation(engine: Engine, query: str, explain: bool, reporter: Repor
 
     Parameters
     ----------
-    engine
+    engine : Engine
         Has the catalogue.
-    query
+    query : str
         The query in ADQL.
-    explain
+    explain : bool
         Also report the steps of the translation, the HEALPix ranges and the engine's plan.
-    reporter
+    reporter : Reporter
         Receives them.
 
     Raises
@@ -51,7 +51,7 @@ def check_query_line(line: str) -> str:
 
     Parameters
     ----------
-    line
+    line : str
         The query on one line, with line ends, tabs and backslashes escaped as \\n, \\t and \\\\.
 
     Returns

@@ -27,11 +27,11 @@ def execute_command(data_path: Path, request: CommandRequest, reporter: Reporter
 
     Parameters
     ----------
-    data_path
+    data_path : Path
         Data directory.
-    request
+    request : CommandRequest
         The command and its arguments.
-    reporter
+    reporter : Reporter
         Receives output, messages and progress; also errors that have a message for the user.
 
     Returns
@@ -47,13 +47,13 @@ def run_and_report(name: str, command: Callable[[], int], reporter: Reporter, st
 
     Parameters
     ----------
-    name
+    name : str
         Names the command in messages.
-    command
+    command : callable
         Runs it and returns its exit code.
-    reporter
+    reporter : Reporter
         Receives the message of an error.
-    stopped
+    stopped : str, optional
         The message if the user stopped the command; may contain ``{command}``.
 
     Returns
@@ -100,11 +100,11 @@ def execute_admin_command(data_path: Path, request: CommandRequest, reporter: Re
 
     Parameters
     ----------
-    data_path
+    data_path : Path
         Data directory.
-    request
+    request : CommandRequest
         The command and its arguments.
-    reporter
+    reporter : Reporter
         Receives rows as lines of JSON, messages and errors.
 
     Returns
@@ -133,11 +133,11 @@ def hand_over(data_path: Path, request: CommandRequest, reporter: Reporter) -> i
 
     Parameters
     ----------
-    data_path
+    data_path : Path
         Data directory.
-    request
+    request : CommandRequest
         The command and its arguments.
-    reporter
+    reporter : Reporter
         Receives what the process reports.
 
     Returns

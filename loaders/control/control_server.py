@@ -39,13 +39,13 @@ class ControlServer:
 
     Parameters
     ----------
-    engine
+    engine : Engine
         The engine, which this process holds.
-    data_path
+    data_path : Path
         Data directory.
-    on_change
+    on_change : callable
         Is called after a command that may have changed the catalogue.
-    administration
+    administration : admin_commands.Administration, optional
         The services for commands of operators; without them, these commands are unknown.
     """
 

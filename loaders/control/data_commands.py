@@ -142,11 +142,11 @@ def run_command(engine: Engine, request: CommandRequest, reporter: Reporter) -> 
 
     Parameters
     ----------
-    engine
+    engine : Engine
         Has the tables.
-    request
+    request : CommandRequest
         A request of one of ``COMMANDS``.
-    reporter
+    reporter : Reporter
         Receives the output, messages and errors.
 
     Returns

@@ -27,7 +27,23 @@ _ACCESS_DENIED = 497
 
 
 def has_engine(data_path: Path) -> bool:
-    """Whether there is an engine with data for commands."""
+    """Whether commands have an engine: ClickHouse servers in the settings, or data below the data path.
+
+    Parameters
+    ----------
+    data_path : Path
+        Data directory.
+
+    Returns
+    -------
+    bool
+        True for servers in the settings, even if they are empty or unreachable.
+
+    Raises
+    ------
+    LoadError
+        A setting is not valid.
+    """
     return bool(read_settings(data_path).clickhouse_url) or (data_path / "clickhouse").exists()
 
 
@@ -39,11 +55,11 @@ def open_engine(data_path: Path, *, is_read_only: bool = False, lock: TextIO | N
 
     Parameters
     ----------
-    data_path
+    data_path : Path
         Data directory.
-    is_read_only
+    is_read_only : bool, optional
         Accept the catalogue as it is if the engine's user may not change it.
-    lock
+    lock : TextIO, optional
         The lock from ``lock_data_path``, if this process holds the data path.
 
     Yields
@@ -68,7 +84,26 @@ def open_engine(data_path: Path, *, is_read_only: bool = False, lock: TextIO | N
 
 
 def update_catalogue(engine: Engine, config: Config, *, is_read_only: bool) -> None:
-    """Bring the catalogue up to date. Raises ``LoadError`` or ``EngineError``."""
+    """Bring the catalogue up to date, and finish killed loads.
+
+    On a full disk, this is logged and left undone.
+
+    Parameters
+    ----------
+    engine : Engine
+        The engine with the catalogue.
+    config : Config
+        The settings of the service.
+    is_read_only : bool
+        Whether to accept the catalogue as it is if it may not be changed, or if the engine is unavailable.
+
+    Raises
+    ------
+    LoadError
+        The cluster's configuration cannot be used, or a later version of Skyhouse has written the catalogue.
+    EngineError
+        The engine failed.
+    """
     try:
         prepare_engine(engine.pin_server())  # another server may not have received the last write yet
         finish_killed_loads(engine, is_only_user=not config.clickhouse_url)

@@ -25,15 +25,15 @@ def check_registry(engine: Engine, text: str, source: str, data_path: Path, as_x
 
     Parameters
     ----------
-    engine
+    engine : Engine
         Has the tables.
-    text, source
+    text, source : str
         The content of the file, and its name for messages.
-    data_path
+    data_path : Path
         Data directory.
-    as_xml
+    as_xml : bool
         Report complete records, one after the other.
-    reporter
+    reporter : Reporter
         Receives them.
 
     Raises

@@ -59,11 +59,11 @@ def restore_data(data_path: Path, request: RestoreRequest, reporter: Reporter) -
 
     Parameters
     ----------
-    data_path
+    data_path : Path
         Data directory, for whose settings the backup is restored.
-    request
+    request : RestoreRequest
         What to restore.
-    reporter
+    reporter : Reporter
         Receives messages.
 
     Raises

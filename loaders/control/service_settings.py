@@ -10,7 +10,23 @@ from tap_service.constants import ACCOUNTS_FILE, BLOCKED_FILE, REGISTRY_FILE, US
 
 
 def read_settings(data_path: Path) -> Config:
-    """Return the settings for a data directory; unset paths are below it. Raises ``LoadError``."""
+    """Read the settings of the service from the environment and the settings file.
+
+    Parameters
+    ----------
+    data_path : Path
+        Data directory.
+
+    Returns
+    -------
+    Config
+        The settings with this data directory, and unset paths below it.
+
+    Raises
+    ------
+    LoadError
+        A setting is not valid; the message has all problems.
+    """
     try:
         return complete_paths(read_config(), data_path)
     except ConfigError as error:
@@ -18,7 +34,20 @@ def read_settings(data_path: Path) -> Config:
 
 
 def complete_paths(config: Config, data_path: Path) -> Config:
-    """Return the settings with this data directory, and unset paths below it."""
+    """Return the settings with a data directory, and unset paths below it.
+
+    Parameters
+    ----------
+    config : Config
+        Settings.
+    data_path : Path
+        Data directory, which need not exist.
+
+    Returns
+    -------
+    Config
+        A copy.
+    """
     defaults = {
         "attach_cache": data_path / "attached",
         "accounts": data_path / ACCOUNTS_FILE,

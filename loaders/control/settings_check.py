@@ -22,7 +22,20 @@ _TIMEOUT_SECONDS = 5.0
 
 
 def find_problems(config: Config) -> list[tuple[str, str]]:
-    """Return the name of each setting that cannot be used, with the reason in one sentence. Changes nothing."""
+    """Check whether the settings can be used, without changing anything.
+
+    It connects to ClickHouse, Redis and the store of results if the settings name them.
+
+    Parameters
+    ----------
+    config : Config
+        Complete settings (``complete_paths``).
+
+    Returns
+    -------
+    list of tuple of str
+        The name of each setting that cannot be used, with the reason in one sentence.
+    """
     return [(name, reason) for name, check in _CHECKS.items() for reason in check(config)]
 
 

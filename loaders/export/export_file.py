@@ -25,11 +25,11 @@ def export_file(engine: Engine, request: ExportRequest, reporter: Reporter) -> N
 
     Parameters
     ----------
-    engine
+    engine : Engine
         Has the rows.
-    request
+    request : ExportRequest
         What to export; ``target`` names the file.
-    reporter
+    reporter : Reporter
         Receives the number of rows; may stop the export.
 
     Raises

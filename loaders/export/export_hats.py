@@ -49,11 +49,11 @@ def export_hats(engine: Engine, request: ExportRequest, reporter: Reporter) -> N
 
     Parameters
     ----------
-    engine
+    engine : Engine
         Has the rows.
-    request
+    request : ExportRequest
         What to export; with ``is_verified_only``, nothing is written.
-    reporter
+    reporter : Reporter
         Receives progress and messages; may stop the export.
 
     Raises

@@ -96,11 +96,11 @@ def open_export_source(engine: Engine, source: str, target: str) -> Iterator[Exp
 
     Parameters
     ----------
-    engine
+    engine : Engine
         The engine.
-    source
+    source : str
         ``schema.table``, or a query.
-    target
+    target : str
         Names the stored table, so that a later export to the same target drops the table of a killed export. Its last
         folder names the catalogue.
 

@@ -69,13 +69,13 @@ def verify_collection(
 
     Parameters
     ----------
-    target
+    target : ExportTarget
         Has the files.
-    collection
+    collection : Collection
         What they should contain.
-    reporter
+    reporter : Reporter
         Receives the report.
-    reads_pages
+    reads_pages : bool, optional
         Whether to read all rows, which finds damage inside files and rows in wrong pixels.
 
     Raises

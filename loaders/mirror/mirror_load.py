@@ -36,13 +36,13 @@ def mirror_table(
 
     Parameters
     ----------
-    engine
+    engine : Engine
         The engine.
-    request
+    request : MirrorRequest
         What to mirror.
-    reporter
+    reporter : Reporter
         Receives progress and messages; may stop the mirror.
-    patience
+    patience : Patience, optional
         Timeouts and attempts of requests to the origin.
 
     Raises

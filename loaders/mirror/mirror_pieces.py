@@ -26,17 +26,17 @@ def load_pieces(
 
     Parameters
     ----------
-    origin
+    origin : MirrorOrigin
         Fetches the pieces.
-    indexes
+    indexes : range
         The pieces to load.
-    load
+    load : LoadPiece
         Loads a piece, deletes its files, and returns the number of its rows.
-    max_files
+    max_files : int
         Maximum number of fetched pieces on the disk.
-    progress
+    progress : MirrorProgress
         Is told about each loaded piece.
-    reporter
+    reporter : Reporter
         Receives messages; may stop the mirror.
 
     Raises

@@ -29,11 +29,11 @@ class MirrorRows:
 
     Parameters
     ----------
-    reader
+    reader : PieceReader
         Opens the files.
-    choose_rows
+    choose_rows : ChooseRows or None
         Returns which rows are wanted; None for all.
-    max_files
+    max_files : int
         Maximum number of fetched pieces on the disk.
     """
 

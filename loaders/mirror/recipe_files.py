@@ -17,7 +17,23 @@ def list_recipe_names() -> list[str]:
 
 
 def find_recipe_file(name: str) -> Path:
-    """Return the file of a shipped recipe, or else the file with this path. Raises ``LoadError``."""
+    """Return the file of a recipe.
+
+    Parameters
+    ----------
+    name : str
+        Name of a shipped recipe, or else a path; ./NAME is a path in any case.
+
+    Returns
+    -------
+    Path
+        Path of an existing file.
+
+    Raises
+    ------
+    LoadError
+        There is neither a shipped recipe nor a file with this name.
+    """
     if name in list_recipe_names():
         return _SHIPPED / f"{name}{_SUFFIX}"
     if not Path(name).is_file():
@@ -26,6 +42,24 @@ def find_recipe_file(name: str) -> Path:
 
 
 def read_key(path: Path, key: str) -> str:
-    """Return the plain value of a top-level key, such as ``table`` or ``title``; '' if there is none."""
+    """Return the plain value of a top-level key, such as ``table`` or ``title``, without reading the YAML.
+
+    Parameters
+    ----------
+    path : Path
+        A recipe file, which need not be valid.
+    key : str
+        A word.
+
+    Returns
+    -------
+    str
+        Value without quotes and comments; '' if the key is missing.
+
+    Raises
+    ------
+    OSError
+        The file cannot be read.
+    """
     found = re.search(rf"^{key}:[ \t]*[\"']?([^\"'#\r\n]*)", path.read_text(encoding="utf-8", errors="replace"), re.M)
     return found[1].strip() if found else ""

@@ -46,9 +46,9 @@ def plan_schema(
 
     Parameters
     ----------
-    folder
+    folder : Path
         Base of relative paths in the recipe.
-    fetch_first
+    fetch_first : callable
         Fetches the first file, for a recipe without other metadata.
 
     Raises

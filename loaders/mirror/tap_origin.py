@@ -25,9 +25,9 @@ class TapMirrorOrigin:
 
     Parameters
     ----------
-    columns
+    columns : sequence of str
         The columns to fetch.
-    condition
+    condition : str
         The condition for the rows to fetch; '' for all.
     """
 
@@ -87,13 +87,13 @@ def plan_pieces(
 
     Parameters
     ----------
-    columns
+    columns : Table
         The model of the table.
-    by
+    by : str
         A column to divide by; '' for the position, else the id.
-    max_rows
+    max_rows : int
         Maximum number of rows of a piece; less if the service's row limit is lower.
-    folder
+    folder : Path
         Folder for results, and for the counts of a stopped run.
 
     Raises

@@ -102,11 +102,11 @@ def divide_table(
 
     Parameters
     ----------
-    count
+    count : callable
         Returns the number of rows of a piece.
-    ranges
+    ranges : sequence of ColumnRange
         The columns by which the table is divided; empty if that is not necessary.
-    total
+    total : int
         The number of rows of the table.
 
     Raises

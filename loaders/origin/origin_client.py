@@ -68,7 +68,17 @@ class OriginAnswer:
         self._patience = patience
 
     def read_pieces(self, max_bytes: int) -> Iterator[bytes]:
-        """Yield the body in pieces.
+        """Yield the body in pieces, as the origin sends it (not decompressed).
+
+        Parameters
+        ----------
+        max_bytes : int
+            Maximum number of bytes of the body.
+
+        Yields
+        ------
+        bytes
+            Pieces of at most 64 KiB.
 
         Raises
         ------
@@ -100,9 +110,9 @@ class OriginClient:
 
     Parameters
     ----------
-    patience
+    patience : Patience, optional
         Timeouts, and the number of attempts of ``repeat``.
-    say
+    say : callable, optional
         Is called with a message before each long pause.
     """
 
@@ -114,21 +124,81 @@ class OriginClient:
     def get(
         self, address: str, take: Callable[[OriginAnswer], _Result], headers: Mapping[str, str] | None = None
     ) -> _Result:
-        """Return the result of ``take`` for the answer to a GET; after an interruption both are repeated.
+        """Send a GET request, and return what a function makes of the answer.
 
-        Raises OriginMissing, OriginUnavailable, OriginError.
+        Parameters
+        ----------
+        address : str
+            http or https address; redirects are followed.
+        take : callable
+            Reads the answer within the call. After an interruption the request and ``take`` are repeated.
+        headers : mapping of str to str, optional
+            Additional headers.
+
+        Returns
+        -------
+        Any
+            The result of ``take``.
+
+        Raises
+        ------
+        OriginMissing
+            The answer is 404 or 410.
+        OriginUnavailable
+            The server does not answer, or is interrupted, in all attempts.
+        OriginError
+            The address is not allowed, or the server rejects the request.
         """
         return self.repeat(lambda: self._take(take, "GET", address, headers or {}))
 
     def post(self, address: str, form: Mapping[str, str], take: Callable[[OriginAnswer], _Result]) -> _Result:
-        """Return the result of ``take`` for the answer to a form. The request may be repeated, so it must be a query.
+        """Send a form, and return what a function makes of the answer.
 
-        Raises OriginMissing, OriginUnavailable, OriginError.
+        Parameters
+        ----------
+        address : str
+            http or https address; redirects are followed.
+        form : mapping of str to str
+            Parameters by name. The request may be repeated, so it must be a query.
+        take : callable
+            Reads the answer within the call. After an interruption the request and ``take`` are repeated.
+
+        Returns
+        -------
+        Any
+            The result of ``take``.
+
+        Raises
+        ------
+        OriginMissing
+            The answer is 404 or 410.
+        OriginUnavailable
+            The server does not answer, or is interrupted, in all attempts.
+        OriginError
+            The address is not allowed, or the server rejects the request.
         """
         return self.repeat(lambda: self._take(take, "POST", address, {"Content-Type": _FORM}, urlencode(form).encode()))
 
     def repeat(self, work: Callable[[], _Result]) -> _Result:
-        """Call ``work`` until it does not raise OriginUnavailable, with pauses; the last error is raised."""
+        """Call a function until it does not raise ``OriginUnavailable``.
+
+        Pauses double, unless the origin asks for another pause (RFC 9110, section 10.2.3).
+
+        Parameters
+        ----------
+        work : callable
+            Sends requests that may be repeated.
+
+        Returns
+        -------
+        Any
+            The result of ``work``.
+
+        Raises
+        ------
+        OriginUnavailable
+            The last attempt failed, or the origin asks for a pause of more than ``MAX_PAUSE_SECONDS``.
+        """
         for attempt in range(1, self._patience.attempts):
             try:
                 return work()
@@ -163,9 +233,25 @@ class OriginClient:
         body: bytes | None = None,
         accepts: frozenset[int] = _ACCEPTED,
     ) -> Iterator[OriginAnswer]:
-        """Send one request, follow redirects, and return an answer whose body has not been read.
+        """Send one request and follow redirects, without repeating it.
 
-        ``accepts``: the statuses that an answer may have.
+        Parameters
+        ----------
+        method : str
+            'GET' or 'POST'; a POST may become a GET by a redirect.
+        address : str
+            http or https address.
+        headers : mapping of str to str, optional
+            Additional headers.
+        body : bytes, optional
+            Content of the request.
+        accepts : frozenset of int, optional
+            Statuses that an answer may have.
+
+        Yields
+        ------
+        OriginAnswer
+            The answer, whose body has not been read. Leaving the context closes the connection.
 
         Raises
         ------
@@ -211,7 +297,18 @@ class OriginClient:
 
 
 def check_address(address: str) -> None:
-    """Raise OriginError for an address that is not http or https, has no host, or has a user or password."""
+    """Check an address before a request is sent to it.
+
+    Parameters
+    ----------
+    address : str
+        An address that an operator or an origin has written.
+
+    Raises
+    ------
+    OriginError
+        The address is not http or https, has no host, or has a user or password.
+    """
     try:
         parts = urlsplit(address)
         is_hosted = bool(parts.hostname)

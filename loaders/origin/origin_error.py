@@ -16,7 +16,12 @@ class OriginMissing(OriginError):
 class OriginUnavailable(OriginError):
     """The origin does not answer, or its answer is interrupted; another attempt may succeed.
 
-    ``retry_seconds``: the pause that the origin asks for; None if it asks for none.
+    Parameters
+    ----------
+    message : str
+        The message for the user.
+    retry_seconds : float, optional
+        The pause that the origin asks for; None if it asks for none.
     """
 
     def __init__(self, message: str, retry_seconds: float | None = None) -> None:

@@ -41,14 +41,27 @@ class OriginTable:
 def read_origin_table(client: OriginClient, address: str, table: str) -> OriginTable:
     """Read a TAP service's description of a table.
 
-    ``/tables/NAME`` and TAP_SCHEMA complete each other. The document of all tables is read only if both lack the
-    table, because it may have 100 MB.
+    ``/tables/NAME`` and TAP_SCHEMA complete each other. The document of all tables is read only if both lack the table,
+    because it may have 100 MB.
+
+    Parameters
+    ----------
+    client : OriginClient
+        Sends the requests.
+    address : str
+        Address of the TAP service, without a slash at its end.
+    table : str
+        Name of the table as in queries, with or without schema and quotes.
+
+    Returns
+    -------
+    OriginTable
+        The description, with notes about resources that could not be read.
 
     Raises
     ------
     OriginError
-        The service has no such table (the message suggests similar names), has several that match, or cannot be
-        read.
+        The service has no such table (the message suggests similar names), has several that match, or cannot be read.
     """
     return _TableReading(client, address, Wanted(table)).read()
 

@@ -38,7 +38,20 @@ def split_identifiers(name: str) -> list[str]:
 
 
 def read_table_name(schema: str, table: str) -> TableName:
-    """Return the name of a table, which an origin writes with or without its schema."""
+    """Return the name of a table, which an origin writes with or without its schema.
+
+    Parameters
+    ----------
+    schema : str
+        Name of the schema as the origin writes it, with or without quotes; '' if it gives none.
+    table : str
+        Name of the table, with or without the schema and quotes.
+
+    Returns
+    -------
+    TableName
+        The parts without quotes. A schema in ``table`` takes precedence over another ``schema``.
+    """
     schema = ".".join(split_identifiers(schema))
     name = ".".join(split_identifiers(table))
     if schema and name.lower().startswith(f"{schema.lower()}."):

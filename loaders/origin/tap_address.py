@@ -19,9 +19,24 @@ _ROOT_BYTES = 1 << 16
 
 
 def find_tap_service(client: OriginClient, text: str) -> str:
-    """Return the http or https address of the TAP service that ``text`` names; '' if ``text`` names none.
+    """Return the address of the TAP service that a text names.
 
-    Raises OriginError for ``tap+`` with an address that is not allowed.
+    Parameters
+    ----------
+    client : OriginClient
+        Asks a plain address for its capabilities and its tables.
+    text : str
+        What an operator gave: a file, an address, or ``tap+`` with an address.
+
+    Returns
+    -------
+    str
+        http or https address without a slash at its end; '' if the text names no TAP service.
+
+    Raises
+    ------
+    OriginError
+        A web address is not allowed, or has a query or a fragment.
     """
     is_named = text.startswith(TAP_PREFIX)
     address = text.removeprefix(TAP_PREFIX).rstrip("/")

@@ -35,7 +35,15 @@ if TYPE_CHECKING:  # every start finishes killed appends without reading files
 
 
 class TableAppends:
-    """The appends to the table of ``storage``, whose comment has the state ``live``; one at a time."""
+    """The appends to one table; one append at a time.
+
+    Parameters
+    ----------
+    storage : TableStorage
+        Storage of the table.
+    live : TableState
+        State in the comment of the live table.
+    """
 
     def __init__(self, storage: TableStorage, live: TableState) -> None:
         self._engine = storage.engine

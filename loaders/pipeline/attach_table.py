@@ -35,11 +35,11 @@ def attach_catalogue(engine: Engine, request: AttachRequest, reporter: Reporter)
 
     Parameters
     ----------
-    engine
+    engine : Engine
         The engine whose catalogue gets the table.
-    request
+    request : AttachRequest
         What to attach.
-    reporter
+    reporter : Reporter
         Receives messages.
 
     Raises

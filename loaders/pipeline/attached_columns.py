@@ -33,13 +33,13 @@ def fit_table(table: Table, catalogue: HatsCatalogue, reporter: Reporter, *, is_
 
     Parameters
     ----------
-    table
+    table : Table
         The table of the schema.
-    catalogue
+    catalogue : HatsCatalogue
         The HATS catalogue.
-    reporter
+    reporter : Reporter
         Is told which keys of the layout have no effect.
-    is_described
+    is_described : bool
         Whether a schema file describes the table.
 
     Raises

@@ -24,11 +24,11 @@ def count_attached_rows(files: Sequence[PartitionFile], table: Table, reporter: 
 
     Parameters
     ----------
-    files
+    files : sequence of PartitionFile
         The partitions.
-    table
+    table : Table
         The table, whose layout has the order of the cells.
-    reporter
+    reporter : Reporter
         Is told if the counts are estimates.
 
     Returns

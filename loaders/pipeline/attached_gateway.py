@@ -13,7 +13,19 @@ from tap_service.storage.engine.engine import Engine
 
 
 def read_queried_catalogue(engine: Engine) -> Catalogue:
-    """Return the catalogue for queries, with which queries of attached tables find their files."""
+    """Return the catalogue for queries that may read attached tables.
+
+    Parameters
+    ----------
+    engine : Engine
+        Connection to ClickHouse.
+
+    Returns
+    -------
+    Catalogue
+        The catalogue. If it has attached tables, their files are served by a gateway of this process until the process
+        ends.
+    """
     catalogue = read_catalogue(engine)
     return _open_gateway().publish(catalogue) if catalogue.attachments else catalogue
 

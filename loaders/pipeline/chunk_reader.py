@@ -95,16 +95,21 @@ def read_chunks(
 
     Parameters
     ----------
-    table
+    table : Table
         The columns to which the rows are conformed.
-    sources
+    sources : list of Source
         The files.
-    rejects
+    rejects : RejectsFile
         Receives the bad rows.
-    first
+    first : int, optional
         The number of the first chunk.
-    choose_rows
+    choose_rows : ChooseRows, optional
         Returns which good rows of a block are wanted.
+
+    Yields
+    ------
+    Chunk
+        Chunks with ascending numbers.
 
     Raises
     ------

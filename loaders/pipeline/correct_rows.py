@@ -79,11 +79,11 @@ def correct_rows(engine: Engine, request: CorrectionRequest, reporter: Reporter)
 
     Parameters
     ----------
-    engine
+    engine : Engine
         Has the table.
-    request
+    request : CorrectionRequest
         The corrections.
-    reporter
+    reporter : Reporter
         Receives progress and messages; may stop the correction.
 
     Raises

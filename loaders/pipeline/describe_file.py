@@ -37,15 +37,15 @@ def describe_source(
 
     Parameters
     ----------
-    source
+    source : TableHeader
         The file.
-    schema_name, table_name
+    schema_name, table_name : str
         Names for the document.
-    only
+    only : Container[str], optional
         Describe only these columns, without layout, links and services.
-    suggests_text_indexes
+    suggests_text_indexes : bool, optional
         Add text indexes of names, titles and notes to the layout.
-    leaves_out_unusable
+    leaves_out_unusable : bool, optional
         Describe the other columns if some cannot be loaded.
 
     Returns
@@ -89,7 +89,18 @@ def _describe_form(source: TableHeader) -> dict[str, Any]:
 
 
 def find_doubts(source: TableHeader) -> Iterator[str]:
-    """Yield warnings about types that are guesses from text, positions in hours, and times that are cut."""
+    """Yield warnings about types that are guesses from text, positions in hours, and times that lose digits.
+
+    Parameters
+    ----------
+    source : TableHeader
+        The file; the first rows of text files are read.
+
+    Yields
+    ------
+    str
+        Sentences that start with the path of the file.
+    """
     for name in find_hour_angles(source.fields):
         yield f"{source.path}: column {name} is in hours, so it is not a position: multiply it by 15 to get degrees"
     if isinstance(source, CsvSource):

@@ -59,10 +59,15 @@ def describe_origin(table: OriginTable, schema_name: str = "", table_name: str =
 
     Parameters
     ----------
-    table
+    table : OriginTable
         The table, as the service describes it.
-    schema_name, table_name
+    schema_name, table_name : str, optional
         Names in the file; by default the names of the origin, changed if they are reserved.
+
+    Returns
+    -------
+    OriginDescription
+        The schema with the YAML of its file, and the columns that it leaves out, each with the reason.
 
     Raises
     ------

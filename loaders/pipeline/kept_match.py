@@ -1,4 +1,4 @@
-"""A kept match: is made in pieces of the sky, and recomputed where its tables have changed.
+"""Makes a kept match in pieces of the sky, and recomputes it where its tables have changed.
 
     make:    staging table -> the pairs of one piece after the other, each a chunk -> counted, "verified" -> published
     follow:  staging table with links to the live parts -> rows of the changed region masked -> new rows of its
@@ -64,7 +64,24 @@ _MAX_CHANGED = 0.25
 
 
 class KeptMatch:
-    """The kept match ``table`` of ``schema``. Raises ``LoadError`` if one of its tables does not fit."""
+    """A kept match, whose table need not exist.
+
+    Parameters
+    ----------
+    engine : Engine
+        The engine with the tables.
+    catalogue : Catalogue
+        The current catalogue.
+    schema : Schema
+        The schema of the kept match.
+    table : Table
+        The model of the kept match (``build_match_table``).
+
+    Raises
+    ------
+    LoadError
+        One of its tables is missing, or lacks a column that the match uses.
+    """
 
     def __init__(self, engine: Engine, catalogue: Catalogue, schema: Schema, table: Table) -> None:
         self._engine = engine
@@ -75,10 +92,29 @@ class KeptMatch:
         self.rows = MatchRows(engine, catalogue, schema.name, table)
         self.storage = choose_storage(engine, schema.name, table, catalogue)
 
-    # --- all of it ----------------------------------------------------------------------------------------------------
+    # --- the entire match ---------------------------------------------------------------------------------------------
 
     def make_pairs(self, reporter: Reporter) -> int:
-        """Make or resume the entire match, and publish it; return the number of its pairs. Raises ``LoadError``."""
+        """Make or resume the entire match, and publish it.
+
+        Parameters
+        ----------
+        reporter : Reporter
+            Receives progress and messages; may stop the command, which can be resumed.
+
+        Returns
+        -------
+        int
+            Number of pairs.
+
+        Raises
+        ------
+        LoadError
+            Ids occur twice, a pair fits no shard, a field is too dense, or a table has changed meanwhile; in the last
+            case the match is published, but queries do not use it.
+        LoadCancelled
+            The user has stopped the command.
+        """
         reach_degrees = self.rows.find_reach()
         stamps = self._read_stamps()
         state = self._open_staging(reach_degrees, stamps)
@@ -119,7 +155,7 @@ class KeptMatch:
 
         Parameters
         ----------
-        reach
+        reach : float
             Greatest separation in degrees of the stored positions of a pair.
 
         Returns
@@ -200,10 +236,30 @@ class KeptMatch:
                 f" {first.value}: {first.reason}. See skyhouse verify {self.rows.left.name}"
             )
 
-    # --- a part of it -------------------------------------------------------------------------------------------------
+    # --- a changed region ---------------------------------------------------------------------------------------------
 
     def follow_tables(self, reporter: Reporter) -> bool:
-        """Recompute the pairs that changes of the tables may affect; return whether there were changes."""
+        """Recompute the pairs that changes of the tables may affect, and publish them.
+
+        A match without a record, or with changes in much of the sky, is made again.
+
+        Parameters
+        ----------
+        reporter : Reporter
+            Receives progress and messages.
+
+        Returns
+        -------
+        bool
+            Whether there were changes.
+
+        Raises
+        ------
+        LoadError
+            As for ``make_pairs``.
+        LoadCancelled
+            The user has stopped the command; the record keeps the changed cells.
+        """
         record = read_match_records(self._engine).get(self.name)
         if record is not None and record.is_current:
             return False
@@ -317,7 +373,25 @@ def _find_border(order: int, cells: Sequence[int]) -> int:
 
 
 def open_match(engine: Engine, name: str) -> KeptMatch:
-    """Return the kept match ``name`` (schema.table). Raises ``LoadError``."""
+    """Return a kept match of the catalogue.
+
+    Parameters
+    ----------
+    engine : Engine
+        The engine with the tables.
+    name : str
+        ``schema.table``, exactly.
+
+    Returns
+    -------
+    KeptMatch
+        The kept match.
+
+    Raises
+    ------
+    LoadError
+        There is no such kept match, or one of its tables does not fit.
+    """
     catalogue = read_catalogue(engine)
     schema_name, _, table_name = name.partition(".")
     entry = catalogue.find_entry(schema_name, table_name)
@@ -327,14 +401,33 @@ def open_match(engine: Engine, name: str) -> KeptMatch:
 
 
 def list_matches(catalogue: Catalogue) -> Iterator[tuple[Schema, Table]]:
-    """Yield the kept matches of a catalogue."""
+    """Yield the kept matches of a catalogue.
+
+    Parameters
+    ----------
+    catalogue : Catalogue
+        The catalogue.
+
+    Yields
+    ------
+    tuple of (Schema, Table)
+        Schema and table of each kept match, whether or not it is up to date.
+    """
     for entry in catalogue.entries:
         if entry.table.match is not None:
             yield entry.schema, entry.table
 
 
 def forget_match(engine: Engine, name: str) -> None:
-    """Delete the record of a kept match, so that no query uses it. Its table stays."""
+    """Delete the record of a kept match, so that no query uses it. Its table stays.
+
+    Parameters
+    ----------
+    engine : Engine
+        The engine with the catalogue.
+    name : str
+        ``schema.table``; nothing happens if it has no record.
+    """
 
     def remove_record(records: dict[str, MatchRecord]) -> None:
         records.pop(name, None)

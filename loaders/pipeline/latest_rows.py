@@ -81,13 +81,13 @@ class LatestRows:
 
         Parameters
         ----------
-        keys_sql
+        keys_sql : str
             The SQL of the keys. A key without a row in ``rows_sql`` is removed.
-        rows_sql
+        rows_sql : str
             The SQL of the rows of the table.
-        fingerprint
+        fingerprint : str
             The fingerprint of the table to which the staging table belongs.
-        has_few_rows
+        has_few_rows : bool, optional
             Whether sorting the rows of these keys is cheap.
         """
         find_latest = sort_latest_rows_sql if has_few_rows else latest_rows_sql
@@ -215,7 +215,22 @@ class LatestRows:
 
 
 def open_latest_rows(engine: Engine, schema: Schema, table: Table) -> LatestRows | None:
-    """Return the table of latest versions of ``table``; None if it has no versions."""
+    """Return the table of latest versions of a table.
+
+    Parameters
+    ----------
+    engine : Engine
+        The engine with the tables.
+    schema : Schema
+        The schema of the table.
+    table : Table
+        A table with or without versions; the table of latest versions need not exist.
+
+    Returns
+    -------
+    LatestRows or None
+        None if the table has no versions.
+    """
     latest = build_latest_table(table)
     if latest is None:
         return None
@@ -223,7 +238,20 @@ def open_latest_rows(engine: Engine, schema: Schema, table: Table) -> LatestRows
 
 
 def refuse_latest_table(schemas: tuple[Schema, ...], name: str) -> None:
-    """Raise ``LoadError`` if ``name`` (schema.table) is a table of latest versions."""
+    """Check that a table is not a table of latest versions, which only changes with the table that it is made from.
+
+    Parameters
+    ----------
+    schemas : tuple of Schema
+        The schemas of the catalogue.
+    name : str
+        ``schema.table``.
+
+    Raises
+    ------
+    LoadError
+        It is a table of latest versions.
+    """
     schema_name, _, table_name = name.partition(".")
     versioned = find_versioned_table(schemas, schema_name, table_name)
     if versioned is not None:

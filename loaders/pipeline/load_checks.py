@@ -36,7 +36,20 @@ def refuse_mode(request: LoadRequest, live: TableState | None, storage: TableSto
 
 
 def refuse_attached(catalogue: Catalogue, name: str) -> None:
-    """Raise ``LoadError`` if the table is attached: its rows are in its files."""
+    """Check that a table is not attached, because the rows of an attached table are in its files.
+
+    Parameters
+    ----------
+    catalogue : Catalogue
+        The current catalogue.
+    name : str
+        ``schema.table``.
+
+    Raises
+    ------
+    LoadError
+        The table is attached.
+    """
     entry = catalogue.find_entry(*split_name(name))
     if entry is not None and entry.attached is not None:
         raise LoadError(
@@ -73,7 +86,20 @@ def refuse_lost_columns(catalogue: Catalogue, name: str, table: Table) -> None:
 
 
 def refuse_lookalike(catalogue: Catalogue, name: str) -> None:
-    """Raise ``LoadError`` if a table differs from ``name`` only in case: ADQL could not distinguish them."""
+    """Check that no table differs from a new table only in case, because ADQL could not distinguish them.
+
+    Parameters
+    ----------
+    catalogue : Catalogue
+        The current catalogue.
+    name : str
+        ``schema.table`` of the new table.
+
+    Raises
+    ------
+    LoadError
+        There is such a table.
+    """
     for entry in catalogue.entries:
         existing = entry.qualified_name
         if existing != name and existing.lower() == name.lower():
@@ -84,7 +110,22 @@ def refuse_lookalike(catalogue: Catalogue, name: str) -> None:
 
 
 def refuse_taken_name(catalogue: Catalogue, schema_name: str, table: Table) -> None:
-    """Raise ``LoadError`` if the table of its latest versions would have the name of another table."""
+    """Check that the name of a table of latest versions is free.
+
+    Parameters
+    ----------
+    catalogue : Catalogue
+        The current catalogue.
+    schema_name : str
+        Schema of both tables.
+    table : Table
+        A table with or without versions.
+
+    Raises
+    ------
+    LoadError
+        Another table has the name that the latest versions need.
+    """
     latest = build_latest_table(table)
     if latest is None:
         return

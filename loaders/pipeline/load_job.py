@@ -70,14 +70,58 @@ def open_load(
     live: TableState | None,
     reporter: Reporter,
 ) -> LoadJob:
-    """Return the load of ``load_input`` into a table whose state is ``live`` (``read_live_state``)."""
+    """Return a load into a table; nothing is changed.
+
+    Parameters
+    ----------
+    engine : Engine
+        The engine with the table.
+    catalogue : Catalogue
+        The current catalogue.
+    request : LoadRequest
+        What the operator asks for.
+    load_input : LoadInput
+        The input, whose fingerprint identifies the load.
+    schema : Schema
+        The schema with only the table.
+    live : TableState or None
+        State of the live table (``read_live_state``); None before the first load.
+    reporter : Reporter
+        Receives progress and messages.
+
+    Returns
+    -------
+    LoadJob
+        The load.
+    """
     storage = choose_storage(engine, schema.name, schema.tables[0], catalogue)
     appends = None if live is None else TableAppends(storage, live)
     return LoadJob(request, reporter, schema, load_input, storage, live, appends)
 
 
 def is_loaded(job: LoadJob, catalogue: Catalogue) -> bool:
-    """Whether the table has all the rows already, which is reported. Raises ``LoadError`` if the load is impossible."""
+    """Check that a load is possible, and whether the table already has all the rows, which is reported.
+
+    An interrupted append or publication of the table is finished first.
+
+    Parameters
+    ----------
+    job : LoadJob
+        The load.
+    catalogue : Catalogue
+        The current catalogue.
+
+    Returns
+    -------
+    bool
+        Whether there is nothing to load.
+
+    Raises
+    ------
+    LoadError
+        The load is impossible: the mode does not fit the table, the table has only some of the files, the name is
+        taken, or the table is a kept match, a table of latest versions, or needed by a kept match.
+    """
     refuse_latest_table(catalogue.schemas, job.request.table)
     refuse_match(job.table, catalogue, job.request.table)
     refuse_lost_columns(catalogue, job.request.table, job.table)
@@ -91,7 +135,15 @@ def is_loaded(job: LoadJob, catalogue: Catalogue) -> bool:
 
 
 def report_load(job: LoadJob, load: FinishedLoad) -> None:
-    """Report the number of loaded and of rejected rows."""
+    """Report the numbers of loaded and rejected rows.
+
+    Parameters
+    ----------
+    job : LoadJob
+        The load.
+    load : FinishedLoad
+        Its record.
+    """
     bad_rows = f"; {load.rejected:,} bad rows are in {job.request.rejects}" if load.rejected else ""
     job.reporter.output(f"loaded {load.rows:,} rows into {job.request.table}{bad_rows}")
 
@@ -121,12 +173,24 @@ def load_rows(
 
     Parameters
     ----------
-    job
+    job : LoadJob
         The load.
-    insert_rows
+    insert_rows : InsertRows
         Inserts the rows that the staging table lacks.
-    append_few
+    append_few : callable, optional
         Appends few rows directly to the live table; returns None, without a change, if there are many.
+
+    Returns
+    -------
+    FinishedLoad
+        The record of the load.
+
+    Raises
+    ------
+    LoadError
+        The rows cannot be loaded; the message says whether the load can be resumed.
+    LoadCancelled
+        The user has stopped the command; the same load can be resumed.
     """
     staging = job.storage.staging
     wanted = _describe_state(job)

@@ -32,13 +32,13 @@ def read_wanted_schema(name: str, schema_file: Path, strict: bool, reporter: Rep
 
     Parameters
     ----------
-    name
+    name : str
         ``schema.table``.
-    schema_file
+    schema_file : Path
         The schema file.
-    strict
+    strict : bool
         Whether warnings (an unknown unit, an invalid UCD) are errors.
-    reporter
+    reporter : Reporter
         Receives the warnings.
 
     Raises
@@ -52,7 +52,21 @@ def read_wanted_schema(name: str, schema_file: Path, strict: bool, reporter: Rep
 
 
 def choose_options(table: Table | None, given: ReadOptions) -> ReadOptions:
-    """Return the options for reading the files of a table: as ``given``, completed by its schema file."""
+    """Return the options for reading the files of a table.
+
+    Parameters
+    ----------
+    table : Table or None
+        The table in the schema file; None without a schema file.
+    given : ReadOptions
+        Options of the command, which take precedence.
+
+    Returns
+    -------
+    ReadOptions
+        The given options, completed by ``Table.files``. For a file without a header, the columns of the table are its
+        columns.
+    """
     if table is None:
         return given
     options = build_options(table.files.model_dump(exclude_defaults=True)).replace_given(given)
@@ -62,7 +76,29 @@ def choose_options(table: Table | None, given: ReadOptions) -> ReadOptions:
 
 
 def describe_schema(name: str, sources: list[TableHeader], strict: bool, reporter: Reporter) -> Schema:
-    """Return the schema that the first file implies, and report doubts about it. Raises ``LoadError``."""
+    """Return the schema that the first file implies, and report doubts about it.
+
+    Parameters
+    ----------
+    name : str
+        ``schema.table``.
+    sources : list of TableHeader
+        The files, at least one. In CSV files, numbers with more digits than their type can hold become texts.
+    strict : bool
+        Whether warnings (an unknown unit, an invalid UCD) are errors.
+    reporter : Reporter
+        Receives the warnings.
+
+    Returns
+    -------
+    Schema
+        The schema with only this table.
+
+    Raises
+    ------
+    LoadError
+        A column cannot be loaded, or the name is not ``schema.table``.
+    """
     for source in sources:
         if isinstance(source, CsvSource):
             source.keep_digits()
@@ -74,9 +110,30 @@ def describe_schema(name: str, sources: list[TableHeader], strict: bool, reporte
 def complete_schema(
     schema: Schema, sources: list[TableHeader], schema_file: Path, strict: bool, reporter: Reporter
 ) -> Schema:
-    """Return the schema, completed by the metadata of the first file. Raises ``LoadError``.
+    """Return the schema, completed by the metadata of the first file.
 
-    A unit that differs between the schema file and a data file is reported; ``strict`` makes it an error.
+    Parameters
+    ----------
+    schema : Schema
+        The schema of a schema file, with only one table.
+    sources : list of TableHeader
+        The files, at least one.
+    schema_file : Path
+        The schema file, for messages.
+    strict : bool
+        Whether a unit that differs between the schema file and a data file is an error; otherwise it is reported.
+    reporter : Reporter
+        Receives warnings and notes.
+
+    Returns
+    -------
+    Schema
+        The schema, without the optional columns that no file has.
+
+    Raises
+    ------
+    LoadError
+        Units differ, and ``strict`` is set.
     """
     table = _drop_missing_columns(schema.tables[0], sources, reporter)
     _compare_units(table, sources, schema_file, strict, reporter)
@@ -169,7 +226,20 @@ def _complete_table(table: Table, source: TableHeader, reporter: Reporter) -> Ta
 
 
 def complete_column(column: Column, other: Column | None) -> Column:
-    """Return the column, whose empty metadata are taken from ``other``. Standard columns do not change."""
+    """Return a column, completed by the description of another column.
+
+    Parameters
+    ----------
+    column : Column
+        The column. A column of a standard does not change.
+    other : Column or None
+        The same column as a file describes it; None if the file lacks it.
+
+    Returns
+    -------
+    Column
+        The column, whose empty description, unit, UCD and utype are taken from ``other``.
+    """
     if other is None or column.std:
         return column
     keys = [key for key in _COMPLETED_KEYS if not getattr(column, key) and getattr(other, key)]

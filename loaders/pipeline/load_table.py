@@ -30,11 +30,11 @@ def load_files(engine: Engine, request: LoadRequest, reporter: Reporter) -> None
 
     Parameters
     ----------
-    engine
+    engine : Engine
         The engine.
-    request
+    request : LoadRequest
         What to load.
-    reporter
+    reporter : Reporter
         Receives progress and messages; may stop the load.
 
     Raises
@@ -98,11 +98,11 @@ def append_few_rows(job: LoadJob, sources: list[Source], choose_rows: ChooseRows
 
     Parameters
     ----------
-    job
+    job : LoadJob
         The load.
-    sources
+    sources : list of Source
         The files.
-    choose_rows
+    choose_rows : ChooseRows, optional
         Returns which rows of a block are wanted; None for all.
 
     Returns

@@ -70,9 +70,9 @@ class MatchChanges:
 
         Parameters
         ----------
-        rows
+        rows : sequence of str
             The SQL of relations, with conditions, that have the old and the new rows with ``hpx29``.
-        columns
+        columns : collection of str, optional
             The columns that get new values; None for all.
         """
         matches = self._find_matches(columns)
@@ -149,6 +149,28 @@ def _report(reporter: Reporter | None, message: str) -> None:
 
 
 def follow_match(engine: Engine, name: str, reporter: Reporter) -> bool:
-    """Update a kept match after changes of its tables; return whether there were any. Raises ``LoadError``."""
+    """Update a kept match after changes of its tables. One match follows at a time in a process.
+
+    Parameters
+    ----------
+    engine : Engine
+        The engine with the tables.
+    name : str
+        ``schema.table`` of the match.
+    reporter : Reporter
+        Receives progress and messages.
+
+    Returns
+    -------
+    bool
+        Whether there were changes.
+
+    Raises
+    ------
+    LoadError
+        There is no such match, or it cannot be made (``KeptMatch.make_pairs``).
+    LoadCancelled
+        The user has stopped the command.
+    """
     with _following:
         return open_match(engine, name).follow_tables(reporter)

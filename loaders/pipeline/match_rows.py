@@ -121,11 +121,11 @@ class MatchRows:
 
         Parameters
         ----------
-        region
+        region : MatchRegion
             The region of the left rows.
-        reach
+        reach : float
             Greatest separation in degrees of the stored positions of a pair.
-        order
+        order : int
             Finest order of the cells around the region.
         """
         around = region.grow_region(2 * reach, order)

@@ -17,14 +17,42 @@ _MAX_NAMES = 10
 
 
 def find_missing_columns(table: Table, source: TableHeader) -> list[str]:
-    """Return the columns of the table that the file lacks, except those that may be missing."""
+    """Return the columns of a table that a file lacks, except columns that may be missing (``Column.if_missing``).
+
+    Parameters
+    ----------
+    table : Table
+        The table.
+    source : TableHeader
+        The file, whose names are matched without regard to case.
+
+    Returns
+    -------
+    list of str
+        Names in the order of the table.
+    """
     names = {field.name: None for field in source.fields}
     wanted = [column.name for column in table.columns if not column.if_missing]
     return [name for name in wanted if not find_matching_name(name, names)]
 
 
 def refuse_missing_columns(table: Table, source: TableHeader, schema_file: Path | None) -> None:
-    """Raise ``LoadError`` if the file lacks columns of the table, unless it is rejected for another reason."""
+    """Check that a file has the columns of a table.
+
+    Parameters
+    ----------
+    table : Table
+        The table.
+    source : TableHeader
+        The file. A missing column that it has in an unusable form is not reported here.
+    schema_file : Path or None
+        The file that defines the table, for the lines in the message; None if there is none.
+
+    Raises
+    ------
+    LoadError
+        The file lacks a column that may not be missing.
+    """
     missing = find_missing_columns(table, source)
     if not missing or not source.unusable.keys().isdisjoint(missing):
         return

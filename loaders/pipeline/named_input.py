@@ -52,9 +52,30 @@ class NamedInput:
 def open_inputs(
     files: Iterable[Path | str], reporter: Reporter, options: ReadOptions = AS_DETECTED
 ) -> list[NamedInput]:
-    """Open all files and catalogues. Raises ``ReadError``; ``LoadCancelled`` if the user stops it.
+    """Open all files and catalogues.
 
     NULL tokens that are recognised in a file also apply to the files after it.
+
+    Parameters
+    ----------
+    files : iterable of Path or str
+        Table files, and folders or URLs of HATS catalogues.
+    reporter : Reporter
+        Receives messages; may stop the command.
+    options : ReadOptions, optional
+        How to read table files.
+
+    Returns
+    -------
+    list of NamedInput
+        One input for each of ``files``, in their order.
+
+    Raises
+    ------
+    ReadError
+        A file or a catalogue cannot be read or is inconsistent.
+    LoadCancelled
+        The user has stopped the command.
     """
     inputs: list[NamedInput] = []
     recognised: tuple[str, ...] = ()
@@ -71,14 +92,19 @@ def open_input(
 
     Parameters
     ----------
-    file
+    file : Path or str
         A table file; or the folder or the URL of a catalogue.
-    reporter
+    reporter : Reporter
         Receives a message about a catalogue; may stop the command.
-    options
+    options : ReadOptions, optional
         How to read a table file; ignored for catalogues.
-    recognised
+    recognised : tuple of str, optional
         Further NULL tokens.
+
+    Returns
+    -------
+    NamedInput
+        The input; partitions without rows are left out.
 
     Raises
     ------
@@ -111,7 +137,25 @@ def open_input(
 
 
 def describe_input(file: Path | str, options: ReadOptions = AS_DETECTED) -> TableHeader:
-    """Return the columns of a file or a catalogue; of a catalogue, only the metadata are read. Raises ``ReadError``."""
+    """Return the columns of a file or a catalogue.
+
+    Parameters
+    ----------
+    file : Path or str
+        A table file; or the folder or the URL of a HATS catalogue.
+    options : ReadOptions, optional
+        How to read a table file; ignored for catalogues.
+
+    Returns
+    -------
+    TableHeader
+        The columns with their metadata. The partitions of a catalogue are not opened.
+
+    Raises
+    ------
+    ReadError
+        The file or the catalogue cannot be read.
+    """
     if not is_folder_address(str(file)):
         return open_source(Path(file), options)
     try:
@@ -121,7 +165,20 @@ def describe_input(file: Path | str, options: ReadOptions = AS_DETECTED) -> Tabl
 
 
 def list_forms(file: Path | str, header: TableHeader) -> list[str]:
-    """Return a description of how a file is read, for messages; nothing for a catalogue."""
+    """Describe the form in which a file is read.
+
+    Parameters
+    ----------
+    file : Path or str
+        A table file; or the folder or the URL of a HATS catalogue.
+    header : TableHeader
+        Its columns, from ``describe_input``.
+
+    Returns
+    -------
+    list of str
+        One description for messages; [] for a catalogue.
+    """
     return [] if is_folder_address(str(file)) else [describe_form(Path(file), header)]
 
 

@@ -27,13 +27,13 @@ def describe_keys(
 
     Parameters
     ----------
-    keys
+    keys : sequence of DefinedKey
         The keys of the origin.
-    origin
+    origin : TableName
         The table at the origin.
-    table_name
+    table_name : str
         Its name in the schema file.
-    columns
+    columns : mapping of str to str
         The names of its columns in the schema file, by their names at the origin.
     """
     found = DescribedKeys()

@@ -10,7 +10,18 @@ CHUNKS_PER_PIECE = 4096
 
 
 def number_chunks(piece: int) -> range:
-    """Return the numbers of the chunks of a piece; 0 stands for the rows of a live table."""
+    """Return the numbers of the chunks of a piece.
+
+    Parameters
+    ----------
+    piece : int
+        Number of the piece, from 0.
+
+    Returns
+    -------
+    range
+        ``CHUNKS_PER_PIECE`` numbers, from 1; chunk 0 stands for the rows of a live table.
+    """
     return range(piece * CHUNKS_PER_PIECE + 1, (piece + 1) * CHUNKS_PER_PIECE + 1)
 
 

@@ -15,9 +15,21 @@ _Item = TypeVar("_Item")
 
 @contextmanager
 def read_ahead(items: Iterator[_Item], ahead: int = 1) -> Iterator[Iterator[_Item]]:
-    """Read up to ``ahead`` items in advance in a thread.
+    """Read items in advance in a thread.
 
-    An error of the reader is raised where its item would have come. Leaving the context ends the thread.
+    Leaving the context ends the thread, after the item that it is reading.
+
+    Parameters
+    ----------
+    items : iterator of Any
+        The items; only the thread uses them.
+    ahead : int, optional
+        Maximum number of items that wait to be taken.
+
+    Yields
+    ------
+    iterator of Any
+        The items in their order. An error of ``items`` is raised where its next item would have been.
     """
     results: queue.Queue[tuple[_Item] | BaseException | None] = queue.Queue(maxsize=ahead)
     is_left = threading.Event()
@@ -60,11 +72,11 @@ def read_in_parallel(readers: Iterable[Callable[[], Iterator[_Item]]], threads: 
 
     Parameters
     ----------
-    readers
+    readers : iterable of callable
         Each returns an iterator.
-    threads
+    threads : int
         Maximum number of readers that are read at a time.
-    ahead
+    ahead : int
         Maximum number of items of a reader that wait to be taken.
 
     Raises

@@ -11,7 +11,22 @@ from tap_service.readers.table_source import TableHeader, TypeNote
 
 
 def describe_reading(form: str, source: TableHeader, table: Table) -> str:
-    """Return ``form`` and the notes of a file that apply to the table, as one line; '' if there are none."""
+    """Describe how a file is read.
+
+    Parameters
+    ----------
+    form : str
+        Description of the file's form; '' for none.
+    source : TableHeader
+        The file with its notes.
+    table : Table
+        The table. Notes about types that its columns do not have are left out.
+
+    Returns
+    -------
+    str
+        One line without its end; '' if there is nothing to say.
+    """
     return "; ".join((*filter(None, [form]), *_list_valid_notes(source, table)))
 
 

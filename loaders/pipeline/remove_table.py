@@ -12,9 +12,26 @@ from tap_service.storage.engine.engine import Engine
 
 
 def remove_table(engine: Engine, name: str) -> bool:
-    """Remove a table from the catalogue, then drop it and the leftovers of its loads; return whether it existed.
+    """Remove a table from the catalogue, then drop it and what is left of its loads.
 
-    In this order, a query finds an unknown table but never a partly dropped one.
+    In this order, a query finds an unknown table but never a partly dropped one. The files of an attached table stay.
+
+    Parameters
+    ----------
+    engine : Engine
+        The engine with the table.
+    name : str
+        ``schema.table``.
+
+    Returns
+    -------
+    bool
+        Whether there was such a table, or a stopped load of it.
+
+    Raises
+    ------
+    LoadError
+        The name is not ``schema.table``.
     """
     catalogue = read_catalogue(engine)
     schema_name, table_name = split_name(name)

@@ -22,7 +22,21 @@ from tap_service.readers.table_source import Source
 
 
 class StagingFill:
-    """Fills the staging table of ``storage``, which contains ``live_rows`` rows of the live table at first."""
+    """Fills the staging table of a load.
+
+    Parameters
+    ----------
+    storage : TableStorage
+        Storage of the table, whose staging table exists.
+    request : LoadRequest
+        What the operator asks for.
+    load_input : LoadInput
+        The files and the model of their table.
+    live_rows : int
+        Number of rows of the live table that the staging table contains at first.
+    reporter : Reporter
+        Receives the progress; may stop the load.
+    """
 
     def __init__(
         self,
@@ -60,17 +74,49 @@ class StagingFill:
         self.insert_chunks(read_planned_chunks(self._input.table, plan, stored, self.rejects))
 
     def keep_chunks(self, rows: Mapping[int, int]) -> None:
-        """Expect chunks that the staging table already has, which are not read again."""
+        """Expect chunks that the staging table already has, which are not read again.
+
+        Parameters
+        ----------
+        rows : mapping of int to int
+            Number of rows by chunk number, for the verification.
+        """
         self._wanted |= rows
 
     def delete_chunks(self, numbers: range) -> None:
-        """Delete the rows of chunks whose file has changed."""
+        """Delete the rows of chunks whose file has changed.
+
+        Parameters
+        ----------
+        numbers : range
+            Numbers of the chunks; numbers without rows are ignored. No chunk may be inserted at the same time.
+        """
         self._wanted = {number: rows for number, rows in self._wanted.items() if number not in numbers}
         self._storage.staging.delete_chunks(numbers)
         del self.present
 
     def insert_chunks(self, chunks_to_read: Iterator[Chunk]) -> dict[int, int]:
-        """Insert the missing chunks; return the number of rows of all chunks, by chunk number."""
+        """Insert the chunks that the staging table lacks.
+
+        Parameters
+        ----------
+        chunks_to_read : iterator of Chunk
+            All chunks in ascending order; they are read ahead in a thread.
+
+        Returns
+        -------
+        dict of int to int
+            Number of rows of all these chunks by number, without rejected rows.
+
+        Raises
+        ------
+        ReadError
+            A file cannot be read.
+        LoadError
+            There are too many bad rows.
+        LoadCancelled
+            The user has stopped the command; the inserted chunks stay.
+        """
         staging = self._storage.staging
         plain = staging.find_plain_columns(self._input.table)
         numbers: list[int] = []
@@ -98,7 +144,25 @@ class StagingFill:
         return {number: self._wanted[number] for number in numbers}
 
     def finish(self, state: TableState) -> TableState:
-        """Verify all rows and mark the staging table as verified; return its state."""
+        """Verify all rows, and mark the staging table as verified.
+
+        Parameters
+        ----------
+        state : TableState
+            State of the staging table.
+
+        Returns
+        -------
+        TableState
+            The new state, with the record of this load as the last load.
+
+        Raises
+        ------
+        LoadError
+            All rows are bad, or the staging table differs from the files. It is dropped.
+        LoadCancelled
+            The user has stopped the command.
+        """
         self._reporter.check()
         self.rejects.report_cut_times(self._reporter)
         self._refuse_empty()

@@ -15,8 +15,13 @@ from tap_service.storage.engine.query_tables import RESULT_OF_EXPORT, drop_orpha
 def finish_killed_loads(engine: Engine, *, is_only_user: bool = True) -> None:
     """Finish loads that were killed after they became visible and before they were registered in the catalogue.
 
-    If no other process uses the engine (``is_only_user``), also finish appends, and drop the results of exported
-    queries: otherwise they may still be running.
+    Parameters
+    ----------
+    engine : Engine
+        The engine with the tables.
+    is_only_user : bool, optional
+        Whether no other process uses the engine. If so, appends are finished too, and results of exported queries are
+        dropped; otherwise they may still be running.
     """
     if is_only_user:
         drop_orphan_tables(engine, RESULT_OF_EXPORT, lambda _name, _age: True)

@@ -6,7 +6,25 @@ from loaders.load_error import LoadError
 
 
 def split_name(name: str, option: str = "--table") -> tuple[str, str]:
-    """Return schema and table of ``schema.table``. ``option``: where it was given, for the message of ``LoadError``."""
+    """Split the name of a table that an operator gave.
+
+    Parameters
+    ----------
+    name : str
+        ``schema.table``, without quotes.
+    option : str, optional
+        Where it was given, for the message.
+
+    Returns
+    -------
+    tuple of str
+        Schema and table.
+
+    Raises
+    ------
+    LoadError
+        The name has not exactly one dot, or a part is empty.
+    """
     schema, dot, table = name.partition(".")
     if not (schema and dot and table) or "." in table:
         raise LoadError(f"{option} needs schema.table, for example survey.stars, not {name!r}")

@@ -15,9 +15,9 @@ def add_comments(text: str, comments: Mapping[YamlPath, Iterable[str]]) -> str:
 
     Parameters
     ----------
-    text
+    text : str
         One document.
-    comments
+    comments : mapping of YamlPath to iterable of str
         Lines of text, by the path of the element above which they are written.
     """
     document = read_document(text, "the YAML")

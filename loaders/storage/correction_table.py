@@ -32,9 +32,11 @@ class CorrectionTable:
 
     Parameters
     ----------
-    servers, schema_name, table_name
-        The corrected table.
-    corrected
+    servers : Servers[Engine]
+        The servers of the engine.
+    schema_name, table_name : str
+        Names of the corrected table.
+    corrected : Table
         The same table, with only the columns of the files.
     """
 
@@ -59,7 +61,19 @@ class CorrectionTable:
         return f"({_names_sql(self._id)}) IN (SELECT {_names_sql(self._id)} FROM {self._name})"
 
     def value_sql(self, column: str) -> str:
-        """Return the SQL of the new value of a column in a corrected row."""
+        """Return the SQL of the new value of a column in a corrected row.
+
+        Parameters
+        ----------
+        column : str
+            One of ``columns``, not quoted.
+
+        Returns
+        -------
+        str
+            SQL with the columns of the id, to be used only for rows with ``is_corrected_sql``. If an id was given
+            several times, the last value applies.
+        """
         key = ", ".join(f"assumeNotNull({quote_identifier(name)})" for name in self._id)
         return f"joinGet({quote_string(self._values_name)}, {quote_string(column)}, {key})"
 
@@ -77,7 +91,13 @@ class CorrectionTable:
         )
 
     def add_rows(self, batches: Iterable[pa.RecordBatch]) -> None:
-        """Add corrections on every server, after the corrections that were added before."""
+        """Add corrections on every server, after the corrections that were added before.
+
+        Parameters
+        ----------
+        batches : iterable of pyarrow.RecordBatch
+            Rows with the id and the columns of the files, as they are stored (``given_columns``).
+        """
         numbered = []
         for batch in batches:
             numbers = np.arange(self._rows, self._rows + batch.num_rows, dtype=np.uint32)
@@ -95,14 +115,36 @@ class CorrectionTable:
         return int(counted.column(0)[0].as_py())
 
     def count_corrected(self, rows_sql: str) -> int:
-        """Return the number of rows of ``rows_sql`` that have a correction."""
+        """Return the number of rows that have a correction.
+
+        Parameters
+        ----------
+        rows_sql : str
+            Quoted name of a table, or a query in parentheses.
+
+        Returns
+        -------
+        int
+            Number of rows; more than ``count_ids`` if an id occurs in several rows.
+        """
         counted = self._servers.engine.fetch_table(
             f"SELECT count() AS __count FROM {rows_sql} WHERE {self.is_corrected_sql}"
         )
         return int(counted.column(0)[0].as_py())
 
     def count_finished(self, rows_sql: str) -> int:
-        """Return the number of rows of ``rows_sql`` that already have the values of their corrections."""
+        """Return the number of rows that already have the values of their corrections.
+
+        Parameters
+        ----------
+        rows_sql : str
+            Quoted name of a table, or a query in parentheses.
+
+        Returns
+        -------
+        int
+            Number of rows; NULL and NaN are equal to themselves.
+        """
         stored = f"tuple({_names_sql(self.columns)})"
         wanted = f"tuple({', '.join(map(self.value_sql, self.columns))})"
         # as texts NULL and NaN are equal to themselves
@@ -113,11 +155,33 @@ class CorrectionTable:
         return int(counted.column(0)[0].as_py())
 
     def find_nulls(self, columns: Collection[str]) -> set[str]:
-        """Return the columns that have a NULL among their new values."""
+        """Return the columns that have a NULL among their new values.
+
+        Parameters
+        ----------
+        columns : collection of str
+            Names of the columns to check, not quoted.
+
+        Returns
+        -------
+        set of str
+            A subset of ``columns``.
+        """
         return find_nulls(self._servers.engine, self._name, columns)
 
     def find_unknown(self, rows_sql: str) -> list[tuple[int, str]]:
-        """Return the index and the id of each correction without a row in ``rows_sql``, in the order of the files."""
+        """Return the corrections without a row.
+
+        Parameters
+        ----------
+        rows_sql : str
+            Quoted name of a table, or a query in parentheses.
+
+        Returns
+        -------
+        list of tuple of (int, str)
+            Index of the correction, from 0 over all files, and its id as a text; in the order of the files.
+        """
         key = _names_sql(self._id)
         known = f"SELECT {key} FROM {rows_sql} WHERE {self.is_corrected_sql}"
         values = ", ".join(f"toString({quote_identifier(name)})" for name in self._id)

@@ -50,11 +50,15 @@ class Gateway:
 
     Parameters
     ----------
-    servers, schema_name, name, table
-        The servers, the name of the gateway, and the table whose rows it holds.
-    parent
+    servers : Servers[Engine]
+        The servers of the engine.
+    schema_name, name : str
+        Names of the gateway, not quoted.
+    table : Table
+        The table whose rows it holds.
+    parent : TableEntry, optional
         The table's parent table.
-    is_kept
+    is_kept : bool
         Whether the gateway exists on all servers and survives restarts, so that any server can continue the append.
     """
 
@@ -94,7 +98,18 @@ class Gateway:
         return f"(SELECT {columns} FROM {joined} WHERE separation <= {radius!r})"
 
     def fill_table(self, batches: Iterable[pa.RecordBatch]) -> None:
-        """Create the gateway again, with these rows."""
+        """Create the gateway again, with these rows, and look up their parents.
+
+        Parameters
+        ----------
+        batches : iterable of pyarrow.RecordBatch
+            Rows with the columns that inserted rows have (``given_columns``); all are in memory.
+
+        Raises
+        ------
+        EngineError
+            A value does not fit, or a server does not answer.
+        """
         self._recreate_table()
         if self._is_kept:
             self._servers.insert_batches(self._storage_sql, _number_rows(batches), point=Failpoint.GATEWAY_FILL)
@@ -104,7 +119,18 @@ class Gateway:
         self._find_homes()
 
     def fill_from_query(self, sql: str) -> None:
-        """Create the gateway again, with the rows of a query, which returns the columns that inserted rows have."""
+        """Create the gateway again, with the rows of a query, and look up their parents.
+
+        Parameters
+        ----------
+        sql : str
+            SELECT of the columns that inserted rows have, in the order of ``columns_sql``.
+
+        Raises
+        ------
+        EngineError
+            The query fails, or a value does not fit.
+        """
         self._recreate_table()
         columns = self.columns_sql
         numbered = f"SELECT {columns}, toUInt32(rowNumberInAllBlocks()) FROM ({sql})"
@@ -138,7 +164,18 @@ class Gateway:
         wait_for_replicas(self._servers, tables)
 
     def find_nulls(self, columns: Collection[str]) -> set[str]:
-        """Return the columns in which a row has NULL."""
+        """Return the columns that have NULL in at least one row.
+
+        Parameters
+        ----------
+        columns : collection of str
+            Names of the columns to check, not quoted.
+
+        Returns
+        -------
+        set of str
+            A subset of ``columns``.
+        """
         return find_nulls(self._engine, self._storage_sql, columns)
 
     def find_orphans(self) -> list[Orphan]:
@@ -228,7 +265,15 @@ class Gateway:
 
 
 def drop_gateway(servers: Servers[Engine], schema_name: str, name: str) -> None:
-    """Drop a kept gateway on all servers."""
+    """Drop a kept gateway on all servers, if it exists.
+
+    Parameters
+    ----------
+    servers : Servers[Engine]
+        The servers of the engine.
+    schema_name, name : str
+        Names of the gateway, not quoted.
+    """
     servers.execute_everywhere(*_drop_gateway_sql(schema_name, name), point=Failpoint.GATEWAY_DROP)
 
 

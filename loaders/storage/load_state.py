@@ -81,9 +81,11 @@ class TableState(BaseModel):
         return self.sum_rows("load") - self.sum_rows("delete")
 
     def find_loads(self, kind: Change) -> tuple[FinishedLoad, ...]:
+        """Return the loads or corrections of one kind, in their order."""
         return tuple(load for load in self.loads if load.kind == kind)
 
     def sum_rows(self, kind: Change) -> int:
+        """Return the number of rows that the loads or corrections of one kind have added or changed."""
         return sum(load.rows for load in self.find_loads(kind))
 
 
@@ -108,7 +110,19 @@ class AppendState(BaseModel):
 
 
 def parse_state(comment: str) -> TableState | None:
-    """Return the state in a comment; None if a load was killed before it wrote the comment."""
+    """Return the state in the comment of a table.
+
+    Parameters
+    ----------
+    comment : str
+        Any comment.
+
+    Returns
+    -------
+    TableState or None
+        None if it is not the JSON of a state: the table is not from a load, or its load was killed before it wrote the
+        comment.
+    """
     try:
         return TableState.model_validate_json(comment)
     except ValidationError:

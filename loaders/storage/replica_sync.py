@@ -17,9 +17,21 @@ _MAX_COPY_SECONDS = 6 * 3600
 
 
 def wait_for_replicas(servers: Servers[Engine], tables: Iterable[str]) -> None:
-    """Wait until all servers have all rows that were sent to these tables, which are quoted names.
+    """Wait until all servers have all rows that were sent to some tables. Nothing happens without a Keeper.
 
-    Raises ``EngineError`` if a server does not answer.
+    Parameters
+    ----------
+    servers : Servers[Engine]
+        The servers of the engine.
+    tables : iterable of str
+        Quoted names of the tables.
+
+    Raises
+    ------
+    QueryTimeout
+        The servers have not copied the rows of a table within ``_MAX_COPY_SECONDS``.
+    EngineError
+        A server does not answer.
     """
     if not servers.topology.is_replicated:
         return

@@ -24,18 +24,60 @@ def row_hash_sql(table: Table) -> str:
     """Return the SQL of a hash of all columns that an inserted row has.
 
     The columns are hashed as one tuple: a hash of several arguments is NULL if one of them is NULL.
+
+    Parameters
+    ----------
+    table : Table
+        The model of the table.
+
+    Returns
+    -------
+    str
+        SQL of a UInt64, the same for the same values in any order of the rows.
     """
     return f"cityHash64(tuple({', '.join(quote_identifier(name) for name in given_columns(table))}))"
 
 
 def fetch_row_sums(engine: Engine, table: Table, rows_sql: str) -> RowSums:
-    """Return the sums of rows that have the columns of ``table``."""
+    """Return the number of rows, and the sum of their hashes.
+
+    Parameters
+    ----------
+    engine : Engine
+        Connection to ClickHouse.
+    table : Table
+        The model of the table, whose columns are hashed.
+    rows_sql : str
+        Quoted name of a table, or a query in parentheses, with these columns.
+
+    Returns
+    -------
+    RowSums
+        The sums; the sum of hashes is modulo 2^64.
+    """
     [row] = engine.fetch_table(f"SELECT {_sums_sql(table)} FROM {rows_sql}").to_pylist()
     return RowSums(row[_ROWS], row[_HASHES])
 
 
 def fetch_sums_of_groups(engine: Engine, table: Table, group_sql: str, rows_sql: str) -> dict[int, RowSums]:
-    """Return the sums of the rows of each value of ``group_sql``."""
+    """Return the sums of groups of rows.
+
+    Parameters
+    ----------
+    engine : Engine
+        Connection to ClickHouse.
+    table : Table
+        The model of the table, whose columns are hashed.
+    group_sql : str
+        SQL of an integer that identifies a row's group.
+    rows_sql : str
+        Quoted name of a table, or a query in parentheses, with these columns.
+
+    Returns
+    -------
+    dict of int to RowSums
+        The sums by group; groups without rows are absent.
+    """
     found = engine.fetch_table(f"SELECT {group_sql} AS {_GROUP}, {_sums_sql(table)} FROM {rows_sql} GROUP BY {_GROUP}")
     return {row[_GROUP]: RowSums(row[_ROWS], row[_HASHES]) for row in found.to_pylist()}
 

@@ -37,7 +37,20 @@ from tap_service.storage.engine.engine import SINGLE_BLOCK_SETTINGS, Engine
 
 
 def open_server_storage(engine: Engine, schema_name: str, table_name: str) -> TableStorage:
-    """Return the storage of a table on one server."""
+    """Return the storage of a table on one server; nothing is read or changed.
+
+    Parameters
+    ----------
+    engine : Engine
+        Connection to ClickHouse.
+    schema_name, table_name : str
+        Exact names; the table need not exist.
+
+    Returns
+    -------
+    TableStorage
+        The storage.
+    """
     live = ServerLiveTable(engine, schema_name, table_name)
     staging = ServerStagingTable(live)
     return TableStorage(
@@ -234,7 +247,7 @@ class ServerPublication:
 
     def publish_staging(self) -> None:
         staging, live = self._staging.storage_sql, self._live.rows_sql
-        # of a load that was killed here: ClickHouse refuses to drop a column that is being dropped
+        # a killed load may have started this: ClickHouse refuses to drop a column that is being dropped
         stored_table.wait_for_mutations(self._engine, "system.mutations", self._live.schema_name, self._staging.name)
         # the column is invisible at once; ClickHouse deletes its files later, after running merges
         self._engine.execute(f"ALTER TABLE {staging} DROP COLUMN IF EXISTS {CHUNK_COLUMN}", NO_WAIT_SETTINGS)

@@ -40,6 +40,15 @@ _MAX_FAILING_SECONDS = 60
 
 
 def has_table(engine: Engine, database: str, name: str) -> bool:
+    """Whether the connected server has a table.
+
+    Parameters
+    ----------
+    engine : Engine
+        Connection to ClickHouse.
+    database, name : str
+        Exact names, not quoted.
+    """
     sql = f"SELECT 1 AS one FROM system.tables WHERE {_is_table_sql(database, name)}"
     return bool(engine.fetch_table(sql).num_rows)
 
@@ -51,7 +60,20 @@ def read_comment(engine: Engine, database: str, name: str) -> str:
 
 
 def read_table_state(engine: Engine, database: str, name: str) -> TableState | None:
-    """Return the state in a table's comment; None if there is no state or no such table."""
+    """Return the state in the comment of a table.
+
+    Parameters
+    ----------
+    engine : Engine
+        Connection to ClickHouse.
+    database, name : str
+        Exact names, not quoted.
+
+    Returns
+    -------
+    TableState or None
+        None if there is no such table, or if its comment is not a state.
+    """
     return parse_state(read_comment(engine, database, name))
 
 
@@ -63,7 +85,19 @@ def state_to_sql(state: TableState) -> str:
 def list_partitions_sql(engine: Engine, parts_sql: str, database: str, name: str) -> list[str]:
     """Return the SQL of the ids of a table's partitions: one, or one for each year.
 
-    ``parts_sql``: ``system.parts``, of this or of all servers.
+    Parameters
+    ----------
+    engine : Engine
+        Connection to ClickHouse.
+    parts_sql : str
+        SQL of ``system.parts`` of this server or of all servers.
+    database, name : str
+        Exact names, not quoted.
+
+    Returns
+    -------
+    list of str
+        Quoted ids, sorted as texts; [] if the table has no rows.
     """
     where = f"active AND {_is_table_sql(database, name, 'table')}"
     sql = f"SELECT DISTINCT partition_id AS id FROM {parts_sql} WHERE {where} ORDER BY id"
@@ -71,7 +105,22 @@ def list_partitions_sql(engine: Engine, parts_sql: str, database: str, name: str
 
 
 def find_nulls(engine: Engine, rows_sql: str, columns: Collection[str]) -> set[str]:
-    """Return the columns in which a row has NULL."""
+    """Return the columns that have NULL in at least one row.
+
+    Parameters
+    ----------
+    engine : Engine
+        Connection to ClickHouse.
+    rows_sql : str
+        Quoted name of a table, or a query in parentheses.
+    columns : collection of str
+        Names of the columns to check, not quoted.
+
+    Returns
+    -------
+    set of str
+        A subset of ``columns``; nothing is read if there are none.
+    """
     if not columns:
         return set()
     counts = ", ".join(f"countIf({quote_identifier(name)} IS NULL) AS __nulls_{i}" for i, name in enumerate(columns))
@@ -87,8 +136,19 @@ def allow_nulls(engine: Engine, table: Table, storage_sql: str, columns: Collect
 def wait_for_mutations(engine: Engine, mutations_sql: str, database: str, name: str) -> None:
     """Wait until all changes of a table's columns are done in its parts.
 
-    ``mutations_sql``: ``system.mutations``, of this or of all servers. Raises ``LoadError`` if a change keeps failing:
-    ClickHouse retries it forever.
+    Parameters
+    ----------
+    engine : Engine
+        Connection to ClickHouse.
+    mutations_sql : str
+        SQL of ``system.mutations`` of this server or of all servers.
+    database, name : str
+        Exact names, not quoted.
+
+    Raises
+    ------
+    LoadError
+        A change keeps failing for ``_MAX_FAILING_SECONDS``; ClickHouse retries it forever.
     """
     deadline = time.monotonic() + _MAX_FAILING_SECONDS
     where = f"NOT is_done AND {_is_table_sql(database, name, 'table')}"
@@ -106,8 +166,21 @@ def wait_for_changed_rows(engine: Engine, database: str, name: str) -> None:
     """Wait on one server until the rows of a staging table are changed.
 
     ClickHouse starts to rewrite a part when 1.1 times its bytes and ``_LEAST_ROOM`` are free, and waits for them
-    without an error. Raises ``StorageFull`` after ``_MAX_IDLE_SECONDS`` of waiting, and ``EngineError`` if the change
-    fails.
+    without an error.
+
+    Parameters
+    ----------
+    engine : Engine
+        Connection to the server.
+    database, name : str
+        Exact names, not quoted.
+
+    Raises
+    ------
+    StorageFull
+        The change has waited for disk space for more than ``_MAX_IDLE_SECONDS``.
+    EngineError
+        The change fails.
     """
     is_table = _is_table_sql(database, name, "table")
     mutations = f"FROM system.mutations WHERE NOT is_done AND {is_table}"

@@ -20,7 +20,22 @@ DEMO_TABLES = (
 
 
 def load_demo(engine: Engine, reporter: Reporter) -> None:
-    """Load the demo tables unless they are loaded already."""
+    """Load the demo tables, unless they are already loaded.
+
+    Parameters
+    ----------
+    engine : Engine
+        The engine, whose catalogue is up to date.
+    reporter : Reporter
+        Receives the progress and the results.
+
+    Raises
+    ------
+    LoadError
+        A table cannot be loaded.
+    LoadCancelled
+        The user has stopped the command.
+    """
     for table, data, schema in DEMO_TABLES:
         request = LoadRequest(
             files=(_DEMO_FOLDER / data,),

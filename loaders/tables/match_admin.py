@@ -28,11 +28,11 @@ def make_match(engine: Engine, request: MatchRequest, reporter: Reporter) -> Non
 
     Parameters
     ----------
-    engine
+    engine : Engine
         The engine with both tables.
-    request
+    request : MatchRequest
         The match to make.
-    reporter
+    reporter : Reporter
         Receives progress and the number of pairs.
 
     Raises

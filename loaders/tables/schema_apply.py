@@ -64,11 +64,11 @@ def print_schema_plan(engine: Engine, schema_file: Path, reporter: Reporter) -> 
 
     Parameters
     ----------
-    engine
+    engine : Engine
         The engine.
-    schema_file
+    schema_file : Path
         The schema file.
-    reporter
+    reporter : Reporter
         Receives the statements.
 
     Raises
@@ -109,11 +109,11 @@ def apply_schema(engine: Engine, schema_file: Path, reporter: Reporter) -> None:
 
     Parameters
     ----------
-    engine
+    engine : Engine
         The engine.
-    schema_file
+    schema_file : Path
         The schema file.
-    reporter
+    reporter : Reporter
         Receives a line for each change.
 
     Raises

@@ -15,12 +15,44 @@ def list_schema_names() -> list[str]:
 
 
 def find_schema_file(name: str) -> Path:
-    """Return the shipped schema file of this name. Raises ``LoadError``."""
+    """Return the file of a shipped schema.
+
+    Parameters
+    ----------
+    name : str
+        One of ``list_schema_names``.
+
+    Returns
+    -------
+    Path
+        Path of the installed file.
+
+    Raises
+    ------
+    LoadError
+        There is no shipped schema with this name.
+    """
     return _find_shipped_file(name, ".yaml")
 
 
 def find_example_file(name: str) -> Path:
-    """Return the CSV file with example rows for a shipped schema. Raises ``LoadError``."""
+    """Return the CSV file with example rows for a shipped schema.
+
+    Parameters
+    ----------
+    name : str
+        One of ``list_schema_names``.
+
+    Returns
+    -------
+    Path
+        Path of the installed file.
+
+    Raises
+    ------
+    LoadError
+        There is no shipped schema with this name.
+    """
     return _find_shipped_file(name, ".csv")
 
 
@@ -32,5 +64,16 @@ def _find_shipped_file(name: str, suffix: str) -> Path:
 
 
 def resolve_schema_option(value: str) -> Path:
-    """Return the file that ``--schema`` names: a shipped schema, or else a path (./NAME for a file of that name)."""
+    """Return the file that ``--schema`` names.
+
+    Parameters
+    ----------
+    value : str
+        Name of a shipped schema, or else a path; ./NAME is a path in any case.
+
+    Returns
+    -------
+    Path
+        Absolute path, which need not exist.
+    """
     return find_schema_file(value) if value in list_schema_names() else Path(value).absolute()

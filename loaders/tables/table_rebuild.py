@@ -31,11 +31,11 @@ def rebuild_table(engine: Engine, name: str, reporter: Reporter) -> None:
 
     Parameters
     ----------
-    engine
+    engine : Engine
         The engine, which is not a cluster.
-    name
+    name : str
         ``schema.table``.
-    reporter
+    reporter : Reporter
         Receives the number of rows.
 
     Raises

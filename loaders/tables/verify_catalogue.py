@@ -18,11 +18,11 @@ def verify_catalogue(address: str, reporter: Reporter, *, with_rows: bool = Fals
 
     Parameters
     ----------
-    address
+    address : str
         A folder or a URL.
-    reporter
+    reporter : Reporter
         Receives the report; may stop the check.
-    with_rows
+    with_rows : bool, optional
         Whether to read the positions and the spatial index of all rows, instead of only the footers.
 
     Raises

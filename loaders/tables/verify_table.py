@@ -40,7 +40,26 @@ _BATCH_ROWS = 65536
 
 
 def verify_table(engine: Engine, name: str, reporter: Reporter) -> None:
-    """Report what was checked. Raises ``LoadError`` with all problems."""
+    """Compare a table with the record of what was loaded, and report what was checked.
+
+    All rows are read at least once. Values of shapes and indexes are checked for a sample of the rows.
+
+    Parameters
+    ----------
+    engine : Engine
+        The engine with the table.
+    name : str
+        ``schema.table``.
+    reporter : Reporter
+        Receives a line for each check, and the progress.
+
+    Raises
+    ------
+    LoadError
+        There is no such loaded table, or it differs from what was loaded; the message has all problems.
+    LoadCancelled
+        The user has stopped the command.
+    """
     catalogue = read_catalogue(engine)
     entry = catalogue.find_entry(*split_name(name))
     if entry is not None and entry.attached is not None:

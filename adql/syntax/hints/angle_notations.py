@@ -78,7 +78,19 @@ def _format_sexagesimal(found: re.Match[str]) -> str:
 
 
 def parse_angle_text(text: str) -> Angle | None:
-    """Parse a text that consists of an angle, with or without a sign; return None for another text."""
+    """Parse a text that consists of an angle.
+
+    Parameters
+    ----------
+    text
+        The text, with or without a sign, and blanks around it.
+
+    Returns
+    -------
+    Angle or None
+        The angle, with the sign in its ADQL; its ``end`` counts from the first character that is not a blank. None for
+        a plain number or another text.
+    """
     bare = text.strip()
     sign = bare[:1] if bare[:1] in ("+", "-") else ""
     found = find_angle_at(bare, len(sign))

@@ -140,9 +140,32 @@ def find_function_hint(name: str, span: Span) -> Hint:
 
 
 def find_column_hint(name: str) -> Hint:
-    """Return the hint for a column that another dialect has in every table."""
+    """Return the hint for a name that another dialect has as a column or constant.
+
+    Parameters
+    ----------
+    name
+        The name, in any case.
+
+    Returns
+    -------
+    Hint
+        An empty hint for other names.
+    """
     return Hint(_COLUMN_HINTS[name.upper()]) if name.upper() in _COLUMN_HINTS else NO_HINT
 
 
 def find_table_hint(name: str) -> Hint:
+    """Return the hint for a table that another dialect has.
+
+    Parameters
+    ----------
+    name
+        The name without its schema, in any case.
+
+    Returns
+    -------
+    Hint
+        An empty hint for other names.
+    """
     return Hint(_TABLE_HINTS[name.upper()]) if name.upper() in _TABLE_HINTS else NO_HINT

@@ -45,7 +45,22 @@ def replace_tokens(position: ParsePosition, first: int, last: int, text: str) ->
 
 
 def replace_token(position: ParsePosition, at: int, text: str) -> Fix:
-    """Return the fix that replaces a token by ``text``, separated from adjacent words."""
+    """Return the fix that replaces a token, separated from adjacent words.
+
+    Parameters
+    ----------
+    position
+        The tokens of the query.
+    at
+        Index of the token.
+    text
+        The ADQL that replaces it.
+
+    Returns
+    -------
+    Fix
+        A fix of the text of the query.
+    """
     return replace_tokens(position, at, at, text)
 
 
