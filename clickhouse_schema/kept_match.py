@@ -269,7 +269,7 @@ def _describe_pair(match: Match, right: str) -> Iterator[Column]:
     )  # fmt: skip
     yield Column(
         name=RANK, datatype="int", nullable=False, ucd="meta.number", principal=True,
-        description="Place of the second row among those near the first, from 1, the nearest",
+        description="Rank of the second row among the rows near the first row, from 1, the nearest",
     )  # fmt: skip
     yield Column(
         name=NEIGHBOURS, datatype="int", nullable=False, ucd="meta.number", principal=True,

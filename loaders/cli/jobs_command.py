@@ -54,7 +54,7 @@ def show_job(job: JobId, data: Data, as_json: AsJson = False) -> None:
 
 @app.command("stop")
 def stop_jobs(jobs: JobIds, data: Data) -> None:
-    """Abort jobs that have not ended; their owners are told that the operator did it."""
+    """Abort jobs that have not ended; their error message names the operator."""
     print_and_exit(data, JobsRequest(command="jobs stop", jobs=tuple(jobs)))
 
 

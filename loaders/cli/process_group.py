@@ -51,7 +51,7 @@ class ProcessGroup:
         Parameters
         ----------
         on_replaced : callable
-            Is told about each process that is replaced.
+            Is called for each process that is replaced.
 
         Returns
         -------

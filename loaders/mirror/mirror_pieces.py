@@ -35,7 +35,7 @@ def load_pieces(
     max_files : int
         Maximum number of fetched pieces on the disk.
     progress : MirrorProgress
-        Is told about each loaded piece.
+        Is called for each loaded piece.
     reporter : Reporter
         Receives messages; may stop the mirror.
 

@@ -38,7 +38,7 @@ def fit_table(table: Table, catalogue: HatsCatalogue, reporter: Reporter, *, is_
     catalogue : HatsCatalogue
         The HATS catalogue.
     reporter : Reporter
-        Is told which keys of the layout have no effect.
+        Receives a note on keys of the layout that have no effect.
     is_described : bool
         Whether a schema file describes the table.
 

@@ -29,7 +29,7 @@ def count_attached_rows(files: Sequence[PartitionFile], table: Table, reporter: 
     table : Table
         The table, whose layout has the order of the cells.
     reporter : Reporter
-        Is told if the counts are estimates.
+        Receives a note if the counts are estimates.
 
     Returns
     -------

@@ -27,11 +27,11 @@ def landing_page(config: Config, tap_url: str, tables: Sequence[str] | None, ann
         The announcements of the operator.
     """
     draining = [f"No new queries are taken now: {announced.drain}"] if announced.drain else []
-    told = [*draining, *(each.describe() for each in announced.downtimes), *(note.text for note in announced.notes)]
+    messages = [*draining, *(each.describe() for each in announced.downtimes), *(note.text for note in announced.notes)]
     links = [("The tables", "tables"), ("Examples", "examples"), ("Capabilities", "capabilities")]
     body = join_lines(
         element("h1", config.title),
-        *(element("p", element("strong", text)) for text in told),
+        *(element("p", element("strong", text)) for text in messages),
         element("p", config.description),
         element("p", "A TAP service: query it in ADQL with TOPCAT, pyvo, STILTS or any other client. Its URL is"),
         element("pre", tap_url),

@@ -221,12 +221,12 @@ def _agree_on_position(name: str, found: Sequence[NamedObject]) -> Position:
     first, *others = found
     apart = [other for other in others if _find_separation(first, other) > SAME_POSITION]
     if apart:
-        told = (
+        descriptions = (
             f"{each.main_name} in {each.table} at POINT({each.ra:.5f}, {each.dec:.5f})"
             for each in (first, *apart[:_MAX_TOLD])
         )
         raise NameLookupError(
-            f"'{make_printable(name)}' is the name of several objects: {'; '.join(told)}. Write one of them"
+            f"'{make_printable(name)}' is the name of several objects: {'; '.join(descriptions)}. Write one of them"
         )
     return first.ra, first.dec
 

@@ -232,7 +232,7 @@ class SyncAnswer:
             self.raise_failure()
 
     def raise_failure(self) -> None:
-        """Raise the query's error, unless the document tells it."""
+        """Raise the query's error, unless the document contains it."""
         failure = self._failure or self._stop_reason
         if failure is not None and not self.is_complete:
             raise failure

@@ -41,8 +41,8 @@ def add_indexes(table: Table, wanted: str, *, unique: bool) -> tuple[Table, str]
         raise ParameterError("UNIQUE is for one index: create the other indexes in separate requests")
     done = []
     for request in requests:
-        table, said = _add_index(table, request, unique=unique)
-        done.append(said)
+        table, message = _add_index(table, request, unique=unique)
+        done.append(message)
     return table, "; ".join(done)
 
 
