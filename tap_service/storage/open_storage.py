@@ -105,12 +105,34 @@ def open_watch_store(config: Config) -> WatchStore:
 
 
 def find_results_address(config: Config) -> str:
-    """Return the address of the result store; '' if the settings name neither it nor a directory for jobs."""
+    """Return the address of the result store.
+
+    Parameters
+    ----------
+    config : Config
+        ``results_url``, or else ``jobs_path``, decides.
+
+    Returns
+    -------
+    str
+        A path, or a URL for fsspec; '' if the settings name neither an address nor a directory for jobs.
+    """
     return config.results_url or (str(config.jobs_path / "results") if config.jobs_path else "")
 
 
 def find_results_folder(address: str) -> Path | None:
-    """Return the folder of the result store at ``address``; None for an object store or ''."""
+    """Return the local folder of a result store.
+
+    Parameters
+    ----------
+    address : str
+        What ``find_results_address`` returns.
+
+    Returns
+    -------
+    Path | None
+        The folder, which may not exist yet; None for an object store or ''.
+    """
     is_remote = "://" in address and not address.startswith("file://")
     return None if is_remote or not address else Path(address.removeprefix("file://"))
 

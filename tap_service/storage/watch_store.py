@@ -54,7 +54,7 @@ DROP TABLE watches
 
 
 class WatchStore:
-    """Thread-safe. Every method may raise WatchStoreUnavailable."""
+    """The store of watches. Thread-safe. Every method may raise WatchStoreUnavailable."""
 
     def __init__(self, records: RecordStore) -> None:
         self._records = records
@@ -100,7 +100,18 @@ class WatchStore:
         self._records.change_records(add)
 
     def get_watch(self, watch_id: str) -> Watch:
-        """Return a watch. Raise NoSuchWatch."""
+        """Return a watch.
+
+        Parameters
+        ----------
+        watch_id : str
+            Its id.
+
+        Raises
+        ------
+        NoSuchWatch
+            There is no watch with this id.
+        """
         with self._records.read_records() as records:
             return _get(records, watch_id)
 
@@ -124,7 +135,23 @@ class WatchStore:
         return self._records.change_records(replace)
 
     def delete_watch(self, watch_id: str) -> Watch:
-        """Delete a watch and return it. Raise NoSuchWatch; of two concurrent callers one gets the watch."""
+        """Delete a watch.
+
+        Parameters
+        ----------
+        watch_id : str
+            Its id.
+
+        Returns
+        -------
+        Watch
+            The last record.
+
+        Raises
+        ------
+        NoSuchWatch
+            There is no watch with this id. Of two concurrent callers, one gets the watch.
+        """
 
         def delete(change: RecordChange) -> Watch:
             watch = _get(change, watch_id)
@@ -134,7 +161,13 @@ class WatchStore:
         return self._records.change_records(delete)
 
     def list_watches(self, owner: str | None = None) -> list[Watch]:
-        """Return the watches of one user, or of all, by owner and name."""
+        """List watches by owner and name.
+
+        Parameters
+        ----------
+        owner : str | None
+            Whose watches; None for all users.
+        """
         with self._records.read_records() as records:
             return _list(records, owner)
 

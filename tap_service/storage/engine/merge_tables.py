@@ -15,7 +15,18 @@ MERGE_TABLE_PREFIX = "groups_"
 
 
 def merge_table_name(result_key: str) -> str:
-    """Return the name of the merge table of the attempt whose result has this key."""
+    """Return the unquoted name of a merge table.
+
+    Parameters
+    ----------
+    result_key : str
+        The key of the result of an attempt of a job; each attempt has its own table.
+
+    Returns
+    -------
+    str
+        The name, by which ``drop_orphan_tables`` finds the table of a dead worker.
+    """
     return MERGE_TABLE_PREFIX + result_key.replace("-", "_")
 
 
