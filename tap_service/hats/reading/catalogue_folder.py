@@ -135,7 +135,13 @@ class CatalogueFolder:
         return self._repeat(path, lambda: self._backend.list_files(path))
 
     def name(self, path: str) -> str:
-        """Return the address of a file."""
+        """Return the address of a file, for messages.
+
+        Parameters
+        ----------
+        path : str
+            The path of the file below the folder.
+        """
         return f"{self.address}/{path}"
 
     def _check_path(self, path: str) -> None:
@@ -159,7 +165,18 @@ class CatalogueFolder:
 
 
 def is_folder_address(text: str) -> bool:
-    """Return whether ``text`` is a URL or the path of a folder, as for ``open_folder``."""
+    """Return whether a text names a folder.
+
+    Parameters
+    ----------
+    text : str
+        An argument of a command.
+
+    Returns
+    -------
+    bool
+        Whether it is a URL of any scheme, or the path of an existing folder of this machine, as for ``open_folder``.
+    """
     return "://" in text or os.path.isdir(text)
 
 

@@ -48,7 +48,13 @@ class Patience:
     pause_seconds: float = 0.5
 
     def limit_seconds(self, size: int) -> float:
-        """Return the time limit of an answer of ``size`` bytes."""
+        """Return the time limit of an answer in seconds.
+
+        Parameters
+        ----------
+        size : int
+            The expected size of the answer in bytes.
+        """
         return self.silence_seconds + size / self.bytes_per_second
 
 
