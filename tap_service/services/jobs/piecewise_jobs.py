@@ -129,7 +129,7 @@ class PiecewiseJobs:
         return PiecewiseRun(self._engine, self._stores, job, plan, find_fingerprint, self._memory)
 
     def delete_parts(self, job: Job) -> None:
-        """Delete the parts and the uploaded files of a job that has ended; the sweep deletes what cannot be now."""
+        """Delete the parts and the uploaded files of a job that has ended. After an error, the sweep deletes them."""
         with suppress(NoSuchJob, JobStoreUnavailable, OSError):
             last = self._stores.jobs.get_job(job.job_id)
             if last.phase not in UNFINISHED:

@@ -68,7 +68,7 @@ class PreviewWriter:
         store_preview(self._results, self._job, self._translation.fields, self._query, self._service, batch)
 
     def note_rows(self, batch: pa.RecordBatch) -> None:
-        """Do nothing: a preview has the first rows alone."""
+        """Do nothing: a preview contains only the first rows."""
 
 
 def store_preview(
@@ -84,6 +84,14 @@ def store_preview(
 
 
 def read_preview(file: bytes, mime: str) -> bytes:
-    """Return the document of a preview's file in one of PREVIEW_FORMATS."""
+    """Return a document of a preview.
+
+    Parameters
+    ----------
+    file : bytes
+        The stored file of the preview.
+    mime : str
+        The media type of one of PREVIEW_FORMATS; another type raises KeyError.
+    """
     document: str = json.loads(file)[mime]
     return document.encode()

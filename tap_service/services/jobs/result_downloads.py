@@ -40,7 +40,18 @@ class ResultDownloads:
             del self._running[key]
 
     def stop(self, key: str) -> bool:
-        """Stop a download before its next piece; return whether there is one of this id."""
+        """Stop a download before its next piece.
+
+        Parameters
+        ----------
+        key : str
+            The id of the download in a list of running work.
+
+        Returns
+        -------
+        bool
+            Whether this process has a download of this id.
+        """
         download = self._running.get(key)
         if download is not None:
             download.is_stopped = True
