@@ -139,18 +139,9 @@ class JobService:
             return job
 
     def create_watch_job(self, job_id: str, owner: str, name: str, query: str, watch: JobWatch) -> Job:
-        """Create and queue the job of a watch's run. Raises as ``create_job``.
+        """Create and queue the job of a watch's run, with the limits of ``owner``. Raises as ``create_job``.
 
-        Parameters
-        ----------
-        job_id : str
-            A new random id, which the run has recorded before the call.
-        owner : str
-            The owner of the watch, whose limits count.
-        name, query : str
-            The name and the ADQL of the watch.
-        watch : JobWatch
-            The run.
+        ``job_id`` is a new random id, which the run has recorded before the call.
         """
         parameters = [
             ("REQUEST", "doQuery"),
@@ -231,19 +222,10 @@ class JobService:
         return job
 
     def list_jobs(self, wanted: JobFilter, user: Identity | None) -> Iterator[JobReference]:
-        """List jobs: for an administrator all, for a user the user's own, for an anonymous client none.
+        """List the jobs of a user, the newest first; all jobs for an administrator, no jobs for an anonymous client.
 
-        Parameters
-        ----------
-        wanted : JobFilter
-            The filters of the request; its ``owner`` is ignored. A search by words finds only the user's own jobs.
-        user : Identity | None
-            The user.
-
-        Returns
-        -------
-        Iterator[JobReference]
-            The jobs, the newest first, read on demand.
+        A search by words finds only the user's own jobs, also for an administrator. ``wanted.owner`` is ignored. The
+        list is read on demand.
         """
         if user is None:
             return iter(())
@@ -258,21 +240,12 @@ class JobService:
     def post_parameters(
         self, job_id: str, pairs: Sequence[Pair], user: Identity | None, files: Mapping[str, Part] = _NO_FILES
     ) -> Job:
-        """Change parameters of a PENDING job, and add files.
-
-        Parameters
-        ----------
-        job_id, user
-            The job, and the client.
-        pairs : Sequence[Pair]
-            Parameters of the query; other parameters have their own URLs.
-        files : Mapping[str, Part]
-            The uploaded parts of the request by name.
+        """Change parameters of a PENDING job, and add uploaded parts by name. Control parameters have their own URLs.
 
         Raises
         ------
         BodyTooLarge, QuotaExceeded
-            The files of the job, or all jobs of the client, would be too large.
+            The parameters or files of the job, or all jobs of the client, would be too large.
         """
         job = self.get_job(job_id, user)
         control, parameters = split_control_parameters(pairs)
@@ -375,11 +348,6 @@ class JobService:
             The range of bytes; ``end`` is exclusive.
         client : str
             The user or address, for the list.
-
-        Returns
-        -------
-        Iterator[bytes]
-            Pieces of the range. An iterator that is not read to its end must be closed.
         """
         if job.result is None:
             raise NotFound(explain_missing_result(job))
@@ -419,6 +387,8 @@ class JobService:
     async def wait_for_change(self, job_id: str, user: Identity | None, seconds: int, phase: str) -> Job:
         """Wait until the phase of a job changes, without a thread (WAIT of UWS 1.1, section 2.2.1.1).
 
+        Returns at once if the job is not in ``phase``, or cannot change any more.
+
         Parameters
         ----------
         job_id, user
@@ -427,11 +397,6 @@ class JobService:
             The maximum time; -1 for the service's maximum, which also limits other values.
         phase : str
             The phase that the client knows; '' for the present phase.
-
-        Returns
-        -------
-        Job
-            The job after the change or the time. It is returned at once if it is not in ``phase``, or cannot change.
         """
         loop = asyncio.get_running_loop()
         changed = asyncio.Event()
