@@ -229,7 +229,7 @@ class ShareStore:
             return _get_all(records, records.list_up_to(_DUE, instant_to_milliseconds(at), limit))
 
     def count_shares(self, user: str) -> StoredShares:
-        """Return what the shares of a user and of all take (``Share.stored_bytes``)."""
+        """Return the sizes of the shares of a user and of all shares (``Share.stored_bytes``)."""
         self._complete_indexes()
         with self._records.read_records() as records:
             return _count(records, user)

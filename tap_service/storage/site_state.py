@@ -1,4 +1,4 @@
-"""What the operator tells all processes of a deployment, and what they tell one another: small JSON documents.
+"""The messages of the operator to all processes of a deployment, and among these processes: small JSON documents.
 
 Documents have a kind and, within it, a key; a document may expire. They are in the tables ``site:KIND``, as JSON
 objects with ``value`` and ``expires``. Commands write them while the service runs, which reads them every second.

@@ -105,8 +105,8 @@ class JobDisk:
     def _make_room(self, wanted: int, owner: str | None) -> bool:
         """Delete the results of anonymous clients, the oldest first, until all jobs take at most ``wanted`` bytes.
 
-        Otherwise anonymous clients could keep out all users permanently, with files of jobs that they never run. For
-        anonymous clients, only results make room.
+        For a user, also abort idle jobs of anonymous clients: otherwise anonymous clients could lock out all users
+        permanently, with files of jobs that they never run.
         """
         ways = [(self._jobs.list_archivable, self._archive_job)]
         ways += [(self._jobs.list_idle, self._abort_job)] if owner is not None else []

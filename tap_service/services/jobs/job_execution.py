@@ -28,7 +28,7 @@ class JobCompletion:
 
 @dataclass(frozen=True, slots=True)
 class JobReturn:
-    """The job returns to the queue, for this reason, and goes on later."""
+    """The job returns to the queue for this reason, and continues later."""
 
     reason: str
 

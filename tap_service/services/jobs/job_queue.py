@@ -194,7 +194,7 @@ class JobQueue:
 def find_startable(
     queued: Iterable[QueuedJob], executing: Iterable[QueuedJob], rules: QueueRules, at: datetime
 ) -> list[QueuedJob]:
-    """Return the jobs that may all start now, in starting order, without jobs that wait for their next try."""
+    """Return the jobs that may all start now, in starting order, without jobs that wait for their next attempt."""
     executing = list(executing)
     running = Counter(job.work_class(at) for job in executing)
     of_user = Counter(job.user for job in executing)

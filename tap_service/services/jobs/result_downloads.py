@@ -21,7 +21,7 @@ class _Download:
 
 
 class ResultDownloads:
-    """Any thread may list and stop them."""
+    """The downloads of a process, which operators can list and stop. Thread-safe."""
 
     def __init__(self) -> None:
         self._running: dict[str, _Download] = {}

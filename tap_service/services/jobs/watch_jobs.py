@@ -97,6 +97,6 @@ class WatchJobs:
             )
 
     def _find_recurrable(self) -> Callable[[str], bool]:
-        """Return whether the run of a token can be executed again: while the rows of its addition are kept."""
+        """Return a predicate of tokens: can the run be executed again? It can while the rows of its addition exist."""
         kept = read_kept_ids(self._engine)
         return lambda token: read_addition_id(token) in kept

@@ -120,7 +120,7 @@ class JobStore(ABC):
 
     @abstractmethod
     def count_pending(self, user: str = "") -> int:
-        """Count the PENDING jobs of a user or an anonymous client (``QueuedJob.user``); by default all."""
+        """Count the PENDING jobs of a user or an anonymous client (``QueuedJob.user``), by default all PENDING jobs."""
 
     @abstractmethod
     def count_stored(self, user: str = "") -> int:

@@ -183,7 +183,7 @@ class RecordChange(RecordReader, Protocol):
 
 
 class RecordStore(Protocol):
-    """Thread-safe, and safe for processes that open the same file or Redis.
+    """The records of one store. Thread-safe, and safe for processes that open the same file or Redis.
 
     If the file or Redis cannot be used, ``read_records`` and ``change_records`` raise the exception type given when the
     store was opened.
