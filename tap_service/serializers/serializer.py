@@ -189,6 +189,8 @@ class Serializer(ABC):
 
 
 class SerializerFactory(Protocol):
+    """Creates the serializer of one result; parameters as for ``Serializer``."""
+
     def __call__(self, fields: Sequence[Field], info: ResultInfo, scratch: ScratchSpace = ...) -> Serializer: ...
 
 

@@ -21,7 +21,7 @@ from tap_service.hats.reading.folder_backend import (
 
 _SCHEMES = ("hats", "http", "https", "s3", "file")
 
-#: what no path of a catalogue contains, and what would leave the folder or be misread
+#: a path that no catalogue contains, or that would leave the folder or be misread
 _BAD_PATH = re.compile(r"(^|/)(\.{0,2})(/|$)|[\x00-\x1f\x7f\\?#*]")
 
 _Answer = TypeVar("_Answer")

@@ -1,6 +1,6 @@
 """The rows of a query as a HATS collection in one document: a ZIP archive, whose members are not compressed again.
 
-So a stored result is one object, of which each member is a range of bytes.
+A stored result is therefore one object, in which each member is a range of bytes.
 """
 
 from __future__ import annotations

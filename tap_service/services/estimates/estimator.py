@@ -70,7 +70,15 @@ class Rates(Protocol):
         """Return the rate of each kind of work that was measured."""
 
     def set_rate(self, kind: str, seconds_per_gigabyte: float) -> None:
-        """Store the rate of a kind of work."""
+        """Store the rate of a kind of work.
+
+        Parameters
+        ----------
+        kind : str
+            An ``Estimate.kind``.
+        seconds_per_gigabyte : float
+            The seconds of work for each 1e9 bytes read.
+        """
 
 
 class Estimator:
