@@ -83,9 +83,9 @@ def choose_lane(small_reading: SmallReading | None, estimate: Estimate | None) -
 
     Parameters
     ----------
-    small_reading
+    small_reading : SmallReading or None
         What a query that reads little reads; its lane is LIGHT.
-    estimate
+    estimate : Estimate or None
         The estimated cost of another query. Much work in the engine is HEAVY, as is unknown work; little work but many
         rows to write is BULK.
     """

@@ -29,7 +29,7 @@ class RowGroupWriter:
         A path or a file of pyarrow.
     fields, schema
         The columns, and the Arrow schema of the file.
-    options
+    **options : Any
         Further options of ``pyarrow.parquet.ParquetWriter``.
     """
 

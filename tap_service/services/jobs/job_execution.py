@@ -63,11 +63,11 @@ class JobExecutor(Protocol):
 
         Parameters
         ----------
-        job
+        job : Job
             The EXECUTING job.
-        parameters
+        parameters : TapParameters
             What ``read_parameters`` returned.
-        report
+        report : QueryReport
             Gets the outcome.
 
         Raises

@@ -36,15 +36,15 @@ class QueueRules:
 
     Attributes
     ----------
-    slots
+    slots : Mapping[WorkClass, int]
         The maximum number of running jobs of each class.
-    user_running, user_waiting
+    user_running, user_waiting : int
         The maximum number of running and of waiting jobs of one user.
-    waiting
+    waiting : int
         The maximum number of waiting jobs of all users.
-    cores
+    cores : int
         The engine's cores.
-    reserve
+    reserve : int
         The part of ``waiting`` that is kept for users, in percent.
     """
 

@@ -106,11 +106,11 @@ class JobService:
 
         Parameters
         ----------
-        pairs
+        pairs : Sequence[Pair]
             The parameters of the job and of its query; the parameters of the query are validated when the job runs.
-        client
+        client : Client
             The user who will own the job, or an anonymous client.
-        files
+        files : Mapping[str, Part]
             The uploaded parts of the request by name; they are stored with the job.
 
         Raises
