@@ -261,6 +261,16 @@ def read_sources(environment: Mapping[str, str] = os.environ) -> SettingSources:
 def build_config(sources: SettingSources) -> Config:
     """Validate the settings.
 
+    Parameters
+    ----------
+    sources : SettingSources
+        The values in the environment and in the file.
+
+    Returns
+    -------
+    Config
+        The settings, with the defaults of settings that have no value.
+
     Raises
     ------
     ConfigError

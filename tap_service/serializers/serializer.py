@@ -181,7 +181,7 @@ class Serializer(ABC):
         Raises
         ------
         SerializationError, NoRoom
-            As of ``write_rows``.
+            As for ``write_rows``.
         """
 
     def close(self) -> None:  # noqa: B027 (most hold nothing)

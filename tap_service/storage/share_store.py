@@ -103,7 +103,7 @@ class ShareStore:
         Raises
         ------
         ShareStoreUnavailable, ValueError
-            As of ``open_records``.
+            As for ``open_records``.
         """
         return cls(open_records(_FORMAT, redis_url, directory))
 

@@ -62,12 +62,19 @@ DROP TABLE document
 
 
 def open_site_state(redis_url: str, directory: Path | None) -> SiteState:
-    """Open the documents of a deployment in Redis, or without a URL in ``directory``.
+    """Open the documents of a deployment. Redis need not answer yet.
+
+    Parameters
+    ----------
+    redis_url : str
+        The Redis that has them; '' for a file.
+    directory : Path | None
+        The directory of the file, which is created if it is missing.
 
     Raises
     ------
     SiteStateUnavailable
-        The file cannot be used. Redis need not answer yet.
+        The file cannot be used.
     ValueError
         There is neither a URL nor a directory.
     """

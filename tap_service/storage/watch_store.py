@@ -73,7 +73,7 @@ class WatchStore:
         Raises
         ------
         WatchStoreUnavailable, ValueError
-            As of ``open_records``.
+            As for ``open_records``.
         """
         return cls(open_records(_FORMAT, redis_url, directory))
 
@@ -116,15 +116,25 @@ class WatchStore:
             return _get(records, watch_id)
 
     def change_watch(self, watch_id: str, change: Callable[[Watch], Watch]) -> Watch:
-        """Replace a watch atomically by what ``change`` makes of it, and return that.
+        """Change a watch atomically.
 
         Parameters
         ----------
         watch_id : str
-            Which watch. Raise NoSuchWatch if there is none.
+            The id of the watch.
         change : Callable[[Watch], Watch]
             Returns the changed watch, with the same id, owner and name. It may be called several times. If it raises,
             the watch stays as it is.
+
+        Returns
+        -------
+        Watch
+            The changed watch.
+
+        Raises
+        ------
+        NoSuchWatch
+            There is no watch with this id.
         """
 
         def replace(records: RecordChange) -> Watch:

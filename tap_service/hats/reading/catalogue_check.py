@@ -66,7 +66,7 @@ def check_positions(
     Raises
     ------
     HatsError
-        As of ``PartitionFile.check_positions``, for all files of the sample.
+        As for ``PartitionFile.check_positions``, for all files of the sample.
     """
     _check_all(PartitionFile.check_positions, files[:: -(-len(files) // _MAX_SAMPLED)], report)
 

@@ -77,7 +77,7 @@ class CatalogueFolder:
         Raises
         ------
         FileMissing, StorageUnavailable
-            As of ``stat``.
+            As for ``stat``.
         HatsError
             The file has changed, or ends too early.
         """
@@ -108,9 +108,9 @@ class CatalogueFolder:
         Raises
         ------
         FileMissing, StorageUnavailable
-            As of ``read``.
+            As for ``read``.
         HatsError
-            As of ``read``, or the file is larger, or is not UTF-8.
+            As for ``read``, or the file is larger, or is not UTF-8.
         """
         version = self.stat(path)
         if version.size > max_bytes:

@@ -90,6 +90,15 @@ class CollectionArchive(Serializer):
         return b""
 
     def write_footer(self, status: Status) -> Iterator[bytes]:
+        """Yield the archive; nothing for a failed query.
+
+        Raises
+        ------
+        InvalidQueryError
+            No row has a position.
+        EngineError
+            The engine cannot sort the rows.
+        """
         if status.value == "ERROR":
             return
         self._insert_block()

@@ -98,7 +98,7 @@ class RowDensity:
         return replace(self, rows=self.rows * factor, unlocated=unlocated, positionless=positionless)
 
     def add_rows(self, other: RowDensity) -> RowDensity:
-        """Return the rows of two densities together, as of a UNION ALL.
+        """Return the rows of two densities together, as in a UNION ALL.
 
         Parameters
         ----------

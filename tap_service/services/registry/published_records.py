@@ -97,6 +97,11 @@ def draft_records(
     base_url : str
         The URL of the service's root.
 
+    Yields
+    ------
+    RecordDraft
+        The registry, the authority, the service, each collection, and the cone search of each table with a position.
+
     Raises
     ------
     EngineError

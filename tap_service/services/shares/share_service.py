@@ -191,7 +191,7 @@ class ShareService:
             return self._shares.list_shares(last=last)
 
     def delete_share(self, share_id: str, user: Identity | None, key: str = "") -> None:
-        """Delete a share.
+        """Delete a share with its result and files.
 
         Parameters
         ----------
@@ -201,6 +201,11 @@ class ShareService:
             The owner of the share, or an administrator; None for an anonymous client.
         key : str
             The key of a share that an anonymous client created.
+
+        Raises
+        ------
+        Unauthorized, Forbidden
+            The client may not delete the share.
         """
         with _translate_errors(share_id):
             share = self._shares.get_share(share_id)

@@ -103,6 +103,11 @@ class UploadLoader:
         query_id : str
             The id of the query, a part of the names of the stored tables.
 
+        Returns
+        -------
+        LoadedUploads
+            The tables, which the caller drops by ``drop_tables``. After an error, no table remains.
+
         Raises
         ------
         UploadError

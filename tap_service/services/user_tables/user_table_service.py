@@ -225,6 +225,11 @@ class UserTableService:
         -------
         UserTable or None
             The table; None if the file is not a VOSI definition.
+
+        Raises
+        ------
+        Conflict
+            Another request has changed the table in the meantime.
         """
         with translate_table_errors(owner):
             if (document := read_vosi_document(path, content_type)) is None:
@@ -313,6 +318,11 @@ class UserTableService:
             As in ``UserTableStorage.append_rows``.
         constant : Mapping[str, int]
             The values of columns that the file does not contain, by name.
+
+        Raises
+        ------
+        Conflict
+            The table has other columns.
         """
         with translate_table_errors(owner):
             base = user_table_record.find_user_table(self._engine, owner, name)
