@@ -130,7 +130,7 @@ class HistoryStore:
         keep : int
             Maximum number of queries of a user; the newest ones stay.
         oldest : str
-            Queries with ids below this one are old, a text of ``first_id_at``; '' if none is.
+            Queries with ids below this one are old (see ``first_id_at``); '' if no query is old.
         """
 
         def trim(change: RecordChange) -> None:
