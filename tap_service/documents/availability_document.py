@@ -10,7 +10,7 @@ NAMESPACE = "http://www.ivoa.net/xml/VOSIAvailability/v1.0"
 
 
 def availability_document(availability: Availability) -> bytes:
-    """Return the XML document of /availability (VOSI 1.1, section 5).
+    """Return the XML document of /availability (VOSI 1.1).
 
     Parameters
     ----------

@@ -23,7 +23,7 @@ JOBS_AT_ONCE = 500
 
 
 def job_document(job: Job, url: str) -> bytes:
-    """Return the document of a job (UWS 1.1, section 2.1).
+    """Return the document of a job (UWS 1.1).
 
     Parameters
     ----------

@@ -385,7 +385,7 @@ class JobService:
             raise ServiceUnavailable("the results cannot be read now. Try again later") from error
 
     async def wait_for_change(self, job_id: str, user: Identity | None, seconds: int, phase: str) -> Job:
-        """Wait until the phase of a job changes, without a thread (WAIT of UWS 1.1, section 2.2.1.1).
+        """Wait until the phase of a job changes, without a thread (WAIT of UWS 1.1, section 2.2.1.2).
 
         Returns at once if the job is not in ``phase``, or cannot change any more.
 
