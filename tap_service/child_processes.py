@@ -25,9 +25,14 @@ def start_child(module: str, connection: socket.socket, **environment: str) -> s
     module : str
         The module to run.
     connection : socket.socket
-        The socket whose file descriptor the child inherits, as FD.
+        The socket whose file descriptor the child inherits, as FD. The caller closes it.
     environment : str
         Additional environment variables.
+
+    Returns
+    -------
+    subprocess.Popen
+        The process, for which the caller waits. Its standard input is empty.
     """
     kept = {name: os.environ[name] for name in _ENVIRONMENT_KEPT if name in os.environ}
     return subprocess.Popen(  # noqa: S603  no part comes from a client

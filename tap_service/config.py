@@ -160,7 +160,18 @@ class SettingSources:
         }
 
     def locate_setting(self, name: str) -> str:
-        """Return the source of a setting's value: a variable, a file with a line, or "default"."""
+        """Find the source of a setting's value, for messages.
+
+        Parameters
+        ----------
+        name : str
+            The setting.
+
+        Returns
+        -------
+        str
+            The environment variable, the file with a line, or "default".
+        """
         if name in self.variables:
             return f"{_PREFIX}{name.upper()}"
         return self.file.locate_key(name) if self.file and name in self.file.values else DEFAULT
@@ -205,7 +216,18 @@ def _find_resembling(name: str, known: list[str]) -> str:
 
 
 def find_default(name: str) -> Any:
-    """Return the default of a setting."""
+    """Return the default of a setting.
+
+    Parameters
+    ----------
+    name : str
+        The setting; an unknown name raises KeyError.
+
+    Returns
+    -------
+    Any
+        The default, not validated.
+    """
     return Config.model_fields[name].get_default(call_default_factory=True)
 
 
@@ -238,6 +260,16 @@ def read_sources(environment: Mapping[str, str] = os.environ) -> SettingSources:
 
 def build_config(sources: SettingSources) -> Config:
     """Validate the settings.
+
+    Parameters
+    ----------
+    sources : SettingSources
+        The values in the environment and in the file.
+
+    Returns
+    -------
+    Config
+        The settings, with the defaults of settings that have no value.
 
     Raises
     ------

@@ -70,7 +70,7 @@ RETRY_AFTER_SECONDS = 5
 #: Retry-After when too many jobs of the user wait, in seconds
 JOBS_RETRY_AFTER_SECONDS = 60
 
-#: the time limit of a body: this many seconds, and one more per this many bytes
+#: the time limit of a body: its minimum in seconds, and the number of bytes that permit one more second
 BODY_SECONDS = 60.0
 BODY_BYTES_PER_SECOND = 1000
 

@@ -29,7 +29,25 @@ class Member(Protocol):
         """The data after the end of the member."""
 
     def decompress(self, data: bytes, max_length: int) -> bytes:
-        """Return up to ``max_length`` decompressed bytes. Raises an error of BROKEN_DATA, or of ``bz2`` or ``lzma``."""
+        """Decompress the next part of the member.
+
+        Parameters
+        ----------
+        data : bytes
+            Further compressed bytes, b"" if ``needs_input`` is False.
+        max_length : int
+            The maximum number of bytes to return.
+
+        Returns
+        -------
+        bytes
+            Decompressed bytes, possibly none.
+
+        Raises
+        ------
+        Exception
+            One of BROKEN_DATA, or an error of ``bz2`` or ``lzma``: the data are broken.
+        """
 
 
 #: errors of the decompressors about corrupt data

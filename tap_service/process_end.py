@@ -14,9 +14,14 @@ def report_crashes() -> None:
 
 
 def end_within(seconds: int) -> None:
-    """Make the kernel end this process by SIGALRM after ``seconds``, even if its threads hang.
+    """Make the kernel end this process by SIGALRM, even if its threads hang.
 
     Call it on the main thread. A second call has no effect.
+
+    Parameters
+    ----------
+    seconds : int
+        The time from now on, at least 1 second. At its end, the stacks of all threads are written to standard error.
     """
     if signal.getitimer(signal.ITIMER_REAL) != (0.0, 0.0):
         return

@@ -32,7 +32,20 @@ class Budget:
         self._lock = threading.Lock()
 
     def take_bytes(self, count: int, *, anyway: bool = False) -> bool:
-        """Reserve bytes if the budget has room for them, or ``anyway``; return whether they are reserved."""
+        """Reserve bytes, in the larger budgets too.
+
+        Parameters
+        ----------
+        count : int
+            The number of bytes.
+        anyway : bool
+            Whether to reserve them even if the budget has no room for them.
+
+        Returns
+        -------
+        bool
+            Whether they are reserved; the caller then returns them by ``return_bytes``.
+        """
         with self._lock:
             if self.used + count > self.limit and not anyway:
                 return False
@@ -42,7 +55,13 @@ class Budget:
             return True
 
     def return_bytes(self, count: int) -> None:
-        """Release reserved bytes."""
+        """Release bytes that ``take_bytes`` has reserved, in the larger budgets too.
+
+        Parameters
+        ----------
+        count : int
+            The number of bytes.
+        """
         with self._lock:
             self.used -= count
         if self._whole is not None:
@@ -57,14 +76,40 @@ class ScratchFile:
         os.unlink(name)
 
     def write(self, data: bytes | memoryview, at: int) -> None:
-        """Write bytes at an offset."""
+        """Write bytes.
+
+        Parameters
+        ----------
+        data : bytes | memoryview
+            The bytes. They do not count in a budget: the caller reserves them.
+        at : int
+            The offset in the file, which may be after its end.
+
+        Raises
+        ------
+        OSError
+            The disk is full.
+        """
         rest = memoryview(data)
         while rest:
             written = os.pwrite(self._descriptor, rest, at)
             rest, at = rest[written:], at + written
 
     def read(self, count: int, at: int) -> bytes:
-        """Read up to ``count`` bytes at an offset."""
+        """Read bytes.
+
+        Parameters
+        ----------
+        count : int
+            The maximum number of bytes.
+        at : int
+            The offset in the file.
+
+        Returns
+        -------
+        bytes
+            The bytes, fewer at the end of the file.
+        """
         return os.pread(self._descriptor, count, at)
 
     def __del__(self) -> None:
@@ -134,7 +179,20 @@ class IncomingFile:
         self.size = 0
 
     def write(self, data: bytes | bytearray) -> None:
-        """Append bytes. Raises NoRoom or OSError."""
+        """Append bytes.
+
+        Parameters
+        ----------
+        data : bytes | bytearray
+            The bytes, which count in the budget of the client.
+
+        Raises
+        ------
+        NoRoom
+            Files of requests take all the space; nothing was written.
+        OSError
+            The disk is full.
+        """
         if not self._budget.take_bytes(len(data)):
             raise NoRoom("files of other requests take all the space")
         self.size += len(data)

@@ -17,7 +17,15 @@ _TIMEOUT_SECONDS = 1.0
 
 
 def notify_manager(state: str) -> None:
-    """Send a state to the service manager; errors, such as a manager that has ended, are ignored."""
+    """Send the state of this process to the service manager, if there is one.
+
+    Errors, such as a manager that has ended, are ignored.
+
+    Parameters
+    ----------
+    state : str
+        Lines ``NAME=value`` of sd_notify(3), such as ``READY=1``.
+    """
     address = os.environ.get("NOTIFY_SOCKET", "")
     if not address.startswith(("/", "@")):
         return

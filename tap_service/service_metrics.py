@@ -106,7 +106,13 @@ class ServiceMetrics:
             self.refused_connections.labels(status)
 
     def record_query(self, report: QueryReport) -> None:
-        """Count a finished query."""
+        """Count a query that has ended. Thread-safe.
+
+        Parameters
+        ----------
+        report : QueryReport
+            Its outcome: the status, rows, bytes, durations of phases and errors of the engine.
+        """
         self._find_status(report.status).inc()
         self.rows.inc(report.rows)
         self.bytes.inc(report.bytes)

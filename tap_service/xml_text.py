@@ -27,12 +27,36 @@ class Markup(str):
 
 
 def escape_text(value: str) -> Markup:
-    """Escape character data; characters that XML forbids become U+FFFD."""
+    """Escape character data.
+
+    Parameters
+    ----------
+    value : str
+        Any text. Characters that XML 1.0 forbids become U+FFFD.
+
+    Returns
+    -------
+    Markup
+        Text that other functions of this module do not escape again.
+    """
     return Markup(_escape(value, _TEXT))
 
 
 def start_tag(name: str, attributes: dict[str, str]) -> Markup:
-    """Return ``<name key="value" ...>`` with all attributes, including empty ones."""
+    """Return a start tag.
+
+    Parameters
+    ----------
+    name : str
+        The name of the element, with its prefix. It is not escaped.
+    attributes : dict[str, str]
+        The attributes, including empty ones. Values are escaped.
+
+    Returns
+    -------
+    Markup
+        ``<name key="value" ...>``.
+    """
     return Markup(f"<{name}{_attributes_text(attributes)}>")
 
 

@@ -10,7 +10,13 @@ NAMESPACE = "http://www.ivoa.net/xml/VOSIAvailability/v1.0"
 
 
 def availability_document(availability: Availability) -> bytes:
-    """Return the XML document of /availability."""
+    """Return the XML document of /availability (VOSI 1.1).
+
+    Parameters
+    ----------
+    availability : Availability
+        Whether the service accepts queries; instants that are None are omitted.
+    """
     instants = (
         ("vosi:upSince", availability.up_since),
         ("vosi:downAt", availability.down_at),

@@ -30,7 +30,15 @@ _PARAMETERS = (
 
 
 def cone_search_document(cone: ConeSearch, service: ServiceDescription) -> bytes:
-    """Return the XML document of the capabilities of a cone search."""
+    """Return the XML document of the capabilities of a cone search.
+
+    Parameters
+    ----------
+    cone : ConeSearch
+        The cone search of a table.
+    service : ServiceDescription
+        The service, with its URLs and login methods.
+    """
     content = cone_search_elements(cone, service)
     document = tag("vosi:capabilities", {**SERVICE_NAMESPACES, **NAMESPACE}, content)
     return (DECLARATION + document + "\n").encode()

@@ -15,7 +15,15 @@ VOCABULARY = "http://www.ivoa.net/rdf/examples#"
 
 
 def examples_document(examples: Iterable[Example], title: str) -> bytes:
-    """Return the XHTML document of /examples, with a title."""
+    """Return the XHTML document of /examples.
+
+    Parameters
+    ----------
+    examples : Iterable[Example]
+        The examples, in the order of the page.
+    title : str
+        The title of the page.
+    """
     shown = tag("div", {"vocab": VOCABULARY}, join_lines(*(_example_element(example) for example in examples)))
     head = element("head", tag("meta", {"charset": "UTF-8"}), element("title", title))
     content = join_lines(head, element("body", join_lines(element("h1", title), shown)))

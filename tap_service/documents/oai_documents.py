@@ -84,7 +84,15 @@ def oai_document(url: str, arguments: Mapping[str, str], answered: int, content:
 
 
 def error_element(code: str, message: str) -> Markup:
-    """Return the element of an error; ``code`` is an error code of OAI-PMH."""
+    """Return the element of an error.
+
+    Parameters
+    ----------
+    code : str
+        An error code of OAI-PMH 2.0 (section 3.6), such as ``badArgument``.
+    message : str
+        The message for the harvester.
+    """
     return element("oai:error", message, code=code)
 
 
@@ -146,12 +154,33 @@ def sets_element() -> Markup:
 
 
 def found_element(record: RegistryRecord, prefix: str) -> Markup:
-    """Return the answer to GetRecord."""
+    """Return the answer to GetRecord.
+
+    Parameters
+    ----------
+    record : RegistryRecord
+        The record with its content.
+    prefix : str
+        The metadataPrefix of the request: RESOURCE_PREFIX, or otherwise Dublin Core.
+    """
     return element("oai:GetRecord", record_element(record, prefix))
 
 
 def record_element(record: RegistryRecord, prefix: str) -> Markup:
-    """Return a record in the format with this prefix; a deleted record consists of its header."""
+    """Return a record in one format.
+
+    Parameters
+    ----------
+    record : RegistryRecord
+        The record with its content.
+    prefix : str
+        The metadataPrefix: RESOURCE_PREFIX, or otherwise Dublin Core.
+
+    Returns
+    -------
+    Markup
+        The record; a deleted record consists of its header.
+    """
     header = header_element(record)
     if record.is_deleted:
         return element("oai:record", header)
@@ -170,7 +199,17 @@ def header_element(record: RegistryRecord) -> Markup:
 
 
 def list_element(verb: str, entries: Iterable[Markup], page: Page) -> Markup:
-    """Return the answer to a list verb: one page. By the standard, the last of several pages has an empty token."""
+    """Return the answer to a list verb: one page of a list.
+
+    Parameters
+    ----------
+    verb : str
+        ListRecords or ListIdentifiers.
+    entries : Iterable[Markup]
+        The records of the page, or their headers.
+    page : Page
+        The page. The last of several pages has an empty resumption token (OAI-PMH 2.0, section 3.5).
+    """
     token = Markup("")
     if page.token or page.begin:
         about = {"completeListSize": str(page.size), "cursor": str(page.begin)}

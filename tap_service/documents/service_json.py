@@ -157,7 +157,13 @@ def describe_availability(availability: Availability) -> AvailabilityDocument:
 
 
 def describe_capabilities(service: ServiceDescription) -> CapabilitiesDocument:
-    """Return the capabilities of the TAP service as a document, with the limits of each mode."""
+    """Return the capabilities of the TAP service as a document, with the limits of each mode.
+
+    Parameters
+    ----------
+    service : ServiceDescription
+        The service. Its ``has_mode_limits`` is ignored.
+    """
     root = ElementTree.fromstring(capabilities_document(replace(service, has_mode_limits=True)))  # noqa: S314 (own)
     capabilities = root.findall("capability")
     return CapabilitiesDocument(
@@ -167,7 +173,15 @@ def describe_capabilities(service: ServiceDescription) -> CapabilitiesDocument:
 
 
 def describe_cone_capabilities(cone: ConeSearch, service: ServiceDescription) -> ConeCapabilitiesDocument:
-    """Return the capabilities of a cone search as a document."""
+    """Return the capabilities of a cone search as a document.
+
+    Parameters
+    ----------
+    cone : ConeSearch
+        The cone search of a table.
+    service : ServiceDescription
+        The service, with its URLs and login methods.
+    """
     capabilities = ElementTree.fromstring(cone_search_document(cone, service)).findall("capability")  # noqa: S314 (own)
     return ConeCapabilitiesDocument(
         capabilities=[_read_capability(each) for each in capabilities], cone_search=_read_cone_search(capabilities[0])

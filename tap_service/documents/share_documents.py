@@ -71,7 +71,18 @@ def describe_share(share: Share, url: str, service: str) -> dict[str, Any]:
 
 
 def describe_versions(tables: Sequence[TableVersion]) -> dict[str, Any]:
-    """Return the JSON of versions of tables, by the names of the tables."""
+    """Return the JSON of versions of tables.
+
+    Parameters
+    ----------
+    tables : Sequence[TableVersion]
+        The versions.
+
+    Returns
+    -------
+    dict[str, Any]
+        By the name of the table: ``version``, ``changed`` (an instant, or null) and ``rows``.
+    """
     return {
         table.name: {
             "version": table.version,

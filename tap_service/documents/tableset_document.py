@@ -36,7 +36,20 @@ def tableset_document(entries: Iterable[TableEntry], *, detail: bool = True) -> 
 
 
 def append_tables(document: bytes, entries: Iterable[TableEntry], *, detail: bool = True) -> bytes:
-    """Append tables of other schemas to a document of ``tableset_document``; parameters as there."""
+    """Append tables of other schemas to a document.
+
+    Parameters
+    ----------
+    document : bytes
+        A result of ``tableset_document``.
+    entries, detail
+        As for ``tableset_document``. No table is in a schema of the document.
+
+    Returns
+    -------
+    bytes
+        The document of all these tables.
+    """
     end = f"</{_TABLESET}>\n".encode()
     return (
         document.removesuffix(end)
@@ -63,7 +76,13 @@ def schema_elements(entries: Iterable[TableEntry], detail: bool = True) -> Itera
 
 
 def table_document(entry: TableEntry) -> bytes:
-    """Return the document of one table, for /tables/{name}."""
+    """Return the document of one table, for /tables/{name}.
+
+    Parameters
+    ----------
+    entry : TableEntry
+        The table, which is described with all columns and foreign keys.
+    """
     return (
         DECLARATION + tag("vosi:table", {**_NAMESPACES, "type": "table"}, _table_element(entry, True)) + "\n"
     ).encode()

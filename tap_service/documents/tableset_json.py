@@ -88,7 +88,20 @@ def tableset_json(entries: Iterable[TableEntry], *, detail: bool = True) -> byte
 
 
 def append_schemas(document: bytes, entries: Iterable[TableEntry], *, detail: bool = True) -> bytes:
-    """Append tables of other schemas to a document of ``tableset_json``; parameters as there."""
+    """Append tables of other schemas to a document.
+
+    Parameters
+    ----------
+    document : bytes
+        A result of ``tableset_json``.
+    entries, detail
+        As for ``tableset_json``. No table is in a schema of the document.
+
+    Returns
+    -------
+    bytes
+        The JSON of all these tables.
+    """
     parts = (part.removeprefix(_START).removesuffix(_END) for part in (document, tableset_json(entries, detail=detail)))
     return _START + b",".join(filter(None, parts)) + _END
 
@@ -107,7 +120,15 @@ def _describe_schemas(entries: Iterable[TableEntry], detail: bool) -> list[Schem
 
 
 def describe_table(entry: TableEntry, *, detail: bool = True) -> TableDocument:
-    """Return the document of a table; without ``detail`` its columns and foreign keys are None."""
+    """Return the document of a table.
+
+    Parameters
+    ----------
+    entry : TableEntry
+        The table.
+    detail : bool
+        Whether to describe its columns and foreign keys; otherwise they are None.
+    """
     table = entry.table
     return TableDocument(
         name=table_name_to_adql(entry),

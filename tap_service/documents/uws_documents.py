@@ -23,7 +23,15 @@ JOBS_AT_ONCE = 500
 
 
 def job_document(job: Job, url: str) -> bytes:
-    """Return the document of a job; ``url`` is the URL of the job."""
+    """Return the document of a job (UWS 1.1).
+
+    Parameters
+    ----------
+    job : Job
+        The job.
+    url : str
+        The URL of the job, without a slash at its end.
+    """
     error = job.error
     return _root_document(
         "uws:job",
@@ -54,7 +62,20 @@ def job_document(job: Job, url: str) -> bytes:
 
 
 def job_list(references: Iterable[JobReference], url: str) -> Iterator[bytes]:
-    """Yield the job list in pieces; ``url`` is the URL of the list."""
+    """Yield the job list in pieces of up to 500 jobs.
+
+    Parameters
+    ----------
+    references : Iterable[JobReference]
+        The jobs, which are read on demand.
+    url : str
+        The URL of the list, without a slash at its end.
+
+    Yields
+    ------
+    bytes
+        The document, in pieces that end at line ends.
+    """
     yield (DECLARATION + start_tag("uws:jobs", _NAMESPACES | _VERSION) + "\n").encode()
     rest = iter(references)
     while some := list(islice(rest, JOBS_AT_ONCE)):
@@ -63,7 +84,15 @@ def job_list(references: Iterable[JobReference], url: str) -> Iterator[bytes]:
 
 
 def results_document(job: Job, url: str) -> bytes:
-    """Return the document of the results of a job; ``url`` is the URL of the job."""
+    """Return the document of the results of a job, without results unless the job is COMPLETED.
+
+    Parameters
+    ----------
+    job : Job
+        The job.
+    url : str
+        The URL of the job, without a slash at its end.
+    """
     return (DECLARATION + _results_element(_NAMESPACES, job, url) + "\n").encode()
 
 

@@ -88,7 +88,15 @@ class JobList(JsonDocument):
 
 
 def describe_job(job: Job, url: str) -> JobDocument:
-    """Return the document of a job; ``url`` is the URL of the job."""
+    """Return the document of a job.
+
+    Parameters
+    ----------
+    job : Job
+        The job.
+    url : str
+        The URL of the job, without a slash at its end.
+    """
     return JobDocument(
         job_id=job.job_id,
         href=url,
@@ -120,7 +128,20 @@ def describe_parameters(job: Job) -> JobParameters:
 
 
 def describe_results(job: Job, url: str) -> JobResults:
-    """Return the document of a job's results; ``url`` is the URL of the job."""
+    """Return the document of a job's results.
+
+    Parameters
+    ----------
+    job : Job
+        The job.
+    url : str
+        The URL of the job, without a slash at its end.
+
+    Returns
+    -------
+    JobResults
+        The result and, for a HATS collection, its folder; empty if there is no stored result.
+    """
     if (result := job.result) is None:
         return JobResults(results=[])
     href = f"{url}/results/result"
@@ -131,7 +152,20 @@ def describe_results(job: Job, url: str) -> JobResults:
 
 
 def job_list_as_json(references: Iterable[JobReference], url: str) -> Iterator[bytes]:
-    """Yield the JSON of a ``JobList`` in pieces; ``url`` is the URL of the list."""
+    """Yield the JSON of a ``JobList`` in pieces of up to 500 jobs.
+
+    Parameters
+    ----------
+    references : Iterable[JobReference]
+        The jobs, which are read on demand.
+    url : str
+        The URL of the list, without a slash at its end.
+
+    Yields
+    ------
+    bytes
+        Pieces of the document.
+    """
     yield b'{"jobs":['
     rest, comma = iter(references), ""
     while some := list(islice(rest, JOBS_AT_ONCE)):

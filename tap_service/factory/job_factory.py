@@ -73,7 +73,13 @@ def build_job_runner(
 
 
 def build_celery_dispatcher(config: Config) -> CeleryDispatcher:
-    """Build the dispatcher that hands jobs to Celery workers."""
+    """Build the dispatcher that hands jobs to Celery workers.
+
+    Parameters
+    ----------
+    config : Config
+        ``redis_url`` is the broker; it need not answer yet.
+    """
     from tap_service.services.jobs.celery_dispatcher import CeleryDispatcher, build_celery_app  # only on a cluster
 
     return CeleryDispatcher(build_celery_app(config.redis_url, config.async_hard_seconds))

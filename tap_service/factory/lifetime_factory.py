@@ -11,6 +11,16 @@ from tap_service.storage.open_storage import JobStores
 
 
 def build_job_lifetimes(config: Config, engine: Engine, stores: JobStores) -> JobLifetimes:
-    """Build the object that destroys expired jobs, results and shares, and requeues jobs of dead workers."""
+    """Build the object that destroys expired jobs, results and shares, and requeues jobs of dead workers.
+
+    Parameters
+    ----------
+    config : Config
+        The lifetimes.
+    engine : Engine
+        The engine whose queries and temporary tables belong to the jobs.
+    stores : JobStores
+        The stores of jobs, results and shares, which the caller closes.
+    """
     shares = ShareLifetimes(stores.shares, stores.results)
     return JobLifetimes(engine, stores.jobs, stores.results, UserTableExpiry(config, engine), shares)

@@ -72,7 +72,7 @@ class QueryServices:
         self.usage.start()
 
     def close(self) -> None:
-        """Stop them, and close the logs and stores."""
+        """Stop the threads and helper processes, and close the logs and stores."""
         self.table_files.close()
         self.translator.close()
         self.catalogue_cache.close()

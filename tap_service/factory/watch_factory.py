@@ -12,7 +12,15 @@ from tap_service.storage.watch_store import WatchStore
 
 
 def build_watch_service(queries: QueryServices, watches: WatchStore) -> WatchService:
-    """Build the service with which users create and change watches."""
+    """Build the service with which users create and change watches.
+
+    Parameters
+    ----------
+    queries : QueryServices
+        The services that translate queries, and know the tables and groups of users.
+    watches : WatchStore
+        The store of watches, which the caller closes.
+    """
     return WatchService(
         queries.config,
         queries.engine,

@@ -36,8 +36,18 @@ __all__ = ["CompressResponses", "Encoder", "choose_encoding", "zstd"]
 
 
 class Encoder(Protocol):
+    """Compresses the body of one response."""
+
     def encode(self, data: bytes, last: bool) -> bytes:
-        """Compress and flush the next bytes; ``last`` ends the stream."""
+        """Compress the next bytes, and flush them, so that the client can read them at once.
+
+        Parameters
+        ----------
+        data : bytes
+            The next bytes of the body, possibly none.
+        last : bool
+            Whether they are the last bytes; the encoder is not used again then.
+        """
 
 
 class _Gzip:

@@ -99,7 +99,14 @@ def _cone_error_response(status: int, message: str, headers: Mapping[str, str]) 
 
 
 def add_error_handlers(app: FastAPI) -> None:
-    """Make the application answer errors of the service, of the cluster and of the framework with error documents."""
+    """Make an application answer errors with error documents.
+
+    Parameters
+    ----------
+    app : FastAPI
+        The application, which then answers ``ServiceError``, ``ClusterError`` and ``HTTPException``. ``CatchErrors``
+        answers all other errors.
+    """
     app.add_exception_handler(ServiceError, _service_error)
     app.add_exception_handler(ClusterError, _cluster_error)
     app.add_exception_handler(HTTPException, _http_error)

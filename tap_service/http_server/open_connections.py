@@ -44,9 +44,16 @@ def raise_file_limit(connections: int) -> int:
 
 
 class Connection(Protocol):
-    """A connection, as the sweep sees it. ``close_if_late`` gets the time of the event loop."""
+    """A connection, as the sweep of late connections sees it."""
 
-    def close_if_late(self, now: float) -> None: ...
+    def close_if_late(self, now: float) -> None:
+        """Close the connection if it has exceeded a time limit.
+
+        Parameters
+        ----------
+        now : float
+            The time of the event loop, in seconds.
+        """
 
 
 class TooManyConnections(Exception):

@@ -67,7 +67,19 @@ def find_client_key(owner: str | None, address: str) -> str:
 
 @lru_cache(maxsize=1000)
 def find_network(address: str) -> str:
-    """Return the addresses that count as one client: an IPv4 address, or the /64 network of an IPv6 address."""
+    """Return the network whose addresses count as one client.
+
+    Parameters
+    ----------
+    address : str
+        An IPv4 or IPv6 address, or another text, such as the '' of an unknown client.
+
+    Returns
+    -------
+    str
+        An IPv4 address, also for an IPv4-mapped IPv6 address; the /64 network of an IPv6 address; another text
+        unchanged.
+    """
     try:
         parsed = ip_address(address)
     except ValueError:

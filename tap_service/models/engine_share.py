@@ -83,9 +83,9 @@ def choose_lane(small_reading: SmallReading | None, estimate: Estimate | None) -
 
     Parameters
     ----------
-    small_reading
+    small_reading : SmallReading or None
         What a query that reads little reads; its lane is LIGHT.
-    estimate
+    estimate : Estimate or None
         The estimated cost of another query. Much work in the engine is HEAVY, as is unknown work; little work but many
         rows to write is BULK.
     """
@@ -100,7 +100,21 @@ def choose_lane(small_reading: SmallReading | None, estimate: Estimate | None) -
 
 
 def choose_share(lane: Lane, small_reading: SmallReading | None) -> EngineShare:
-    """Return the share of a query that runs in a lane; ``small_reading``: what it reads if that is little."""
+    """Return the share of the engine that a query gets.
+
+    Parameters
+    ----------
+    lane : Lane
+        The lane in which the query runs.
+    small_reading : SmallReading or None
+        An upper bound of what the query reads; None if it may read much.
+
+    Returns
+    -------
+    EngineShare
+        The share of the lane. A LIGHT query that reads at most 65,536 rows gets a single thread, and its plan takes
+        less time.
+    """
     if small_reading is None or lane is not Lane.LIGHT or small_reading.rows > _MAX_TINY_ROWS:
         return ENGINE_SHARES[lane]
     return _TINY_SHARE if small_reading.is_by_id else _TINY_CONFINED_SHARE

@@ -30,10 +30,32 @@ class HistoryEntry(JsonDocument):
 
 
 def make_entry_id(created: datetime) -> str:
-    """Return a new id; ids sort in the order of the instants."""
+    """Return a new id of an entry.
+
+    Parameters
+    ----------
+    created : datetime
+        The instant at which the query arrived.
+
+    Returns
+    -------
+    str
+        An id; ids sort in the order of the instants, as text.
+    """
     return f"{first_id_at(created)}-{secrets.token_hex(6)}"
 
 
 def first_id_at(instant: datetime) -> str:
-    """Return a string that sorts before all ids of this instant, and after all ids of earlier instants."""
+    """Return a limit for ids of the history.
+
+    Parameters
+    ----------
+    instant : datetime
+        An instant, of which the milliseconds count.
+
+    Returns
+    -------
+    str
+        A string that sorts before all ids of this instant, and after all ids of earlier instants.
+    """
     return f"{instant_to_milliseconds(instant):015d}"

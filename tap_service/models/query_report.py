@@ -61,7 +61,13 @@ class QueryReport:
         self.seconds = dict(seconds)
 
     def add_warning(self, warning: str) -> None:
-        """Append a sentence to the warning."""
+        """Append to the warning.
+
+        Parameters
+        ----------
+        warning : str
+            A complete sentence for the user.
+        """
         self.warning = f"{self.warning} {warning}".strip()
 
     def end_with_error(self, status: str, error: Exception, engine_error: str = "") -> None:

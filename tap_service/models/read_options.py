@@ -47,11 +47,23 @@ class ReadOptions:
     case_matters: bool = False
 
     def replace_given(self, other: ReadOptions) -> ReadOptions:
-        """Return these options, overridden by the options that ``other`` sets."""
+        """Return these options, overridden by other options.
+
+        Parameters
+        ----------
+        other : ReadOptions
+            Options that differ from their defaults win; their defaults change nothing.
+        """
         return replace(self, **{name: getattr(other, name) for name in other.list_given()})
 
     def add_nulls(self, nulls: Iterable[str]) -> ReadOptions:
-        """Return the options with additional tokens of missing values."""
+        """Return the options with additional tokens of missing values.
+
+        Parameters
+        ----------
+        nulls : iterable of str
+            Texts that stand for NULL in the file; duplicates are ignored.
+        """
         return replace(self, nulls=tuple(dict.fromkeys((*self.nulls, *nulls))))
 
     def list_given(self) -> set[str]:
@@ -60,7 +72,18 @@ class ReadOptions:
 
 
 def build_options(given: Mapping[str, Any]) -> ReadOptions:
-    """Return the options in a JSON object, whose members have the names of the attributes."""
+    """Build options from a JSON object.
+
+    Parameters
+    ----------
+    given : mapping of str to Any
+        The options by the names of the attributes; arrays become tuples.
+
+    Raises
+    ------
+    TypeError
+        A name is not the name of an attribute.
+    """
     values: dict[str, Any] = {name: tuple(value) if isinstance(value, list) else value for name, value in given.items()}
     return ReadOptions(**values)
 

@@ -195,5 +195,16 @@ class RegistryMetadata(Details):
         return self
 
     def make_identifier(self, key: str = "") -> str:
-        """Return the identifier of the record with this key, or of the authority without a key."""
+        """Return an IVOA identifier (IVOA Identifiers 2.0).
+
+        Parameters
+        ----------
+        key : str
+            The key of a record; '' for the authority itself.
+
+        Returns
+        -------
+        str
+            ``ivo://AUTHORITY/KEY``, or ``ivo://AUTHORITY``.
+        """
         return f"ivo://{self.authority}/{key}" if key else f"ivo://{self.authority}"

@@ -25,18 +25,48 @@ _MAX_SEARCH = 500
 
 
 def is_known(name: str) -> bool:
-    """Return whether a request may have a parameter with this name, in any case."""
+    """Return whether a request may have a parameter.
+
+    Parameters
+    ----------
+    name : str
+        The name of the parameter, in any case.
+    """
     return name.upper() in (*SINGLE_VALUED, "UPLOAD", *_OF_JOBS)
 
 
 def shorten_value(value: str) -> str:
-    """Return a client's text for a message: truncated, with unprintable characters replaced."""
+    """Return a client's text for a message.
+
+    Parameters
+    ----------
+    value : str
+        Any text.
+
+    Returns
+    -------
+    str
+        Up to 60 characters, of which the last are "..." if the text is longer; unprintable characters become U+FFFD.
+    """
     cut = value if len(value) <= _MAX_SHOWN else value[: _MAX_SHOWN - 3] + "..."
     return "".join(character if character.isprintable() else "\N{REPLACEMENT CHARACTER}" for character in cut)
 
 
 def check_unicode(name: str, value: str) -> None:
-    """Raise ParameterError if ``value`` contains half of a surrogate pair, which JSON can encode but UTF-8 cannot."""
+    """Check that a text can be encoded in UTF-8.
+
+    Parameters
+    ----------
+    name : str
+        The name of the parameter, for the message.
+    value : str
+        Its value, which may come from JSON.
+
+    Raises
+    ------
+    ParameterError
+        The value contains half of a surrogate pair, which JSON can encode but UTF-8 cannot.
+    """
     try:
         value.encode()
     except UnicodeEncodeError as error:
@@ -103,7 +133,20 @@ def parse_note(value: str, max_length: int) -> str:
 
 
 def refuse_controls(name: str, value: str) -> None:
-    """Raise ParameterError for control characters other than tab and newline, which could control a terminal."""
+    """Check that a text cannot control a terminal.
+
+    Parameters
+    ----------
+    name : str
+        The name of the parameter, for the message.
+    value : str
+        Its value.
+
+    Raises
+    ------
+    ParameterError
+        The value contains a control character other than tab and newline.
+    """
     found = _CONTROLS.search(value)
     if found:
         raise ParameterError(
@@ -112,7 +155,25 @@ def refuse_controls(name: str, value: str) -> None:
 
 
 def parse_time(name: str, value: str) -> datetime:
-    """Return the instant in the value of a parameter. Raises ParameterError."""
+    """Parse the value of a parameter as an instant.
+
+    Parameters
+    ----------
+    name : str
+        The name of the parameter, for the message.
+    value : str
+        An instant, as ``parse_instant`` reads it.
+
+    Returns
+    -------
+    datetime
+        The instant in UTC.
+
+    Raises
+    ------
+    ParameterError
+        The value is not an instant.
+    """
     try:
         return parse_instant(value)
     except ValueError as error:
@@ -120,7 +181,23 @@ def parse_time(name: str, value: str) -> datetime:
 
 
 def parse_search(value: str) -> tuple[str, ...]:
-    """Return the words in the value of SEARCH. Raises ParameterError."""
+    """Split the value of SEARCH into words.
+
+    Parameters
+    ----------
+    value : str
+        Words separated by white space.
+
+    Returns
+    -------
+    tuple[str, ...]
+        The words as the client wrote them; empty for a blank value.
+
+    Raises
+    ------
+    ParameterError
+        The value is too long.
+    """
     if len(value) > _MAX_SEARCH:
         raise ParameterError(f"SEARCH, the words to search for, has more than {_MAX_SEARCH} characters")
     return tuple(value.split())

@@ -53,6 +53,17 @@ class RunningWork:
 
 
 def shorten_query(text: str) -> str:
-    """Return the start of a query on one line, without control characters."""
+    """Return the start of a query for a list.
+
+    Parameters
+    ----------
+    text : str
+        The ADQL.
+
+    Returns
+    -------
+    str
+        Up to 200 characters on one line, without control characters; a truncated query ends in "…".
+    """
     line = " ".join("".join(char if char.isprintable() else " " for char in text[: 2 * _MAX_QUERY]).split())
     return line if len(line) <= _MAX_QUERY and len(text) <= 2 * _MAX_QUERY else line[: _MAX_QUERY - 1] + "…"

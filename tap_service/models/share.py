@@ -25,7 +25,18 @@ def make_share_id() -> str:
 
 
 def hash_delete_key(key: str) -> str:
-    """Return the hash of the key with which an anonymous client may delete a share."""
+    """Return the hash of the key with which an anonymous client may delete a share.
+
+    Parameters
+    ----------
+    key : str
+        The secret key, which is not stored.
+
+    Returns
+    -------
+    str
+        SHA-256 in hexadecimal digits (``Share.delete_key``).
+    """
     return hashlib.sha256(key.encode("utf-8", "surrogatepass")).hexdigest()
 
 
@@ -117,10 +128,29 @@ def result_key(share_id: str) -> str:
 
 
 def file_key(share_id: str, number: int) -> str:
-    """Return the key of a share's file in the result store."""
+    """Return the key of a share's file in the result store.
+
+    Parameters
+    ----------
+    share_id : str
+        The id of the share.
+    number : int
+        The index of the file among the files of the share.
+    """
     return f"{KEY_PREFIX}{share_id}-file{number}"
 
 
 def find_share_id(key: str) -> str:
-    """Return the id of the share to which a key of the result store belongs; '' for a key of a job."""
+    """Return the id of the share to which an entry of the result store belongs.
+
+    Parameters
+    ----------
+    key : str
+        A key of the result store.
+
+    Returns
+    -------
+    str
+        The id, also of a share that no longer exists; '' for a key of a job.
+    """
     return key.split("-")[1] if key.startswith(KEY_PREFIX) else ""

@@ -30,7 +30,15 @@ def cut_to_milliseconds(instant: datetime) -> datetime:
 
 
 def format_instant(instant: datetime) -> str:
-    """Format as 2026-01-31T12:00:00.000Z. CADC's clients require the milliseconds and the Z."""
+    """Format an instant as UWS and DALI require, such as 2026-01-31T12:00:00.000Z.
+
+    CADC's clients require the milliseconds and the Z.
+
+    Parameters
+    ----------
+    instant : datetime
+        An instant with a time zone. Microseconds are cut.
+    """
     return instant.astimezone(UTC).replace(tzinfo=None).isoformat(timespec="milliseconds") + "Z"
 
 
@@ -70,7 +78,20 @@ def parse_instant(text: str) -> datetime:
 
 
 def add_seconds(instant: datetime, seconds: float) -> datetime:
-    """Return the instant ``seconds`` after another one, cut to milliseconds."""
+    """Return a later instant, cut to milliseconds.
+
+    Parameters
+    ----------
+    instant : datetime
+        An instant with a time zone.
+    seconds : float
+        The seconds to add; negative for an earlier instant.
+
+    Returns
+    -------
+    datetime
+        The instant in UTC.
+    """
     return cut_to_milliseconds(instant + timedelta(seconds=seconds))
 
 

@@ -166,14 +166,37 @@ def _read_options(name: str, fragment: str) -> ReadOptions:
 
 
 def name_upload_options(message: str) -> str:
-    """Return a reader's message with the options after ``#`` instead of the options of the command line."""
+    """Translate a reader's message for the sender of an upload.
+
+    Parameters
+    ----------
+    message : str
+        A message that names options of the command line, such as ``--null``.
+
+    Returns
+    -------
+    str
+        The message with the options after ``#`` in UPLOAD instead.
+    """
     for command_option, upload_option in _OPTIONS:
         message = command_option.sub(upload_option, message)
     return message
 
 
 def is_fetchable(address: str) -> bool:
-    """Return whether the address is an http or https URL without a user name."""
+    """Return whether the service fetches files from an address.
+
+    Parameters
+    ----------
+    address : str
+        The location of an upload.
+
+    Returns
+    -------
+    bool
+        Whether it is an http or https URL in printable ASCII, with a host and without a user name. Whether the host may
+        be reached is checked when the file is fetched.
+    """
     try:
         parts = urlsplit(address)
         port = parts.port

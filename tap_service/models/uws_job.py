@@ -204,7 +204,15 @@ class Job:
         return QueuedJob(self.job_id, user, self.turn, seconds, self.start_time, self.wait)
 
     def end_after(self, at: datetime, seconds: float) -> datetime:
-        """Return the instant ``seconds`` after ``at``, at most the destruction time."""
+        """Return the instant ``seconds`` after ``at``, at most the destruction time.
+
+        Parameters
+        ----------
+        at : datetime
+            The start.
+        seconds : float
+            The duration, which may be infinite.
+        """
         life = (self.destruction_time - at).total_seconds()
         return add_seconds(at, seconds) if seconds < life else self.destruction_time
 
@@ -224,7 +232,15 @@ class Job:
         return f"{self.result_key}f"
 
     def part_key(self, attempt: int, number: int) -> str:
-        """Return the key of the part that an attempt stored for piece ``number``, counted from 0."""
+        """Return the key of a stored part of the result in the result store.
+
+        Parameters
+        ----------
+        attempt : int
+            The attempt that has stored the part.
+        number : int
+            The number of the piece, counted from 0.
+        """
         return f"{self.job_id}-{attempt}x{number}"
 
     @property

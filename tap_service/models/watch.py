@@ -174,12 +174,28 @@ class Watch:
         return next((run for run in self.runs if run.addition_id == addition_id), None)
 
     def change_run(self, addition_id: str, change: Callable[[WatchRun], WatchRun]) -> Watch:
-        """Return the watch with its run on an addition replaced by the result of ``change``."""
+        """Return the watch with one run changed.
+
+        Parameters
+        ----------
+        addition_id : str
+            The id of the addition to which the run belongs. Without such a run, the watch is returned as it is.
+        change : Callable[[WatchRun], WatchRun]
+            Returns the new run.
+        """
         changed = tuple(change(run) if run.addition_id == addition_id else run for run in self.runs)
         return replace(self, runs=changed)
 
     def delivery_id(self, run: WatchRun, target: str) -> str:
-        """Return the id of a message, the same in each attempt."""
+        """Return the id of a message, the same in each attempt, by which receivers recognize repeated messages.
+
+        Parameters
+        ----------
+        run : WatchRun
+            The run of this watch that the message is about.
+        target : str
+            ``webhook`` or ``mail``.
+        """
         return f"{self.watch_id}-{run.number}-{target}"
 
 
@@ -199,7 +215,13 @@ class JobWatch:
 
 
 def read_addition_id(token: str) -> str:
-    """Return the id of the addition in the token of a ``JobWatch``."""
+    """Return the id of the addition in the token of a ``JobWatch``.
+
+    Parameters
+    ----------
+    token : str
+        A ``JobWatch.token``.
+    """
     return token.rpartition("/")[2]
 
 

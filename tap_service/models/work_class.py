@@ -100,7 +100,13 @@ class WorkClass(StrEnum):
 
     @classmethod
     def from_seconds(cls, seconds: float) -> WorkClass:
-        """Return the class of a job with this duration."""
+        """Return the class of a job: SHORT below 10 s, LONG below 600 s, otherwise VERY_LONG.
+
+        Parameters
+        ----------
+        seconds : float
+            The estimated or elapsed duration.
+        """
         if seconds < 10:
             return cls.SHORT
         return cls.LONG if seconds < 600 else cls.VERY_LONG
@@ -153,6 +159,18 @@ class QueuedJob:
     wait: EngineWait | None = None
 
     def work_class(self, at: datetime) -> WorkClass:
-        """Return the class at an instant; a job that exceeds its estimate moves to a heavier class."""
+        """Return the class of the job at an instant.
+
+        Parameters
+        ----------
+        at : datetime
+            The present instant.
+
+        Returns
+        -------
+        WorkClass
+            The class by the estimate, or by the elapsed time if that is longer: a job that exceeds its estimate moves
+            to a heavier class.
+        """
         elapsed = 0.0 if self.started is None else (at - self.started).total_seconds()
         return WorkClass.from_seconds(max(self.seconds, elapsed))

@@ -110,7 +110,7 @@ def read_arrow_schema(
 
 
 def _list_columns(schema: pa.Schema) -> tuple[list[_Column], tuple[str, ...]]:
-    """Return the columns without masks and indexes, and notes about those that are left out."""
+    """Return the columns without masks and indexes, and notes about the columns that are left out."""
     columns = [*flatten_structs([*schema])]
     metadata = schema.metadata or {}
     if _ASTROPY_KEY in metadata:

@@ -49,7 +49,18 @@ class ColumnParts:
     parts: dict[str, Part] = field(default_factory=dict)
 
     def list_file_columns(self, names: Sequence[str]) -> tuple[str, ...]:
-        """Return the columns of the file that contain these columns."""
+        """Return the columns of the file that contain columns of the table.
+
+        Parameters
+        ----------
+        names : sequence of str
+            Columns of the table; an unknown name raises KeyError.
+
+        Returns
+        -------
+        tuple of str
+            The columns of values and of masks, each once.
+        """
         found = (self.parts[name] for name in names)
         return tuple(
             dict.fromkeys(column for part in found for column in (part.column, part.mask) if column is not None)

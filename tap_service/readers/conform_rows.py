@@ -159,7 +159,20 @@ def _list_file_columns(source: Source) -> dict[str, None]:
 
 
 def find_matching_name(name: str, names: Collection[str]) -> str | None:
-    """Return the file column of the same name, else the only one whose name differs only in case."""
+    """Find a column of a file for a column of a table.
+
+    Parameters
+    ----------
+    name : str
+        The column of the table.
+    names : collection of str
+        The columns of the file.
+
+    Returns
+    -------
+    str or None
+        The same name, else the only name that differs just in case; None if there is none, or several.
+    """
     if name in names:
         return name
     similar = [other for other in names if other.lower() == name.lower()]

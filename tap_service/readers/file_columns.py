@@ -24,7 +24,18 @@ _FELIS_DATATYPES = {
 
 
 def field_to_felis(field: Field) -> dict[str, Any]:
-    """Return a column with all metadata of the file, under the keys of a schema file."""
+    """Describe a column of a file for a schema file (Felis YAML).
+
+    Parameters
+    ----------
+    field : Field
+        The column with its metadata in the file.
+
+    Returns
+    -------
+    dict of str to Any
+        The description under the keys of a schema file, without empty values.
+    """
     column: dict[str, Any] = {"name": field.name}
     if field.type.is_timestamp:
         column["datatype"] = "timestamp"

@@ -50,7 +50,7 @@ class Header:
         return keyword in self._cards
 
     def get(self, keyword: str, default: Any = None) -> Any:
-        """Return a value: an integer, a float, a boolean or a text; ``default`` for a missing or undefined one."""
+        """Return a value: an integer, a float, a boolean or a text; ``default`` if it is missing or undefined."""
         pieces = self._cards.get(keyword)
         value = None if pieces is None else _parse_value(pieces)
         return default if value is None else value
@@ -99,7 +99,7 @@ def _split_card(card: bytes) -> tuple[str, bytes]:
 
 
 def _parse_value(pieces: list[bytes]) -> Any:
-    """Return the value of a card and of the cards that continue it; None for an undefined one."""
+    """Return the value of a card and of the cards that continue it; None if it is undefined."""
     texts = [found[1] for piece in pieces if (found := _TEXT.match(piece))]
     if texts and _TEXT.match(pieces[0]):
         continued = [text.rstrip().removesuffix(b"&") for text in texts[:-1]]

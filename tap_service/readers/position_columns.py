@@ -44,7 +44,18 @@ def find_position_columns(fields: tuple[Field, ...]) -> tuple[str, str] | None:
 
 
 def find_hour_angles(fields: tuple[Field, ...]) -> list[str]:
-    """Return the names of right ascensions, by UCD or name, whose unit is hours."""
+    """Find right ascensions in hours, which must be converted to degrees before they are loaded as positions.
+
+    Parameters
+    ----------
+    fields : tuple of Field
+        The columns of the file.
+
+    Returns
+    -------
+    list of str
+        The columns that are right ascensions by UCD or name, and whose unit is hours.
+    """
     names = {ra for ra, _ in _POSITION_NAMES}
     return [
         field.name

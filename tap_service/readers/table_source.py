@@ -158,10 +158,27 @@ class Source(TableHeader, Protocol):
 
 
 def count_block_rows(row_bytes: float) -> int:
-    """Return the number of rows of a block whose rows take about ``row_bytes`` in memory."""
+    """Return the number of rows of a block.
+
+    Parameters
+    ----------
+    row_bytes : float
+        The approximate size of a row in memory.
+
+    Returns
+    -------
+    int
+        At least 1; otherwise at most 65,536 rows that take about 16 MiB.
+    """
     return max(1, min(MAX_BLOCK_ROWS, int(MAX_BLOCK_BYTES / max(row_bytes, 1))))
 
 
 def number_rows_from(first: int) -> Callable[[int], int]:
-    """Return ``RowBlock.where`` for a block whose first row has the number ``first``."""
+    """Return a ``RowBlock.where`` for consecutive rows.
+
+    Parameters
+    ----------
+    first : int
+        The number in the file of the first row of the block.
+    """
     return lambda row: first + row

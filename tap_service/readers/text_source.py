@@ -8,7 +8,7 @@ from tap_service.models.read_options import ReadOptions
 
 
 class TextSource:
-    """A table of text: its rows are lines, and their number is unknown until all are read."""
+    """A table of text: its rows are lines, and their number is unknown until the file has been read."""
 
     unit = "line"
     nan_is_null = False

@@ -56,7 +56,7 @@ def _find_tokens(values: pa.Array, tokens: tuple[str, ...], *, is_number: bool) 
 
 
 def parse_numbers(values: pa.Array) -> tuple[pa.Array, pa.Array]:
-    """Return doubles, with NULL for what is not a number, and a mask of the latter (without NULL values)."""
+    """Return doubles, with NULL for texts that are not numbers, and a mask of these texts (without NULL values)."""
     try:
         return values.cast(pa.string()).cast(pa.float64()), pa.nulls(len(values), pa.bool_()).fill_null(False)
     except pa.ArrowInvalid:  # a sign +, an exponent with D, a text

@@ -25,7 +25,18 @@ _ZONELESS = r"^(.*[T ][0-9:.]+)$"
 
 
 def count_cut_times(given: pa.Array) -> int:
-    """Return how many times of a file lose decimals other than 0 in TIMESTAMP."""
+    """Count the times that lose decimals in TIMESTAMP, which has microseconds.
+
+    Parameters
+    ----------
+    given : pyarrow.Array
+        A column of a file: texts in ISO 8601 as string or binary, or timestamps. Other types lose nothing.
+
+    Returns
+    -------
+    int
+        The number of values with a digit other than 0 after the microseconds.
+    """
     if pa.types.is_timestamp(given.type) and given.type.unit == "ns":
         return int(np.count_nonzero(given.drop_null().view(pa.int64()).to_numpy() % 1000))
     if not (pa.types.is_string(given.type) or pa.types.is_binary(given.type)):
@@ -36,7 +47,18 @@ def count_cut_times(given: pa.Array) -> int:
 
 
 def describe_cut_times(counts: Mapping[str, int]) -> list[str]:
-    """Return a note for each column with times that were cut."""
+    """Describe the times that were cut, for the sender of the file.
+
+    Parameters
+    ----------
+    counts : mapping of str to int
+        The number of cut times by column.
+
+    Returns
+    -------
+    list of str
+        A note for each column with cut times.
+    """
     cut = {name: f"{count:,} time{'s were' if count > 1 else ' was'}" for name, count in counts.items() if count}
     return [f"column {name}: {times} cut to microseconds" for name, times in cut.items()]
 

@@ -36,7 +36,18 @@ def _stop_at_root(name: str, *_: object) -> None:
 
 
 def find_root_name(document: bytes) -> str:
-    """Return the name, without prefix, of the first element or of the DOCTYPE; '' if there is none."""
+    """Find out whether a file is XML, and of which kind. Entities are not expanded.
+
+    Parameters
+    ----------
+    document : bytes
+        The document, or its start.
+
+    Returns
+    -------
+    str
+        The name, without prefix, of the first element or of the DOCTYPE; '' if there is none, or the file is not XML.
+    """
     parser = expat.ParserCreate(namespace_separator=" ")
     parser.StartElementHandler = _stop_at_root
     parser.StartDoctypeDeclHandler = _stop_at_root  # stops before a DOCTYPE expands entities

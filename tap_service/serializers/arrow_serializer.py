@@ -29,7 +29,18 @@ _MAX_BATCH_BYTES = 1 << 30
 
 
 def rename_duplicate_fields(fields: Sequence[Field]) -> tuple[Field, ...]:
-    """Rename fields so that all names differ by more than case, since readers identify columns by name."""
+    """Rename fields so that all names differ by more than case, since readers identify columns by name.
+
+    Parameters
+    ----------
+    fields : Sequence[Field]
+        The columns of a result, which may have equal names.
+
+    Returns
+    -------
+    tuple[Field, ...]
+        The columns in the same order; the first column of several with the same name keeps it.
+    """
     names = distinct_names([field.name for field in fields], fold=str.lower)
     return tuple(replace(field, name=name) for field, name in zip(fields, names, strict=True))
 
@@ -58,7 +69,19 @@ def status_metadata(status: Status) -> dict[str, str]:
 
 
 def arrow_schema(fields: Sequence[Field]) -> pa.Schema:
-    """Return the Arrow schema of columns, without metadata of the result."""
+    """Return the Arrow schema of columns.
+
+    Parameters
+    ----------
+    fields : Sequence[Field]
+        The columns.
+
+    Returns
+    -------
+    pyarrow.Schema
+        Fields of the types ``field.type.arrow``, each with its VOTable attributes as metadata. The schema itself has no
+        metadata.
+    """
     return pa.schema([pa.field(field.name, field.type.arrow, metadata=_field_attributes(field)) for field in fields])
 
 

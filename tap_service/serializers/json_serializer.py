@@ -77,7 +77,18 @@ def describe_result(info: ResultInfo) -> dict[str, Any]:
 
 
 def describe_columns(fields: Sequence[Field]) -> list[dict[str, str]]:
-    """Return the VOTable attributes of columns, without empty ones."""
+    """Return the VOTable attributes of columns.
+
+    Parameters
+    ----------
+    fields : Sequence[Field]
+        The columns.
+
+    Returns
+    -------
+    list[dict[str, str]]
+        Name, datatype, and the other attributes that are not empty, for each column.
+    """
     return [
         {"name": field.name, "datatype": field.type.datatype}
         | {key: getattr(field.type, key) for key in ("arraysize", "xtype") if getattr(field.type, key)}

@@ -59,7 +59,18 @@ class Format:
     max_columns: int | None = None
 
     def check_columns(self, count: int) -> None:
-        """Raise ``TooManyColumnsError`` if the format cannot have ``count`` columns."""
+        """Check the number of columns of a result.
+
+        Parameters
+        ----------
+        count : int
+            The number of columns.
+
+        Raises
+        ------
+        TooManyColumnsError
+            The format cannot have as many columns.
+        """
         if self.max_columns is not None and count > self.max_columns:
             raise TooManyColumnsError(
                 f"{self.aliases[0].upper()} has at most {self.max_columns} columns, and the result has {count:,}: "

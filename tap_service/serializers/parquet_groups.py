@@ -29,7 +29,7 @@ class RowGroupWriter:
         A path or a file of pyarrow.
     fields, schema
         The columns, and the Arrow schema of the file.
-    options
+    **options : Any
         Further options of ``pyarrow.parquet.ParquetWriter``.
     """
 
@@ -49,7 +49,20 @@ class RowGroupWriter:
         self._bytes = 0.0
 
     def write_batch(self, batch: pa.RecordBatch) -> None:
-        """Add rows, in the engine's types. Raise ``SerializationError``."""
+        """Add rows, and write the row groups that are full.
+
+        A group ends at the first multiple of 4,096 rows at which it has 131,072 rows or takes 64 MiB in memory.
+
+        Parameters
+        ----------
+        batch : pa.RecordBatch
+            Columns in the order of the fields, in the engine's types.
+
+        Raises
+        ------
+        SerializationError
+            A value does not fit the type of its column.
+        """
         for converted in arrow_batches(batch, self._fields, self._schema):
             start = 0
             while start < converted.num_rows:
@@ -63,7 +76,13 @@ class RowGroupWriter:
                     self._write_group()
 
     def close(self, metadata: dict[str, str] | None = None) -> None:
-        """Write the remaining rows, and the footer with further key-value metadata."""
+        """Write the remaining rows and the footer. A file that the caller has opened stays open.
+
+        Parameters
+        ----------
+        metadata : dict[str, str] | None
+            Further key-value metadata for the footer.
+        """
         self._write_group()
         if metadata:
             self._writer.add_key_value_metadata(metadata)

@@ -181,7 +181,7 @@ class Serializer(ABC):
         Raises
         ------
         SerializationError, NoRoom
-            As of ``write_rows``.
+            As for ``write_rows``.
         """
 
     def close(self) -> None:  # noqa: B027 (most hold nothing)
@@ -189,6 +189,8 @@ class Serializer(ABC):
 
 
 class SerializerFactory(Protocol):
+    """Creates the serializer of one result; parameters as for ``Serializer``."""
+
     def __call__(self, fields: Sequence[Field], info: ResultInfo, scratch: ScratchSpace = ...) -> Serializer: ...
 
 

@@ -56,7 +56,7 @@ def describe_columns(
     dialect : Dialect
         The version of VOTable.
     source_rows : SourceRows
-        As of ``ResultInfo``.
+        As for ``ResultInfo``.
     """
     placed = links_by_index(links.of_columns, find_ids(fields, dialect).fields)
     return _remember_lines(fields, _list_systems(fields), tuple(placed.items()), dialect, source_rows)

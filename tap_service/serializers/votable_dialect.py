@@ -92,7 +92,13 @@ _default_version = "1.4"
 
 
 def set_default_version(version: str) -> None:
-    """Set the default version of this process, also for errors before any application exists."""
+    """Set the default version of this process, which error documents also have. Call it before the first request.
+
+    Parameters
+    ----------
+    version : str
+        A version of VOTable that ``choose_dialect`` knows, such as ``1.4``.
+    """
     global _default_version
     _default_version = version
 

@@ -131,7 +131,13 @@ class Announcements:
     # --- for the operator
 
     def start_drain(self, note: str = "") -> None:
-        """Make all processes refuse new queries and jobs until ``end_drain``, also after a restart."""
+        """Make all processes refuse new queries and jobs until ``end_drain``, also after a restart.
+
+        Parameters
+        ----------
+        note : str
+            The reason for users, on one line; '' for none.
+        """
         self._state.put(StateKind.DRAIN, _ONLY, {"note": _check_text(note)})
         self.refresh()
 
@@ -142,7 +148,20 @@ class Announcements:
         return was_draining
 
     def add_downtime(self, start: datetime, end: datetime, note: str) -> Downtime:
-        """Announce a downtime from ``start`` to ``end``."""
+        """Announce a downtime, which is forgotten at its end.
+
+        Parameters
+        ----------
+        start, end : datetime
+            The start, which may be in the past, and the end.
+        note : str
+            A text for users, on one line; '' for none.
+
+        Raises
+        ------
+        AnnouncementError
+            The end is not after the start, or has passed, or the note is too long or not printable.
+        """
         if end <= start:
             raise AnnouncementError("a downtime must end after its start: --to is not after --from")
         if end <= now():
@@ -154,13 +173,35 @@ class Announcements:
         return downtime
 
     def remove_downtime(self, downtime_id: str) -> None:
-        """Withdraw a downtime."""
+        """Withdraw a downtime.
+
+        Parameters
+        ----------
+        downtime_id : str
+            The ``Downtime.downtime_id``.
+
+        Raises
+        ------
+        AnnouncementError
+            There is no such downtime.
+        """
         if not self._state.remove(StateKind.DOWNTIMES, downtime_id):
             raise AnnouncementError(f"there is no downtime {downtime_id[:60]!r}; skyhouse downtime list lists them")
         self.refresh()
 
     def add_note(self, text: str) -> Note:
-        """Announce a text to users."""
+        """Announce a text to users until ``remove_note``.
+
+        Parameters
+        ----------
+        text : str
+            The text, on one line.
+
+        Raises
+        ------
+        AnnouncementError
+            The text is blank, too long or not printable.
+        """
         if not text.strip():
             raise AnnouncementError("a note needs a text: give one in quotes")
         note = Note(_make_id(), _check_text(text))
@@ -169,7 +210,18 @@ class Announcements:
         return note
 
     def remove_note(self, note_id: str) -> None:
-        """Withdraw a note."""
+        """Withdraw a note.
+
+        Parameters
+        ----------
+        note_id : str
+            The ``Note.note_id``.
+
+        Raises
+        ------
+        AnnouncementError
+            There is no such note.
+        """
         if not self._state.remove(StateKind.NOTES, note_id):
             raise AnnouncementError(f"there is no note {note_id[:60]!r}; skyhouse note list lists them")
         self.refresh()

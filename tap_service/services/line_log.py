@@ -17,7 +17,7 @@ from tap_service.services.client_mask import ClientMask
 
 _STANDARD_ERROR = 2
 
-#: interval at which a log checks whether its file was moved, in seconds: to a Celery worker SIGHUP means to restart
+#: interval at which a log checks whether its file was moved, in seconds: SIGHUP makes a Celery worker restart
 _LOOKING_SECONDS = 1.0
 
 

@@ -47,7 +47,15 @@ class PeriodicThread:
 
 
 def call_and_log(work: Callable[[], object], failure: str) -> None:
-    """Make a call, and log its error instead of raising it; ``failure`` is the start of the message."""
+    """Make a call, and log its error instead of raising it.
+
+    Parameters
+    ----------
+    work : Callable[[], object]
+        The call.
+    failure : str
+        The start of the log message, which the text for operators of the error follows.
+    """
     try:
         work()
     except Exception as error:

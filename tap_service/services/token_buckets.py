@@ -30,7 +30,18 @@ class TokenBuckets:
         self._buckets: OrderedDict[str, tuple[float, float]] = OrderedDict()
 
     def take_token(self, client: str) -> float:
-        """Take a token of a client; return 0, or without a token the seconds until the next one."""
+        """Take a token for a request.
+
+        Parameters
+        ----------
+        client : str
+            The key of the client.
+
+        Returns
+        -------
+        float
+            0 if a token was taken; otherwise the seconds until the next token.
+        """
         if not self._per_minute:
             return 0.0
         now, per_second = self._clock(), self._per_minute / 60

@@ -46,12 +46,36 @@ class SettingsFile:
     lines: Mapping[str, int]
 
     def locate_key(self, key: str) -> str:
+        """Return the location of a value, for messages.
+
+        Parameters
+        ----------
+        key : str
+            A setting.
+
+        Returns
+        -------
+        str
+            The path with the line, or the path alone for a setting that is not in the file.
+        """
         line = self.lines.get(key)
         return f"{self.path}, line {line}" if line else str(self.path)
 
 
 def find_settings_file(environment: Mapping[str, str]) -> Path | None:
-    """Return the file that the environment names, else /etc/skyhouse.toml if there is one; an empty name is no file."""
+    """Find the settings file.
+
+    Parameters
+    ----------
+    environment : mapping of str to str
+        The environment variables.
+
+    Returns
+    -------
+    Path or None
+        The file that the environment names, which may not exist; otherwise /etc/skyhouse.toml if it exists. None for no
+        file, also if the environment names an empty path.
+    """
     named = environment.get(FILE_VARIABLE)
     if named is not None:
         return Path(named) if named else None
@@ -96,7 +120,20 @@ def has_secret(key: str, value: Any) -> bool:
 
 
 def mask_secrets(key: str, value: Any) -> Any:
-    """Return a value with asterisks instead of a password."""
+    """Hide the password in a value of a setting.
+
+    Parameters
+    ----------
+    key : str
+        The setting.
+    value : Any
+        Its value: text or SecretStr; other values are returned unchanged.
+
+    Returns
+    -------
+    Any
+        The text with asterisks instead of a password, also of a password within a URL.
+    """
     if isinstance(value, SecretStr):
         value = value.get_secret_value()
     if not isinstance(value, str):
@@ -107,7 +144,18 @@ def mask_secrets(key: str, value: Any) -> Any:
 
 
 def format_toml_value(value: Any) -> str:
-    """Write the value of a setting as TOML. None is an empty text."""
+    """Write the value of a setting as TOML.
+
+    Parameters
+    ----------
+    value : Any
+        The value. None is an empty text; secrets are written as they are.
+
+    Returns
+    -------
+    str
+        The text after ``=``.
+    """
     if isinstance(value, SecretStr):
         value = value.get_secret_value()
     if isinstance(value, bool | int | float):

@@ -1,1 +1,1 @@
-"""What outlives a request: the engine, records of jobs and other small stores, results, accounts."""
+"""Everything that outlives a request: the engine, records of jobs and other small stores, results, accounts."""

@@ -115,7 +115,7 @@ class Token:
     expires: float | None
 
     def matches(self, token: str) -> bool:
-        """Return whether this is the record of the secret ``token``."""
+        """Return whether this is the record of the secret ``token``; tokens are 256 random bits."""
         return _hash_token(token).hex().startswith(self.token_id)
 
 
@@ -278,7 +278,7 @@ class Accounts:
             )
 
     def require_user(self, name: str) -> None:
-        """Raise AccountError unless the user exists."""
+        """Raise AccountError unless the user has an account here; users of token issuers have none."""
         with self._lock:
             self._require_user(name)
 

@@ -63,7 +63,7 @@ def lock_directory(directory: Path, name: str, *, is_private: bool = True) -> Te
 
 
 def _write_pid(lock: TextIO) -> None:
-    """Write the id of this process; without it, as on a full disk, the lock holds too."""
+    """Write the id of this process. The lock also holds without it, for example on a full disk."""
     os.ftruncate(lock.fileno(), 0)
     try:
         os.write(lock.fileno(), f"{os.getpid()}\n".encode())

@@ -12,7 +12,14 @@ _BYTES = 1 << 18
 
 @contextmanager
 def use_reserve(path: Path) -> Iterator[None]:
-    """Free the disk space that the file ``path`` reserves; reserve it again at the end, if there is enough."""
+    """Make 256 KiB of reserved disk space available during the context.
+
+    Parameters
+    ----------
+    path : Path
+        The file that reserves the space. It is deleted at the start, and written again at the end if there is enough
+        space; errors of both are ignored.
+    """
     with suppress(OSError):
         path.unlink()
     try:

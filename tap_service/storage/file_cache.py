@@ -107,7 +107,18 @@ class FileCache:
         self._delete_oldest()
 
     def find_file(self, name: str) -> OpenFile | None:
-        """Return the file ``name``, None if it is not in the cache."""
+        """Return a file of the cache, and mark it as the most recently used one.
+
+        Parameters
+        ----------
+        name : str
+            A relative path, chosen by the service.
+
+        Returns
+        -------
+        OpenFile | None
+            The open file, which can be read even if it is deleted from the cache; None if it is not in the cache.
+        """
         try:
             found = OpenFile(self._directory / name)
         except FileNotFoundError:
@@ -123,7 +134,12 @@ class FileCache:
         name : str
             A relative path, chosen by the service.
         make : Callable[[Path], object]
-            Writes the file to a path.
+            Writes the file to a path. Of several threads that need the same file, one calls it, and the others wait.
+
+        Returns
+        -------
+        OpenFile
+            The open file, which can be read even if it is deleted from the cache.
 
         Raises
         ------
@@ -134,7 +150,23 @@ class FileCache:
             return self.find_file(name) or self._make_file(self._directory / name, make)
 
     def replace_file(self, name: str, make: Callable[[Path], object]) -> OpenFile:
-        """Make a file as ``make_file`` does, even if it is in the cache."""
+        """Make a file even if it is in the cache.
+
+        Parameters
+        ----------
+        name, make
+            As for ``make_file``.
+
+        Returns
+        -------
+        OpenFile
+            The new file. Readers that have opened the former one read that to its end.
+
+        Raises
+        ------
+        OSError
+            As for ``make_file``; the former file then stays.
+        """
         with self._lock_name(name):
             return self._make_file(self._directory / name, make)
 

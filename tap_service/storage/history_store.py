@@ -46,7 +46,7 @@ DROP TABLE queries
 
 
 class HistoryStore:
-    """Safe for threads and processes. All methods but ``close`` raise HistoryUnavailable."""
+    """The store of the history. Safe for threads and processes. All methods but ``close`` raise HistoryUnavailable."""
 
     def __init__(self, records: RecordStore, seconds: int) -> None:
         self._records = records
@@ -73,7 +73,13 @@ class HistoryStore:
         return cls(open_records(_FORMAT, redis_url, directory), seconds)
 
     def add_entries(self, entries: Sequence[tuple[str, HistoryEntry]]) -> None:
-        """Add queries, each with its user: all or none. An entry that is stored already stays as it is."""
+        """Add queries: all or none.
+
+        Parameters
+        ----------
+        entries : Sequence[tuple[str, HistoryEntry]]
+            Pairs of a user and a query of this user. An entry that is already stored does not change.
+        """
         members: defaultdict[str, dict[str, int]] = defaultdict(dict)
         for user, entry in entries:
             members[_index(user)][f"{entry.id} {entry.model_dump_json()}"] = 0
@@ -124,7 +130,7 @@ class HistoryStore:
         keep : int
             Maximum number of queries of a user; the newest ones stay.
         oldest : str
-            Queries with ids below this one are old, as of ``first_id_at``; '' if none is.
+            Queries with ids below this one are old (see ``first_id_at``); '' if no query is old.
         """
 
         def trim(change: RecordChange) -> None:

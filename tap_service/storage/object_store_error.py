@@ -4,7 +4,18 @@ from __future__ import annotations
 
 
 def describe_store_error(error: BaseException) -> str:
-    """Return the reason of a botocore error and what to do about it; '' for other errors."""
+    """Explain an error of botocore.
+
+    Parameters
+    ----------
+    error : BaseException
+        Any error; botocore need not be installed.
+
+    Returns
+    -------
+    str
+        The reason, and what to do about missing credentials; '' for an error of another library.
+    """
     try:
         from botocore.exceptions import BotoCoreError, NoCredentialsError
     except ImportError:

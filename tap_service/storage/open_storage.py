@@ -23,7 +23,7 @@ from tap_service.storage.watch_store import WatchStore
 
 @dataclass(frozen=True, slots=True)
 class JobStores:
-    """The records of jobs and of shares, and the results of both."""
+    """The records of jobs and of shares, and the results of both. The opener closes them by ``close``."""
 
     jobs: JobStore
     results: ResultStore
@@ -43,6 +43,11 @@ def open_remote_engine(config: Config, *, is_required: bool = True) -> Engine:
         ``clickhouse_url`` names one server or several.
     is_required : bool
         Whether a server must answer now.
+
+    Returns
+    -------
+    Engine
+        One engine for all servers, which the caller closes.
 
     Raises
     ------
@@ -105,20 +110,50 @@ def open_watch_store(config: Config) -> WatchStore:
 
 
 def find_results_address(config: Config) -> str:
-    """Return the address of the result store; '' if the settings name neither it nor a directory for jobs."""
+    """Return the address of the result store.
+
+    Parameters
+    ----------
+    config : Config
+        ``results_url``, or else ``jobs_path``, decides.
+
+    Returns
+    -------
+    str
+        A path, or a URL for fsspec; '' if the settings name neither an address nor a directory for jobs.
+    """
     return config.results_url or (str(config.jobs_path / "results") if config.jobs_path else "")
 
 
 def find_results_folder(address: str) -> Path | None:
-    """Return the folder of the result store at ``address``; None for an object store or ''."""
+    """Return the local folder of a result store.
+
+    Parameters
+    ----------
+    address : str
+        What ``find_results_address`` returns.
+
+    Returns
+    -------
+    Path | None
+        The folder, which may not exist yet; None for an object store or ''.
+    """
     is_remote = "://" in address and not address.startswith("file://")
     return None if is_remote or not address else Path(address.removeprefix("file://"))
 
 
 def open_usage_store(config: Config) -> UsageStore | None:
-    """Open the store of usage statistics; return None if the settings name neither Redis nor a file.
+    """Open the store of usage statistics. Redis need not answer yet.
 
-    Redis need not answer yet.
+    Parameters
+    ----------
+    config : Config
+        ``redis_url``, or else ``usage``, the path of a file, decides.
+
+    Returns
+    -------
+    UsageStore | None
+        The store, which the caller closes; None if the settings name neither Redis nor a file.
 
     Raises
     ------
@@ -133,10 +168,18 @@ def open_usage_store(config: Config) -> UsageStore | None:
 
 
 def open_history_store(config: Config) -> HistoryStore | None:
-    """Open the history of queries.
+    """Open the history of queries. Redis need not answer yet.
 
-    Redis need not answer yet. Return None if the settings switch the history off, or name neither Redis nor a directory
-    for jobs.
+    Parameters
+    ----------
+    config : Config
+        The settings.
+
+    Returns
+    -------
+    HistoryStore | None
+        The store, which the caller closes; None if the settings switch the history off, or name neither Redis nor a
+        directory for jobs.
 
     Raises
     ------
@@ -149,7 +192,17 @@ def open_history_store(config: Config) -> HistoryStore | None:
 
 
 def open_result_store(address: str) -> ResultStore:
-    """Open the result store at ``address``: a directory, or a URL for fsspec, such as s3://bucket/results.
+    """Open a result store.
+
+    Parameters
+    ----------
+    address : str
+        A directory, or a URL for fsspec, such as s3://bucket/results; see ``find_results_address``.
+
+    Returns
+    -------
+    ResultStore
+        The store, which need not be closed.
 
     Raises
     ------

@@ -11,7 +11,19 @@ _SECONDS = 5
 
 
 def open_redis(url: str) -> redis.Redis:
-    """Return a client of the Redis at ``url``, which need not answer yet. Unanswered commands are sent again."""
+    """Return a client of a Redis server, which need not answer yet. Thread-safe.
+
+    Parameters
+    ----------
+    url : str
+        The address, such as ``redis://host:6379/0``.
+
+    Returns
+    -------
+    redis.Redis
+        A client that returns texts. A command without an answer within 5 s is sent again, up to three times; then it
+        raises ``redis.RedisError``.
+    """
     return redis.Redis.from_url(
         url,
         decode_responses=True,

@@ -94,7 +94,23 @@ class RegistryStore:
             return start
 
     def find_record(self, identifier: str) -> RegistryRecord | None:
-        """Return the record with this identifier, in any case, deleted or not; None if there is none."""
+        """Find one record.
+
+        Parameters
+        ----------
+        identifier : str
+            Its IVOA identifier, in any case.
+
+        Returns
+        -------
+        RegistryRecord | None
+            The record with its content, also if it is deleted; None if it was never published.
+
+        Raises
+        ------
+        RegistryStoreError
+            The file cannot be read.
+        """
         found = self._select("identifier = :identifier", {"identifier": identifier}, 1, with_content=True)
         return found[0] if found else None
 

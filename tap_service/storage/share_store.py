@@ -80,7 +80,7 @@ DROP TABLE shares
 
 
 class ShareStore:
-    """Thread-safe. Every method may raise ShareStoreUnavailable.
+    """The store of shares. Thread-safe. Every method may raise ShareStoreUnavailable.
 
     A ``user`` is a ``Share.user``: the name of a user, or the anonymous clients at one address; '' stands for all.
     """
@@ -103,7 +103,7 @@ class ShareStore:
         Raises
         ------
         ShareStoreUnavailable, ValueError
-            As of ``open_records``.
+            As for ``open_records``.
         """
         return cls(open_records(_FORMAT, redis_url, directory))
 
@@ -127,11 +127,28 @@ class ShareStore:
         self._records.change_records(create)
 
     def write_share(self, share: Share) -> None:
-        """Store a share, or replace its record."""
+        """Store a share, or replace its record.
+
+        Parameters
+        ----------
+        share : Share
+            The share. Unlike ``replace_share``, this stores it even if it has just been deleted.
+        """
         self._records.change_records(lambda change: _write(change, share))
 
     def replace_share(self, share: Share) -> None:
-        """Replace the record of a share. Raise NoSuchShare if it has been deleted."""
+        """Replace the record of a share.
+
+        Parameters
+        ----------
+        share : Share
+            The new record, with the id of a stored share.
+
+        Raises
+        ------
+        NoSuchShare
+            The share has been deleted in the meantime.
+        """
 
         def replace(change: RecordChange) -> None:
             _require(change.get_record(_RECORDS, share.share_id), share.share_id)
@@ -140,12 +157,39 @@ class ShareStore:
         self._records.change_records(replace)
 
     def get_share(self, share_id: str) -> Share:
-        """Return a share. Raise NoSuchShare."""
+        """Return a share.
+
+        Parameters
+        ----------
+        share_id : str
+            Its id.
+
+        Raises
+        ------
+        NoSuchShare
+            There is no share with this id.
+        """
         with self._records.read_records() as records:
             return _require(records.get_record(_RECORDS, share_id), share_id)
 
     def delete_share(self, share_id: str) -> Share:
-        """Delete a share and return it. Raise NoSuchShare; of two concurrent callers one gets the share."""
+        """Delete the record of a share; the caller deletes its files.
+
+        Parameters
+        ----------
+        share_id : str
+            Its id.
+
+        Returns
+        -------
+        Share
+            The last record.
+
+        Raises
+        ------
+        NoSuchShare
+            There is no share with this id. Of two concurrent callers, one gets the share.
+        """
 
         def delete(change: RecordChange) -> Share:
             share = _require(change.get_record(_RECORDS, share_id), share_id)
@@ -185,7 +229,7 @@ class ShareStore:
             return _get_all(records, records.list_up_to(_DUE, instant_to_milliseconds(at), limit))
 
     def count_shares(self, user: str) -> StoredShares:
-        """Return what the shares of a user and of all take (``Share.stored_bytes``)."""
+        """Return the sizes of the shares of a user and of all shares (``Share.stored_bytes``)."""
         self._complete_indexes()
         with self._records.read_records() as records:
             return _count(records, user)

@@ -1,4 +1,4 @@
-"""What the operator tells all processes of a deployment, and what they tell one another: small JSON documents.
+"""The messages of the operator to all processes of a deployment, and among these processes: small JSON documents.
 
 Documents have a kind and, within it, a key; a document may expire. They are in the tables ``site:KIND``, as JSON
 objects with ``value`` and ``expires``. Commands write them while the service runs, which reads them every second.
@@ -62,12 +62,19 @@ DROP TABLE document
 
 
 def open_site_state(redis_url: str, directory: Path | None) -> SiteState:
-    """Open the documents of a deployment in Redis, or without a URL in ``directory``.
+    """Open the documents of a deployment. Redis need not answer yet.
+
+    Parameters
+    ----------
+    redis_url : str
+        The Redis that has them; '' for a file.
+    directory : Path | None
+        The directory of the file, which is created if it is missing.
 
     Raises
     ------
     SiteStateUnavailable
-        The file cannot be used. Redis need not answer yet.
+        The file cannot be used.
     ValueError
         There is neither a URL nor a directory.
     """
@@ -75,13 +82,24 @@ def open_site_state(redis_url: str, directory: Path | None) -> SiteState:
 
 
 class SiteState:
-    """Safe for threads and processes. Methods raise SiteStateUnavailable."""
+    """The documents. Safe for threads and processes. Methods raise SiteStateUnavailable."""
 
     def __init__(self, records: RecordStore) -> None:
         self._records = records
 
     def read_all(self, kind: StateKind) -> dict[str, Any]:
-        """Return the documents of a kind by key, in the order of their keys."""
+        """Return the documents of a kind. Deletes documents that have expired.
+
+        Parameters
+        ----------
+        kind : StateKind
+            The kind.
+
+        Returns
+        -------
+        dict[str, Any]
+            The values by key, in the order of their keys.
+        """
         with self._records.read_records() as records:
             found = records.get_records(_table(kind))
         documents = {key: json.loads(text) for key, text in sorted(found.items())}
@@ -90,7 +108,20 @@ class SiteState:
         return {key: document["value"] for key, document in documents.items() if key not in expired}
 
     def get(self, kind: StateKind, key: str) -> Any:
-        """Return the value of one document, None if there is none."""
+        """Return one document.
+
+        Parameters
+        ----------
+        kind : StateKind
+            The kind.
+        key : str
+            The key of the document among the documents of this kind.
+
+        Returns
+        -------
+        Any
+            The value, parsed from JSON; None if there is no document, or if it has expired.
+        """
         with self._records.read_records() as records:
             text = records.get_record(_table(kind), key)
         document = None if text is None else json.loads(text)
@@ -112,7 +143,18 @@ class SiteState:
         self._records.change_records(lambda change: change.put_record(_table(kind), key, text))
 
     def remove(self, kind: StateKind, key: str) -> bool:
-        """Delete a document; return whether there was one."""
+        """Delete a document.
+
+        Parameters
+        ----------
+        kind, key
+            As for ``get``.
+
+        Returns
+        -------
+        bool
+            Whether there was a document, even if it had expired.
+        """
 
         def remove(change: RecordChange) -> bool:
             is_present = change.get_record(_table(kind), key) is not None

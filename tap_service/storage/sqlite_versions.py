@@ -87,7 +87,19 @@ def upgrade_file(connection: sqlite3.Connection, path: Path, steps: Sequence[Ste
 
 @contextmanager
 def begin_transaction(connection: sqlite3.Connection) -> Iterator[None]:
-    """Run the block in one transaction; ``connection`` is in autocommit mode before and after it."""
+    """Run the block in one transaction, which excludes other writers from its start on (BEGIN IMMEDIATE).
+
+    Parameters
+    ----------
+    connection : sqlite3.Connection
+        In autocommit mode (``isolation_level=None``) before and after the block.
+
+    Raises
+    ------
+    sqlite3.OperationalError
+        Another process writes for longer than the timeout of the connection, or the disk is full. Nothing changes then,
+        nor if the block raises.
+    """
     connection.execute("BEGIN IMMEDIATE")
     try:
         yield
@@ -103,7 +115,18 @@ def read_version(connection: sqlite3.Connection) -> int:
 
 
 def execute_script(script: str) -> Step:
-    """Return a step that executes the statements of a script, none of which contains a semicolon."""
+    """Return an upgrade step that executes a script.
+
+    Parameters
+    ----------
+    script : str
+        SQL statements, separated by semicolons; none contains a semicolon in itself.
+
+    Returns
+    -------
+    Step
+        The step, which leaves the transaction to its caller.
+    """
 
     def execute(connection: sqlite3.Connection) -> None:
         for statement in filter(str.strip, script.split(";")):  # executescript would end the transaction

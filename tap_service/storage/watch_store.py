@@ -54,7 +54,7 @@ DROP TABLE watches
 
 
 class WatchStore:
-    """Thread-safe. Every method may raise WatchStoreUnavailable."""
+    """The store of watches. Thread-safe. Every method may raise WatchStoreUnavailable."""
 
     def __init__(self, records: RecordStore) -> None:
         self._records = records
@@ -73,7 +73,7 @@ class WatchStore:
         Raises
         ------
         WatchStoreUnavailable, ValueError
-            As of ``open_records``.
+            As for ``open_records``.
         """
         return cls(open_records(_FORMAT, redis_url, directory))
 
@@ -100,20 +100,41 @@ class WatchStore:
         self._records.change_records(add)
 
     def get_watch(self, watch_id: str) -> Watch:
-        """Return a watch. Raise NoSuchWatch."""
-        with self._records.read_records() as records:
-            return _get(records, watch_id)
-
-    def change_watch(self, watch_id: str, change: Callable[[Watch], Watch]) -> Watch:
-        """Replace a watch atomically by what ``change`` makes of it, and return that.
+        """Return a watch.
 
         Parameters
         ----------
         watch_id : str
-            Which watch. Raise NoSuchWatch if there is none.
+            Its id.
+
+        Raises
+        ------
+        NoSuchWatch
+            There is no watch with this id.
+        """
+        with self._records.read_records() as records:
+            return _get(records, watch_id)
+
+    def change_watch(self, watch_id: str, change: Callable[[Watch], Watch]) -> Watch:
+        """Change a watch atomically.
+
+        Parameters
+        ----------
+        watch_id : str
+            The id of the watch.
         change : Callable[[Watch], Watch]
             Returns the changed watch, with the same id, owner and name. It may be called several times. If it raises,
             the watch stays as it is.
+
+        Returns
+        -------
+        Watch
+            The changed watch.
+
+        Raises
+        ------
+        NoSuchWatch
+            There is no watch with this id.
         """
 
         def replace(records: RecordChange) -> Watch:
@@ -124,7 +145,23 @@ class WatchStore:
         return self._records.change_records(replace)
 
     def delete_watch(self, watch_id: str) -> Watch:
-        """Delete a watch and return it. Raise NoSuchWatch; of two concurrent callers one gets the watch."""
+        """Delete a watch.
+
+        Parameters
+        ----------
+        watch_id : str
+            Its id.
+
+        Returns
+        -------
+        Watch
+            The last record.
+
+        Raises
+        ------
+        NoSuchWatch
+            There is no watch with this id. Of two concurrent callers, one gets the watch.
+        """
 
         def delete(change: RecordChange) -> Watch:
             watch = _get(change, watch_id)
@@ -134,7 +171,13 @@ class WatchStore:
         return self._records.change_records(delete)
 
     def list_watches(self, owner: str | None = None) -> list[Watch]:
-        """Return the watches of one user, or of all, by owner and name."""
+        """List watches by owner and name.
+
+        Parameters
+        ----------
+        owner : str | None
+            Whose watches; None for all users.
+        """
         with self._records.read_records() as records:
             return _list(records, owner)
 

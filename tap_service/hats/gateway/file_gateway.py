@@ -73,9 +73,24 @@ class FileGateway:
         self._replaced: dict[str, float] = {}
 
     def publish(self, catalogue: Catalogue) -> Catalogue:
-        """Return a catalogue whose attached tables are read through this gateway.
+        """Make the files of attached tables readable for the engine. Starts the server with the first attached table.
 
         Files that were published before stay readable while queries may still run.
+
+        Parameters
+        ----------
+        catalogue : Catalogue
+            All tables.
+
+        Returns
+        -------
+        Catalogue
+            The same tables, with attached tables that are read through this gateway.
+
+        Raises
+        ------
+        OSError
+            The server cannot listen on its address.
         """
         entries = tuple(self._publish_entry(entry) for entry in catalogue.entries if entry.attached is not None)
         self._forget_replaced({_name_files(entry) for entry in entries})
@@ -87,7 +102,18 @@ class FileGateway:
             return [files for name, files in self._files.items() if name not in self._replaced]
 
     def find_files(self, name: str) -> AttachedFiles | None:
-        """Return the files with this name in addresses, None if there are none."""
+        """Find the files of a table for a request. Thread-safe.
+
+        Parameters
+        ----------
+        name : str
+            Their name in addresses.
+
+        Returns
+        -------
+        AttachedFiles or None
+            The files, None if none of this name is published.
+        """
         return self._files.get(name)
 
     def close(self) -> None:

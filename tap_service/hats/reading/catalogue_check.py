@@ -11,7 +11,7 @@ from clickhouse_schema.hats.hats_error import HatsError
 from tap_service.hats.reading.hats_catalogue import HatsCatalogue
 from tap_service.hats.reading.partition_file import PartitionFile, check_partition
 
-#: number of files that are read at once, which takes waiting, not computing
+#: number of files that are read at once; reading them is mostly waiting
 _THREADS = 16
 
 #: number of files, spread over the sky, whose first positions are compared: wrong numbering is wrong in all of them
@@ -66,7 +66,7 @@ def check_positions(
     Raises
     ------
     HatsError
-        As of ``PartitionFile.check_positions``, for all files of the sample.
+        As for ``PartitionFile.check_positions``, for all files of the sample.
     """
     _check_all(PartitionFile.check_positions, files[:: -(-len(files) // _MAX_SAMPLED)], report)
 

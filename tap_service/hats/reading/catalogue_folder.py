@@ -21,7 +21,7 @@ from tap_service.hats.reading.folder_backend import (
 
 _SCHEMES = ("hats", "http", "https", "s3", "file")
 
-#: what no path of a catalogue contains, and what would leave the folder or be misread
+#: a path that no catalogue contains, or that would leave the folder or be misread
 _BAD_PATH = re.compile(r"(^|/)(\.{0,2})(/|$)|[\x00-\x1f\x7f\\?#*]")
 
 _Answer = TypeVar("_Answer")
@@ -77,7 +77,7 @@ class CatalogueFolder:
         Raises
         ------
         FileMissing, StorageUnavailable
-            As of ``stat``.
+            As for ``stat``.
         HatsError
             The file has changed, or ends too early.
         """
@@ -108,9 +108,9 @@ class CatalogueFolder:
         Raises
         ------
         FileMissing, StorageUnavailable
-            As of ``read``.
+            As for ``read``.
         HatsError
-            As of ``read``, or the file is larger, or is not UTF-8.
+            As for ``read``, or the file is larger, or is not UTF-8.
         """
         version = self.stat(path)
         if version.size > max_bytes:
@@ -135,7 +135,13 @@ class CatalogueFolder:
         return self._repeat(path, lambda: self._backend.list_files(path))
 
     def name(self, path: str) -> str:
-        """Return the address of a file."""
+        """Return the address of a file, for messages.
+
+        Parameters
+        ----------
+        path : str
+            The path of the file below the folder.
+        """
         return f"{self.address}/{path}"
 
     def _check_path(self, path: str) -> None:
@@ -159,7 +165,18 @@ class CatalogueFolder:
 
 
 def is_folder_address(text: str) -> bool:
-    """Return whether ``text`` is a URL or the path of a folder, as for ``open_folder``."""
+    """Return whether a text names a folder.
+
+    Parameters
+    ----------
+    text : str
+        An argument of a command.
+
+    Returns
+    -------
+    bool
+        Whether it is a URL of any scheme, or the path of an existing folder of this machine, as for ``open_folder``.
+    """
     return "://" in text or os.path.isdir(text)
 
 

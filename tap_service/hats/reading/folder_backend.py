@@ -1,4 +1,4 @@
-"""What a storage does for a folder: one request for each call, without retries."""
+"""The interface of storages: one request for each call, without retries."""
 
 from __future__ import annotations
 
@@ -48,7 +48,13 @@ class Patience:
     pause_seconds: float = 0.5
 
     def limit_seconds(self, size: int) -> float:
-        """Return the time limit of an answer of ``size`` bytes."""
+        """Return the time limit of an answer in seconds.
+
+        Parameters
+        ----------
+        size : int
+            The expected size of the answer in bytes.
+        """
         return self.silence_seconds + size / self.bytes_per_second
 
 
@@ -65,13 +71,47 @@ class PassingFailure(Exception):
 
 
 class FolderBackend(Protocol):
-    """A folder of files. Paths are relative to it and have been checked. Thread-safe."""
+    """The requests to the storage of a folder. Paths are relative to the folder and have been checked. Thread-safe."""
 
     def stat(self, path: str) -> FileVersion:
-        """Return the size and the version of a file. Raise FileMissing, HatsError, PassingFailure."""
+        """Return the present state of a file.
+
+        Parameters
+        ----------
+        path : str
+            The file.
+
+        Returns
+        -------
+        FileVersion
+            Its size in bytes, and the tag of its content.
+
+        Raises
+        ------
+        FileMissing
+            The file does not exist.
+        HatsError
+            The storage does not state size or version, or refuses the request for good.
+        PassingFailure
+            The request failed.
+        """
 
     def read(self, path: str, start: int, length: int, version: FileVersion) -> bytes:
-        """Return bytes of a file as it was at a version; fewer if the storage breaks off.
+        """Return a range of a file as it was at a version.
+
+        Parameters
+        ----------
+        path : str
+            The file.
+        start, length : int
+            The range in bytes, which is inside the file.
+        version : FileVersion
+            What ``stat`` returned.
+
+        Returns
+        -------
+        bytes
+            The bytes, fewer if the storage breaks off.
 
         Raises
         ------
@@ -82,7 +122,17 @@ class FolderBackend(Protocol):
         """
 
     def list_files(self, path: str) -> list[str]:
-        """Return the paths of all files below a folder; none if the folder does not exist.
+        """List the files below a folder, at any depth.
+
+        Parameters
+        ----------
+        path : str
+            The folder; '' for the folder of this object.
+
+        Returns
+        -------
+        list of str
+            Paths, in any order; none if the folder does not exist.
 
         Raises
         ------

@@ -74,8 +74,15 @@ class HatsCatalogue:
     def find_files(self, pixel: HatsPixel) -> list[str]:
         """Return the paths, below the folder, of the files of a partition: one, unless each partition is a folder.
 
+        Parameters
+        ----------
+        pixel : HatsPixel
+            The pixel of the partition.
+
         Raises
         ------
+        FileMissing
+            The folder of the partition has no Parquet files.
         HatsError, StorageUnavailable
             The files of a folder cannot be listed.
         """

@@ -88,12 +88,34 @@ class Collection:
         return tuple(filter(None, (self.name, self.margin_name, self.index_name)))
 
     def list_pixels(self, name: str) -> Mapping[HatsPixel, int]:
-        """Return the pixels of the catalogue or the margin cache ``name``, with their rows."""
+        """Return the pixels that have a file.
+
+        Parameters
+        ----------
+        name : str
+            The name of the catalogue or of its margin cache.
+
+        Returns
+        -------
+        Mapping[HatsPixel, int]
+            The number of rows by pixel.
+        """
         return self.plan.margins if name == self.margin_name else self.plan.partitions
 
 
 def write_collection_files(collection: Collection) -> dict[str, bytes]:
-    """Return all files that depend only on the plan, by their paths below the collection."""
+    """Write the files that depend only on the plan, not on values of rows.
+
+    Parameters
+    ----------
+    collection : Collection
+        The collection.
+
+    Returns
+    -------
+    dict[str, bytes]
+        The contents by the paths below the collection.
+    """
     properties = CollectionProperties(
         obs_collection=collection.rows.entry.qualified_name,
         hats_primary_table_url=collection.name,
@@ -122,7 +144,14 @@ def _write_catalogue_files(collection: Collection, name: str) -> dict[str, bytes
 
 
 def is_catalogue_file(path: str) -> bool:
-    """Return whether any catalogue or margin cache may have a file with this path below its folder."""
+    """Return whether a catalogue or margin cache may have a file at a path.
+
+    Parameters
+    ----------
+    path : str
+        The path below the folder of the catalogue. Paths of partitions count only in the form that ``build_path``
+        writes.
+    """
     if path in (*CATALOG_FILES, PARTITION_INFO, COMMON_METADATA, METADATA, *_SKY_MAPS):
         return True
     pixel = parse_path(path)

@@ -1,6 +1,6 @@
 """The rows of a query as a HATS collection in one document: a ZIP archive, whose members are not compressed again.
 
-So a stored result is one object, of which each member is a range of bytes.
+A stored result is therefore one object, in which each member is a range of bytes.
 """
 
 from __future__ import annotations
@@ -90,6 +90,15 @@ class CollectionArchive(Serializer):
         return b""
 
     def write_footer(self, status: Status) -> Iterator[bytes]:
+        """Yield the archive; nothing for a failed query.
+
+        Raises
+        ------
+        InvalidQueryError
+            No row has a position.
+        EngineError
+            The engine cannot sort the rows.
+        """
         if status.value == "ERROR":
             return
         self._insert_block()

@@ -62,7 +62,18 @@ class HatsRows:
         return self.select_schema([field.name for field in self.fields])
 
     def select_schema(self, names: Iterable[str]) -> pa.Schema:
-        """Return the schema of some columns of partitions, in the order of the table."""
+        """Return the Arrow schema of some columns of partitions, with VOParquet's VOTable for these columns.
+
+        Parameters
+        ----------
+        names : iterable of str
+            Names of columns in the files; other names are ignored.
+
+        Returns
+        -------
+        pyarrow.Schema
+            The columns in the order of the table.
+        """
         wanted = {*names}
         fields = [field for field in self.fields if field.name in wanted]
         schema = self.entry.schema

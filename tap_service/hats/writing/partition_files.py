@@ -96,7 +96,7 @@ def write_margin(
     Raises
     ------
     EngineError, SerializationError, OSError
-        As of ``write_partition``.
+        As for ``write_partition``.
     """
     sql = rows.margin_sql(pixel, plan.margin_order, plan.margin_cells[pixel].tolist())
     return _write_rows(engine, rows, sql, path, _choose_sorting(plan.margins[pixel], plan, settings), on_rows)

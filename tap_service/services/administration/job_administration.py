@@ -54,7 +54,18 @@ class JobAdministration:
         self._lifetimes = lifetimes
 
     def list_jobs(self, wanted: JobSelection) -> Iterator[dict[str, Any]]:
-        """Yield the summaries of the selected jobs, newest first."""
+        """Yield the summaries of jobs, the newest first.
+
+        Parameters
+        ----------
+        wanted : JobSelection
+            Which jobs, and how many.
+
+        Yields
+        ------
+        dict[str, Any]
+            The JSON of ``summarize_job``; jobs that are deleted in the meantime are left out.
+        """
         owner = wanted.user if wanted.user not in ("", ANONYMOUS) else None
         found = self._jobs.list_references(JobFilter(owner, wanted.phases or frozenset(ExecutionPhase)))
         for reference in islice((each for each in found if _is_selected(each, wanted)), wanted.last):
@@ -64,7 +75,18 @@ class JobAdministration:
                 continue
 
     def show_job(self, job_id: str) -> dict[str, Any]:
-        """Return the complete record of a job as JSON."""
+        """Return the complete record of a job as JSON.
+
+        Parameters
+        ----------
+        job_id : str
+            The job.
+
+        Raises
+        ------
+        AdministrationError
+            There is no such job.
+        """
         job = self._get_job(job_id)
         return {
             **summarize_job(job),
@@ -82,7 +104,23 @@ class JobAdministration:
         }
 
     def stop_job(self, job_id: str) -> dict[str, Any]:
-        """Abort a job, whose query then ends in the engine; return its summary."""
+        """Abort a job of any user; its query then ends in the engine.
+
+        Parameters
+        ----------
+        job_id : str
+            The job.
+
+        Returns
+        -------
+        dict[str, Any]
+            The JSON of ``summarize_job``.
+
+        Raises
+        ------
+        AdministrationError
+            There is no such job, or it has already ended.
+        """
         try:
             return summarize_job(self._lifetimes.abort_job(job_id, JobError(STOPPED)))
         except NoSuchJob as error:
@@ -91,14 +129,36 @@ class JobAdministration:
             raise AdministrationError(f"the job {job_id} has already ended: it is {error.phase}") from error
 
     def delete_job(self, job_id: str) -> None:
-        """Delete a job with its result; a running job is stopped first."""
+        """Delete a job with its result; a running job is stopped first.
+
+        Parameters
+        ----------
+        job_id : str
+            The job.
+
+        Raises
+        ------
+        AdministrationError
+            There is no such job.
+        """
         try:
             self._lifetimes.destroy_job(job_id)
         except NoSuchJob as error:
             raise _no_such_job(job_id) from error
 
     def delete_jobs_of(self, user: str) -> int:
-        """Delete all jobs of a user with their results, also running jobs; return the number of jobs."""
+        """Delete all jobs of a user with their results, also running and archived jobs.
+
+        Parameters
+        ----------
+        user : str
+            The name of the user.
+
+        Returns
+        -------
+        int
+            The number of jobs.
+        """
         found = [*self._jobs.list_references(JobFilter(user, frozenset(ExecutionPhase)))]
         for reference in found:
             with suppress(NoSuchJob):  # deleted meanwhile

@@ -27,13 +27,24 @@ _LIST_SECONDS, _STOP_SECONDS = 10.0, 60.0
 
 
 class RunningQueries(Protocol):
-    """The queries of /sync of a process."""
+    """The queries of /sync of a process. Thread-safe."""
 
     def list_running(self) -> list[RunningWork]:
         """Return the queries that wait or run."""
 
     def stop_query(self, query_id: str) -> bool:
-        """Stop a query; return whether this process had it."""
+        """Stop a query.
+
+        Parameters
+        ----------
+        query_id : str
+            The id of the query.
+
+        Returns
+        -------
+        bool
+            Whether this process has the query.
+        """
 
 
 class WorkList:

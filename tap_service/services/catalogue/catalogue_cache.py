@@ -198,11 +198,33 @@ class CatalogueCache:
         return self._visible_snapshot(None).catalogue if owner is None else self.visible_tables(owner).catalogue
 
     def visible_tables(self, owner: str) -> VisibleTables:
-        """Return the tables that a user sees, with the records of user tables. Raises ServiceUnavailable."""
+        """Return the tables that a user sees, with the records of user tables.
+
+        Parameters
+        ----------
+        owner : str
+            The user.
+
+        Raises
+        ------
+        ServiceUnavailable
+            The tables or groups of the user cannot be read.
+        """
         return self._read_user_tables(self._visible_snapshot(owner), owner)
 
     def snapshot_for(self, owner: str | None) -> CatalogueSnapshot:
-        """Return a snapshot of the tables that a user sees; as in ``catalogue_for``."""
+        """Return a snapshot of the tables that a client sees, with the /tables documents.
+
+        Parameters
+        ----------
+        owner : str | None
+            The user; None for an anonymous client.
+
+        Raises
+        ------
+        ServiceUnavailable
+            The tables or groups of the user cannot be read.
+        """
         snapshot = self._visible_snapshot(owner)
         if owner is None:
             return snapshot
@@ -223,7 +245,15 @@ class CatalogueCache:
         return snapshot.select_visible(self._groups.find_groups(owner))
 
     def note_use(self, owner: str | None, tables: Iterable[TableEntry]) -> None:
-        """Record that a query of a user reads these tables, which delays the expiry of user tables."""
+        """Record that a query reads tables, which delays the expiry of user tables.
+
+        Parameters
+        ----------
+        owner : str | None
+            The user who reads the tables; nothing is recorded for an anonymous client.
+        tables : Iterable[TableEntry]
+            Tables of any kind.
+        """
         if owner is not None:
             self._user_tables.note_use(owner, tables)
 

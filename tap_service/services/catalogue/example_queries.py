@@ -59,7 +59,7 @@ _TABLES_EXAMPLE = Example(
 
 
 def is_tap_schema(schema: Schema) -> bool:
-    """Return whether a schema is TAP_SCHEMA."""
+    """Return whether a schema is TAP_SCHEMA, in any case."""
     return schema.name.upper() == "TAP_SCHEMA"
 
 
@@ -83,7 +83,27 @@ def _make_xml_name(name: str) -> str:
 
 
 def build_table_examples(engine: Engine, catalogue: Catalogue, entry: TableEntry) -> Iterator[Example]:
-    """Yield queries for the first rows of a table, and for a cone around one of its positions. Raises EngineError."""
+    """Yield queries for a table: its first rows, and a cone around one of its positions.
+
+    Parameters
+    ----------
+    engine : Engine
+        The engine, which finds a position.
+    catalogue : Catalogue
+        All tables that the example may name.
+    entry : TableEntry
+        The table.
+
+    Yields
+    ------
+    Example
+        One example, or two for a table with a position and rows.
+
+    Raises
+    ------
+    EngineError
+        The engine cannot find a position.
+    """
     yield build_first_rows_example(entry)
     if entry.table.layout.position is None:
         return

@@ -14,7 +14,13 @@ _LINKS = LINKS_STANDARD.partition("#")[0].lower()
 
 
 def is_links_service(service: Service) -> bool:
-    """Return whether a service is {links} of any version of DataLink."""
+    """Return whether a service is {links} of any version of DataLink.
+
+    Parameters
+    ----------
+    service : Service
+        A service descriptor of the catalogue, which is recognized by its standard id.
+    """
     return service.standard_id.lower().startswith(_LINKS)
 
 

@@ -57,7 +57,7 @@ class _CachedCatalogue:
 
 
 class UserCatalogues:
-    """Reads and caches the catalogues of users. Thread-safe. A change by any process is visible to the next query.
+    """Reads and caches the catalogues of users. Thread-safe. The next query sees a change by any process.
 
     Parameters
     ----------

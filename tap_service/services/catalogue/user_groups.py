@@ -35,7 +35,18 @@ class UserGroups:
         self._noted: OrderedDict[str, frozenset[str]] = OrderedDict()
 
     def find_groups(self, owner: str | None) -> frozenset[str]:
-        """Return the groups of a user, none for an anonymous client. Raises ServiceUnavailable."""
+        """Return the groups of a client now: in the file of users, and in the last token of a token issuer.
+
+        Parameters
+        ----------
+        owner : str | None
+            The user; an anonymous client, None, has no groups.
+
+        Raises
+        ------
+        ServiceUnavailable
+            The stored groups of a token issuer's user cannot be read.
+        """
         if owner is None:
             return frozenset()
         local = self.accounts.find_groups(owner) if self.accounts is not None else frozenset()
@@ -47,7 +58,18 @@ class UserGroups:
             raise ServiceUnavailable("your groups cannot be read now. Try again later") from error
 
     async def note_claims(self, identity: Identity) -> None:
-        """Store the groups in the token of a user, if they have changed. Raises ServiceUnavailable."""
+        """Store the groups in the token of a user, if they have changed since the last request.
+
+        Parameters
+        ----------
+        identity : Identity
+            The user of a request; without ``claimed`` nothing is stored.
+
+        Raises
+        ------
+        ServiceUnavailable
+            The groups cannot be stored.
+        """
         if identity.claimed is None or self._noted.get(identity.name) == identity.claimed:
             return
         await asyncio.to_thread(self._write_claims, identity.name, identity.claimed)

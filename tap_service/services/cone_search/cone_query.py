@@ -63,7 +63,23 @@ def build_cone_query(entry: TableEntry, cone: ConeParameters) -> TapParameters:
 
 
 def check_position(entry: TableEntry) -> tuple[str, str]:
-    """Return the columns with longitude and latitude of a table. Raises NotFound for a table without a position."""
+    """Return the columns of the position of a table.
+
+    Parameters
+    ----------
+    entry : TableEntry
+        A table that the client sees.
+
+    Returns
+    -------
+    tuple[str, str]
+        The columns with longitude and latitude, in degrees.
+
+    Raises
+    ------
+    NotFound
+        The table has no position.
+    """
     if entry.table.layout.position is None:
         raise NotFound(
             f"the table {entry.qualified_name} has no position, so there is no cone search: query it with /tap/sync"

@@ -70,7 +70,15 @@ class Rates(Protocol):
         """Return the rate of each kind of work that was measured."""
 
     def set_rate(self, kind: str, seconds_per_gigabyte: float) -> None:
-        """Store the rate of a kind of work."""
+        """Store the rate of a kind of work.
+
+        Parameters
+        ----------
+        kind : str
+            An ``Estimate.kind``.
+        seconds_per_gigabyte : float
+            The seconds of work for each 1e9 bytes read.
+        """
 
 
 class Estimator:
@@ -93,7 +101,20 @@ class Estimator:
         self._last = threading.local()
 
     def estimate_cost(self, translation: Translation, version: int) -> Estimate:
-        """Estimate the cost of a query; 0 for SQL that was not translated from ADQL."""
+        """Estimate the cost of a query.
+
+        Parameters
+        ----------
+        translation : Translation
+            The query. SQL that was not translated from ADQL costs 0.
+        version : int
+            The version of the catalogue with which it was translated.
+
+        Returns
+        -------
+        Estimate
+            Rows, bytes and seconds, without the number of rows of the result.
+        """
         query = translation.query
         if query is None:
             return Estimate(0, 0, 0.0, "scan")
@@ -177,7 +198,18 @@ class Estimator:
         return found
 
     def estimate_result_rows(self, translation: Translation, version: int) -> ResultRows | None:
-        """Return the number of rows that the result would have without a row limit; None if it is unknown."""
+        """Estimate the number of rows that the result would have without a row limit.
+
+        Parameters
+        ----------
+        translation, version
+            As for ``estimate_cost``.
+
+        Returns
+        -------
+        ResultRows or None
+            The number with its precision; None if it is unknown.
+        """
 
         def count_table(entry: TableEntry) -> float:
             return self._sizes.get_size(entry, version).total
@@ -195,7 +227,18 @@ class Estimator:
         return found
 
     def find_kept_bytes(self, translation: Translation, version: int) -> RowDensity:
-        """Return the bytes of the rows that cross-matches keep in memory, by the cells of these rows."""
+        """Estimate the memory of the rows that cross-matches keep.
+
+        Parameters
+        ----------
+        translation, version
+            As for ``estimate_cost``.
+
+        Returns
+        -------
+        RowDensity
+            Bytes, instead of rows, by the cells of the kept rows; 0 for a query without joins.
+        """
         query = translation.query
         if query is None or not any(isinstance(select.from_, Join) for select in walk_selects(query)):
             return RowDensity.make_unlocated(0.0)

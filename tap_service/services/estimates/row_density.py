@@ -98,7 +98,18 @@ class RowDensity:
         return replace(self, rows=self.rows * factor, unlocated=unlocated, positionless=positionless)
 
     def add_rows(self, other: RowDensity) -> RowDensity:
-        """Return the rows of both densities, by cells of the lower of their orders."""
+        """Return the rows of two densities together, as in a UNION ALL.
+
+        Parameters
+        ----------
+        other : RowDensity
+            The other density, which may have another order.
+
+        Returns
+        -------
+        RowDensity
+            The sums in the cells of the lower order.
+        """
         order = min(self.order, other.order)
         first, second = self.coarsen_to(order), other.coarsen_to(order)
         return replace(
@@ -111,7 +122,18 @@ class RowDensity:
         )
 
     def spread_to(self, order: int) -> Reals:
-        """Return the rows in each cell of an order, shape (12 * 4**order,); rows of coarser cells are spread evenly."""
+        """Return the rows in the cells of any order.
+
+        Parameters
+        ----------
+        order : int
+            A HEALPix order.
+
+        Returns
+        -------
+        NDArray
+            The located rows in each NESTED cell, shape (12 * 4**order,). The rows of a coarser cell are spread evenly.
+        """
         rows = self.coarsen_to(order)
         ratio = 4 ** (order - rows.order)
         return np.asarray(np.repeat(rows.rows, ratio) / ratio)

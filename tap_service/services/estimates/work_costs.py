@@ -51,7 +51,7 @@ class Work:
 
 
 def estimate_write_seconds(rows: float, columns: int) -> float:
-    """Return the seconds to write a result with this number of rows and columns."""
+    """Return the seconds to write a result with this number of rows and columns, by one thread."""
     return rows * columns * _VALUE_SECONDS
 
 

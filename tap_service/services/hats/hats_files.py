@@ -89,7 +89,18 @@ class HatsFiles:
         self._slots: OrderedDict[str, _Slot] = OrderedDict()
 
     def list_tables(self, owner: str | None) -> list[str]:
-        """Return the tables with a position that a user sees; None for anonymous clients."""
+        """List the tables that are served as HATS collections.
+
+        Parameters
+        ----------
+        owner : str or None
+            The user; None for an anonymous client.
+
+        Returns
+        -------
+        list of str
+            The qualified names of the tables with a position that the client sees.
+        """
         entries = self._catalogue_cache.catalogue_for(owner).entries
         return [entry.qualified_name for entry in entries if is_served(entry)]
 
@@ -204,5 +215,11 @@ class HatsFiles:
 
 
 def is_served(entry: TableEntry) -> bool:
-    """Return whether a table is stored with a position. Attached tables are not: their HATS files are elsewhere."""
+    """Return whether a table has a HATS collection: if it is stored with a position.
+
+    Parameters
+    ----------
+    entry : TableEntry
+        The table. Attached tables have none: their HATS files are elsewhere.
+    """
     return entry.table.layout.position is not None and not entry.is_computed

@@ -20,7 +20,19 @@ STATUSES = ("OK", "OVERFLOW", "REUSED", "ERROR", "ABORTED", "GONE")
 
 
 def parse_history_filter(pairs: Sequence[Pair]) -> HistoryFilter:
-    """Read the filters of the history; other parameters are ignored. Raises ParameterError."""
+    """Read the filters of a request for the history.
+
+    Parameters
+    ----------
+    pairs : Sequence[Pair]
+        One of AFTER and BEFORE (instants), LAST (a number of queries), SEARCH (words) and CURSOR, and any number of
+        STATUS; other parameters are ignored.
+
+    Raises
+    ------
+    ParameterError
+        A value is invalid, or a parameter occurs twice.
+    """
     given = read_single_values(pairs, ("AFTER", "BEFORE", "LAST", "SEARCH", "CURSOR"))
     return HistoryFilter(
         parse_time("AFTER", given["AFTER"]) if "AFTER" in given else None,

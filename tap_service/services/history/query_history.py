@@ -109,7 +109,15 @@ class QueryHistory:
             self._store.close()
 
     def add_query(self, user: str, entry: HistoryEntry) -> None:
-        """Add a finished query of a user."""
+        """Add a finished query, which is stored within a second. Does nothing without a store.
+
+        Parameters
+        ----------
+        user : str
+            The user.
+        entry : HistoryEntry
+            The query. The oldest queries are lost if too many bytes wait for an unavailable store.
+        """
         if self._store is None:
             return
         try:

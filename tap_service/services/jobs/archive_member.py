@@ -14,7 +14,7 @@ ReadBytes = Callable[[int, int], Iterator[bytes]]
 #: the fixed part of a member's header, which ends with the lengths of its name and its extra field
 _HEADER = struct.Struct("<26x2H")
 
-#: what is read at once: the directory of a thousand members fits
+#: number of bytes to read at once; the directory of a thousand members fits
 _BLOCK_BYTES = 1 << 17
 
 

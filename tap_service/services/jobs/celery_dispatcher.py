@@ -16,7 +16,13 @@ TASK = "skyhouse.run_next"
 
 
 def celery_queue_name(work: WorkClass) -> str:
-    """Return the name of the Redis list of tasks for jobs of this class; a worker may serve some classes only."""
+    """Return the name of a queue of tasks, a list in Redis.
+
+    Parameters
+    ----------
+    work : WorkClass
+        The class of the jobs in the queue. A worker may serve some classes only.
+    """
     return f"skyhouse:tasks:{work.name.lower()}"
 
 
@@ -24,6 +30,13 @@ def build_celery_app(redis_url: str, max_task_seconds: int) -> Celery:
     """Build the Celery application of the service, which sends tasks, and of the workers.
 
     A task only announces that a job is QUEUED; the job store alone decides which job is next and keeps its phase.
+
+    Parameters
+    ----------
+    redis_url : str
+        The broker, which need not answer yet.
+    max_task_seconds : int
+        The longest execution duration of a job. A task without an acknowledgement is sent again an hour after it.
     """
     app = Celery("skyhouse", broker=redis_url, set_as_current=False)
     settings: dict[str, Any] = {
@@ -55,7 +68,7 @@ class CeleryDispatcher:
         """Do nothing: the caretaker takes up the jobs that dead workers have left."""
 
     def wake(self, work: WorkClass) -> None:
-        """Send a task. If Redis is out of reach, the job stays QUEUED until the caretaker finds it."""
+        """Send a task. If Redis is unreachable, the job stays QUEUED until the caretaker finds it."""
         try:
             self._app.send_task(TASK, queue=celery_queue_name(work), retry=False)
         except OperationalError as error:

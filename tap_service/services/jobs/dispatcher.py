@@ -8,13 +8,19 @@ from tap_service.models.work_class import WorkClass
 
 
 class Dispatcher(Protocol):
-    """The job store holds the queue and decides which job is next; a superfluous ``wake`` does no harm."""
+    """Hands jobs to executors. The job store holds the queue and decides which job is next."""
 
     def start(self) -> None:
         """Take up the jobs that an earlier process has left."""
 
     def wake(self, work: WorkClass) -> None:
-        """Announce that a job of this class has been queued."""
+        """Announce that a job has been queued. Never raises; a superfluous call has no effect.
+
+        Parameters
+        ----------
+        work : WorkClass
+            The class of the job.
+        """
 
     def close(self) -> None:
-        """Start no more jobs; queued ones stay in the store, running ones are stopped and queued again."""
+        """Start no more jobs. Queued jobs stay in the store; running jobs are stopped and queued again."""

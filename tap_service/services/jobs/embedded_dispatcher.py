@@ -94,7 +94,7 @@ class EmbeddedDispatcher:
         self._runner.close()
 
     def _wake_idle(self) -> None:
-        """Start the jobs that may start. Time also frees places, when a long job moves to a heavier class."""
+        """Start the jobs that may start. A slot also becomes free when a long job moves to a heavier class."""
         if self._patience.update_waits() and (idle := self._threads.count_idle()):
             for _ in self._queue.startable_classes()[:idle]:
                 self._threads.wake_one()

@@ -1,4 +1,4 @@
-"""Jobs that wait for the engine: they are QUEUED, with the reason in jobInfo, and fail when it stays away."""
+"""Jobs that wait for the engine: they are QUEUED, with the reason in jobInfo, and fail if it stays unavailable."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _PAUSE_PART, _MIN_PAUSE, _MAX_PAUSE = 0.1, 1.0, 15.0
 
 
 class EnginePatience:
-    """Any number of processes may use it at once, for each change is a compare-and-set."""
+    """Decides how long jobs wait for the engine. Safe for threads and processes: each change is a compare-and-set."""
 
     def __init__(self, config: Config, engine: Engine, jobs: JobStore) -> None:
         self._seconds = 60 * config.engine_patience
@@ -63,7 +63,7 @@ class EnginePatience:
     def plan_retry(self, job: Job, error: BaseException | None) -> tuple[EngineWait, bool] | None:
         """Return the wait of a job that failed for this reason, and whether a server died during its work.
 
-        Returns None if the job should fail: another try would fail too, or it has waited for too long.
+        Return None if the job should fail: another attempt would fail too, or it has waited too long.
         """
         if not self._is_remote or not self._is_away(error):
             return None
@@ -76,12 +76,12 @@ class EnginePatience:
         return EngineWait(self._tell_reason(str(error), since), since, add_seconds(at, pause)), has_died
 
     def _is_away(self, error: BaseException | None) -> bool:
-        if isinstance(error, QueryCancelled):  # not by this service: a server that is shut down ends its queries so
+        if isinstance(error, QueryCancelled):  # not by this service: a server also does this when it shuts down
             return self.find_problem() is not None
         return isinstance(error, EngineUnavailable) and not isinstance(error, EngineSilent | TablesApart)
 
     def _update_wait(self, job: QueuedJob, problem: EngineError | None, at: datetime) -> None:
-        """A job that was tried while the engine answers keeps its wait: its next try decides."""
+        """Start, keep or end the wait of a job. A job with a failed attempt keeps its wait until its next attempt."""
         wait = job.wait
         if problem is None:
             if wait is not None and wait.retry is None:

@@ -29,7 +29,7 @@ _ARCHIVED_AT_ONCE = 20
 
 
 class JobDisk:
-    """Methods raise QuotaExceeded, with the way out, and JobStoreUnavailable."""
+    """The disk space of jobs. Thread-safe. Methods raise JobStoreUnavailable, and QuotaExceeded with a way out."""
 
     def __init__(self, config: Config, stores: JobStores) -> None:
         self._config = config
@@ -40,7 +40,21 @@ class JobDisk:
 
     @contextmanager
     def reserve(self, job: Job, n_bytes: int) -> Iterator[None]:
-        """Check that ``n_bytes`` more bytes (at least one) fit; reserve them until the job's record counts them."""
+        """Reserve disk space during the context, in which the record of the job is changed to count it.
+
+        Parameters
+        ----------
+        job : Job
+            The job, whose user's limit counts.
+        n_bytes : int
+            The bytes to reserve. For 0, at least one byte must be free.
+
+        Raises
+        ------
+        QuotaExceeded
+            The jobs of the client, or all jobs, would take too much space. Before that, the oldest results of anonymous
+            clients are deleted.
+        """
         user = job.queued_job.user
         with self._lock:
             added = max(n_bytes, 1)
@@ -91,8 +105,8 @@ class JobDisk:
     def _make_room(self, wanted: int, owner: str | None) -> bool:
         """Delete the results of anonymous clients, the oldest first, until all jobs take at most ``wanted`` bytes.
 
-        Otherwise anonymous clients could keep out all users permanently, with files of jobs that they never run. For
-        anonymous clients, only results make room.
+        For a user, also abort idle jobs of anonymous clients: otherwise anonymous clients could lock out all users
+        permanently, with files of jobs that they never run.
         """
         ways = [(self._jobs.list_archivable, self._archive_job)]
         ways += [(self._jobs.list_idle, self._abort_job)] if owner is not None else []

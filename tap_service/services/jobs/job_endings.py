@@ -27,7 +27,7 @@ _log = logging.getLogger("skyhouse")
 
 
 class JobEndings:
-    """One for each process that executes jobs. A job that was revoked meanwhile has the status ABORTED."""
+    """Stores the ends of the jobs of a process. A job that was revoked in the meantime has the status ABORTED."""
 
     def __init__(
         self,
@@ -63,7 +63,7 @@ class JobEndings:
         self._update_store(lambda _: self._jobs.requeue_job(job.job_id, job.attempt, died=False))
 
     def fail_job(self, job: Job, failure: ServiceError, report: QueryReport) -> None:
-        """End the job in ERROR, or queue it again if another try may succeed."""
+        """End the job in ERROR, or queue it again if another attempt may succeed."""
         if isinstance(failure, (ServiceShuttingDown, DataChanged)):
             self.return_job(job, str(failure), report)
             return
@@ -86,7 +86,7 @@ class JobEndings:
         self._recorder.record_query(report, parameters, client, query_id=job.query_id, is_job=True)
 
     def close(self) -> None:
-        """Wait no longer for a job store that is unavailable."""
+        """Stop waiting for a job store that is unavailable."""
         self._closed.set()
 
     def _delete_preview(self, job: Job) -> None:
@@ -94,7 +94,7 @@ class JobEndings:
             self._results.delete_result(job.preview_key)
 
     def _note_abortion(self, job: Job, report: QueryReport) -> None:
-        """Tell why a job was revoked, rather than what stopping its query made the engine say."""
+        """Replace the engine's error about the stopped query by the reason why the job was revoked."""
         report.status, report.error = "ABORTED", "the job was aborted"
         try:
             stored = self._jobs.get_job(job.job_id)

@@ -28,7 +28,7 @@ class JobCompletion:
 
 @dataclass(frozen=True, slots=True)
 class JobReturn:
-    """The job returns to the queue, for this reason, and goes on later."""
+    """The job returns to the queue for this reason, and continues later."""
 
     reason: str
 
@@ -45,18 +45,29 @@ class JobExecutor(Protocol):
     """Executes jobs of one kind. Thread-safe; one for each process."""
 
     def read_parameters(self, job: Job) -> TapParameters:
-        """Return the parameters of the job's query, for the log too. Raises ParameterError."""
+        """Return the parameters of the job's query, which the log contains too.
+
+        Parameters
+        ----------
+        job : Job
+            The EXECUTING job.
+
+        Raises
+        ------
+        ParameterError
+            The parameters are invalid.
+        """
 
     def execute_job(self, job: Job, parameters: TapParameters, report: QueryReport) -> JobCompletion | JobReturn:
         """Do the work of a job, and write its result into the result store.
 
         Parameters
         ----------
-        job
+        job : Job
             The EXECUTING job.
-        parameters
+        parameters : TapParameters
             What ``read_parameters`` returned.
-        report
+        report : QueryReport
             Gets the outcome.
 
         Raises
@@ -67,8 +78,21 @@ class JobExecutor(Protocol):
 
 
 class StoppableWork(Protocol):
+    """Work of a job that another thread can stop."""
+
     def stop(self, reason: ServiceError) -> None:
-        """Stop the work with ``reason``. Call again until it has ended. Raises EngineError."""
+        """Stop the work. Thread-safe; call it again until the work has ended.
+
+        Parameters
+        ----------
+        reason : ServiceError
+            The error with which the work ends.
+
+        Raises
+        ------
+        EngineError
+            The query in the engine cannot be stopped now.
+        """
 
 
 class RunningJob:
@@ -81,7 +105,10 @@ class RunningJob:
         self._work = work
 
     def stop(self, reason: ServiceError) -> None:
-        """Call again until the job is no longer monitored: the engine may not know the query yet, or not answer."""
+        """Stop the job with ``reason``; errors of the engine are logged.
+
+        Call it again until the job is no longer monitored: the engine may not know the query yet, or not answer.
+        """
         try:
             self._work.stop(reason)
         except EngineError as error:

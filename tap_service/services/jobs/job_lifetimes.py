@@ -36,6 +36,11 @@ _FAILURE = "expired and orphaned jobs cannot be ended now"
 
 
 class JobLifetimes:
+    """Destroys and aborts jobs, recovers jobs of dead workers, and sweeps what no job owns. Thread-safe.
+
+    Methods raise JobStoreUnavailable.
+    """
+
     def __init__(
         self,
         engine: Engine,
@@ -51,7 +56,18 @@ class JobLifetimes:
         self._results = results
 
     def destroy_job(self, job_id: str) -> None:
-        """Stop the job if it runs, and delete it with its result. Raises NoSuchJob if another client was quicker."""
+        """Stop a job if it runs, and delete it with its results and files.
+
+        Parameters
+        ----------
+        job_id : str
+            The job, in any phase.
+
+        Raises
+        ------
+        NoSuchJob
+            There is no such job; of two concurrent callers, one destroys it.
+        """
         job = self._jobs.delete_job(job_id)
         if job.phase is ExecutionPhase.EXECUTING:
             self.stop_query(job.query_id)
@@ -60,7 +76,27 @@ class JobLifetimes:
         self._delete_upload_files(job)
 
     def abort_job(self, job_id: str, reason: JobError | None = None) -> Job:
-        """Abort a job that has not ended, and stop what it does. Raises NoSuchJob or IllegalTransition."""
+        """Abort a job that has not ended, and stop its query.
+
+        Parameters
+        ----------
+        job_id : str
+            The job.
+        reason : JobError | None
+            Why the service aborts it; None if its user does.
+
+        Returns
+        -------
+        Job
+            The aborted job.
+
+        Raises
+        ------
+        NoSuchJob
+            There is no such job.
+        IllegalTransition
+            The job has ended.
+        """
         job = self._jobs.abort_job(job_id, now(), reason)
         if job.start_time is not None:
             self.stop_query(job.query_id)
@@ -76,7 +112,18 @@ class JobLifetimes:
             _log.warning("query %s cannot be stopped yet: %s", query_id, error.detail)
 
     def destroy_expired(self, at: datetime) -> int:
-        """Destroy the jobs whose destruction time is past; return their number. Shares that are due go too."""
+        """Destroy jobs whose destruction time has passed, and shares that are due.
+
+        Parameters
+        ----------
+        at : datetime
+            The present instant.
+
+        Returns
+        -------
+        int
+            The number of expired jobs, at most 1,000 in one call.
+        """
         if self._shares is not None:
             self._shares.delete_due(at)
         expired = self._jobs.list_expired(at, _MAX_DESTROYED_AT_ONCE)
@@ -88,9 +135,17 @@ class JobLifetimes:
         return len(expired)
 
     def recover_jobs(self, since: datetime) -> int:
-        """Queue again the jobs whose worker has been silent since then; return the number of silent workers' jobs.
+        """Queue again the jobs whose worker is silent. A job whose workers have died MAX_DEATHS times becomes an ERROR.
 
-        A job whose workers have died MAX_DEATHS times becomes an ERROR.
+        Parameters
+        ----------
+        since : datetime
+            Workers whose last heartbeat is earlier count as dead.
+
+        Returns
+        -------
+        int
+            The number of jobs of silent workers.
         """
         silent = self._jobs.list_silent(since)
         for job in silent:
@@ -115,10 +170,20 @@ class JobLifetimes:
                 self.stop_query(query_id)
 
     def sweep_orphans(self, minimum_age: float = ORPHAN_AGE_SECONDS) -> int:
-        """Delete results, unfinished results and parts that belong to no job; return their number.
+        """Delete results, incomplete results and parts that belong to no job or share, and tables of dead queries.
 
-        Also drop tables that dead queries have left in the engine. Tables of unknown jobs may belong to another
-        deployment over the same engine: drop them when they are old. ``minimum_age`` 0 means that no query runs now.
+        Tables of unknown jobs are dropped when they are old, since they may belong to another deployment over the same
+        engine. Errors of the engine are logged.
+
+        Parameters
+        ----------
+        minimum_age : float
+            The age of results in seconds from which they are deleted. 0 means that no query runs now.
+
+        Returns
+        -------
+        int
+            The number of deleted results and parts.
         """
         old = ORPHAN_TABLE_SECONDS if minimum_age else 0
 
@@ -146,7 +211,7 @@ class JobLifetimes:
         return len(orphans)
 
     def _delete_results(self, job: Job) -> None:
-        """If the store cannot be reached, the next sweep deletes them."""
+        """Delete the results of a job. If the store is unreachable, the next sweep deletes them."""
         try:
             for key in (job.result_key, job.preview_key, *job.part_keys):
                 self._results.delete_result(key)

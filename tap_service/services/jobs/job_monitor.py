@@ -24,6 +24,8 @@ _log = logging.getLogger("skyhouse")
 
 
 class JobMonitor:
+    """Watches the jobs that this process executes. Thread-safe."""
+
     def __init__(self, config: Config, engine: Engine, jobs: JobStore) -> None:
         self._config = config
         self._engine = engine
@@ -42,14 +44,28 @@ class JobMonitor:
         self._thread.close()
 
     def stop_jobs(self, reason: ServiceError) -> None:
-        """Stop all jobs; those that start later are stopped at once. Call again until none runs."""
+        """Stop all jobs, also jobs that start later. Returns at once: call it again until no job runs.
+
+        Parameters
+        ----------
+        reason : ServiceError
+            The error with which the jobs end.
+        """
         self._stop_reason = reason
         for running in tuple(self._running.values()):
             running.stop(reason)
 
     @contextmanager
     def keep_alive(self, job: Job) -> Iterator[None]:
-        """Send heartbeats while the job's uploaded tables are read, which has its own time limits."""
+        """Send heartbeats of a job during the context, in which its uploaded tables are read.
+
+        The execution duration is not checked, since reading has its own time limits.
+
+        Parameters
+        ----------
+        job : Job
+            The job in its present attempt.
+        """
         self._preparing[job.job_id] = job
         try:
             yield
@@ -58,7 +74,18 @@ class JobMonitor:
 
     @contextmanager
     def watch(self, running: RunningJob) -> Iterator[None]:
-        """Report the progress of a job at work, and stop it when it must end. Raises the reason of ``stop_jobs``."""
+        """Report the progress of a job during the context, and stop it when it must end.
+
+        Parameters
+        ----------
+        running : RunningJob
+            The work of the job.
+
+        Raises
+        ------
+        ServiceError
+            The reason of ``stop_jobs``, if it was called before.
+        """
         self._running[running.job.job_id] = running
         try:
             if self._stop_reason is not None:

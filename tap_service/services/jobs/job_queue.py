@@ -36,15 +36,15 @@ class QueueRules:
 
     Attributes
     ----------
-    slots
+    slots : Mapping[WorkClass, int]
         The maximum number of running jobs of each class.
-    user_running, user_waiting
+    user_running, user_waiting : int
         The maximum number of running and of waiting jobs of one user.
-    waiting
+    waiting : int
         The maximum number of waiting jobs of all users.
-    cores
+    cores : int
         The engine's cores.
-    reserve
+    reserve : int
         The part of ``waiting`` that is kept for users, in percent.
     """
 
@@ -56,15 +56,25 @@ class QueueRules:
     reserve: int = 0
 
     def count_executors(self, work_classes: Collection[WorkClass] = tuple(WorkClass)) -> int:
-        """Return the processes or threads that jobs of these classes need.
+        """Return the number of processes or threads that jobs need.
 
-        A short job that turns out long frees its slot but keeps its thread: count the short slots twice.
+        Parameters
+        ----------
+        work_classes : Collection[WorkClass]
+            The classes of the jobs.
+
+        Returns
+        -------
+        int
+            The slots of these classes. Short slots count twice: a short job that becomes long frees its slot, but keeps
+            its thread.
         """
         outgrown = self.slots[WorkClass.SHORT] if WorkClass.SHORT in work_classes else 0
         return sum(self.slots[work] for work in work_classes) + outgrown
 
     @classmethod
     def from_config(cls, config: Config) -> QueueRules:
+        """Return the limits in the settings."""
         return cls(
             count_slots(config.concurrent_jobs),
             config.user_running_jobs,
@@ -76,16 +86,37 @@ class QueueRules:
 
 
 class JobQueue:
-    """Safe for threads and processes."""
+    """The queue of jobs. Safe for threads and processes. Methods raise JobStoreUnavailable."""
 
     def __init__(self, jobs: JobStore, rules: QueueRules) -> None:
         self._jobs = jobs
         self._rules = rules
 
     def put_job(self, job: Job, estimate: Estimate | None, *, is_new: bool = False) -> Job:
-        """Queue a PENDING job, or create a new one as QUEUED, with its turn and quote.
+        """Queue a job, with its turn and its quote.
 
-        Raises TooManyJobs or ServiceBusy if too many jobs wait.
+        Parameters
+        ----------
+        job : Job
+            A PENDING job, or a new job.
+        estimate : Estimate | None
+            The estimate of its query; None if it is unknown, which counts as SHORT.
+        is_new : bool
+            Whether the job is not yet in the store, and is created as QUEUED.
+
+        Returns
+        -------
+        Job
+            The QUEUED job.
+
+        Raises
+        ------
+        TooManyJobs
+            The maximum number of jobs of this user wait.
+        ServiceBusy
+            The maximum number of jobs of all users wait.
+        IllegalTransition
+            The job is not PENDING.
         """
         with self._jobs.lock_choice():
             (queued, executing), at = self._jobs.list_queued_jobs(), now()
@@ -104,7 +135,20 @@ class JobQueue:
             return self._jobs.queue_job(job.job_id, estimate, turn, quote)
 
     def take_job(self, worker: str, work_classes: Collection[WorkClass] = tuple(WorkClass)) -> Job | None:
-        """Start the next job of these classes and return it; None if none may start now."""
+        """Start the next job.
+
+        Parameters
+        ----------
+        worker : str
+            The name of the worker, for the record of the job.
+        work_classes : Collection[WorkClass]
+            The classes of jobs that the worker executes.
+
+        Returns
+        -------
+        Job | None
+            The EXECUTING job; None if no job may start now.
+        """
         with self._jobs.lock_choice():
             at = now()
             for job in self._find_startable(at):
@@ -150,7 +194,7 @@ class JobQueue:
 def find_startable(
     queued: Iterable[QueuedJob], executing: Iterable[QueuedJob], rules: QueueRules, at: datetime
 ) -> list[QueuedJob]:
-    """Return the jobs that may all start now, in starting order, without jobs that wait for their next try."""
+    """Return the jobs that may all start now, in starting order, without jobs that wait for their next attempt."""
     executing = list(executing)
     running = Counter(job.work_class(at) for job in executing)
     of_user = Counter(job.user for job in executing)

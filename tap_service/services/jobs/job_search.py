@@ -9,7 +9,7 @@ from itertools import islice
 from tap_service.models.uws_job import Job, JobFilter, JobReference
 from tap_service.storage.jobs.job_store import JobStore
 
-#: Jobs that one search reads, the newest first, and characters of their texts
+#: maximum number of jobs that a search reads, the newest first, and of characters of their texts
 MAX_SEARCHED, _MAX_CHARACTERS = 5000, 50_000_000
 _AT_ONCE = 200
 

@@ -69,7 +69,11 @@ _NO_FILES: Mapping[str, Part] = {}
 
 
 class JobService:
-    """The requests to /async. Methods raise NotFound, Forbidden, ParameterError and ServiceUnavailable."""
+    """The requests to /async. Thread-safe.
+
+    Methods raise NotFound, also for a job past its destruction time, Forbidden for a job of another user,
+    ParameterError and ServiceUnavailable. Their parameter ``user`` is None for an anonymous client.
+    """
 
     def __init__(
         self,
@@ -102,11 +106,11 @@ class JobService:
 
         Parameters
         ----------
-        pairs
+        pairs : Sequence[Pair]
             The parameters of the job and of its query; the parameters of the query are validated when the job runs.
-        client
+        client : Client
             The user who will own the job, or an anonymous client.
-        files
+        files : Mapping[str, Part]
             The uploaded parts of the request by name; they are stored with the job.
 
         Raises
@@ -135,7 +139,10 @@ class JobService:
             return job
 
     def create_watch_job(self, job_id: str, owner: str, name: str, query: str, watch: JobWatch) -> Job:
-        """Create and queue the job of a watch's run, unless one of this id exists. Raises as ``create_job``."""
+        """Create and queue the job of a watch's run, with the limits of ``owner``. Raises as ``create_job``.
+
+        ``job_id`` is a new random id, which the run has recorded before the call.
+        """
         parameters = [
             ("REQUEST", "doQuery"),
             ("LANG", "ADQL"),
@@ -205,7 +212,7 @@ class JobService:
         return add_seconds(now(), self._config.hard_retention_seconds)
 
     def get_job(self, job_id: str, user: Identity | None) -> Job:
-        """Raise NotFound, also for a job past its destruction time, and Forbidden for another user's job."""
+        """Return a job that the client may use."""
         with _translate_store_errors(job_id):
             job = self._jobs.get_job(job_id)
         if job.destruction_time <= now():
@@ -215,9 +222,10 @@ class JobService:
         return job
 
     def list_jobs(self, wanted: JobFilter, user: Identity | None) -> Iterator[JobReference]:
-        """Yield the jobs of a user, all jobs for an administrator, and no jobs for an anonymous client.
+        """List the jobs of a user, the newest first; all jobs for an administrator, no jobs for an anonymous client.
 
-        A search finds only the user's own jobs, also for an administrator.
+        A search by words finds only the user's own jobs, also for an administrator. ``wanted.owner`` is ignored. The
+        list is read on demand.
         """
         if user is None:
             return iter(())
@@ -232,6 +240,13 @@ class JobService:
     def post_parameters(
         self, job_id: str, pairs: Sequence[Pair], user: Identity | None, files: Mapping[str, Part] = _NO_FILES
     ) -> Job:
+        """Change parameters of a PENDING job, and add uploaded parts by name. Control parameters have their own URLs.
+
+        Raises
+        ------
+        BodyTooLarge, QuotaExceeded
+            The parameters or files of the job, or all jobs of the client, would be too large.
+        """
         job = self.get_job(job_id, user)
         control, parameters = split_control_parameters(pairs)
         if control:
@@ -278,7 +293,7 @@ class JobService:
             raise
 
     def set_phase(self, job_id: str, phase: str, user: Identity | None) -> Job:
-        """Run or abort the job; ``phase`` is RUN or ABORT."""
+        """Run a PENDING job, or abort a job that has not ended: ``phase`` is RUN or ABORT, in any case."""
         job = self.get_job(job_id, user)
         if phase.upper() == "RUN":
             with _translate_store_errors(
@@ -291,34 +306,49 @@ class JobService:
         raise ParameterError(f"PHASE={phase[:60]} is not known: RUN and ABORT are")
 
     def set_execution_duration(self, job_id: str, text: str, user: Identity | None) -> Job:
+        """Set the time limit of an unfinished job: ``text`` in seconds, at most the maximum, which 0 requests."""
         self.get_job(job_id, user)
         seconds = parse_duration(text, self._config.async_hard_seconds)
         with _translate_store_errors(job_id, "its execution duration cannot be changed any more"):
             return self._jobs.set_execution_duration(job_id, seconds)
 
     def set_destruction(self, job_id: str, text: str, user: Identity | None) -> Job:
+        """Set the destruction time, in any phase: ``text`` in ISO 8601, at most the latest that the service allows."""
         self.get_job(job_id, user)
         at = parse_destruction(text, self._latest_destruction())
         with _translate_store_errors(job_id):
             return self._jobs.set_destruction_time(job_id, at)
 
     def set_name(self, job_id: str, text: str, user: Identity | None) -> Job:
+        """Set the user's name for a job, in any phase; '' for none."""
         self.get_job(job_id, user)
         with _translate_store_errors(job_id):
             return self._jobs.set_name(job_id, parse_name(text))
 
     def set_note(self, job_id: str, text: str, user: Identity | None) -> Job:
+        """Set the user's note on a job, in any phase; '' for none."""
         self.get_job(job_id, user)
         with _translate_store_errors(job_id):
             return self._jobs.set_note(job_id, parse_note(text, MAX_NOTE))
 
     def destroy_job(self, job_id: str, user: Identity | None) -> None:
+        """Stop a job if it runs, and delete it with its results and files."""
         self.get_job(job_id, user)
         with _translate_store_errors(job_id):
             self._lifetimes.destroy_job(job_id)
 
     def read_result(self, job: Job, start: int, end: int, client: str = "") -> Iterator[bytes]:
-        """Stream the bytes [start, end) of the job's result to a client."""
+        """Open the result of a job for a download, which ``downloads`` lists until its end.
+
+        Parameters
+        ----------
+        job : Job
+            A job that the client may use.
+        start, end : int
+            The range of bytes; ``end`` is exclusive.
+        client : str
+            The user or address, for the list.
+        """
         if job.result is None:
             raise NotFound(explain_missing_result(job))
         try:
@@ -330,7 +360,7 @@ class JobService:
         return self.downloads.follow(pieces, job, client)
 
     def list_members(self, job: Job) -> dict[str, ArchiveMember]:
-        """Return the files of a result that is a collection, by path. Raises NotFound if it is none."""
+        """Return the files of a result that is a HATS collection, by path. Raises NotFound for other results."""
         if job.result is None:
             raise NotFound(explain_missing_result(job))
         if not job.result.is_collection:
@@ -355,9 +385,18 @@ class JobService:
             raise ServiceUnavailable("the results cannot be read now. Try again later") from error
 
     async def wait_for_change(self, job_id: str, user: Identity | None, seconds: int, phase: str) -> Job:
-        """Return the job when its phase changes, or after ``seconds`` (-1: the maximum).
+        """Wait until the phase of a job changes, without a thread (WAIT of UWS 1.1, section 2.2.1.2).
 
-        Returns at once if the job is not in ``phase`` ('' matches any), or its phase cannot change.
+        Returns at once if the job is not in ``phase``, or cannot change any more.
+
+        Parameters
+        ----------
+        job_id, user
+            The job, and the client.
+        seconds : int
+            The maximum time; -1 for the service's maximum, which also limits other values.
+        phase : str
+            The phase that the client knows; '' for the present phase.
         """
         loop = asyncio.get_running_loop()
         changed = asyncio.Event()

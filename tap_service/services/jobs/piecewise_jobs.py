@@ -1,6 +1,6 @@
 """Jobs in pieces: the query runs over one range of cells after another, and the result store keeps each finished piece.
 
-A job has pieces so that each takes a limited time, and so that what its cross-matches keep of each fits into memory. A
+A job has pieces so that each takes a limited time, and so that the rows that its cross-matches keep fit into memory. A
 piece that still reaches the memory limit is cut in two, repeatedly.
 
 A worker that resumes a job starts at its first unfinished piece. All pieces of a result must come from the same data:
@@ -52,7 +52,7 @@ class DataChanged(ServiceUnavailable):
 
 @dataclass(frozen=True, slots=True)
 class _Spread:
-    """What is divided among the pieces: ``rows`` of the driving table by NESTED cell of an ``order``."""
+    """The rows to divide among the pieces: ``rows`` of the driving table in each NESTED cell of an ``order``."""
 
     order: int
     rows: NDArray[np.float64]
@@ -95,13 +95,13 @@ class PiecewiseJobs:
             return division
         spread = self._find_spread(translation, division)
         parts = _scale_to(spread.rows, n_by_time)
-        if n_by_memory > 1:  # each piece has at most one part of both
+        if n_by_memory > 1:  # so that no piece exceeds either limit
             parts = np.maximum(parts, _scale_to(kept.spread_to(spread.order), n_by_memory))
         count = min(math.ceil(round(float(parts.sum()), 6)), MAX_PIECES)
         work = PieceWork(self._data_fingerprint(translation, division), choose_borders(parts, spread.order, count))
         if job.pieces is not None:
             work = job.pieces if job.pieces.basis == work.basis else replace(work, changes=job.pieces.changes)
-        has_more = n_by_memory > n_by_time or len(work.borders) >= count  # than the time demands, or were cut
+        has_more = n_by_memory > n_by_time or len(work.borders) >= count  # than the time requires, or pieces were cut
         reason = "so that each fits into memory" if has_more else ""
         return self._make_run(job, translation, _PiecePlan(division, work, spread, reason))
 
@@ -129,7 +129,7 @@ class PiecewiseJobs:
         return PiecewiseRun(self._engine, self._stores, job, plan, find_fingerprint, self._memory)
 
     def delete_parts(self, job: Job) -> None:
-        """Delete the parts and the uploaded files of a job that has ended; the sweep deletes what cannot be now."""
+        """Delete the parts and the uploaded files of a job that has ended. After an error, the sweep deletes them."""
         with suppress(NoSuchJob, JobStoreUnavailable, OSError):
             last = self._stores.jobs.get_job(job.job_id)
             if last.phase not in UNFINISHED:
@@ -295,7 +295,7 @@ class PiecewiseRun:
             raise
 
     def _stop_when_cancelled(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        """Raise QueryCancelled when the job was stopped: a cancelled query may end like a complete one."""
+        """Raise QueryCancelled if the job was stopped: a cancelled query may end like a complete one."""
         for batch in batches:
             self._check_cancelled()
             yield batch

@@ -16,7 +16,7 @@ from tap_service.services.jobs.job_monitor import JobMonitor
 from tap_service.services.jobs.job_progress import JobProgress
 from tap_service.storage.results.result_store import ResultStore
 
-#: a query that reads less ends before anybody sees its progress; asking for it costs more than the query
+#: bytes; a query that reads less ends before anybody sees its progress, and asking for it costs more than the query
 _MIN_MEASURED_BYTES = 10_000_000
 
 #: the formats of previews, independent of the result's; the first one is the default
@@ -40,7 +40,7 @@ def build_preview(fields: Sequence[Field], query: str, service: str, batch: pa.R
 class PreviewWriter:
     """Implements ``RunObserver``: stores the preview of a job at its first rows.
 
-    It asks for the job's progress too, for a short query ends before the monitor does, but not if little is read.
+    It also asks for the progress of the job, unless the query reads little: a short query ends before the monitor asks.
     """
 
     def __init__(
@@ -68,7 +68,7 @@ class PreviewWriter:
         store_preview(self._results, self._job, self._translation.fields, self._query, self._service, batch)
 
     def note_rows(self, batch: pa.RecordBatch) -> None:
-        """Do nothing: a preview has the first rows alone."""
+        """Do nothing: a preview contains only the first rows."""
 
 
 def store_preview(
@@ -84,6 +84,14 @@ def store_preview(
 
 
 def read_preview(file: bytes, mime: str) -> bytes:
-    """Return the document of a preview's file in one of PREVIEW_FORMATS."""
+    """Return a document of a preview.
+
+    Parameters
+    ----------
+    file : bytes
+        The stored file of the preview.
+    mime : str
+        The media type of one of PREVIEW_FORMATS; another type raises KeyError.
+    """
     document: str = json.loads(file)[mime]
     return document.encode()

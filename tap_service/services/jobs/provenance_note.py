@@ -35,7 +35,7 @@ def parse_checksum(pairs: Sequence[Pair]) -> bool:
 
 
 class ProvenanceNote:
-    """Implements ``RunObserver`` from before a run to its end. Methods raise EngineError, and OSError without room."""
+    """Implements ``RunObserver``; create it before the run. Methods raise EngineError, and OSError on a full disk."""
 
     def __init__(self, engine: Engine, translation: Translation, scratch: ScratchSpace) -> None:
         self._engine = engine

@@ -21,7 +21,7 @@ class _Download:
 
 
 class ResultDownloads:
-    """Any thread may list and stop them."""
+    """The downloads of a process, which operators can list and stop. Thread-safe."""
 
     def __init__(self) -> None:
         self._running: dict[str, _Download] = {}
@@ -40,7 +40,18 @@ class ResultDownloads:
             del self._running[key]
 
     def stop(self, key: str) -> bool:
-        """Stop a download before its next piece; return whether there is one of this id."""
+        """Stop a download before its next piece.
+
+        Parameters
+        ----------
+        key : str
+            The id of the download in a list of running work.
+
+        Returns
+        -------
+        bool
+            Whether this process has a download of this id.
+        """
         download = self._running.get(key)
         if download is not None:
             download.is_stopped = True

@@ -20,7 +20,7 @@ from tap_service.scratch_files import NoRoom, ScratchSpace
 from tap_service.serializers.csv_serializer import Csv
 from tap_service.serializers.serializer import ResultInfo
 
-#: lines in memory, in bytes, with what Python needs for each; more are sorted in files
+#: maximum size of the lines in memory in bytes, with Python's overhead; more lines are sorted in files
 _MAX_IN_MEMORY = 128 << 20
 _BYTES_OF_LINE = 50
 _HASHED_AT_ONCE = 10_000
@@ -39,7 +39,7 @@ class RowChecksum:
         self._sorted: list[IO[bytes]] = []
 
     def add_rows(self, batch: pa.RecordBatch) -> None:
-        """Raise SerializationError for a value that CSV cannot represent, NoRoom and OSError."""
+        """Add rows. Raises SerializationError for a value that CSV cannot represent, NoRoom and OSError."""
         text = self._csv.write_rows(batch)
         self._texts.append(text)
         self._size += len(text) + batch.num_rows * _BYTES_OF_LINE

@@ -225,7 +225,25 @@ class TableChangeJobs:
 
 
 def check_savable(source: Job, config: Config) -> Job:
-    """Return the job if its result can become a table. Raises Forbidden."""
+    """Check that the result of a job can become a user table.
+
+    Parameters
+    ----------
+    source : Job
+        A job with a result.
+    config : Config
+        ``user_table_file`` is the maximum size of the result in bytes.
+
+    Returns
+    -------
+    Job
+        The same job.
+
+    Raises
+    ------
+    Forbidden
+        The format of the result does not preserve all values, or the result is too large.
+    """
     assert source.result is not None  # noqa: S101
     if source.result.extension not in _SAVABLE_EXTENSIONS:
         raise Forbidden(

@@ -68,7 +68,7 @@ def parse_job_filter(pairs: Sequence[Pair]) -> JobFilter:
 
     Parameters
     ----------
-    pairs
+    pairs : Sequence[Pair]
         Any number of PHASE, one of AFTER and BEFORE (instants), LAST (a number of jobs) and SEARCH (words); other
         parameters are ignored.
 

@@ -26,7 +26,23 @@ ADDITION_COLUMN = "addition"
 
 
 def result_table_fields(fields: Sequence[Field]) -> tuple[Field, ...]:
-    """Return the columns of the table for the results of a query with these columns. Raises ParameterError."""
+    """Return the columns of the user table for the results of a watch.
+
+    Parameters
+    ----------
+    fields : Sequence[Field]
+        The columns of the query's result.
+
+    Returns
+    -------
+    tuple[Field, ...]
+        These columns, and ADDITION_COLUMN with the number of the addition.
+
+    Raises
+    ------
+    ParameterError
+        The query has a column of that name.
+    """
     if any(field.name.lower() == ADDITION_COLUMN for field in fields):
         raise ParameterError(
             f"the query has a column {ADDITION_COLUMN}, and the results get one of this name with the number of the "
@@ -37,7 +53,7 @@ def result_table_fields(fields: Sequence[Field]) -> tuple[Field, ...]:
 
 
 class WatchJobs:
-    """One for each process that executes jobs."""
+    """Prepares and stores the runs of watches; one object for each process that executes jobs."""
 
     def __init__(self, config: Config, engine: Engine, results: ResultStore, tables: UserTableService) -> None:
         self._config = config
@@ -81,6 +97,6 @@ class WatchJobs:
             )
 
     def _find_recurrable(self) -> Callable[[str], bool]:
-        """Return whether the run of a token can be executed again: while the rows of its addition are kept."""
+        """Return a predicate of tokens: can the run be executed again? It can while the rows of its addition exist."""
         kept = read_kept_ids(self._engine)
         return lambda token: read_addition_id(token) in kept

@@ -120,7 +120,13 @@ class HarvestService:
         return oai_document(self._records.url, arguments, answered, content)
 
     def refuse(self, message: str) -> bytes:
-        """Return the answer to a request whose arguments cannot be read; ``message`` has the reason."""
+        """Return the answer to a request whose arguments cannot be read: the error badArgument.
+
+        Parameters
+        ----------
+        message : str
+            The reason.
+        """
         return oai_document(self._records.url, {}, int(time.time()), error_element("badArgument", message))
 
     def close(self) -> None:

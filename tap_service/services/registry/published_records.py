@@ -50,7 +50,20 @@ class DescribedCollection:
 
 
 def find_collections(metadata: RegistryMetadata, entries: tuple[TableEntry, ...]) -> list[DescribedCollection]:
-    """Find the tables of each collection among ``entries``, the tables that everybody sees."""
+    """Find the tables of each collection.
+
+    Parameters
+    ----------
+    metadata : RegistryMetadata
+        The operator's file.
+    entries : tuple of TableEntry
+        The tables that everybody sees.
+
+    Returns
+    -------
+    list of DescribedCollection
+        The collections in the order of the file, also collections without existing tables.
+    """
     found = []
     for collection in metadata.collections:
         of_schema = {entry.table.name: entry for entry in entries if entry.schema.name == collection.table_schema}
@@ -83,6 +96,11 @@ def draft_records(
         The tables that everybody sees.
     base_url : str
         The URL of the service's root.
+
+    Yields
+    ------
+    RecordDraft
+        The registry, the authority, the service, each collection, and the cone search of each table with a position.
 
     Raises
     ------

@@ -44,12 +44,29 @@ class ShareLifetimes:
         return known
 
     def delete_share(self, share_id: str) -> None:
-        """Delete a share with its result and files. Raises NoSuchShare, ShareStoreUnavailable."""
+        """Delete a share with its result and files.
+
+        Parameters
+        ----------
+        share_id : str
+            Its id.
+
+        Raises
+        ------
+        NoSuchShare, ShareStoreUnavailable
+            There is no such share, or the store does not answer.
+        """
         share = self._shares.delete_share(share_id)
         self._delete_stored(share.stored_keys)
 
     def delete_due(self, at: datetime) -> None:
-        """Delete the shares, and the results of shares, that have expired at an instant."""
+        """Delete shares that have expired, and expired results of other shares. An unavailable store is logged.
+
+        Parameters
+        ----------
+        at : datetime
+            The present instant.
+        """
         try:
             for share in self._shares.list_due(at, _MAX_AT_ONCE):
                 with suppress(NoSuchShare):
@@ -61,7 +78,18 @@ class ShareLifetimes:
             _log.warning("expired shares cannot be deleted now: %s", error)
 
     def has_owner(self, key: str) -> bool:
-        """Return whether a share uses a key of the result store. Raises ShareStoreUnavailable."""
+        """Return whether a share uses an entry of the result store.
+
+        Parameters
+        ----------
+        key : str
+            A key of the result store that belongs to a share.
+
+        Raises
+        ------
+        ShareStoreUnavailable
+            The store does not answer.
+        """
         try:
             return key in self.get_share(find_share_id(key)).stored_keys
         except NoSuchShare:

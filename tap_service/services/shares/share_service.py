@@ -179,19 +179,19 @@ class ShareService:
         return share if share.result_expiry > now() else replace(share, result=None)
 
     def list_shares(self, user: Identity | None) -> list[Share]:
-        """Return the shares of a user, newest first; empty for an anonymous client."""
+        """Return the 1,000 newest shares of a user, the newest first; none for an anonymous client."""
         if user is None:
             return []
         with _translate_errors(""):
             return self._shares.list_shares(user.name, MAX_LISTED)
 
     def list_all(self, last: int) -> list[Share]:
-        """Return the newest shares of all clients, at most ``last``."""
+        """Return the ``last`` newest shares of all clients, for administrators."""
         with _translate_errors(""):
             return self._shares.list_shares(last=last)
 
     def delete_share(self, share_id: str, user: Identity | None, key: str = "") -> None:
-        """Delete a share.
+        """Delete a share with its result and files.
 
         Parameters
         ----------
@@ -201,6 +201,11 @@ class ShareService:
             The owner of the share, or an administrator; None for an anonymous client.
         key : str
             The key of a share that an anonymous client created.
+
+        Raises
+        ------
+        Unauthorized, Forbidden
+            The client may not delete the share.
         """
         with _translate_errors(share_id):
             share = self._shares.get_share(share_id)
@@ -213,7 +218,23 @@ class ShareService:
             self._lifetimes.delete_share(share_id)
 
     def compare_versions(self, share: Share) -> list[VersionComparison]:
-        """Compare the tables of a share with their present versions. Raises ServiceUnavailable."""
+        """Compare the tables of a share with their present versions.
+
+        Parameters
+        ----------
+        share : Share
+            The share.
+
+        Returns
+        -------
+        list[VersionComparison]
+            A comparison for each table that the query read.
+
+        Raises
+        ------
+        ServiceUnavailable
+            The present versions cannot be read.
+        """
         tables = share.provenance.tables
         keys = {table.name: _split_name(table.name) for table in tables}
         try:
@@ -225,11 +246,51 @@ class ShareService:
         ]
 
     def read_result(self, share: Share, start: int, end: int) -> Iterator[bytes]:
-        """Return the bytes [start, end) of the stored result."""
+        """Open the stored result of a share.
+
+        Parameters
+        ----------
+        share : Share
+            A share that the client may read.
+        start, end : int
+            The range of bytes; ``end`` is exclusive.
+
+        Returns
+        -------
+        Iterator[bytes]
+            Pieces of the range.
+
+        Raises
+        ------
+        NotFound
+            The result was deleted, or is lost.
+        ServiceUnavailable
+            The result store is unreachable.
+        """
         return self._read_stored(require_stored(share).key, start, end)
 
     def read_file(self, share: Share, name: str) -> tuple[JobFile, Iterator[bytes]]:
-        """Return an upload of the query by its name, and its bytes in pieces."""
+        """Open an upload of the query of a share.
+
+        Parameters
+        ----------
+        share : Share
+            A share that the client may read.
+        name : str
+            The name of the upload.
+
+        Returns
+        -------
+        tuple[JobFile, Iterator[bytes]]
+            The upload, and its bytes in pieces.
+
+        Raises
+        ------
+        NotFound
+            The share does not have this upload, or its file is lost.
+        ServiceUnavailable
+            The result store is unreachable.
+        """
         file = next((file for file in share.files if file.name == name), None)
         if file is None:
             raise NotFound(f"the query of this share has no upload {name[:60]!r}")
@@ -320,7 +381,18 @@ class ShareService:
 
 
 def require_stored(share: Share) -> JobResult:
-    """Return the stored result of a share. Raises NotFound if it was deleted."""
+    """Return the stored result of a share.
+
+    Parameters
+    ----------
+    share : Share
+        The share.
+
+    Raises
+    ------
+    NotFound
+        The result was deleted at its expiry.
+    """
     if share.result is None:
         raise NotFound("the result of this share is no longer stored: run its query again, and compare the checksum")
     return share.result

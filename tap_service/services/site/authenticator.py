@@ -203,7 +203,18 @@ class Authenticator:
         return self._methods
 
     def check_admission(self, user: Identity | None) -> None:
-        """Raise Unauthorized for an anonymous client if the service admits only users."""
+        """Check that a client may use the service.
+
+        Parameters
+        ----------
+        user : Identity or None
+            The user; None for an anonymous client.
+
+        Raises
+        ------
+        Unauthorized
+            The client is anonymous, and the service admits only users.
+        """
         if user is None and not self.anonymous:
             raise Unauthorized("only users may use this service: give a name and password, or a token")
 
@@ -244,7 +255,13 @@ class Authenticator:
         return found
 
     def reread_issuers_at_hangup(self, path: Path) -> None:
-        """Read the file of issuers and their keys again at SIGHUP; a file with an error changes nothing."""
+        """Read the file of issuers and their keys again at SIGHUP, until ``close``.
+
+        Parameters
+        ----------
+        path : Path
+            The file. If it has an error, the error is logged and the present issuers stay.
+        """
 
         def reread() -> None:
             self._issuers = read_issuers(path)

@@ -45,7 +45,13 @@ class BlockedNetworks:
             self._networks = tuple(read_networks(path))
 
     def is_blocked(self, address: str) -> bool:
-        """Return whether an address is blocked; False for a text that is not an address."""
+        """Return whether an address is blocked, by the file as it is now.
+
+        Parameters
+        ----------
+        address : str
+            An IPv4 or IPv6 address; another text is not blocked.
+        """
         self._look_again()
         if address not in self._found:
             if len(self._found) >= _MAX_REMEMBERED:
@@ -109,7 +115,20 @@ def read_networks(path: Path) -> dict[Network, str]:
 
 
 def write_networks(path: Path, networks: dict[Network, str]) -> None:
-    """Replace the file of blocked addresses in one step. Raises OSError."""
+    """Replace the file of blocked addresses in one step.
+
+    Parameters
+    ----------
+    path : Path
+        The file.
+    networks : dict of Network to str
+        The networks with their reasons on one line, '' for none. Comments of the former file are lost.
+
+    Raises
+    ------
+    OSError
+        The file cannot be written; it is unchanged.
+    """
     part = path.with_name(f"{path.name}.part-{os.getpid()}")
     lines = [f"{network}  # {reason}" if reason else str(network) for network, reason in networks.items()]
     part.write_text("".join(line + "\n" for line in lines), encoding="utf-8")

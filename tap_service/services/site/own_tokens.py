@@ -37,7 +37,7 @@ class OwnTokens:
         self._accounts = accounts
 
     def list_tokens(self, user: Identity) -> list[dict[str, Any]]:
-        """Return the tokens of a user as JSON, without their values."""
+        """Return the valid tokens of a user as JSON: id, label and expiry, without their values."""
         return [_describe_token(token) for token in self._require_accounts(user).list_tokens(user.name)]
 
     def create_token(self, user: Identity, label: str, days: float, *, is_capped: bool) -> dict[str, Any]:
@@ -81,7 +81,22 @@ class OwnTokens:
         return {**_describe_token(made), "token": value}
 
     def revoke_token(self, user: Identity, token_id: str) -> None:
-        """Revoke a token of a user, which may be the token of this request. Raises NotFound."""
+        """Revoke a token of a user, which may be the token of this request.
+
+        Parameters
+        ----------
+        user : Identity
+            The user.
+        token_id : str
+            The ``Token.token_id``.
+
+        Raises
+        ------
+        NotFound
+            The user has no such token.
+        ServiceUnavailable
+            The file of users cannot be written now.
+        """
         with _translate_errors():
             is_revoked = self._require_accounts(user).revoke_token(user.name, token_id)
         if not is_revoked:

@@ -8,7 +8,18 @@ from tap_service.service_errors import InvalidQueryError, ServiceError
 
 
 def list_query_errors(error: ServiceError) -> tuple[QueryError, ...]:
-    """Return the errors of a query that caused an error of the service; empty if the query is not the cause."""
+    """Return the errors of a query that caused an error of the service.
+
+    Parameters
+    ----------
+    error : ServiceError
+        The error of a request.
+
+    Returns
+    -------
+    tuple[QueryError, ...]
+        The errors with their lines and columns in the query; empty if ``adql`` did not find the error.
+    """
     cause = error.__cause__
     if not (isinstance(error, InvalidQueryError) and isinstance(cause, AdqlError)):
         return ()

@@ -33,7 +33,13 @@ _WAY_OUT = (
 
 
 def is_long(text: str) -> bool:
-    """Return whether a query is so long that another process translates it, while its thread waits."""
+    """Return whether another process translates a query, while the calling thread waits.
+
+    Parameters
+    ----------
+    text : str
+        The ADQL, which is long from 1,001 characters on.
+    """
     return len(text) > _MAX_SHORT
 
 

@@ -189,12 +189,25 @@ def build_upload_limits(config: Config) -> Limits:
 
 
 def build_user_table_limits(config: Config) -> Limits:
-    """Return the limits of user tables, whose rows are limited by the user's disk quota."""
+    """Return the limits for files of user tables.
+
+    Parameters
+    ----------
+    config : Config
+        ``user_table_file`` (bytes) and ``user_table_seconds`` replace the limits of uploads. The number of rows is not
+        limited, because the quota of the user is.
+    """
     unpacked_bytes = 4 * config.user_table_file
     seconds = config.user_table_seconds
     return replace(build_upload_limits(config), rows=1 << 40, unpacked_bytes=unpacked_bytes, seconds=seconds)
 
 
 def descriptor_path(file: BinaryIO) -> Path:
-    """Return a path by which other processes of this user can open an anonymous file."""
+    """Return a path by which other processes of this user can open an anonymous file (Linux).
+
+    Parameters
+    ----------
+    file : BinaryIO
+        The file, which must stay open until it has been opened by the path.
+    """
     return Path(f"/proc/{os.getpid()}/fd/{file.fileno()}")

@@ -46,7 +46,17 @@ class LoadedUploads:
     _names: list[str] = field(default_factory=list)
 
     def add_table(self, name: str, entry: TableEntry, notes: tuple[str, ...]) -> None:
-        """Add a table that is stored under ``name``."""
+        """Add a table, which ``drop_tables`` then drops.
+
+        Parameters
+        ----------
+        name : str
+            The unquoted name under which the engine stores it.
+        entry : TableEntry
+            The table as the query sees it.
+        notes : tuple of str
+            Notes of the reader, without full stops.
+        """
         self._names.append(name)
         self.entries = (*self.entries, entry)
         self.notes += tuple(f"Table {entry.table.name}: {note}." for note in notes)
@@ -92,6 +102,11 @@ class UploadLoader:
             The uploads of the query.
         query_id : str
             The id of the query, a part of the names of the stored tables.
+
+        Returns
+        -------
+        LoadedUploads
+            The tables, which the caller drops by ``drop_tables``. After an error, no table remains.
 
         Raises
         ------

@@ -135,7 +135,13 @@ class UserTableService:
             return user_table_record.read_user_tables(self._engine, owner)
 
     def list_expiries(self, owner: str) -> dict[str, datetime]:
-        """Return the expiry times of a user's tables by name; tables that never expire are left out."""
+        """Return when tables of a user expire unless they are used.
+
+        Returns
+        -------
+        dict[str, datetime]
+            The expiry times by the name of the table without its schema; tables that never expire are left out.
+        """
         with translate_table_errors(owner):
             records = user_table_record.read_user_tables(self._engine, owner)
             uses = user_table_record.read_last_uses(self._engine, [record.described for record in records])
@@ -219,6 +225,11 @@ class UserTableService:
         -------
         UserTable or None
             The table; None if the file is not a VOSI definition.
+
+        Raises
+        ------
+        Conflict
+            Another request has changed the table in the meantime.
         """
         with translate_table_errors(owner):
             if (document := read_vosi_document(path, content_type)) is None:
@@ -258,7 +269,22 @@ class UserTableService:
                 return self._load_into(base, read, replace=replace), read.rows
 
     def create_empty_table(self, owner: str, name: str, fields: tuple[Field, ...]) -> UserTable:
-        """Create a table without rows for the results of a query; ``name`` is without its schema."""
+        """Create a table without rows for the results of a query.
+
+        Parameters
+        ----------
+        owner, name : str
+            The user, and the name of the new table without its schema.
+        fields : tuple[Field, ...]
+            The columns of the results.
+
+        Raises
+        ------
+        Conflict
+            The user has a table with this name.
+        Forbidden
+            The user has the maximum number of tables.
+        """
         with translate_table_errors(owner):
             self._check_name_free(owner, name, replace=False)
             table = check_table(build_table(name, fields))
@@ -292,6 +318,11 @@ class UserTableService:
             As in ``UserTableStorage.append_rows``.
         constant : Mapping[str, int]
             The values of columns that the file does not contain, by name.
+
+        Raises
+        ------
+        Conflict
+            The table has other columns.
         """
         with translate_table_errors(owner):
             base = user_table_record.find_user_table(self._engine, owner, name)
@@ -336,7 +367,7 @@ class UserTableService:
         raise Conflict(f"{base.qualified_name} was changed meanwhile: load the rows again")
 
     def remove_table(self, owner: str, name: str) -> None:
-        """Remove a table."""
+        """Remove a table with its rows; queries that are reading it finish."""
         with translate_table_errors(owner):
             self.storage.remove_table(owner, self.parse_table_name(name))
 
@@ -370,7 +401,18 @@ def _add_constants(batch: pa.RecordBatch, constant: Mapping[str, int]) -> pa.Rec
 
 
 def require_table_owner(user: Identity | None) -> str:
-    """Return the name of the user. Raises Unauthorized for an anonymous client."""
+    """Return the name of a user, for requests that anonymous clients cannot make.
+
+    Parameters
+    ----------
+    user : Identity or None
+        The user; None for an anonymous client.
+
+    Raises
+    ------
+    Unauthorized
+        The client is anonymous.
+    """
     if user is None:
         raise Unauthorized("user tables need a name and password, or a token: nobody else sees your tables")
     return user.name
@@ -378,7 +420,18 @@ def require_table_owner(user: Identity | None) -> str:
 
 @contextmanager
 def translate_table_errors(owner: str) -> Iterator[None]:
-    """Convert errors of the engine and of locks to errors of the service, for requests of ``owner``."""
+    """Raise errors of the engine and of locks as errors of the service.
+
+    Parameters
+    ----------
+    owner : str
+        The user whose tables the block changes, for the log.
+
+    Raises
+    ------
+    ServiceError
+        The error for the client; ServiceUnavailable if the engine or the lock is unavailable.
+    """
     try:
         with translate_errors(f"{SCHEMA_NAME} of {owner!r}"):
             yield

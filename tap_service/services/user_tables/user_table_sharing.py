@@ -30,15 +30,33 @@ class UserTableSharing:
             return self._tables.storage.get_table(owner, self._tables.parse_table_name(name))
 
     def list_shared_tables(self, user: str) -> tuple[UserTable, ...]:
-        """Return the tables of others that the user may read, ordered by owner and name."""
+        """Return the tables of other users that the user may read, by owner and name."""
         return self._catalogue_cache.visible_tables(user).shared
 
     def list_groups(self, user: str) -> list[str]:
-        """Return the groups of the user."""
+        """Return the groups of the user, sorted."""
         return sorted(self._catalogue_cache.find_groups(user))
 
     def add_reader(self, owner: str, name: str, reader: Reader) -> UserTable:
-        """Let a user or a group read a table; nothing changes if they already may read it."""
+        """Let a user or a group read a table; nothing changes if they already may read it.
+
+        Parameters
+        ----------
+        owner, name : str
+            The owner and the table.
+        reader : Reader
+            A user or a group.
+
+        Returns
+        -------
+        UserTable
+            The table with its readers.
+
+        Raises
+        ------
+        Forbidden
+            The table has the maximum number of readers, 100.
+        """
         _check_reader(owner, reader)
 
         def add(readers: set[Reader]) -> None:
@@ -52,7 +70,25 @@ class UserTableSharing:
             return self._tables.storage.change_readers(owner, self._tables.parse_table_name(name), add)
 
     def remove_reader(self, owner: str, name: str, reader: Reader) -> UserTable:
-        """Revoke the right of a reader, for queries and jobs that start from now on."""
+        """Revoke the right of a reader, for queries and jobs that start from now on.
+
+        Parameters
+        ----------
+        owner, name : str
+            The owner and the table.
+        reader : Reader
+            A user or a group.
+
+        Returns
+        -------
+        UserTable
+            The table with its readers.
+
+        Raises
+        ------
+        NotFound
+            The table is not shared with this reader.
+        """
 
         def remove(readers: set[Reader]) -> None:
             if reader not in readers:

@@ -63,7 +63,7 @@ class UserTableStorage:
         self._settings = choose_memory_settings(config.query_memory)
 
     def get_table(self, owner: str, name: str) -> UserTable:
-        """Return the record of a user's table. Raises NotFound."""
+        """Return the record of a user's table; ``name`` is without its schema. Raises NotFound."""
         found = user_table_record.find_user_table(self._engine, owner, name)
         if found is None:
             raise NotFound(f"you have no table {user_table_record.SCHEMA_NAME}.{name}; /tap/mydb lists yours")
@@ -138,7 +138,15 @@ class UserTableStorage:
         self._engine.execute(f"INSERT INTO {quote_storage(name)} ({columns}) {rows}", self._settings, query_id=query_id)
 
     def count_invalid_positions(self, source: UserTable, position: tuple[str, str]) -> int:
-        """Return the number of rows whose longitude or latitude in degrees is out of range."""
+        """Count the rows with a position that is out of range. Rows with NULL or NaN do not count.
+
+        Parameters
+        ----------
+        source : UserTable
+            The table.
+        position : tuple of str
+            The columns with longitude and latitude, in degrees.
+        """
         longitude, latitude = (quote_identifier(name) for name in position)
         outside = f"{longitude} NOT BETWEEN 0 AND 360 OR {latitude} NOT BETWEEN -90 AND 90"
         not_nan = f"NOT isNaN(toFloat64({longitude})) AND NOT isNaN(toFloat64({latitude}))"
@@ -228,7 +236,24 @@ class UserTableStorage:
             )
 
     def exchange_rows(self, base: UserTable, table: Table, filled: str) -> UserTable:
-        """Replace the rows of ``base`` by the rows of a staging table; errors as in ``append_rows``."""
+        """Replace the rows of a table; readers and additions of the table stay.
+
+        Parameters
+        ----------
+        base : UserTable
+            The table as it was when the new rows were made.
+        table : Table
+            The new definition.
+        filled : str
+            The staging table with the new rows.
+
+        Raises
+        ------
+        TableChanged, NotFound
+            The rows or the definition have changed, or the table was removed.
+        Forbidden
+            The new rows exceed the quota.
+        """
         with self.change_lock():
             present = self.get_table(base.owner, base.table.name)
             if present.storage != base.storage:

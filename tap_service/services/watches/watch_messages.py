@@ -76,7 +76,22 @@ class WatchMessages:
         return (*(("webhook",) if watch.webhook else ()), *(("mail",) if watch.has_mail else ()))
 
     def send(self, watch: Watch, run: WatchRun, target: str) -> None:
-        """Send the message about a run to a target. Raises NotDelivered."""
+        """Send the message about a run; one attempt, which blocks until the receiver has answered.
+
+        Parameters
+        ----------
+        watch : Watch
+            The watch.
+        run : WatchRun
+            The finished run.
+        target : str
+            ``webhook`` or ``mail``.
+
+        Raises
+        ------
+        NotDelivered
+            The receiver did not accept the message.
+        """
         self._senders[target](watch, run)
 
     def _post_message(self, watch: Watch, run: WatchRun) -> None:

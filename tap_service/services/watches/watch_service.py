@@ -181,7 +181,20 @@ class WatchService:
             return self._watches.list_watches(owner)
 
     def get_watch(self, watch_id: str, user: Identity) -> Watch:
-        """Return a watch of the user, or for administrators any watch."""
+        """Return a watch of the user, or for administrators any watch.
+
+        Parameters
+        ----------
+        watch_id : str
+            The id of the watch.
+        user : Identity
+            The user.
+
+        Raises
+        ------
+        NotFound
+            There is no such watch, or it belongs to another user, which the answer does not reveal.
+        """
         with _translate_errors(watch_id):
             watch = self._watches.get_watch(watch_id)
         if not (user.admin or watch.owner == user.name):
@@ -212,17 +225,41 @@ class WatchService:
         return found[0]
 
     def remove_watch(self, watch: Watch) -> None:
-        """Delete a watch; the table of its results stays."""
+        """Delete a watch. The table of its results stays, and a job that runs for it continues."""
         with _translate_errors(watch.watch_id):
             self._watches.delete_watch(watch.watch_id)
 
     def pause_watch(self, watch: Watch, *, is_paused: bool) -> Watch:
-        """Pause or resume a watch."""
+        """Pause or resume a watch.
+
+        Parameters
+        ----------
+        watch : Watch
+            The watch.
+        is_paused : bool
+            Whether no new runs start. Additions in the meantime are queued, and run later.
+
+        Returns
+        -------
+        Watch
+            The changed watch.
+        """
         with _translate_errors(watch.watch_id):
             return self._watches.change_watch(watch.watch_id, lambda each: replace(each, is_paused=is_paused))
 
     def run_again(self, watch: Watch) -> Watch:
-        """Repeat failed runs, and messages that were given up."""
+        """Repeat failed runs, and messages that were given up, with all their attempts.
+
+        Parameters
+        ----------
+        watch : Watch
+            The watch.
+
+        Returns
+        -------
+        Watch
+            The changed watch.
+        """
         with _translate_errors(watch.watch_id):
             return self._watches.change_watch(watch.watch_id, _retry_all)
 

@@ -66,7 +66,23 @@ _BOUNDS = frozenset({"max_threads", "max_block_size", "max_memory_usage", "prefe
 
 
 def check_settings(settings: Settings) -> dict[str, str | int | float]:
-    """Return the settings as a dict. Raise ValueError for a name that could break out of SQL or a URL."""
+    """Check the names of settings.
+
+    Parameters
+    ----------
+    settings : Settings
+        ClickHouse settings by name.
+
+    Returns
+    -------
+    dict[str, str | int | float]
+        A copy of the settings.
+
+    Raises
+    ------
+    ValueError
+        A name is not an identifier, and could break out of SQL or a URL.
+    """
     for name in settings:
         if not name.isidentifier():
             raise ValueError(f"not the name of a setting: {name!r}")
@@ -74,7 +90,19 @@ def check_settings(settings: Settings) -> dict[str, str | int | float]:
 
 
 def combine_settings(*parts: Settings) -> dict[str, str | int | float]:
-    """Return the settings of all parts: the lowest value of a bound, the last value of other settings."""
+    """Merge settings: the lowest value of a limit, the last value of other settings.
+
+    Parameters
+    ----------
+    *parts : Settings
+        Settings by name. ``max_threads``, ``max_block_size``, ``max_memory_usage`` and ``preferred_block_size_bytes``
+        are limits.
+
+    Returns
+    -------
+    dict[str, str | int | float]
+        The settings of all parts.
+    """
     combined: dict[str, str | int | float] = {}
     for part in parts:
         lower = {name: min(combined[name], part[name]) for name in _BOUNDS & combined.keys() & part.keys()}
@@ -158,7 +186,7 @@ class Progress:
     Attributes
     ----------
     read_rows, read_bytes : int
-        What was read so far.
+        Rows and bytes read so far.
     total_rows : int
         The engine's estimate of the rows to read; 0 if unknown.
     peak_memory : int
@@ -199,6 +227,11 @@ class Engine(Protocol):
             The query.
         settings : Settings | None
             ClickHouse settings of this query.
+
+        Returns
+        -------
+        pyarrow.Table
+            The result, completely in memory.
         """
 
     def stream_batches(
@@ -253,16 +286,51 @@ class Engine(Protocol):
         """
 
     def cancel_query(self, query_id: str) -> None:
-        """Cancel a running query; its reader gets ``QueryCancelled``. Unknown ids are ignored."""
+        """Cancel a running query; its reader gets ``QueryCancelled``.
+
+        Does not wait until the query has stopped.
+
+        Parameters
+        ----------
+        query_id : str
+            The id that ``execute`` or ``stream_batches`` was given, also in another process. Unknown ids are ignored.
+
+        Raises
+        ------
+        EngineUnavailable
+            The server of the query does not answer; the query may still run.
+        """
 
     def read_progress(self, query_ids: Sequence[str]) -> dict[str, Progress]:
-        """Return the progress of the running queries among ``query_ids``, by id."""
+        """Read the progress of running queries.
+
+        Parameters
+        ----------
+        query_ids : Sequence[str]
+            The ids that ``stream_batches`` was given.
+
+        Returns
+        -------
+        dict[str, Progress]
+            The progress by id; ended and unknown queries are missing.
+        """
 
     def list_running_ids(self, prefix: str) -> list[str]:
-        """Return the ids of running queries that start with ``prefix``."""
+        """List running queries, of all processes that use the engine's servers.
+
+        Parameters
+        ----------
+        prefix : str
+            How their ids start.
+
+        Returns
+        -------
+        list[str]
+            The ids, without duplicates, in any order.
+        """
 
     def list_servers(self) -> Sequence[Engine]:
-        """Return one engine for each reachable server, for state that servers do not share."""
+        """Return one engine for each reachable server, for state that servers do not share. Do not close them."""
 
     def require_servers(self) -> Sequence[Engine]:
         """Return one engine for each server of the settings. Raise EngineUnavailable if one does not answer."""
@@ -271,7 +339,7 @@ class Engine(Protocol):
         """Return an engine that sends all statements to one server, which reads what it has written."""
 
     def explain_query(self, sql: str, settings: Settings | None = None) -> str:
-        """Return the engine's plan, with the indexes, parts and granules that it uses.
+        """Explain how the engine would run a query.
 
         Parameters
         ----------
@@ -279,6 +347,11 @@ class Engine(Protocol):
             The query.
         settings : Settings | None
             ClickHouse settings of this query.
+
+        Returns
+        -------
+        str
+            The plan in the lines of EXPLAIN PLAN, with the indexes, parts and granules that it uses.
         """
 
     def ping(self) -> None:

@@ -73,7 +73,18 @@ _NAME = re.compile(r"\s*\(([A-Z0-9_]{4,})\)\s*$")
 
 
 def translate_error(text: str) -> EngineError:
-    """Return the ``EngineError`` for an error text of ClickHouse, by the innermost code in it."""
+    """Translate an error text of ClickHouse.
+
+    Parameters
+    ----------
+    text : str
+        The complete text, with its codes, or an error of the HTTP driver.
+
+    Returns
+    -------
+    EngineError
+        An error of the subclass for the innermost code in the text. Its message names no server, user or path.
+    """
     codes = _CODE.findall(text)
     code = int(codes[-1]) if codes else 0
     if (refused := _FILES_REFUSED.search(text)) is not None:
@@ -94,7 +105,18 @@ def translate_error(text: str) -> EngineError:
 
 
 def shorten_message(text: str) -> str:
-    """Remove the prefix, the version and the internals of the engine from a message."""
+    """Remove the prefix, the version and the internals of the engine from a message.
+
+    Parameters
+    ----------
+    text : str
+        An error text of ClickHouse, in which an inner error follows an outer one.
+
+    Returns
+    -------
+    str
+        The innermost message, without a full stop at its end.
+    """
     message = _SHARD.sub("", _CODE.split(text)[-1])
     message = _VERSION.sub("", _INNER_PARTS.split(message)[0])
     return _NAME.sub("", _NAME.sub("", message)).strip().rstrip(":.")

@@ -88,7 +88,7 @@ class HandlePool:
             self._return_handle(handle)
 
     def close(self, seconds: float) -> None:
-        """Lend no more handles, wait for lent ones, and close the idle ones. May be called twice.
+        """Lend no more handles, wait until lent handles are returned, and close the handles. May be called twice.
 
         Parameters
         ----------
@@ -103,7 +103,7 @@ class HandlePool:
             handle.chdb.close()
 
     def stop_lending(self) -> bool:
-        """Lend no more handles; return False if that was so already."""
+        """Lend no more handles; return False if the pool has already stopped lending."""
         with self._changed:
             was_open = not self._closed
             self._closed = True

@@ -15,25 +15,41 @@ MERGE_TABLE_PREFIX = "groups_"
 
 
 def merge_table_name(result_key: str) -> str:
-    """Return the name of the merge table of the attempt whose result has this key."""
+    """Return the unquoted name of a merge table.
+
+    Parameters
+    ----------
+    result_key : str
+        The key of the result of an attempt of a job; each attempt has its own table.
+
+    Returns
+    -------
+    str
+        The name, by which ``drop_orphan_tables`` finds the table of a dead worker.
+    """
     return MERGE_TABLE_PREFIX + result_key.replace("-", "_")
 
 
 def hold_merge_table(
     engine: Engine, name: str, types: Mapping[str, str], batches: Iterable[pa.RecordBatch]
 ) -> AbstractContextManager[None]:
-    """Hold a table during the context.
+    """Create and fill a merge table for the context, and drop it at its end.
 
     Parameters
     ----------
     engine : Engine
-        The engine.
+        The engine, or the server that has the table.
     name : str
-        The name of the table.
+        The unquoted name of the table.
     types : Mapping[str, str]
         The ClickHouse types of its columns; aggregate states are stored as text.
     batches : Iterable[pa.RecordBatch]
         Its rows.
+
+    Raises
+    ------
+    EngineError
+        The table cannot be created or filled.
     """
     columns = ", ".join(f"{quote_identifier(column)} {_stored_type(kind)}" for column, kind in types.items())
     create = f"CREATE TABLE {quote_table(name)} ({columns}) ENGINE = MergeTree ORDER BY tuple()"

@@ -27,7 +27,18 @@ _BLOCK_BYTES = 32 << 20
 
 
 def quote_table(name: str) -> str:
-    """Return the quoted, qualified name of a query's table."""
+    """Return the name of a query's table for SQL.
+
+    Parameters
+    ----------
+    name : str
+        The unquoted name, without its database.
+
+    Returns
+    -------
+    str
+        The quoted name, qualified by the database of these tables.
+    """
     return f"{quote_identifier(DATABASE)}.{quote_identifier(name)}"
 
 
@@ -61,12 +72,33 @@ def fill_table(engine: Engine, name: str, create: str, batches: Iterable[pa.Reco
 
 
 def upload_table_name(query_id: str, number: int) -> str:
-    """Return the name of an upload of the query with this id, such as async-... or sync-..."""
+    """Return the unquoted name of an uploaded table in the engine.
+
+    Parameters
+    ----------
+    query_id : str
+        The id of the query, such as async-... or sync-...
+    number : int
+        The index of the upload among the uploads of the query.
+    """
     return f"upload_{query_id.replace('-', '_')}_{number}"
 
 
 def drop_table(engine: Engine, name: str) -> None:
-    """Drop a table of a query, if it exists."""
+    """Drop a table of a query, if it exists, and wait until its data are deleted.
+
+    Parameters
+    ----------
+    engine : Engine
+        The engine, or the server that has the table.
+    name : str
+        The unquoted name of the table.
+
+    Raises
+    ------
+    EngineError
+        The table cannot be dropped.
+    """
     engine.execute(f"DROP TABLE IF EXISTS {quote_table(name)} SYNC")
 
 
@@ -100,7 +132,18 @@ def drop_orphan_tables(engine: Engine, prefix: str, is_orphan: Callable[[str, fl
 
 
 def group_batches(batches: Iterable[pa.RecordBatch]) -> Iterator[list[pa.RecordBatch]]:
-    """Group batches into blocks for single INSERTs."""
+    """Group batches into blocks for single INSERTs, since each INSERT writes a part.
+
+    Parameters
+    ----------
+    batches : Iterable[pa.RecordBatch]
+        Batches of the same schema. They are read on demand.
+
+    Yields
+    ------
+    list[pyarrow.RecordBatch]
+        Batches with at least 32 MiB together, except the last ones.
+    """
     block: list[pa.RecordBatch] = []
     for batch in batches:
         block.append(batch)

@@ -120,7 +120,7 @@ class JobStore(ABC):
 
     @abstractmethod
     def count_pending(self, user: str = "") -> int:
-        """Count the PENDING jobs of a user or an anonymous client (``QueuedJob.user``); by default all."""
+        """Count the PENDING jobs of a user or an anonymous client (``QueuedJob.user``), by default all PENDING jobs."""
 
     @abstractmethod
     def count_stored(self, user: str = "") -> int:
@@ -148,7 +148,7 @@ class JobStore(ABC):
 
     @abstractmethod
     def list_expired(self, at: datetime, limit: int) -> list[str]:
-        """Return the ids of up to ``limit`` jobs whose destruction time has passed."""
+        """Return the ids of up to ``limit`` jobs whose destruction time is not after ``at``, the earliest first."""
 
     @abstractmethod
     def list_silent(self, since: datetime) -> list[Job]:
@@ -174,7 +174,7 @@ class JobStore(ABC):
 
     @abstractmethod
     def set_rate(self, kind: str, seconds_per_gigabyte: float) -> None:
-        """Store the measured rate of a kind of work."""
+        """Store the measured rate of a kind of work, which replaces the last one."""
 
     @abstractmethod
     def check_writable(self) -> None:
@@ -444,7 +444,7 @@ class JobStore(ABC):
         return self._advance_job(job_id, frozenset({PENDING}), PENDING, add_parameters)
 
     def set_execution_duration(self, job_id: str, seconds: int) -> Job:
-        """Set the execution duration of an unfinished job, also of a running one."""
+        """Set the execution duration in seconds of an unfinished job, also of a running one."""
         return self._change_job(
             job_id, _restrict_change(UNFINISHED, lambda job: replace(job, execution_duration=seconds))
         )

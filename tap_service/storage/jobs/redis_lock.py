@@ -13,7 +13,16 @@ _SECONDS = 60
 
 @contextmanager
 def hold_cluster_lock(redis_url: str, name: str) -> Iterator[None]:
-    """Wait for the lock ``name`` and hold it during the context.
+    """Wait for a lock of all processes of a cluster, and hold it during the context.
+
+    The lock of a dead process is free after a minute.
+
+    Parameters
+    ----------
+    redis_url : str
+        The Redis of the cluster.
+    name : str
+        The name of the lock.
 
     Raises
     ------

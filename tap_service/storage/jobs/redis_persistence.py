@@ -6,7 +6,23 @@ import redis
 
 
 def find_loss_risks(client: redis.Redis) -> list[str]:
-    """Return how this server may lose jobs, each with the setting that prevents it. Raise redis.RedisError."""
+    """Check whether a Redis server can lose jobs.
+
+    Parameters
+    ----------
+    client : redis.Redis
+        A client of the server.
+
+    Returns
+    -------
+    list[str]
+        A phrase for each risk, with the setting that prevents it: persistence that is off, eviction that is on.
+
+    Raises
+    ------
+    redis.RedisError
+        The server does not answer, or refuses INFO.
+    """
     persistence, memory = client.info("persistence"), client.info("memory")
     found = []
     if not persistence.get("aof_enabled"):

@@ -1,1 +1,1 @@
-"""Records and sorted indexes of them, in an SQLite file or in Redis: what the small stores are made of."""
+"""Records and sorted indexes, in an SQLite file or in Redis, on which the small stores are built."""

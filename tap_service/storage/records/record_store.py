@@ -17,13 +17,48 @@ class RecordReader(Protocol):
     """Reads records and indexes. The members of an index are sorted by score, then by their UTF-8 bytes."""
 
     def get_record(self, table: str, key: str) -> str | None:
-        """Return the record ``key`` of a table, None if there is none."""
+        """Return one record.
+
+        Parameters
+        ----------
+        table, key : str
+            The name of the table and the key of the record in it.
+
+        Returns
+        -------
+        str | None
+            The text of the record, None if there is none.
+        """
 
     def get_records(self, table: str) -> dict[str, str]:
-        """Return all records of a table by key."""
+        """Return all records of a table.
+
+        Parameters
+        ----------
+        table : str
+            The name of the table, which need not exist.
+
+        Returns
+        -------
+        dict[str, str]
+            The texts by key, in any order.
+        """
 
     def find_records(self, table: str, keys: Iterable[str]) -> list[str]:
-        """Return the existing records among ``keys``, in their order."""
+        """Return several records of a table.
+
+        Parameters
+        ----------
+        table : str
+            The name of the table.
+        keys : Iterable[str]
+            Their keys.
+
+        Returns
+        -------
+        list[str]
+            The texts of the records that exist, in the order of ``keys``.
+        """
 
     def list_members(
         self, index: str, *, descending: bool = False, skip: int = 0, limit: int | None = None
@@ -33,11 +68,18 @@ class RecordReader(Protocol):
         Parameters
         ----------
         index : str
-            The index.
+            The name of the index, which need not exist.
         descending : bool
             Whether the highest score comes first.
-        skip, limit
-            How many members to skip, and the maximum number to return.
+        skip : int
+            Number of members to skip.
+        limit : int | None
+            Maximum number of members to return, None for no limit.
+
+        Returns
+        -------
+        list[str]
+            The members, sorted by score and then by their UTF-8 bytes.
         """
 
     def list_up_to(self, index: str, score: int, limit: int) -> list[str]:
@@ -67,30 +109,81 @@ class RecordReader(Protocol):
         """
 
     def read_scores(self, index: str) -> dict[str, int]:
-        """Return the score of each member of an index."""
+        """Return the score of each member of an index.
+
+        Parameters
+        ----------
+        index : str
+            The name of the index, which need not exist.
+
+        Returns
+        -------
+        dict[str, int]
+            The scores by member.
+        """
 
 
 class RecordChange(RecordReader, Protocol):
     """Reads and changes records and indexes, all or nothing. A step reads first: it may not see its own changes."""
 
     def put_record(self, table: str, key: str, text: str) -> None:
-        """Write a record, or replace it."""
+        """Write a record, or replace it.
+
+        Parameters
+        ----------
+        table, key : str
+            The name of the table and the key of the record in it. A table exists when it has a record.
+        text : str
+            The new text.
+        """
 
     def delete_records(self, table: str, keys: Iterable[str]) -> None:
-        """Delete records of a table, if they exist."""
+        """Delete records of a table.
+
+        Parameters
+        ----------
+        table : str
+            The name of the table.
+        keys : Iterable[str]
+            Their keys; unknown keys are ignored.
+        """
 
     def add_members(self, index: str, scores: Mapping[str, int]) -> None:
-        """Add members to an index with their scores, or change their scores."""
+        """Add members to an index, or change their scores.
+
+        Parameters
+        ----------
+        index : str
+            The name of the index. It exists when it has a member.
+        scores : Mapping[str, int]
+            The score of each member.
+        """
 
     def remove_members(self, index: str, members: Iterable[str]) -> None:
-        """Remove members from an index, if they are in it."""
+        """Remove members from an index.
+
+        Parameters
+        ----------
+        index : str
+            The name of the index.
+        members : Iterable[str]
+            The members; texts that are not in the index are ignored.
+        """
 
     def expire_index(self, index: str, seconds: int) -> None:
-        """Delete the index after ``seconds``, unless ``expire_index`` is called again before."""
+        """Set the time at which an index expires.
+
+        Parameters
+        ----------
+        index : str
+            The name of the index.
+        seconds : int
+            Its lifetime from now on. It is deleted then, unless ``expire_index`` is called again before.
+        """
 
 
 class RecordStore(Protocol):
-    """Thread-safe, and safe for processes that open the same file or Redis.
+    """The records of one store. Thread-safe, and safe for processes that open the same file or Redis.
 
     If the file or Redis cannot be used, ``read_records`` and ``change_records`` raise the exception type given when the
     store was opened.

@@ -65,7 +65,7 @@ class RedisRecordStore(RecordStore):
 
 
 class _RedisRecords(RecordChange):
-    """Reads at once, and through a pipeline watches what it reads; collects the ``commands`` of changes."""
+    """Reads at once, and watches what it reads if ``client`` is a pipeline; collects the ``commands`` of changes."""
 
     def __init__(self, client: Any, *, is_watching: bool = False) -> None:
         self._redis = client

@@ -67,7 +67,7 @@ def read_part(results: ResultStore, key: str, size: int) -> Iterator[pa.RecordBa
     Raises
     ------
     ResultMissing, OSError
-        As of ``ResultStore.read_result``.
+        As for ``ResultStore.read_result``.
     """
     file = _Source(results.read_result(key, 0, size))
     yield from pa.ipc.open_stream(pa.PythonFile(file, "r"))

@@ -48,6 +48,16 @@ class ResultStore(Protocol):
             The key of the result.
         is_durable : bool
             Whether ``commit`` waits until the result survives a power cut.
+
+        Returns
+        -------
+        ResultWriter
+            A writer, which the caller ends by ``commit`` or ``discard``.
+
+        Raises
+        ------
+        OSError
+            The store is full or unreachable.
         """
 
     def read_result(self, key: str, start: int, end: int) -> Iterator[bytes]:
@@ -90,10 +100,37 @@ class ResultStore(Protocol):
         """
 
     def delete_result(self, key: str) -> None:
-        """Delete a result, if it exists."""
+        """Delete a result, if it exists. A reader that has opened it can read to its end.
+
+        Parameters
+        ----------
+        key : str
+            The key of the result.
+
+        Raises
+        ------
+        OSError
+            The store is unreachable.
+        """
 
     def list_keys(self, minimum_age: float) -> list[str]:
-        """Return the keys of results, also incomplete ones, last written at least ``minimum_age`` seconds ago."""
+        """List the results that are in the store, also incomplete ones.
+
+        Parameters
+        ----------
+        minimum_age : float
+            In seconds. Results that were written later are left out, since a worker may still write them.
+
+        Returns
+        -------
+        list[str]
+            Their keys, sorted.
+
+        Raises
+        ------
+        OSError
+            The store is unreachable.
+        """
 
     def check_writable(self) -> None:
         """Raise OSError unless results can be written."""

@@ -53,6 +53,13 @@ class UsageCounts:
     seconds: float = 0.0
 
     def add(self, other: UsageCounts) -> None:
+        """Add other sums to these sums in place. Not thread-safe.
+
+        Parameters
+        ----------
+        other : UsageCounts
+            The sums to add, which do not change.
+        """
         self.queries += other.queries
         self.failed += other.failed
         self.jobs += other.jobs
@@ -123,7 +130,7 @@ class UsageStore(Protocol):
         name : str
             The name of the key.
         seconds : float
-            Lifetime of a new key.
+            Lifetime of a new key, at least 1; the lifetime of an existing key does not change.
 
         Returns
         -------
