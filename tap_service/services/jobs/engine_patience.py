@@ -65,7 +65,7 @@ class EnginePatience:
 
         Return None if the job should fail: another attempt would fail too, or it has waited too long.
         """
-        if not self._is_remote or not self._is_away(error):
+        if not self._is_remote or not self._is_unreachable(error):
             return None
         has_died = type(error) in (EngineUnavailable, ShardLost, QueryCancelled) and not _is_refusal(error)
         at = now()
@@ -75,7 +75,7 @@ class EnginePatience:
         pause = min(max(_PAUSE_PART * (at - since).total_seconds(), _MIN_PAUSE), _MAX_PAUSE)
         return EngineWait(self._tell_reason(str(error), since), since, add_seconds(at, pause)), has_died
 
-    def _is_away(self, error: BaseException | None) -> bool:
+    def _is_unreachable(self, error: BaseException | None) -> bool:
         if isinstance(error, QueryCancelled):  # not by this service: a server also does this when it shuts down
             return self.find_problem() is not None
         return isinstance(error, EngineUnavailable) and not isinstance(error, EngineSilent | TablesApart)

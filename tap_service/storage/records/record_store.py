@@ -178,7 +178,8 @@ class RecordChange(RecordReader, Protocol):
         index : str
             The name of the index.
         seconds : int
-            Its lifetime from now on. It is deleted then, unless ``expire_index`` is called again before.
+            Its lifetime from now on. It is deleted then, unless ``expire_index`` is called again before. Has no effect
+            on an index without members; an index that loses all members also loses its end.
         """
 
 

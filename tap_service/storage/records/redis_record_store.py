@@ -29,7 +29,7 @@ class RedisRecordStore(RecordStore):
         self._redis = open_redis(url)
         self._unavailable = record_format.unavailable
         self._subject = record_format.subject
-        self._is_away = False
+        self._is_unreachable = False
 
     @contextmanager
     def read_records(self) -> Iterator[RecordReader]:
@@ -56,11 +56,11 @@ class RedisRecordStore(RecordStore):
     def _translate_errors(self) -> Iterator[None]:
         try:
             yield
-            self._is_away = False
+            self._is_unreachable = False
         except redis.RedisError as error:
-            if not self._is_away:  # the first error of an outage
+            if not self._is_unreachable:  # the first error of an outage
                 _log.warning("%s does not answer: %s", self._subject, error)  # users read only that it does not
-            self._is_away = True
+            self._is_unreachable = True
             raise self._unavailable(f"{self._subject} does not answer") from error
 
 
@@ -86,8 +86,8 @@ class _RedisRecords(RecordChange):
     def list_members(
         self, index: str, *, descending: bool = False, skip: int = 0, limit: int | None = None
     ) -> list[str]:
-        last = -1 if limit is None else skip + limit - 1
-        return cast(list[str], self._redis.zrange(self._watch(index), skip, last, desc=descending))
+        key, last = self._watch(index), -1 if limit is None else skip + limit - 1
+        return [] if limit == 0 else cast(list[str], self._redis.zrange(key, skip, last, desc=descending))
 
     def list_up_to(self, index: str, score: int, limit: int) -> list[str]:
         found = self._redis.zrange(self._watch(index), "-inf", score, byscore=True, offset=0, num=limit)

@@ -108,9 +108,12 @@ class _SqliteRecords(RecordChange):
     def remove_members(self, index: str, members: Iterable[str]) -> None:
         sql = "DELETE FROM member WHERE store_index = ? AND member = ?"
         self._connection.executemany(sql, ((index, member) for member in members))
+        without_members = "store_index = ? AND NOT EXISTS (SELECT 1 FROM member WHERE store_index = ?)"
+        self._connection.execute(f"DELETE FROM expiry WHERE {without_members}", (index, index))
 
     def expire_index(self, index: str, seconds: int) -> None:
-        self._connection.execute("INSERT OR REPLACE INTO expiry VALUES (?, ?)", (index, time.time() + seconds))
+        sql = "INSERT OR REPLACE INTO expiry SELECT ?, ? WHERE EXISTS (SELECT 1 FROM member WHERE store_index = ?)"
+        self._connection.execute(sql, (index, time.time() + seconds, index))
 
     def delete_expired(self) -> None:
         ended = self._select("store_index FROM expiry WHERE ends <= ?", time.time())

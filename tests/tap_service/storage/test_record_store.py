@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 import threading
+import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
@@ -72,6 +73,7 @@ def test_an_index_is_sorted_by_scores_and_then_by_members(store: RecordStore) ->
         assert records.list_members("magnitude") == ["a", "z", "é", "b"]
         assert records.list_members("magnitude", descending=True, skip=1, limit=2) == ["é", "z"]
         assert records.list_members("magnitude", skip=9) == []
+        assert records.list_members("magnitude", limit=0) == []
         assert records.list_up_to("magnitude", 1, 2) == ["a", "z"]
         assert records.read_scores("magnitude") == {"a": 0, "z": 1, "é": 1, "b": 2}
     store.change_records(lambda change: change.remove_members("magnitude", ["a", "nothing"]))
@@ -100,6 +102,20 @@ def test_an_index_expires(store: RecordStore, eventually: Callable[[Callable[[],
 
     eventually(lambda: list_members("short") == [])
     assert list_members("long") == ["a"]
+
+
+def test_only_an_index_with_members_expires(store: RecordStore) -> None:
+    """Members that are added after the end of an index was set on none, or after the last member left it, stay."""
+    store.change_records(lambda change: change.expire_index("early", 1))
+    store.change_records(lambda change: change.add_members("emptied", {"a": 0}))
+    store.change_records(lambda change: change.expire_index("emptied", 1))
+    store.change_records(lambda change: change.remove_members("emptied", ["a"]))
+    for index in ("early", "emptied"):
+        store.change_records(lambda change, index=index: change.add_members(index, {"b": 0}))  # type: ignore[misc]
+    time.sleep(1.1)
+    store.change_records(lambda change: change.put_record("stars", "Vega", ""))  # a file deletes with the next change
+    with store.read_records() as records:
+        assert [records.list_members(index) for index in ("early", "emptied")] == [["b"], ["b"]]
 
 
 def test_a_failed_step_changes_nothing(store: RecordStore) -> None:
