@@ -1,4 +1,4 @@
-# Two commands do all the set-up: `make demo` and `make test`.
+# `make demo` and `make test` install everything that they need.
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
@@ -7,7 +7,7 @@ CHECKS := check-ruff check-format check-types check-imports check-portal test-po
 PYTEST := $(BIN)/python -m pytest --dist loadfile --no-loadscope-reorder
 NPM := cd web && PATH="$(CURDIR)/$(BIN):$$PATH" npm --loglevel=error
 
-# Tests start hundreds of processes: none compiles the sources again. Empty is as good as unset.
+# Tests start hundreds of processes, which use the compiled sources. An empty value has the effect of no value.
 export PYTHONDONTWRITEBYTECODE :=
 
 .PHONY: demo test durations quick check $(CHECKS) portal bench bench-seeds equality fuzz nightly chaos soak cluster-test lock release clean
@@ -15,7 +15,7 @@ export PYTHONDONTWRITEBYTECODE :=
 demo: $(VENV)/demo
 	$(BIN)/skyhouse demo
 
-# The tests, and the checks beside them.
+# The tests, side by side with the checks.
 test: $(VENV)/test
 	@mkdir -p build; \
 	$(MAKE) check >build/check.log 2>&1 & check=$$!; \
@@ -23,11 +23,11 @@ test: $(VENV)/test
 	wait $$check || { cat build/check.log; echo "make check has failed: see above"; exit 1; }; \
 	exit $$tests
 
-# The same, and how long each file took is kept: the longest file begins first.
+# make test, and store the duration of each test file, by which later runs start with the slowest file.
 durations:
 	$(MAKE) test OPTIONS=--keep-durations
 
-# In less than 90 s: the checks of what has changed, and the tests nearest to it; make quick SINCE=main for all commits of a branch.
+# In less than 90 s: checks of the changed files, and the tests nearest to them; for all commits of a branch: make quick SINCE=main
 SINCE ?=
 quick: $(VENV)/test
 	$(BIN)/python -m tools.quick_round $(SINCE)
@@ -57,38 +57,38 @@ test-portal: $(VENV)/test
 docs: $(VENV)/test
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet
 
-# web/dist, which is kept with the sources: the service shows it without Node. A test compares the two.
+# web/dist, which is committed, so that the service needs no Node. A test compares it with the sources.
 portal: $(VENV)/test
 	$(BIN)/python -m tools.portal_lists
 	$(NPM) run build
 
-# The figures of the README: each a ratio measured side by side in one run. One benchmark:
+# The figures of the README, each a ratio of two measurements of the same run. A single benchmark:
 # make bench BENCH=match OPTIONS="--rows 50000000 --rounds 3"
 BENCH ?= *
 bench: $(VENV)/test
 	@for benchmark in $(basename $(notdir $(wildcard tests/benchmarks/bench_$(BENCH).py))); do \
 	    $(BIN)/python -m tests.benchmarks.$$benchmark $(OPTIONS) || exit 1; done
 
-# The workloads of the systems that Skyhouse continues; a killed run goes on: make bench-seeds SIZE=F SEED=003
+# The workloads of the systems that Skyhouse succeeds. Run it again to continue a killed run: make bench-seeds SIZE=F SEED=003
 SIZE ?= M
 bench-seeds: $(VENV)/test
 	$(BIN)/python -m tests.benchmarks.seeds --size $(SIZE) $(if $(SEED),--seed $(SEED))
 
-# All queries of the tests of ADQL, on one server and on clusters of servers: the answers are those of the embedded engine.
+# All queries of the ADQL tests, on one server and on clusters; the answers must equal the answers of the embedded engine.
 equality: $(VENV)/test
 	$(BIN)/python -m pytest tests/adql --remote --timeout 600 --ignore tests/adql/test_planning.py --ignore tests/adql/test_obscore.py
 	@for shards in 1 3 7; do \
 	    $(BIN)/python -m pytest tests/adql tests/cluster/test_equality.py tests/cluster/test_random_queries.py --shards $$shards --timeout 600 \
 	        --ignore tests/adql/test_planning.py --ignore tests/adql/test_obscore.py || exit 1; done
 
-# Random texts, queries, conditions and requests, so many of each unless its test names a number, and other ones each time:
+# Random texts, queries, conditions and requests, different each time. EXAMPLES is the number for tests that set none:
 # make fuzz EXAMPLES=50000
 EXAMPLES ?= 5000
 fuzz: $(VENV)/test
 	FUZZ_EXAMPLES=$(EXAMPLES) $(BIN)/python -m pytest tests/adql/test_fuzz.py tests/tap_service/handlers/test_fuzzed_requests.py --timeout 0
 	FUZZ_EXAMPLES=$(EXAMPLES) $(BIN)/python -m pytest tests -m hypothesis --timeout 0
 
-# The long forms of what make test does in seconds: other faults need hours, not other kinds of test.
+# Longer versions of tests that take seconds in make test: some errors occur only after hours.
 nightly: $(VENV)/test
 	$(MAKE) fuzz
 	$(MAKE) chaos MINUTES=30
@@ -97,20 +97,20 @@ nightly: $(VENV)/test
 	$(MAKE) bench-seeds SIZE=S
 	$(MAKE) equality
 
-# Parts are killed while clients run jobs and tables are loaded: make chaos MINUTES=60, SEED=7 for the same order again.
+# Kills components while clients run jobs and tables are loaded: make chaos MINUTES=60; SEED=7 repeats an order of kills.
 chaos: $(VENV)/test
 	$(BIN)/python -W ignore -m tests.chaos.run $(if $(MINUTES),--minutes $(MINUTES)) $(if $(SEED),--seed $(SEED))
 
-# Hours of mixed load on the embedded engine, or on so many servers: make soak MINUTES=60 SHARDS=2
+# Hours of mixed load on the embedded engine, or on SHARDS servers: make soak MINUTES=60 SHARDS=2
 soak: $(VENV)/test
 	$(BIN)/python -W ignore -m tests.soak.run_soak $(if $(MINUTES),--minutes $(MINUTES)) $(if $(SHARDS),--shards $(SHARDS))
 
-# On a cluster of yours: make cluster-test URL=http://ch1:8123,http://ch2:8123. CLUSTER_STOP and CLUSTER_START are the commands
-# that end and start the server at {host} and {port}; tests/cluster/real.py has the rest.
+# Tests on your own cluster: make cluster-test URL=http://ch1:8123,http://ch2:8123. CLUSTER_STOP and CLUSTER_START are the
+# commands that stop and start the server at {host} and {port}; tests/cluster/real.py describes the other variables.
 cluster-test: $(VENV)/test
 	CLUSTER_URL=$(URL) $(BIN)/python -m pytest tests/cluster/acceptance.py tests/cluster/test_equality.py
 
-# New versions of the dependencies; run the tests before you commit what it writes.
+# New versions of the dependencies. Run the tests before you commit the lock files.
 lock: $(VENV)/test
 	echo uv | $(BIN)/uv pip compile --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-annotate \
 	    --no-header --quiet --upgrade - -o requirements-install.lock
@@ -121,7 +121,7 @@ lock: $(VENV)/test
 	$(BIN)/uv pip compile --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-annotate \
 	    --no-header --quiet --upgrade --group pyproject.toml:old-astropy -o requirements-old-astropy.lock
 
-# dist: the wheel and the sources, and where docker is the image; the demo runs from the wheel in an empty environment.
+# Writes the wheel and the sources to dist, and builds the image if docker is running. Runs the demo from the wheel in an empty environment.
 release:
 	PYTHON=$(PYTHON) .ci/release
 

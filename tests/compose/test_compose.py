@@ -170,7 +170,7 @@ class TestUp:
     def test_with_tls(self, folder: Path) -> None:
         refused = self.up(folder, "tls")
         assert refused.returncode == 1
-        assert "ca.crt is not there" in refused.stderr
+        assert "ca.crt is missing or not readable" in refused.stderr
         (folder / "compose" / "tls").mkdir()
         for name in ("ca.crt", "server.crt", "server.key"):
             (folder / "compose" / "tls" / name).touch()
