@@ -33,7 +33,7 @@ SCISQL_FUNCTIONS = (
     *_make_scisql_functions(
         "s2PtInBox", "lon lat lonMin latMin lonMax latMax", "INTEGER",
         "1 if the position is between these longitudes and latitudes, which are constants, 0 otherwise; all in "
-        "degrees. With lonMin above lonMax the box crosses longitude 0.",
+        "degrees. If lonMin exceeds lonMax, the box crosses longitude 0.",
     ),
     *_make_scisql_functions(
         "s2PtInEllipse", "lon lat centerLon centerLat semiMajorAxis semiMinorAxis positionAngle", "INTEGER",

@@ -20,8 +20,8 @@ MAX_NAMES = 5
 MAX_NAME_CHARACTERS = 100
 
 _DESCRIPTION = (
-    "ICRS position of the object of this name: in tables that declare names, else in Simbad, NED or VizieR if the "
-    "service may ask them. An error if it is unknown, or the name of several objects."
+    "ICRS position of the object with this name, from tables that declare names, or else from Simbad, NED or VizieR if "
+    "the service may query them. It is an error if the name is unknown or belongs to several objects."
 )
 
 OBJECT_NAME_FUNCTIONS = (

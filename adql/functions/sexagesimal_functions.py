@@ -40,6 +40,6 @@ SEXAGESIMAL_FUNCTIONS = (
              "any other text is NULL.", returns="REAL"),
     Function("ivo_dms_to_degrees", (Parameter("dms", "text", "TEXT"),), DOUBLE,
              lambda text: _angle_sql(text, _DEGREES, "3600"),
-             "An angle written as d:m:s, d m s, ddmmss or dDmMsS in degrees. It may have a sign, and seconds decimals; "
-             "any other text is NULL.", returns="REAL"),
+             "An angle written as d:m:s, d m s, ddmmss or dDmMsS in degrees. It may have a sign and decimals of "
+             "seconds; any other text is NULL.", returns="REAL"),
 )  # fmt: skip

@@ -33,9 +33,9 @@ def drain_service(
     data: Data,
     off: Annotated[bool, typer.Option("--off", help="Accept queries and jobs again.")] = False,
     note: Annotated[str, typer.Option(help="The reason, for users whose requests are rejected.")] = "",
-    no_wait: Annotated[bool, typer.Option("--no-wait", help="Do not wait until nothing runs.")] = False,
+    no_wait: Annotated[bool, typer.Option("--no-wait", help="Do not wait for running work to end.")] = False,
 ) -> None:
-    """Accept no new work, also after a restart, and wait until nothing runs. Queued jobs stay queued."""
+    """Accept no new work, even after a restart, and wait for running work to end. Queued jobs stay queued."""
     with _open_announcements(data) as announcements:
         if off:
             was_draining = announcements.end_drain()
@@ -60,7 +60,7 @@ def add_downtime(
     data: Data,
     start: Annotated[str, typer.Option("--from", help="Start in UTC, such as 2027-03-01T06:00:00Z.")],
     end: Annotated[str, typer.Option("--to", help="End in UTC.")],
-    note: Annotated[str, typer.Option(help="What to tell users.")] = "",
+    note: Annotated[str, typer.Option(help="Text for users.")] = "",
 ) -> None:
     """Announce a downtime: on the portal, the landing page and in /tap/availability. It does not stop the service."""
     with _open_announcements(data) as announcements:
@@ -102,9 +102,9 @@ def remove_downtime(
 
 @notes.command("add")
 def add_note(
-    text: Annotated[str, typer.Argument(metavar="TEXT", help="What to tell users, in quotes.")], data: Data
+    text: Annotated[str, typer.Argument(metavar="TEXT", help="Text for users, in quotes.")], data: Data
 ) -> None:
-    """Show users a note until it is removed."""
+    """Show a note to users until it is removed."""
     with _open_announcements(data) as announcements:
         typer.echo(announcements.add_note(text).note_id)
 

@@ -23,11 +23,11 @@ def create_backup(
     data: Data,
     without: Without = None,
     full: Annotated[
-        bool, typer.Option("--full", help="Copy all rows, not only rows new since the last backup.")
+        bool, typer.Option("--full", help="Copy all rows, not only new rows since the last backup.")
     ] = False,
     disk: Annotated[str, typer.Option(help="Disk of the ClickHouse servers for the tables.")] = "",
     keep: Annotated[int, typer.Option(help="Number of newest backups to keep; 0 keeps all.", min=0)] = 0,
-    show: Annotated[bool, typer.Option("--list", help="List the backups without making one.")] = False,
+    show: Annotated[bool, typer.Option("--list", help="List the backups and do not create one.")] = False,
 ) -> None:
     """Copy tables, users, jobs and results while the service runs."""
     address = _resolve_target(target)

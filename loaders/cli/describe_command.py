@@ -35,7 +35,7 @@ def describe_file(
     comment: Comment = "",
     null: Null = None,
 ) -> None:
-    """Print a schema file for a table file or a table of a TAP service, to edit and to pass to load as --schema."""
+    """Print a schema file for a file or a table of a TAP service. Edit it, and pass it to load with --schema."""
     from clickhouse_schema.schema_files.yaml_reader import check_schema
     from clickhouse_schema.schema_files.yaml_writer import document_to_yaml
     from loaders.cli.origin_description import explain_address, print_origin_table

@@ -63,7 +63,7 @@ def list_members(group: Group, data: Data, file: File = None) -> None:
 
 
 def grant_access(target: Target, group: Group, data: Data, file: File = None) -> None:
-    """Let a group see a table or schema, which is hidden from all others. The group everybody means all users."""
+    """Let a group see a table or schema, and hide it from everybody else. The group everybody means all users."""
     from clickhouse_schema.visible_tables import EVERYBODY
 
     if group != EVERYBODY and ":" not in group:  # only an issuer knows its groups

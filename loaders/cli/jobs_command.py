@@ -44,7 +44,7 @@ def list_jobs(
 
 @app.command("show")
 def show_job(job: JobId, data: Data, as_json: AsJson = False) -> None:
-    """Show everything that is known about a job."""
+    """Show all information about a job."""
     rows = collect_rows(data, JobRequest(job=job))
     if as_json:
         print_rows(rows, (), as_json=True)
@@ -54,7 +54,7 @@ def show_job(job: JobId, data: Data, as_json: AsJson = False) -> None:
 
 @app.command("stop")
 def stop_jobs(jobs: JobIds, data: Data) -> None:
-    """Abort jobs that have not ended; their error message names the operator."""
+    """Abort jobs that have not ended; their error messages say that the operator stopped them."""
     print_and_exit(data, JobsRequest(command="jobs stop", jobs=tuple(jobs)))
 
 

@@ -38,8 +38,8 @@ def make_match(
         str,
         typer.Option(
             metavar="LEFT,RIGHT",
-            help="Epochs of both tables: years, or columns of years; default: the tables' own, if both have one. "
-            "none: do not apply proper motions.",
+            help="Epochs of both tables: years, or columns of years; default: the declared epochs, if both tables "
+            "declare one. none: do not apply proper motions.",
         ),
     ] = "",
 ) -> None:
@@ -64,5 +64,5 @@ def list_matches(data: Data) -> None:
 
 @app.command("drop")
 def drop_match(table: MatchName, data: Data) -> None:
-    """Remove a kept match; its tables stay."""
+    """Remove a kept match, but not its tables."""
     execute_and_exit(data, TableRequest(command="match drop", table=table))

@@ -56,7 +56,7 @@ def mirror_origin(
     replace: Annotated[bool, typer.Option("--replace", help="Replace the table if it exists.")] = False,
     restart: Annotated[bool, typer.Option("--restart", help="Discard the progress of a stopped mirror.")] = False,
 ) -> None:
-    """Fetch the files of a catalogue and load them, one by one. Start a stopped mirror again to continue it."""
+    """Fetch and load the files of a catalogue one by one. Start a stopped mirror again to continue it."""
     if recipe == "list":
         _list_recipes()
     if name and not recipe.startswith(_TAP):

@@ -29,5 +29,5 @@ def stop_queries(
     ids: Annotated[list[str], typer.Argument(metavar="ID...", help="Ids, the first column of skyhouse queries.")],
     data: Data,
 ) -> None:
-    """Stop queries, jobs or downloads; the error message to their clients names the operator."""
+    """Stop queries, jobs or downloads; their error messages say that the operator stopped them."""
     print_and_exit(data, StopQueriesRequest(ids=tuple(ids)))

@@ -12,12 +12,12 @@ from loaders.cli.console_reporter import ConsoleReporter
 from loaders.control.command_outcome import EXIT_FAILED
 from loaders.control.table_requests import RegistryRequest
 
-app = typer.Typer(help="Records for the IVOA's registry (docs/registry.md).", no_args_is_help=True)
+app = typer.Typer(help="Records for the IVOA registry (docs/registry.md).", no_args_is_help=True)
 
 
 @app.callback()
 def registry() -> None:
-    """Records for the IVOA's registry (docs/registry.md)."""
+    """Records for the IVOA registry (docs/registry.md)."""
 
 
 @app.command("check")
@@ -26,7 +26,7 @@ def check_file(
     data: Data,
     xml: Annotated[bool, typer.Option("--xml", help="Print the complete records.")] = False,
 ) -> None:
-    """Report the problems of a file with their lines or, without any, list the records to be published."""
+    """Report the problems of a file with their lines or, if there are none, list the records to be published."""
     from tap_service.services.registry.registry_file import RegistryFileError, read_registry_file
 
     with ConsoleReporter() as reporter:

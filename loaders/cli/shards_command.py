@@ -9,7 +9,7 @@ import typer
 from loaders.cli.command_options import Data, execute_and_exit
 from loaders.control.table_requests import ArgumentlessRequest, ShardsRequest
 
-app = typer.Typer(help="How the rows of a cluster are distributed.", no_args_is_help=True)
+app = typer.Typer(help="The distribution of rows over the shards of a cluster.", no_args_is_help=True)
 
 Shards = Annotated[int, typer.Option(help="Number of shards to use; 0 means all in remote_servers.", min=0)]
 
@@ -22,7 +22,7 @@ def show_plan(data: Data, shards: Shards = 0) -> None:
 
 @app.command("move")
 def move_shards(data: Data, shards: Shards = 0) -> None:
-    """Balance the shards, including new ones, while the service runs. Nothing may be loaded meanwhile."""
+    """Balance the shards, including new shards, while the service runs. Do not load rows at the same time."""
     execute_and_exit(data, ShardsRequest(command="shards move", shards=shards))
 
 

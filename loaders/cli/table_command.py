@@ -17,10 +17,10 @@ from loaders.tables.schema_names import list_schema_names, resolve_schema_option
 from tap_service.hats.reading.catalogue_folder import is_folder_address
 
 TableName = Annotated[str, typer.Argument(metavar="SCHEMA.TABLE", help="The table's name.")]
-MaxErrors = Annotated[int, typer.Option(help="Maximum number of rejected rows; with more the command stops.", min=0)]
+MaxErrors = Annotated[int, typer.Option(help="Maximum number of rejected rows; beyond it, the command stops.", min=0)]
 Rejects = Annotated[Path | None, typer.Option(help="File for rejected rows; default: SCHEMA.TABLE.rejects.csv.")]
 Strict = Annotated[bool, typer.Option("--strict", help="Treat warnings as errors (see skyhouse schema check).")]
-Again = Annotated[bool, typer.Option("--again", help="Apply files again that were applied before.")]
+Again = Annotated[bool, typer.Option("--again", help="Also apply files that were applied before.")]
 
 
 def choose_rejects(rejects: Path | None, table: str) -> Path:
@@ -58,9 +58,9 @@ def load_table(
     max_errors: MaxErrors = 100,
     rejects: Rejects = None,
     replace: Annotated[bool, typer.Option("--replace", help="Replace the table if it exists.")] = False,
-    append: Annotated[bool, typer.Option("--append", help="Add to the table if it exists.")] = False,
+    append: Annotated[bool, typer.Option("--append", help="Add rows to the table if it exists.")] = False,
 ) -> None:
-    """Load files into a table, which is visible when all rows are loaded. Start a stopped load again to continue it."""
+    """Load files into a table, which becomes visible when complete. Start a stopped load again to continue it."""
     if replace and append:
         raise typer.BadParameter("give --replace or --append, not both")
     request = LoadRequest(
@@ -90,7 +90,7 @@ def attach_catalogue(
         bool, typer.Option("--refresh", help="Read the changed files of an attached table again.")
     ] = False,
 ) -> None:
-    """Make a HATS catalogue a table without copying its files; skyhouse drop removes the table, not the files."""
+    """Make a HATS catalogue available as a table without copying its files. skyhouse drop removes only the table."""
     request = AttachRequest(
         address=catalogue if "://" in catalogue or not catalogue else str(Path(catalogue).absolute()),
         table=table,
@@ -157,7 +157,7 @@ def verify_table(
     data: Data,
     rows: Annotated[bool, typer.Option("--rows", help="For a catalogue: read all rows, not only the footers.")] = False,
 ) -> None:
-    """Check a table's rows, ranges, order and HEALPix index against what was loaded; or a HATS catalogue's files."""
+    """Compare a table's rows, ranges, order and HEALPix index with its load, or check the files of a HATS catalogue."""
     if is_folder_address(table):
         from loaders.tables.verify_catalogue import verify_catalogue
 
@@ -168,7 +168,7 @@ def verify_table(
 
 
 def rebuild_table(table: TableName, data: Data) -> None:
-    """Rewrite a table in the layout of this version; queries read the old rows until the new ones are complete."""
+    """Rewrite a table in the layout of this version. Queries read the old rows until the new rows are complete."""
     _work_on_table(data, "rebuild", table)
 
 

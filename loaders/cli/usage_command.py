@@ -30,7 +30,7 @@ def print_usage(
     by: By = "",
     as_json: Annotated[bool, typer.Option("--json", help="Print a JSON list.")] = False,
 ) -> None:
-    """Show the number of queries and jobs, with their rows, bytes, seconds in the engine, and users."""
+    """Show the numbers of queries, jobs, rows, bytes, seconds in the engine, and users."""
     if by and by not in _BY:
         raise typer.BadParameter(f"--by is one of {', '.join(_BY)}")
     if month and not _MONTH.fullmatch(month):

@@ -51,7 +51,9 @@ def create_token(
     name: Name,
     data: Data,
     file: File = None,
-    label: Annotated[str, typer.Option(help="Purpose of the token, by which it is revoked.")] = "token",
+    label: Annotated[
+        str, typer.Option(help="Label that describes the purpose of the token; use it to revoke the token.")
+    ] = "token",
     days: Annotated[float | None, typer.Option(help="Validity in days; default: until revoked.", min=0)] = None,
 ) -> None:
     """Create a token for scripts and print it; it is not shown again. Use it as Authorization: Bearer TOKEN."""
@@ -146,9 +148,11 @@ def list_tables(
 
 @app.command("drop-table")
 def drop_table(
-    name: Name, data: Data, table: Annotated[str, typer.Argument(metavar="[TABLE]", help="Default: all of them.")] = ""
+    name: Name,
+    data: Data,
+    table: Annotated[str, typer.Argument(metavar="[TABLE]", help="Default: all tables of the user.")] = "",
 ) -> None:
-    """Drop a table of a user, such as mydb.stars, or all of them."""
+    """Drop a table of a user, such as mydb.stars, or all tables of the user."""
     execute_and_exit(data, UserTableRequest(user=name, table=table))
 
 

@@ -27,10 +27,11 @@ def add_watch(
     user: Annotated[str, typer.Option(help="Owner of the watch, with whose rights it runs.")],
     query: Annotated[str, typer.Option(metavar="ADQL", help="A query that reads the table to watch.")] = "",
     table: Annotated[
-        str, typer.Option(metavar="SCHEMA.TABLE", help="The table to watch, if the query reads several.")
+        str, typer.Option(metavar="SCHEMA.TABLE", help="The table to watch, if the query reads several tables.")
     ] = "",
     positions: Annotated[
-        str, typer.Option("--list", metavar="mydb.TABLE", help="A list of positions instead of a query, with --table.")
+        str,
+        typer.Option("--list", metavar="mydb.TABLE", help="A table of positions instead of a query; requires --table."),
     ] = "",
     radius: Annotated[
         float, typer.Option(metavar="ARCSEC", help="Maximum separation from a position of the list.")
@@ -61,13 +62,13 @@ def add_watch(
 
 @app.command("list")
 def list_watches(data: Data, user: Owner = "", as_json: AsJson = False) -> None:
-    """List the watches of all users, or of one."""
+    """List the watches of all users, or of one user."""
     print_and_exit(data, WatchListRequest(user=user), _COLUMNS, as_json=as_json)
 
 
 @app.command("show")
 def show_watch(watch: WatchName, data: Data, user: Owner = "", as_json: AsJson = False) -> None:
-    """Show everything that is known about a watch, with its last runs."""
+    """Show all information about a watch, including its last runs."""
     rows = collect_rows(data, WatchRequest(command="watch show", watch=watch, user=user))
     if as_json:
         print_rows(rows, (), as_json=True)
@@ -77,7 +78,7 @@ def show_watch(watch: WatchName, data: Data, user: Owner = "", as_json: AsJson =
 
 @app.command("remove")
 def remove_watch(watch: WatchName, data: Data, user: Owner = "") -> None:
-    """Remove a watch; the table of its results stays."""
+    """Remove a watch, but not the table of its results."""
     print_and_exit(data, WatchRequest(command="watch remove", watch=watch, user=user))
 
 
@@ -94,5 +95,5 @@ def pause_watch(
 
 @app.command("run")
 def run_watch(watch: WatchName, data: Data, user: Owner = "") -> None:
-    """Repeat the failed runs of a watch, and the deliveries that were given up."""
+    """Repeat the failed runs of a watch, and send its undelivered messages again."""
     print_and_exit(data, WatchRequest(command="watch run", watch=watch, user=user))

@@ -155,14 +155,16 @@ async def set_execution_duration(
     return await _set_property(request, "EXECUTIONDURATION", change, job_id, skyhouse, user, origin)
 
 
-@router.api_route("/{job_id}/destruction", methods=_READ, **describe("When the job is deleted", *_PROPERTY))
+@router.api_route("/{job_id}/destruction", methods=_READ, **describe("The destruction time of the job", *_PROPERTY))
 async def show_destruction(job_id: str, request: Request, skyhouse: Skyhouse, user: OptionalUser) -> Response:
     return await _send_property(
         request, skyhouse, job_id, user, "destruction", lambda job: format_instant(job.destruction_time)
     )
 
 
-@router.post("/{job_id}/destruction", **describe("Change when the job is deleted", status=303, form=(DESTRUCTION,)))
+@router.post(
+    "/{job_id}/destruction", **describe("Change the destruction time of the job", status=303, form=(DESTRUCTION,))
+)
 async def set_destruction(
     job_id: str, request: Request, skyhouse: Skyhouse, user: OptionalUser, origin: Origin
 ) -> Response:
@@ -194,7 +196,7 @@ async def set_note(job_id: str, request: Request, skyhouse: Skyhouse, user: Opti
     return await _set_property(request, "NOTE", skyhouse.jobs.set_note, job_id, skyhouse, user, origin)
 
 
-@router.api_route("/{job_id}/quote", methods=_READ, **describe("Estimated instant of the job's end", *_PROPERTY))
+@router.api_route("/{job_id}/quote", methods=_READ, **describe("The estimated completion time of the job", *_PROPERTY))
 async def show_quote(job_id: str, request: Request, skyhouse: Skyhouse, user: OptionalUser) -> Response:
     return await _send_property(
         request, skyhouse, job_id, user, "quote", lambda job: format_instant(job.quote) if job.quote else None
@@ -206,7 +208,7 @@ async def show_owner(job_id: str, request: Request, skyhouse: Skyhouse, user: Op
     return await _send_property(request, skyhouse, job_id, user, "ownerId", lambda job: job.owner)
 
 
-@router.api_route("/{job_id}/error", methods=_READ, **describe("Why the job failed", CONTENT_TYPE, ErrorSummary))
+@router.api_route("/{job_id}/error", methods=_READ, **describe("The error of the job", CONTENT_TYPE, ErrorSummary))
 async def show_error(job_id: str, request: Request, skyhouse: Skyhouse, user: OptionalUser) -> Response:
     job = await run_in_turn(skyhouse.jobs.get_job, job_id, user)
     if (error := job.error) is None:

@@ -121,7 +121,9 @@ async def send_upload(share_id: str, name: str, skyhouse: Skyhouse, user: Option
 
 
 @router.api_route(
-    "/{share_id}/check", methods=_READ, **describe("Whether the tables of the query have changed since", JSON)
+    "/{share_id}/check",
+    methods=_READ,
+    **describe("Whether the tables of the query have changed since the share was created", JSON),
 )
 async def check_share(share_id: str, skyhouse: Skyhouse, user: OptionalUser) -> Response:
     share = await run_in_turn(skyhouse.shares.get_share, share_id, user)

@@ -22,13 +22,13 @@ class AttachSettings(BaseModel):
         None,
         title="Directory for parts of remote files",
         description=(
-            "Parts of the files of attached tables on other machines are kept there for later queries. Processes on "
-            "one machine may share it. By default attached in the data directory."
+            "Keeps parts of the files of attached tables on other machines for later queries. Processes on one "
+            "machine may share it. By default attached in the data directory."
         ),
     )
     attach_cache_bytes: int = Field(
         10 << 30,
         ge=0,
-        title="Size of the parts of remote files that are kept, in bytes",
-        description="The least recently used parts are deleted. 0: none are kept, and each query reads them again.",
+        title="Maximum size of the parts of remote files that are kept, in bytes",
+        description="The least recently used parts are deleted. 0: no parts are kept, and each query reads them again.",
     )

@@ -22,7 +22,9 @@ class EngineSettings(BaseModel):
     clickhouse_user: str = Field(
         "default",
         title="User name at the ClickHouse server",
-        description="Needs the rights to read all tables, to write the service's own databases and to cancel queries.",
+        description=(
+            "The user needs the rights to read all tables, to write the service's own databases and to cancel queries."
+        ),
     )
     clickhouse_password: SecretStr = Field(
         SecretStr(""),
@@ -37,11 +39,8 @@ class EngineSettings(BaseModel):
     clickhouse_silence: int = Field(
         3600,
         ge=1,
-        title="Longest silence of the ClickHouse server during a query, in seconds",
-        description=(
-            "A query that returns no row for this long is cancelled. The service detects an unreachable server much "
-            "sooner."
-        ),
+        title="Maximum time in which the ClickHouse server returns no row of a query, in seconds",
+        description="After this time the query is cancelled. The service detects an unreachable server much sooner.",
     )
 
     @field_validator("clickhouse_url")

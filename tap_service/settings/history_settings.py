@@ -9,10 +9,10 @@ class HistorySettings(BaseModel):
     history_queries: int = Field(
         10_000,
         ge=0,
-        title="Queries of one user in the history",
+        title="Maximum number of queries of one user in the history",
         description=(
-            "/tap/history keeps the newest queries of each user, up to this number, even after their jobs are deleted."
-            " Queries of anonymous clients are not kept. 0: no history."
+            "/tap/history keeps the newest queries of each user up to this number, even after their jobs are deleted. "
+            "Queries of anonymous clients are not kept. 0: no history."
         ),
     )
     history_days: int = Field(

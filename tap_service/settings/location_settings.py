@@ -17,17 +17,17 @@ def default_data_path() -> Path:
 class LocationSettings(BaseModel):
     data: Path = Field(
         default_factory=default_data_path,
-        title="Directory of the data",
+        title="Data directory",
         description=(
-            "Tables of the embedded engine, jobs and users, unless other settings name other locations. The option "
-            "--data of every command overrides it."
+            "Contains the tables of the embedded engine, the jobs and the users, unless other settings name other "
+            "locations. The option --data of every command overrides it."
         ),
     )
     host: str = Field(
         "127.0.0.1",
         min_length=1,
         title="Address to listen on",
-        description="0.0.0.0 for all networks. The option --host of skyhouse serve overrides it.",
+        description="Use 0.0.0.0 to listen on all networks. The option --host of skyhouse serve overrides it.",
     )
     port: int = Field(
         8000,
@@ -39,8 +39,9 @@ class LocationSettings(BaseModel):
     processes: int = Field(
         1,
         ge=1,
-        title="Processes that answer requests",
+        title="Number of processes that answer requests",
         description=(
-            "More than one needs ClickHouse servers and Redis. The option --processes of skyhouse serve overrides it."
+            "More than one process requires ClickHouse servers and Redis. The option --processes of skyhouse serve "
+            "overrides it."
         ),
     )

@@ -15,28 +15,29 @@ class MonitoringSettings(BaseModel):
         "",
         title="Request log",
         description=(
-            "A file to which the service appends one line of JSON per HTTP request; -: standard error; empty: no log."
+            "A file to which the service appends one line of JSON per HTTP request. -: standard error. Empty: no log."
         ),
     )
     log_addresses: Literal["full", "cut", "hashed", "none"] = Field(
         "full",
         title="Addresses of clients in both logs",
         description=(
-            "full; cut: the network, of 24 bits for IPv4 and 48 bits for IPv6; hashed: with a random key that is "
-            "replaced each day (UTC), so that only lines of the same day can be matched; none."
+            "full: complete addresses. cut: only the network, with 24 bits for IPv4 and 48 bits for IPv6. hashed: "
+            "hashed with a random key that is replaced each day (UTC), so that only lines of the same day can be "
+            "matched. none: no addresses."
         ),
     )
     log_users: Literal["full", "hashed", "none"] = Field(
         "full",
         title="Names of users in both logs",
-        description="full; hashed, like addresses; none.",
+        description="full: complete names. hashed: hashed in the same way as addresses. none: no names.",
     )
     usage: Path | None = Field(
         None,
         title="File of usage statistics",
         description=(
-            "Read by skyhouse usage. By default usage.sqlite in the data directory; with SKYHOUSE_REDIS_URL, usage is "
-            "counted in Redis instead."
+            "The command skyhouse usage reads this file. By default usage.sqlite in the data directory; with "
+            "SKYHOUSE_REDIS_URL, usage is counted in Redis instead."
         ),
     )
     worker_metrics: str = Field(
@@ -44,7 +45,7 @@ class MonitoringSettings(BaseModel):
         title="Address of the metrics of workers",
         description=(
             "Host and port, such as 127.0.0.1:9808, at which each skyhouse-worker answers GET /metrics for all its "
-            "processes; anyone who reaches the port can read them. If empty, workers have no endpoint."
+            "processes. Anyone who can reach the port can read the metrics. If empty, workers have no endpoint."
         ),
     )
 

@@ -10,7 +10,7 @@ class ShareSettings(BaseModel):
         3650,
         ge=0,
         le=36_500,
-        title="How long a share is kept, in days",
+        title="Retention of a share, in days",
         description=(
             "A share is a query with a permanent link, the versions of its tables and the checksum of its rows. 0: no "
             "new shares; existing shares are kept."
@@ -20,33 +20,36 @@ class ShareSettings(BaseModel):
         365,
         ge=0,
         le=36_500,
-        title="How long a share keeps the rows, in days",
+        title="Retention of the rows of a share, in days",
         description=(
-            "After that, the query, the versions and the checksum are kept, with which the rows can be computed and "
-            "verified again. 0: rows are not kept."
+            "After this time, only the query, the versions and the checksum are kept, with which the rows can be "
+            "computed and verified again. 0: rows are not kept."
         ),
     )
     user_shares: int = Field(
         1000,
         ge=1,
-        title="Shares of one user",
-        description="Anonymous clients are counted by address. A request for another share gets 507.",
+        title="Maximum number of shares of one user",
+        description="Shares of anonymous clients are counted by address. A request for another share gets 507.",
     )
     user_share_disk: int = Field(
         5 << 30,
         ge=0,
-        title="Disk space for the shares of one user, in bytes",
-        description="Counts their rows, uploaded files and texts. The next share gets 507. 0: no limit.",
+        title="Maximum disk space for the shares of one user, in bytes",
+        description=(
+            "Counts the rows, uploaded files and texts of the shares. A request for another share gets 507. 0: no "
+            "limit."
+        ),
     )
     anonymous_share_disk: int = Field(
         500 << 20,
         ge=0,
-        title="Disk space for the shares of one anonymous address, in bytes",
-        description="As above; an IPv6 /64 network counts as one address.",
+        title="Maximum disk space for the shares of one anonymous address, in bytes",
+        description="Counted in the same way as for a user; an IPv6 /64 network counts as one address.",
     )
     share_disk: int = Field(
         50 << 30,
         ge=0,
-        title="Disk space for the shares of all clients, in bytes",
-        description="As above, in addition to the disk space for jobs. 0: no limit.",
+        title="Maximum disk space for the shares of all clients, in bytes",
+        description="Counted in the same way as for a user, in addition to the disk space for jobs. 0: no limit.",
     )

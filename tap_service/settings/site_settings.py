@@ -36,16 +36,17 @@ class SiteSettings(BaseModel):
         "1.0",
         title="Version of TAPRegExt in /capabilities",
         description=(
-            "1.1 (a draft) distinguishes the limits of /sync requests and the limits of jobs. STILTS 3.5 and TOPCAT "
-            "4.10 report such a document as invalid. In JSON, /capabilities always has both."
+            "1.1 (a draft) distinguishes the limits of /sync requests and the limits of jobs, but STILTS 3.5 and "
+            "TOPCAT 4.10 report such a document as invalid. As JSON, /capabilities always contains both limits."
         ),
     )
     public_url: str = Field(
         "",
         title="Public address of the service",
         description=(
-            "For example https://example.org/archive: the part of the address before /tap. If empty, the headers of a "
-            "trusted proxy determine it, otherwise the request; messages of watches then have no host."
+            "The part of the address before /tap, for example https://example.org/archive. If empty, the address is "
+            "taken from the headers of a trusted proxy, or else from the request; the URLs in messages of watches "
+            "then have no host."
         ),
     )
     trusted_proxies: tuple[Network, ...] = Field(
@@ -58,18 +59,18 @@ class SiteSettings(BaseModel):
     )
     proxy_header: ProxyHeader = Field(
         "x-forwarded",
-        title="Headers of trusted proxies that are used",
+        title="Headers that are used from trusted proxies",
         description=(
-            "x-forwarded: X-Forwarded-For, -Proto, -Host and -Prefix. forwarded: Forwarded (RFC 7239), where prefix is"
-            " the path. The service ignores the other headers. The proxy must set or remove each of the headers that "
-            "are used: it passes on the others, in which a client may have written anything."
+            "x-forwarded: X-Forwarded-For, -Proto, -Host and -Prefix. forwarded: Forwarded (RFC 7239), with the path "
+            "in its parameter prefix. The service ignores the other headers. The proxy must set or remove every "
+            "header that is used; otherwise it passes on headers in which a client may have written anything."
         ),
     )
     anonymous: bool = Field(
         True,
         title="Anonymous access",
         description=(
-            "false: only users with a name and password or a token may use the service; /availability and "
+            "If false, only users with a name and password or a token may use the service; /availability and "
             "/capabilities stay public."
         ),
     )
@@ -77,17 +78,17 @@ class SiteSettings(BaseModel):
         (ip_network("127.0.0.0/8"), ip_network("::1")),
         title="Who may read /metrics",
         description=(
-            "Addresses or networks, separated by commas; administrators may too. Others get 403. For a request through"
-            " a proxy, the client's address counts; it is refused if the proxy does not report the address or is not "
-            "trusted."
+            "Addresses or networks, separated by commas, in addition to administrators. Other clients get 403. For a "
+            "request through a proxy, the address of the client is checked; the request is refused if the proxy is "
+            "not trusted or does not send this address."
         ),
     )
     accounts: Path | None = Field(
         None,
         title="File of users",
         description=(
-            "The command skyhouse user writes it. By default accounts.sqlite in the data directory; "
-            "all processes of one deployment share it."
+            "The command skyhouse user writes this file. By default accounts.sqlite in the data directory; all "
+            "processes of one deployment share it."
         ),
     )
     token_issuers: Path | None = Field(
@@ -96,16 +97,16 @@ class SiteSettings(BaseModel):
         description=(
             "A list of entries with name, issuer, audience, keys (a JSON Web Key Set file in the same directory) and "
             "optionally user_claim, admins and groups_claim (the claim that lists the user's groups). The user of a "
-            "token is called name:user, a group name:group. A user or group of more than 200 characters, or "
-            "containing an unprintable character, is not accepted."
+            "token is called name:user, and a group name:group. Names of users or groups that have more than 200 "
+            "characters or contain an unprintable character are not accepted."
         ),
     )
     registry: Path | None = Field(
         None,
         title="YAML file for the registry",
         description=(
-            "The service then publishes records of itself and its data for the IVOA registry at /oai "
-            "(docs/registry.md). It is read again when it changes. Needs SKYHOUSE_PUBLIC_URL."
+            "With this file, the service publishes records of itself and its data for the IVOA registry at /oai "
+            "(docs/registry.md). The file is read again when it changes. Requires SKYHOUSE_PUBLIC_URL."
         ),
     )
     registry_state: Path | None = Field(
@@ -120,15 +121,15 @@ class SiteSettings(BaseModel):
         None,
         title="File of blocked addresses",
         description=(
-            "One address or network per line, with a reason after #: requests from there get 403 and the contact. The "
-            "command skyhouse block writes it. By default blocked.txt in the data directory; a change takes effect "
-            "within a second."
+            "One address or network per line, with a reason after #. Requests from these addresses get 403 with the "
+            "contact. The command skyhouse block writes this file; a change takes effect within a second. By default "
+            "blocked.txt in the data directory."
         ),
     )
     query_log: str = Field(
         "-",
         title="Query log",
-        description="A file to which the service appends one line of JSON per query; -: standard error; empty: no log.",
+        description="A file to which the service appends one line of JSON per query. -: standard error. Empty: no log.",
     )
     sesame_url: str = Field(
         "",
@@ -142,17 +143,17 @@ class SiteSettings(BaseModel):
         (),
         title="Background surveys of the sky map",
         description=(
-            "Addresses of HiPS, separated by commas: users of the portal may choose one as the background of its map. "
-            "Their browsers then fetch its images from there, so the page's content security policy permits these "
+            "Addresses of HiPS, separated by commas, from which users of the portal may choose the background of its "
+            "map. Their browsers fetch the images from there, so the page's content security policy permits these "
             "addresses. If empty, the portal contacts no other host."
         ),
     )
     aladin_lite: Path | None = Field(
         None,
-        title="Aladin Lite",
+        title="Path of Aladin Lite",
         description=(
-            "The file aladin.js of Aladin Lite 3, which is not part of Skyhouse and has its own licence (GPL-3). The "
-            "portal then offers a page that shows the service's rows over the surveys of SKYHOUSE_SURVEYS."
+            "The file aladin.js of Aladin Lite 3, which is not part of Skyhouse and has its own licence (GPL-3). With "
+            "this file, the portal offers a page that shows the service's rows over the surveys of SKYHOUSE_SURVEYS."
         ),
     )
 
@@ -160,8 +161,8 @@ class SiteSettings(BaseModel):
         False,
         title="Endpoint for agents",
         description=(
-            "true: programs with language models can query the service through the Model Context Protocol, at /mcp "
-            "(docs/mcp.md). Needs the package mcp: pip install 'skyhouse[mcp]'."
+            "If true, programs with language models can query the service through the Model Context Protocol, at /mcp "
+            "(docs/mcp.md). Requires the package mcp: pip install 'skyhouse[mcp]'."
         ),
     )
 

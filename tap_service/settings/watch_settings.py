@@ -13,40 +13,40 @@ class WatchSettings(BaseModel):
     user_watches: int = Field(
         20,
         ge=0,
-        title="Watches of one user",
+        title="Maximum number of watches of one user",
         description="A watch is a query that runs on the new rows of each addition to a table. 0: no watches.",
     )
     watch_seconds: int = Field(
         600,
         ge=1,
         title="Time limit of one run of a watch, in seconds",
-        description="At most SKYHOUSE_ASYNC_HARD_SECONDS, as for a job.",
+        description="SKYHOUSE_ASYNC_HARD_SECONDS limits this time too.",
     )
     watch_rows: int = Field(
         1_000_000,
         ge=1,
-        title="Rows of one run of a watch",
+        title="Maximum number of rows of one run of a watch",
         description="A run whose result has more rows fails and adds no rows.",
     )
     watch_days: int = Field(
         7,
         ge=1,
-        title="How long the rows of an addition are kept for watches, in days",
+        title="Retention of the rows of an addition for watches, in days",
         description=(
-            "The rows are a copy, which is dropped when all watches of the table have run. For paused and failed "
-            "watches it is kept for this time."
+            "These rows are a copy, which is dropped when all watches of the table have run. It is kept for this time "
+            "if a watch is paused or has failed."
         ),
     )
     webhooks: bool = Field(
         True,
-        title="Webhooks of watches",
-        description="false: watches post no messages, and watches with a webhook cannot be created.",
+        title="Permission for webhooks of watches",
+        description="If false, watches post no messages, and watches with a webhook cannot be created.",
     )
     webhook_hosts: tuple[str, ...] = Field(
         (),
-        title="Hosts of the local network to which webhooks may go",
+        title="Hosts of the local network to which webhooks may be sent",
         description=(
-            "Separated by commas: name:port, or a name for all its ports. Messages are posted only to public addresses "
+            "name:port, or a name for all its ports, separated by commas. Messages are sent only to public addresses "
             "and to these hosts."
         ),
     )
@@ -54,7 +54,8 @@ class WatchSettings(BaseModel):
         "",
         title="Mail server",
         description=(
-            "Watches send mail through it, only to addresses set with skyhouse user mail. If empty, they send no mail."
+            "Watches send mail through this server, only to addresses that are set with skyhouse user mail. If empty, "
+            "they send no mail."
         ),
     )
     smtp_port: int = Field(
@@ -67,7 +68,7 @@ class WatchSettings(BaseModel):
     smtp_security: Literal["starttls", "tls", "none"] = Field(
         "starttls",
         title="Encryption to the mail server",
-        description="none: for a server of the local network; the password is then not sent.",
+        description="starttls, tls, or none. none is for a server of the local network; the password is then not sent.",
     )
     smtp_user: str = Field(
         "",
@@ -81,8 +82,8 @@ class WatchSettings(BaseModel):
     )
     smtp_from: str = Field(
         "",
-        title="Sender of mails",
-        description="Such as skyhouse@example.org; the mail server must accept it.",
+        title="Sender address of mails",
+        description="For example skyhouse@example.org. The mail server must accept it.",
     )
 
     @field_validator("webhook_hosts", mode="before")

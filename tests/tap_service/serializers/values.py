@@ -170,7 +170,7 @@ LOSSES = (
     ),
     Loss(
         ("fits",),
-        "text is ASCII: other characters become `?`, tabs and line ends a space",
+        "text is ASCII: other characters become `?`, and tabs and line ends become a space",
         _text(lambda text: re.sub(r"[^\x20-\x7e]", "?", re.sub(r"\r\n|[\t\r\n]", " ", text))),
     ),
     Loss(("fits",), "blanks at the end of a text are lost", _text(lambda text: text.rstrip(" "))),
@@ -179,19 +179,19 @@ LOSSES = (
     ),
     Loss(
         ("text",),
-        "control characters in text, tabs and line ends too, become a space",
+        "control characters in text, including tabs and line ends, become a space",
         _text(lambda text: re.sub(r"\r\n|[\x00-\x1f]", " ", text)),
     ),
     Loss(("text",), "blanks around a text are lost", _text(lambda text: text.strip(" "))),
     Loss(
         ("votable/td", "votable/b", "tsv", "fits", "ecsv", "html", "text"),
-        "an empty text and NULL are one",
+        "an empty text cannot be distinguished from NULL",
         _text(lambda text: text or None),
     ),
-    Loss(("votable/b", "fits"), "NaN and NULL are one", _nan),
+    Loss(("votable/b", "fits"), "NaN cannot be distinguished from NULL", _nan),
     Loss(
         WORDS,
-        "a NULL within an array of whole numbers is the number that stands for it",
+        "a NULL within an array of whole numbers is written as the number that represents it",
         lambda kind, value: (
             [kind.null if item is None else item for item in value] if kind.null is not None and value else value
         ),
