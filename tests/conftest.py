@@ -1,4 +1,4 @@
-"""Fixtures that every package's tests share: one embedded engine in a test process, for it allows one data path."""
+"""Fixtures that every package's tests share: one embedded engine in a test process, for it allows one data directory."""
 
 from __future__ import annotations
 

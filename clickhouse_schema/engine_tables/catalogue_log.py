@@ -60,7 +60,7 @@ class LaterCatalogue(Exception):
     """The catalogue was written by a later version of Skyhouse; the message says what to do."""
 
 
-#: One change at a time: TAP_SCHEMA is prepared in tables with fixed names. Only one process uses a data path.
+#: One change at a time: TAP_SCHEMA is prepared in tables with fixed names. Only one process uses a data directory.
 catalogue_lock = threading.Lock()
 
 

@@ -51,7 +51,7 @@ def read_config_or_exit() -> Config:
 
 
 def read_settings(data: Path) -> Config:
-    """Return the settings for a data path. Raises ``LoadError``."""
+    """Return the settings for a data directory. Raises ``LoadError``."""
     from loaders.control import service_settings
 
     return service_settings.read_settings(data)

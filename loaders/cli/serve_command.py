@@ -1,4 +1,4 @@
-"""``skyhouse serve``: engine, TAP application and control socket over one data path, until a signal stops them."""
+"""``skyhouse serve``: engine, TAP application and control socket over one data directory, until a signal stops them."""
 
 from __future__ import annotations
 

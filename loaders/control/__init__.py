@@ -1,1 +1,1 @@
-"""Running commands on the data: in this process, or over its control socket in the one that holds the data path."""
+"""Runs commands in this process, or over the control socket in the process that holds the data directory."""

@@ -1,4 +1,4 @@
-"""Runs a command in this process, or hands it to the process that holds the data path.
+"""Runs a command in this process, or hands it to the process that holds the data directory.
 
 Modules that only work on data are imported if the command runs here: they take half of the time of other commands.
 """
@@ -23,7 +23,7 @@ from tap_service.storage.engine.engine import EngineError
 
 
 def execute_command(data_path: Path, request: CommandRequest, reporter: Reporter) -> int:
-    """Run a command on the data, here or in the service that holds the data path.
+    """Run a command on the data, here or in the service that holds the data directory.
 
     Parameters
     ----------
@@ -96,7 +96,7 @@ def _run_or_hand_over(data_path: Path, request: CommandRequest, reporter: Report
 
 
 def execute_admin_command(data_path: Path, request: CommandRequest, reporter: Reporter) -> int:
-    """Run a command of an operator, in the service that holds the data path or, without one, on the stores.
+    """Run a command of an operator, in the service that holds the data directory or, without one, on the stores.
 
     Parameters
     ----------
@@ -129,7 +129,7 @@ def _administer(data_path: Path, request: CommandRequest, reporter: Reporter) ->
 
 
 def hand_over(data_path: Path, request: CommandRequest, reporter: Reporter) -> int | None:
-    """Let the process that holds the data path run a command.
+    """Let the process that holds the data directory run a command.
 
     Parameters
     ----------

@@ -67,7 +67,7 @@ class ControlServer:
         self._is_closed = False
 
     def start(self) -> None:
-        # this process holds the data path, so an existing socket file is left from a killed process
+        # this process holds the data directory, so an existing socket file is left from a killed process
         self._path.unlink(missing_ok=True)
         with open_address(self._path) as address:
             self._listener.bind(address)

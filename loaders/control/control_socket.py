@@ -1,4 +1,4 @@
-"""The control socket, through which commands reach the process that holds the data path.
+"""The control socket, through which commands reach the process that holds the data directory.
 
 ``<data>/control.sock`` (mode 0600). One connection is one command, in lines of JSON:
 

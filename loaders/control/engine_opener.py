@@ -1,4 +1,4 @@
-"""Opens the engine of the settings, or the embedded one over a data path, with its catalogue in order."""
+"""Opens the engine of the settings, or the embedded one over a data directory, with its catalogue in order."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _ACCESS_DENIED = 497
 
 
 def has_engine(data_path: Path) -> bool:
-    """Whether commands have an engine: ClickHouse servers in the settings, or data below the data path.
+    """Whether commands have an engine: ClickHouse servers in the settings, or data below the data directory.
 
     Parameters
     ----------
@@ -60,7 +60,7 @@ def open_engine(data_path: Path, *, is_read_only: bool = False, lock: TextIO | N
     is_read_only : bool, optional
         Accept the catalogue as it is if the engine's user may not change it.
     lock : TextIO, optional
-        The lock from ``lock_data_path``, if this process holds the data path.
+        The lock from ``lock_data_path``, if this process holds the data directory.
 
     Yields
     ------
@@ -71,7 +71,7 @@ def open_engine(data_path: Path, *, is_read_only: bool = False, lock: TextIO | N
     LoadError
         The settings or the cluster's configuration cannot be used.
     DataPathHeldError
-        Another process holds the data path.
+        Another process holds the data directory.
     """
     config = read_settings(data_path)
     engine = open_remote_engine(config) if config.clickhouse_url else EmbeddedEngine(data_path, lock=lock)

@@ -6,8 +6,9 @@
 
 An INSERT is all or nothing, and a part of T with more rows than before has received its rows. So an append that was
 killed after the record began is finished by the next load of T, whatever that loads, or by the next start of the
-process that holds the data path; an append that was killed earlier has changed nothing. On one server T has one part.
-On a cluster readers may see rows of some shards before rows of other shards, but never a row whose copies are missing.
+process that holds the data directory; an append that was killed earlier has changed nothing. On one server T has one
+part. On a cluster readers may see rows of some shards before rows of other shards, but never a row whose copies are
+missing.
 """
 
 from __future__ import annotations

@@ -3,7 +3,8 @@
     rows into the table of the addition -> the watched table has them (published) -> record of the addition
 
 A load that was killed after the table had its rows is recorded by the next load of the table, or by the next start of
-the process that holds the data path. The load determines the id of its addition, so repeating a step has no effect.
+the process that holds the data directory. The load determines the id of its addition, so repeating a step has no
+effect.
 """
 
 from __future__ import annotations

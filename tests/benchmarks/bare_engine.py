@@ -1,4 +1,4 @@
-"""Run the SQL of ``/sync`` in a bare handle of the embedded engine, in a separate process that holds a data folder.
+"""Run the SQL of ``/sync`` in a bare handle of the embedded engine, in a separate process that holds a data directory.
 
 The handle has the settings of the service for that query, and answers in its format. The process reads one query per
 line and answers with JSON: milliseconds of the engine (wall and processor) and of the translation.
@@ -18,7 +18,7 @@ from tests.support.environment import ROOT, make_environment
 
 
 class BareEngine:
-    """The process, over a copy of a data folder that no other process holds."""
+    """The process, over a copy of a data directory that no other process holds."""
 
     def __init__(self, data: Path, **settings: Any) -> None:
         copy = data.with_name(data.name + "-bare")

@@ -15,12 +15,12 @@ from tests.support.ports import free_port
 
 
 class ServiceProcess:
-    """Run ``skyhouse`` of a checkout over a separate data folder.
+    """Run ``skyhouse`` of a checkout over a separate data directory.
 
     Parameters
     ----------
     data
-        The data folder.
+        The data directory.
     checkout
         The checkout whose code runs, in the environment of this one.
     settings
@@ -47,7 +47,7 @@ class ServiceProcess:
         return self._process.pid
 
     def start_command(self, arguments: Sequence[str], stdin: int | None = None) -> subprocess.Popen[bytes]:
-        """Start a command; one process holds the data folder, or the running service executes the command."""
+        """Start a command; one process holds the data directory, or the running service executes the command."""
         return subprocess.Popen(
             [*self._command, *arguments],
             cwd=self._checkout,

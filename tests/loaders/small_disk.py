@@ -1,4 +1,4 @@
-"""A small file system with a data folder, and a process that runs commands on it.
+"""A small file system with a data directory, and a process that runs commands on it.
 
 It is mounted in the mount namespace of that process, which ends when its input does: nothing of it stays, also when the
 tests are killed. Tests reach its files below /proc. Each piece of work is done in a fork of the process, which has

@@ -1,4 +1,4 @@
-"""The ``skyhouse`` command as users run it: while a service uses the data path, and alone."""
+"""The ``skyhouse`` command as users run it: while a service uses the data directory, and alone."""
 
 from __future__ import annotations
 
@@ -280,7 +280,7 @@ def test_too_few_files_for_the_connections_are_reported(tmp_path: Path) -> None:
 def test_a_second_service_does_not_start(service: Service) -> None:
     code, _, err = skyhouse(service.folder, "serve", "--port", str(free_port()))
     assert code == 1
-    assert f"another process (pid {service.process.pid}) holds the data path" in err
+    assert f"another process (pid {service.process.pid}) holds the data directory" in err
     code, _, err = skyhouse(service.folder, "serve", "--port", str(service.port))
     assert (code, err.splitlines()) == (
         1,

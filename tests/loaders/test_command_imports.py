@@ -54,7 +54,7 @@ def run_commands(commands: list[list[str]], data: Path) -> list[tuple[int, set[s
 
 @pytest.fixture(scope="module")
 def held_data(engine: EmbeddedEngine, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    """A data path that this process uses, and whose commands it runs."""
+    """A data directory that this process uses, and whose commands it runs."""
     prepare_engine(engine)
     data = tmp_path_factory.mktemp("held") / "data"
     with lock_data_path(data):

@@ -68,7 +68,7 @@ def disk(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SmallDisk]:
 
 @pytest.fixture(scope="module")
 def data(tmp_path_factory: pytest.TempPathFactory, disk: SmallDisk, folder: Path) -> Path:
-    """A data folder with a table, and a HATS collection of it in ``folder``."""
+    """A data directory with a table, and a HATS collection of it in ``folder``."""
     export = ("export", {"source": "sky.stars", "target": str(folder / "hats"), "columns": []})
     done = disk.work(load(folder, "stars", "stars"), export)
     assert done.codes == [0, 0], done

@@ -1,4 +1,4 @@
-"""The commands with a ClickHouse server, each in a separate process: no process uses a data path."""
+"""The commands with a ClickHouse server, each in a separate process: no process uses a data directory."""
 
 from __future__ import annotations
 

@@ -22,7 +22,7 @@ from tests.support.environment import ROOT
 TOKEN = "Bearer sky_kYTLNT9GVSFAyyfR7oWl5V3KSjKiDI4WOq5mM6Fhj2w"
 PASSWORD = "Basic " + base64.b64encode(b"alice:the password of alice").decode()
 
-#: Runs in a separate process, because the engine has one data path in each process
+#: Runs in a separate process, because the engine has one data directory in each process
 _MARK = """
 import sys
 from pathlib import Path

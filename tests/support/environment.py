@@ -14,12 +14,12 @@ def make_environment(data: Path, checkout: Path = ROOT, **settings: Any) -> dict
     """Return the environment of a Skyhouse process.
 
     In a test run it is the run's environment (``tests.support.run_folder``: its own home, no settings of this
-    machine), with a data folder and settings.
+    machine), with a data directory and settings.
 
     Parameters
     ----------
     data
-        The data folder, within the test's folder.
+        The data directory, within the test's folder.
     checkout
         The checkout whose code runs.
     settings

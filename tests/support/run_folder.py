@@ -93,7 +93,7 @@ def _folder() -> Path:
 
 
 def _find_problems() -> list[str]:
-    """Return a line for each change outside the run's folder, and for a data folder that no test has named."""
+    """Return a line for each change outside the run's folder, and for a data directory that no test has named."""
     notes = _folder() / sitecustomize.NOTES
     read = [json.loads(line) for line in notes.read_text().splitlines()] if notes.exists() else []
     errors = [f"{note['event']} {note['what']}, in {note['test'] or note['process']}" for note in read]

@@ -1,4 +1,4 @@
-"""A run that writes outside its folder, or uses a default data folder, fails and names the test."""
+"""A run that writes outside its folder, or uses a default data directory, fails and names the test."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The data path of the embedded engine, which one process at a time holds."""
+"""The data directory of the embedded engine, which one process at a time holds."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ from tap_service.storage.private_directory import OpenDirectoryError
 
 
 class DataPathHeldError(EngineUnavailable):
-    """Process ``pid`` holds the data path."""
+    """Process ``pid`` holds the data directory."""
 
     def __init__(self, data_path: Path, pid: str) -> None:
         super().__init__(
-            f"another process (pid {pid}) holds the data path {data_path}: "
+            f"another process (pid {pid}) holds the data directory {data_path}: "
             "stop it, or give this process another path with --data"
         )
         self.pid = pid
 
 
 def lock_data_path(data_path: Path) -> TextIO:
-    """Create a data path and lock it for this process.
+    """Create a data directory and lock it for this process.
 
     Returns
     -------
@@ -32,12 +32,12 @@ def lock_data_path(data_path: Path) -> TextIO:
     Raises
     ------
     DataPathHeldError
-        Another process holds the data path.
+        Another process holds the data directory.
     EngineUnavailable
-        The data path cannot be used.
+        The data directory cannot be used.
     """
     if "?" in str(data_path):  # chDB would take the rest of the name for settings, and open another folder
-        raise EngineUnavailable(f"the data path {data_path} contains a question mark: give it another name")
+        raise EngineUnavailable(f"the data directory {data_path} contains a question mark: give it another name")
     try:
         return lock_directory(data_path, "lock")
     except DirectoryHeldError as error:

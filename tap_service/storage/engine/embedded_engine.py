@@ -7,7 +7,7 @@ Measured with chDB 4.4 (ClickHouse 26.9):
   0.05 ms of processor time, as a SET before it 0.3 ms;
 * ArrowStream read without threads takes 0.12 ms for a few rows, the file format 0.3 ms;
 * a stream is pulled: the engine works a few blocks ahead of its reader, and cancelling the stream stops it at once;
-* one process holds one data path, and after a fork the engine must not be touched.
+* one process holds one data directory, and after a fork the engine must not be touched.
 """
 
 from __future__ import annotations
@@ -79,7 +79,7 @@ _CLOSING_SECONDS = 10
 
 
 class EmbeddedEngine:
-    """The embedded engine. It locks its data path until ``close``.
+    """The embedded engine. It locks its data directory until ``close``.
 
     Parameters
     ----------
@@ -213,7 +213,7 @@ class EmbeddedEngine:
             raise EngineUnavailable("the engine returns wrong answers")
 
     def close(self) -> None:
-        """Cancel running queries, wait for them, and release the data path. May be called twice."""
+        """Cancel running queries, wait for them, and release the data directory. May be called twice."""
         if not self._handles.stop_lending():
             return
         self._root.query("KILL QUERY WHERE query NOT LIKE 'KILL QUERY%' ASYNC", "Null")

@@ -23,7 +23,7 @@ _Group = frozenset[tuple[str, str | int | float]]
 
 
 def connect_handle(path: str) -> Any:
-    """Return a new handle of chDB for a data path."""
+    """Return a new handle of chDB for a data directory."""
     connect: Callable[[str], Any] = load_chdb().connect
     return connect(path)
 
@@ -50,7 +50,7 @@ class Handle:
 
 
 class HandlePool:
-    """The handles of one data path. Thread-safe; a handle executes one statement at a time.
+    """The handles of one data directory. Thread-safe; a handle executes one statement at a time.
 
     A handle keeps its settings, so it is lent again for the same settings. It is closed if its statement failed, was
     cancelled, or was left before its end.

@@ -1,4 +1,4 @@
-"""``skyhouse mirror`` as users run it: alone, and while a service uses the data path."""
+"""``skyhouse mirror`` as users run it: alone, and while a service uses the data directory."""
 
 from __future__ import annotations
 

@@ -42,7 +42,7 @@ VOSI = "{http://www.ivoa.net/xml/VOSIAvailability/v1.0}"
 
 
 class Operator:
-    """Runs commands on a data folder."""
+    """Runs commands on a data directory."""
 
     def __init__(self, data: Path, service: RunningService) -> None:
         self.data = data
@@ -72,7 +72,7 @@ class Operator:
 
 @pytest.fixture(scope="module")
 def operator(serve: Callable[..., RunningService], tmp_path_factory: pytest.TempPathFactory) -> Iterator[Operator]:
-    """An operator of a service that holds its data path and listens on its control socket, like ``skyhouse serve``."""
+    """An operator of a service that holds its data directory and listens on its control socket, like ``skyhouse serve``."""
     data = tmp_path_factory.mktemp("data")
     accounts = write_accounts(data / ACCOUNTS_FILE)
     service = serve(jobs_path=data / "jobs", accounts=accounts, sync_seconds=60)  # queries end when they are stopped

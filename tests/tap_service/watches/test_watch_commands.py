@@ -63,7 +63,7 @@ def mailbox() -> Iterator[Mailbox]:
 
 @pytest.fixture(scope="module")
 def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The data folder."""
+    """The data directory."""
     return tmp_path_factory.mktemp("data")
 
 

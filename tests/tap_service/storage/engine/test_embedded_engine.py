@@ -1,4 +1,4 @@
-"""The embedded engine: the lock of its data path, forks and ``close``, each in a new process."""
+"""The embedded engine: the lock of its data directory, forks and ``close``, each in a new process."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def test_a_second_process_gets_the_pid_of_the_holder(engine: EmbeddedEngine) -> 
         """,
         str(engine.data_path),
     )
-    assert said.startswith(f"another process (pid {os.getpid()}) holds the data path {engine.data_path}")
+    assert said.startswith(f"another process (pid {os.getpid()}) holds the data directory {engine.data_path}")
 
 
 def test_the_lock_ends_with_its_file(tmp_path: Path) -> None:
