@@ -107,7 +107,7 @@ PHRASES = {
     r"forecasts?": "estimate",
     r"initiators?": "connected server",
     r"cut-offs?": "row limit",
-    r"data (?-i:path|folder)s?": "data directory",
+    r"(?<!-)data (?:path|folder)s?": "data directory",
 }
 
 
