@@ -12,7 +12,7 @@ import type { KeptTab } from './queryTab.svelte';
 interface StoredTab {
     readonly id: string;
     readonly kept: KeptTab;
-    /** tabs are ordered by it */
+    /** tabs are sorted by it */
     readonly place: number;
     /** when it was last changed, in milliseconds since 1970; later than what it replaced */
     readonly edited: number;
@@ -55,7 +55,7 @@ export class TabStore {
     readonly #pending = new Map<string, { readonly kept: KeptTab; readonly edited: number }>();
     /** the tabs as they are in this window */
     readonly #noted = new Map<string, string>();
-    #lastPlace = 0;
+    #lastOrder = 0;
 
     /** `by` names this window; `now` returns milliseconds since 1970. */
     constructor(
@@ -146,7 +146,7 @@ export class TabStore {
         }
         this.#seen.set(tab.id, tab);
         this.#noted.set(tab.id, writeCanonically(merged));
-        this.#lastPlace = Math.max(this.#lastPlace, tab.place);
+        this.#lastOrder = Math.max(this.#lastOrder, tab.place);
         if (pending) this.#pending.set(tab.id, { ...pending, kept: merged });
         return merged;
     }
@@ -163,9 +163,9 @@ export class TabStore {
         for (const [id, { kept, edited }] of this.#pending) {
             const seen = this.#seen.get(id);
             if (!seen || writeCanonically(seen.kept) !== writeCanonically(kept)) {
-                const place = seen?.place ?? this.#nextPlace();
+                const order = seen?.place ?? this.#nextOrder();
                 const after = seen?.edited ?? 0;
-                const tab = { id, kept, place, edited: Math.max(edited, after + 1), by: this.by, after };
+                const tab = { id, kept, place: order, edited: Math.max(edited, after + 1), by: this.by, after };
                 if (!this.#tabs.write(tab)) continue;
                 this.#seen.set(id, tab);
                 if (!seen) this.#closed.remove(id);
@@ -175,8 +175,8 @@ export class TabStore {
         return this.#pending.size === 0 && isLasting(this.storage());
     }
 
-    #nextPlace(): number {
-        return (this.#lastPlace = Math.max(this.now(), this.#lastPlace + 1));
+    #nextOrder(): number {
+        return (this.#lastOrder = Math.max(this.now(), this.#lastOrder + 1));
     }
 
     #keepReplaced(kept: KeptTab): void {

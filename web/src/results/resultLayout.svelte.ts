@@ -13,7 +13,7 @@ import { TOOLS, type TablePlot, type Tool } from '../plots/table/tablePlot.svelt
 import { TablePlots } from '../plots/table/tablePlots.svelte';
 import { TableClosed } from '../rows/workerLink';
 import { keepRows, readRows, type KeptRows } from './keptRows';
-import { addBeside, arrangeTiles, keepTiles, listTiles, readTiles, type Preset, type Tiles } from './tileLayout';
+import { addNextTo, arrangeTiles, keepTiles, listTiles, readTiles, type Preset, type Tiles } from './tileLayout';
 import { findRoom, type TilePositions } from './tilePositions';
 
 /** The table's tile. */
@@ -223,7 +223,7 @@ export class ResultLayout {
     #placePlot(id: string, room: ReturnType<typeof findRoom>): void {
         const before = this.#ids.find((one) => one !== id) ?? TABLE;
         const { target, side } = room ?? { target: before, side: 'down' };
-        [this.tiles, this.largest, this.front] = [addBeside(this.tiles, target, side, id), undefined, id];
+        [this.tiles, this.largest, this.front] = [addNextTo(this.tiles, target, side, id), undefined, id];
         if (this.view === 'table') this.view = 'plot';
     }
 

@@ -1,20 +1,20 @@
 import { describe, expect, test } from 'vitest';
 import {
-    addBeside,
+    addNextTo,
     arrangeTiles,
     gridTiles,
     growTile,
     joinParts,
     keepTiles,
     listTiles,
-    moveBeside,
+    moveNextTo,
     readTiles,
     resizeBetween,
     stepTile,
     type Split,
     type Tiles,
 } from './tileLayout';
-import { findDrop, findRoom, GAP, placeTiles } from './tilePositions';
+import { findDrop, findRoom, GAP, layOutTiles } from './tilePositions';
 
 /** A layout as text: rows in brackets, columns in braces. */
 function written(tiles: Tiles): string {
@@ -29,11 +29,11 @@ const sum = (numbers: readonly number[]) => numbers.reduce((one, other) => one +
 
 describe('tiles', () => {
     test('are put next to others, in the same row where there is one', () => {
-        expect(written(addBeside('a', 'a', 'right', 'b'))).toBe('[a b]');
-        expect(written(addBeside(THREE, 'a', 'left', 'd'))).toBe('[d a {b c}]');
-        expect(written(addBeside(THREE, 'c', 'right', 'd'))).toBe('[a {b [c d]}]');
-        expect(written(addBeside(THREE, 'a', 'up', 'd'))).toBe('[{d a} {b c}]');
-        expect((addBeside(THREE, 'a', 'left', 'd') as Split).shares).toEqual([0.25, 0.25, 0.5]);
+        expect(written(addNextTo('a', 'a', 'right', 'b'))).toBe('[a b]');
+        expect(written(addNextTo(THREE, 'a', 'left', 'd'))).toBe('[d a {b c}]');
+        expect(written(addNextTo(THREE, 'c', 'right', 'd'))).toBe('[a {b [c d]}]');
+        expect(written(addNextTo(THREE, 'a', 'up', 'd'))).toBe('[{d a} {b c}]');
+        expect((addNextTo(THREE, 'a', 'left', 'd') as Split).shares).toEqual([0.25, 0.25, 0.5]);
     });
     test('leave their room to the others', () => {
         expect(written(keepTiles(THREE, (tile) => tile !== 'b')!)).toBe('[a c]');
@@ -41,9 +41,9 @@ describe('tiles', () => {
         expect(keepTiles(THREE, () => false)).toBeUndefined();
     });
     test('are moved by a drop', () => {
-        expect(written(moveBeside(THREE, 'a', 'c', 'down'))).toBe('{b c a}');
-        expect(written(moveBeside(THREE, 'b', 'a', 'up'))).toBe('[{b a} c]');
-        expect(moveBeside(THREE, 'a', 'a', 'up')).toBe(THREE);
+        expect(written(moveNextTo(THREE, 'a', 'c', 'down'))).toBe('{b c a}');
+        expect(written(moveNextTo(THREE, 'b', 'a', 'up'))).toBe('[{b a} c]');
+        expect(moveNextTo(THREE, 'a', 'a', 'up')).toBe(THREE);
     });
     test('step past neighbours, out of their column, to the edge', () => {
         expect(written(stepTile(THREE, 'a', 'right'))).toBe('[{b c} a]');
@@ -95,7 +95,7 @@ describe('tiles', () => {
 
 describe('positions', () => {
     const BOX = { left: 0, top: 0, width: 200 + GAP, height: 100 + GAP };
-    const positions = placeTiles(THREE, BOX);
+    const positions = layOutTiles(THREE, BOX);
 
     test('fill the box, with dividers between', () => {
         expect(positions.tiles.map(({ tile, box }) => [tile, box.left, box.top, box.width, box.height])).toEqual([

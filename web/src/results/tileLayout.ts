@@ -52,20 +52,20 @@ export function keepTiles(tiles: Tiles, kept: (tile: string) => boolean): Tiles 
 }
 
 /** Put a new tile next to another, which gives it half of its room. */
-export function addBeside(tiles: Tiles, target: string, side: Side, tile: string): Tiles {
+export function addNextTo(tiles: Tiles, target: string, side: Side, tile: string): Tiles {
     if (typeof tiles === 'string') {
         if (tiles !== target) return tiles;
         return joinParts(alongOf(side), isBefore(side) ? [tile, tiles] : [tiles, tile]);
     }
-    const parts = tiles.parts.map((part) => addBeside(part, target, side, tile));
+    const parts = tiles.parts.map((part) => addNextTo(part, target, side, tile));
     return joinParts(tiles.along, parts, tiles.shares);
 }
 
 /** Move a tile next to another. */
-export function moveBeside(tiles: Tiles, tile: string, target: string, side: Side): Tiles {
+export function moveNextTo(tiles: Tiles, tile: string, target: string, side: Side): Tiles {
     if (tile === target) return tiles;
     const rest = keepTiles(tiles, (one) => one !== tile);
-    return rest === undefined ? tiles : addBeside(rest, target, side, tile);
+    return rest === undefined ? tiles : addNextTo(rest, target, side, tile);
 }
 
 /** Move a tile one step: past its neighbour on that side, out of its row or column, or to the edge. */

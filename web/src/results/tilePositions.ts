@@ -29,7 +29,7 @@ export interface TilePositions {
 export const GAP = 7;
 
 /** Return the positions of all tiles and dividers in a box. */
-export function placeTiles(tiles: Tiles, box: Box): TilePositions {
+export function layOutTiles(tiles: Tiles, box: Box): TilePositions {
     if (typeof tiles === 'string') return { tiles: [{ tile: tiles, box }], dividers: [] };
     const row = tiles.along === 'row';
     const whole = (row ? box.width : box.height) - GAP * (tiles.parts.length - 1);
@@ -37,7 +37,7 @@ export function placeTiles(tiles: Tiles, box: Box): TilePositions {
     let from = row ? box.left : box.top;
     tiles.parts.forEach((part, at) => {
         const length = Math.max(0, tiles.shares[at]! * whole);
-        const inner = placeTiles(part, stripOf(box, row, from, length));
+        const inner = layOutTiles(part, stripOf(box, row, from, length));
         placed.push(...inner.tiles);
         dividers.push(...inner.dividers);
         from += length;

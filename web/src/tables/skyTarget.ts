@@ -5,7 +5,7 @@ import { text } from '../text';
 import { parsePosition } from './skyPosition';
 
 /** Catalogues differ by this much about the position of one object; degrees. */
-const SAME_PLACE = 60 / 3600;
+const SAME_POSITION = 60 / 3600;
 
 export type Target =
     /** `name`: as its table writes it; '' for a typed position. `objects`: the rows of that name */
@@ -38,7 +38,7 @@ function areNear(one: NamedObject, other: NamedObject): boolean {
     const half = (angle: number) => Math.sin((angle * radian) / 2) ** 2;
     const across = Math.cos(one.dec * radian) * Math.cos(other.dec * radian);
     const square = half(other.dec - one.dec) + across * half(other.ra - one.ra);
-    return (2 * Math.asin(Math.min(1, Math.sqrt(square)))) / radian <= SAME_PLACE;
+    return (2 * Math.asin(Math.min(1, Math.sqrt(square)))) / radian <= SAME_POSITION;
 }
 
 /** Return the message about a name of several objects. */

@@ -29,7 +29,7 @@ export interface HistoryPage {
 }
 
 /** Instants are milliseconds since 1970, exclusive. */
-export interface HistoryWish {
+export interface HistorySearch {
     readonly words?: string | undefined;
     readonly after?: number | undefined;
     readonly before?: number | undefined;
@@ -37,7 +37,7 @@ export interface HistoryWish {
     readonly last: number;
 }
 
-export async function listHistory({ words, after, before, last }: HistoryWish): Promise<HistoryPage> {
+export async function listHistory({ words, after, before, last }: HistorySearch): Promise<HistoryPage> {
     const asInstant = (at?: number) => (at === undefined ? undefined : new Date(at).toISOString());
     const asked = { SEARCH: words, AFTER: asInstant(after), BEFORE: asInstant(before), LAST: last };
     return fetchPage(`?${formValues(asked)}`);

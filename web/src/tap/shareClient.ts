@@ -37,7 +37,7 @@ export interface Share {
     readonly bibtex: string;
 }
 
-export interface NewShare extends Share {
+export interface CreatedShare extends Share {
     /** with which an anonymous maker can delete it; '' for users */
     readonly key: string;
 }
@@ -61,7 +61,7 @@ export interface VersionCheck {
     >;
 }
 
-export interface ShareWish {
+export interface NewShare {
     /** a completed job with a checksum */
     readonly job: Job;
     /** the uploads that are kept, by table */
@@ -74,13 +74,13 @@ export interface ShareWish {
     readonly layout: string;
 }
 
-export async function createShare(wish: ShareWish): Promise<NewShare> {
-    const { job, files, omitted, title, note, named, layout } = wish;
+export async function createShare(share: NewShare): Promise<CreatedShare> {
+    const { job, files, omitted, title, note, named, layout } = share;
     const about = { TITLE: title, NOTE: note, NAMED: String(named), LAYOUT: layout };
     const values = formValues({ JOB: job.id, ...about, OMIT: omitted.join(',') || undefined });
     const parts = jobParts(job, files);
     const body = Object.keys(parts).length ? multipartForm(values, parts) : values;
-    return (await (await askService('shares', { method: 'POST', body })).json()) as NewShare;
+    return (await (await askService('shares', { method: 'POST', body })).json()) as CreatedShare;
 }
 
 /** Return files by the names that their parts had with the job. */

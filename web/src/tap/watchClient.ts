@@ -47,7 +47,7 @@ export interface Watch {
 }
 
 /** A watch with the key of its webhook's signatures, which the service tells only once; null without a webhook. */
-export interface NewWatch extends Watch {
+export interface CreatedWatch extends Watch {
     readonly secret: string | null;
 }
 
@@ -59,7 +59,7 @@ export interface WatchOverview {
     readonly watches: readonly Watch[];
 }
 
-export interface WatchWish {
+export interface NewWatch {
     readonly name: string;
     /** '' for a list of positions */
     readonly query: string;
@@ -76,11 +76,11 @@ export async function listWatches(): Promise<WatchOverview> {
     return (await (await askService('watches')).json()) as WatchOverview;
 }
 
-export async function createWatch(wish: WatchWish): Promise<NewWatch> {
-    const { query, table, list, radius, ...others } = wish;
+export async function createWatch(watch: NewWatch): Promise<CreatedWatch> {
+    const { query, table, list, radius, ...others } = watch;
     const looksFor = list ? { list, table, radius } : { query, ...(table ? { table } : {}) };
     const answer = await askService('watches', jsonRequest('POST', { ...others, ...looksFor }));
-    return (await answer.json()) as NewWatch;
+    return (await answer.json()) as CreatedWatch;
 }
 
 /** `run` tries again what has failed. */

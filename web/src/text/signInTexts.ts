@@ -12,7 +12,7 @@ export const signIn = {
     tokenHint: 'A token of this service or of an issuer that it trusts.',
     submit: 'Sign in',
     trying: 'Checking …',
-    why: 'Sign in to keep tables of your own and to see the jobs of all your programs. Your credentials stay in this browser tab until it is closed, and are sent only to this service.',
+    why: 'Sign in to keep your own tables and to see the jobs of all your programs. Your credentials stay in this browser tab until you close it, and are sent only to this service.',
     wrong: (reason: string) => `Not signed in: ${reason}.`,
     refused: (reason: string) => `The service asks you to sign in: ${reason}.`,
 } as const;

@@ -33,7 +33,7 @@ export const tables = {
         licence: 'Licence',
         cite: 'Cite',
         unknown: 'unknown',
-        own: 'A table of your own: only you can see it. Each use extends the time that it is kept.',
+        own: 'Your table: only you can see it. Each use extends the time that it is kept.',
         first: 'Show first rows',
         open: 'Open as query',
         insert: 'Insert name',

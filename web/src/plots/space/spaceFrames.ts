@@ -20,7 +20,7 @@ export function frameOf(scene: SpaceScene, ratio: number, faint: boolean, share:
 const FINEST = 4096;
 
 /** Draw the points on a separate canvas, at the fineness of a file. */
-export function drawBeside(scene: SpaceScene, chosen: Uint8Array | undefined): HTMLCanvasElement {
+export function drawSeparately(scene: SpaceScene, chosen: Uint8Array | undefined): HTMLCanvasElement {
     const canvas = document.createElement('canvas');
     const renderer = new SpaceRenderer(canvas);
     renderer.setPoints(spacePoints(scene.values, scene.theme));

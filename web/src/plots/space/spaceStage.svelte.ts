@@ -12,7 +12,7 @@ import type { Points } from '../points/plotPoints';
 import { MAX_SHAPES, type Look } from '../points/plotPicture';
 import { chosenRows, lassoArea, rectangleArea, thinLine, type Manner } from '../points/pointSelection';
 import { projectPosition } from './spaceCamera';
-import { drawBeside, frameOf, projectPoints } from './spaceFrames';
+import { drawSeparately, frameOf, projectPoints } from './spaceFrames';
 import { renderRatio, SpaceRenderer, type SpaceFrame } from './spaceRenderer';
 import { markPoints, pointAtNumber, spacePoints, type SpaceScene } from './spaceScene';
 import type { TablePlot } from '../table/tablePlot.svelte';
@@ -252,7 +252,7 @@ export class SpaceStage {
         if (pen.isVector && scene.values.rows.length <= MAX_SHAPES) paintSpaceDiscs(pen, scene, chosen);
         else {
             const { width, height } = sceneSize(scene);
-            pen.image(drawBeside(scene, chosen), 0, 0, width, height);
+            pen.image(drawSeparately(scene, chosen), 0, 0, width, height);
         }
         paintSpaceLegends(pen, scene, fields);
     }

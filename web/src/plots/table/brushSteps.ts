@@ -48,10 +48,10 @@ const MOST_POSITIONS = 400;
 /** Return a step as JSON, with columns by name. */
 export function keepStep({ manner, drawn, settings, fields }: BrushStep): KeptStep {
     const stride = Math.ceil(drawn.positions.length / MOST_POSITIONS);
-    const places = drawn.positions
+    const positions = drawn.positions
         .filter((_, at) => at % stride === 0)
         .map(([u, v]): PlanePosition => [Number(u.toPrecision(DIGITS)), Number(v.toPrecision(DIGITS))]);
-    return { manner, tool: drawn.tool, places, settings: keepSettings(settings, fields) };
+    return { manner, tool: drawn.tool, places: positions, settings: keepSettings(settings, fields) };
 }
 
 const isPosition = (position: unknown): position is PlanePosition =>
@@ -60,15 +60,15 @@ const isPosition = (position: unknown): position is PlanePosition =>
 /** Choose rows by kept steps. Return the names of columns and kinds that the table does not have: then none is chosen. */
 export async function repeatSteps(table: Table, kept: readonly KeptStep[]): Promise<readonly string[]> {
     let rows: Uint8Array | undefined;
-    for (const { manner, tool, places, settings: written } of kept.slice(0, MOST_STEPS)) {
-        if (!Array.isArray(places) || !places.every(isPosition) || places.length < 2) return [];
+    for (const { manner, tool, places: positions, settings: written } of kept.slice(0, MOST_STEPS)) {
+        if (!Array.isArray(positions) || !positions.every(isPosition) || positions.length < 2) return [];
         const { settings, unknown } = readSettings(written, table.fields);
         if (unknown.length) return unknown;
         const data = await loadPlotData(table, settings);
         if (data === 'columns') return [];
-        const inside = tool === 'lasso' ? lassoArea(places) : rectangleArea(places[0]!, places[1]!);
+        const inside = tool === 'lasso' ? lassoArea(positions) : rectangleArea(positions[0]!, positions[1]!);
         const next = chosenRows(data.points, inside, table.rows, rows, manner);
-        if (next) noteBrush(next, { manner, drawn: { tool, positions: places }, settings, fields: table.fields }, rows);
+        if (next) noteBrush(next, { manner, drawn: { tool, positions }, settings, fields: table.fields }, rows);
         rows = next;
     }
     table.chooseRows(rows);
