@@ -26,7 +26,7 @@ PAGES = {
     "uploads": "Upload",
 }
 #: bytes of the first page with all that it needs, compressed by gzip
-FIRST_LOAD = {"": 260_000, "#/query": 300_000}
+FIRST_LOAD = {"": 210_000, "#/query": 260_000}
 
 
 def open_settled(page: Page, url: str) -> None:

@@ -1,11 +1,12 @@
 /** The figures of running work in words. */
 
 import type { RunningWork } from '../tap/adminClient';
-import { counted, duration, size, text } from '../text';
+import { counted, duration, size } from '../text';
+import { adminTexts } from '../text/adminTexts';
 
 /** Return the parts of a line; `now` in milliseconds since 1970. */
 export function workWords(work: RunningWork, now: number): string[] {
-    const texts = text.admin.running;
+    const texts = adminTexts.running;
     const seconds = Math.max(0, (now - Date.parse(work.since)) / 1000);
     return [
         work.state,

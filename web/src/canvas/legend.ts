@@ -1,6 +1,6 @@
 /** The legend of a colour scale. */
 
-import { text } from '../text';
+import { plotTexts } from '../text/plotTexts';
 import { pixelToCss, type Ramp } from './colourRamps';
 import type { Pen } from './pen';
 import { linearTicks, logTicks, shortNumber, type Tick } from './axisTicks';
@@ -55,7 +55,7 @@ export function drawKinds(
     { names, others }: { names: readonly string[]; others: boolean },
     { kinds, text: colour }: { kinds: Ramp; text: string },
 ): void {
-    const labels = [...names.map((name) => name || text.plots.noValue), ...(others ? [text.plots.others] : [])];
+    const labels = [...names.map((name) => name || plotTexts.noValue), ...(others ? [plotTexts.others] : [])];
     labels.forEach((name, shade) => {
         const y = box.top + 8 + 18 * shade;
         if (y > box.top + box.height) return;

@@ -4,7 +4,7 @@ import { loadPart } from '../browser/pagePart';
 import type { Table } from '../model/resultModel';
 import { estimateQuery, type Estimate } from '../tap/estimateClient';
 import { runJobToEnd } from '../tap/uwsClient';
-import { text } from '../text';
+import { exploreTexts } from '../text/exploreTexts';
 
 /** Return the estimate of a query. Raises Error with its first error. */
 export async function loadEstimate(query: string, signal: AbortSignal, maxrec?: number): Promise<Estimate> {
@@ -58,7 +58,7 @@ function waitForRows(table: Table, signal: AbortSignal): Promise<void> {
                 const { state } = table;
                 if (state.phase === 'failed') settle(() => reject(new Error(state.message)));
                 else if (state.phase === 'complete')
-                    settle(() => (state.overflow === undefined ? resolve() : reject(new Error(text.explore.cut))));
+                    settle(() => (state.overflow === undefined ? resolve() : reject(new Error(exploreTexts.cut))));
             });
         });
         signal.addEventListener('abort', stop);

@@ -1,7 +1,7 @@
 /** A column that the page computes from the others of a result. */
 
 import type { ComputedColumn, Field } from '../model/resultModel';
-import { text } from '../text';
+import { columnTexts } from '../text/columnTexts';
 import { ExpressionError, parseExpression } from './expressionParser';
 import { ExpressionPlanner, scalePlan, unitWords } from './expressionPlanner';
 import type { Plan } from './expressionPlan';
@@ -17,7 +17,7 @@ export interface ColumnPlan {
 /** An error of the result unit, not of the expression. */
 export class UnitError extends Error {}
 
-const { errors } = text.columns;
+const { errors } = columnTexts;
 
 /** Check a column against those before it. Raises ExpressionError, UnitError. */
 export function planColumn(column: ComputedColumn, fields: readonly Field[]): ColumnPlan {

@@ -1,7 +1,7 @@
 /** Parses expressions over the columns of a result: numbers and conditions of ADQL. */
 
 import { isName, nameOf, splitTokens, type Token } from '../adql/adqlTokens';
-import { text } from '../text';
+import { columnTexts } from '../text/columnTexts';
 
 /** What is wrong in an expression, at offsets [from, to) in UTF-16 units; `fix` replaces that part. */
 export class ExpressionError extends Error {
@@ -42,7 +42,7 @@ const MAX_EXPRESSION = 2000;
 /** Parse an expression. Raises ExpressionError. */
 export function parseExpression(written: string): Node {
     if (written.length > MAX_EXPRESSION)
-        throw new ExpressionError(text.columns.errors.tooLong(MAX_EXPRESSION), 0, written.length);
+        throw new ExpressionError(columnTexts.errors.tooLong(MAX_EXPRESSION), 0, written.length);
     return new ExpressionParser(written).parseWhole();
 }
 
@@ -59,7 +59,7 @@ class ExpressionParser {
     }
 
     parseWhole(): Node {
-        if (!this.#tokens.length) throw new ExpressionError(text.columns.errors.empty, 0, 0);
+        if (!this.#tokens.length) throw new ExpressionError(columnTexts.errors.empty, 0, 0);
         const whole = this.#parseOr();
         const rest = this.#tokens[this.#at];
         if (rest) throw this.#errorAt(rest);
@@ -130,7 +130,7 @@ class ExpressionParser {
         for (let sign = this.#take('*', '/'); sign; sign = this.#take('*', '/')) {
             const next = this.#tokens[this.#at];
             if (sign.text === '*' && next?.text === '*')
-                throw new ExpressionError(text.columns.errors.power, sign.from, next.to);
+                throw new ExpressionError(columnTexts.errors.power, sign.from, next.to);
             left = this.#join(sign.text as BinarySign, left, this.#parseSigned());
         }
         return left;
@@ -145,7 +145,7 @@ class ExpressionParser {
 
     #parsePrimary(): Node {
         const token = this.#tokens[this.#at++];
-        if (!token) throw new ExpressionError(text.columns.errors.ends, this.#end, this.#end);
+        if (!token) throw new ExpressionError(columnTexts.errors.ends, this.#end, this.#end);
         const { from, to } = token;
         if (token.text === '(') {
             const inner = this.#parseOr();
@@ -206,11 +206,11 @@ class ExpressionParser {
         if (found) return found;
         const token = this.#tokens[this.#at];
         const [from, to] = token ? [token.from, token.to] : [this.#end, this.#end];
-        throw new ExpressionError(text.columns.errors.expected(wanted, token?.text), from, to);
+        throw new ExpressionError(columnTexts.errors.expected(wanted, token?.text), from, to);
     }
 
     #errorAt({ text: written, kind, from, to }: Token): ExpressionError {
-        const errors = text.columns.errors;
+        const errors = columnTexts.errors;
         if (kind === 'open') return new ExpressionError(errors.open(written[0]!), from, to);
         if (written === '^') return new ExpressionError(errors.power, from, to);
         if (kind === 'keyword') return new ExpressionError(errors.keyword(written), from, to, `"${written}"`);
@@ -220,6 +220,6 @@ class ExpressionParser {
 
 function readNumber({ text: written, from, to }: Token): Node {
     const value = Number(written);
-    if (Number.isNaN(value)) throw new ExpressionError(text.columns.errors.number(written), from, to);
+    if (Number.isNaN(value)) throw new ExpressionError(columnTexts.errors.number(written), from, to);
     return { type: 'number', value, isInteger: /^\d+$/.test(written), from, to };
 }

@@ -3,7 +3,7 @@
 import { equalIgnoringCase } from '../adql/adqlTokens';
 import { findSimilar } from '../adql/similarNames';
 import type { Field } from '../model/resultModel';
-import { text } from '../text';
+import { columnTexts } from '../text/columnTexts';
 import { formatUnit } from '../text/unitFormat';
 import { ExpressionError, type BinarySign, type Node } from './expressionParser';
 import { FUNCTIONS } from './expressionFunctions';
@@ -24,7 +24,7 @@ import {
 const RADIAN = parseUnit('rad')!;
 const DEGREE = parseUnit('deg')!;
 const DAY = parseUnit('d')!;
-const { errors, notes } = text.columns;
+const { errors, notes } = columnTexts;
 
 /** Return a unit for messages. */
 export const unitWords = (unit: Unit): string => formatUnit(writeUnit(unit)) || errors.noUnit;

@@ -2,7 +2,7 @@
 
 import { loadPart } from '../browser/pagePart';
 import type { ComputedColumn, Table } from '../model/resultModel';
-import { text } from '../text';
+import { columnTexts } from '../text/columnTexts';
 
 /** Put a column in the index of another, or behind all; `name` is the old one. Raises as `Table.computeColumns`. */
 export function putComputed(table: Table, name: string | undefined, column: ComputedColumn): Promise<void> {
@@ -21,7 +21,7 @@ export async function removeComputed(table: Table, name: string): Promise<string
         try {
             planColumns(rest.slice(0, at + 1), stored);
         } catch {
-            return text.columns.errors.used(name, rest[at]!.name);
+            return columnTexts.errors.used(name, rest[at]!.name);
         }
     }
     await table.computeColumns(rest);

@@ -4,7 +4,7 @@ import { kindColours, pixelToCss } from '../canvas/colourRamps';
 import type { Theme } from '../canvas/canvasTheme';
 import { niceStep } from '../canvas/roundSteps';
 import type { Pen } from '../canvas/pen';
-import { text } from '../text';
+import { objectTexts } from '../text/objectTexts';
 import type { Neighbour } from './objectMatches.svelte';
 import { projectTangent } from './tangentPlane';
 
@@ -102,8 +102,8 @@ function drawMotion(
 function drawCompass(pen: Pen, { width }: Size, theme: Theme): void {
     const [x, y, arm] = [width - 22, 44, 24];
     pen.line([x, y - arm, x, y, x - arm, y], theme.quiet, 1.2);
-    pen.text(text.object.north, x, y - arm - 8, { colour: theme.text, align: 'center' });
-    pen.text(text.object.east, x - arm - 8, y, { colour: theme.text, align: 'center' });
+    pen.text(objectTexts.north, x, y - arm - 8, { colour: theme.text, align: 'center' });
+    pen.text(objectTexts.east, x - arm - 8, y, { colour: theme.text, align: 'center' });
 }
 
 function drawScale(pen: Pen, radius: number, { width, height }: Size, theme: Theme): void {
@@ -112,5 +112,5 @@ function drawScale(pen: Pen, radius: number, { width, height }: Size, theme: The
     const long = (degrees / radius) * (Math.min(width, height) / 2);
     const y = height - 16;
     pen.line([14, y - 4, 14, y, 14 + long, y, 14 + long, y - 4], theme.text, 1.2);
-    pen.text(text.object.angle(degrees), 14 + long / 2, y - 10, { colour: theme.text, align: 'center' });
+    pen.text(objectTexts.angle(degrees), 14 + long / 2, y - 10, { colour: theme.text, align: 'center' });
 }

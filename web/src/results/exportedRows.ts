@@ -6,7 +6,7 @@ import { makeRowsUpload, MAX_UPLOADED_ROWS } from '../rows/rowsUpload';
 import type { Source, Table } from '../model/resultModel';
 import { askService, queryBody, UNASKED } from '../tap/tapRequest';
 import { fetchJob } from '../tap/uwsClient';
-import { text } from '../text';
+import { columnTexts } from '../text/columnTexts';
 import type { ServiceFormat } from './serviceFormats';
 import { listCondition, MAX_LISTED, writeShownQuery } from './shownQuery';
 
@@ -16,7 +16,7 @@ export interface ExportedRows {
     readonly columns: readonly number[];
 }
 
-const texts = text.columns.exported;
+const texts = columnTexts.exported;
 
 function checkCount({ table, rows }: ExportedRows): void {
     const count = rows === 'chosen' ? table.chosenCount : table.shown;

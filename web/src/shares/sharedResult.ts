@@ -7,6 +7,7 @@ import { sharePath, type Share } from '../tap/shareClient';
 import { addressOf } from '../tap/tapRequest';
 import { fetchJob, runJobToEnd, type Job, type NewJob } from '../tap/uwsClient';
 import { text } from '../text';
+import { shareTexts } from '../text/shareTexts';
 
 /** A query as it was run, with the uploads that it reads. */
 export interface AskedQuery {
@@ -63,5 +64,5 @@ export function captionOf({ rows, tables, url, checksum }: Share, service: strin
     const of = Object.entries(tables).map(([name, { changed }]) =>
         changed ? `${name} (${changed.slice(0, 10)})` : name,
     );
-    return text.shares.caption(service, rows, of.join(', '), url, checksum.slice(0, 16));
+    return shareTexts.caption(service, rows, of.join(', '), url, checksum.slice(0, 16));
 }

@@ -1,4 +1,4 @@
-export const admin = {
+export const adminTexts = {
     title: 'Administration',
     anonymous: 'This page is for administrators: sign in as one.',
     refused: (reason: string) => `The service denies access to this page: ${reason}.`,

@@ -1,7 +1,7 @@
 import { formatCount, formatCounted } from './numberFormat';
 
 /** Computed columns, shown columns, facets, named selections. */
-export const columns = {
+export const columnTexts = {
     computed: 'Computed:',
     computedAs: (expression: string) => `Computed: ${expression}`,
     menuOf: (name: string) => `Menu of column ${name}`,

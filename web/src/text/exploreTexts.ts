@@ -6,7 +6,7 @@ function roundedTo(rows: number, error: number): string {
     return formatCount(Math.round(rows / step) * step);
 }
 
-export const explore = {
+export const exploreTexts = {
     open: 'Explore',
     openOf: (table: string) => `Explore all of ${table} in linked panels`,
     title: (table: string) => `Explore ${table}`,

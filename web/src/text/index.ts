@@ -1,19 +1,16 @@
-/** Every text that the portal shows, by area: to translate the portal, translate this folder. */
+/**
+ * The texts that the portal shows, by area: to translate the portal, translate this folder. Areas that only parts loaded
+ * later show are not here, so that the first page does not load them.
+ */
 
 import { account } from './accountTexts';
-import { admin } from './adminTexts';
 import { builder } from './builderTexts';
-import { columns } from './columnTexts';
 import { common } from './commonTexts';
 import { editor } from './editorTexts';
-import { explore } from './exploreTexts';
 import { home } from './homeTexts';
 import { jobs } from './jobTexts';
-import { object } from './objectTexts';
-import { plots } from './plotTexts';
 import { results } from './resultTexts';
 import { samp } from './sampTexts';
-import { shares } from './shareTexts';
 import { signIn } from './signInTexts';
 import { tables } from './tableTexts';
 import { uploads } from './uploadTexts';
@@ -28,19 +25,13 @@ export {
 
 export const text = {
     account,
-    admin,
     builder,
-    columns,
     common,
     editor,
-    explore,
     home,
     jobs,
-    object,
-    plots,
     results,
     samp,
-    shares,
     signIn,
     tables,
     uploads,

@@ -7,7 +7,7 @@ const angle = (degrees: number): string => {
         : `${Number((degrees * 3600).toPrecision(4))}″`;
 };
 
-export const object = {
+export const objectTexts = {
     heading: 'Object',
     angle,
     find: 'Find an object',

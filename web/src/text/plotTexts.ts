@@ -63,7 +63,7 @@ const layers = {
     },
 } as const;
 
-export const plots = {
+export const plotTexts = {
     perDegree: 'rows / deg²',
     perBin: 'rows per bin',
     counts: 'Rows',

@@ -3,7 +3,7 @@ import { formatCounted } from './numberFormat';
 const one = (names: readonly string[], single: string, several: string): string =>
     names.length === 1 ? single : several;
 
-export const shares = {
+export const shareTexts = {
     title: 'Shared results',
     open: 'Cite',
     openHelp: 'Give this result a permanent link, and cite it',

@@ -4,7 +4,7 @@ import { niceStep } from '../../canvas/roundSteps';
 import type { Pen } from '../../canvas/pen';
 import { xOnScreen, yOnScreen } from '../../canvas/plotView';
 import { binValues, type Bins } from '../../statistics/binnedValues';
-import { text } from '../../text';
+import { plotTexts } from '../../text/plotTexts';
 import { joinLines, unscaleValue } from '../points/csvLines';
 import { STATISTICS } from '../points/layerSettings';
 import type { Scene } from '../points/plotScene';
@@ -13,7 +13,7 @@ import BinOptions from './BinOptions.svelte';
 import type { Layer, LayerSummary, SummaryRows } from './layer';
 import type { Field } from '../../model/resultModel';
 
-const texts = text.plots.layers;
+const texts = plotTexts.layers;
 
 export const binStatistics: Layer = {
     title: texts.statistic,

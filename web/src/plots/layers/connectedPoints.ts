@@ -4,14 +4,14 @@ import { cssToPixel, mixColours, pixelToCss } from '../../canvas/colourRamps';
 import type { Pen } from '../../canvas/pen';
 import { xOnScreen, yOnScreen } from '../../canvas/plotView';
 import { MAX_ORDERED, MAX_SEGMENTS, orderPoints, thinByColumns } from '../../statistics/connectedLines';
-import { text } from '../../text';
+import { plotTexts } from '../../text/plotTexts';
 import { NO_COLUMN } from '../points/layerSettings';
 import type { PlotData } from '../points/plotData';
 import type { Scene } from '../points/plotScene';
 import ConnectedOptions from './ConnectedOptions.svelte';
 import { isShown, type Layer } from './layer';
 
-const texts = text.plots.layers;
+const texts = plotTexts.layers;
 /** The part of the ground in the colour of lines. */
 const PALE = { usual: 0.25, faint: 0.75 };
 

@@ -2,7 +2,7 @@
 
 import type { Pen } from '../../canvas/pen';
 import { xOnScreen, yOnScreen } from '../../canvas/plotView';
-import { text } from '../../text';
+import { plotTexts } from '../../text/plotTexts';
 import { CONTOURS } from '../points/layerSettings';
 import type { PlotData } from '../points/plotData';
 import type { Scene } from '../points/plotScene';
@@ -11,7 +11,7 @@ import ContourOptions from './ContourOptions.svelte';
 import { findContours, type Contour } from './densityContours';
 import type { Layer, LayerSummary, SummaryScene } from './layer';
 
-const texts = text.plots.layers;
+const texts = plotTexts.layers;
 
 export const contours: Layer = {
     title: texts.contours,

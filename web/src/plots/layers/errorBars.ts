@@ -2,7 +2,7 @@
 
 import { quantityName, quantityUnit, type Quantity } from '../points/plotSettings';
 import type { Field, Table } from '../../model/resultModel';
-import { text } from '../../text';
+import { plotTexts } from '../../text/plotTexts';
 import { errorColumns } from '../points/errorColumns';
 import { AUTOMATIC, NO_COLUMN } from '../points/layerSettings';
 import type { AxisErrors } from '../points/plotData';
@@ -12,7 +12,7 @@ import ErrorBarOptions from './ErrorBarOptions.svelte';
 import { canHave, type Layer } from './layer';
 import { paintErrorBars } from './paintErrorBars';
 
-const texts = text.plots.layers;
+const texts = plotTexts.layers;
 
 type Axis = Quantity & { readonly log: boolean };
 

@@ -4,11 +4,11 @@ import { shortNumber } from '../../canvas/axisTicks';
 import { lineAt, originOf } from '../../statistics/lineFit';
 import { formatMeasured } from '../../statistics/measuredNumber';
 import type { Field } from '../../model/resultModel';
-import { text } from '../../text';
+import { plotTexts } from '../../text/plotTexts';
 import type { LayerSummary } from './layer';
 import { planeAxes, quantityName, type Axis, type PlotSettings } from '../points/plotSettings';
 
-const texts = text.plots.layers;
+const texts = plotTexts.layers;
 
 /** Return the equation of the line and what it is of; nothing without one. */
 export function describeFit(

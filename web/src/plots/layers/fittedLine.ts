@@ -5,7 +5,7 @@ import type { Pen } from '../../canvas/pen';
 import { xOnScreen, yOnScreen } from '../../canvas/plotView';
 import type { Field } from '../../model/resultModel';
 import { fitLine, lineAt } from '../../statistics/lineFit';
-import { text } from '../../text';
+import { plotTexts } from '../../text/plotTexts';
 import { joinLines } from '../points/csvLines';
 import type { PlotData } from '../points/plotData';
 import type { Scene } from '../points/plotScene';
@@ -14,7 +14,7 @@ import FitOptions from './FitOptions.svelte';
 import { describeFit, fitNames } from './fitText';
 import type { Layer, LayerSummary, SummaryRows } from './layer';
 
-const texts = text.plots.layers;
+const texts = plotTexts.layers;
 const SIZE = 12;
 
 export const fittedLine: Layer = {

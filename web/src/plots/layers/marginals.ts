@@ -3,14 +3,14 @@
 import type { Pen } from '../../canvas/pen';
 import type { Box } from '../../canvas/plotView';
 import { sumMargins, type MarginalCounts } from '../../statistics/marginalCounts';
-import { text } from '../../text';
+import { plotTexts } from '../../text/plotTexts';
 import { rasterOf } from '../points/paintPoints';
 import type { Scene } from '../points/plotScene';
 import { countChosenPixels, countPixels } from '../points/pointPixels';
 import { isShown, type Layer } from './layer';
 import MarginalOptions from './MarginalOptions.svelte';
 
-const texts = text.plots.layers;
+const texts = plotTexts.layers;
 
 export const marginals: Layer = {
     title: texts.marginals,

@@ -4,7 +4,7 @@ import { KIND_COUNT, pixelToCss } from '../../canvas/colourRamps';
 import type { Pen } from '../../canvas/pen';
 import { xOnScreen, yOnScreen } from '../../canvas/plotView';
 import { openTables } from '../../model/openTables.svelte';
-import { text } from '../../text';
+import { plotTexts } from '../../text/plotTexts';
 import type { NamedQuantity, Overlay } from '../points/layerSettings';
 import { paintPoints } from '../points/paintPoints';
 import type { Scene } from '../points/plotScene';
@@ -12,7 +12,7 @@ import type { Layer } from './layer';
 import { loadOverlays } from './overlayData';
 import OverlayOptions from './OverlayOptions.svelte';
 
-const texts = text.plots.layers;
+const texts = plotTexts.layers;
 const MAX_OVERLAYS = 8;
 
 export const overlays: Layer = {

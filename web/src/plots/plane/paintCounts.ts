@@ -8,7 +8,7 @@ import { drawPixels } from '../../canvas/pixelCanvas';
 import { xOnScreen, yOnScreen, type Box, type View } from '../../canvas/plotView';
 import { cellCount } from '../../sky/healpixCells';
 import { cellsOfPixels, countRange, logShade, paintCells } from '../../sky/mapPixels';
-import { text } from '../../text';
+import { plotTexts } from '../../text/plotTexts';
 import { countChosen, countGrid, type DensityGrid } from '../points/binning';
 import type { Scene } from '../points/plotScene';
 import { orderFor } from '../points/skyCellCounts';
@@ -71,7 +71,7 @@ export function paintDensity(pen: Pen, scene: Scene): Scale | undefined {
     const grid = countGrid(data.points, view, box, BIN * data.settings.coarseness);
     const range: [number, number] = [1, Math.max(1, grid.most)];
     paintGrid(pen, grid, view, box, theme.ramp);
-    return grid.most ? { label: text.plots.perBin, range, log: true, ramp: theme.ramp } : undefined;
+    return grid.most ? { label: plotTexts.perBin, range, log: true, ramp: theme.ramp } : undefined;
 }
 
 const SQUARE_DEGREES = 41252.96;
@@ -103,5 +103,5 @@ export function paintMap(pen: Pen, scene: Scene): Scale | undefined {
     pen.within(box, () => pen.image(drawn, box.left, box.top, box.width, box.height));
     const perDegree = cellCount(order) / SQUARE_DEGREES;
     const shown: [number, number] = [range[0] * perDegree, range[1] * perDegree];
-    return range[1] ? { label: text.plots.perDegree, range: shown, log: true, ramp: theme.ramp } : undefined;
+    return range[1] ? { label: plotTexts.perDegree, range: shown, log: true, ramp: theme.ramp } : undefined;
 }

@@ -2,7 +2,7 @@
 
 import type { AxisStyle } from '../../canvas/plotAxes';
 import type { Field } from '../../model/resultModel';
-import { text } from '../../text';
+import { plotTexts } from '../../text/plotTexts';
 import type { Scene } from './plotScene';
 import { quantityLabel, type Axis, type AxisRole } from './plotSettings';
 
@@ -11,11 +11,11 @@ export function axisStyles({ data, fields }: Pick<Scene, 'data' | 'fields'>): [A
     const { settings } = data;
     const style = (role: AxisRole): AxisStyle => plainStyle(fields, settings.axes[role], settings.calendar);
     if (settings.kind === 'histogram') {
-        return [style('value'), { label: text.plots.counts, log: settings.logCounts }];
+        return [style('value'), { label: plotTexts.counts, log: settings.logCounts }];
     }
     if (settings.kind !== 'curve') return [style('x'), style('y')];
     if (settings.period > 0)
-        return [{ label: text.plots.phase(settings.period, settings.phaseZero), log: false }, style('flux')];
+        return [{ label: plotTexts.phase(settings.period, settings.phaseZero), log: false }, style('flux')];
     const { epoch } = data;
     if (!settings.calendar || epoch === undefined)
         return [{ ...style('time'), log: false, epoch: undefined }, style('flux')];

@@ -4,7 +4,7 @@ import { loadPart } from '../../browser/pagePart';
 import type { Theme } from '../../canvas/canvasTheme';
 import { canvasPen, svgPen, type Pen } from '../../canvas/pen';
 import { prepareCanvas } from '../../canvas/pixelCanvas';
-import { text } from '../../text';
+import { plotTexts } from '../../text/plotTexts';
 import type { Size } from './plotLayout';
 
 /** How a picture looks in a file. */
@@ -69,6 +69,6 @@ function writePng(picture: PlotPicture, look: Look): Promise<Blob> {
     const context = prepareCanvas(canvas, look.size.width, look.size.height, look.ratio);
     picture.paint(canvasPen(context, look.theme.font), look);
     return new Promise((resolve, reject) =>
-        canvas.toBlob((blob) => (blob ? resolve(blob) : reject(new Error(text.plots.noPicture))), 'image/png'),
+        canvas.toBlob((blob) => (blob ? resolve(blob) : reject(new Error(plotTexts.noPicture))), 'image/png'),
     );
 }

@@ -3,7 +3,7 @@
 import { kindColours, KIND_COUNT, makeRamp } from '../../canvas/colourRamps';
 import { parseMjd } from '../../model/instants';
 import type { Field, Filter, Table } from '../../model/resultModel';
-import { text } from '../../text';
+import { plotTexts } from '../../text/plotTexts';
 import { quantityLabel, type Axis } from '../points/plotSettings';
 import type { Shades } from '../points/pointShades';
 
@@ -97,7 +97,7 @@ export function commonSettings(
 }
 
 function filterOf(fields: readonly Field[], filter: Filter): ScriptFilter {
-    if ('rows' in filter) throw new Error(text.plots.noScriptOfRows(filter.title));
+    if ('rows' in filter) throw new Error(plotTexts.noScriptOfRows(filter.title));
     const column = columnOf(fields, filter.column);
     if ('contains' in filter) return { column, contains: filter.contains.toLowerCase() };
     if ('oneOf' in filter) return { column, excluded: false, ...membersOf(fields[filter.column]!, filter.oneOf) };
@@ -122,7 +122,7 @@ function colourOf(fields: readonly Field[], shades: Shades, colour: number): Scr
     const colours = Array.from(kindColours(false), hex);
     const kinds = shades.names.map((name, k) => ({
         ...membersOf(fields[colour]!, [name || null]),
-        label: escapeLabel(name || text.plots.noValue),
+        label: escapeLabel(name || plotTexts.noValue),
         colour: colours[k]!,
     }));
     return { type: 'kinds', column, kinds, others: shades.others ? colours[KIND_COUNT]! : null };

@@ -1,6 +1,6 @@
 /** The Python script that draws a plot from `rows`. */
 
-import { text } from '../../text';
+import { plotTexts } from '../../text/plotTexts';
 import TEMPLATE from './plot_script.py?raw';
 
 /** What the page shows and the script does not. */
@@ -18,8 +18,8 @@ interface Difference {
  */
 export function writeScript(settings: object, { leftOut = [], ofChosen = false }: Difference = {}): string {
     const notes = [
-        ...(leftOut.length ? [text.plots.layers.notInScript(leftOut.join(', ').toLowerCase())] : []),
-        ...(ofChosen ? [text.plots.layers.ofChosen] : []),
+        ...(leftOut.length ? [plotTexts.layers.notInScript(leftOut.join(', ').toLowerCase())] : []),
+        ...(ofChosen ? [plotTexts.layers.ofChosen] : []),
     ];
     // JSON has no three quotes in a row, and escapes all others in texts by a backslash
     const call = `show_plot(rows, r"""${JSON.stringify(settings, null, 2)}""")`;

@@ -1,6 +1,6 @@
 /** Draws the points of a plot in space with WebGL: opaque discs with a depth buffer, and finds the one at a position. */
 
-import { text } from '../../text';
+import { plotTexts } from '../../text/plotTexts';
 import { clipMatrix, type Projection } from './spaceCamera';
 import { FRAGMENT_SHADER, VERTEX_SHADER } from './spaceShaders';
 
@@ -46,7 +46,7 @@ export class SpaceRenderer {
     /** Throws an error with a message for users if the browser has no WebGL 2. */
     constructor(private readonly canvas: HTMLCanvasElement) {
         const gl = canvas.getContext('webgl2', { antialias: false, preserveDrawingBuffer: true });
-        if (!gl) throw new Error(text.plots.space.noWebgl);
+        if (!gl) throw new Error(plotTexts.space.noWebgl);
         this.#gl = gl;
         this.#makeProgram();
     }
@@ -85,7 +85,7 @@ export class SpaceRenderer {
             [this.canvas.width, this.canvas.height] = [width, height];
         }
         if (gl.drawingBufferWidth !== width || gl.drawingBufferHeight !== height)
-            throw new Error(text.plots.space.tooLarge(gl.getParameter(gl.MAX_RENDERBUFFER_SIZE) as number));
+            throw new Error(plotTexts.space.tooLarge(gl.getParameter(gl.MAX_RENDERBUFFER_SIZE) as number));
         gl.bindFramebuffer(gl.FRAMEBUFFER, null);
         this.#drawPoints(frame, width, height, false);
     }

@@ -1,7 +1,7 @@
 /** A plot in words: for screen readers and the status line. */
 
 import type { Field, Table } from '../../model/resultModel';
-import { text } from '../../text';
+import { plotTexts } from '../../text/plotTexts';
 import { axisStyles } from '../points/axisStyles';
 import type { PlotData } from '../points/plotData';
 import type { PlotKind } from '../points/plotSettings';
@@ -9,7 +9,7 @@ import type { RowValues } from './rowValues';
 import { mjdToIso, shortNumber } from '../../canvas/axisTicks';
 import type { View } from '../../canvas/plotView';
 
-const texts = text.plots;
+const texts = plotTexts;
 
 /** Describe what the plot shows, with ranges, the number of points, and further notes. */
 export function describePlot(

@@ -1,7 +1,7 @@
 /** The plots of a table. Kept as long as the table. */
 
 import type { Table } from '../../model/resultModel';
-import { text } from '../../text';
+import { plotTexts } from '../../text/plotTexts';
 import { defaultSettings } from './defaultSettings';
 import { AXES, quantityName, type PlotKind, type PlotSettings } from '../points/plotSettings';
 import { TablePlot } from './tablePlot.svelte';
@@ -67,8 +67,8 @@ export class TablePlots {
 
 /** Name a plot by its kind and what is on its axes. */
 export function plotTitle({ settings, table }: TablePlot): string {
-    if (!settings) return text.plots.plot;
+    if (!settings) return plotTexts.plot;
     const names = AXES[settings.kind].map((role) => quantityName(table.fields, settings.axes[role])).filter(Boolean);
-    const kind = text.plots.kinds[settings.kind];
+    const kind = plotTexts.kinds[settings.kind];
     return names.length ? `${kind}: ${names.join(', ')}` : kind;
 }

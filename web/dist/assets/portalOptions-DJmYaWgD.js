@@ -1,1 +1,0 @@
-import{k as e,rt as t}from"./uploadType-jTYh0Qj6.js";async function n(){let n=await fetch(new URL(`portal.json`,document.baseURI)).catch(()=>void 0);if(!n?.ok)throw new e(t.common.noAnswer,n?.status??0);return await n.json()}export{n as t};
