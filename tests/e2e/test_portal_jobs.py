@@ -232,7 +232,7 @@ class TestLife:
         job = start_job(page, portal_url, QUICK)
         page.goto(f"{portal_url}#/jobs/{job}")
         before = httpx.get(f"{portal.tap}/async/{job}/destruction", verify=False).text
-        page.get_by_role("button", name="Keep a week longer").click()
+        page.get_by_role("button", name="Keep for another week").click()
         expect(page.get_by_text("The job is kept until")).to_be_visible()
         after = httpx.get(f"{portal.tap}/async/{job}/destruction", verify=False).text
         assert after > before
@@ -288,8 +288,8 @@ class TestElsewhere:
         page.goto(f"{portal_url}#/jobs/{address.rpartition('/')[2]}")
         expect(page.get_by_role("main").get_by_text("Completed")).to_be_visible()
         expect(page.get_by_role("main").get_by_role("button", name="Open", exact=True)).to_be_visible()
-        expect(page.get_by_text("This browser has not started this job.")).to_be_visible()
-        for action in ("Delete", "Stop", "Keep a week longer"):
+        expect(page.get_by_text("This job was not started in this browser.")).to_be_visible()
+        for action in ("Delete", "Stop", "Keep for another week"):
             expect(page.get_by_role("button", name=action, exact=True)).to_have_count(0)
 
 
@@ -390,7 +390,7 @@ class TestUser:
         expect(job_rows(page).filter(has_text="parallax")).to_contain_text("quasars, again")
         shot(page, "jobs-search")
         page.get_by_label("To", exact=True).fill("2020-01-01")
-        expect(page.get_by_text("No job matches.")).to_be_visible()
+        expect(page.get_by_text("No matching jobs.")).to_be_visible()
         page.get_by_label("To", exact=True).fill("")
         search.fill("")
         row.get_by_role("button", name="Open", exact=True).click()

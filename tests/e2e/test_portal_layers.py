@@ -112,7 +112,7 @@ def test_another_result_is_drawn_over_a_map_and_a_plot(page: Page, portal_url: s
     add = option_select(page, "Add a result").locator("visible=true")
     add.select_option(index=1)
     picture = page.get_by_role("application").locator("visible=true")
-    expect(picture).to_have_attribute("aria-label", re.compile(r"points of Shared query over it"))
+    expect(picture).to_have_attribute("aria-label", re.compile(r"points of Shared query on top"))
     shot(page, "layers-sky")
     scatter = choose_kind(page, "Scatter")
     # the stars are brighter than all objects

@@ -187,7 +187,7 @@ class TestWriting:
 
     def test_keys_are_told(self, query: Page) -> None:
         query.keyboard.press("F1")
-        expect(query.get_by_role("dialog", name="Keys")).to_contain_text("Ctrl+Space")
+        expect(query.get_by_role("dialog", name="Keyboard shortcuts")).to_contain_text("Ctrl+Space")
 
 
 class TestRunning:
@@ -443,14 +443,14 @@ class TestHistory:
             query.get_by_role("button", name="History").click()
             dialog = query.get_by_role("dialog", name="Query history")
             items = dialog.get_by_role("listitem")
-            expect(dialog.get_by_text("No query has been run here yet.")).to_be_visible()
+            expect(dialog.get_by_text("No queries have been run here yet.")).to_be_visible()
             dialog.get_by_role("tab", name="Your account").click()
             expect(items).to_have_count(50)
             expect(dialog.get_by_role("status").filter(has_text="50+")).to_be_visible()
             expect(items.first).to_contain_text("there is no column parallax")
             expect(items.nth(1)).to_contain_text("Bright stars")
             expect(items.nth(1)).to_contain_text(re.compile(r"job · complete · 3 rows · \d"))
-            dialog.get_by_role("button", name="Show older ones").click()
+            dialog.get_by_role("button", name="Show older queries").click()
             expect(items).to_have_count(62)
             accessible(query)
             dialog.get_by_role("tab", name="Your account").scroll_into_view_if_needed()

@@ -189,7 +189,7 @@ class TestRows:
         page.get_by_label("Filter vmag").fill("bright")
         expect(page.get_by_label("Filter vmag")).to_have_attribute("aria-invalid", "true")
         page.get_by_label("Filter name").fill("no such name")
-        expect(page.get_by_text("No row passes the filters.")).to_be_visible()
+        expect(page.get_by_text("No rows pass the filters.")).to_be_visible()
 
     def test_rows_and_cells_are_chosen_and_copied_by_mouse_and_keys(
         self, page: Page, portal: RunningService, portal_url: str, shot: Shot
@@ -292,7 +292,7 @@ class TestRows:
             grid.get_by_role("columnheader", name=name).click()
         page.get_by_role("button", name="Filter", exact=True).click()
         page.get_by_label("Filter nan").fill("> 0")
-        expect(page.get_by_text("No row passes the filters.")).to_be_visible()
+        expect(page.get_by_text("No rows pass the filters.")).to_be_visible()
         shot(page, "results-null")
         page.get_by_role("tab", name="Columns").click()
         expect(page.get_by_text("20 (100 %)").first).to_be_visible()

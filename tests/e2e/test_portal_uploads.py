@@ -672,7 +672,7 @@ class TestOwnTables:
             expect(theirs.get_by_role("treeitem", name="mydb_carol")).to_be_visible()
             shot(theirs, "tables-shared-with-me")
 
-            dialog.get_by_role("button", name="Revoke the right of the user bob").click()
+            dialog.get_by_role("button", name="Revoke access of the user bob").click()
             expect(dialog.get_by_text("Nobody else can read it yet.")).to_be_visible()
             assert bob.ask("SELECT * FROM mydb_carol.small").status_code == 400
         bob.session.close()

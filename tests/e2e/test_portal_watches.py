@@ -36,7 +36,7 @@ def test_a_query_watches_new_rows(
     page.get_by_role("textbox", name=re.compile("^Webhook")).fill("https://example.org/hook")
     page.get_by_role("button", name="Create watch").click()
     made = page.get_by_role("dialog", name="new_alerts is now watching.")
-    expect(made.get_by_text("The secret of the webhook’s signatures is shown only now:")).to_be_visible()
+    expect(made.get_by_text("The secret of the webhook’s signatures is shown only once:")).to_be_visible()
     expect(made.get_by_label("Secret", exact=True)).to_be_in_viewport()
     shot(page, "watch-made")
     accessible(page)

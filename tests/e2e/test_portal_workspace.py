@@ -178,7 +178,7 @@ class TestEarlierQueries:
         page.keyboard.press("Control+z")
         expect(mark).to_be_visible()
         page.get_by_label("Run mode").select_option("at once")
-        page.get_by_role("button", name="Run the new one").click()
+        page.get_by_role("button", name="Run the new query").click()
         expect(mark).to_have_count(0)
         expect(row_count(page, "7 rows")).to_be_visible()
         page.get_by_role("spinbutton", name="Row limit").fill("3")
@@ -188,7 +188,7 @@ class TestEarlierQueries:
         # an error stands once
         write_query(page, "SELECT decl FROM tycho2.bright")
         run_here(page)
-        expect(result_section(page).get_by_role("alert")).to_have_text(re.compile("it has an error, which is listed"))
+        expect(result_section(page).get_by_role("alert")).to_have_text(re.compile("because of the error listed"))
         expect(page.get_by_text("there is no column decl").locator("visible=true")).to_have_count(1)
 
 

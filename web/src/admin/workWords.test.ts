@@ -23,9 +23,9 @@ it('tell what it has used so far', () => {
         'running',
         'scan',
         'for 3 min 20 s',
-        'has read 12,000 rows, 2 MB',
+        '12,000 rows read, 2 MB',
         '5 kB of memory',
-        '10 B of result',
+        '10 B sent',
     ]);
 });
 

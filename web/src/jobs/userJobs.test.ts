@@ -79,7 +79,7 @@ describe('words', () => {
     it('tell what became of a removed result, and what to do', () => {
         const archived: Job = { ...job, phase: 'ARCHIVED', info: { resultDeleted: 'deleted at noon' } };
         expect(archivedText(archived)).toBe(
-            'The result was deleted at noon. Run again starts a new job with the same query.',
+            'The result was deleted at noon. “Run again” starts a new job with the same query.',
         );
         expect(canRunAgain(job), 'it has not ended').toBe(false);
         const withFiles: Job = { ...archived, parameters: [['upload', 't,param:f']] };

@@ -12,7 +12,7 @@ describe('announcements', () => {
             notes: [{ id: '3', text: 'new tables' }],
         });
         expect(found).toEqual([
-            { kind: 'warn', text: 'No new queries are accepted now: new disks' },
+            { kind: 'warn', text: 'The service is not accepting new queries: new disks' },
             { kind: 'warn', text: 'Downtime from 2099-03-01 06:00 to 2099-03-01 12:30 UTC' },
             { kind: 'warn', text: 'Downtime from 2099-04-01 06:00 to 2099-04-02 06:00 UTC: <b>power</b>' },
             { kind: 'info', text: 'new tables' },

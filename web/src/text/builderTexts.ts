@@ -39,7 +39,7 @@ export const builder = {
         all: 'All',
         few: 'Few',
         nothing: 'None',
-        none: 'No column has this in its name or description.',
+        none: 'No column has this text in its name or description.',
         summary: (column: string) => `Summary of ${column}`,
         group: 'groups the rows',
         summaries: { AVG: 'mean', MIN: 'least', MAX: 'greatest', SUM: 'sum', COUNT: 'number of values' },
@@ -116,7 +116,7 @@ export const builder = {
     named: (table: string) => `Query of ${table}`,
     missing: {
         table: 'Choose a table.',
-        file: (table: string) => `The file of ${table} is gone: add it again on the Upload page.`,
+        file: (table: string) => `The file of ${table} is missing: add it again on the Upload page.`,
         reading: 'The columns of the tables are still loading.',
         columns: 'Choose columns of the result.',
         limit: 'The number of rows must be a whole number.',

@@ -23,7 +23,7 @@ export const common = {
     theme: { label: 'Theme', auto: 'System', light: 'Light', dark: 'Dark' },
     news: 'Notifications',
     announcements: 'Announcements of this service',
-    draining: (reason: string) => `No new queries are accepted now: ${reason}`,
+    draining: (reason: string) => `The service is not accepting new queries: ${reason}`,
     downtime: (start: string, end: string, note: string) =>
         `Downtime from ${start} to ${end} UTC${note ? `: ${note}` : ''}`,
     notFound: 'Page not found.',

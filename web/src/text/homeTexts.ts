@@ -57,7 +57,7 @@ export const home = {
         queryWhat: 'in ADQL, with completion, errors marked in the text, and an estimate.',
         orBuild: 'Without ADQL:',
         examples: 'Run an example',
-        examplesWhat: 'cones, colour-magnitude diagrams, cross-matches: each runs as it is.',
+        examplesWhat: 'cones, colour-magnitude diagrams, cross-matches: ready to run.',
         upload: 'Bring your own list',
         uploadWhat: 'and match it with these tables by position.',
     },

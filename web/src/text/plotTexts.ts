@@ -25,7 +25,7 @@ const layers = {
     statisticBins: 'Number of bins',
     fitted: 'Fitted line',
     fitHint:
-        'Least squares of the chosen rows, else of the rows in view, in the scales of the axes; with vertical errors, weighted by them. Shaded: ±1 standard error.',
+        'Least-squares fit to the chosen rows, or to the rows in view if none are chosen, in the scales of the axes; weighted by the vertical errors, if there are any. Shaded: ±1 standard error.',
     rms: (rms: string) => `rms ${rms}`,
     basis: { chosen: 'the chosen rows', view: 'the rows in view' },
     rowsOf: (rows: number, basis: 'chosen' | 'view') =>
@@ -41,7 +41,8 @@ const layers = {
     removeOverlay: (title: string) => `Remove ${title}`,
     overlayAxis: (title: string, role: string) => `${title}, ${role}`,
     notInScript: (layers: string) => `The page also shows layers that this script does not draw: ${layers}.`,
-    ofChosen: 'The page shows line and bins of the chosen rows; this script computes them from the rows in view.',
+    ofChosen:
+        'The page computes the line and the bins from the chosen rows; this script computes them from the rows in view.',
     problems: {
         closed: (title: string) => `${title} is closed: its rows are not shown`,
         columns: (title: string) => `${title} has no such columns: choose them under Layers`,
@@ -59,7 +60,7 @@ const layers = {
         binned: (statistic: string, bins: number, basis: string) =>
             `${statistic} of ${basis} in ${formatCounted(bins, 'bin')}`,
         fit: (equation: string, of: string) => `fitted line ${equation} (${of})`,
-        overlay: (title: string, rows: number) => `${points(rows)} of ${title} over it`,
+        overlay: (title: string, rows: number) => `${points(rows)} of ${title} on top`,
     },
 } as const;
 
@@ -107,9 +108,9 @@ export const plotTexts = {
     filter: 'Filter the table to this box',
     showInTable: 'Show in the table',
     copyCondition: 'Copy as ADQL',
-    nearCondition: 'The sides follow what you have drawn to half a pixel',
+    nearCondition: 'The sides follow the drawn line to within half a pixel',
     copied: 'Copied.',
-    copyFailed: 'The browser refused to copy.',
+    copyFailed: 'The browser blocked access to the clipboard.',
     save: 'Save',
     fullScreen: 'Toggle full screen',
     png: 'Picture (PNG)',
@@ -164,7 +165,7 @@ export const plotTexts = {
         turnHint:
             'Drag to turn, with Shift or the right button to move; wheel or pinch to zoom; click a point to choose it',
         noWebgl:
-            'This browser does not draw in three dimensions: it has no WebGL 2, or it is switched off in its settings.',
+            'This browser cannot draw in three dimensions: it has no WebGL 2, or WebGL is switched off in its settings.',
         tooLarge: (most: number) =>
             `This computer draws at most ${formatCount(most)} pixels a side in three dimensions.`,
     },

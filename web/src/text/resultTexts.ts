@@ -9,7 +9,7 @@ export const results = {
         bibtex: 'References of the tables (BibTeX)',
         saved: 'Saved.',
         copied: 'Copied.',
-        notCopied: 'The browser refused to copy.',
+        notCopied: 'The browser blocked access to the clipboard.',
         uploadsGone:
             'The uploaded files of this query are not kept: run the query again with your files, then use the new result.',
         largeUploads: 'The uploaded files are too large for a script: 5 MB at most. Send them with pyvo yourself.',
@@ -48,7 +48,7 @@ export const results = {
         row: 'Row',
         angle: { hours: 'h:m:s', degrees: '° : ′ : ″' },
         empty: 'The query returned no rows.',
-        noneLeft: 'No row passes the filters.',
+        noneLeft: 'No rows pass the filters.',
         filterOf: (name: string) => `Filter ${name}`,
         filterHelp: 'Rows must meet all conditions',
         filterPlaceholder: { number: '', text: '', boolean: '', time: '', array: '' },
@@ -192,7 +192,7 @@ export const results = {
     },
     copy: {
         done: (what: string) => `Copied ${what}.`,
-        refused: 'The browser does not let this page use the clipboard.',
+        refused: 'The browser blocked access to the clipboard.',
         tooMuch: (what: string) => `${what} are too large for the clipboard: download them instead.`,
     },
     failures: {

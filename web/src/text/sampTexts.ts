@@ -6,7 +6,7 @@ export const samp = {
     connect: 'Connect',
     disconnect: 'Disconnect',
     connected: 'Connected: you can exchange tables and positions with other programs on this computer.',
-    connecting: 'Connecting: the hub may ask you to allow it …',
+    connecting: 'Connecting: the hub may ask you to allow the connection …',
     off: 'Not connected. Connect to exchange tables and positions with TOPCAT, Aladin and other programs on this computer.',
     noHub: 'No SAMP hub answers on this computer. Start TOPCAT or Aladin, then try again.',
     refused: 'The hub refused the connection. Try again, and allow it in the hub’s window.',
@@ -45,7 +45,7 @@ export const samp = {
     tooMany: (most: number) =>
         `At most ${formatCount(most)} rows can be sent. Filter the table, or run the query as a job that stores a VOTable.`,
     unlinked: (most: number) =>
-        `Rows are not linked: more than ${formatCount(most)}, so the other program runs the query again, and may get them in another order. Run the query as a job to link them.`,
+        `Rows are not linked: there are more than ${formatCount(most)}, so the other program runs the query again and may get them in a different order. Run the query as a job to link them.`,
     isPrivate: 'Only you can see the result: the other program will need your name and password.',
     description: 'Query portal of an IVOA TAP service: sends and receives tables and positions',
 } as const;

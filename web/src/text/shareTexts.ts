@@ -24,7 +24,7 @@ export const shareTexts = {
             `The share includes the uploaded ${one(names, 'file', 'files')} ${names.join(', ')}: everyone who can read the share can download ${one(names, 'it', 'them')}.`,
         omitted: (names: readonly string[]) =>
             `If ${names.join(', ')} ${one(names, 'is', 'are')} left out, readers see the query and, as long as they are kept, its rows. They cannot run it again: only someone who has the ${one(names, 'file', 'files')} can verify the rows.`,
-        cut: 'The row limit has cut this result. Which rows it keeps may differ when the query is run again: raise the limit, or sort by a unique column.',
+        cut: 'The row limit has cut this result. When the query runs again, it may return different rows: raise the limit, or sort by a unique column.',
         submit: 'Create permanent link',
         running: 'Running the query and computing the checksum …',
         stop: 'Stop',
@@ -53,7 +53,7 @@ export const shareTexts = {
     caption: (service: string, rows: number, tables: string, url: string, checksum: string) =>
         `Data: ${formatCounted(rows, 'row')}${tables && ` of ${tables}`}, ${service}, ${url} (SHA-256 ${checksum}…).`,
     page: {
-        made: (day: string, who: string | null) => `Made on ${day}${who ? ` by ${who}` : ''}.`,
+        made: (day: string, who: string | null) => `Created on ${day}${who ? ` by ${who}` : ''}.`,
         untitled: 'Shared result',
         query: 'Query',
         show: 'Show the rows as they were',
@@ -70,8 +70,8 @@ export const shareTexts = {
     },
     verify: {
         title: 'Has it changed?',
-        noTables: 'The query reads nothing but its uploads, which are kept with it.',
-        noOtherTables: 'The query reads nothing but uploads.',
+        noTables: 'The query reads only its uploads, which are kept with it.',
+        noOtherTables: 'The query reads only uploads.',
         omitted: (names: readonly string[]) =>
             `Only someone who has ${names.join(', ')}, which ${one(names, 'is', 'are')} not included here, can run the query again and compare the checksum.`,
         checking: 'Comparing the tables …',
@@ -88,7 +88,7 @@ export const shareTexts = {
             `The query returns different rows today: ${formatCounted(now, 'row')}, compared with ${formatCounted(then, 'row')} then. The checksums differ.`,
         why: {
             changed: 'Its tables have changed.',
-            cut: 'The row limit cuts the result, and which rows it keeps may differ.',
+            cut: 'The row limit cuts the result, and a different selection of rows may remain.',
             open: 'The tables are the same: sums of floating-point numbers, TOP without a unique ORDER BY, or random numbers may be the reason.',
         },
         found: (checksum: string) => `Checksum today: ${checksum}`,
@@ -96,9 +96,9 @@ export const shareTexts = {
     list: {
         title: 'Your shares',
         what: 'Results with a permanent link. Create one with “Cite” next to a result.',
-        here: 'Shares made in this browser without signing in are listed only here: elsewhere, only an administrator can delete them.',
+        here: 'Shares created in this browser without signing in are listed only here. From anywhere else, only an administrator can delete them.',
         none: 'You have no shares yet.',
-        created: (day: string) => `made on ${day}`,
+        created: (day: string) => `created on ${day}`,
         deleteNamed: (title: string) => `Delete ${title}`,
         all: 'Your shares',
         link: 'Shared results',

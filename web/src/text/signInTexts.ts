@@ -9,10 +9,10 @@ export const signIn = {
     token: 'Token',
     name: 'Name',
     secret: 'Password',
-    tokenHint: 'A token of this service or of an issuer that it trusts.',
+    tokenHint: 'A token from this service or from an issuer that it trusts.',
     submit: 'Sign in',
     trying: 'Checking …',
     why: 'Sign in to keep your own tables and to see the jobs of all your programs. Your credentials stay in this browser tab until you close it, and are sent only to this service.',
-    wrong: (reason: string) => `Not signed in: ${reason}.`,
+    wrong: (reason: string) => `Sign-in failed: ${reason}.`,
     refused: (reason: string) => `The service asks you to sign in: ${reason}.`,
 } as const;

@@ -71,7 +71,7 @@ test('line and bins are of the rows in view, in the scales of the axes', async (
     expect(written.layers).toMatchObject({ fit: { weighted: true }, bins: { statistic: 'median' } });
     expect(written.notes).toBe('');
     expect((await write({ fitted: true }, {}, true)).notes).toContain(
-        '# The page shows line and bins of the chosen rows',
+        '# The page computes the line and the bins from the chosen rows',
     );
 });
 

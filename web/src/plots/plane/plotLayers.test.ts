@@ -213,7 +213,7 @@ describe('other results over a plot', () => {
         expect([...data.layers.overlays[0]!.points!.u]).toEqual([-7, 2]);
         const { view } = arranged(data);
         expect([view.u0 < -7, Math.max(view.v0, view.v1) > 25]).toEqual([true, true]);
-        expect(describeLayers(data, FIELDS, undefined)).toEqual(['2 points of Other over it']);
+        expect(describeLayers(data, FIELDS, undefined)).toEqual(['2 points of Other on top']);
         close();
         const without = await load({ overlays });
         expect(explainMissingLayers(without)).toEqual(['Other is closed: its rows are not shown']);
