@@ -131,8 +131,8 @@ ALLOWED = (
     Use("*", r"place-(?:items|content|self)", "properties of CSS"),
     Use("docs/decisions/distributed-joins.md", r"Qserv's secondary index", "the term of Qserv"),
     Use("tests/web/test_build.py", r"hereby granted", "the text of a licence"),
-    Use("web/src/editor/tabStore.ts", r"\bplace\b", "a key of tabs in the storage of users' browsers"),
-    Use("web/src/plots/table/*.ts", r"\bplaces:", "a key of chosen rows in shares and in the storage of users' browsers"),
+    Use("web/src/editor/tabStore.ts", r"\bplace\b", "a key of tabs in users' browsers"),
+    Use("web/src/plots/table/*.ts", r"\bplaces:", "a key of chosen rows in shares and in users' browsers"),
     Use("web/src/samp/hubConnection.ts", r"\bfaultString\b", "a key of XML-RPC"),
 )
 

@@ -129,7 +129,7 @@ def test_work_and_jobs_of_all_users(
 
     work.get_by_role("button", name="Stop").click()
     question = page.get_by_role("dialog", name="Stop this task")
-    expect(question).to_contain_text("the work of alice")
+    expect(question).to_contain_text("this task of alice")
     question.get_by_role("button", name="Stop", exact=True).click()
     expect(work).to_have_count(0)
     assert "the operator of this service has stopped it" in long.get("/error").text

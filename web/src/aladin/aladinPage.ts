@@ -28,7 +28,7 @@ class TableLayer {
         this.catalogue = library.catalog({ name: table.name, color, onClick: 'showTable' });
     }
 
-    /** Show the rows of a circle; `note` tells what lacks. Never raises. */
+    /** Show the rows of a circle; `note` says what is missing. Never raises. */
     async showAround(centre: readonly [number, number], radius: number): Promise<void> {
         this.#asked.abort();
         const { signal } = (this.#asked = new AbortController());

@@ -1,6 +1,6 @@
 /**
- * Do `work` now and then again `seconds` after each end, not while the page is hidden: at once when it is in sight
- * again. Return the function that ends it.
+ * Do `work` now and then again `seconds` after each end, but not while the page is hidden: then at once when it is
+ * visible again. Return the function that stops it.
  */
 export function repeatVisibly(work: () => Promise<unknown>, seconds: number): () => void {
     let timer: ReturnType<typeof setTimeout> | undefined;

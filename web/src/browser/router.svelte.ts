@@ -1,7 +1,7 @@
 /** The page's address after `#`: `#/tables/tycho2.bright`, `#/query?adql=...`. It is never sent to a server. */
 
 export interface Route {
-    /** a key of `PAGES` in App.svelte; else not found */
+    /** the name of a page in App.svelte; any other is not found */
     readonly page: string;
     /** the decoded rest of the path: a table's name, a job's id; '' if none */
     readonly item: string;

@@ -5,7 +5,7 @@
 
 import { PREFIX } from './storedValues';
 
-/** What is used of the browser's Storage. */
+/** The part of the browser's Storage that is used here. */
 export type ItemStorage = Pick<Storage, 'getItem' | 'setItem' | 'removeItem' | 'key' | 'length'>;
 
 /** Items with one name, each identified by its id. */
@@ -13,7 +13,7 @@ export class StoredItems<Item extends { readonly id: string }> {
     readonly #list: string;
     readonly #prefix: string;
 
-    /** `isItem` tells items from values that other programs or versions have left. */
+    /** `isItem` rejects values that other programs or versions have left. */
     constructor(
         name: string,
         readonly isItem: (value: unknown) => value is Item,
@@ -40,7 +40,7 @@ export class StoredItems<Item extends { readonly id: string }> {
 
     /**
      * Change the items as they are now: write what differs, remove what is left out. Return the items after that,
-     * including those for which the browser has no room.
+     * including those that the browser has no room to store.
      */
     change(by: (all: readonly Item[]) => readonly Item[]): readonly Item[] {
         const before = this.readAll();

@@ -25,12 +25,12 @@ import {
 import { writeQuery } from './writeQuery';
 
 const KEPT = 'builder';
-/** Columns chosen at first of a table whose columns have no known roles. */
+/** Number of columns chosen at first if the roles of the columns are unknown. */
 const FIRST = 8;
 
 class BuilderState {
     draft = $state.raw<QueryDraft>({ ...EMPTY_DRAFT, ...readStored<Partial<QueryDraft>>(KEPT, {}) });
-    /** what is known of the tables of the draft */
+    /** known facts about the tables of the draft */
     sides = $state.raw<readonly TableSide[]>([]);
     keys = $state.raw<readonly TableKey[]>([]);
     /** why the columns of a table are unknown; '' if they are known */
@@ -72,7 +72,7 @@ class BuilderState {
         this.change({ tables });
     }
 
-    /** Choose columns of one table, all others as they are. */
+    /** Choose columns of one table; the columns of other tables do not change. */
     changeColumns(alias: string, chosen: readonly DraftColumn[]): void {
         this.change({ columns: [...this.draft.columns.filter((one) => one.alias !== alias), ...chosen] });
     }
@@ -112,7 +112,7 @@ class BuilderState {
         this.changeJoin(alias, this.guessJoin(side));
     }
 
-    /** Return how a table is probably joined: by a key to any table, else by position, else by equal identifiers. */
+    /** Return the most likely join of a table: by a key, or else by position, or else by equal identifiers. */
     guessJoin(side: TableSide, others = this.sides.filter(({ alias }) => alias !== side.alias)): Partial<DraftJoin> {
         const found = others.map((other) => ({ other, ways: findJoinPairs(side, other, this.keys) }));
         const key = found.find(({ ways }) => ways[0]?.isKey);

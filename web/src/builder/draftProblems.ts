@@ -7,7 +7,7 @@ import { readAngle } from './typedValues';
 
 const texts = text.builder.missing;
 
-/** Return what is missing or wrong, as sentences. Conditions without a value are no problem: they are left out. */
+/** Return what is missing or wrong, as sentences. A condition without a value is left out, and is not a problem. */
 export function findProblems(draft: QueryDraft, sides: readonly TableSide[]): string[] {
     if (draft.tables.length === 0) return [texts.table];
     const unknown = draft.tables.some(({ alias }) => !sides.some((side) => side.alias === alias));

@@ -53,7 +53,7 @@ export interface DraftCondition {
     readonly value: string;
     /** the upper end of a range, as typed */
     readonly upper: string;
-    /** values chosen from those that the column has */
+    /** values chosen from the values of the column */
     readonly chosen: readonly string[];
 }
 
@@ -62,7 +62,7 @@ export interface DraftRegion {
     readonly alias: string;
     /** name or position, as typed */
     readonly target: string;
-    /** what was found for `target`; `name` is '' for a position */
+    /** the position found for `target`; `name` is '' for a position */
     readonly centre?: { readonly ra: number; readonly dec: number; readonly name: string } | undefined;
     /** radius, or width and height, as typed; bare numbers are in degrees */
     readonly size: string;
@@ -84,7 +84,7 @@ export interface QueryDraft {
     readonly limit: string;
 }
 
-/** What is known of a table of the draft. */
+/** Known facts about a table of the draft. */
 export interface TableSide {
     readonly alias: string;
     readonly table: string;
@@ -130,7 +130,7 @@ export function summarizeColumn({ alias, columns }: TableSide, column: string): 
     return kind === 'number' ? { alias, column, summary: 'AVG' } : { alias, column };
 }
 
-/** Make a draft one of groups: without identifiers and positions, which differ in each row. */
+/** Make a draft a query of groups: without identifiers and positions, which differ in each row. */
 export function groupRows(draft: QueryDraft, sides: readonly TableSide[]): QueryDraft {
     const columns = sides.flatMap((side) => {
         const { alias, position } = side;

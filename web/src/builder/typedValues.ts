@@ -8,7 +8,7 @@ import { formatUnit } from '../text/unitFormat';
 
 const texts = text.builder.values;
 
-/** A value as ADQL writes it, or what is wrong with it. */
+/** A value as ADQL text, or the reason why it is invalid. */
 export type TypedValue =
     /** `converted`: the value in the column's unit, if another one was typed */
     { readonly sql: string; readonly converted?: string } | { readonly problem: string };
@@ -40,7 +40,7 @@ export function readInstant(typed: string): TypedValue {
     return { sql: `CAST(${quoteLiteral(formatMicros(micros))} AS TIMESTAMP)` };
 }
 
-/** Read an angle and write it in degrees: `2 / 3600.` for two arcseconds, which is what was typed. `unit`: of a bare number. */
+/** Read an angle and write it in degrees as typed: `2 / 3600.` for two arcseconds. `unit`: of a bare number. */
 export function readAngle(typed: string, unit: 'deg' | 'arcsec'): TypedValue & { readonly degrees?: number } {
     const [bare, read] = [readNumber(typed, unit), readNumber(typed, 'deg')];
     if ('problem' in bare) return bare;

@@ -1,4 +1,4 @@
-/** What values the columns of conditions have: extremes, or the most frequent ones. Loaded when a condition asks. */
+/** Extremes or most frequent values of the columns in conditions, loaded when a condition needs them. */
 
 import { SvelteMap } from 'svelte/reactivity';
 import { isUpload } from '../uploads/uploadSchema';

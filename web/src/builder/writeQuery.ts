@@ -19,7 +19,7 @@ export interface QueryOutput {
     readonly groups: boolean;
 }
 
-/** Return the query; '' without a table. What the draft lacks is left out: `findProblems` tells it. */
+/** Return the query; '' without a table. Missing parts of the draft are left out: `findProblems` reports them. */
 export function writeQuery(draft: QueryDraft, sides: readonly TableSide[]): string {
     const [first, ...joined] = draft.tables;
     const sideOf = (alias: string) => sides.find((side) => side.alias === alias);

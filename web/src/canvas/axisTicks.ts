@@ -23,7 +23,7 @@ export function linearTicks(from: number, to: number, parts: number): Tick[] {
     return values.map((at) => ({ at, label: isScientific ? scientificLabel(at, step, power) : write(at) }));
 }
 
-/** Return two ends in ascending order, widened so that rounding loses no tick at an end. */
+/** Return two ends in ascending order, widened so that rounding does not lose a tick at an end. */
 function outwards(from: number, to: number): [number, number] {
     const room = 1e-9 * Math.abs(to - from);
     return [Math.min(from, to) - room, Math.max(from, to) + room];

@@ -1,5 +1,5 @@
 /**
- * Colour ramps with evenly changing lightness, readable without telling hues apart, computed in OKLCh (Ottosson 2020).
+ * Colour ramps with evenly changing lightness, readable without distinguishing hues, computed in OKLCh (Ottosson 2020).
  * The least value stands out from the background, the greatest most.
  */
 

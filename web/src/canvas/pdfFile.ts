@@ -21,7 +21,7 @@ export class PdfFile {
 
     /** Return the whole file. `catalogue` and `information` are references. */
     write(catalogue: string, information: string): Blob {
-        // the second line has bytes above 127, so that no program takes the file for text
+        // the second line has bytes above 127, so that programs recognise the file as binary
         const parts = [encoder.encode('%PDF-1.7\n%'), Uint8Array.of(0xe2, 0xe3, 0xcf, 0xd3, 10)];
         let length = parts.reduce((sum, part) => sum + part.length, 0);
         const take = (part: Uint8Array<ArrayBuffer>) => {

@@ -94,7 +94,7 @@ export function equalizeScales(view: View, box: Box): View {
     return { u0: u - halfU, u1: u + halfU, v0: v - halfV, v1: v + halfV };
 }
 
-/** Round a scaled value to as few digits as the screen can tell apart; `pixel` is the scaled size of a pixel. */
+/** Round a scaled value to as few digits as the screen resolves; `pixel` is the scaled size of a pixel. */
 export function roundToPixel(value: number, pixel: number, log: boolean): number {
     const [plain, neighbour] = log ? [10 ** value, 10 ** (value + Math.abs(pixel))] : [value, value + Math.abs(pixel)];
     const digits = -Math.floor(Math.log10(Math.abs(neighbour - plain)));

@@ -35,7 +35,7 @@ export class ByteReader {
         return taken;
     }
 
-    /** Return the bytes that have arrived, else the next ones; undefined at the end. */
+    /** Return the bytes that have arrived, or wait for the next ones; undefined at the end. */
     async takeSome(): Promise<Bytes | undefined> {
         if (this.#at === this.#piece.length && !(await this.#readMore())) return undefined;
         const rest = this.#piece.subarray(this.#at);

@@ -11,7 +11,7 @@ import { findDataStart, readHeaderText, readTrailer, type VOTableHeader } from '
 const BLOCK = 4_000_000;
 /** A smaller first block shows rows early. */
 const FIRST_BLOCK = 100_000;
-/** A longer header is not one. */
+/** Anything longer is not a header. */
 const MAX_HEADER = 64_000_000;
 
 /** Decode a result piece by piece. Raises Unreadable for other serializations and datatypes. */
@@ -46,7 +46,7 @@ function growBlock(block: Bytes, length: number): Bytes {
     return larger;
 }
 
-/** Return the status after the rows, else the one before them; none if the document is incomplete. */
+/** Return the status after the rows, otherwise the status before them; none if the document is incomplete. */
 function* readStatus(header: VOTableHeader, tail: string): Generator<DecodedPiece> {
     if (!/<\/(?:[\w.-]+:)?VOTABLE\s*>/.test(tail)) return;
     const { value, text } = readTrailer(tail) ?? { value: header.status || 'OK', text: '' };

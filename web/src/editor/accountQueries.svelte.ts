@@ -23,7 +23,7 @@ export class AccountQueries {
         return this.#next !== null;
     }
 
-    /** Ask after a pause, the first time at once. Return what ends that. */
+    /** Ask after a pause, the first time at once. Return the function that stops it. */
     askLater(filter: HistoryFilter): () => void {
         const timer = setTimeout(() => void this.#ask(filter), this.#search ? PAUSE : 0);
         return () => clearTimeout(timer);

@@ -71,7 +71,7 @@ export class QueryEditor {
         void this.#loadFunctions();
     }
 
-    /** Show a text that was written elsewhere. The cursor stays where it was, and undo goes on with what was typed here. */
+    /** Show a text that was written elsewhere. The cursor does not move; undo still reverts changes made here. */
     takeText(adql: string): void {
         const { state } = this.#view;
         if (state.doc.toString() !== adql) this.#view.dispatch(changeFromElsewhere(state, adql));

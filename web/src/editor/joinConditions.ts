@@ -13,7 +13,7 @@ export interface JoinCondition {
     readonly by: 'key' | 'id' | 'position';
 }
 
-/** A table of the query with what is known of it. */
+/** A table of the query with the known facts about it. */
 interface JoinSide {
     /** as the query writes it */
     readonly name: string;

@@ -15,7 +15,7 @@ export interface TypedText {
     readonly from: number;
     /** offset of its closing quote, or the cursor's if there is none */
     readonly to: number;
-    /** what stands before the cursor, with quotes as they are meant */
+    /** the text before the cursor, with doubled quotes undone */
     readonly typed: string;
 }
 
@@ -31,7 +31,7 @@ export function objectNameAt(adql: string, at: number): TypedText | undefined {
     return { from, to: isClosed ? literal.to - 1 : at, typed: adql.slice(from, at).replaceAll("''", "'") };
 }
 
-/** Return the names that begin as what is typed; null elsewhere, and if the service does not answer. */
+/** Return the names that begin with the typed text; null elsewhere, and if the service does not answer. */
 export async function findNameCompletions(context: CompletionContext): Promise<CompletionResult | null> {
     if (context.state.doc.length > MAX_CHARACTERS) return null;
     const name = objectNameAt(context.state.doc.toString(), context.pos);

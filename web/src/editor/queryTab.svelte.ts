@@ -147,12 +147,12 @@ export class QueryTab {
         };
     }
 
-    /** Take over the state of a kept tab, which another window may have changed. A result that is shown stays. */
+    /** Take over the state of a kept tab, which another window may have changed. A visible result is kept. */
     takeKept(kept: KeptTab): void {
         [this.title, this.named, this.adql] = [kept.title, kept.named, kept.adql];
         [this.maxrec, this.format, this.mode] = [kept.maxrec, kept.format ?? 'votable', kept.mode ?? 'auto'];
         [this.job, this.selected] = [this.shown ? undefined : kept.job, kept.selected ?? false];
-        // what is in sight here keeps its layout
+        // the visible result keeps its layout
         if (!this.run) this.layout = kept.layout ?? '';
         this.lost = (kept.fileNames ?? []).filter((name) => !(name in this.files));
         this.closedElsewhere = false;

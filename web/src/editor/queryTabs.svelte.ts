@@ -45,11 +45,11 @@ export class QueryTabs implements QueryOpener {
         const current = last.find((id) => this.tabs.some((tab) => tab.id === id));
         this.currentId = current ?? this.tabs.at(-1)!.id;
         this.#store.listen(() => this.syncTabs());
-        // what other windows did while this one slept
+        // changes of other windows while this one was suspended
         for (const event of ['pageshow', 'focus']) window.addEventListener(event, () => this.syncTabs());
     }
 
-    /** Open a query in a new tab and go there; `run` runs it at once. */
+    /** Open a query in a new tab and show the tab; `run` starts the query. */
     openQuery(adql: string, { title, run = false, files = {}, view, layout = '' }: OpenOptions = {}): QueryTab {
         const tab = this.#makeTab(adql, title);
         tab.files = files;
@@ -110,7 +110,7 @@ export class QueryTabs implements QueryOpener {
         this.#dropTab(tab);
     }
 
-    /** Open a closed tab again: the last one unless another is named. */
+    /** Open a closed tab again: the last one, unless `id` names another. */
     reopenTab(id = this.#findLastClosed()): void {
         if (id === undefined) return;
         const there = this.tabs.find((tab) => tab.id === id);
@@ -178,7 +178,7 @@ export class QueryTabs implements QueryOpener {
         this.closed = this.#store.listClosed();
     }
 
-    /** Another window has closed a tab: it stays here while it is in sight or running. */
+    /** Another window has closed a tab: it stays here while it is visible or running. */
     #handleGone(id: string): void {
         const tab = this.tabs.find((one) => one.id === id);
         if (!tab) return;

@@ -16,7 +16,7 @@ export interface ResultOrigin {
     readonly isPart: boolean;
 }
 
-/** What a tab would run now. */
+/** The query that a tab would run now. */
 export interface PresentQuery {
     readonly adql: string;
     readonly maxrec: number | undefined;

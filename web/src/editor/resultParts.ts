@@ -2,7 +2,7 @@
 
 import { loadPart } from '../browser/pagePart';
 
-/** Load them now. A failure is told where they are shown. */
+/** Load them now. A failure is reported where they are shown. */
 export function preloadResultParts(): void {
     const parts = [
         loadPart(() => import('../results/ResultPanel.svelte')),

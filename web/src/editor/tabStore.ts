@@ -1,6 +1,6 @@
 /**
- * The tabs of all windows in the browser's storage, each by itself. A window writes only the tabs that it has changed.
- * Where two windows have changed the same tab, the later change of each part wins; a text that lost is kept among the
+ * The tabs of all windows in the browser's storage, each a separate item. A window writes only the tabs that it has changed.
+ * If two windows have changed the same tab, the later change of each part wins; a text that lost is kept among the
  * closed tabs.
  */
 
@@ -14,11 +14,11 @@ interface StoredTab {
     readonly kept: KeptTab;
     /** tabs are sorted by it */
     readonly place: number;
-    /** when it was last changed, in milliseconds since 1970; later than what it replaced */
+    /** when it was last changed, in milliseconds since 1970; later than the version that it replaced */
     readonly edited: number;
     /** the window that wrote it */
     readonly by: string;
-    /** `edited` of what it replaced; 0 if nothing */
+    /** `edited` of the version that it replaced; 0 if there is none */
     readonly after: number;
 }
 
@@ -73,7 +73,7 @@ export class TabStore {
         this.#closed.listen(handle);
     }
 
-    /** Note how a tab is in this window now; `sync` writes it if that is new. */
+    /** Note the state of a tab in this window; `sync` writes it if it has changed. */
     noteTab(kept: KeptTab): void {
         const state = writeCanonically(kept);
         if (this.#noted.get(kept.id) === state) return;
@@ -138,7 +138,7 @@ export class TabStore {
         const [before, mine] = [seen?.kept, pending?.kept ?? seen?.kept];
         const isMineLater = pending !== undefined && pending.edited > tab.edited;
         const merged = pending ? mergeTabs(before, pending.kept, tab.kept, isMineLater) : tab.kept;
-        // the other window wrote without having read what this one wrote before
+        // the other window wrote before it had read the last change of this one
         const isUnread = seen?.by === this.by && tab.after < seen.edited;
         const isMineNew = isUnread || mine?.adql !== before?.adql;
         if (mine && isMineNew && tab.kept.adql !== before?.adql) {
@@ -151,7 +151,7 @@ export class TabStore {
         return merged;
     }
 
-    /** Another window has closed the tab: what is not written yet stays among the closed ones. */
+    /** Another window has closed the tab: a change that is not written yet is kept among the closed tabs. */
     #forgetTab(id: string): void {
         const pending = this.#pending.get(id);
         if (pending && pending.kept.adql !== this.#seen.get(id)?.kept.adql) this.#keepReplaced(pending.kept);
@@ -215,7 +215,7 @@ export function mergeTabs(before: KeptTab | undefined, mine: KeptTab, theirs: Ke
     return Object.fromEntries(merged.filter(([, value]) => value !== undefined)) as unknown as KeptTab;
 }
 
-/** Write a tab such that equal ones are equal texts. */
+/** Write a tab as text: equal tabs give equal texts. */
 function writeCanonically(kept: KeptTab): string {
     const parts = Object.entries(kept).filter(([, value]) => value !== undefined);
     return JSON.stringify(parts.toSorted(([one], [other]) => (one < other ? -1 : 1)));

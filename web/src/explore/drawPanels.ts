@@ -29,7 +29,7 @@ export const axisOf = (quantity: Quantity): AxisStyle => ({
     epoch: quantity.isTime ? 0 : undefined,
 });
 
-/** Draw bars: rows that meet all filters, and behind them those outside the panel's own filter. */
+/** Draw bars: rows that meet all filters, and behind them the rows outside the panel's own filter. */
 export function drawHistogram(
     { pen, box, theme }: Surface,
     view: View,
@@ -103,7 +103,7 @@ function strokeOutline(pen: Pen, box: Box, view: View, positions: readonly numbe
     pen.line(points, colour, 1.5);
 }
 
-/** Colour cells by the logarithm of their counts; those outside the panel's own filter are grey. */
+/** Colour cells by the logarithm of their counts; cells outside the panel's own filter are grey. */
 function drawCells(
     pen: Pen,
     box: Box,

@@ -1,4 +1,4 @@
-/** Which columns of a table are shown, in which order, and which stay at the left. Columns are known by their names. */
+/** Which columns of a table are shown, in which order, and which are pinned to the left. Columns are identified by name. */
 
 import type { ComputedColumn, Table } from '../model/resultModel';
 
@@ -42,7 +42,7 @@ export class ColumnArrangement {
         // a table without columns could not be brought back by its header
         return shown.length ? shown : this.all.slice(0, 1);
     });
-    /** Number of shown columns that stay at the left. */
+    /** Number of shown columns that are pinned to the left. */
     readonly pinnedCount: number = $derived(this.shown.filter((column) => this.isPinned(column)).length);
     /** Whether the columns are shown as the result has them. */
     readonly isChanged: boolean = $derived(this.#order.length + this.#hidden.length + this.#pinned.length > 0);
@@ -94,7 +94,7 @@ export class ColumnArrangement {
         [this.#order, this.#hidden, this.#pinned] = [[], [], []];
     }
 
-    /** Return what outlasts the page; an empty object where nothing was changed. */
+    /** Return the state that outlasts the page; an empty object if nothing was changed. */
     toKept(): KeptArrangement {
         const { computed } = this.table;
         return {

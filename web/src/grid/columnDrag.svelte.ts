@@ -6,7 +6,7 @@ import type { GridState } from './gridState.svelte';
 const SLACK = 6;
 
 export class ColumnDrag {
-    /** the slot that the column would be put before */
+    /** the slot before which the column would be inserted */
     target = $state<number | undefined>();
     readonly #grid: GridState;
     #pressed: { readonly column: number; readonly x: number } | undefined;

@@ -8,7 +8,7 @@ import type { Table, TextRequest } from '../model/resultModel';
 /** More cells need a file. */
 export const MAX_CELLS = 2_000_000;
 
-/** Copy the marked block, else the chosen rows, else the active cell. Return the message. */
+/** Copy the marked block, otherwise the chosen rows, otherwise the active cell. Return the message. */
 export async function copyBlock(grid: GridState): Promise<string> {
     const { table, block } = grid;
     const { shown } = grid.arrangement;
@@ -19,7 +19,7 @@ export async function copyBlock(grid: GridState): Promise<string> {
     return writeToClipboard(table, { format: 'tsv', rows, columns, bare: true }, cells, counted(cells, 'cell'));
 }
 
-/** Copy columns of the chosen rows, else of the shown ones, with a header line. Return the message. */
+/** Copy columns of the chosen rows, otherwise of the shown rows, with a header line. Return the message. */
 export function copyRows(table: Table, format: 'csv' | 'tsv', columns: readonly number[]): Promise<string> {
     const rows = table.chosenCount ? 'chosen' : 'shown';
     const number = table.chosenCount || table.shown;

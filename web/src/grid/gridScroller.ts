@@ -71,7 +71,7 @@ export class GridScroller {
         return [from, Math.min(this.#rows, Math.ceil((this.top + this.#seen) / this.rowHeight))];
     }
 
-    /** Whole rows in sight. */
+    /** Number of completely visible rows. */
     get page(): number {
         return Math.max(1, Math.floor(this.#seen / this.rowHeight) - 1);
     }

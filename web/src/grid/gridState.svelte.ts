@@ -90,7 +90,7 @@ export class GridState {
     readonly starts = $derived.by(() =>
         columnStarts(this.arrangement.shown.map((column) => this.widths[column] ?? MIN_WIDTH)),
     );
-    /** Slots that stay at the left; none where they would leave no room for the others. */
+    /** Number of slots pinned to the left; 0 if they would leave no room for the others. */
     readonly pinned: number = $derived.by(() => {
         const count = this.arrangement.pinnedCount;
         return (this.starts[count] ?? 0) <= PINNED_PART * this.box.width ? count : 0;

@@ -16,7 +16,7 @@ export function parseCondition(typed: string, field: Field, column: number): Fil
     return found ? { column, ...found } : 'wrong';
 }
 
-/** Parse `= A | B`, `!= A`; undefined if it is something else: a number may also follow `=`. */
+/** Parse `= A | B`, `!= A`; undefined otherwise: a number may also follow `=`. */
 function parseValues(words: string, field: Field, column: number): Filter | undefined | 'wrong' {
     const found = /^(=|!=|<>|≠)\s*(.+)$/s.exec(words);
     if (!found) return undefined;

@@ -81,7 +81,7 @@ export class DensityLayer {
             for (let from = 0; from < lacking.length && !signal.aborted; from += TILES_AT_ONCE)
                 await this.#askTiles(order, lacking.slice(from, from + TILES_AT_ONCE), signal);
         } catch {
-            // the coarser cells stay: the map is no worse than before
+            // the coarser cells are kept: the map does not get worse
         }
         for (const key of [...this.#tiles.keys()].slice(0, Math.max(0, this.#tiles.size - MAX_KEPT)))
             this.#tiles.delete(key);

@@ -7,7 +7,7 @@ import type { SkyRegion } from './skyRegion';
 
 export type DrawTool = 'move' | 'circle' | 'box' | 'polygon';
 
-/** Corners of a drawn polygon: more would make the query long, not the line finer. */
+/** Maximum number of corners of a drawn polygon: more make the query longer, but not the line finer. */
 const MAX_CORNERS = 40;
 
 /**

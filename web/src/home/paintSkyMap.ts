@@ -149,7 +149,7 @@ function shadePixels(scene: SkyScene, width: number, height: number): Uint32Arra
     return pixels;
 }
 
-/** Return the colours of a layer: the page's ramp if it is alone, else a ramp to its own colour. */
+/** Return the colours of a layer: the page's ramp if it is the only layer, otherwise a ramp to its own colour. */
 export function layerRamp(layer: DensityLayer, alone: boolean, theme: Theme, empty = emptySky(theme)): Ramp {
     if (alone) return theme.ramp;
     const colour = layerColour(layer.number, theme);

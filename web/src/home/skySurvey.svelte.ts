@@ -92,7 +92,7 @@ export class SkySurvey {
         return Math.max(orders[0], Math.min(orders[1], wanted));
     }
 
-    /** Load the tiles of a view. Never raises: coarser tiles stay where finer ones do not come. */
+    /** Load the tiles of a view. Never raises: coarser tiles are kept where finer ones cannot be loaded. */
     async loadView(sky: TurnedSky, signal: AbortSignal): Promise<void> {
         await this.load();
         if (!this.about || signal.aborted) return;

@@ -22,7 +22,7 @@ class JobNotifications {
         writeStored(KEY, granted);
     }
 
-    /** Notify the user once that a job has ended, unless the page is in sight. */
+    /** Notify the user once that a job has ended, unless the page is visible. */
     notifyEnd(watched: WatchedJob): void {
         if (this.#notified.includes(watched.id)) return;
         this.#notified = [...this.#notified, watched.id];

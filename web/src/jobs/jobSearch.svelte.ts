@@ -37,7 +37,7 @@ export class JobSearch {
                 const ids = await jobs.findJobs(filter, phases);
                 if (isOver) return;
                 this.#found = { words: filter.words ?? '', ids };
-                // what the page knows of these is out of date
+                // the states of these jobs on the page are out of date
                 for (const watched of jobs.list) {
                     if (ids.includes(watched.id) && watched.job && !this.#hasWords(watched)) void watched.refresh();
                 }
@@ -82,7 +82,7 @@ export function searchedText(id: string, title: string, job: Job | undefined): s
     return [id, title, job?.info.note, day, ...(job?.parameters.map(([, value]) => value) ?? [])].join('\n');
 }
 
-/** Whether a text has all words, in any case. */
+/** Whether a text contains all words, ignoring case. */
 export function hasWords(all: string, words: string): boolean {
     const lower = all.toLowerCase();
     return words

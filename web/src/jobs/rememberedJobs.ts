@@ -15,7 +15,7 @@ export interface RememberedJob {
     readonly told: boolean;
 }
 
-/** More would only fill the browser's store; older jobs stay at the service until their destruction. */
+/** Maximum number of remembered jobs: the service keeps older jobs until their destruction time. */
 const MAX_JOBS = 200;
 const stored = new StoredItems('jobs', isRememberedJob);
 

@@ -44,7 +44,7 @@ export class WatchedJob {
         return this.job?.runId ?? this.#listed?.runId ?? '';
     }
 
-    /** its name, else the title that this browser knows, else what it does */
+    /** its name, otherwise the title that this browser has stored, otherwise a description */
     get shownTitle(): string {
         return this.name || this.title || titleOf(this.job);
     }
@@ -129,7 +129,7 @@ export class WatchedJob {
     }
 }
 
-/** Wait for seconds, the signal, or until the page is in sight again. */
+/** Wait for seconds, the signal, or until the page is visible again. */
 function pauseFor(seconds: number, signal: AbortSignal): Promise<void> {
     if (seconds === 0 || signal.aborted) return Promise.resolve();
     return new Promise((resolve) => {

@@ -18,7 +18,7 @@ class MatchState {
     /** arcsec */
     radius = $state<number | null>(2);
     times = $state<number | null>(3);
-    /** 'fixed', 'errors', or the name of a kept match, which may be none of these tables */
+    /** 'fixed', 'errors', or the name of a kept match, which may belong to other tables */
     #by = $state('fixed');
     #choice = $state<Match['choice']>('nearest');
     #keep = $state<Match['keep']>('matched');
@@ -72,7 +72,7 @@ class MatchState {
         [this.left, this.right] = [this.right, this.left];
     }
 
-    /** What is still to choose, as a sentence; '' if nothing. */
+    /** The missing choice, as a sentence; '' if the match is complete. */
     readonly missing: string = $derived.by(() => {
         const { left, right } = this;
         if (!left.isThere || !right.isThere) return texts.needTables;

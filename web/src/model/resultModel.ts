@@ -48,7 +48,7 @@ export interface ComputedColumn {
     readonly expression: string;
     /** VOUnit of the result; default: as the expression gives it */
     readonly unit?: string;
-    /** the numbers are in `unit` already: nothing is converted */
+    /** the numbers are already in `unit`: they are not converted */
     readonly isDeclared?: boolean;
 }
 
@@ -163,7 +163,7 @@ export interface Table {
     filterBy(by: readonly Filter[]): Promise<void>;
     /** The columns that the page computes: the last ones of `fields`. */
     readonly computed: readonly ComputedColumn[];
-    /** Replace the computed columns. Raises ExpressionError or UnitError, and changes nothing then. */
+    /** Replace the computed columns. Raises ExpressionError or UnitError; then nothing is changed. */
     computeColumns(columns: readonly ComputedColumn[]): Promise<void>;
     /** Return the first shown values of a computed column, without adding it. Raises as `computeColumns`. */
     previewColumn(column: ComputedColumn): Promise<Cell[]>;

@@ -23,7 +23,7 @@ export class ObjectSeries {
         this.#found = found;
     }
 
-    /** Load the series of what was found. Never raises; a failure stands in its curve. */
+    /** Load the series of the matched rows. Never raises; a failed curve has the error. */
     async load(): Promise<void> {
         const tables = this.#found.tables.filter(({ series }) => series);
         if (!this.#found.done || tables.length === 0) return;
@@ -50,7 +50,7 @@ export class ObjectSeries {
         try {
             const rows = await queryRows(adql, { maxrec: MAX_SERIES_ROWS, signal: this.#stop.signal });
             const series = readSeries(rows, table.series!);
-            // one epoch is no series: many catalogues tell when they saw an object
+            // one epoch is not a series: many catalogues have the time at which they observed an object
             return series.times.some((time) => time !== series.times[0])
                 ? { table: table.name, adql, series }
                 : undefined;

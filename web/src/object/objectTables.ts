@@ -1,4 +1,4 @@
-/** The tables that can say something about an object: those with positions, and those with time series of their rows. */
+/** The tables that may have data of an object: those with positions, and those with time series of their rows. */
 
 import { areSameNames, quoteLiteral, quoteName, unquoteName } from '../adql/adqlNames';
 import { equalIgnoringCase } from '../adql/adqlTokens';
@@ -79,8 +79,8 @@ const SAME_OBJECT = 2 / 3600;
 export const MAX_SERIES_ROWS = 20_000;
 
 /**
- * Return the query for the time series of matched rows; undefined if the table has none of them. It follows a foreign key to a
- * matched table, else it takes the rows at the position itself.
+ * Return the query for the time series of matched rows; undefined if the table has none. It follows a foreign key to a
+ * matched table; without one, it takes the rows at the position.
  */
 export function seriesQuery(
     table: ObjectTable,

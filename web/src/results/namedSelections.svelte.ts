@@ -9,7 +9,7 @@ export interface NamedSelection {
     readonly count: number;
 }
 
-/** replace: choose these instead; add: both; common: those in both; without: the current choice without these */
+/** replace: choose these instead; add: the union; common: the intersection; without: the current choice without these */
 export type Combination = 'replace' | 'add' | 'common' | 'without';
 
 const COMBINED: Readonly<Record<Combination, (now: number, other: number) => number>> = {

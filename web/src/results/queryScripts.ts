@@ -29,7 +29,7 @@ export function pythonScript(source: ScriptSource): string {
     return `${pythonParts(source).join('\n\n')}\n\nprint(rows)\n`;
 }
 
-/** Return a Python script that runs the query and goes on with its `rows`. */
+/** Return a Python script that runs the query and continues with its `rows`. */
 export function pythonScriptWith(source: ScriptSource, rest: string): string {
     return `${pythonParts(source).join('\n\n')}\n\n${rest}\n`;
 }
@@ -89,14 +89,14 @@ function shellQuote(word: string): string {
     return /^[\w./:=-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
 }
 
-/** Return a command of STILTS that runs the query; undefined with uploads, whose files it would not find. */
+/** Return a command of STILTS that runs the query; undefined if the query has uploads, whose files it would not find. */
 export function stiltsCommand({ tap, query, maxrec, isJob, uploads }: ScriptSource): string | undefined {
     if (Object.keys(uploads).length) return undefined;
     const limit = maxrec === undefined ? '' : ` maxrec=${maxrec}`;
     return `stilts tapquery tapurl=${shellQuote(tap)} sync=${!isJob}${limit} ofmt=votable out=result.vot \\\n    adql=${shellQuote(query)}\n`;
 }
 
-/** Return references in BibTeX: the tables as they want to be cited, and the query. */
+/** Return references in BibTeX: the citations of the tables, and the query. */
 export function bibtex({ tap, service, query, citations, share, date }: ScriptSource): string {
     const entries = citations.map((citation, k) => {
         const bibcode = /^\d{4}[A-Za-z&.]{5}[\w.]{9}[A-Z:]$/.test(citation);

@@ -66,7 +66,7 @@ export class ResultLayout {
     unknown = $state.raw<readonly string[]>([]);
     readonly plots: TablePlots;
     readonly grid: GridState;
-    /** what is kept until it has been restored */
+    /** the kept layout, until it has been restored */
     #waiting = $state.raw<KeptLayout | undefined>();
     #selection = $state.raw<KeptSelection | undefined>();
 
@@ -94,7 +94,7 @@ export class ResultLayout {
         return this.plots.list.map(({ id }) => id);
     }
 
-    /** Restore what was kept, once the columns are known. */
+    /** Restore the kept layout when the columns are known. */
     async restore(): Promise<void> {
         const kept = this.#waiting;
         if (!kept) return;
@@ -126,7 +126,7 @@ export class ResultLayout {
         this.plots.replaceAll(read.map(({ settings }) => settings));
         this.plots.list.forEach(({ plot }, at) => {
             const { view, tool, pinned } = kept[at] ?? ({} as Partial<KeptPlot>);
-            // ranges of other columns say nothing
+            // ranges of other columns are meaningless
             if (view && !read[at]!.unknown.length) plot.view = readView(view);
             plot.tool = TOOLS.find((one) => one === tool) ?? 'move';
             plot.pinned = pinned === true;
@@ -263,7 +263,7 @@ function hashOf(words: string): string {
     return (hash >>> 0).toString(36);
 }
 
-/** Read a written layout; undefined if it is none. What is in it is checked when it is restored. */
+/** Read a written layout; undefined if it is not a layout. Its content is checked when it is restored. */
 function readLayout(written: string): KeptLayout | undefined {
     try {
         const kept: unknown = JSON.parse(written || 'null');
@@ -275,7 +275,7 @@ function readLayout(written: string): KeptLayout | undefined {
 
 const layouts = new WeakMap<Table, ResultLayout>();
 
-/** Return the layout of a table, as it was left; a new one restores what was kept. */
+/** Return the current layout of a table; a new one restores the kept layout. */
 export function layoutOf(table: Table, options: LayoutOptions): ResultLayout {
     const known = layouts.get(table);
     if (known) return known;

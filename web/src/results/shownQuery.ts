@@ -45,7 +45,7 @@ export function withComputed(query: string, { fields, computed }: Pick<Table, 'f
     return computed.length ? writeComputed({ query, fields, computed }) : query;
 }
 
-/** Put the computed columns around the query, one after the other: each may use those before it. */
+/** Wrap the query in the computed columns, one after the other: each may use the ones before it. */
 function writeComputed({ query, fields, computed }: Pick<ShownRows, 'query' | 'fields' | 'computed'>): string {
     const stored = fields.length - computed.length;
     return computed.reduce(

@@ -1,4 +1,4 @@
-/** Where the tiles of a layout stand, the dividers between them, and where a dragged tile would go. */
+/** Positions of the tiles of a layout and of the dividers between them, and the target of a dragged tile. */
 
 import type { Box } from '../canvas/plotView';
 import { listTiles, type Side, type Split, type Tiles } from './tileLayout';
@@ -55,14 +55,14 @@ function stripOf(box: Box, row: boolean, from: number, length: number): Box {
     return row ? { ...box, left: from, width: length } : { ...box, top: from, height: length };
 }
 
-/** Where a dragged tile goes: next to which tile, and the room that it gets there. */
+/** The target of a dragged tile: next to which tile, and the box that it gets. */
 export interface Drop {
     readonly target: string;
     readonly side: Side;
     readonly box: Box;
 }
 
-/** Return where a tile that is dropped at (x, y) goes; undefined if it stays. */
+/** Return the target of a tile dropped at (x, y); undefined if it does not move. */
 export function findDrop({ tiles }: TilePositions, dragged: string, x: number, y: number): Drop | undefined {
     const over = tiles.find(
         ({ box }) => x >= box.left && x < box.left + box.width && y >= box.top && y < box.top + box.height,
@@ -81,7 +81,7 @@ export function findDrop({ tiles }: TilePositions, dragged: string, x: number, y
     return { target: tile, side, box: half[side] };
 }
 
-/** Return where a new tile goes: into the larger half of the largest of `among`. */
+/** Return the target of a new tile: a half of the largest tile in `among`. */
 export function findRoom(
     { tiles }: TilePositions,
     among: readonly string[],

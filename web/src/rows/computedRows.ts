@@ -16,7 +16,7 @@ export class ComputedRows extends ColumnStore {
         super.addBatch(length, all);
     }
 
-    /** Replace the computed columns. Those before the first change stay. */
+    /** Replace the computed columns. The columns before the first change are kept. */
     computeColumns(plans: readonly ColumnPlan[]): void {
         const stored = this.fields.length - this.#plans.length;
         const changed = plans.findIndex((plan, at) => !isSamePlan(plan, this.#plans[at]));

@@ -35,7 +35,7 @@ export class FacetCounter {
         );
     }
 
-    /** The codes stay as long as the column and its rows. */
+    /** The codes are valid as long as the column and its rows do not change. */
     #codesOf(column: number): Codes {
         const [field, rows] = [this.#store.fields[column]!, this.#store.rows];
         const known = this.#known.get(column);
@@ -48,7 +48,7 @@ export class FacetCounter {
 }
 
 interface Failing {
-    /** per row: 0 if it passes all filters, 1 if it fails the filters of one column, else 2 */
+    /** per row: 0 if it passes all filters, 1 if it fails the filters of one column, 2 if of several */
     readonly counts: Uint8Array;
     /** the column whose filters a row fails */
     readonly columns: Int32Array;

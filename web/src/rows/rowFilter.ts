@@ -70,7 +70,7 @@ function unmarkByValue(
 const isMissing = (part: ColumnPart, at: number): boolean =>
     isNull(part, at) || (part.type === 'number' && Number.isNaN(part.values[at]));
 
-/** Return whether a row's value is one of these, as they are shown. */
+/** Return whether a row's value, as text, is one of these. */
 function valueTest(part: ColumnPart, texts: readonly string[]): (at: number) => boolean {
     if (part.type === 'boolean') {
         const words = new Set(texts);
@@ -95,7 +95,7 @@ function valueTest(part: ColumnPart, texts: readonly string[]): (at: number) => 
     return (at) => wanted.has(text(at));
 }
 
-/** Values stand in links, which anybody can write. */
+/** Values come from links, which anybody can write. */
 const readInteger = (word: string): bigint | undefined => (/^-?\d+$/.test(word) ? BigInt(word) : undefined);
 
 /** Return the integers [from, to). */

@@ -1,4 +1,4 @@
-/** Sorts rows by columns: a stable radix sort, so that a million rows take an instant. */
+/** Sorts rows by columns: a stable radix sort, which is fast for a million rows. */
 
 import { isNull, writeNumbers, type ColumnPart } from '../model/columnParts';
 import type { Sort } from '../model/resultModel';
@@ -32,7 +32,7 @@ function sortByColumn(store: ColumnStore, { column, descending }: Sort, rows: Ro
     return joinRows(sortByKeys(numbers.rows, floatKeys(numbers.values, descending)), nans, nulls);
 }
 
-/** Split the rows into those with a value and those without, both in order. */
+/** Split the rows into rows with a value and rows without, both in order. */
 function splitNulls(store: ColumnStore, parts: readonly ColumnPart[], rows: Rows): { values: Rows; nulls: Rows } {
     if (parts.every((part) => !part.valid)) return { values: rows, nulls: new Uint32Array() };
     const missing = new Uint8Array(store.rows);

@@ -7,7 +7,7 @@ type Tell = (to: string, mtype: string, parameters: Record<string, string | stri
 
 interface Link {
     readonly table: Table;
-    /** the table's row at each index of what was sent; undefined: all rows as they arrived */
+    /** the table's row at each index of the sent rows; undefined: all rows as they arrived */
     readonly order: Uint32Array | undefined;
 }
 
@@ -78,7 +78,7 @@ export class TableLinks {
     }
 }
 
-/** Return the table's row at an index of what was sent; undefined if there is none. */
+/** Return the table's row at an index of the sent rows; undefined if there is none. */
 function rowAt({ table, order }: Link, index: unknown): number | undefined {
     const at = Number(index);
     const row = order ? order[at] : at;

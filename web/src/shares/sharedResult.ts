@@ -18,7 +18,7 @@ export interface AskedQuery {
 
 type QuerySource = Exclude<Source, { kind: 'file' }>;
 
-/** Return the query of a result. Raises Error if its uploads are not here any more. */
+/** Return the query of a result. Raises Error if its uploads are no longer available. */
 export async function findQuery(source: QuerySource): Promise<AskedQuery> {
     if (source.kind === 'job') return queryOfJob(await fetchJob(source.id), source.files);
     const { query, maxrec, files = {} } = source;

@@ -39,7 +39,7 @@ function spread(
 }
 
 /**
- * Return the densities at or above which the cells hold fractions of the counts. `within` tells the cells that count.
+ * Return the densities at or above which the cells hold fractions of the counts. `within` marks the cells that are counted.
  */
 export function enclosingLevels(
     counts: ArrayLike<number>,

@@ -129,7 +129,7 @@ function pointsOf(of: PreparedEntry, word: string, part: number): number {
     }
 }
 
-/** Match a complete UCD, else one of its words. */
+/** Match a complete UCD, otherwise one of its words. */
 function ucdPoints(ucd: string, word: string): number {
     const points = fitPoints(ucd, word, 60);
     if (!points || ucd.length === word.length) return points;

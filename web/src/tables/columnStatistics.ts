@@ -50,7 +50,7 @@ export function statisticsKindOf(column: Column): Kind {
     return NUMBERS.has(column.datatype) ? 'number' : 'other';
 }
 
-/** What is read: a table, or a sample of a large one. */
+/** The source of the statistics: a table, or a sample of a large one. */
 export interface StatisticsSample {
     readonly from: string;
     /** per cent of the rows; 100: all */

@@ -7,7 +7,7 @@ import { splitWords, type SearchEntry } from './catalogueSearch';
 export const TASKS = ['cone', 'colours', 'match', 'series', 'sums'] as const;
 export type Task = (typeof TASKS)[number];
 
-/** Tables with generated examples: more would teach nothing new. */
+/** Maximum number of tables with generated examples. */
 const MAX_EXAMPLES = 6;
 
 /** Return the task of an example, by its query and, for light curves, its description. */

@@ -15,7 +15,7 @@ class SearchIndex {
     phase = $state<'idle' | 'loading' | 'ready' | 'failed'>('idle');
     /** why the columns are missing */
     failed = $state('');
-    /** number of searched columns if the service has more, else 0 */
+    /** number of searched columns if the service has more, otherwise 0 */
     cut = $state(0);
 
     #columns = $state.raw<readonly PreparedEntry[]>([]);

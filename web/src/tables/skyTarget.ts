@@ -4,7 +4,7 @@ import { findObjects, type NamedObject } from '../tap/nameClient';
 import { text } from '../text';
 import { parsePosition } from './skyPosition';
 
-/** Catalogues differ by this much about the position of one object; degrees. */
+/** Largest difference between the positions of one object in several catalogues, in degrees. */
 const SAME_POSITION = 60 / 3600;
 
 export type Target =

@@ -1,4 +1,4 @@
-/** Loads column statistics as columns come into sight, with few queries, one at a time. */
+/** Loads statistics of columns when they become visible, with few queries, one at a time. */
 
 import { SvelteMap } from 'svelte/reactivity';
 import { queryRows } from '../tap/jsonRows';
@@ -28,7 +28,7 @@ export type StatisticsState = ColumnStatistics | 'waiting' | { readonly failed: 
 
 /** Columns per query: with more, all would wait for the slowest. */
 const MAX_COLUMNS = 8;
-/** Milliseconds to gather columns that come into sight together. */
+/** Milliseconds to gather columns that become visible together. */
 const GATHER_MS = 150;
 
 export class StatisticsLoader {
@@ -56,7 +56,7 @@ export class StatisticsLoader {
         this.#timer ??= setTimeout(() => void this.#workThrough(), GATHER_MS);
     }
 
-    /** Drop the request for a column that went out of sight. */
+    /** Drop the request for a column that is no longer visible. */
     dropRequest(column: Column): void {
         if (!this.#wanted.includes(column)) return;
         this.#wanted = this.#wanted.filter((each) => each !== column);

@@ -22,7 +22,7 @@ export interface Token {
     readonly expires: string | null;
 }
 
-/** A token with its value, which the service tells only once. */
+/** A token with its value, which the service sends only once. */
 export interface NewToken extends Token {
     readonly token: string;
 }

@@ -16,7 +16,7 @@ export interface Note {
 }
 
 export interface Announced {
-    /** why nothing new is taken; '' while all is */
+    /** why the service accepts no new queries; '' if it accepts them */
     readonly draining: string;
     readonly downtimes: readonly Downtime[];
     readonly notes: readonly Note[];

@@ -79,7 +79,7 @@ export async function estimateQuery(asked: EstimateRequest, signal?: AbortSignal
     }
 }
 
-/** Return the errors of a JSON answer, else its text with its position, if any. */
+/** Return the errors of a JSON response, otherwise its text with its position, if any. */
 function errorsOf({ message, position }: TapError): QueryError[] {
     try {
         return (JSON.parse(message) as { errors: QueryError[] }).errors;

@@ -15,7 +15,7 @@ export interface AccountQuery {
     readonly rows: number;
     readonly runId: string;
     readonly query: string;
-    /** the query was too long to be kept whole */
+    /** the query was too long; only its beginning is kept */
     readonly isCut: boolean;
     readonly error: string;
 }
@@ -46,7 +46,7 @@ export async function listHistory({ words, after, before, last }: HistorySearch)
 /** `next`: of the page before. */
 export const listMoreHistory = (next: string): Promise<HistoryPage> => fetchPage(new URL(next).search);
 
-/** Forget all queries of the user; their jobs stay. */
+/** Delete the query history of the user; jobs are kept. */
 export async function forgetHistory(): Promise<void> {
     await askService('history', { method: 'DELETE' });
 }

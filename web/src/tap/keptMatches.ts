@@ -11,13 +11,13 @@ export interface KeptMatch {
     readonly kind: 'all' | 'best' | 'mutual';
     /** arcseconds */
     readonly radius: number;
-    /** whether it has the pairs of its tables as they are now */
+    /** whether its pairs are up to date with its tables */
     readonly isCurrent: boolean;
 }
 
 export interface KeptSide {
     readonly table: string;
-    /** columns of the match, and those that they refer to */
+    /** columns of the match, and the columns to which they refer */
     readonly ids: readonly { readonly column: string; readonly refersTo: string }[];
     /** of the positions: a year or a column of years; null if no proper motion is applied */
     readonly epoch: number | string | null;

@@ -18,7 +18,7 @@ export interface NamedObject {
 export interface FoundNames {
     /** the brightest first */
     readonly objects: readonly NamedObject[];
-    /** names that begin alike, for one that is unknown */
+    /** similar names, if the name is unknown */
     readonly suggestions?: readonly string[];
 }
 

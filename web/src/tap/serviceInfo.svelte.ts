@@ -22,7 +22,7 @@ class ServiceInfo {
         });
     }
 
-    /** Load the title. If the service does not answer, the default title stays; other requests report the failure. */
+    /** Load the title. If the service does not answer, the default title is kept; other requests report the failure. */
     async loadTitle(): Promise<void> {
         const answer = await queryRows('SELECT table_name FROM TAP_SCHEMA.tables', { maxrec: 0 }).catch(
             () => undefined,

@@ -30,15 +30,15 @@ export interface Share {
     readonly uploads: Readonly<Record<string, { readonly url: string; readonly bytes: number }>>;
     /** names of the uploads that the query reads and that are not kept */
     readonly omitted: readonly string[];
-    /** null when the rows are kept no more */
+    /** null after the rows have been deleted */
     readonly result: { readonly url: string; readonly bytes: number; readonly expires: string } | null;
-    /** as it was given; '' for none */
+    /** as the creator gave it; '' for none */
     readonly layout: string;
     readonly bibtex: string;
 }
 
 export interface CreatedShare extends Share {
-    /** with which an anonymous maker can delete it; '' for users */
+    /** with which an anonymous creator can delete it; '' for users */
     readonly key: string;
 }
 
@@ -94,7 +94,7 @@ export async function fetchShare(id: string): Promise<Share> {
     return (await (await askService(sharePath(id))).json()) as Share;
 }
 
-/** Compare the versions of its tables with what they are now. */
+/** Compare the versions of its tables with their current versions. */
 export async function checkVersions(id: string): Promise<VersionCheck> {
     return (await (await askService(`${sharePath(id)}/check`)).json()) as VersionCheck;
 }

@@ -14,7 +14,7 @@ class Catalogue {
     failed = $state('');
     /** the list has been read */
     loaded = $state(false);
-    /** grows whenever tables may have changed: what is kept about them is stale then */
+    /** increases when tables may have changed: cached facts about them are stale then */
     version = $state(0);
 
     #loading: Promise<void> | undefined;

@@ -1,4 +1,4 @@
-/** Requests to the service, over HTTP below /tap, as any TAP client makes them. */
+/** HTTP requests to the service, below /tap, as any TAP client sends them. */
 
 import { namedUploads } from '../adql/queryUploads';
 import { text } from '../text';

@@ -7,7 +7,7 @@ const TABS = 'text/tab-separated-values';
 /** Bytes that must contain the first line of tab-separated text. */
 const LOOKED_AT = 65_536;
 
-/** Return the file with the type that tells the service its format. The system's guess from the name is ignored. */
+/** Return the file with the media type of its format for the service. The system's guess from the name is ignored. */
 export async function withUploadType(file: File): Promise<Blob> {
     const kind = (await hasTabs(file)) ? TABS : 'application/octet-stream';
     return new Blob([file], { type: kind });

@@ -46,7 +46,7 @@ export interface Watch {
     readonly runs: readonly WatchRun[];
 }
 
-/** A watch with the key of its webhook's signatures, which the service tells only once; null without a webhook. */
+/** A watch with the key of its webhook's signatures, which the service sends only once; null without a webhook. */
 export interface CreatedWatch extends Watch {
     readonly secret: string | null;
 }
@@ -83,7 +83,7 @@ export async function createWatch(watch: NewWatch): Promise<CreatedWatch> {
     return (await answer.json()) as CreatedWatch;
 }
 
-/** `run` tries again what has failed. */
+/** `run` retries failed runs and messages. */
 export async function changeWatch(id: string, action: 'pause' | 'resume' | 'run'): Promise<Watch> {
     return (await (await askService(watchPath(id), jsonRequest('POST', { action }))).json()) as Watch;
 }

@@ -34,7 +34,7 @@ export const account = {
     value: 'Token',
     copy: 'Copy token',
     uncopied: 'The browser blocked access to the clipboard: copy the token by hand.',
-    done: 'I have copied it',
+    done: 'I have saved it',
     how: 'Put it into the environment variable TAP_TOKEN, then:',
     pyvo: (address: string) =>
         `import os, pyvo, requests\n\nsession = requests.Session()\nsession.headers["Authorization"] = "Bearer " + os.environ["TAP_TOKEN"]\nservice = pyvo.dal.TAPService("${address}", session=session)`,

@@ -1,6 +1,6 @@
 import { formatCount, formatCounted, formatDuration } from './numberFormat';
 
-/** Round an estimate to what its error lets one know. */
+/** Round an estimate to the digits that its error supports. */
 function roundedTo(rows: number, error: number): string {
     const step = 10 ** Math.max(0, Math.floor(Math.log10(Math.max(error, 1))));
     return formatCount(Math.round(rows / step) * step);

@@ -13,8 +13,8 @@ const RAISED: Record<string, string> = Object.fromEntries(
 );
 
 /**
- * Read a VOUnit as a product of powers: "km.s**-1" as km¹ s⁻¹. Undefined for what this page does not take apart:
- * functions and groups.
+ * Read a VOUnit as a product of powers: "km.s**-1" as km¹ s⁻¹. Undefined for units
+ * with functions or groups, which this page does not parse.
  */
 export function unitFactors(unit: string): UnitFactor[] | undefined {
     const factors: UnitFactor[] = [];

@@ -62,7 +62,7 @@ function namePattern(stems: string): RegExp {
     return new RegExp(`^_?(?:${stems})(?:[ _.\\-(]*(${after})\\)?)*$`, 'i');
 }
 
-/** Guess the position by UCDs, else by names; undefined if no two columns look like one. */
+/** Guess the position by UCDs, otherwise by names; undefined if no two columns look like one. */
 export function guessPosition(columns: readonly CandidateColumn[]): Position | undefined {
     for (const by of [matchesUcd(true), matchesUcd(false), matchesName]) {
         for (const axes of AXES) {
@@ -88,7 +88,7 @@ function isUsable(column: CandidateColumn, axis: Axis): boolean {
     return formOf(column, axis) !== undefined;
 }
 
-/** Return the first two with the same suffix (`RAdeg` and `DEdeg`), else the first of each. */
+/** Return the first two with the same suffix (`RAdeg` and `DEdeg`), otherwise the first of each. */
 function findPair(
     longitudes: readonly CandidateColumn[],
     latitudes: readonly CandidateColumn[],

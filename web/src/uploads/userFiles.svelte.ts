@@ -27,7 +27,7 @@ export class UserFile {
     constructor(
         name: string,
         readonly filename: string,
-        /** its type tells the service the format */
+        /** its media type is the format for the service */
         readonly blob: Blob,
         readonly id = newId(),
     ) {

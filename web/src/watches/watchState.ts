@@ -1,4 +1,4 @@
-/** What a watch says of itself: its last run, its failures, and what can be tried again. */
+/** The state of a watch as text: its last run, its failures, and what can be retried. */
 
 import type { Watch, WatchRun } from '../tap/watchClient';
 import { text } from '../text';

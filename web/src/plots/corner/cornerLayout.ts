@@ -5,7 +5,7 @@ import type { Size } from '../points/plotLayout';
 import type { RowValues } from '../table/rowValues';
 
 export interface CornerPanel {
-    /** quantities across and up; alike on the diagonal */
+    /** indexes of the horizontal and vertical quantity; equal on the diagonal */
     readonly column: number;
     readonly row: number;
     readonly box: Box;

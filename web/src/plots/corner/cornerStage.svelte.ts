@@ -41,7 +41,7 @@ export class CornerStage {
         const start = performance.now();
         const { size, ratio, theme, values } = scene;
         paintCorner(canvasPen(prepareCanvas(canvas, size.width, size.height, ratio), theme.font), scene);
-        // tests read what is drawn where
+        // tests read the positions of what is drawn
         canvas.dataset['drawn'] = JSON.stringify({
             kind: 'corner',
             points: values.rows.length,

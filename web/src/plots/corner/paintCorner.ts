@@ -1,4 +1,4 @@
-/** Paints corner plots. What only depends on the scene is found once for it, so that a brush only counts the chosen points. */
+/** Paints corner plots. What depends only on the scene is computed once, so that a brush only counts the chosen points. */
 
 import { partCount, shortenLabel, ticksOf } from '../../canvas/plotAxes';
 import type { Theme } from '../../canvas/canvasTheme';
@@ -130,7 +130,7 @@ function paintHits(pen: Pen, scene: CornerScene, panel: CornerPanel, marked: Uin
     pen.image(picture, left, top, width, height);
 }
 
-/** Paint points each: all, or those marked. */
+/** Paint points one by one: all of them, or the marked ones. */
 function paintDiscs(
     pen: Pen,
     { view, box, column, row }: CornerPanel,
@@ -150,7 +150,7 @@ function paintDiscs(
     pen.within(box, () => pen.discs({ x, y, count, radius, colours: [colour], opacity: marked ? 0.9 : 0.6 }));
 }
 
-/** Paint the bars of a panel on the diagonal: of all points, or of those marked. */
+/** Paint the bars of a panel on the diagonal: of all points, or of the marked ones. */
 function paintHistogram(pen: Pen, scene: CornerScene, panel: CornerPanel, marked: Uint32Array | undefined): void {
     const { view, box } = panel;
     const { start, width, counts: all, indexes } = countsOf(scene).histogram(panel.row);

@@ -79,7 +79,7 @@ function findLabelPosition(
         for (let k = 0; k < path.length; k += 2) {
             const [x, y] = [path[k]!, path[k + 1]!];
             if (x < left + 16 || x > left + width - 16 || y < top + 8 || y > top + height - 8) continue;
-            // the first label stands far up, where lines lie apart; the others far from it
+            // the first label is near the top, where lines are far apart; the others are far from it
             const away = Math.min(2 * APART + top + height - y, ...taken.map(([u, v]) => Math.hypot(x - u, y - v)));
             if (away > most) [best, most] = [[x, y], away];
         }

@@ -7,7 +7,7 @@ import { enclosingLevels, smoothCounts } from '../../statistics/smoothCounts';
 import { countGrid, type DensityGrid } from '../points/binning';
 import type { Points } from '../points/plotPoints';
 
-/** The parts that levels stand for: of the rows in view, or of the highest density. */
+/** The fractions that define the levels: of the rows in view, or of the highest density. */
 const FRACTIONS = [0.1, 0.3, 0.5, 0.7, 0.9] as const;
 
 export interface Contour {

@@ -10,7 +10,7 @@ import { planeAxes, quantityName, type Axis, type PlotSettings } from '../points
 
 const texts = plotTexts.layers;
 
-/** Return the equation of the line and what it is of; nothing without one. */
+/** Return the equation of the line and the rows that it fits; nothing without a line. */
 export function describeFit(
     fields: readonly Field[],
     summary: LayerSummary,
@@ -35,7 +35,7 @@ export function describeFit(
 const inBrackets = (measured: string) =>
     measured.endsWith(')') || measured.startsWith('(') ? measured : `(${measured})`;
 
-/** Return the names of both axes as they are fitted: logarithms on log axes. */
+/** Return the names of the fitted quantities: logarithms on log axes. */
 export function fitNames(fields: readonly Field[], settings: PlotSettings): [string, string] {
     const [x, y] = planeAxes(settings);
     const name = (axis: Axis) => {

@@ -26,9 +26,9 @@ export interface Layer {
     readonly kept: KeptLayer;
     /** the settings after another quantity was chosen for an axis */
     readonly afterAxis?: (layers: LayerSettings, role: AxisRole) => Partial<LayerSettings>;
-    /** Load what it needs from the table. */
+    /** Load its data from the table. */
     readonly load?: (source: LayerSource) => Promise<Partial<LayerData>>;
-    /** Compute what it tells of the rows in view or of the chosen rows. Called where the layer is shown. */
+    /** Compute its summary of the rows in view or of the chosen rows. Called if the layer is shown. */
     readonly summarize?: (rows: SummaryRows) => Partial<LayerSummary>;
     /** the room that it needs above the plot and to its right, in CSS pixels */
     readonly margin?: (size: Size) => number;
@@ -37,7 +37,7 @@ export interface Layer {
     /** the counts of other results in the bins of a histogram */
     readonly countBins?: (data: PlotData, count: (points: PlotData['points']) => Float64Array) => Float64Array[];
     readonly paint: LayerPainter;
-    /** Describe what it shows. */
+    /** Describe the layer. */
     readonly describe: (data: PlotData, fields: readonly Field[], summary: LayerSummary | undefined) => string[];
     /** Explain why it cannot be shown. */
     readonly explain?: (data: PlotData) => string[];
@@ -80,7 +80,7 @@ export interface KeptLayer {
     readonly readers?: Partial<Record<keyof LayerSettings, (kept: unknown) => unknown>>;
 }
 
-/** What the layers of a plot tell of its rows. */
+/** The summaries of the layers of a plot. */
 export interface LayerSummary {
     readonly settings: PlotSettings;
     readonly contours: readonly Contour[];
@@ -99,7 +99,7 @@ export type SummaryScene = Pick<Scene, 'data' | 'view' | 'box'>;
 /** The rows that are summarized. */
 export interface SummaryRows {
     readonly scene: SummaryScene;
-    /** the points of the chosen rows, or of those in view if none are chosen */
+    /** the points of the chosen rows, or of the rows in view if none are chosen */
     readonly members: () => Uint32Array;
 }
 

@@ -1,4 +1,7 @@
-/** What layers tell of a plot's rows: contours, means in bins, a fitted line. Computed once the view and the chosen rows rest. */
+/**
+ * Summaries of a plot's rows by its layers: contours, means in bins, a fitted line. Computed when the view and the chosen
+ * rows have stopped changing.
+ */
 
 import type { View } from '../../canvas/plotView';
 import type { Points } from '../points/plotPoints';
@@ -28,7 +31,7 @@ export function summarizeLayers(scene: SummaryScene, chosen: Uint8Array | undefi
     return Object.assign({ settings, basis: chosen ? 'chosen' : 'view', ...none } as LayerSummary, ...parts);
 }
 
-/** Return the points of the chosen rows, or of those in view. */
+/** Return the points of the chosen rows, or of the rows in view. */
 function findMembers({ rows, u, v, count }: Points, view: View, chosen: Uint8Array | undefined): Uint32Array {
     const [u0, u1] = [Math.min(view.u0, view.u1), Math.max(view.u0, view.u1)];
     const [v0, v1] = [Math.min(view.v0, view.v1), Math.max(view.v0, view.v1)];

@@ -71,7 +71,7 @@ export function paintChosenLayers(pen: Pen, scene: Scene, chosen: Uint8Array): v
     for (const { paint } of LAYERS) paint.chosen?.(pen, scene, chosen);
 }
 
-/** Paint what a summary tells if it belongs to the axes shown, and the names of layers. */
+/** Paint a summary if it belongs to the current axes, and the names of the layers. */
 export function paintSummary(pen: Pen, scene: Scene, summary: LayerSummary | undefined): void {
     const valid = summary && isSamePlane(summary.settings, scene.data.settings) ? summary : undefined;
     if (valid)
@@ -92,7 +92,7 @@ export function describeLayers(data: PlotData, fields: readonly Field[], summary
 export const explainMissingLayers = (data: PlotData): string[] =>
     LAYERS.flatMap((layer) => layer.explain?.(data) ?? []);
 
-/** Return what a script draws of the layers, and the titles of those that it leaves out. */
+/** Return the layers as a script draws them, and the titles of the layers that it leaves out. */
 export function scriptLayers(
     scene: Scene,
     summary: LayerSummary | undefined,

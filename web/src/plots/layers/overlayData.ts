@@ -54,7 +54,7 @@ function findNamed(fields: readonly Field[], { column, minus }: NamedQuantity): 
     return minus && found.minus < 0 ? { column: -1, minus: -1 } : found;
 }
 
-/** Find the quantity of another table that is the same: by name, else by UCD. */
+/** Find the same quantity in another table: by name, otherwise by UCD. */
 export function matchQuantity(
     fields: readonly Field[],
     others: readonly Field[],

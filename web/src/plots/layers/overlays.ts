@@ -37,7 +37,7 @@ export const overlays: Layer = {
     Options: OverlayOptions,
 };
 
-/** Return the overlays of kept settings; what has another form is left out. */
+/** Return the overlays of kept settings; invalid entries are left out. */
 function readOverlays(kept: unknown): Overlay[] {
     const items = Array.isArray(kept) ? kept.slice(0, MAX_OVERLAYS) : [];
     return items.flatMap((item: Partial<Overlay> | null) =>
@@ -70,7 +70,7 @@ function coloursOf({ data, theme }: Scene): number[] {
 
 const scenes = new WeakMap<Scene, readonly (Scene | undefined)[]>();
 
-/** Return a scene for each overlay: the same view with other points. What is painted of them is kept with it. */
+/** Return a scene for each overlay: the same view with other points. The painted picture is kept with each scene. */
 function scenesOf(scene: Scene): readonly (Scene | undefined)[] {
     const known = scenes.get(scene);
     if (known) return known;

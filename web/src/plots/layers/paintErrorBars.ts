@@ -19,7 +19,7 @@ const CAP = 2.5;
 /** The part of the ground in the colour of bars, also next to chosen points. */
 const PALE = { usual: 0.45, faint: 0.8 };
 
-/** Paint the error bars of all points, paler than these. */
+/** Paint the error bars of all points, paler than the points. */
 export function paintErrorBars(pen: Pen, scene: Scene, faint: boolean): void {
     const { data, box, view } = scene;
     const { xErrors, yErrors } = data.layers;

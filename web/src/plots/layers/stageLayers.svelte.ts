@@ -25,7 +25,7 @@ export class StageLayers {
         this.#timer = setTimeout(() => (this.summary = summarizeLayers(scene, chosen)), wait);
     }
 
-    /** Stop what is still to be computed. */
+    /** Stop pending computations. */
     stop(): void {
         clearTimeout(this.#timer);
     }
@@ -36,7 +36,7 @@ export class StageLayers {
         if (!scene || !hasLayers(scene.data.settings)) return void prepareCanvas(canvas, 1, 1, 1);
         const context = prepareCanvas(canvas, scene.size.width, scene.size.height, scene.ratio);
         paintSummary(canvasPen(context, scene.theme.font), scene, summary);
-        // tests read what is drawn
+        // tests read the drawn layers
         canvas.dataset['drawn'] = JSON.stringify({
             contours: summary?.contours.length ?? 0,
             bins: summary?.binned.length ?? 0,

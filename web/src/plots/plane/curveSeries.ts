@@ -25,7 +25,7 @@ export async function readCurveSeries(table: Table, settings: PlotSettings): Pro
     };
 }
 
-/** Take the mean of each band from its values, so that all bands tell of one period. */
+/** Subtract the mean of each band from its values, so that all bands contribute to one period. */
 export function centreBands(values: Float64Array, bands: Float64Array): Float64Array {
     const sums = new Map<number, { sum: number; count: number }>();
     values.forEach((value, k) => {

@@ -1,6 +1,6 @@
 /**
- * Draws several pictures in the browser's frames: the urgent one in the next frame, of the others as many as there is
- * time for, but at least one, in turn. So a brush stays smooth however many plots follow it.
+ * Draws several pictures in the browser's frames: the urgent one in the next frame, and in turn as many of the others
+ * as there is time for, at least one. So a brush stays smooth for any number of linked plots.
  */
 
 /** Milliseconds of a frame after which the other pictures wait for the next one. */

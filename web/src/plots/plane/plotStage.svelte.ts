@@ -45,7 +45,7 @@ export class PlotStage implements GestureHost {
     took = 0;
     readonly layers = new StageLayers();
     #nearest: { scene: Scene; index: PointIndex } | undefined;
-    /** the brush that is being drawn: what was chosen before it, and what it has drawn so far */
+    /** the brush that is being drawn: the rows chosen before it, and the line drawn so far */
     #brush: { readonly before: Uint8Array | undefined; step?: Pick<Brushed, 'drawn' | 'manner'> } | undefined;
     #timer: ReturnType<typeof setTimeout> | undefined;
 
@@ -92,7 +92,7 @@ export class PlotStage implements GestureHost {
         const context = prepareCanvas(canvas, scene.size.width, scene.size.height, scene.ratio);
         paintPicture(canvasPen(context, scene.theme.font), scene, this.faint);
         this.took = performance.now() - start;
-        // tests read what is drawn where
+        // tests read the positions of what is drawn
         const { left, top, width, height } = scene.box;
         const { u0, u1, v0, v1 } = scene.view;
         const shown = { kind: scene.data.settings.kind, points: scene.data.points.count, took: this.took };
@@ -238,7 +238,7 @@ export class PlotStage implements GestureHost {
         plot.chooseRows(kept ? plot.table.chosen : brush.before, step || undefined);
     }
 
-    /** Round a corner of a box to as few digits as the screen can tell apart. */
+    /** Round a corner of a box to as few digits as the screen resolves. */
     #roundCorner([u, v]: PlanePosition, { data: { settings }, view, box }: Scene): PlanePosition {
         if (settings.kind === 'sky') return [u, v];
         const [horizontal, vertical] = AXES[settings.kind].map((role) => settings.axes[role]);

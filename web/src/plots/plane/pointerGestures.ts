@@ -15,7 +15,7 @@ export interface GestureHost {
     sketchLine(line: readonly PlanePosition[] | undefined): void;
     /** choose the rows in a box or line, which may still grow */
     brushRows(tool: 'rectangle' | 'lasso', line: readonly PlanePosition[], event: PointerEvent): void;
-    /** the box or line is whole; or given up: then what was chosen before is chosen again */
+    /** the box or line is complete; or cancelled: then the earlier choice is restored */
     endBrush(kept: boolean): void;
     clickAt(x: number, y: number, event: PointerEvent): void;
     hoverAt(x: number, y: number): void;

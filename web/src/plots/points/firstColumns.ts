@@ -6,7 +6,7 @@ import { isMagnitude, isPlottable } from './plotSettings';
 /** The columns of a light curve; -1 for none. */
 export type Curve = { time: number; flux: number; band: number };
 
-/** Find the main position columns, else the first ones; -1 if there are none. */
+/** Find the main position columns, otherwise the first ones; -1 if there are none. */
 export function findPosition(fields: readonly Field[]): readonly [number, number] {
     for (const [longitude, latitude] of [
         ['pos.eq.ra', 'pos.eq.dec'],
@@ -38,7 +38,7 @@ export const findByName = (fields: readonly Field[], name: RegExp) =>
 /** Bands from blue to red, by UCD. */
 const BANDS = ['em.UV', 'em.opt.U', 'em.opt.B', 'em.opt.V', 'em.opt.R', 'em.opt.I', 'em.IR.J', 'em.IR.H', 'em.IR.K'];
 
-/** Choose a colour-magnitude diagram if there are two bands, else the first two numbers. */
+/** Choose a colour-magnitude diagram if there are two bands, otherwise the first two numeric columns. */
 export function findPlane(fields: readonly Field[]): [{ column: number; minus: number }, { column: number }] {
     const magnitudes = fields.flatMap((field, at) => {
         const band = BANDS.findIndex((name) => (field.ucd ?? '').includes(name));

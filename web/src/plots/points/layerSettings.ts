@@ -16,7 +16,7 @@ export interface Overlay {
     readonly table: string;
     /** its title when it was added */
     readonly title: string;
-    /** its quantity for each axis (a role such as 'x'); those that are missing are found by name and UCD */
+    /** its quantity for each axis (a role such as 'x'); missing ones are found by name and UCD */
     readonly axes: Readonly<Record<string, NamedQuantity>>;
 }
 

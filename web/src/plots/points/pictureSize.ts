@@ -38,7 +38,7 @@ export function pixelsOf(asked: PictureSize): Size {
     return { width: Math.round(asked.width * perUnit), height: Math.round(asked.height * perUnit) };
 }
 
-/** Return what is wrong with a size; undefined if nothing is. */
+/** Return the problem with a size; undefined if there is none. */
 export function findSizeProblem(asked: PictureSize, screen: number): 'numbers' | 'small' | 'large' | undefined {
     const { width, height, dpi, scale } = asked;
     if (![width, height, dpi, scale].every((value) => Number.isFinite(value) && value > 0)) return 'numbers';

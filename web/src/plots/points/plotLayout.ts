@@ -34,7 +34,7 @@ export function padRange(low: number, high: number): [number, number] {
     return [low - room, high + room];
 }
 
-/** Return the view of all points, with reversed axes as asked. */
+/** Return the view of all points, with axes reversed as the settings say. */
 export function viewOfExtent({ u0, u1, v0, v1 }: Extent, reversed: { u: boolean; v: boolean }): View {
     const [left, right] = padRange(u0, u1);
     const [low, high] = padRange(v0, v1);

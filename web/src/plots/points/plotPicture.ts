@@ -34,7 +34,7 @@ export interface PlotPicture {
 /** Points that vector files have as shapes; more are an image in them. A file with as many has 3 MB as SVG, 1 MB as PDF. */
 export const MAX_SHAPES = 100_000;
 
-/** Pixels per CSS pixel of images in vector files, where nothing else is asked for: about 300 an inch. */
+/** Pixels per CSS pixel of images in vector files, unless the user chooses another resolution: about 300 per inch. */
 export const VECTOR_RATIO = 3;
 
 export type PictureFormat = 'png' | 'svg' | 'pdf';

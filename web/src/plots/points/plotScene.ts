@@ -1,4 +1,4 @@
-/** What is painted, and where. The chosen rows are apart from it, so that a brush repaints nothing else. */
+/** The content and layout of a painted plot. The chosen rows are separate, so that a brush repaints only them. */
 
 import type { Field } from '../../model/resultModel';
 import type { Theme } from '../../canvas/canvasTheme';

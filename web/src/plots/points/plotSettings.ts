@@ -54,7 +54,7 @@ export interface CornerSettings {
 }
 
 export interface SpaceSettings {
-    /** three columns; or positions with a distance, else on the unit sphere */
+    /** three columns; or positions with a distance, without one on the unit sphere */
     readonly by: 'columns' | 'positions';
     readonly axes: readonly [Axis, Axis, Axis];
     /** column of distances or parallaxes; -1: the unit sphere */

@@ -21,7 +21,7 @@ export type Shades =
           readonly others: boolean;
       };
 
-/** Share of values at each end that may lie beyond the ramp, so that outliers do not flatten it. */
+/** Share of values at each end that may be outside the ramp, so that outliers do not flatten it. */
 const TAIL = 0.005;
 
 /** Return shades for numbers by row. Points without a finite value get the first shade; see `withValue`. */

@@ -19,7 +19,7 @@ export interface Mark {
     /** index into `colours` for every point; undefined: the first */
     readonly shades?: Uint8Array | undefined;
     readonly colours: Ramp;
-    /** shades are ordered values: overlapping points get the mean shade, else the mean colour */
+    /** shades are ordered values: overlapping points get the mean shade; for other colours, the mean colour */
     readonly continuous: boolean;
     /** the pixel of every point, if it is known */
     readonly indexes?: Int32Array | undefined;

@@ -55,7 +55,7 @@ export interface ScriptErrors {
     readonly upper: ScriptColumn | null;
 }
 
-/** What is drawn of the layers. */
+/** The drawn layers. */
 export interface ScriptLayers {
     readonly errors?: readonly ScriptErrors[];
     readonly fit?: { readonly weighted: boolean };

@@ -90,7 +90,7 @@ export class SpaceRenderer {
         this.#drawPoints(frame, width, height, false);
     }
 
-    /** Wait until the graphics processor has done what it was asked for, without blocking the page. */
+    /** Wait until the graphics processor has finished its commands, without blocking the page. */
     async finish(): Promise<void> {
         const gl = this.#gl;
         const fence = gl.fenceSync(gl.SYNC_GPU_COMMANDS_COMPLETE, 0);

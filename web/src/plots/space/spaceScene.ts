@@ -16,7 +16,7 @@ export interface SpaceScene {
     readonly note: string;
 }
 
-/** Return the positions of all points in the cube from -1 to 1, in an order of which every beginning is a sample. */
+/** Return the positions of all points in the cube from -1 to 1, in an order in which every prefix is an even sample. */
 function placePoints({ axes, rows }: RowValues): Float32Array<ArrayBuffer> {
     const positions = new Float32Array(3 * rows.length);
     const scales = axes.map(({ range: [from, to] }) => ({ from, factor: 2 / (to - from) }));

@@ -27,7 +27,7 @@ void main() {
     gl_PointSize = max(1.0, 2.0 * radius);
 }`;
 
-// discs of a pixel or two are squares: their edges would be all edge
+// discs of one or two pixels are squares: they are too small for smooth edges
 export const FRAGMENT_SHADER = `#version 300 es
 precision highp float;
 uniform bool numbers;
@@ -38,7 +38,7 @@ out vec4 colour;
 void main() {
     float away = length(2.0 * gl_PointCoord - 1.0);
     if (radius > 1.0 && away > 1.0) discard;
-    // a darker rim tells overlapping discs apart
+    // a darker rim separates overlapping discs
     float rim = numbers || radius < 2.0 ? 1.0 : 1.0 - 0.3 * away * away;
     colour = vec4(ink * rim, 1.0);
 }`;

@@ -103,7 +103,7 @@ export class SpaceStage {
         paintSpaceBox(canvasPen(context, scene.theme.font), scene);
     }
 
-    /** Draw the points; again after it if anything has changed before the graphics processor is done. */
+    /** Draw the points, and draw them again if anything has changed before the graphics processor has finished. */
     drawPoints(canvas: HTMLCanvasElement): void {
         const { scene } = this;
         const renderer = this.#renderer;
@@ -116,7 +116,7 @@ export class SpaceStage {
         const frame = frameOf(scene, renderRatio(values.rows.length, ratio), this.plot.table.chosen !== undefined, share); // prettier-ignore
         this.#frame = { ...frame, share: 1 };
         renderer.draw(frame);
-        // tests read what is drawn where
+        // tests read the positions of what is drawn
         canvas.dataset['drawn'] = JSON.stringify({ kind: 'space', points: values.rows.length, share, camera });
         this.#isDrawing = true;
         void renderer.finish().then(() => {
@@ -179,7 +179,7 @@ export class SpaceStage {
         this.#move();
     }
 
-    /** A finger or button is down, or none is any more: until then the picture moves on. */
+    /** Note whether a finger or button is down: while it is, the picture counts as moving. */
     hold(isHeld: boolean): void {
         this.#isHeld = isHeld;
         if (this.moving) this.#move();
@@ -244,7 +244,7 @@ export class SpaceStage {
         this.line = undefined;
     }
 
-    /** Paint the plot as a file has it: discs where the pen writes shapes, else pixels. */
+    /** Paint the plot for a file: discs if the pen writes shapes, otherwise pixels. */
     paintFile(pen: Pen, look: Look, from: SpaceScene): void {
         const scene: SpaceScene = { ...from, ...look };
         const { chosen, fields } = this.plot.table;

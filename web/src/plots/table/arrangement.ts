@@ -19,7 +19,7 @@ export interface Arrangement {
     readonly histogram: Histogram | undefined;
 }
 
-/** Return box and view: the user's view, else all points. */
+/** Return box and view: the user's view, or else the view of all points. */
 export function arrangeScene(
     data: PlotData,
     table: Pick<Table, 'fields'>,

@@ -10,7 +10,7 @@ import { thinLine } from '../points/pointSelection';
 import { quantityAdql, AXES, type Axis } from '../points/plotSettings';
 import { decimalsOf, outlineVertices } from '../../sky/skyOutline';
 
-/** What was drawn, in scaled values. */
+/** A drawn box or line, in scaled values. */
 export interface Drawn {
     readonly tool: 'rectangle' | 'lasso';
     /** two corners of a rectangle, or a closed line */
@@ -36,7 +36,7 @@ interface AxisRange {
     readonly max: number;
 }
 
-/** Return the conditions of what was drawn; undefined if it is neither a box of columns nor an area of the sky. */
+/** Return the conditions of a drawn box or line; undefined if it is neither a box of columns nor an area of the sky. */
 export function describeBox(
     { settings, centre }: Pick<PlotData, 'settings' | 'centre'>,
     fields: readonly Field[],

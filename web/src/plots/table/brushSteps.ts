@@ -1,4 +1,4 @@
-/** How rows were chosen by boxes and lines in plots, so that the same can be chosen again of other rows. */
+/** The steps that chose rows by boxes and lines in plots, so that they can be repeated on other rows. */
 
 import type { PlanePosition } from '../../canvas/plotView';
 import type { Field, Table } from '../../model/resultModel';
@@ -8,16 +8,16 @@ import { loadPlotData } from './plotLoader';
 import { chosenRows, lassoArea, rectangleArea, type Manner } from '../points/pointSelection';
 import type { PlotSettings } from '../points/plotSettings';
 
-/** A box or line in a plot, and whether its rows are added to those chosen before. */
+/** A box or line in a plot, and whether its rows are added to the rows chosen before. */
 export interface BrushStep {
     readonly manner: Manner;
     readonly drawn: Pick<Drawn, 'tool' | 'positions'>;
     readonly settings: PlotSettings;
-    /** the columns that the settings mean, of which some may be removed later */
+    /** the columns to which the settings refer; some may be removed later */
     readonly fields: readonly Field[];
 }
 
-/** More steps than these are not kept. */
+/** Maximum number of steps that are kept. */
 const MOST_STEPS = 20;
 
 const stepsOf = new WeakMap<Uint8Array, readonly BrushStep[]>();
@@ -35,7 +35,7 @@ export const findSteps = (rows: Uint8Array): readonly BrushStep[] | undefined =>
 export interface KeptStep {
     readonly manner: Manner;
     readonly tool: Drawn['tool'];
-    /** positions: the key is older */
+    /** positions; stored under this older key */
     readonly places: readonly PlanePosition[];
     readonly settings: Json;
 }
@@ -57,7 +57,7 @@ export function keepStep({ manner, drawn, settings, fields }: BrushStep): KeptSt
 const isPosition = (position: unknown): position is PlanePosition =>
     Array.isArray(position) && position.length === 2 && position.every((value) => Number.isFinite(value));
 
-/** Choose rows by kept steps. Return the names of columns and kinds that the table does not have: then none is chosen. */
+/** Choose rows by kept steps. Return the names of missing columns and kinds; if there are any, no rows are chosen. */
 export async function repeatSteps(table: Table, kept: readonly KeptStep[]): Promise<readonly string[]> {
     let rows: Uint8Array | undefined;
     for (const { manner, tool, places: positions, settings: written } of kept.slice(0, MOST_STEPS)) {

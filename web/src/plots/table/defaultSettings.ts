@@ -43,7 +43,7 @@ export function defaultSettings(fields: readonly Field[]): PlotSettings {
     };
 }
 
-/** Find the errors of a light curve: the errors of its values, else a column that is called so. */
+/** Find the errors of a light curve: the errors of its values, otherwise a column with such a name. */
 function findCurveError(fields: readonly Field[], { time, flux }: Curve): number {
     const own = findErrorColumn(fields, flux);
     return own >= 0 || time < 0 ? own : findByName(fields, /^(e|err|error|sigma|uncertainty)$/i);

@@ -19,7 +19,7 @@ const hasUcd = (field: Field, start: RegExp) => isPlottable(field) && start.test
 /** UCDs of a corner plot's quantities after colour and magnitude. */
 const PHYSICAL = [/^phot\.color/, /^pos\.parallax/, /^pos\.pm/, /^spect\.dopplerVeloc/, /^(src\.redshift|phys\.)/];
 
-/** Choose a colour and magnitude, parallax, proper motions and velocity; else the first measurements. */
+/** Choose a colour and magnitude, parallax, proper motions and velocity; otherwise the first measurements. */
 export function cornerSettings(fields: readonly Field[], x: Quantity, y: number): CornerSettings {
     const isDiagram = x.minus >= 0 || isMagnitude(fields[y]) || hasUcd(fields[x.column] ?? NOTHING, /^phot\.color/);
     const chosen: Quantity[] = isDiagram ? [x, plain(y)] : [];
@@ -38,7 +38,7 @@ const NOTHING: Field = { name: '', datatype: '', kind: 'text' };
 
 const isMeasure = (field: Field) => field.kind === 'number' && !/^(meta|stat)\./.test(field.ucd ?? '');
 
-/** Choose positions, with a parallax or distance if there is one; else the first three measurements. */
+/** Choose positions, with a parallax or distance if there is one; otherwise the first three measurements. */
 export function spaceSettings(fields: readonly Field[], x: Quantity, y: number, hasPosition: boolean): SpaceSettings {
     const others = [...fields.keys()].filter((at) => isMeasure(fields[at]!) && ![x.column, x.minus, y].includes(at));
     return {

@@ -73,7 +73,7 @@ export function findColumn(fields: readonly Field[], kept: unknown): number | un
     return same[Number(before)];
 }
 
-/** Return settings whose columns have moved; those that are gone are none. */
+/** Return settings whose columns have moved; removed columns become none. */
 export function moveSettings(settings: PlotSettings, moved: ReturnType<typeof moveColumns>): PlotSettings {
     const move = (value: unknown, path: readonly string[]): unknown => {
         if (isColumn(path)) return Number(value) < 0 ? value : (moved({ column: Number(value) })?.column ?? -1);
@@ -94,7 +94,7 @@ function differences(value: unknown, usual: unknown, fields: readonly Field[], p
     if (isColumn(path)) return nameColumn(fields, Number(value));
     if (Array.isArray(value)) return value.map((item, at) => wholeOf(item, fields, [...path, String(at)]));
     if (!isObject(value)) return (value ?? null) as Json;
-    // a quantity of two columns is kept whole
+    // a quantity of two columns is kept as one value
     const whole = isColumn([...path, 'column']);
     const entries = Object.entries(value).flatMap(([key, inner]) => {
         const kept = whole
@@ -134,7 +134,7 @@ interface Reading {
     readonly unknown: string[];
 }
 
-/** Return the default value with what was kept in its position; the default where that has another type. */
+/** Return the kept value, or the default where the kept value is missing or has another type. */
 function mergeKept(usual: unknown, kept: unknown, reading: Reading, path: readonly string[]): unknown {
     if (kept === undefined) return usual;
     if (isColumn(path)) return readColumn(kept, reading) ?? usual;
@@ -171,7 +171,7 @@ function mergeObject(
         key,
         Object.hasOwn(kept, key) ? mergeKept(value, kept[key], reading, [...path, key]) : value,
     ]);
-    // half a quantity would be another one
+    // half of a quantity would be a different quantity
     const broken = isColumn([...path, 'column']) && reading.unknown.length > before;
     return broken ? usual : Object.fromEntries(entries);
 }

@@ -87,7 +87,7 @@ async function loadSky(table: Table, settings: PlotSettings, order: Uint32Array)
 /** Length of the mean direction above which the map is centred on the points. */
 const ALIKE = 0.9;
 
-/** Return the longitude that the directions lie around, in whole degrees; undefined if they cover the sky. */
+/** Return the central longitude of the directions, in whole degrees; undefined if they cover the sky. */
 function middleOf(
     order: Uint32Array,
     longitudes: Float64Array,

@@ -44,7 +44,7 @@ export interface RowValues {
     /** rows beyond the trimmed axes */
     readonly beyond: number;
     readonly shades: Shades | undefined;
-    /** undefined: all alike */
+    /** undefined: all equal */
     readonly sizes: PointSizes | undefined;
     /** the plotted columns, for tooltips and files */
     readonly columns: readonly ShownColumn[];
@@ -74,7 +74,7 @@ export async function loadRowValues(table: Table, settings: PlotSettings): Promi
     const distinct = quantities.filter((one, at) => quantities.findIndex((two) => two.column === one.column && two.minus === one.minus) === at); // prettier-ignore
     const columns = await Promise.all(distinct.map((quantity) => shownColumn(table, quantity)));
     const colour = inSpace ? await readColour(table, settings.colour) : undefined;
-    // nothing is an outlier on the unit sphere
+    // there are no outliers on the unit sphere
     const trimmed = inSpace ? settings.space.trimmed && !(byPosition && settings.space.distance < 0) : settings.corner.trimmed; // prettier-ignore
     const gathered = gatherPoints(order, raw, colour?.values, trimmed);
     const axes = byPosition ? equalizeRanges(gathered.axes) : gathered.axes;

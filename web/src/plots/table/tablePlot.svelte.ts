@@ -74,7 +74,7 @@ export class TablePlot {
         else this.#timer = setTimeout(() => this.refresh(), due);
     }
 
-    /** Keep the settings with their columns, of which some were added or removed. */
+    /** Keep the settings after columns have been added or removed. */
     #followColumns(): void {
         const { fields } = this.table;
         if (this.#fields === fields) return;
@@ -83,7 +83,7 @@ export class TablePlot {
         this.#fields = fields;
     }
 
-    /** Change settings; the view stays if its axes do. */
+    /** Change settings; the view is kept if its axes do not change. */
     changeSettings(changes: Partial<PlotSettings>): void {
         if (!this.settings) return;
         const before = this.settings;

@@ -65,7 +65,7 @@ export class TablePlots {
     }
 }
 
-/** Name a plot by its kind and what is on its axes. */
+/** Name a plot by its kind and its axes. */
 export function plotTitle({ settings, table }: TablePlot): string {
     if (!settings) return plotTexts.plot;
     const names = AXES[settings.kind].map((role) => quantityName(table.fields, settings.axes[role])).filter(Boolean);
