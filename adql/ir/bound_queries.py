@@ -84,6 +84,26 @@ class Output:
 
 @node_class(frozen=True, slots=True)
 class Select:
+    """A SELECT. All of its expressions, also in ORDER BY, use columns of ``from_`` instead of outputs.
+
+    Attributes
+    ----------
+    where, having
+        The conditions; None for none.
+    group_by
+        The keys of the groups; empty also for a single group, which HAVING or a set function in an output makes.
+    outputs
+        The columns of the result, in order.
+    distinct
+        Whether equal rows of the result become one row.
+    order_by
+        The keys of the order, the most significant first.
+    limit
+        The maximum number of rows (TOP); None for all rows.
+    offset
+        The number of rows that are skipped before the first row of the result.
+    """
+
     from_: Relation
     where: Expr | None
     group_by: tuple[Expr, ...]
@@ -161,7 +181,18 @@ SUBQUERIES = (Subquery, InSubquery, Exists)
 
 
 def walk_selects(query: Query) -> Iterator[Select]:
-    """Walk the SELECTs of a query, including the SELECTs of derived tables and subqueries."""
+    """Walk the SELECTs of a query at any depth.
+
+    Parameters
+    ----------
+    query
+        The query.
+
+    Yields
+    ------
+    Select
+        The SELECTs of the query, of its derived tables and of its subqueries, each before the SELECTs inside it.
+    """
     if isinstance(query, SetOperation):
         yield from walk_selects(query.left)
         yield from walk_selects(query.right)
@@ -177,7 +208,18 @@ def walk_selects(query: Query) -> Iterator[Select]:
 
 
 def walk_leaves(relation: Relation) -> Iterator[Scan | Derived]:
-    """Walk the leaves of a join tree, left to right."""
+    """Walk the leaves of a join tree, left to right.
+
+    Parameters
+    ----------
+    relation
+        The join tree; a leaf is its own tree.
+
+    Yields
+    ------
+    Scan or Derived
+        The leaves. The relations inside a derived table are not entered.
+    """
     rest = [relation]
     while rest:
         part = rest.pop()
@@ -201,7 +243,7 @@ def walk_scans_of_query(query: Query) -> Iterator[Scan]:
 
 
 def walk_joins(relation: Relation) -> Iterator[Join]:
-    """Walk the joins of a join tree in post-order."""
+    """Walk the joins of a join tree in post-order, so that the innermost join of a left-deep tree comes first."""
     if isinstance(relation, Join):
         yield from walk_joins(relation.left)
         yield from walk_joins(relation.right)
@@ -213,7 +255,20 @@ def walk_join_conditions(relation: Relation) -> Iterator[Expr]:
 
 
 def walk_select_expressions(select: Select, *, has_conditions: bool = True) -> Iterator[Expr]:
-    """Walk the complete expressions of a SELECT, without WHERE and ON if ``has_conditions`` is False."""
+    """Walk the complete expressions of a SELECT, without the expressions of its derived tables.
+
+    Parameters
+    ----------
+    select
+        The SELECT.
+    has_conditions
+        Whether to include WHERE and each ON.
+
+    Yields
+    ------
+    Expr
+        The expressions; ``walk_expr`` returns their parts.
+    """
     if has_conditions:
         yield from walk_join_conditions(select.from_)
         if select.where is not None:

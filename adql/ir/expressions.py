@@ -218,7 +218,7 @@ if not TYPE_CHECKING:  # for most nodes, attributes take a fifth of the time of 
 
 
 def walk_expr(expr: Expr) -> Sequence[Expr]:
-    """Return the expression and all expressions below it, in pre-order."""
+    """Return the expression and all expressions below it, in pre-order, without the contents of subqueries."""
     children = expr.children
     if not children:
         return (expr,)
@@ -232,7 +232,7 @@ def walk_expr(expr: Expr) -> Sequence[Expr]:
 
 
 def walk_columns(expr: Expr) -> Iterator[Column]:
-    """Walk the columns of an expression."""
+    """Walk the columns of an expression, without the columns in its subqueries."""
     return (e for e in walk_expr(expr) if isinstance(e, Column))
 
 
@@ -241,7 +241,20 @@ def has_aggregate(expr: Expr) -> bool:
 
 
 def transform_expr(expr: Expr, change: Callable[[Expr], Expr]) -> Expr:
-    """Apply ``change`` to each expression, bottom-up."""
+    """Apply a change to each part of an expression, bottom-up.
+
+    Parameters
+    ----------
+    expr
+        The expression. Its subqueries are parts, but their contents are not changed.
+    change
+        Returns the new expression for a part whose children have already been changed.
+
+    Returns
+    -------
+    Expr
+        The changed expression. Parts for which ``change`` returns its argument keep their identity.
+    """
     children = expr.children
     if children:
         changed = tuple([transform_expr(child, change) for child in children])
@@ -251,13 +264,37 @@ def transform_expr(expr: Expr, change: Callable[[Expr], Expr]) -> Expr:
 
 
 def change_children(expr: Expr, change: Callable[[Expr], Expr]) -> Expr:
-    """Apply ``change`` to the expressions directly below."""
+    """Apply a change to the expressions directly below an expression.
+
+    Parameters
+    ----------
+    expr
+        The expression.
+    change
+        Returns the new expression for a child.
+
+    Returns
+    -------
+    Expr
+        The expression with the new children; ``expr`` if no child changes.
+    """
     changed = tuple([change(child) for child in expr.children])
     return expr.with_children(changed) if any(map(is_not, changed, expr.children)) else expr
 
 
 def split_conjuncts(expr: Expr | None) -> tuple[Expr, ...]:
-    """Return the conjuncts of nested ANDs; an empty tuple for None."""
+    """Return the conjuncts of a condition.
+
+    Parameters
+    ----------
+    expr
+        A condition; None for no condition.
+
+    Returns
+    -------
+    tuple[Expr, ...]
+        The operands of nested ANDs, from left to right; the condition itself if it is no AND; empty for None.
+    """
     if expr is None:
         return ()
     if not (isinstance(expr, Call) and expr.name == "AND"):
@@ -268,13 +305,24 @@ def split_conjuncts(expr: Expr | None) -> tuple[Expr, ...]:
 
 
 def combine_conjuncts(parts: tuple[Expr, ...] | list[Expr]) -> Expr | None:
+    """Join conditions by AND, the inverse of ``split_conjuncts``; return None if there are none."""
     if not parts:
         return None
     return combine_conditions("AND", parts)
 
 
 def combine_conditions(op: str, parts: Sequence[Expr], span: Span = NOWHERE) -> Expr:
-    """Join one or more conditions by ``op``, 'AND' or 'OR'."""
+    """Join conditions by AND or OR.
+
+    Parameters
+    ----------
+    op
+        'AND' or 'OR'.
+    parts
+        One or more conditions. A single condition is returned unchanged.
+    span
+        Where the new condition is in the query, for errors.
+    """
     return parts[0] if len(parts) == 1 else Call(BOOLEAN, op, tuple(parts), span=span)
 
 
@@ -282,7 +330,19 @@ def combine_conditions(op: str, parts: Sequence[Expr], span: Span = NOWHERE) -> 
 
 
 def evaluate_constant(expr: Expr) -> float | None:
-    """Return the value of an expression of literals; None if it depends on rows, is NULL or is not finite."""
+    """Evaluate an expression of number literals and operators of arithmetic, ``REACH INSIDE`` or ``REACH TOUCHING``.
+
+    Parameters
+    ----------
+    expr
+        Any expression.
+
+    Returns
+    -------
+    float or None
+        The value as Float64. None if the expression depends on rows, is NULL or is not finite, divides by zero or
+        divides integers, or has any other function.
+    """
     if isinstance(expr, Literal) and isinstance(expr.value, (int, float)) and not isinstance(expr.value, bool):
         return _discard_infinite(float(expr.value))
     if not (isinstance(expr, Call) and expr.name in _EVALUATED):
@@ -297,7 +357,21 @@ def evaluate_constant(expr: Expr) -> float | None:
 
 
 def widen_exactly(value: int | float, kind: ColumnType) -> int | float | None:
-    """Return the number as Int64 for an integer ``kind``, else as Float64; None if the conversion is not exact."""
+    """Convert a number to the widest type of its kind.
+
+    Parameters
+    ----------
+    value
+        The number.
+    kind
+        The type with which it is compared.
+
+    Returns
+    -------
+    int or float or None
+        The number as Int64 for an integer ``kind``, otherwise as Float64, with 0.0 for -0.0; None if the conversion is
+        not exact.
+    """
     if kind.is_integer:
         return int(value) if value == value // 1 and -(1 << 63) <= value < 1 << 63 else None
     return float(value) + 0.0 if float(value) == value else None

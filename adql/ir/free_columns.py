@@ -22,7 +22,18 @@ from adql.node_classes import replace
 
 
 def find_free_columns(query: Query) -> tuple[Column, ...]:
-    """Return the columns of outer queries that ``query`` uses at any depth, each once."""
+    """Return the columns of outer queries that a query uses.
+
+    Parameters
+    ----------
+    query
+        A subquery or a derived table.
+
+    Returns
+    -------
+    tuple[Column, ...]
+        The columns that the query uses at any depth, each once; empty if it is not correlated.
+    """
     if isinstance(query, SetOperation):
         return tuple(dict.fromkeys((*find_free_columns(query.left), *find_free_columns(query.right))))
     own = {leaf.relation for leaf in walk_leaves(query.from_)}
@@ -60,7 +71,21 @@ def has_correlated_subquery(expr: Expr) -> bool:
 
 
 def substitute_in_query(query: Query, names: Mapping[Column, Expr]) -> Query:
-    """Replace the free columns of a query at any depth."""
+    """Replace free columns of a query at any depth.
+
+    Parameters
+    ----------
+    query
+        The query.
+    names
+        Column -> the expression that replaces it. The own columns of a SELECT are not replaced, even if ``names`` has
+        them.
+
+    Returns
+    -------
+    Query
+        The changed query.
+    """
     if isinstance(query, SetOperation):
         return replace(
             query, left=substitute_in_query(query.left, names), right=substitute_in_query(query.right, names)
@@ -78,6 +103,21 @@ def substitute_in_select(select: Select, names: Mapping[Column, Expr]) -> Select
 
 
 def substitute_in_expr(expr: Expr, names: Mapping[Column, Expr]) -> Expr:
+    """Replace columns of an expression, and the free columns of its subqueries.
+
+    Parameters
+    ----------
+    expr
+        The expression.
+    names
+        Column -> the expression that replaces it.
+
+    Returns
+    -------
+    Expr
+        The changed expression.
+    """
+
     def change(part: Expr) -> Expr:
         if isinstance(part, Column):
             return names.get(part, part)
@@ -103,7 +143,18 @@ def _substitute_in_relation(relation: Relation, names: Mapping[Column, Expr]) ->
 
 
 def is_correlated_by_where(select: Select) -> bool:
-    """Return whether only WHERE uses columns of outer queries."""
+    """Return whether a SELECT uses columns of outer queries at most in its WHERE.
+
+    Parameters
+    ----------
+    select
+        The SELECT of a subquery.
+
+    Returns
+    -------
+    bool
+        False if its derived tables, ON, outputs, groups, HAVING or ORDER BY use such columns.
+    """
     if any(isinstance(leaf, Derived) and find_free_columns(leaf.query) for leaf in walk_leaves(select.from_)):
         return False
     own = {leaf.relation for leaf in walk_leaves(select.from_)}

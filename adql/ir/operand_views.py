@@ -22,6 +22,7 @@ class Position(NamedTuple):
 
     @classmethod
     def from_call(cls, call: Call) -> Position:
+        """Read the first two operands of a call, such as POINT or CIRCLE."""
         lon, lat = call.args[:2]
         return cls(lon, lat)
 
@@ -52,7 +53,18 @@ class Nearness(NamedTuple):
 
     @classmethod
     def from_call(cls, call: Call) -> Nearness:
-        """Read NEAR, NEARER, and the nearness in NEAREST and MUTUAL."""
+        """Read NEAR, NEARER, or the nearness in NEAREST and MUTUAL.
+
+        Parameters
+        ----------
+        call
+            The call. Operands after the radius, such as the number of neighbours, are ignored.
+
+        Returns
+        -------
+        Nearness
+            The positions and the radius in degrees; strict only for NEARER.
+        """
         return cls(*Separation.from_call(call), call.args[4], call.name == "NEARER")
 
     @classmethod
@@ -60,6 +72,13 @@ class Nearness(NamedTuple):
         return cls.from_call(expr) if isinstance(expr, Call) and expr.name in NEARNESSES else None
 
     def to_call(self, span: Span = NOWHERE) -> Call:
+        """Return the condition NEAR or, if the nearness is strict, NEARER.
+
+        Parameters
+        ----------
+        span
+            Where the condition is in the query, for errors.
+        """
         name = "NEARER" if self.is_strict else "NEAR"
         return Call(BOOLEAN, name, (*self.left, *self.right, self.radius), span=span)
 
@@ -114,6 +133,19 @@ class NamedValues(NamedTuple):
 
     @classmethod
     def match(cls, expr: Expr) -> NamedValues | None:
+        """Read a condition.
+
+        Parameters
+        ----------
+        expr
+            Any expression.
+
+        Returns
+        -------
+        NamedValues or None
+            The column and its values, which may depend on rows; None if ``expr`` is not ``=`` or IN, or compares no
+            column.
+        """
         if not (isinstance(expr, Call) and expr.name in ("=", "IN")):
             return None
         operand, *values = expr.args
@@ -136,7 +168,22 @@ class NamedValues(NamedTuple):
 def walk_listed_constants(
     condition: Expr | None, relation: int, is_listed: Callable[[Column], bool]
 ) -> Iterator[tuple[Expr, ...]]:
-    """Yield the constants of each conjunct with ``=`` or IN that lists the values of a column of ``relation``."""
+    """Walk the conjuncts that list the values of a column.
+
+    Parameters
+    ----------
+    condition
+        A WHERE or ON; None for none.
+    relation
+        The number of the relation of the column.
+    is_listed
+        Returns whether the values of a column of this relation are of interest.
+
+    Yields
+    ------
+    tuple[Expr, ...]
+        The constants of each conjunct with ``=`` or IN. Conjuncts with other values than constants are left out.
+    """
     for conjunct in split_conjuncts(condition):
         named = NamedValues.match(conjunct)
         if named is not None and named.column.relation == relation and is_listed(named.column) and named.has_constants:
@@ -155,14 +202,36 @@ _ROUND = ("POINT", "CIRCLE")
 
 
 def read_position(shape: Expr) -> Position:
-    """Return the position of a point, or of the centre of a circle."""
+    """Return the position of a point, or of the centre of a circle.
+
+    Parameters
+    ----------
+    shape
+        A point or circle: a call of POINT or CIRCLE, or any other expression of DALI's numbers, such as a column.
+
+    Returns
+    -------
+    Position
+        Longitude and latitude in degrees, ICRS.
+    """
     if isinstance(shape, Call) and shape.name in _ROUND:
         return Position.from_call(shape)
     return Position(_take_element(shape, 1), _take_element(shape, 2))
 
 
 def read_radius(circle: Expr) -> Expr:
-    """Return the radius of a circle in degrees."""
+    """Return the radius of a circle.
+
+    Parameters
+    ----------
+    circle
+        A call of CIRCLE, or any other expression of DALI's three numbers.
+
+    Returns
+    -------
+    Expr
+        The radius in degrees.
+    """
     if isinstance(circle, Call) and circle.name == "CIRCLE":
         _, _, radius = circle.args
         return radius
@@ -174,7 +243,19 @@ def _take_element(shape: Expr, index: int) -> Expr:
 
 
 def evaluate_region(shape: Expr) -> Region | None:
-    """Return the region of a constant shape (a circle of radius 0 for a point); None if the shape depends on rows."""
+    """Return the region of a constant shape.
+
+    Parameters
+    ----------
+    shape
+        A shape.
+
+    Returns
+    -------
+    Region or None
+        The region, for a point a circle of radius 0; None if the shape depends on rows, or a number in it is NULL or
+        not finite.
+    """
     if isinstance(shape, Shape):
         return shape.region
     if not (isinstance(shape, Call) and shape.name in _ROUND):

@@ -142,5 +142,18 @@ OPERATORS: dict[str, str] = {
 
 
 def get_operand(call: Call, role: str) -> Expr:
-    """Return the operand with this role, which no repeated role may precede."""
+    """Return an operand by its role.
+
+    Parameters
+    ----------
+    call
+        A call of one of ``OPERATORS``.
+    role
+        A word of its entry there. No repeated role may precede it.
+
+    Raises
+    ------
+    KeyError, ValueError
+        If ``call`` is no such operator, or the operator has no such role.
+    """
     return call.args[OPERATORS[call.name].split().index(role)]

@@ -24,7 +24,20 @@ class UnitError(Exception):
 
 @lru_cache(maxsize=1024)
 def multiply_units(first: str, second: str, power: float = 1) -> str:
-    """Return the unit of first * second ** power."""
+    """Return the unit of a product of values.
+
+    Parameters
+    ----------
+    first, second
+        The VOUnits of the values.
+    power
+        The power to which the second value is raised; -1 for a quotient.
+
+    Returns
+    -------
+    str
+        The VOUnit; '' if one of the units is empty, or astropy cannot compute with it, as with logarithms.
+    """
     a, b = _parse_unit(first), _parse_unit(second)
     if a is None or b is None:
         return ""
@@ -33,7 +46,20 @@ def multiply_units(first: str, second: str, power: float = 1) -> str:
 
 @lru_cache(maxsize=1024)
 def raise_unit(unit: str, power: float) -> str:
-    """Return unit ** power; '' for powers above 20, which overflow."""
+    """Return the unit of a power of a value.
+
+    Parameters
+    ----------
+    unit
+        The VOUnit of the value.
+    power
+        The power.
+
+    Returns
+    -------
+    str
+        The VOUnit; '' if it is unknown, and for powers above 20 or below -20, which overflow.
+    """
     parsed = _parse_unit(unit)
     return "" if parsed is None or not abs(power) <= _MAX_POWER else _format_unit(lambda: parsed**power)
 

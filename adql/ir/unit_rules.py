@@ -51,7 +51,18 @@ def derive_unit(expr: Expr) -> str:
 
 
 def find_common_unit(args: Sequence[Expr]) -> str:
-    """Return the unit of all values; '' if their units differ. A constant takes the unit of the other values."""
+    """Return the unit of several values, such as the values of CASE or COALESCE.
+
+    Parameters
+    ----------
+    args
+        The values. A constant takes the unit of the other values.
+
+    Returns
+    -------
+    str
+        The VOUnit; '' if the units differ, or all values are constants.
+    """
     units = {derive_unit(arg) for arg in args if not _is_pure_number(arg)}
     return units.pop() if len(units) == 1 else ""
 
