@@ -29,7 +29,18 @@ def weighed_count_sql(weight: str, mark: str = "") -> str:
 
 
 def count_states(expr: Aggregate) -> int:
-    """Return the number of aggregates of ClickHouse in a set function."""
+    """Return the number of aggregates of ClickHouse in a set function.
+
+    Parameters
+    ----------
+    expr
+        The set function.
+
+    Returns
+    -------
+    int
+        The number of states of a group, which are numbered from 0 in ``STATE`` and ``BARE STATE``.
+    """
     return _marked_sql(expr, lambda _: "0").count(_END)
 
 

@@ -1,6 +1,7 @@
 """The emitter's forms for geometry: positions, shapes, relations.
 
-Positions with NULL or NaN coordinates are unknown. Their relations are NULL, also under NOT.
+Positions with NULL or NaN coordinates are unknown. Their relations are NULL, also under NOT. A form takes an expression
+and ``emit``, which returns the SQL of its operands (``sql_text.Form``), and returns SQL.
 """
 
 from __future__ import annotations
@@ -57,12 +58,17 @@ _EMPTY_ARRAY = "CAST([], 'Array(Float64)')"
 
 
 def within_region_sql(expr: Within, emit: Emit) -> str:
+    """Return the test whether a position is in a region; NULL if a coordinate is NULL or NaN."""
     numbers = [f"toFloat64({emit(coordinate)})" for coordinate in (expr.lon, expr.lat)]
     return _if_known_sql(numbers, _membership_sql(expr, emit))
 
 
 def within_filter_sql(expr: Within, emit: Emit) -> str:
-    """Return a form that may be false instead of NULL; for a convex polygon it takes 40 ns per row instead of 94."""
+    """Return the test whether a position is in a region, for WHERE, where false and NULL have the same effect.
+
+    It may be false instead of NULL, so it must not be negated. For a convex polygon it takes 40 ns per row instead of
+    94.
+    """
     return _membership_sql(expr, emit) if excludes_unknown(expr.region) else within_region_sql(expr, emit)
 
 
@@ -72,7 +78,7 @@ def _membership_sql(expr: Within, emit: Emit) -> str:
 
 
 def covered_sql(expr: Covered, emit: Emit) -> str:
-    """Test ranges of the number, by which the projection of shape covers is ordered."""
+    """Return the test whether a shape cover is one of several, by ranges of its number, which order the projection."""
     number, covers = emit(expr.number), expr.covers
     tests = [f"{number} IN ({', '.join(map(str, covers.numbers))})"]
     if covers.cells:
@@ -81,7 +87,13 @@ def covered_sql(expr: Covered, emit: Emit) -> str:
 
 
 def constant_shape_sql(expr: Shape, emit: Emit) -> str:  # noqa: ARG001  called like the others
-    """Return DALI's numbers of a circle or polygon, or the ASCII form of a MOC."""
+    """Return DALI's numbers of a circle or polygon, in degrees, or the ASCII form of a MOC, '' if it is empty.
+
+    Raises
+    ------
+    AdqlUnsupported
+        If the region is another one, such as a combination of shapes.
+    """
     region = expr.region
     if isinstance(region, (Moc, Nothing)):
         return quote_string(str(region) if isinstance(region, Moc) else "")
@@ -135,7 +147,7 @@ def _near_sql(expr: Call, emit: Emit) -> str:
 
 
 def near_filter_sql(expr: Call, emit: Emit) -> str:
-    """Return the form of NEAR and NEARER that is false instead of NULL for NaN."""
+    """Return the test of NEAR or NEARER for WHERE; false instead of NULL for NaN, so it must not be negated."""
     left, right, radius, is_strict = Nearness.from_call(expr)
     degrees = evaluate_constant(radius)
     for (lon, lat), centre in ((left, right), (right, left)):

@@ -18,7 +18,20 @@ def cell_sql(index: str, order: int) -> str:
 
 
 def is_in_cells_sql(index: str, cells: tuple[tuple[int, tuple[int, ...]], ...]) -> str:
-    """Return the test whether an index of order 29 is in one of the cells, one IN per order; false without cells."""
+    """Return the test whether an index is in one of several HEALPix cells.
+
+    Parameters
+    ----------
+    index
+        SQL of an index of order 29.
+    cells
+        Pairs of an order and the NESTED cells of this order.
+
+    Returns
+    -------
+    str
+        A condition with one IN for each order; 'false' without cells.
+    """
     tests = [f"{cell_sql(index, order)} IN ({', '.join(map(str, of_order))})" for order, of_order in cells]
     return f"({' OR '.join(tests)})" if tests else "false"
 

@@ -19,16 +19,39 @@ _SLACK = 1e-9
 
 
 def find_cell_radius(height: float) -> float:
-    """Return the radius in degrees of a circle around the centre of any zone cell that contains the cell.
+    """Return the radius of a circle around the centre of a zone cell that contains the cell.
 
-    At half the height h and half a width w from the centre, on parallels of cosine c at most h / w,
-    sin^2(t/2) <= sin^2(h/4) + c^2 sin^2(w/4) <= h^2/8.
+    At half the height h and half a width w from the centre, on parallels of cosine c at most h / w, sin^2(t/2) <=
+    sin^2(h/4) + c^2 sin^2(w/4) <= h^2/8.
+
+    Parameters
+    ----------
+    height
+        The height of the zones in degrees.
+
+    Returns
+    -------
+    float
+        The radius in degrees, valid for every cell.
     """
     return math.degrees(2 * math.asin(min(1.0, math.radians(height) / math.sqrt(8)))) + _SLACK
 
 
 def zone_cell_sql(vector: Vector, height: float) -> str:
-    """Return the number of the zone cell that contains a unit vector; of an arbitrary cell for a vector of NaN."""
+    """Return the number of the zone cell that contains a unit vector.
+
+    Parameters
+    ----------
+    vector
+        SQL of the unit vector.
+    height
+        The height of the zones in degrees.
+
+    Returns
+    -------
+    str
+        SQL of the number, UInt64; of an arbitrary cell for a vector of NaN.
+    """
     x, y, z = vector
     zone = f"toUInt64(floor((ifNotFinite({latitude_sql(x, y, z)}, 0.) + 90) / {height!r}))"
     cells = _count_cells_sql(zone, height)
