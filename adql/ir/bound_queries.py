@@ -230,7 +230,7 @@ def walk_leaves(relation: Relation) -> Iterator[Scan | Derived]:
 
 
 def walk_scans(relation: Relation) -> Iterator[Scan]:
-    """Walk the stored tables that a relation reads at any depth, including subqueries."""
+    """Walk the stored tables that a relation reads, also in its derived tables and their subqueries."""
     for leaf in walk_leaves(relation):
         if isinstance(leaf, Scan):
             yield leaf

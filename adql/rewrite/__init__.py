@@ -142,7 +142,7 @@ PASSES_AFTER_INNER: tuple[tuple[Pass, PassCondition], ...] = (
     (plan_cross_matches, joins_by_call(*NEARNESSES)),  # adds the equality of cubes
     (add_outer_keys, has_join),  # after every pass that may add a real key
     (enclose_alternatives, has_join),  # after the last condition of an ON
-    (hold_constants, has_join),  # after the last change of an ON
+    (hold_constants, has_join),  # after the last pass that adds conditions to an ON
     (canonicalize_keys, compares_by_hash),  # after all keys that are compared by hash
     (mark_groups_of_rows, has_groups),  # last: the passes above compare set functions
 )
@@ -166,9 +166,9 @@ def rewrite_query(query: Query, context: TranslationContext) -> Rewritten[Query]
     Raises
     ------
     AdqlUnsupported
-        If a correlated subquery cannot become a join.
+        If a correlated subquery cannot become a join, or a shape does not come unchanged from the table that stores it.
     AdqlSemanticError
-        If ``skyhouse_nearest`` or ``skyhouse_mutual`` is outside a join's ON.
+        If ``skyhouse_nearest`` or ``skyhouse_mutual`` is outside a join's ON, or does not fit the join.
     """
     rewriter = _Rewriter(context)
     return Rewritten(rewriter.rewrite(query), rewriter.has_id_look_up)

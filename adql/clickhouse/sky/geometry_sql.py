@@ -78,7 +78,7 @@ def _membership_sql(expr: Within, emit: Emit) -> str:
 
 
 def covered_sql(expr: Covered, emit: Emit) -> str:
-    """Return the test whether a shape cover is one of several, by ranges of its number, which order the projection."""
+    """Return the test whether a shape cover is one of several, by ranges of its number, the projection's sort key."""
     number, covers = emit(expr.number), expr.covers
     tests = [f"{number} IN ({', '.join(map(str, covers.numbers))})"]
     if covers.cells:

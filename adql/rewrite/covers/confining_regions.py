@@ -49,6 +49,18 @@ class ImpliedWithin(Expr):
         return self.lon, self.lat
 
     def with_children(self, children: tuple[Expr, ...]) -> Expr:
+        """Return the filter with other coordinates.
+
+        Parameters
+        ----------
+        children
+            Longitude and latitude.
+
+        Returns
+        -------
+        Expr
+            The filter; TRUE if a coordinate is no longer a column, since the filter may be left out.
+        """
         lon, lat = children
         if not (isinstance(lon, Column) and isinstance(lat, Column)):
             return Literal(self.type, True)
@@ -105,7 +117,19 @@ def find_confinements(expr: Expr, is_position: PositionTest, negated: bool = Fal
 
 
 def combine_confinements(found: Iterable[Confinements]) -> Confinements:
-    """Return the confinements by the conjunction of conditions."""
+    """Return the confinements by a conjunction of conditions.
+
+    Parameters
+    ----------
+    found
+        The confinements by each condition.
+
+    Returns
+    -------
+    dict of Position to Confinement
+        For each position the intersection of its regions. It is exact only if each condition confines only this
+        position, exactly.
+    """
     found = list(found)
     regions: dict[Position, list[Region]] = {}
     for one in found:
@@ -196,6 +220,7 @@ def _make_constant_cone(lon: Expr, lat: Expr, radius: Expr) -> Cone | None:
 
 
 def intersect_regions(regions: list[Region]) -> Region:
+    """Return the intersection of one or more regions, without nested intersections."""
     parts = [part for r in regions for part in (r.parts if isinstance(r, Intersection) else (r,))]
     return parts[0] if len(parts) == 1 else Intersection(tuple(parts))
 
@@ -221,7 +246,19 @@ ColumnBounds = dict[Column, tuple[float, float]]
 
 
 def find_column_bounds(conditions: Iterable[Expr]) -> ColumnBounds:
-    """Return the bounds of each column that ANDed ``conditions`` compare with constants."""
+    """Find the bounds of columns that are compared with constants.
+
+    Parameters
+    ----------
+    conditions
+        Conditions joined by AND.
+
+    Returns
+    -------
+    ColumnBounds
+        For each such column its minimum and maximum, which may be infinite. Strict comparisons have the same bounds as
+        others; the minimum exceeds the maximum if no value satisfies the conditions.
+    """
     found: ColumnBounds = {}
     for condition in conditions:
         comparison = _read_comparison(condition)
@@ -249,9 +286,17 @@ def _read_comparison(condition: Expr) -> tuple[Column, str, float] | None:
 
 
 def make_coordinate_range(lon: tuple[float, float], lat: tuple[float, float]) -> Range | None:
-    """Return the region within bounds in degrees; None if no row or the whole sky is within them.
+    """Return the region within bounds of both coordinates.
 
-    The loader stores longitudes from 0 to 360.
+    Parameters
+    ----------
+    lon, lat
+        The minimum and the maximum in degrees. The loader stores longitudes from 0 to 360.
+
+    Returns
+    -------
+    Range or None
+        The region; None if no row or the whole sky is within the bounds.
     """
     west, east = max(lon[0], 0.0), min(lon[1], 360.0)
     south, north = max(lat[0], -90.0), min(lat[1], 90.0)

@@ -49,7 +49,15 @@ SHAPE_CALLS = (*SHAPE_RELATIONS, "MOC UNION", "MOC INTERSECTION", "AREA", "CAP L
 
 
 def use_stored_shapes(select: Select, context: TranslationContext) -> Select:
-    """Read stored shapes for ranges and texts, and prune relations with constant regions by shape covers."""
+    """Read stored shapes for ranges and texts, and prune relations with constant regions by shape covers.
+
+    Derived tables get the hidden columns that this needs, so it runs after their own passes.
+
+    Raises
+    ------
+    AdqlUnsupported
+        If a range, or the text of a region or MOC, does not come unchanged from a stored table.
+    """
     parts = (part for expr in walk_select_expressions(select) for part in walk_expr(expr))
     if not any(_is_shape_column(operand) for part in parts for operand in _list_shapes(part)):
         return select

@@ -73,7 +73,19 @@ Scans = dict[int, Scan]
 
 
 def may_have_cover(contents: SelectContents) -> bool:
-    """Return whether conditions use both columns of a table's position, or may have a filter to remove or to write."""
+    """Return whether ``add_covers`` may change a SELECT.
+
+    Parameters
+    ----------
+    contents
+        The SELECT.
+
+    Returns
+    -------
+    bool
+        True if conditions use both columns of a table's position, or if there may be a filter that ``add_covers`` must
+        remove or write by the index.
+    """
     if not contents.conditions.kinds.isdisjoint((ImpliedWithin, InSubquery)):
         return True
     positions = (
@@ -88,7 +100,10 @@ def may_have_cover(contents: SelectContents) -> bool:
 
 
 def add_covers(select: Select, context: TranslationContext) -> Select:  # noqa: ARG001  every pass has this signature
-    """Add the covers of WHERE and of each ON."""
+    """Add the covers of WHERE and of each ON.
+
+    Afterwards no condition has an ``ImpliedWithin``, or a ``CELL`` of ``filter_by_small_sides``.
+    """
     scans = {number: leaf for number, leaf in collect_leaves(select.from_).items() if isinstance(leaf, Scan)}
     from_ = map_conditions(select.from_, lambda join: _cover_condition(join.condition, scans))
     return replace(select, where=_cover_condition(select.where, scans), from_=from_)

@@ -23,7 +23,10 @@ from adql.rewrite.trees.rewritten import Rewritten
 
 
 def find_id_look_ups(select: Select, context: TranslationContext) -> Rewritten[Select]:  # noqa: ARG001
-    """Find out whether a conjunct of WHERE or an ON lists few values of the first column of an id or index."""
+    """Find out whether a conjunct of WHERE or an ON lists few values of the first column of an id or index.
+
+    Returns the SELECT unchanged, with the finding.
+    """
     leaves = collect_leaves(select.from_)
     conditions = (select.where, *walk_join_conditions(select.from_))
     has_look_up = any(_names_keys(part, leaves) for condition in conditions for part in split_conjuncts(condition))

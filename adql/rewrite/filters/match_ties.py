@@ -62,7 +62,19 @@ TieReader = Callable[[Expr], tuple[tuple[End, End], float | Expr] | None]
 
 
 def read_nearness_tie(condition: Expr) -> tuple[tuple[End, End], float] | None:
-    """Read a nearness with a constant radius between columns of two relations."""
+    """Read a nearness with a constant radius between columns of two relations.
+
+    Parameters
+    ----------
+    condition
+        Any condition.
+
+    Returns
+    -------
+    tuple[tuple[End, End], float] or None
+        Both positions, and the radius in degrees; None for other conditions, and for radii that are negative or above
+        30 degrees.
+    """
     near = Nearness.match(condition)
     radius = None if near is None else evaluate_constant(near.radius)
     if near is None or radius is None or not 0 <= radius <= _MAX_DISTANCE:
@@ -72,7 +84,20 @@ def read_nearness_tie(condition: Expr) -> tuple[tuple[End, End], float] | None:
 
 
 def read_row_radius_tie(relation: int, condition: Expr) -> tuple[tuple[End, End], Expr] | None:
-    """Read a nearness whose radius depends only on ``relation``, with the end of ``relation`` first."""
+    """Read a nearness whose radius depends only on one relation.
+
+    Parameters
+    ----------
+    relation
+        The number of this relation.
+    condition
+        Any condition.
+
+    Returns
+    -------
+    tuple[tuple[End, End], Expr] or None
+        The position of ``relation``, the other position, and the radius in degrees; None for other conditions.
+    """
     near = Nearness.match(condition)
     ends = None if near is None else _read_ends(near.left, near.right)
     if near is None or ends is None or find_used_relations(near.radius) != {relation}:
@@ -82,7 +107,7 @@ def read_row_radius_tie(relation: int, condition: Expr) -> tuple[tuple[End, End]
 
 
 def read_equality_tie(condition: Expr) -> tuple[tuple[End, End], float] | None:
-    """Read ``column = column`` of two relations."""
+    """Read ``column = column`` of two relations; the distance of the tie is 0. Return None for other conditions."""
     if not (isinstance(condition, Call) and condition.name == "="):
         return None
     left, right = condition.args

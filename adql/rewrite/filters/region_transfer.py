@@ -58,7 +58,10 @@ class Fact:
 
 
 def transfer_regions(select: Select, context: TranslationContext) -> Select:
-    """Add filters to derived and matched tables, and make inner joins of outer joins where a filter allows it."""
+    """Add filters to derived and matched tables, and make inner joins of outer joins where a filter allows it.
+
+    The filters are ``ImpliedWithin``, which ``add_covers`` must replace or remove.
+    """
     leaves = collect_leaves(select.from_)
     facts = _read_facts(select.where, leaves, is_sure=True)
     group_facts = [f for f in _read_facts(select.having, leaves, is_sure=True) if {*f.position} <= {*select.group_by}]

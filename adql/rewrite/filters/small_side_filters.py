@@ -96,7 +96,11 @@ KnownFilter = tuple[KnownEnd, Filter]
 
 
 def filter_by_small_sides(select: Select, context: TranslationContext) -> Rewritten[Select]:
-    """Add the filters that small tables of a join give to large ones; filters by values look up ids."""
+    """Add the filters that the small tables of a join give to its large tables.
+
+    A small table that has the first rows of an order gets further keys, so that each read returns the same rows. The
+    finding is true if values of a small table filter a column, because such a filter looks up ids.
+    """
     nearnesses, equalities = find_ties(select, read_nearness_tie), find_ties(select, read_equality_tie)
     found: list[KnownFilter] = []
     has_id_look_up = False
@@ -168,7 +172,18 @@ def _bound_rows(leaf: Relation, conditions: tuple[Expr, ...]) -> int | None:
 
 
 def bound_rows(query: Query) -> int | None:
-    """Return an upper bound of the number of rows of a query; None if no bound is known."""
+    """Return an upper bound of the number of rows of a query.
+
+    Parameters
+    ----------
+    query
+        The query.
+
+    Returns
+    -------
+    int or None
+        The bound, by TOP, a single group, listed ids or the rows of its only table; None if no bound is known.
+    """
     bounds = (query.limit, _bound_rows_before_limit(query))
     return min((n for n in bounds if n is not None), default=None)
 

@@ -39,7 +39,10 @@ _AMBIGUOUS = {"ILIKE": "ks", "LOWER": "ki", "LIKE": ""}
 
 
 def use_text_indexes(select: Select, context: TranslationContext) -> Select:  # noqa: ARG001  every pass has this signature
-    """Return ``select`` in which the conditions of WHERE use text indexes."""
+    """Rewrite or extend the conditions of WHERE on texts so that they use text indexes.
+
+    Returns the same SELECT if no condition can use one.
+    """
     leaves = collect_leaves(select.from_)
     conjuncts = split_conjuncts(select.where)
     served = [_serve(part, leaves) or part for part in conjuncts]

@@ -11,7 +11,10 @@ from adql.node_classes import replace
 
 
 def mark_groups_of_rows(select: Select, context: TranslationContext) -> Select:  # noqa: ARG001  every pass has this signature
-    """Mark each set function except set functions of pieces, whose states are merged with other states."""
+    """Mark each set function of a SELECT with GROUP BY, except set functions of pieces, whose states are merged.
+
+    A SELECT without GROUP BY is returned unchanged.
+    """
 
     def change(expr: Expr) -> Expr:
         if isinstance(expr, Aggregate):

@@ -7,7 +7,7 @@ and one NaN.
     SELECT x FROM t GROUP BY x
     SELECT if(isNaN(x), nan, x + 0.0) FROM t GROUP BY if(isNaN(x), nan, x + 0.0)
 
-This pass runs last, after all passes that add keys.
+This pass runs after all passes that add keys.
 """
 
 from __future__ import annotations
@@ -32,7 +32,10 @@ from clickhouse_schema.datatypes import COMPLEX, FLOATS, LONG
 
 
 def canonicalize_keys(select: Select, context: TranslationContext) -> Select:  # noqa: ARG001  every pass has this signature
-    """Write join keys, group keys and the outputs of a SELECT DISTINCT in the canonical form."""
+    """Write join keys, group keys and the outputs of a SELECT DISTINCT in the canonical form.
+
+    In a join key of an integer and a real, the real is compared as the integer that it equals.
+    """
     if isinstance(select.from_, Join):
         select = select.with_from(map_conditions(select.from_, _unify_in_join))
     keys = {e: _call_canonical(e) for e in select.group_by if _has_reals(e)}
@@ -45,14 +48,32 @@ def canonicalize_keys(select: Select, context: TranslationContext) -> Select:  #
 
 
 def canonicalize_outputs(query: Query) -> Query:
-    """Write the outputs of a query in the canonical form."""
+    """Write the outputs of a query in the canonical form.
+
+    Parameters
+    ----------
+    query
+        A query whose rows are compared, such as a side of UNION or the query of IN.
+
+    Returns
+    -------
+    Query
+        The changed query; ``query`` if no output is a real or an array of reals.
+    """
     if not any(_has_reals(o.expr) for o in query.outputs):
         return query
     return replace(query, outputs=tuple(replace(o, expr=_make_canonical(o.expr)) for o in query.outputs))
 
 
 def canonicalize_compared(expr: Expr) -> Expr:
-    """Write the values that COUNT(DISTINCT x), PARTITION BY x or x IN (SELECT ...) compares in the canonical form."""
+    """Write the values that an expression compares by hash in the canonical form.
+
+    Parameters
+    ----------
+    expr
+        The expression: COUNT(DISTINCT x), a window function with PARTITION BY x, or x IN (SELECT ...). Others are
+        returned unchanged.
+    """
     if isinstance(expr, Windowed):
         expr = replace(expr, partition_by=tuple(map(_make_canonical, expr.partition_by)))
     if isinstance(expr, (Aggregate, Windowed)) and expr.distinct and _has_reals(expr.args[0]):

@@ -1,12 +1,12 @@
 """Hide constant predicates in ON from ClickHouse.
 
-ClickHouse evaluates them before planning. If one makes an AND below an OR false, as in
-``a.x < b.x OR (1 = 2 AND a.y > 3)``, ClickHouse finds no keys in the rest of the ON of an outer join.
+ClickHouse evaluates them before planning. If one makes an AND below an OR false, as in ``a.x < b.x OR (1 = 2 AND a.y >
+3)``, ClickHouse finds no keys in the rest of the ON of an outer join.
 
     ON a.id = b.id AND (a.x < b.x OR (1 = 2 AND a.y > 3))
     ON a.id = b.id AND (a.x < b.x OR (HELD(1 = 2) AND a.y > 3))
 
-This pass runs after the last pass that changes an ON.
+This pass runs after all passes that add conditions to an ON.
 """
 
 from __future__ import annotations
@@ -33,7 +33,10 @@ _VARIABLE = (Column, Aggregate, Subquery, InSubquery, Exists)
 
 
 def hold_constants(select: Select, context: TranslationContext) -> Select:  # noqa: ARG001  every pass has this signature
-    """Wrap the constant predicates below AND, OR and NOT in the ON of each join."""
+    """Wrap the constant predicates below AND, OR and NOT in the ON of each join.
+
+    A conjunct that is itself a constant predicate is not wrapped.
+    """
     return select.with_from(map_conditions(select.from_, _hold_in_join))
 
 

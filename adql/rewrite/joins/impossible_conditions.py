@@ -31,7 +31,10 @@ _TWO = Literal(INT, 2)
 
 
 def empty_impossible_joins(select: Select, context: TranslationContext) -> Select:
-    """Remove the right rows of joins that match nothing, or in a FULL JOIN the partners."""
+    """Remove the right rows of joins whose condition is never true; in a FULL JOIN, remove the partners.
+
+    Expects no RIGHT JOIN. A WHERE that is never true becomes FALSE.
+    """
     if any(is_never_true(c) for c in split_conjuncts(select.where)):
         select = replace(select, where=_FALSE)
     while True:

@@ -22,6 +22,16 @@ def can_reorder(relation: Relation) -> bool:
 
     To reorder, it merges joined derived tables. It fails if a condition in ON then belongs to no side: a constant
     output of a derived table, or a condition of a join without an equality of both sides.
+
+    Parameters
+    ----------
+    relation
+        The FROM, after all passes.
+
+    Returns
+    -------
+    bool
+        False if ClickHouse might fail, so that it must keep the order of the joins.
     """
     if isinstance(relation, Scan):
         return True

@@ -42,7 +42,10 @@ _Equality = tuple[Expr, EqualitySides]
 
 
 def make_left_deep(select: Select, context: TranslationContext) -> Select:
-    """Replace RIGHT JOINs, and make derived tables of joins on the right of joins."""
+    """Replace RIGHT JOINs, and make derived tables of joins on the right of joins.
+
+    Afterwards the right side of each join is a leaf, and no join is a RIGHT JOIN, which other passes expect.
+    """
     select = select.with_from(turn_right_joins(select.from_))
     while True:
         nested = next((j.right for j in walk_joins(select.from_) if isinstance(j.right, Join)), None)
@@ -52,7 +55,18 @@ def make_left_deep(select: Select, context: TranslationContext) -> Select:
 
 
 def turn_right_joins(relation: Relation) -> Relation:
-    """Replace ``a RIGHT JOIN b`` by ``b LEFT JOIN a``; named outputs are independent of the order of the sides."""
+    """Replace ``a RIGHT JOIN b`` by ``b LEFT JOIN a`` at all depths of a join tree.
+
+    Parameters
+    ----------
+    relation
+        The join tree. Outputs have names, so they are independent of the order of the sides.
+
+    Returns
+    -------
+    Relation
+        The join tree without RIGHT JOINs; the same if it had none.
+    """
     if not isinstance(relation, Join):
         return relation
     left, right = turn_right_joins(relation.left), turn_right_joins(relation.right)
@@ -62,7 +76,10 @@ def turn_right_joins(relation: Relation) -> Relation:
 
 
 def move_keys_to_on(select: Select, context: TranslationContext) -> Select:  # noqa: ARG001  every pass has this signature
-    """Move the equalities of WHERE that join two sides of an INNER JOIN into its ON."""
+    """Move the equalities of WHERE that join two sides of an INNER JOIN into its ON.
+
+    Expects left-deep joins. Each equality goes to the innermost such join.
+    """
     conditions = split_conjuncts(select.where)
     equalities = [(c, sides) for c in conditions if (sides := find_equality_sides(c)) is not None]
     from_, left = _take_keys(select.from_, equalities)
@@ -93,7 +110,10 @@ def _take_keys(relation: Relation, equalities: list[_Equality]) -> tuple[Relatio
 
 
 def add_outer_keys(select: Select, context: TranslationContext) -> Select:
-    """Add an equality that is always true to each outer join without one, after all passes that add equalities."""
+    """Add an equality that is always true to each outer, SEMI or ANTI join without an equality of both sides.
+
+    The right side becomes a derived table. This runs after all passes that add real equalities.
+    """
     while True:
         outer = (join for join in walk_joins(select.from_) if join.kind != "INNER")
         join = next((j for j in outer if not has_equality(j)), None)

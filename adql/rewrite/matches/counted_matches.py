@@ -99,7 +99,11 @@ class _CountedMatch:
 
 
 def count_matches(select: Select, context: TranslationContext) -> Select:
-    """Replace a match whose pairs are only counted by a match of cells."""
+    """Replace a match of two tables whose pairs are only counted by a match of cells.
+
+    Groups, outputs and HAVING must use columns of only one table, with COUNT(*) as the only set function, and the
+    radius must be a constant of up to 30 degrees. Other SELECTs are returned unchanged.
+    """
     match = _find_counted_match(select)
     return select if match is None else _plan_match(select, match, context)
 
@@ -250,7 +254,7 @@ def _make_near(vectors: Sequence[Expr], radius: Expr, *, is_strict: bool = False
 
 @dataclass(frozen=True, slots=True)
 class CellMatch:
-    """A join that this pass made.
+    """A join that ``count_matches`` made.
 
     Attributes
     ----------
@@ -274,7 +278,7 @@ class CellMatch:
 
     @classmethod
     def from_join(cls, join: Relation) -> CellMatch | None:
-        """Read a join; return None if this pass did not make it."""
+        """Read the sides and the test from a join; return None if ``count_matches`` did not make it."""
         if not (isinstance(join, Join) and isinstance(join.left, Derived) and isinstance(join.right, Derived)):
             return None
         met, weighted = join.left.query, join.right.query

@@ -80,7 +80,11 @@ class JoinNearness:
 
 
 def plan_cross_matches(select: Select, context: TranslationContext) -> Select:
-    """Replace each join that only a nearness restricts by a join on cubes."""
+    """Replace each join that only a nearness restricts by a join on cubes.
+
+    Expects left-deep joins. FULL JOINs, radii without known bounds, and outer joins for a radius of the right side
+    stay; ``split_outer_matches`` has replaced most of these.
+    """
     select = replace(select, from_=_put_smaller_right(select.from_, split_conjuncts(select.where)))
     while (match := _find_cube_join(select)) is not None:
         select = _plan_match(select, match, context)

@@ -116,7 +116,11 @@ class _KeptUse:
 
 
 def use_kept_matches(select: Select, context: TranslationContext) -> Select:
-    """Replace matches whose pairs a kept match has."""
+    """Replace matches of two tables whose pairs a kept match has by joins by the ids of the pairs.
+
+    The left side must be a stored table, so only the innermost join is replaced. Matches without a suitable kept match,
+    and matches of few rows, stay for the passes that plan matches.
+    """
     while True:
         reads = (_read_pairs(select, use, context) for use in _find_uses(select))
         read = next((read for read in reads if read is not None), None)

@@ -144,14 +144,37 @@ def _find_cell_area(order: int) -> float:
 
 
 def find_crowding(relation: Relation) -> float:
-    """Return the rows per square degree around a typical row of the most crowded table of a relation."""
+    """Return the number of rows per square degree around a typical row of the most crowded table of a relation.
+
+    Parameters
+    ----------
+    relation
+        A part of FROM.
+
+    Returns
+    -------
+    float
+        Rows per square degree; ``UNKNOWN_DENSITY`` if the density of one of its tables is unknown, or it reads no
+        table.
+    """
     found = [scan.entry.local_density for scan in _find_scans(relation)]
     known = [crowding for crowding in found if crowding is not None]
     return max(known) if known and len(known) == len(found) else UNKNOWN_DENSITY
 
 
 def find_row_count(relation: Relation) -> int | None:
-    """Return the number of rows of the only catalogue table that a relation reads; None if unknown."""
+    """Return the number of rows of the only catalogue table that a relation reads.
+
+    Parameters
+    ----------
+    relation
+        A part of FROM. Conditions and limits inside it do not change the number.
+
+    Returns
+    -------
+    int or None
+        The rows of the table; None if it is unknown, or if the relation reads several tables or none.
+    """
     scans = _find_scans(relation)
     return scans[0].entry.rows if len(scans) == 1 else None
 

@@ -162,7 +162,10 @@ class _Match:
 
 
 def merge_matches(select: Select, context: TranslationContext) -> Select:
-    """Replace the matches of two large stored tables by merge joins."""
+    """Replace the matches of two large stored tables by merge joins, or by joins with the pairs of merge joins.
+
+    Expects left-deep joins. Other matches stay for ``count_matches`` and ``plan_cross_matches``.
+    """
     while (match := _find_match(select)) is not None:
         select = _PLANS[match.join.kind](select, match, context)
     return select
@@ -371,13 +374,13 @@ def _select_rows(match: _Match, side: _Side, *, is_border: bool) -> list[Expr]:
 
 
 def is_merged(query: Query) -> bool:
-    """Return whether a query returns the pairs of a match that this pass made."""
+    """Return whether a query returns the pairs of a match that ``merge_matches`` made."""
     return isinstance(query, SetOperation) and MergedMatch.from_query(query.left) is not None
 
 
 @dataclass(frozen=True, slots=True)
 class MergedMatch:
-    """A SELECT of pairs that this pass made.
+    """A SELECT of pairs that ``merge_matches`` made.
 
     Attributes
     ----------
@@ -395,7 +398,7 @@ class MergedMatch:
 
     @classmethod
     def from_query(cls, query: Query) -> MergedMatch | None:
-        """Read a query; return None if this pass did not make it."""
+        """Read the radius and the cells from a query; return None if ``merge_matches`` did not make it."""
         if not (isinstance(query, Select) and isinstance(query.from_, Join) and query.from_.is_merge):
             return None
         latitudes = split_conjuncts(query.where)[0]

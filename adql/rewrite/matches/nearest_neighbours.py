@@ -68,10 +68,14 @@ _USAGE = "write it as a separate condition: FROM a JOIN b ON 1 = {}(...) AND ...
 def choose_nearest(select: Select, context: TranslationContext) -> Select:
     """Replace the joins by skyhouse_nearest or skyhouse_mutual.
 
+    Expects left-deep joins without a RIGHT JOIN. Each replaced join gets its pairs from a derived table with a nearness,
+    which later passes plan.
+
     Raises
     ------
     AdqlSemanticError
-        If one of these functions is not in the ON of a join.
+        If one of these functions is not a separate condition in the ON of a JOIN, LEFT JOIN or RIGHT JOIN, if an ON has
+        several of them, or if one does not take a position of each side.
     """
     while (choice := _find_choice(select)) is not None:
         select = _replace_join(select, choice, context)

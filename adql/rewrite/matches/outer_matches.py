@@ -61,7 +61,11 @@ _CUBES_OF_ROW = 8
 
 
 def split_outer_matches(select: Select, context: TranslationContext) -> Rewritten[Select]:
-    """Replace FULL cross-matches, and cross-matches that keep left rows for a radius of the right side."""
+    """Replace FULL cross-matches, and cross-matches that keep left rows for a radius of the right side.
+
+    Afterwards no match alone restricts a FULL JOIN, unless a side may return other rows when it is read again. The
+    finding is the finding of ``filter_by_small_sides``, which runs first if a SEMI JOIN is split.
+    """
     has_id_look_up = False
     match = _find_outer_match(select)
     if match is not None and match.join.kind == "SEMI":

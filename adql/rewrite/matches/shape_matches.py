@@ -36,7 +36,10 @@ _MIN_PAIRS_OF_SHAPES = 30_000_000
 
 
 def add_cap_nearness(select: Select, context: TranslationContext) -> Select:
-    """Add the nearness of caps to each relation between shapes of two tables in WHERE or ON."""
+    """Add the nearness of caps to each relation between shapes of two tables in WHERE or ON.
+
+    The relation is kept as the exact test. Nothing is added where testing all pairs is fast, or for MOCs.
+    """
     caps = _CapColumns(select, context)
     where = caps.add_nearness(select.where)
     from_ = map_conditions(select.from_, lambda join: caps.add_nearness(join.condition))

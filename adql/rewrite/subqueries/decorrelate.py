@@ -51,7 +51,15 @@ from clickhouse_schema.datatypes import LONG
 
 
 def decorrelate_subqueries(select: Select, context: TranslationContext) -> Select:
-    """Replace all correlated subqueries of a SELECT that is not correlated itself."""
+    """Replace all correlated subqueries of a SELECT that is not correlated itself.
+
+    Raises
+    ------
+    AdqlUnsupported
+        If a subquery cannot become a join: in the ON of an outer join it uses columns of several tables, an outer or
+        nested join inside it uses columns of the outer query, or the outer query must be read twice and may return
+        other rows then.
+    """
     if not any(has_correlated_subquery(expr) for expr in walk_select_expressions(select)):
         return select
     select = _select_from_groups(select, context)

@@ -43,7 +43,21 @@ _TRUE, _FALSE = Literal(BOOLEAN, True), Literal(BOOLEAN, False)
 
 
 def join_subqueries(select: Select, context: TranslationContext) -> Select:
-    """Return ``select`` with one or two joins instead of each correlated subquery."""
+    """Return ``select`` with one or two joins instead of each correlated subquery.
+
+    Parameters
+    ----------
+    select
+        A SELECT with correlated subqueries only in WHERE, HAVING, outputs, groups and ORDER BY.
+    context
+        Generates relation numbers and aliases.
+
+    Raises
+    ------
+    AdqlUnsupported
+        If a subquery cannot become a join: an outer or nested join inside it uses columns of the outer query, or the
+        outer query must be read twice and may return other rows then.
+    """
     return _SubqueryJoiner(select, context).join_all()
 
 

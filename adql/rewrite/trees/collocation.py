@@ -80,7 +80,13 @@ class _ShardRows:
 
 
 class Collocation:
-    """The collocated joins of a SELECT whose FROM is left-deep and begins with a sharded table."""
+    """The collocated joins of a SELECT.
+
+    Parameters
+    ----------
+    select
+        The SELECT. Its FROM is left-deep; no join is collocated unless the first table is sharded.
+    """
 
     def __init__(self, select: Select) -> None:
         self._leaves = collect_leaves(select.from_)
@@ -100,7 +106,19 @@ class Collocation:
                 self._rows[right.relation] = found[1]
 
     def find_part(self, join: Join) -> str | None:
-        """Return the part of the right table that has all partners of a shard's rows; None if no part has."""
+        """Return the part of the right table of a join that has all partners of a shard's rows.
+
+        Parameters
+        ----------
+        join
+            A join of the SELECT.
+
+        Returns
+        -------
+        str or None
+            ``LOCAL`` for a join by a parent's key, ``MARGIN`` for a match within the overlap radius; None if no part
+            has all partners.
+        """
         return self._parts[next(walk_leaves(join.right)).relation]
 
     def _find_partners(self, right: Leaf, conditions: list[Expr]) -> tuple[str, _ShardRows] | None:

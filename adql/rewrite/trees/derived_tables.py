@@ -38,10 +38,19 @@ AnyExpr = TypeVar("AnyExpr", bound=Expr)
 
 
 class DerivedBuilder:
-    """Makes a derived table of ``relation``, a part of the FROM of ``select``.
+    """Makes a derived table of a part of the FROM of a SELECT.
 
-    Its outputs are the columns that the rest of ``select`` uses, and the expressions that ``export_expr`` adds before
+    Its outputs are the columns that the rest of the SELECT uses, and the expressions that ``export_expr`` adds before
     ``build_derived``.
+
+    Parameters
+    ----------
+    relation
+        The part of FROM.
+    select
+        The SELECT. It is not changed: the caller replaces ``relation`` in it and calls ``rename_select``.
+    context
+        Generates the relation number and the aliases of the derived table.
     """
 
     def __init__(self, relation: Relation, select: Select, context: TranslationContext) -> None:
@@ -53,7 +62,18 @@ class DerivedBuilder:
         self._alias = {output.expr: output.alias for output in self._outputs}
 
     def export_expr(self, expr: Expr) -> Column:
-        """Return the column of the derived table with the value of an expression over ``relation``."""
+        """Add an expression to the outputs, unless they have it already.
+
+        Parameters
+        ----------
+        expr
+            An expression of columns of ``relation``.
+
+        Returns
+        -------
+        Column
+            The column of the derived table that has its value.
+        """
         alias = self._alias.get(expr)
         if alias is None:
             alias = self._context.names.new_alias()
@@ -69,13 +89,25 @@ class DerivedBuilder:
         return [Column(o.expr.type, self._number, o.alias, o.field) for o in exported]
 
     def build_derived(self, where: Sequence[Expr] = ()) -> Derived:
+        """Make the derived table.
+
+        Parameters
+        ----------
+        where
+            Conditions on columns of ``relation``, which select its rows.
+
+        Returns
+        -------
+        Derived
+            The derived table with all outputs so far; with the output 1 if there are none.
+        """
         if not self._outputs:
             self.export_expr(ONE)
         select = Select(self.relation, combine_conjuncts([*where]), (), None, tuple(self._outputs), False, (), None, 0)
         return Derived(self._number, select)
 
     def rename_expr(self, expr: Expr) -> Expr:
-        """Return ``expr`` with the columns of ``relation`` read from the derived table."""
+        """Return ``expr`` with the exported columns of ``relation`` read from the derived table."""
 
         def change(part: Expr) -> Expr:
             if not isinstance(part, Column) or part not in self._alias:
@@ -85,6 +117,7 @@ class DerivedBuilder:
         return transform_expr(expr, change)
 
     def rename_select(self, select: Select) -> Select:
+        """Return ``select`` with the exported columns of ``relation`` read from the derived table."""
         return map_select(select, self.rename_expr)
 
 
@@ -189,7 +222,18 @@ def list_columns(derived: Derived) -> list[Column]:
 
 
 def is_row_by_row(query: Query) -> bool:
-    """Return whether each row of a query comes from one row of its FROM, independently of the other rows."""
+    """Return whether each row of a query comes from one row of its FROM, independently of the other rows.
+
+    Parameters
+    ----------
+    query
+        The query.
+
+    Returns
+    -------
+    bool
+        False for set operations, groups, DISTINCT, TOP, OFFSET and window functions.
+    """
     if not isinstance(query, Select) or query.limit is not None or query.offset:
         return False
     return not (query.is_grouped or query.distinct or has_window(query))
@@ -240,7 +284,18 @@ def rename_columns(select: Select, names: Mapping[Column, Column]) -> Select:
 
 
 def make_null(kind: ColumnType) -> Expr:
-    """Return NULL of a type; an empty array for arrays."""
+    """Return NULL of a type.
+
+    Parameters
+    ----------
+    kind
+        The type.
+
+    Returns
+    -------
+    Expr
+        A bare NULL, which converts to any type; an empty array for arrays, which cannot be NULL.
+    """
     null = Literal(UNTYPED, None)
     return Call(kind, "COALESCE", (null,)) if kind.is_array else null
 

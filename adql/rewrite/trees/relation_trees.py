@@ -32,12 +32,12 @@ def collect_leaves(relation: Relation) -> dict[int, Leaf]:
 
 
 def collect_numbers(relation: Relation) -> frozenset[int]:
-    """Return the relation numbers of the leaves of a join tree."""
+    """Return the relation numbers of the leaves of a join tree, without the relations inside derived tables."""
     return frozenset(leaf.relation for leaf in walk_leaves(relation))
 
 
 def find_used_relations(expr: Expr) -> set[int]:
-    """Return the numbers of the relations whose columns an expression uses, without its subqueries."""
+    """Return the numbers of the relations whose columns an expression uses, without the columns in its subqueries."""
     return {column.relation for column in walk_columns(expr)}
 
 
@@ -114,7 +114,19 @@ def has_join_key(join: Join, conditions: Iterable[Expr]) -> bool:
 
 
 def find_equality_sides(condition: Expr) -> EqualitySides | None:
-    """Return the relations that the two sides of an equality use; None for other conditions."""
+    """Return the relations that the two sides of an equality use.
+
+    Parameters
+    ----------
+    condition
+        Any condition.
+
+    Returns
+    -------
+    EqualitySides or None
+        The relation numbers of the first and of the second operand, which are empty for constants; None if
+        ``condition`` is neither ``=`` nor SAME.
+    """
     if not (isinstance(condition, Call) and condition.name in ("=", "SAME")):
         return None
     one, other = condition.args

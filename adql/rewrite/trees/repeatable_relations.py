@@ -26,7 +26,7 @@ _UNSTEADY_CALLS = (*RANDOM_SQL, "ROW NUMBER")
 
 
 def has_random_answer(query: Query) -> bool:
-    """Return whether a query has random numbers or a sample, which change its result."""
+    """Return whether a query has random numbers or a sample at any depth."""
     parts = (
         part for select in walk_selects(query) for expr in walk_select_expressions(select) for part in walk_expr(expr)
     )
@@ -34,13 +34,25 @@ def has_random_answer(query: Query) -> bool:
 
 
 def is_repeatable(relation: Relation) -> bool:
-    """Return whether a relation has the same rows each time it is read."""
+    """Return whether a relation has the same rows each time it is read in a query, so that a pass may read it twice."""
     leaves = walk_leaves(relation)
     return all(isinstance(leaf, Scan) or is_repeatable_query(leaf.query) for leaf in leaves)
 
 
 def is_repeatable_query(query: Query) -> bool:
-    """Return whether a query has the same rows each time: nothing depends on the order of rows or on chance."""
+    """Return whether a query has the same rows each time it is run on the same tables.
+
+    Parameters
+    ----------
+    query
+        The query.
+
+    Returns
+    -------
+    bool
+        False if a value may depend on the order of rows or on chance: with TOP or OFFSET, window functions, random
+        numbers or set functions such as sums of floating-point numbers, at any depth.
+    """
     if query.limit is not None or query.offset:
         return False
     if isinstance(query, SetOperation):
@@ -51,7 +63,13 @@ def is_repeatable_query(query: Query) -> bool:
 
 
 def is_deterministic(expr: Expr) -> bool:
-    """Return whether an expression has the same value each time if its operands have the same values."""
+    """Return whether an expression has the same value each time if its operands have the same values.
+
+    Parameters
+    ----------
+    expr
+        The expression. The query of a subquery is tested, the operands of other expressions are not.
+    """
     if isinstance(expr, SUBQUERIES):
         return is_repeatable_query(expr.query)
     if isinstance(expr, Aggregate):

@@ -22,7 +22,13 @@ class Parts(NamedTuple):
 
 
 class SelectContents:
-    """A SELECT with the parts of its expressions."""
+    """A SELECT with the parts of its expressions, which are collected when they are first needed.
+
+    Attributes
+    ----------
+    select
+        The SELECT.
+    """
 
     def __init__(self, select: Select) -> None:
         self.select = select
@@ -46,13 +52,21 @@ class SelectContents:
         return bool(self.conditions.kinds or self.others.kinds)
 
     def has_kind(self, kinds: Iterable[type[Expr]]) -> bool:
+        """Return whether an expression of the SELECT contains a node of one of these classes.
+
+        Parameters
+        ----------
+        kinds
+            Classes other than Call, Column and Literal, which are not collected.
+        """
         return not (self.conditions.kinds.isdisjoint(kinds) and self.others.kinds.isdisjoint(kinds))
 
     def update(self, select: Select) -> SelectContents:
-        """Return the contents of another SELECT; these contents if it is the same."""
+        """Return the contents of another SELECT; these contents if it is the same object."""
         return self if select is self.select else SelectContents(select)
 
     def has_call(self, names: Iterable[str]) -> bool:
+        """Return whether an expression of the SELECT contains one of these calls, outside its subqueries."""
         return not (self.conditions.calls.isdisjoint(names) and self.others.calls.isdisjoint(names))
 
 

@@ -8,11 +8,24 @@ from adql.rewrite.trees.relation_trees import has_subquery
 
 
 def reads_sharded_tables(relation: Relation) -> bool:
+    """Return whether a relation reads a sharded table, also in its derived tables and their subqueries."""
     return any(scan.entry.is_sharded for scan in walk_scans(relation))
 
 
 def find_sharded_scan(leaf: Relation) -> Scan | None:
-    """Return the sharded table from which a leaf only selects rows and computes columns; None if it does more."""
+    """Return the sharded table from which a leaf only selects rows and computes columns.
+
+    Parameters
+    ----------
+    leaf
+        A leaf of FROM.
+
+    Returns
+    -------
+    Scan or None
+        The table. None if it is not sharded, if ``computed_on`` is set, or if the leaf does more: joins, set
+        operations, groups, DISTINCT, window functions, TOP, an order, or subqueries in its outputs.
+    """
     if isinstance(leaf, Scan):
         return leaf if leaf.entry.is_sharded else None
     if not isinstance(leaf, Derived) or leaf.computed_on or not isinstance(leaf.query, Select):
