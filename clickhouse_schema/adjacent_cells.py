@@ -81,7 +81,19 @@ def order_for_radius(radius: float) -> int | None:
 
 
 def reach_of_order(order: int) -> float:
-    """Return the radius, in degrees, within which everything is in the touching cells of ``order``."""
+    """Return the radius within which everything is in the touching cells of an order.
+
+    Parameters
+    ----------
+    order : int
+        A HEALPix order.
+
+    Returns
+    -------
+    float
+        The radius in degrees: around any position, all points within it are in the cell of the position or in a cell
+        that touches this cell.
+    """
     return math.degrees(REACH / (1 << order))
 
 

@@ -101,24 +101,46 @@ class RowLayout:
 
 
 def find_row_layout(table: Table) -> RowLayout | None:
-    """Return the layout of a table's row store; None if the table has none."""
+    """Return the layout of a table's row store.
+
+    Parameters
+    ----------
+    table : Table
+        The table with its current columns, on which the layout and the name of the row store's column depend.
+
+    Returns
+    -------
+    RowLayout or None
+        The layout; None if the table has no row store.
+    """
     if not table.layout.row_store:
         return None
     return _lay_out(tuple((column.name, column.type) for column in sorted(table.columns, key=lambda c: c.name)))
 
 
 def leave_row_store_out(table: Table) -> Table:
-    """Return the table without a row store, for rows that are only stored temporarily."""
+    """Return the table without a row store, for rows that are only stored temporarily; ``table`` is not changed."""
     return table.model_copy(update={"layout": table.layout.model_copy(update={"row_store": False})})
 
 
 def is_row_column(name: str) -> bool:
-    """Whether a stored column is a row store, of the current or of earlier columns."""
+    """Return whether a stored column is a row store, of the current or of earlier columns."""
     return name.startswith(_PREFIX)
 
 
 def row_value_sql(layout: RowLayout) -> str:
-    """Return the SQL of the bytes of a row."""
+    """Return the SQL of the bytes of a row, the value of the MATERIALIZED column.
+
+    Parameters
+    ----------
+    layout : RowLayout
+        The layout of the table.
+
+    Returns
+    -------
+    str
+        SQL of the columns of the table: a String that is not NULL. Only the layout of the same table decodes it.
+    """
     kinds = {name: slot.kind for name, slot in layout.slots.items()}
     flags = [f"isNull({quote_identifier(name)})" for name, kind in kinds.items() if not kind.is_array]
     numbers = [_number_sql(name, kind) for name, kind in kinds.items() if not _is_counted(kind)]

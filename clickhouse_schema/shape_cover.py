@@ -35,22 +35,52 @@ _MAX_CAP_RADIUS = 0.5
 
 
 def cap_radius(order: int) -> float:
-    """Return the greatest radius, in radians, of the caps whose cells are of ``order``."""
+    """Return the greatest radius of the caps whose cells are of an order.
+
+    Parameters
+    ----------
+    order : int
+        A HEALPix order.
+
+    Returns
+    -------
+    float
+        The radius in radians, halved by each order.
+    """
     return float(_MAX_CAP_RADIUS / 2**order)
 
 
 def cell_number(order: int, cell: int) -> int:
-    """Return the number of a NESTED cell."""
+    """Return the number of a cell as a shape cover.
+
+    Parameters
+    ----------
+    order : int
+        The HEALPix order, from 0 to ``FINEST_ORDER``.
+    cell : int
+        The NESTED cell of this order.
+    """
     return cell * number_span(order) + order
 
 
 def number_span(order: int) -> int:
-    """Return the difference between the numbers of one cell of ``order`` and the next."""
+    """Return the difference between the numbers of one cell of an order and the next.
+
+    Parameters
+    ----------
+    order : int
+        The HEALPix order, from 0 to ``FINEST_ORDER``.
+
+    Returns
+    -------
+    int
+        The difference. Divided by it, the numbers of a cell and of all cells inside it have the same integer quotient.
+    """
     return NUMBERS_PER_CELL << (2 * (FINEST_ORDER - order))
 
 
 def has_cover(kind: ColumnType) -> bool:
-    """Whether columns of this type have a stored cover."""
+    """Return whether columns of this type have a stored cover."""
     return kind.xtype in ("circle", "polygon") or kind.has_stored_shapes
 
 
@@ -79,9 +109,20 @@ def shape_type(kind: ColumnType) -> str:
 
 
 def cover_sql(name: str, kind: ColumnType) -> str:
-    """Return the SQL of the number of a circle's or polygon's cell, UInt64.
+    """Return the SQL of the number of a circle's or polygon's cell.
 
-    Names in it start with __, unlike names of columns.
+    Parameters
+    ----------
+    name : str
+        The name of the column of shapes. Names in the SQL start with __, unlike names of columns.
+    kind : ColumnType
+        The type of the column: of xtype circle or polygon.
+
+    Returns
+    -------
+    str
+        SQL of the number, UInt64; ``NOWHERE`` for an empty shape or one with NaN, ``EVERYWHERE`` for a shape that no
+        cap of order 0 contains.
     """
     shape = quote_identifier(name)
     is_circle = kind.xtype == "circle"
