@@ -68,8 +68,8 @@ _USAGE = "write it as a separate condition: FROM a JOIN b ON 1 = {}(...) AND ...
 def choose_nearest(select: Select, context: TranslationContext) -> Select:
     """Replace the joins by skyhouse_nearest or skyhouse_mutual.
 
-    Expects left-deep joins without a RIGHT JOIN. Each replaced join gets its pairs from a derived table with a nearness,
-    which later passes plan.
+    Expects left-deep joins without a RIGHT JOIN. Each replaced join gets its pairs from a derived table with a
+    nearness, which later passes plan.
 
     Raises
     ------
