@@ -17,11 +17,38 @@ class ByteSink(Protocol):
     """Receives the bytes of a document."""
 
     def write(self, data: bytes, *, anyway: bool = False) -> None:
-        """Append bytes. ``anyway`` ignores the limit of a full sink, for the end of a document after an error."""
+        """Append bytes.
+
+        Parameters
+        ----------
+        data : bytes
+            The bytes, possibly none.
+        anyway : bool
+            Ignore the limit of a full sink, for the end of a document after an error.
+
+        Raises
+        ------
+        NoRoom
+            The sink is full.
+        SpoolClosed
+            The reader has closed the sink.
+        OSError
+            The disk fails.
+        """
 
 
 class DocumentWriter:
-    """Writes one document, and counts its bytes in ``report``. The header waits for the first rows."""
+    """Writes one document. The header waits for the first rows, so a query that fails before them writes nothing.
+
+    Parameters
+    ----------
+    serializer : Serializer
+        Makes the bytes. The caller closes it.
+    sink : ByteSink
+        Receives the bytes; its errors end the writing.
+    report : QueryReport
+        Gets the number of bytes, the status and the warning of the serializer.
+    """
 
     def __init__(self, serializer: Serializer, sink: ByteSink, report: QueryReport) -> None:
         self._serializer = serializer
@@ -31,6 +58,20 @@ class DocumentWriter:
         self._has_begun = False
 
     def write_rows(self, batch: pa.RecordBatch) -> None:
+        """Write a batch of rows.
+
+        Parameters
+        ----------
+        batch : pyarrow.RecordBatch
+            The rows, as ``Serializer.write_rows`` takes them.
+
+        Raises
+        ------
+        SerializationError
+            The format cannot represent a value.
+        NoRoom, SpoolClosed, OSError
+            The sink or the scratch space of the serializer cannot take the rows.
+        """
         self._write(self._serializer.write_rows(batch))
 
     def finish(self, status: Status, seconds: float, check_stopped: Callable[[], None] = lambda: None) -> None:
@@ -53,7 +94,19 @@ class DocumentWriter:
         self._report.add_warning(self._serializer.warning)
 
     def finish_with_error(self, message: str) -> bool:
-        """Append an error to rows already written; return whether the format can tell it, and the document is whole."""
+        """Append an error to rows that have been written.
+
+        Parameters
+        ----------
+        message : str
+            The error for the user.
+
+        Returns
+        -------
+        bool
+            Whether the document is whole: False if no rows were written, if the format cannot represent an error, or if
+            the sink cannot take it.
+        """
         if not self._has_begun:
             return False
         footer = b"".join(self._serializer.write_footer(Status("ERROR", message)))

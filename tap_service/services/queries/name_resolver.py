@@ -68,14 +68,40 @@ class NamedObject:
 
 
 class NameResolver:
-    """Thread-safe. ``sesame``: finds names that no table has; None to ask no other host."""
+    """Finds objects by name. Thread-safe; calls block.
+
+    Parameters
+    ----------
+    engine
+        Reads the tables, at most two seconds per statement.
+    sesame
+        Finds names that no table has; None to ask no other host.
+    """
 
     def __init__(self, engine: Engine, sesame: SesameResolver | None) -> None:
         self._engine = engine
         self._sesame = sesame
 
     def find_objects(self, catalogue: Catalogue, name: str) -> list[NamedObject]:
-        """Return the objects of this name in the tables of ``catalogue``, the brightest first. Raises EngineError."""
+        """Find the objects with a name in the tables of a catalogue.
+
+        Parameters
+        ----------
+        catalogue
+            The tables that the client may read; tables without declared names are not searched.
+        name
+            The name; case and spaces do not matter (``object_names.normalise_name``).
+
+        Returns
+        -------
+        list of NamedObject
+            At most 20 objects of each table, the brightest first; objects without a magnitude come last.
+
+        Raises
+        ------
+        EngineError
+            A table cannot be read.
+        """
         key = normalise_name(name)
         found = (
             [each for entry in _list_named_tables(catalogue) for each in self._read_rows(entry, [key])] if key else []
@@ -83,7 +109,25 @@ class NameResolver:
         return sorted(found, key=_order_by_brightness)
 
     def find_everywhere(self, catalogue: Catalogue, name: str) -> list[NamedObject]:
-        """As ``find_objects``; if there is none, ask Sesame. Raises NameLookupError if that fails, too."""
+        """Find the objects with a name as ``find_objects`` does; if there is none, ask Sesame.
+
+        Parameters
+        ----------
+        catalogue, name
+            As for ``find_objects``.
+
+        Returns
+        -------
+        list of NamedObject
+            The objects of the tables, or the only object of Sesame, which has no magnitude; empty without Sesame.
+
+        Raises
+        ------
+        EngineError
+            A table cannot be read.
+        NameLookupError
+            Sesame does not know the name, or does not answer.
+        """
         found = self.find_objects(catalogue, name)
         if found or self._sesame is None:
             return found
@@ -91,7 +135,21 @@ class NameResolver:
         return [NamedObject(name, name, "", ra, dec, None)]
 
     def complete_name(self, catalogue: Catalogue, start: str) -> list[NamedObject]:
-        """Return some objects whose names start with ``start``, the brightest first; skip tables that take long."""
+        """Find objects whose names start with a text.
+
+        Parameters
+        ----------
+        catalogue
+            The tables that the client may read.
+        start
+            The start of a name; '' finds nothing.
+
+        Returns
+        -------
+        list of NamedObject
+            At most 10 objects, the brightest first, found by the shortest names. Tables that fail or take long are
+            skipped.
+        """
         key = normalise_name(start)
         found: list[NamedObject] = []
         for entry in _list_named_tables(catalogue) if key else ():
@@ -103,9 +161,28 @@ class NameResolver:
         return sorted(found, key=_order_by_brightness)[:_MAX_COMPLETIONS]
 
     def list_bright(self, catalogue: Catalogue, position: Position, radius: float) -> list[NamedObject]:
-        """Return the brightest objects with a proper name within a circle, in degrees. Raises EngineError.
+        """List the brightest objects with a proper name within a circle.
 
         Tables of more than ``MAX_LISTED_ROWS`` rows are left out: all of their rows would have to be read.
+
+        Parameters
+        ----------
+        catalogue
+            The tables that the client may read.
+        position
+            The centre: right ascension and declination in degrees, ICRS.
+        radius
+            The radius in degrees.
+
+        Returns
+        -------
+        list of NamedObject
+            At most 50 objects, the brightest first.
+
+        Raises
+        ------
+        EngineError
+            A table cannot be read.
         """
         found: list[NamedObject] = []
         for entry in _list_named_tables(catalogue):
@@ -133,7 +210,20 @@ class NameResolver:
             yield NamedObject(table=entry.qualified_name, **row)
 
     def make_lookup(self, catalogue: Catalogue) -> PositionLookup | None:
-        """Return a function that looks up positions of names in a catalogue; None if nothing knows names."""
+        """Return a function that looks up positions of names, for the translator.
+
+        Parameters
+        ----------
+        catalogue
+            The tables that the client may read.
+
+        Returns
+        -------
+        PositionLookup or None
+            Returns right ascension and declination in degrees, ICRS. It raises NameLookupError if a name has no
+            position, has several more than ``SAME_POSITION`` apart, or cannot be looked up. None if nothing knows
+            names.
+        """
         return partial(self._find_position, catalogue) if has_names(catalogue) or self._sesame else None
 
     def _find_position(self, catalogue: Catalogue, name: str) -> Position:
@@ -155,7 +245,20 @@ class NameResolver:
         return f"no object called '{make_printable(name)}' is in {', '.join(tables[:_MAX_TOLD])}: {hint}"
 
     def suggest_names(self, catalogue: Catalogue, name: str) -> list[str]:
-        """Return names that start like an unknown name."""
+        """Suggest names that start like an unknown name.
+
+        Parameters
+        ----------
+        catalogue
+            The tables that the client may read.
+        name
+            The unknown name.
+
+        Returns
+        -------
+        list of str
+            At most four names that share all but the last character, else two thirds, else half of the name.
+        """
         key = normalise_name(name)
         for length in (len(key) - 1, len(key) * 2 // 3, len(key) // 2):
             if length >= 2 and (found := self.complete_name(catalogue, key[:length])):

@@ -21,7 +21,7 @@ from tap_service.storage.engine.engine import Settings
 
 
 class RowSource(Protocol):
-    """Returns the rows of a query: the engine, or a job in pieces. See ``Engine``."""
+    """The rows of a query: from the engine, or from the pieces of a job. The methods are as in ``Engine``."""
 
     def stream_batches(
         self,
@@ -31,9 +31,36 @@ class RowSource(Protocol):
         settings: Settings | None = None,
         batch_rows: int = 16384,
         on_shard: ShardStatement | None = None,
-    ) -> AbstractContextManager[Iterator[pa.RecordBatch]]: ...
+    ) -> AbstractContextManager[Iterator[pa.RecordBatch]]:
+        """Stream the result of a query; errors as in ``Engine.stream_batches``.
 
-    def cancel_query(self, query_id: str) -> None: ...
+        Parameters
+        ----------
+        sql : str
+            The query. A source that reads the same rows elsewhere may ignore it.
+        query_id : str
+            The engine's name for the query.
+        settings : Settings | None
+            The settings of the query.
+        batch_rows : int
+            Maximum number of rows of a batch.
+        on_shard : ShardStatement | None
+            The same query for the servers of one shard.
+
+        Returns
+        -------
+        AbstractContextManager[Iterator[pyarrow.RecordBatch]]
+            The batches, with the columns of the translation in their order.
+        """
+
+    def cancel_query(self, query_id: str) -> None:
+        """Cancel the query, from any thread; its reader gets ``QueryCancelled``.
+
+        Parameters
+        ----------
+        query_id : str
+            The id that ``stream_batches`` was given.
+        """
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +101,13 @@ class PreparedQuery:
     seconds: Mapping[str, float] = field(default_factory=lambda: MappingProxyType({}))
 
     def start_report(self, report: QueryReport) -> None:
-        """Note in a report that the query starts, again or for the first time."""
+        """Reset a report at the start of a run, with the warnings, tables and preparation of the query.
+
+        Parameters
+        ----------
+        report : QueryReport
+            The report. It keeps the engine errors of earlier runs.
+        """
         report.start_run(self.translation.warnings, self.translation.tables, self.seconds)
 
     def close(self) -> None:

@@ -15,9 +15,22 @@ from tap_service.services.queries.tap_parameters import TapParameters
 
 @dataclass(frozen=True, slots=True)
 class QueryEstimate:
-    """The estimated cost of a query, None if the engine does not answer; its plan and its result.
+    """The estimated cost of a query, its plan and the description of its result.
 
-    ``tables``: the qualified names of the tables that the query reads.
+    Attributes
+    ----------
+    estimate
+        The cost; None if the engine does not answer.
+    plan
+        The steps in plain English, one per line.
+    fields
+        The columns of the result.
+    tables
+        The qualified names of the tables that the query reads.
+    row_limit
+        The row limit, and its effect on the result.
+    warnings
+        Notes of the translation.
     """
 
     estimate: Estimate | None
@@ -31,7 +44,24 @@ class QueryEstimate:
 def estimate_query(
     preparation: QueryPreparation, parameters: TapParameters, hard_maxrec: int, *, owner: str | None = None
 ) -> QueryEstimate:
-    """Estimate the query; load and drop its uploaded tables. Raises the errors of ``prepare_query``."""
+    """Estimate a query; load and drop its uploaded tables.
+
+    Parameters
+    ----------
+    preparation
+        Prepares the query.
+    parameters
+        The parameters of the request.
+    hard_maxrec
+        The largest row limit of such a request.
+    owner
+        The user whose tables the query may read; None for an anonymous client.
+
+    Raises
+    ------
+    UploadError, InvalidQueryError, ServiceUnavailable, InternalError
+        As for ``QueryPreparation.prepare_query``.
+    """
     query_id = f"sync-{uuid.uuid4().hex}"
     with closing(
         preparation.prepare_query(parameters, query_id, hard_maxrec, owner=owner, costing=Costing.ALWAYS)

@@ -168,7 +168,13 @@ class _LaneState:
 
 
 class QueryLanes:
-    """Thread-safe. Runs the work of requests on its own threads."""
+    """Runs the work of requests on its own threads. Thread-safe.
+
+    Parameters
+    ----------
+    limits : LaneLimits
+        The slots of each lane, and the limits of waiting requests.
+    """
 
     def __init__(self, limits: LaneLimits) -> None:
         self._limits = limits
@@ -179,7 +185,24 @@ class QueryLanes:
         self._threads = ThreadPoolExecutor(sum(limits.slots.values()) + self._max_excess, "query")
 
     def enter_lane(self, client: Client, lane: Lane, work: LaneWork) -> LaneSlot:
-        """Start the work of a client's request, or let it wait. Raises TooManyQueries or ServiceBusy."""
+        """Start the work of a client's request, or let it wait.
+
+        Parameters
+        ----------
+        client : Client
+            The client, whose limits hold.
+        lane : Lane
+            The lane.
+        work : LaneWork
+            The work. Its ``end_work`` is not called if this raises.
+
+        Raises
+        ------
+        TooManyQueries
+            As many requests of the client wait as may.
+        ServiceBusy
+            As many requests of all clients wait as may.
+        """
         slot = LaneSlot(client, self._limits.count_all_waiting(lane, client), lane, work)
         with self._lock:
             self._admit(slot)

@@ -71,6 +71,16 @@ class _QueryTables:
 
 
 class QueryPreparation:
+    """Loads uploads, translates queries and estimates them. Thread-safe.
+
+    Calls block, some for as long as an upload or a name service takes; ``may_wait`` tells which. One per process.
+
+    Attributes
+    ----------
+    names
+        Finds objects by name, also for ``ivo_simbadpoint``.
+    """
+
     def __init__(
         self,
         config: Config,
@@ -109,7 +119,7 @@ class QueryPreparation:
         query_id
             The engine's name for the query.
         hard_maxrec
-            The largest row limit of such a request.
+            The largest row limit of such a request; a collection has none.
         owner
             The user whose tables the query may read; None for an anonymous client.
         costing
@@ -127,7 +137,11 @@ class QueryPreparation:
         UploadError
             An uploaded table cannot be fetched or read.
         InvalidQueryError
-            The query cannot be translated.
+            The query cannot be translated, or its result does not fit the format.
+        ServiceUnavailable
+            The machine is too busy to translate the query, or the service is shutting down.
+        InternalError
+            A translator process has failed.
         """
         started = time.monotonic()
         limit, hard_maxrec = self._choose_row_limit(parameters, hard_maxrec)
@@ -216,19 +230,45 @@ class QueryPreparation:
         )
 
     def translate_for(self, parameters: TapParameters, owner: str | None) -> Translation:
-        """Translate a query to learn what it reads and returns. Raises InvalidQueryError."""
+        """Translate a query without uploads, to learn what it reads and returns.
+
+        Parameters
+        ----------
+        parameters
+            The query. Its MAXREC does not matter: do not run the SQL, which returns no more than one row.
+        owner
+            The user whose tables the query may read; None for an anonymous client.
+
+        Raises
+        ------
+        InvalidQueryError, ServiceUnavailable, InternalError
+            As for ``prepare_query``.
+        """
         return self._translate_query(parameters.query, 0, _QueryTables(owner))
 
     def current_data_version(self) -> int:
-        """Return a number that changes with each change of the published tables."""
+        """Return a number that changes with each change of the published tables. Raises EngineError."""
         self._catalogue_cache.refresh()
         return self._catalogue_cache.snapshot.version
 
     def estimate_job_cost(self, job: Job) -> Estimate | None:
         """Estimate the cost of a job before it is queued.
 
-        Returns None for a query that takes long to translate, which is estimated when it starts, and for one that
-        cannot be prepared, which fails when it starts.
+        Parameters
+        ----------
+        job
+            The job, with its parameters and owner. The job of a watch reads only its addition.
+
+        Returns
+        -------
+        Estimate or None
+            The estimate. None for a query that takes long to translate, which is estimated when it starts, for a query
+            that cannot be prepared, which fails when it starts, and if the engine cannot estimate it now.
+
+        Raises
+        ------
+        EngineError
+            The addition of a watch cannot be read.
         """
         try:
             parameters = read_tap_parameters(job.parameters, self._config.max_query_length)
@@ -246,15 +286,33 @@ class QueryPreparation:
             return None
 
     def estimate_row_spread(self, translation: Translation, entry: TableEntry) -> tuple[int, NDArray[np.float64]]:
-        """Return a HEALPix order and, for each NESTED cell of it, the rows of a table that the query reads."""
+        """Return the distribution of the rows of one table that a query reads. Raises EngineError.
+
+        Returns
+        -------
+        (int, NDArray)
+            A HEALPix order, and the number of rows in each NESTED cell of this order, shape (12 * 4**order,).
+        """
         return self._estimator.find_rows_reached(translation, entry, self._catalogue_cache.snapshot.version)
 
     def estimate_kept_bytes(self, translation: Translation) -> RowDensity:
-        """Return the bytes of rows that the query's cross-matches keep in memory, by where these rows are."""
+        """Estimate the memory of the rows that the query's cross-matches keep. Raises EngineError.
+
+        Returns
+        -------
+        RowDensity
+            Bytes, instead of rows, by the cells of the kept rows; 0 for a query without joins.
+        """
         return self._estimator.find_kept_bytes(translation, self._catalogue_cache.snapshot.version)
 
     def describe_memory(self, translation: Translation) -> tuple[str, ...]:
-        """Return a line for the plan if the query's cross-matches keep more rows than fit into memory, else none."""
+        """Return a line for the plan if the query's cross-matches keep more rows than fit into memory.
+
+        Returns
+        -------
+        tuple of str
+            One line; none if all rows fit, if queries have no memory limit, or if the engine does not answer.
+        """
         if not self._config.query_memory:
             return ()
         try:
@@ -270,9 +328,18 @@ class QueryPreparation:
         )
 
     def read_density(self, entry: TableEntry) -> tuple[int, NDArray[np.int64]]:
-        """Return a HEALPix order and the rows of a table in each NESTED cell of it, then the rows without position.
+        """Return the distribution of the rows of a table.
 
-        Raises ServiceUnavailable.
+        Returns
+        -------
+        (int, NDArray)
+            A HEALPix order, and the number of rows in each NESTED cell of this order, followed by the number of rows
+            without a position: shape (12 * 4**order + 1,).
+
+        Raises
+        ------
+        ServiceUnavailable
+            The rows of the table cannot be counted.
         """
         try:
             return self._estimator.get_density(entry, self._catalogue_cache.snapshot.version)
@@ -280,7 +347,17 @@ class QueryPreparation:
             raise ServiceUnavailable("the table's rows cannot be counted now. Try again later") from error
 
     def record_measured_cost(self, estimate: Estimate | None, bytes_read: int, seconds: float) -> None:
-        """Improve the estimator's rates by the measured cost of an ended query."""
+        """Improve the estimator's rates by the measured cost of an ended query.
+
+        Parameters
+        ----------
+        estimate
+            The estimate of the query; None if it has none, and nothing is recorded.
+        bytes_read
+            The bytes that the engine has read.
+        seconds
+            How long the engine has worked.
+        """
         if estimate is not None:
             self._estimator.learn_rate(estimate, bytes_read, seconds)
 

@@ -20,7 +20,7 @@ _NOT_ENDED = "REQUEUED"
 
 
 class QueryRecorder:
-    """One for each process.
+    """Records ended queries in the metrics, the query log, the history and the usage statistics. One for each process.
 
     Parameters
     ----------

@@ -36,6 +36,8 @@ from tap_service.storage.engine.memory_settings import choose_memory_settings
 
 
 class RunState(StrEnum):
+    """The states of a run; the module describes the transitions."""
+
     READY = "ready"
     RUNNING = "running"
     STOPPING = "stopping"
@@ -60,10 +62,22 @@ class RunObserver(Protocol):
     """Follows the rows of a run, on its threads. An error of an observer fails the run."""
 
     def note_first_rows(self, batch: pa.RecordBatch) -> None:
-        """Take the first batch from the engine, before it is written."""
+        """Take the first batch from the engine, before it is written.
+
+        Parameters
+        ----------
+        batch : pyarrow.RecordBatch
+            The rows, also rows beyond the row limit. An empty result has no first batch.
+        """
 
     def note_rows(self, batch: pa.RecordBatch) -> None:
-        """Take a batch of the result that was written, in order."""
+        """Take a batch of the result that was written, in order.
+
+        Parameters
+        ----------
+        batch : pyarrow.RecordBatch
+            The rows up to the row limit.
+        """
 
 
 class EngineClock:
@@ -149,12 +163,38 @@ class QueryRun:
             self._reset()  # the run was interrupted
 
     def stop(self, reason: ServiceError) -> None:
-        """Stop the run with ``reason``. Call again until it has ended: the engine may not know the query yet."""
+        """Stop the run, from any thread, and cancel its query in the engine.
+
+        Call this again until the run has ended: the engine may not know the query yet.
+
+        Parameters
+        ----------
+        reason : ServiceError
+            What ``run`` raises; a second reason is ignored. A run that is not running fails when it starts.
+
+        Raises
+        ------
+        EngineUnavailable
+            The server of the query does not answer; the query may still run.
+        """
         self._enter(RunState.STOPPING, reason)
         self.query.source.cancel_query(self.query_id)
 
     def interrupt(self, query_id: str) -> None:
-        """Stop the run with this ``query_id``, to start it again later. Call again until it has ended."""
+        """Stop a run, from any thread, to start it again later; ``run`` returns.
+
+        Call this again until the run has ended.
+
+        Parameters
+        ----------
+        query_id : str
+            The query id of the run, which the next run changes: later calls are ignored.
+
+        Raises
+        ------
+        EngineUnavailable
+            The server of the query does not answer; the query may still run.
+        """
         if query_id == self.query_id:
             self._enter(RunState.INTERRUPTING)
             self.query.source.cancel_query(query_id)
@@ -165,7 +205,13 @@ class QueryRun:
             raise self._reason
 
     def has_lost_server(self, failure: ServiceError) -> bool:
-        """Return whether a server was lost after the first rows. (Before them, the engine has asked others already.)"""
+        """Return whether a server was lost after the first rows. (Before them, the engine has asked others already.)
+
+        Parameters
+        ----------
+        failure : ServiceError
+            The error of ``run``.
+        """
         cause = failure.__cause__
         is_lost = isinstance(cause, EngineUnavailable) and not isinstance(cause, EngineSilent)
         return is_lost and self.report.rows > 0
@@ -272,7 +318,20 @@ class QueryRun:
 
 
 def list_engine_settings(query: PreparedQuery, share: EngineShare) -> Settings:
-    """Return the engine's settings for a query with this share of the engine's resources."""
+    """Return the engine's settings for a query.
+
+    Parameters
+    ----------
+    query : PreparedQuery
+        The query, with the settings of its SQL and its memory limit.
+    share : EngineShare
+        Its share of the engine's resources.
+
+    Returns
+    -------
+    Settings
+        All settings; the lowest value of each limit.
+    """
     return combine_settings(
         query.translation.settings, dict(share.list_settings()), choose_memory_settings(query.memory)
     )

@@ -28,6 +28,31 @@ _T = TypeVar("_T")
 
 
 class QueryService:
+    """The queries of /sync and the short reads of a process.
+
+    Methods belong to the event loop, unless their descriptions say otherwise.
+
+    Parameters
+    ----------
+    config : Config
+        The limits of time, rows and lanes.
+    preparation : QueryPreparation
+        Prepares the queries.
+    spools : SpoolStore
+        Has the results until clients have read them.
+    metrics : ServiceMetrics
+        Gets the numbers of queries and waiting requests.
+    recorder : QueryRecorder
+        Records ended and refused queries.
+    announcements : Announcements
+        Tell whether the service drains.
+
+    Attributes
+    ----------
+    answers : set of SyncAnswer
+        The queries that work or wait.
+    """
+
     def __init__(
         self,
         config: Config,
@@ -52,7 +77,17 @@ class QueryService:
                 metrics.lanes.labels(lane, state).set_function(partial(self._count_requests, lane, index))
 
     def start_query(self, request: SyncRequest) -> SyncAnswer:
-        """Admit a query; its answer raises InvalidQueryError if it cannot be translated.
+        """Admit a query, and start to work on it when it is its turn.
+
+        Parameters
+        ----------
+        request : SyncRequest
+            The request. Its ``release`` is called at the end, or before an error is raised.
+
+        Returns
+        -------
+        SyncAnswer
+            The answer, which raises the errors of the query, such as InvalidQueryError. The caller closes it.
 
         Raises
         ------
@@ -72,26 +107,83 @@ class QueryService:
         return answer
 
     async def estimate_query(self, parameters: TapParameters, client: Client) -> QueryEstimate:
-        """Estimate a query, in a separate lane so that estimates do not delay queries. Raises InvalidQueryError."""
+        """Estimate a query, in a separate lane so that estimates do not delay queries.
+
+        Unlike a query it runs while the service drains.
+
+        Parameters
+        ----------
+        parameters : TapParameters
+            The parameters of the query.
+        client : Client
+            The client, in whose turn the estimate is made.
+
+        Raises
+        ------
+        TooManyQueries, ServiceBusy
+            The lane has no room for it.
+        UploadError, InvalidQueryError, ServiceUnavailable, InternalError
+            The query cannot be prepared.
+        """
         lane = Lane.FETCHING if may_wait(parameters) else Lane.ESTIMATING
         call = partial(estimate_query, self._preparation, parameters, self._config.hard_maxrec, owner=client.name)
         return await self._run_in_lane(lane, client, call)
 
     async def run_in_lane(self, lane: Lane, client: Client, call: Callable[[], _T]) -> _T:
-        """Run a call when it is the client's turn in a lane, and return its result.
+        """Run a call on a thread when it is the client's turn in a lane.
+
+        Parameters
+        ----------
+        lane : Lane
+            The lane.
+        client : Client
+            The client.
+        call : callable
+            The call, which may block.
+
+        Returns
+        -------
+        object
+            The result of the call.
 
         Raises
         ------
-        TooManyQueries, ServiceBusy, ServiceDraining
-            And the errors of the call.
+        TooManyQueries, ServiceBusy
+            The lane has no room for it.
+        ServiceDraining
+            The service takes no new queries now.
+        Exception
+            The error of the call.
         """
         self._announcements.check_open()
         return await self._run_in_lane(lane, client, call)
 
     async def run_reading(self, call: Callable[[], _T], client: Client, lane: Lane = Lane.READING) -> _T:
-        """Run a short read, in a separate lane so that it does not delay queries. Raises as ``run_in_lane``.
+        """Run a short read on a thread, in a separate lane so that it does not delay queries.
 
-        Unlike a query it runs while the service drains. ``lane``: FETCHING for a read that may wait for another host.
+        Unlike a query it runs while the service drains. If the caller is cancelled while the read waits, it does not
+        run.
+
+        Parameters
+        ----------
+        call : callable
+            The read, which may block.
+        client : Client
+            The client, in whose turn it runs.
+        lane : Lane
+            FETCHING for a read that may wait for another host.
+
+        Returns
+        -------
+        object
+            The result of the call.
+
+        Raises
+        ------
+        TooManyQueries, ServiceBusy
+            The lane has no room for it.
+        Exception
+            The error of the call.
         """
         return await self._run_in_lane(lane, client, call)
 
@@ -101,7 +193,15 @@ class QueryService:
         return await asyncio.wrap_future(work.result)
 
     def record_refusal(self, error: ServiceError, client: Client) -> None:
-        """Record a request with invalid parameters."""
+        """Record a request with invalid parameters, which never became a query.
+
+        Parameters
+        ----------
+        error : ServiceError
+            What the client is told.
+        client : Client
+            The client.
+        """
         self._recorder.record_query(QueryReport("REFUSED", error=str(error)), None, client)
 
     def list_running(self) -> list[RunningWork]:
@@ -109,7 +209,18 @@ class QueryService:
         return [_describe_answer(answer) for answer in tuple(self.answers)]
 
     def stop_query(self, query_id: str) -> bool:
-        """Stop a query, from any thread; return whether there is one of this id."""
+        """Stop a query, from any thread; its client gets QueryStopped.
+
+        Parameters
+        ----------
+        query_id : str
+            The ``SyncRequest.query_id``.
+
+        Returns
+        -------
+        bool
+            Whether there is such a query in this process. It may end before it is stopped.
+        """
         found = [answer for answer in tuple(self.answers) if answer.request.query_id == query_id]
         for answer in found:
             answer.stop_soon(QueryStopped("the operator of this service has stopped this query"))

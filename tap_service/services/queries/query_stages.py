@@ -1,7 +1,7 @@
 """The current stage of a running query, by name.
 
-The engine reports the rows that it has read and joined, the execution those that it has written. The number that grows
-identifies the stage; when none grows, the query groups or sorts.
+The engine reports the rows that it has read and joined, and the execution reports the rows that it has written. The
+number that grows identifies the stage; when none grows, the query groups or sorts.
 """
 
 from __future__ import annotations
@@ -26,7 +26,13 @@ class QueryStage(StrEnum):
 
 
 class QueryStages:
-    """The stages of one query, or of SQL without an ADQL query (None)."""
+    """The stages of one query.
+
+    Parameters
+    ----------
+    query : Query or None
+        The query after the passes; None for SQL without an ADQL query, which only reads and writes.
+    """
 
     def __init__(self, query: Query | None) -> None:
         selected = [] if query is None else list(walk_selects(query))
@@ -42,7 +48,15 @@ class QueryStages:
             self._sorts = self._sorts or bool(query.order_by)
 
     def current_stage(self, before: Progress, seen: Progress, *, written: bool) -> QueryStage:
-        """Return the stage between two reports of the engine; ``written``: result rows were written meanwhile."""
+        """Return the stage between two reports of the engine.
+
+        Parameters
+        ----------
+        before, seen : Progress
+            The earlier and the later report.
+        written : bool
+            Whether rows of the result were written between the reports.
+        """
         if seen.joined_rows > before.joined_rows and self.join is not None:
             return self.join
         if not seen.read_rows or seen.read_rows < seen.total_rows:

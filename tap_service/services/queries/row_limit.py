@@ -106,6 +106,11 @@ def apply_row_limit(given: RowLimit, rows: ResultRows | None, translation: Trans
         The rows of the result without a limit; None if unknown.
     translation, text
         The translated query, and its text.
+
+    Returns
+    -------
+    RowLimit
+        The limits, with ``rows``, the order of the result, and a sample to suggest if the limit may cut it.
     """
     if translation.bound is None:
         return replace(given, rows=rows)

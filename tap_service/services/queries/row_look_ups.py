@@ -48,7 +48,13 @@ class _LookUp:
 
 
 class RowLookUps:
-    """Thread-safe."""
+    """Combines the look-ups of a process. Thread-safe.
+
+    Parameters
+    ----------
+    engine
+        Runs the combined statements.
+    """
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine

@@ -40,7 +40,7 @@ _DISK_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
 def log_status(failure: Exception) -> str:
-    """Return the status of a query without a result, for log and metrics."""
+    """Return the status of a query without a result, for log and metrics: GONE or ERROR."""
     return "GONE" if isinstance(failure, ClientGone) else "ERROR"
 
 
@@ -52,7 +52,28 @@ def name_engine_error(failure: Exception) -> str:
 
 @contextmanager
 def translate_errors(query_id: str) -> Iterator[None]:
-    """Raise errors of the engine, the disk and serializers as ``ServiceError``; log those that nobody expects."""
+    """Translate the errors of the engine, the disk and serializers into errors for the user.
+
+    Errors that the operator should see are logged. A ``ServiceError`` passes through.
+
+    Parameters
+    ----------
+    query_id : str
+        The query that fails, for the log.
+
+    Raises
+    ------
+    InvalidQueryError
+        The query fails on a value.
+    QueryTooHeavy
+        The query exceeds a limit of the engine, or its result the limit of the disk.
+    ClientGone
+        The client has closed the connection.
+    ServiceUnavailable
+        The engine or a disk does not work, the query was cancelled, or a table of it was replaced or dropped.
+    InternalError
+        Any other error.
+    """
     try:
         yield
     except ServiceError:

@@ -30,7 +30,17 @@ Position = tuple[float, float]
 
 
 class SesameResolver:
-    """``seconds``: the limit for one name, from the connection to the last byte. Thread-safe."""
+    """Asks Sesame for positions, and remembers them for an hour. Thread-safe; calls block.
+
+    Parameters
+    ----------
+    url
+        The URL of the service, which the operator has set.
+    seconds
+        The limit for one name, from the connection to the last byte.
+    clock
+        A monotonic clock in seconds.
+    """
 
     def __init__(self, url: str, seconds: float = 5.0, clock: Callable[[], float] = time.monotonic) -> None:
         self._url = url.rstrip("/")
@@ -40,7 +50,23 @@ class SesameResolver:
         self._lock = threading.Lock()
 
     def __call__(self, name: str) -> Position:
-        """Return right ascension and declination in degrees, ICRS. Raises NameLookupError without an answer."""
+        """Return the position of an object.
+
+        Parameters
+        ----------
+        name
+            The name, as Simbad, NED or VizieR know it.
+
+        Returns
+        -------
+        Position
+            Right ascension and declination in degrees, ICRS.
+
+        Raises
+        ------
+        NameLookupError
+            The name is unknown, or Sesame does not answer in time or as expected.
+        """
         with self._lock:
             until, position = self._cache.get(name, (0.0, None))
         if self._clock() >= until:

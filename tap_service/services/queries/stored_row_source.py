@@ -22,7 +22,14 @@ _MISSING_COLUMN_CODES = (47, 16, 10)
 class StoredRowSource:
     """The row source of a look-up of complete rows.
 
-    ``look_ups``: combines it with the look-ups of other queries.
+    Parameters
+    ----------
+    engine
+        The engine.
+    statement
+        The look-up of stored rows.
+    look_ups
+        Combines it with the look-ups of other queries.
     """
 
     def __init__(self, engine: Engine, statement: StoredRowStatement, look_ups: RowLookUps) -> None:
@@ -63,5 +70,6 @@ class StoredRowSource:
             yield batches
 
     def cancel_query(self, query_id: str) -> None:
+        """Implement ``RowSource``."""
         self._look_ups.cancel_query(query_id)
         self._engine.cancel_query(query_id)

@@ -138,12 +138,19 @@ class SyncAnswer:
     # --- on any thread
 
     def stop_soon(self, reason: ServiceError) -> None:
-        """Stop the query; its client gets the reason, after the rows that it has got if there are any."""
+        """Stop the query, from any thread, if it has not ended.
+
+        Parameters
+        ----------
+        reason : ServiceError
+            What the client gets, after the rows that it has received if there are any. The first reason counts.
+        """
         self._loop.call_soon_threadsafe(self._begin_stop, reason)
 
     # --- on threads of the lanes
 
     def do_work(self, slot: LaneSlot) -> Lane | None:
+        """Implement ``LaneWork``: prepare the query, or run it."""
         try:
             if self.run is None:
                 lane = self._prepare()
@@ -191,6 +198,7 @@ class SyncAnswer:
         return next_lane or Lane.HEAVY
 
     def end_work(self, refusal: ServiceError | None = None) -> None:
+        """Implement ``LaneWork``: end the spool."""
         if refusal is not None:
             self._note_failure(refusal)
         self._spool.end()
@@ -203,7 +211,13 @@ class SyncAnswer:
     # --- in the event loop
 
     def start(self) -> None:
-        """Enter a lane. Raises TooManyQueries or ServiceBusy."""
+        """Enter a lane.
+
+        Raises
+        ------
+        TooManyQueries, ServiceBusy
+            No lane has room; the answer is closed.
+        """
         lane = Lane.FETCHING if may_wait(self.request.parameters) else Lane.LIGHT
         try:
             self.slot = self._lanes.enter_lane(self.request.client, lane, self)
@@ -215,16 +229,27 @@ class SyncAnswer:
         self._watch_later(self._seconds)
 
     async def wait_briefly(self) -> bool:
-        """Wait a moment for the end of a short query; return whether it has ended. Raises its error."""
+        """Wait a moment for the end of a short query; return whether it has ended.
+
+        Raises
+        ------
+        ServiceError
+            The query has ended without a complete document.
+        """
         await self._spool.wait_for_bytes(math.inf, PATIENCE_SECONDS)
         if self._spool.has_ended:
             self.raise_failure()
         return self._spool.has_ended
 
     async def wait_for_first_bytes(self) -> None:
-        """Wait for the first bytes. Raises the query's error if there are none.
+        """Wait for the first bytes of the document.
 
         If the status is sent in an HTTP header (all formats but VOTable), wait a moment for the end of a short query.
+
+        Raises
+        ------
+        ServiceError
+            The query has ended without a complete document.
         """
         is_votable = self.request.parameters.format.is_votable
         await self._spool.wait_for_bytes(FIRST_BYTES if is_votable else math.inf, SETTLING_SECONDS)
@@ -247,10 +272,19 @@ class SyncAnswer:
         return self._spool.take_whole(MAX_WHOLE_BYTES) if self.is_complete else None
 
     def read_pieces(self) -> AsyncIterator[bytes]:
+        """Return the pieces of the document as they are written. The caller closes the answer at their end."""
         return self._spool.read_pieces()
 
     def close(self, reason: ServiceError | None = None) -> None:
-        """Stop the query if it still runs, free the spool, and record the query. The client is done or has gone."""
+        """Stop the query if it still runs, free the spool, and record the query. The client is done or has gone.
+
+        It returns at once; ``wait_closed`` waits for the end. Further calls do nothing.
+
+        Parameters
+        ----------
+        reason : ServiceError | None
+            Why a running query is stopped; None if the client has gone.
+        """
         self._spool.close()
         if self._is_closed:
             return

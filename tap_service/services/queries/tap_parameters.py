@@ -60,7 +60,12 @@ def read_tap_parameters(
     max_query_length
         The maximum length of a query in characters.
     parts
-        The files to which UPLOAD may refer.
+        The files to which UPLOAD may refer, by name.
+
+    Returns
+    -------
+    TapParameters
+        The values, and the defaults of missing ones. The query is not parsed.
 
     Raises
     ------
@@ -112,7 +117,18 @@ def _read_language(value: str) -> str:
 
 
 def read_format(given: Mapping[str, str]) -> Format:
-    """Return the format that FORMAT or RESPONSEFORMAT names, or the default. Raises ParameterError."""
+    """Return the format that FORMAT or RESPONSEFORMAT names, or the default.
+
+    Parameters
+    ----------
+    given
+        The values of parameters, by names in upper case.
+
+    Raises
+    ------
+    ParameterError
+        The format is unknown, or both parameters name different formats.
+    """
     names = [given[name] for name in ("RESPONSEFORMAT", "FORMAT") if name in given]
     try:
         found = [find_format(name) for name in names or [""]]
@@ -124,7 +140,23 @@ def read_format(given: Mapping[str, str]) -> Format:
 
 
 def read_maxrec(value: str) -> int | None:
-    """Return the value of MAXREC; None if it is empty. Raises ParameterError."""
+    """Return the value of MAXREC.
+
+    Parameters
+    ----------
+    value
+        The text of the client; '' without MAXREC.
+
+    Returns
+    -------
+    int or None
+        The number of rows, shortened to 18 digits; None for ''.
+
+    Raises
+    ------
+    ParameterError
+        The text is not a number of decimal digits.
+    """
     if not value:
         return None
     if not re.fullmatch(r"[0-9]+", value.strip()):

@@ -41,7 +41,13 @@ class ThriftySource:
         batch_rows: int = 16384,
         on_shard: ShardStatement | None = None,
     ) -> Iterator[Iterator[pa.RecordBatch]]:
-        """Implement ``RowSource``."""
+        """Implement ``RowSource``. A repeated query keeps its query id.
+
+        Raises
+        ------
+        MemoryLimit
+            The query reaches its memory limit with the least memory too, or after its first rows.
+        """
 
         def open_stream(wanted: Settings) -> Iterator[pa.RecordBatch]:
             stream = self._engine.stream_batches(
@@ -63,4 +69,5 @@ class ThriftySource:
             yield batches
 
     def cancel_query(self, query_id: str) -> None:
+        """Implement ``RowSource``."""
         self._engine.cancel_query(query_id)
