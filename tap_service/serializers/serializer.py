@@ -144,7 +144,7 @@ class Serializer(ABC):
         self.scratch = scratch
 
     def write_header(self) -> bytes:
-        """Return the bytes before the rows."""
+        """Return the bytes before the rows; none in formats that cannot be streamed."""
         return b""
 
     @abstractmethod
@@ -185,7 +185,7 @@ class Serializer(ABC):
         """
 
     def close(self) -> None:  # noqa: B027 (most hold nothing)
-        """Release what the serializer holds, whether the document is complete or not."""
+        """Release what the serializer holds, such as temporary tables, whether the document is complete or not."""
 
 
 class SerializerFactory(Protocol):
@@ -195,7 +195,20 @@ class SerializerFactory(Protocol):
 
 
 def distinct_names(names: Sequence[str], fold: Callable[[str], str] = str) -> list[str]:
-    """Append ``_2``, ``_3`` ... to later duplicates. Names are duplicates if ``fold`` returns the same for them."""
+    """Make names distinct.
+
+    Parameters
+    ----------
+    names : Sequence[str]
+        The names, in order.
+    fold : callable
+        Names are duplicates if it returns the same for them, such as ``str.lower``.
+
+    Returns
+    -------
+    list[str]
+        The names in the same order; ``_2``, ``_3`` ... are appended to later duplicates.
+    """
     taken = {fold(name) for name in names}
     seen: set[str] = set()
     distinct = []

@@ -42,17 +42,33 @@ CLOSING = Markup("</VOTABLE>\n")
 
 
 def query_status(status: Status) -> Markup:
-    """Write the INFO element QUERY_STATUS (DALI 1.1, section 4.4)."""
+    """Write the INFO element QUERY_STATUS (DALI 1.1, section 4.4).
+
+    Parameters
+    ----------
+    status : Status
+        The value and the message; the seconds are not written.
+
+    Returns
+    -------
+    Markup
+        The element, without a line end.
+    """
     return element("INFO", status.text, name="QUERY_STATUS", value=status.value)
 
 
 def named_info(name: str, value: str, ucd: str = "") -> Markup:
-    """Write an INFO element; nothing for an empty value.
+    """Write an INFO element.
 
     Parameters
     ----------
     name, value, ucd : str
-        Its attributes.
+        Its attributes, which are escaped; '' for no UCD.
+
+    Returns
+    -------
+    Markup
+        The element, without a line end; '' for an empty value.
     """
     return element("INFO", name=name, value=value, ucd=ucd) if value else Markup("")
 
@@ -70,7 +86,17 @@ def _write_citation(text: str) -> Markup:
 
 
 class VOTable(Serializer):
-    """Writes the document around the rows; subclasses write the content of DATA."""
+    """Writes the document around the rows; subclasses write the content of DATA.
+
+    Parameters
+    ----------
+    fields, info, scratch
+        As for ``Serializer``.
+    version : str
+        The version of VOTable; '' for the default version of the process.
+    is_annotated : bool
+        Whether the document has a MIVOT block.
+    """
 
     data_start = ""
     data_end = ""
@@ -117,6 +143,11 @@ def metadata_document(fields: Sequence[Field], info: ResultInfo, status: Status 
         The columns and the description of the result.
     status : Status | None
         The final status; None before the end of the result.
+
+    Returns
+    -------
+    bytes
+        A document in UTF-8, in the dialect ``COMPLETE``.
     """
     lines = [*_write_description(tuple(fields), info, status, COMPLETE), "</TABLE>\n"]
     return (COMPLETE.opening + RESOURCE + "\n".join(lines) + _write_end(tuple(fields), info, COMPLETE)).encode()
@@ -252,7 +283,21 @@ def _xml_cells(column: pa.Array, field: Field, *, utf8: bool) -> pa.Array:
 
 
 def escape_cells(words: pa.Array, *, ascii_only: bool = False) -> pa.Array:
-    """Escape text for XML or HTML; NULL stays NULL."""
+    """Escape text for XML or HTML.
+
+    Parameters
+    ----------
+    words : pyarrow.Array
+        ``large_string``; NULL stays NULL.
+    ascii_only : bool
+        Whether each character outside ASCII becomes '?'; otherwise only characters that XML forbids are replaced, by
+        U+FFFD.
+
+    Returns
+    -------
+    pyarrow.Array
+        The escaped text.
+    """
     data = text_bytes(words)
     if data.translate(None, _SAFE_BYTES) or (ascii_only and not data.isascii()):
         pattern, replacement = (_NOT_ASCII, "?") if ascii_only else (_FORBIDDEN, "�")
