@@ -35,7 +35,13 @@ def find_services(request: Request) -> Services:
 
 
 async def get_origin(request: Request) -> RequestOrigin:
-    """Return the address of the client, and the URL of the service for this client; found once per request."""
+    """Return the address of the client, and the URL of the service for this client; found once per request.
+
+    Parameters
+    ----------
+    request : Request
+        The request. Its scope keeps the origin, from which ``find_client`` reads it.
+    """
     scope = request.scope
     state = scope.setdefault("state", {})
     if "origin" not in state:
@@ -67,7 +73,23 @@ def _build_request_url(scheme: str, server: tuple[str, int | None] | None, root_
 
 
 def create_incoming_file(request: Request) -> IncomingFile:
-    """Create a file for the body of a request whose user was identified. Raises OSError."""
+    """Create a file for the body of a request.
+
+    Parameters
+    ----------
+    request : Request
+        A request whose user was identified: the file counts for the quota of its client.
+
+    Returns
+    -------
+    IncomingFile
+        The file, which the caller closes.
+
+    Raises
+    ------
+    OSError
+        The file cannot be created.
+    """
     client = find_client(request.scope)
     return find_services(request).incoming.create_file(client.key, is_anonymous=client.name is None)
 
@@ -122,7 +144,7 @@ def is_from_unknown_name(request: Request) -> bool:
 
     An attacker can bind the name of a page's host to the address of this service (DNS rebinding); the page and its
     requests then have the same origin. Only the host of ``SKYHOUSE_PUBLIC_URL`` certainly belongs to the service, or
-    without this setting numeric addresses and localhost.
+    without this setting numeric addresses and localhost. Requests without the header Origin are not tested.
     """
     page = request.headers.get("origin")
     if not page:
@@ -132,7 +154,19 @@ def is_from_unknown_name(request: Request) -> bool:
 
 
 async def admit_user(request: Request, user: Annotated[Identity | None, Depends(identify_user)]) -> Identity | None:
-    """Return the user of a request, None for an anonymous client.
+    """Return the user of a request, if the service admits the client.
+
+    Parameters
+    ----------
+    request : Request
+        The request.
+    user : Identity or None
+        The user whom ``identify_user`` has found.
+
+    Returns
+    -------
+    Identity or None
+        The user; None for an anonymous client.
 
     Raises
     ------
@@ -149,7 +183,12 @@ def find_client(scope: Scope) -> Client:
     Parameters
     ----------
     scope : Scope
-        The ASGI scope of a request whose origin was found. Its client counts as anonymous until its user is identified.
+        The ASGI scope of a request whose origin was found.
+
+    Returns
+    -------
+    Client
+        The client, which counts as anonymous until its user is identified.
     """
     state = scope["state"]
     user: Identity | None = state.get("user")
@@ -158,7 +197,13 @@ def find_client(scope: Scope) -> Client:
 
 
 async def get_client(request: Request, _: Annotated[Identity | None, Depends(admit_user)]) -> Client:
-    """Return the client of a request; errors as in ``admit_user``."""
+    """Return the client of a request, as a dependency of handlers; its origin is found first.
+
+    Raises
+    ------
+    Unauthorized
+        As for ``admit_user``.
+    """
     await get_origin(request)
     return find_client(request.scope)
 

@@ -39,7 +39,9 @@ class ClientDirectory:
         self._looked_at = 0.0
 
     def find_client(self, address: str, name: str | None) -> Client:
-        """Return the client of a request.
+        """Return the client of a request, with its class and its limits.
+
+        The limit of a user comes from the user's name, otherwise from the class, from ``@users`` or from the default.
 
         Parameters
         ----------
@@ -47,6 +49,11 @@ class ClientDirectory:
             The address of the client.
         name : str or None
             The user; None for an anonymous client.
+
+        Returns
+        -------
+        Client
+            The client. Its class is '' for anonymous clients and for users without a class.
         """
         user_class = self._find_class(name)
         names = (ANONYMOUS,) if name is None else (name, user_class, USERS)

@@ -20,7 +20,12 @@ _UNITS = {"M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
 class ClientLimit:
     """How many requests of one client run at once in a lane, and how many wait in it.
 
-    ``disk`` is the limit for its jobs in bytes, 0 for no limit, None for the default.
+    Attributes
+    ----------
+    running, waiting : int
+        The maximum numbers of requests.
+    disk : int or None
+        The limit for the client's jobs in bytes; 0 for no limit, None for the default.
     """
 
     running: int
@@ -31,17 +36,58 @@ class ClientLimit:
         return f"{self.running}/{self.waiting}"
 
     def divide_by(self, processes: int) -> ClientLimit:
-        """Return the part of one process, rounded up; processes share the disk."""
+        """Return the limit in one of several processes.
+
+        Parameters
+        ----------
+        processes : int
+            The number of processes.
+
+        Returns
+        -------
+        ClientLimit
+            The part of one process, rounded up. Processes share the disk, so its limit stays the same.
+        """
         return ClientLimit(-(-self.running // processes), -(-self.waiting // processes), self.disk)
 
 
 def find_open_part(limit: int, reserve: int) -> int:
-    """Return what anonymous clients may take together of a limit of all, of which ``reserve`` percent are for users."""
+    """Return the part of a limit that anonymous clients may take together.
+
+    Parameters
+    ----------
+    limit : int
+        The limit of all clients, in any unit.
+    reserve : int
+        The percentage that is reserved for users, from 0 to 100.
+
+    Returns
+    -------
+    int
+        The part, in the unit of ``limit``.
+    """
     return limit - limit * reserve // 100
 
 
 def parse_client_limits(text: str) -> Mapping[str, ClientLimit]:
-    """Read limits such as ``@anonymous=2/20, @survey=16/400/200G``. Raise ValueError."""
+    """Read limits such as ``@anonymous=2/20, @survey=16/400/200G``.
+
+    Parameters
+    ----------
+    text : str
+        ``NAME=RUNNING/WAITING`` or ``NAME=RUNNING/WAITING/DISK``, separated by commas. Disk is in M, G or T: 2**20,
+        2**30 or 2**40 bytes.
+
+    Returns
+    -------
+    Mapping[str, ClientLimit]
+        The limits by the names of users, and of classes with their @.
+
+    Raises
+    ------
+    ValueError
+        A part has another form, no request may run, or the name of a class has other characters.
+    """
     limits = {}
     for part in split_list(text):
         match = _LIMIT.fullmatch(part)

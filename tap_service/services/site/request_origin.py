@@ -73,6 +73,11 @@ def find_origin(
         The configured URL, '' for none.
     counts : ProxyHeader
         The headers to read.
+
+    Returns
+    -------
+    RequestOrigin
+        ``public_url``, or else the URL from the headers of trusted proxies, or else ``request_url``; and the address.
     """
     if not headers or not is_within(peer, trusted):
         return RequestOrigin(public_url or request_url, peer, not headers)
@@ -143,7 +148,20 @@ def _parse_address(node: str) -> str:
 
 @lru_cache(4096)
 def is_within(address: str, networks: tuple[Network, ...]) -> bool:
-    """Return whether an address belongs to one of the networks; False for a text that is not an address."""
+    """Return whether an address belongs to a network.
+
+    Parameters
+    ----------
+    address : str
+        An IPv4 or IPv6 address without port and brackets, or any other text.
+    networks : tuple of Network
+        The networks.
+
+    Returns
+    -------
+    bool
+        False for a text that is not an address.
+    """
     try:
         parsed = ip_address(address)
     except ValueError:
