@@ -144,8 +144,8 @@ class QueryRun:
         ServiceError
             The query failed, or was stopped.
         """
-        self._start(share)
         try:
+            self._start(share)
             with translate_errors(self.query_id):
                 serializer = self.query.make_serializer()
             with closing(serializer):
@@ -220,7 +220,6 @@ class QueryRun:
         if self.state is RunState.FAILED:
             self._reset()
         if not self._enter(RunState.RUNNING):
-            self._enter(RunState.FAILED)
             self.check_stopped()
         self._share = share
 

@@ -184,12 +184,13 @@ def test_a_run_that_is_stopped_tells_the_reason(engine: EmbeddedEngine) -> None:
     assert b"the operator has stopped it" in sink.data
 
 
-def test_a_run_that_was_stopped_before_its_start_writes_nothing(engine: EmbeddedEngine) -> None:
+def test_a_run_that_was_stopped_before_its_start_writes_nothing_and_reports_the_reason(engine: EmbeddedEngine) -> None:
     made, sink = QueryRun(prepare(engine, ENDLESS), QueryReport()), Collected()
     made.stop(STOPPED)
     with pytest.raises(QueryStopped):
         made.run(sink, EngineShare())
     assert (made.state, sink.data) == (RunState.FAILED, b"")
+    assert (made.report.status, made.report.error) == ("ERROR", "the operator has stopped it")
 
 
 def test_an_interrupted_run_starts_again(engine: EmbeddedEngine) -> None:
