@@ -55,9 +55,7 @@ from loaders.cli.console_reporter import ConsoleReporter
 from loaders.pipeline import chunk_reader
 from loaders.pipeline.load_request import LoadRequest
 from loaders.pipeline.load_table import load_files
-from tap_service.services.estimates.estimator import Estimator
 from tap_service.config import Config
-from tap_service.storage.engine.clickhouse_engine import ClickHouseEngine
 from tap_service.storage.open_storage import open_remote_engine
 from tests.cluster.dying import die_at
 
@@ -66,7 +64,12 @@ chunk_reader.CHUNK_ROWS = 1500
 die_at(point, int(count), 0.002)
 folder = Path(folder)
 with ConsoleReporter() as reporter:
-    request = LoadRequest((folder / "stars.parquet",), "night.stars", folder / "rejects.csv", folder / "night.yaml")
+    request = LoadRequest(
+        files=(folder / "stars.parquet",),
+        table="night.stars",
+        rejects=folder / "rejects.csv",
+        schema_file=folder / "night.yaml",
+    )
     load_files(open_remote_engine(Config(clickhouse_url=urls)), request, reporter)
 """
 
