@@ -127,4 +127,4 @@ def test_a_full_spool_is_said(
 
 def _failures(service: Any) -> list[str]:
     queries = service.server.config.app.state.services.queries
-    return [type(answer.execution.failure).__name__ for answer in queries.answers if answer.execution]
+    return [type(answer._failure).__name__ for answer in queries.answers if answer._failure]
