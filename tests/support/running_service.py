@@ -18,6 +18,9 @@ from tap_service.config import Config
 from tap_service.http_server.http_protocol import SERVER
 from tap_service.storage.engine.engine import Engine
 
+#: Maximum time that a service takes to end after its grace period
+_ENDING_SECONDS = 60
+
 
 class RunningService:
     """A running service."""
@@ -73,7 +76,7 @@ def running_service(
     app = create_app(config, engine, portal, are_helpers_kept_ready=False)  # each takes half a second to start
     options = uvicorn.Config(app, log_level="critical", timeout_graceful_shutdown=grace_seconds, **SERVER)
     server = uvicorn.Server(options)
-    thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]})
+    thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]}, daemon=True)
     thread.start()
     try:
         while not server.started:
@@ -81,5 +84,7 @@ def running_service(
         yield RunningService(server, f"http://127.0.0.1:{listener.getsockname()[1]}")
     finally:
         server.should_exit = True
-        thread.join()
+        thread.join(grace_seconds + _ENDING_SECONDS)  # pytest has no timeout after a test that has failed
         listener.close()
+        if thread.is_alive():
+            raise RuntimeError("the service does not end: a client may have left a response unread")
