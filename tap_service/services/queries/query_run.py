@@ -1,9 +1,12 @@
 """The life of a prepared query, from its start to its last byte. Runs on one thread; any thread may stop it.
 
-READY ── run ──> RUNNING ──> COMPLETED                     the sink has the whole document
+READY ── run ──> RUNNING ──> COMPLETED                     the sink has the complete document
                     │  └───> FAILED                        ``run`` raises the error
                     ├─ stop ──> STOPPING ──> FAILED        the error is the reason of the stop
                     └─ interrupt ──> INTERRUPTING ──> INTERRUPTED ── run ──> RUNNING
+
+A run can be stopped in every state but COMPLETED. A failed run can start again, for example on another server; a run
+that was stopped before its start fails at its start. A stop or an interruption that comes too late has no effect.
 """
 
 from __future__ import annotations
@@ -35,8 +38,8 @@ from tap_service.storage.engine.engine import (
 from tap_service.storage.engine.memory_settings import choose_memory_settings
 
 
-class RunState(StrEnum):
-    """The states of a run; the module describes the transitions."""
+class QueryState(StrEnum):
+    """The states of a run; ``_NEXT`` lists the transitions."""
 
     READY = "ready"
     RUNNING = "running"
@@ -47,14 +50,18 @@ class RunState(StrEnum):
     FAILED = "failed"
 
 
-_NEXT: Mapping[RunState, frozenset[RunState]] = {
-    RunState.READY: frozenset({RunState.RUNNING, RunState.STOPPING}),
-    RunState.RUNNING: frozenset({RunState.STOPPING, RunState.INTERRUPTING, RunState.COMPLETED, RunState.FAILED}),
-    RunState.STOPPING: frozenset({RunState.FAILED, RunState.COMPLETED}),  # the stop came too late
-    RunState.INTERRUPTING: frozenset({RunState.STOPPING, RunState.INTERRUPTED, RunState.COMPLETED, RunState.FAILED}),
-    RunState.INTERRUPTED: frozenset({RunState.RUNNING, RunState.STOPPING}),
-    RunState.COMPLETED: frozenset(),
-    RunState.FAILED: frozenset({RunState.RUNNING}),
+_NEXT: Mapping[QueryState, frozenset[QueryState]] = {
+    QueryState.READY: frozenset({QueryState.RUNNING, QueryState.STOPPING}),
+    QueryState.RUNNING: frozenset(
+        {QueryState.STOPPING, QueryState.INTERRUPTING, QueryState.COMPLETED, QueryState.FAILED}
+    ),
+    QueryState.STOPPING: frozenset({QueryState.FAILED, QueryState.COMPLETED}),  # the stop came too late
+    QueryState.INTERRUPTING: frozenset(
+        {QueryState.STOPPING, QueryState.INTERRUPTED, QueryState.COMPLETED, QueryState.FAILED}
+    ),
+    QueryState.INTERRUPTED: frozenset({QueryState.RUNNING, QueryState.STOPPING}),
+    QueryState.COMPLETED: frozenset(),
+    QueryState.FAILED: frozenset({QueryState.RUNNING, QueryState.STOPPING}),  # its owner may start it again
 }
 
 
@@ -119,7 +126,7 @@ class QueryRun:
         self.query = query
         self.query_id = query.query_id
         self.report = report
-        self.state = RunState.READY
+        self.state = QueryState.READY
         self.clock = EngineClock()
         #: whether the sink has a whole document: the result, or rows with an error at their end
         self.is_whole = False
@@ -145,20 +152,19 @@ class QueryRun:
             The query failed, or was stopped.
         """
         try:
-            self._start(share)
             with translate_errors(self.query_id):
-                serializer = self.query.make_serializer()
-            with closing(serializer):
-                self._write_document(DocumentWriter(serializer, sink, self.report))
+                self._start(share)
+                with closing(self.query.make_serializer()) as serializer:
+                    self._write_document(DocumentWriter(serializer, sink, self.report))
         except ServiceError as error:
             failure = self._reason or error
-            self._enter(RunState.FAILED)
+            self._enter(QueryState.FAILED)
             self.report.end_with_error(log_status(failure), failure, name_engine_error(failure))
             raise failure from failure.__cause__
         finally:
             self.report.seconds["engine"] = self.clock.seconds
         if self.is_whole:
-            self._enter(RunState.COMPLETED)
+            self._enter(QueryState.COMPLETED)
         else:
             self._reset()  # the run was interrupted
 
@@ -177,7 +183,7 @@ class QueryRun:
         EngineUnavailable
             The server of the query does not answer; the query may still run.
         """
-        self._enter(RunState.STOPPING, reason)
+        self._enter(QueryState.STOPPING, reason)
         self.query.source.cancel_query(self.query_id)
 
     def interrupt(self, query_id: str) -> None:
@@ -196,7 +202,7 @@ class QueryRun:
             The server of the query does not answer; the query may still run.
         """
         if query_id == self.query_id:
-            self._enter(RunState.INTERRUPTING)
+            self._enter(QueryState.INTERRUPTING)
             self.query.source.cancel_query(query_id)
 
     def check_stopped(self) -> None:
@@ -217,10 +223,11 @@ class QueryRun:
         return is_lost and self.report.rows > 0
 
     def _start(self, share: EngineShare) -> None:
-        if self.state is RunState.FAILED:
+        if self.state is QueryState.FAILED:
             self._reset()
-        if not self._enter(RunState.RUNNING):
+        if not self._enter(QueryState.RUNNING):
             self.check_stopped()
+            raise RuntimeError(f"a run that is {self.state} cannot start")
         self._share = share
 
     def _reset(self) -> None:
@@ -230,7 +237,7 @@ class QueryRun:
         self.is_whole = False
         self.query.start_report(self.report)
 
-    def _enter(self, state: RunState, reason: ServiceError | None = None) -> bool:
+    def _enter(self, state: QueryState, reason: ServiceError | None = None) -> bool:
         """Change the state if the table permits it; return whether it did."""
         with self._lock:
             if state not in _NEXT[self.state]:
@@ -244,12 +251,12 @@ class QueryRun:
             with translate_errors(self.query_id):
                 status = self._write_rows(document)
                 if status is None:
-                    self._enter(RunState.INTERRUPTED)
+                    self._enter(QueryState.INTERRUPTED)
                     return
                 document.finish(status, self.clock.seconds, self.check_stopped)
             self.is_whole = True
         except ServiceError as error:
-            if self._enter(RunState.INTERRUPTED):
+            if self._enter(QueryState.INTERRUPTED):
                 return
             failure = self._reason or error
             if not isinstance(failure, ClientGone):
@@ -284,7 +291,7 @@ class QueryRun:
                     break
             if encoding is not None:
                 encoding.finish()
-        if self.state is RunState.INTERRUPTING:
+        if self.state is QueryState.INTERRUPTING:
             return None
         return OK if batch is None else self._note_overflow()
 
@@ -307,7 +314,7 @@ class QueryRun:
         with self.clock.running():
             batch = next(batches, None)
         self.check_stopped()
-        if self.state is RunState.INTERRUPTING:
+        if self.state is QueryState.INTERRUPTING:
             return None
         if "first_batch" not in self.report.seconds:
             self.report.seconds["first_batch"] = self.clock.seconds

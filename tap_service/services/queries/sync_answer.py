@@ -31,7 +31,7 @@ from tap_service.service_errors import ClientGone, ParameterError, QueryTimedOut
 from tap_service.services.queries.query_lanes import LaneSlot, QueryLanes
 from tap_service.services.queries.query_preparation import Costing, QueryPreparation, may_wait
 from tap_service.services.queries.query_recorder import QueryRecorder
-from tap_service.services.queries.query_run import QueryRun, RunState
+from tap_service.services.queries.query_run import QueryRun, QueryState
 from tap_service.services.queries.run_errors import log_status, name_engine_error
 from tap_service.services.queries.spool import Spool
 from tap_service.services.queries.tap_parameters import TapParameters
@@ -191,7 +191,7 @@ class SyncAnswer:
             self._spool.drop_held_bytes()
             self._next_lane = None
             self.run.run(self._spool, share)
-        if self.run.state is not RunState.INTERRUPTED:
+        if self.run.state is not QueryState.INTERRUPTED:
             return None
         self._spool.drop_held_bytes()
         next_lane, self._next_lane = self._next_lane, None
@@ -205,7 +205,7 @@ class SyncAnswer:
 
     def _note_failure(self, error: Exception) -> None:
         self._failure = error
-        if self.run is None or self.run.state is not RunState.FAILED:  # the run has reported its own error
+        if self.run is None or self.run.state is not QueryState.FAILED:  # the run has reported its own error
             self.report.end_with_error(log_status(error), error, name_engine_error(error))
 
     # --- in the event loop

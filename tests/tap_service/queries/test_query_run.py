@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -15,6 +16,7 @@ from tap_service.models.engine_share import EngineShare
 from tap_service.models.query_report import QueryReport
 from tap_service.scratch_files import NoRoom
 from tap_service.serializers import ResultInfo, find_format
+from tap_service.serializers.csv_serializer import Csv
 from tap_service.service_errors import (
     InternalError,
     InvalidQueryError,
@@ -24,7 +26,7 @@ from tap_service.service_errors import (
     ServiceUnavailable,
 )
 from tap_service.services.queries.prepared_query import PreparedQuery
-from tap_service.services.queries.query_run import QueryRun, RunState
+from tap_service.services.queries.query_run import QueryRun, QueryState
 from tap_service.services.queries.row_limit import RowLimit
 from tap_service.services.queries.spool import SpoolClosed
 from tap_service.storage.engine.embedded_engine import EmbeddedEngine
@@ -180,7 +182,7 @@ def test_a_run_that_is_stopped_tells_the_reason(engine: EmbeddedEngine) -> None:
     sink = Interrupting(lambda: made.stop(STOPPED))
     with pytest.raises(QueryStopped, match="the operator has stopped it"):
         made.run(sink, EngineShare())
-    assert (made.state, made.is_whole, made.report.status) == (RunState.FAILED, True, "ERROR")
+    assert (made.state, made.is_whole, made.report.status) == (QueryState.FAILED, True, "ERROR")
     assert b"the operator has stopped it" in sink.data
 
 
@@ -189,7 +191,7 @@ def test_a_run_that_was_stopped_before_its_start_writes_nothing_and_reports_the_
     made.stop(STOPPED)
     with pytest.raises(QueryStopped):
         made.run(sink, EngineShare())
-    assert (made.state, sink.data) == (RunState.FAILED, b"")
+    assert (made.state, sink.data) == (QueryState.FAILED, b"")
     assert (made.report.status, made.report.error) == ("ERROR", "the operator has stopped it")
 
 
@@ -198,13 +200,13 @@ def test_an_interrupted_run_starts_again(engine: EmbeddedEngine) -> None:
     made = QueryRun(prepare(engine, "SELECT toInt64(number) FROM numbers(300000)", "csv"), QueryReport())
     first = Interrupting(lambda: made.interrupt("test-run"))
     made.run(first, EngineShare())
-    assert (made.state, made.is_whole, made.query_id) == (RunState.INTERRUPTED, False, "test-run-again")
+    assert (made.state, made.is_whole, made.query_id) == (QueryState.INTERRUPTED, False, "test-run-again")
     assert first.data.startswith(b"n\r\n0\r\n")
     assert first.data.count(b"\r\n") < 300_001
     assert (made.clock.seconds, made.report.rows, made.report.seconds) == (0, 0, {})
     second = Collected()
     made.run(second, EngineShare())
-    assert (made.state, made.is_whole, made.query_id) == (RunState.COMPLETED, True, "test-run-again")
+    assert (made.state, made.is_whole, made.query_id) == (QueryState.COMPLETED, True, "test-run-again")
     assert (made.report.rows, made.report.bytes) == (300_000, len(second.data))
     assert second.data.count(b"\r\n") == 300_001
 
@@ -213,7 +215,37 @@ def test_an_interruption_of_an_earlier_run_does_nothing(engine: EmbeddedEngine) 
     made = QueryRun(prepare(engine, "SELECT toInt64(number) FROM numbers(300000)", "csv"), QueryReport())
     made.run(Interrupting(lambda: made.interrupt("test-run")), EngineShare())
     made.run(Interrupting(lambda: made.interrupt("test-run")), EngineShare())
-    assert made.state is RunState.COMPLETED
+    assert made.state is QueryState.COMPLETED
+
+
+def test_a_failed_run_that_was_stopped_does_not_start_again(engine: EmbeddedEngine) -> None:
+    made = QueryRun(prepare(engine, "SELECT throwIf(1)"), QueryReport())
+    with pytest.raises(ServiceError):
+        made.run(Collected(), EngineShare())
+    made.stop(STOPPED)
+    with pytest.raises(QueryStopped):
+        made.run(Collected(), EngineShare())
+    assert (made.state, made.report.error) == (QueryState.FAILED, "the operator has stopped it")
+
+
+def test_a_serializer_that_fails_at_its_header_fails_the_run(engine: EmbeddedEngine) -> None:
+    class Broken(Csv):
+        def write_header(self) -> bytes:
+            raise ZeroDivisionError
+
+    query = replace(prepare(engine, "SELECT 1"), make_serializer=lambda: Broken((), ResultInfo()))
+    made = QueryRun(query, QueryReport())
+    with pytest.raises(InternalError):
+        made.run(Collected(), EngineShare())
+    assert (made.state, made.report.status) == (QueryState.FAILED, "ERROR")
+
+
+def test_a_completed_run_does_not_start_again(engine: EmbeddedEngine) -> None:
+    made = QueryRun(prepare(engine, "SELECT toInt64(1)"), QueryReport())
+    made.run(Collected(), EngineShare())
+    with pytest.raises(InternalError):
+        made.run(Collected(), EngineShare())
+    assert made.state is QueryState.COMPLETED
 
 
 def test_a_completed_run_cannot_be_stopped(engine: EmbeddedEngine) -> None:
@@ -221,7 +253,7 @@ def test_a_completed_run_cannot_be_stopped(engine: EmbeddedEngine) -> None:
     made.run(Collected(), EngineShare())
     made.stop(STOPPED)
     made.check_stopped()
-    assert (made.state, made.is_whole) == (RunState.COMPLETED, True)
+    assert (made.state, made.is_whole) == (QueryState.COMPLETED, True)
 
 
 def test_observers_see_the_rows_and_fail_the_run(engine: EmbeddedEngine) -> None:
