@@ -46,6 +46,6 @@ COMPARISON_FUNCTIONS = (
                   "The least value. All are numbers, texts or timestamps; NULL and NaN are ignored."),
     Function("ivo_interval_overlaps", _ENDS, INT, "",
              "1 if the closed intervals from a1 to b1 and from a2 to b2 have a value in common; 0 otherwise, and if "
-             "an interval ends before it begins.",
+             "the end of an interval is before its start.",
              returns="INTEGER", expand=_expand_overlap),
 )  # fmt: skip

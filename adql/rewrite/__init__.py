@@ -3,7 +3,8 @@
 Every SELECT goes through ``PASSES_BEFORE_INNER``, has its derived tables and subqueries rewritten, and goes through
 ``PASSES_AFTER_INNER``. On a cluster ``distribute_query`` follows, once for the whole query.
 
-A pass is a pure function. It returns the new SELECT, or a ``Rewritten`` with the SELECT and its finding.
+A pass depends only on its arguments: it takes new names from the context. It returns the new SELECT, or a
+``Rewritten`` with the SELECT and its finding.
 """
 
 from __future__ import annotations

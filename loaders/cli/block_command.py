@@ -51,7 +51,11 @@ def unblock_address(address: Address, data: Data, file: File = None) -> None:
     with _change_networks(data, file) as networks:
         if network not in networks:
             wider = [str(each) for each in networks if each.version == network.version and network.subnet_of(each)]  # type: ignore[arg-type]
-            hint = f": it is part of {wider[0]}, which is" if wider else "; `skyhouse block` lists what is"
+            hint = (
+                f": it belongs to {wider[0]}, which is blocked"
+                if wider
+                else "; `skyhouse block` lists the blocked networks"
+            )
             raise BlockedError(f"{network} is not blocked{hint}")
         del networks[network]
     typer.echo(f"{network} is no longer blocked")

@@ -130,7 +130,7 @@ def remove_user(name: Name, data: Data, file: File = None) -> None:
     with open_accounts(data, file) as accounts:
         accounts.require_user(name)
         if not remove_belongings(data.absolute(), name):
-            typer.echo(f"error: {name} stays a user until all of this is removed: run the command again", err=True)
+            typer.echo(f"error: {name} was not removed, because some of this remains: run the command again", err=True)
             raise typer.Exit(1)
         accounts.remove_user(name)
         remove_history(data.absolute(), name)  # of queries that ended meanwhile

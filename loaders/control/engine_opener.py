@@ -113,6 +113,6 @@ def update_catalogue(engine: Engine, config: Config, *, is_read_only: bool) -> N
         is_usable = error.code == _ACCESS_DENIED or isinstance(error, EngineUnavailable)
         if not (is_read_only and is_usable):
             raise
-        _log.warning("the catalogue was not updated; it is used as it is: %s", error.detail)
+        _log.warning("the catalogue was not updated; the existing catalogue is used: %s", error.detail)
     except (ClusterError, LaterCatalogue) as error:
         raise LoadError(str(error)) from error

@@ -34,13 +34,13 @@ def check_crossmatch(engine: Engine, request: MirrorRequest, crossmatch: Crossma
     if table.layout.position is None or not table.layout.id:
         raise LoadError(f"a crossmatch needs a table with position and id: name them in the layout of {request.table}")
     if crossmatch.into.lower() in (request.table.lower(), crossmatch.table.lower()):
-        raise LoadError(f"the pairs of a crossmatch cannot replace {crossmatch.into}: give another name in into")
+        raise LoadError(f"the pairs of a crossmatch cannot replace {crossmatch.into}: choose another name for into")
     live = read_live_state(engine, crossmatch.into, read_catalogue(engine))
     if live is not None and any(
         Path(file).name != _name_pairs(crossmatch) for load in live.loads for file in load.files
     ):
         raise LoadError(
-            f"there is a table {crossmatch.into} of another origin: give another name in into, or remove the"
+            f"there is a table {crossmatch.into} of another origin: choose another name for into, or remove the"
             f" table with skyhouse drop {crossmatch.into}"
         )
 

@@ -256,5 +256,6 @@ def refuse_latest_table(schemas: tuple[Schema, ...], name: str) -> None:
     versioned = find_versioned_table(schemas, schema_name, table_name)
     if versioned is not None:
         raise LoadError(
-            f"{name} has the latest versions of {schema_name}.{versioned.name}, whose changes it follows: change that"
+            f"{name} has the latest versions of {schema_name}.{versioned.name}, which it follows: change that table "
+            "instead"
         )

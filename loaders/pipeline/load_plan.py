@@ -213,7 +213,7 @@ def _compare_units(
 
 
 def _complete_table(table: Table, source: TableHeader, reporter: Reporter) -> Table:
-    """Return the table, whose empty units, UCDs, utypes and descriptions are taken from the file."""
+    """Return the table with missing units, UCDs, utypes and descriptions from the file."""
     wanted = {column.name for column in table.columns}
     fields = tuple(field for field in source.fields if field.name in wanted)
     if not any(field.unit or field.ucd or field.utype or field.description for field in fields):

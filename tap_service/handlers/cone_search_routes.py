@@ -29,7 +29,7 @@ from tap_service.storage.engine.engine import EngineError
 
 router = APIRouter()
 
-_LONGER_SEARCHES = "Send longer searches to /tap/async as ADQL: the INFO QUERY of an answer with SR=0 has the query"
+_LONGER_SEARCHES = "Send longer searches to /tap/async as ADQL: with SR=0, the INFO named QUERY contains the query"
 
 
 @router.api_route("/{table}", methods=["GET", "POST"], **describe("Cone search in a table", ANY, query=CONE_PARAMETERS))

@@ -138,7 +138,7 @@ class CatchErrors:
         except Exception as error:
             _log.error("%s %r failed", scope["method"], scope["path"], exc_info=error)
             if not started:
-                message = "the service failed because of a bug; the log has the details for its operator"
+                message = "the service failed because of a bug; its operator can find the details in the log"
                 await error_response(scope, 500, message)(scope, receive, send)
 
 
@@ -160,7 +160,7 @@ def _name_refusal(request: Request, error: Exception) -> str:
 async def _cluster_error(request: Request, error: Exception) -> Response:
     """Answer while servers are being added to the cluster."""
     _log.error("%s %r failed: %s", request.method, request.url.path, error)
-    message = "the servers of this service are being changed; try again later"
+    message = "the servers of this service are being reconfigured; try again later"
     return error_response(request.scope, 503, message, ServiceUnavailable.headers)
 
 

@@ -133,7 +133,7 @@ def _field_as_json(field: Field) -> dict[str, str]:
 @router.api_route(
     "/tables/{name}/density",
     methods=["GET", "HEAD"],
-    **describe("The number of rows of a table in each HEALPix cell", JSON, query=_ORDER),
+    **describe("Row counts of a table by HEALPix cell", JSON, query=_ORDER),
 )
 async def show_density(
     name: str, request: Request, skyhouse: Skyhouse, client: RequestClient, origin: Origin

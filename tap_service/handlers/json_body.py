@@ -55,7 +55,7 @@ async def read_json_object(request: Request, names: Collection[str], max_bytes: 
         raise ParameterError("the body is not a JSON object: write {...}")
     unknown = sorted(set(given) - set(names))
     if unknown:
-        raise ParameterError(f"{unknown[0][:60]!r} is unknown; the members are: {', '.join(names)}")
+        raise ParameterError(f"{unknown[0][:60]!r} is unknown; known members are: {', '.join(names)}")
     return given
 
 

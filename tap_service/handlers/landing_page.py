@@ -26,7 +26,7 @@ def landing_page(config: Config, tap_url: str, tables: Sequence[str] | None, ann
     announced : Announced
         The announcements of the operator.
     """
-    draining = [f"No new queries are taken now: {announced.drain}"] if announced.drain else []
+    draining = [f"This service is not accepting new queries now: {announced.drain}"] if announced.drain else []
     messages = [*draining, *(each.describe() for each in announced.downtimes), *(note.text for note in announced.notes)]
     links = [("The tables", "tables"), ("Examples", "examples"), ("Capabilities", "capabilities")]
     body = join_lines(

@@ -156,7 +156,7 @@ async def _call_tool(
         return _tell_error(str(error))
     except Exception as error:
         _log.error("the tool %s failed", tool.name, exc_info=error)
-        return _tell_error("the service failed because of a bug; the log has the details for its operator")
+        return _tell_error("the service failed because of a bug; its operator can find the details in the log")
     text = json.dumps(answer, ensure_ascii=False)
     if len(text) > 2 * MAX_MCP_BYTES:
         return _tell_error(f"the answer is too long, {len(text):,} characters: request less, for example with words")

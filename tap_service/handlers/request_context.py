@@ -217,7 +217,7 @@ async def require_user(user: Annotated[Identity | None, Depends(admit_user)]) ->
         The client is anonymous.
     """
     if user is None:
-        raise Unauthorized("only users have this: sign in with your name and password, or a token")
+        raise Unauthorized("sign in to use this resource, with your name and password or a token")
     return user
 
 

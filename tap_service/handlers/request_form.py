@@ -286,7 +286,7 @@ class PartReader:
         with _translate_parser_errors():
             self._parser.finalize()
         if not self._ended:
-            raise ParameterError("the multipart/form-data body has no end: its last boundary is missing")
+            raise ParameterError("the multipart/form-data body is truncated: its final boundary is missing")
 
     def close(self) -> None:
         """Delete all files."""

@@ -178,7 +178,7 @@ def _list_entry(share: Share, origin: RequestOrigin) -> dict[str, Any]:
 def _read_given(form: Form) -> dict[str, str]:
     too_long = next((name for name in form.files if name.upper() in _PARAMETERS), "")
     if too_long:
-        raise ParameterError(f"{too_long.upper()} is too long, or a file: send it as text")
+        raise ParameterError(f"{too_long.upper()} is too long or was sent as a file: send a short text")
     values = read_single_values(form.pairs, _PARAMETERS)
     given = {name: values.get(name, "").strip() for name in _PARAMETERS}
     if not given["JOB"]:

@@ -24,7 +24,7 @@ _PASSWORD_IN_URL = re.compile(r"(?<=://)([^/@]*):[^/@]+(?=@)")
 
 
 class SettingsFileError(Exception):
-    """The file cannot be read; the message names it and the way out."""
+    """The file cannot be read; the message names the file and the remedy."""
 
 
 @dataclass(frozen=True, slots=True)

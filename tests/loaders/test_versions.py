@@ -269,7 +269,7 @@ def test_the_table_of_latest_versions_cannot_be_changed_directly(engine: Embedde
     rows = make_rows(np.random.default_rng(1), 10)
     load(engine, folder, rows, "create")
     file = write(folder, rows)
-    told = r"versioned\.object_last has the latest versions of versioned\.object, whose changes it follows: change that"
+    told = r"versioned\.object_last has the latest versions of versioned\.object, which it follows: change that table instead"
     with pytest.raises(LoadError, match=told):
         load_files(
             engine,

@@ -126,7 +126,7 @@ class TestService:
             replicas.kill_worker(rows=12)
             document = answer.result().text
         assert 'name="QUERY_STATUS" value="ERROR"' in document
-        assert f"the engine has stopped this query: {LOST}. Try again later" in document
+        assert f"the engine stopped this query: {LOST}. Try again later" in document
         assert "127.0.0.1" not in document.replace(service.url, "")
         assert document.count("<TR>") < 2 * ROWS
 
@@ -181,7 +181,7 @@ class TestService:
             server.kill()
         refused = service.ask(QUICK_SUM)
         assert (refused.status_code, refused.headers["retry-after"]) == (503, "5")
-        assert f"the engine has stopped this query: {AWAY}. Try again later" in refused.text
+        assert f"the engine stopped this query: {AWAY}. Try again later" in refused.text
         assert "<vosi:available>true<" in httpx.get(f"{service.tap}/availability").text
         for server in replicas.shards[1]:
             server.start()

@@ -54,7 +54,7 @@ class _JobThreads:
     def _discard(self, future: Future[None]) -> None:
         self._submitted.discard(future)
         if not future.cancelled() and (error := future.exception()) is not None:
-            _log.error("a thread for jobs failed and left its job unfinished", exc_info=error)
+            _log.error("a job thread failed before the end of its job", exc_info=error)
 
 
 class EmbeddedDispatcher:
@@ -81,7 +81,7 @@ class EmbeddedDispatcher:
         self._lifetimes.destroy_expired(now())
         self._lifetimes.sweep_orphans(minimum_age=0)
         if waiting := self._queue.count_waiting():
-            _log.warning("%d jobs of an earlier process are queued again", waiting)
+            _log.warning("requeued %d jobs of an earlier process", waiting)
         self._wake_idle()
         self._sweeper.start()
 

@@ -29,7 +29,10 @@ _ARCHIVED_AT_ONCE = 20
 
 
 class JobDisk:
-    """The disk space of jobs. Thread-safe. Methods raise JobStoreUnavailable, and QuotaExceeded with a way out."""
+    """The disk space of jobs. Thread-safe.
+
+    Methods raise JobStoreUnavailable, and QuotaExceeded, whose message says how to free space.
+    """
 
     def __init__(self, config: Config, stores: JobStores) -> None:
         self._config = config

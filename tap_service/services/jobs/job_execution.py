@@ -1,4 +1,4 @@
-"""The execution of one job: what does its work, and how it ends. ``JobRunner`` stores the end."""
+"""The interface of job executors, and the ends of a job. ``JobRunner`` stores the end."""
 
 from __future__ import annotations
 

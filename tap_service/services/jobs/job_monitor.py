@@ -125,8 +125,9 @@ class JobMonitor:
             limit = job.execution_duration
             if limit and time.monotonic() - running.since >= limit:
                 reason = (
-                    f"the job has worked for {limit} seconds, its execution duration. Give it more before it runs, up "
-                    f"to {self._config.async_hard_seconds}, or ask for less at once, such as a smaller region"
+                    f"the job reached its execution duration of {limit} seconds. Set a longer one before you start the "
+                    f"job, up to {self._config.async_hard_seconds} seconds, or ask for less at once, such as a smaller "
+                    "region"
                 )
                 self._jobs.abort_job(job.job_id, now(), JobError(reason))
                 running.stop(QueryTooHeavy(reason))

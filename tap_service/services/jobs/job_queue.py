@@ -213,7 +213,7 @@ def find_startable(
 def share_threads(job: QueuedJob, others: Iterable[QueuedJob], rules: QueueRules, at: datetime) -> int:
     """Divide the engine's cores by the mean number of jobs that run during this job; return 0 for all cores.
 
-    Another job of a tenth of its duration counts a tenth. More threads than cores make all jobs slower, and light
+    A job with a tenth of the duration counts as 0.1. More threads than cores make all jobs slower, and light
     queries wait for them.
     """
     others_at_work = dict.fromkeys(WorkClass, 0.0)

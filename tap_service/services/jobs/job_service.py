@@ -364,7 +364,7 @@ class JobService:
         if job.result is None:
             raise NotFound(explain_missing_result(job))
         if not job.result.is_collection:
-            raise NotFound("the result of this job is no HATS collection: create the job with RESPONSEFORMAT=hats")
+            raise NotFound("the result of this job is not a HATS collection: create the job with RESPONSEFORMAT=hats")
         return self._find_members(job.result.key, job.result.size)
 
     def _read_members(self, key: str, size: int) -> dict[str, ArchiveMember]:

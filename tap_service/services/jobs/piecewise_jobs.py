@@ -328,7 +328,7 @@ class PiecewiseRun:
             self._results.delete_result(key)
         if changes > MAX_RESTARTS:
             raise ServiceUnavailable(f"{reason} while the job ran, the {changes}th time. Run it again later")
-        raise DataChanged(f"{reason} while the job ran: it starts again")
+        raise DataChanged(f"{reason} while the job was running: the job restarts")
 
     def _store_progress(self, work: PieceWork) -> None:
         """Store the progress; retry while the store is unavailable, until the job is stopped."""

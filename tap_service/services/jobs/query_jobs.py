@@ -124,7 +124,7 @@ class QueryJobs:
             return self._write_result(job, parameters, query, report, fingerprint, progress)
         except QueryTooHeavy as failure:
             if isinstance(failure.__cause__, MemoryLimit) and self._pieces.cut_job(job, translation):
-                return JobReturn("the job goes on in pieces, so that each fits into memory")
+                return JobReturn("the job continues in pieces that fit into memory")
             raise
 
     def _write_result(

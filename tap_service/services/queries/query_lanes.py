@@ -92,7 +92,7 @@ class LaneWork(Protocol):
     """The work of one request, on threads of the lanes."""
 
     def do_work(self, slot: LaneSlot) -> Lane | None:
-        """Work until the end; or return the lane where the work goes on, which calls this again."""
+        """Work until the end; or return the lane in which to continue, which calls this method again."""
 
     def end_work(self, refusal: ServiceError | None = None) -> None:
         """Tell the client that the work has ended and its slot is free, or that the next lane has no room."""
@@ -262,15 +262,15 @@ class QueryLanes:
         of_client = len(state.waiting.get(slot.key, ()))
         if of_client >= self._limits.count_waiting(slot.lane, slot.client):
             raise TooManyQueries(
-                f"{of_client + state.running.get(slot.key, 0)} of your requests work or wait already, the maximum for "
-                f"one client: wait for their answers before you send more{_way_out(slot.lane)}"
+                f"you already have {of_client + state.running.get(slot.key, 0)} requests running or waiting, the "
+                f"maximum for one client: wait for their answers before you send more{_way_out(slot.lane)}"
             )
         if state.n_waiting >= slot.max_waiting:
             is_full = state.n_waiting >= self._limits.waiting
             open_part = "the rest of the queue is reserved for users: log in"
             reason = "this service accepts no more" if is_full else open_part
             raise ServiceBusy(
-                f"{state.n_running + state.n_waiting} requests work or wait, and {reason}"
+                f"{state.n_running + state.n_waiting} requests are running or waiting, and {reason}"
                 f"{':' if is_full else ','} try again in a while{_way_out(slot.lane)}"
             )
         state.add_waiting(slot)
@@ -316,7 +316,7 @@ class QueryLanes:
         try:
             lane = slot.work.do_work(slot)
         except Exception as error:
-            _log.error("a request to /sync failed", exc_info=error)
+            _log.error("a request failed in a lane", exc_info=error)
         with self._lock:
             self._lanes[slot.lane].count_out(slot.key)
             slot.is_running = False

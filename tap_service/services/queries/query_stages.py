@@ -1,6 +1,6 @@
 """The current stage of a running query, by name.
 
-The engine reports the rows that it has read and joined, and the execution reports the rows that it has written. The
+The engine reports the rows that it has read and joined, and the run reports the rows that it has written. The
 number that grows identifies the stage; when none grows, the query groups or sorts.
 """
 

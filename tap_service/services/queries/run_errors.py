@@ -84,12 +84,12 @@ def translate_errors(query_id: str) -> Iterator[None]:
         raise InvalidQueryError(f"the query fails on a value in the data: {error}") from error
     except MemoryLimit as error:
         raise QueryTooHeavy(
-            f"the query needs more memory than this service grants one query: {error}. Ask for less at once: a smaller "
-            "region, fewer columns to sort or group by. In /async, matches run in pieces of the sky"
+            f"the query needs more memory than this service allows for one query: {error}. Ask for less at once: a "
+            "smaller region, fewer columns to sort or group by. In /async, matches run in pieces of the sky"
         ) from error
     except (ResourceLimit, QueryTimeout) as error:
         raise QueryTooHeavy(
-            f"the query needs more than this service grants one query: {error}. "
+            f"the query exceeds a resource limit of this service: {error}. "
             "Ask for less at once: a smaller region, fewer columns to sort or group by"
         ) from error
     except NoRoom as error:
@@ -101,11 +101,11 @@ def translate_errors(query_id: str) -> Iterator[None]:
     except (EngineUnavailable, QueryCancelled) as error:
         if isinstance(error, EngineUnavailable):
             _log.warning("query %s: %s", query_id, error.detail)
-        raise ServiceUnavailable(f"the engine has stopped this query: {error}. Try again later") from error
+        raise ServiceUnavailable(f"the engine stopped this query: {error}. Try again later") from error
     except (StorageFull, OSError) as error:
         _log.error("query %s: its result cannot be stored: %s", query_id, error)
         if isinstance(error, StorageFull) or error.errno in _DISK_FULL:
-            raise ServiceUnavailable("the service has no room on its disk for this query. Try again later") from error
+            raise ServiceUnavailable("the service has not enough disk space for this query. Try again later") from error
         raise ServiceUnavailable("the service cannot reach its result store. Try again later") from error
     except Exception as error:
         if isinstance(error, EngineError) and error.code in _MISSING_TABLE_CODES:
@@ -113,5 +113,5 @@ def translate_errors(query_id: str) -> Iterator[None]:
         detail = error.detail if isinstance(error, EngineError) else repr(error)
         _log.error("query %s failed: %r", query_id, detail, exc_info=error)
         raise InternalError(
-            f"the service failed on this query because of an internal error; its log has the reason under {query_id}"
+            f"the query failed because of an internal error; the operator can find the cause in the log, at {query_id}"
         ) from error

@@ -41,7 +41,7 @@ _log = logging.getLogger("skyhouse")
 
 #: where a client of /sync sends queries that take longer than its time limit
 LONGER_QUERIES = (
-    "Longer queries belong in /async, with the same parameters; or let the service do so: with ON_TIMEOUT=job"
+    "Longer queries belong in /async, with the same parameters; or add ON_TIMEOUT=job, and the service starts a job"
 )
 
 #: starts a job with the request's parameters and returns its URL; raises ServiceError
@@ -57,7 +57,7 @@ class SyncRequest:
     parameters, client
         The query, and its sender.
     start_job
-        Starts a job at the time limit, to go on with the query; None if the query shall fail.
+        Starts a job at the time limit that continues the query; None: the query fails.
     release
         Is called at the end: the files of ``parameters`` are not read any more.
     longer
@@ -65,7 +65,7 @@ class SyncRequest:
     query_id
         The engine's name for the query.
     since, at
-        When it came: an instant, and one of time.monotonic.
+        The time of arrival: in UTC, and by time.monotonic.
     """
 
     parameters: TapParameters
@@ -79,7 +79,7 @@ class SyncRequest:
 
 
 class SyncAnswer:
-    """A request at work: the engine fills the spool, the client reads it.
+    """A request that is being processed: the engine fills the spool, the client reads it.
 
     Lanes call ``do_work`` and ``end_work``; all other methods belong to the event loop.
 
@@ -96,7 +96,7 @@ class SyncAnswer:
     recorder : QueryRecorder
         Records the end.
     answers : set of SyncAnswer
-        The answers at work: has this one from its start to its end.
+        The active answers; this answer is one of them until it is closed.
     """
 
     def __init__(
@@ -336,7 +336,7 @@ class SyncAnswer:
         run = self.run if self._next_lane is None else None  # an interrupted run gets the whole time again
         rest = self._seconds - (run.clock.seconds if run is not None else 0.0)
         if rest <= 0:
-            reached = f"the engine has worked for {self._seconds:g} seconds on this query, the limit of /sync"
+            reached = f"the engine has worked for {self._seconds:g} seconds on this query, the time limit of /sync"
             self._stopping = asyncio.create_task(self._stop_at_limit(reached))
             return
         self._watch_later(rest)
@@ -359,7 +359,7 @@ class SyncAnswer:
             self._next_lane = lane
             self._interrupting = asyncio.create_task(self._interrupt(run))
         elif not self._lanes.move_slot(slot, lane, beyond=True):
-            crowded = "the query takes longer than estimated, and too many longer ones work already"
+            crowded = "the query takes longer than estimated, and too many long queries are running already"
             self._stopping = asyncio.create_task(self._stop_at_limit(crowded))
 
     async def _interrupt(self, run: QueryRun) -> None:
@@ -408,4 +408,4 @@ async def describe_limit(reached: str, request: SyncRequest) -> QueryTimedOut:
     except Exception as error:
         _log.error("a query of /sync could not become a job", exc_info=error)
         return QueryTimedOut(f"{reached}. {way_out}")
-    return QueryTimedOut(f"{reached}. It starts again as a job, which goes on without you: {url}", url)
+    return QueryTimedOut(f"{reached}. It was restarted as a job, which continues after you disconnect: {url}", url)

@@ -80,6 +80,6 @@ class AvailabilityService:
             return ""
         if not isinstance(error, EngineError | JobStoreUnavailable | OSError):
             raise error
-        _log.warning("%s is out of order: %s", name, getattr(error, "detail", error))
+        _log.warning("%s is unavailable: %s", name, getattr(error, "detail", error))
         reason = (error.strerror or "it does not work") if isinstance(error, OSError) else str(error)
-        return f"{name} is out of order: {reason}"
+        return f"{name} is unavailable: {reason}"

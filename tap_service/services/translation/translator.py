@@ -131,7 +131,7 @@ class Translator:
             except TranslatorStarved:
                 raise ServiceUnavailable("this machine is too busy to translate the query. Try again later") from None
             except TranslatorLost:
-                _log.info("a process that translates queries has ended")
+                _log.info("a translator process has exited")
         raise InternalError("the service failed to translate the query because of a bug")
 
     @contextmanager

@@ -152,7 +152,7 @@ class TableFileReader:
             except SandboxTimeout:
                 return Answer(f"reading it takes more than {seconds} seconds")
         if err:
-            _log.warning("the reader of an uploaded table wrote: %s", err[-_MAX_LOGGED:])
+            _log.warning("the reader of an uploaded table wrote to stderr: %s", err[-_MAX_LOGGED:])
         if out:
             return Answer(**json.loads(out))
         if status == -signal.SIGXCPU:

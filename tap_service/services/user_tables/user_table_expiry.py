@@ -94,7 +94,9 @@ class UserTableExpiry:
                 yield record
             else:
                 _log.warning(
-                    "dropping the table %s of %r, which has not been used for long", record.qualified_name, record.owner
+                    "dropping the table %s of %r, which has not been used since its retention period began",
+                    record.qualified_name,
+                    record.owner,
                 )
                 user_table_record.remove_user_table(self._engine, record.owner, record.table.name)
 

@@ -270,4 +270,6 @@ def split_table_name(name: str) -> list[str]:
 
 
 def _log_aside(file: Path, what: str) -> None:
-    _log.warning("%s was empty or truncated, as on a full disk, and was put aside: it belonged to %s", file, what)
+    _log.warning(
+        "%s was empty or truncated, probably by a full disk, and was moved aside: it belonged to %s", file, what
+    )

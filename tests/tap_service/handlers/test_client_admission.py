@@ -52,7 +52,7 @@ def test_blocked_addresses(
         assert ask(service, address).status_code == status
     file.write_text("192.0.2.0/24\n")
     code, said = run("unblock", "192.0.2.7", "--file", str(file))
-    assert (code, "it is part of 192.0.2.0/24, which is" in said) == (1, True)
+    assert (code, "it belongs to 192.0.2.0/24, which is blocked" in said) == (1, True)
     assert run("unblock", "192.0.2.0/24", "--file", str(file))[0] == 0
     eventually(lambda: ask(service, "192.0.2.7").status_code == 200)
     assert run("block", "--file", str(file)) == (0, "no address is blocked\n")

@@ -31,7 +31,7 @@ def test_a_service_that_lacks_a_part_is_live_and_not_ready(
     assert answer.status_code == 503
     assert answer.json() == {
         "ready": False,
-        "reasons": ["the store for results is out of order: No such file or directory"],
+        "reasons": ["the store for results is unavailable: No such file or directory"],
     }
     assert httpx.get(f"{broken.url}/health/live").status_code == 200
     spool.mkdir()

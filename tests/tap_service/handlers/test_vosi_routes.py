@@ -141,7 +141,7 @@ class TestAvailability:
         response = httpx.get(broken.tap + "/availability")
         assert response.status_code == 200
         assert ">false<" in response.text
-        assert "the store for results is out of order" in response.text
+        assert "the store for results is unavailable" in response.text
 
     def test_engine_down(self, tmp_path: Path) -> None:
         """Needs its own process, because a process has one engine."""
@@ -171,9 +171,9 @@ class TestAvailability:
         availability, sync = said.split("</vosi:availability>")
         assert availability.startswith("200 ")
         assert "<vosi:available>false</vosi:available>" in availability
-        assert "the engine is out of order: the engine is shut down" in availability
+        assert "the engine is unavailable: the engine is shut down" in availability
         assert sync.strip().startswith("503 ")
-        assert "the engine has stopped this query" in sync
+        assert "the engine stopped this query" in sync
 
 
 def test_metrics(service: Any) -> None:

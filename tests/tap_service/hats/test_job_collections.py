@@ -162,4 +162,4 @@ def test_other_results_have_no_folder(service):
     plain = create_job(service.tap, "SELECT TOP 1 id FROM svc.stars", FORMAT="csv").run()
     assert plain.wait_for_end() == "COMPLETED"
 
-    assert "no HATS collection" in plain.get("/results/hats/").text
+    assert "not a HATS collection" in plain.get("/results/hats/").text

@@ -106,13 +106,13 @@ def test_a_job_that_was_aborted(own: RunningService, heavy: str, eventually: Eve
         assert job.wait_for_end() == "ABORTED"
         eventually(lambda name=name: bool(history(alice, SEARCH=name)["queries"]))
         [kept] = history(alice, SEARCH=name)["queries"]
-        said = "the job was aborted" if name == "stopped" else "the job has worked for 1 seconds"
+        said = "the job was aborted" if name == "stopped" else "the job reached its execution duration of 1 seconds"
         assert (kept["status"], kept["error"][: len(said)]) == ("ABORTED", said)
 
 
 def test_who_has_none(own: RunningService, serve: Callable[..., RunningService], accounts: Path) -> None:
     anonymous = httpx.get(f"{own.tap}/history")
-    assert (anonymous.status_code, "only users have this: sign in" in anonymous.text) == (401, True)
+    assert (anonymous.status_code, "sign in to use this resource" in anonymous.text) == (401, True)
     off = User(serve(accounts=accounts, history_queries=0), "alice")
     off.ask("SELECT TOP 1 id FROM svc.stars")
     answer = off.http("GET", "history", headers={"Accept": "application/json"})

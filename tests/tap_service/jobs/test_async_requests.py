@@ -239,7 +239,7 @@ class TestErrors:
         """A query is stopped at its execution duration after millions of rows."""
         job = running(EXECUTIONDURATION="1")
         assert job.wait_for_end() == "ABORTED"
-        assert "the job has worked for 1 seconds, its execution duration" in job.message
+        assert "the job reached its execution duration of 1 seconds" in job.message
         assert job.get("/error").status_code == 200
         assert job.get("/results/result").status_code == 404
         stored = service.server.config.app.state.services.stores.results

@@ -138,7 +138,7 @@ def test_what_fits_in_no_piece_fails_and_says_what_to_do(tight: tuple[RunningSer
     engine.room = -1
     job = create_job(service.tap, ALL, PHASE="RUN", **EVERYTHING)
     assert job.wait_for_end() == "ERROR"
-    assert "needs more memory than this service grants one query" in job.message
+    assert "needs more memory than this service allows for one query" in job.message
     assert "smaller region" in job.message
     assert len(engine.refused) < 60
     assert engine.refused[-1]["max_threads"] == 1

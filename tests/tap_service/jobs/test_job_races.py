@@ -64,7 +64,7 @@ def test_a_job_store_that_does_not_answer(
     assert refused.status_code == 503
     assert int(refused.headers["retry-after"]) > 0
     assert "the job store cannot be used" in refused.text
-    assert "the store for jobs is out of order" in httpx.get(f"{service.tap}/availability").text
+    assert "the store for jobs is unavailable" in httpx.get(f"{service.tap}/availability").text
     another.execute("ROLLBACK")
     another.close()
     assert job.wait_for_end() == "COMPLETED"

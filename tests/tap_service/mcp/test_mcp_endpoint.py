@@ -238,7 +238,7 @@ def test_a_query_ends_with_its_client(
 
 def test_the_time_limit_is_that_of_sync(serve: Callable[..., RunningService], heavy: str) -> None:
     hasty = Agent(serve(mcp=True, sync_seconds=0.5))
-    assert "0.5 seconds on this query, the limit of /sync. Send longer queries to submit_job. Or" in hasty.fail(
+    assert "0.5 seconds on this query, the time limit of /sync. Send longer queries to submit_job. Or" in hasty.fail(
         "run_query", adql=heavy
     )
 

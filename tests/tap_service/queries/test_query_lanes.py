@@ -133,7 +133,7 @@ def test_too_many_of_one_client(set_up: Callable[..., Setup]) -> None:
     for _ in range(4):
         setup.enter("a")
     with pytest.raises(
-        TooManyQueries, match=r"4 of your requests work or wait already.*or send long queries to /async"
+        TooManyQueries, match=r"you already have 4 requests running or waiting.*or send long queries to /async"
     ):
         setup.enter("a")
     assert int(TooManyQueries.headers["Retry-After"]) > 0
@@ -147,7 +147,7 @@ def test_too_many_of_all(set_up: Callable[..., Setup]) -> None:
     setup = set_up(waiting_queries=4)
     for client in "abcdef":
         setup.enter(client)
-    with pytest.raises(ServiceBusy, match="6 requests work or wait"):
+    with pytest.raises(ServiceBusy, match="6 requests are running or waiting"):
         setup.enter("g")
     setup.enter("g", Lane.LIGHT)
 
@@ -165,12 +165,13 @@ def test_anonymous_clients_leave_slots_for_users(set_up: Callable[..., Setup]) -
     for number in range(4):
         enter(None, f"address {number}")
     with pytest.raises(
-        ServiceBusy, match="4 requests work or wait, and the rest of the queue is reserved for users: log in, try"
+        ServiceBusy,
+        match="4 requests are running or waiting, and the rest of the queue is reserved for users: log in, try",
     ):
         enter(None, "address 5")
     enter("ann", "ann")
     enter("bob", "bob")
-    with pytest.raises(ServiceBusy, match="6 requests work or wait, and this service accepts no more: try"):
+    with pytest.raises(ServiceBusy, match="6 requests are running or waiting, and this service accepts no more: try"):
         enter("cleo", "cleo")
 
 

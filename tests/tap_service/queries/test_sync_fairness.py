@@ -282,7 +282,7 @@ class TestUnderestimated:
                 asked += [last]
                 eventually(lambda heavy=heavy: count_requests(service, "heavy", "running") == heavy)
                 eventually(lambda last=last: last in find_readable([last]))
-            crowded = b"the query takes longer than estimated, and too many longer ones work already"
+            crowded = b"the query takes longer than estimated, and too many long queries are running already"
             assert crowded in read_answer(asked[3])
             assert (count_requests(service, "heavy", "running"), count_requests(service, "medium", "running")) == (3, 1)
             assert ask_from(service, "192.0.2.9", LIGHT).status_code == 200
@@ -301,7 +301,7 @@ class TestTimeLimit:
         assert response.status_code == 400
         job = Job(response.headers["skyhouse-job"])
         assert job.url.startswith(service.tap + "/async/")
-        assert f"It starts again as a job, which goes on without you: {job.url}" in response.text
+        assert f"It was restarted as a job, which continues after you disconnect: {job.url}" in response.text
         assert job.wait_for_end() == "COMPLETED"
         assert job.rows() == f"c\r\n{sum(999_999 - n for n in range(1000))}\r\n"
 
@@ -312,7 +312,7 @@ class TestTimeLimit:
             assert response.status_code == 200
             service.set_time_limit(0)
             text = "".join(response.iter_text())
-        url = text.rpartition("goes on without you: ")[2].partition("<")[0]
+        url = text.rpartition("continues after you disconnect: ")[2].partition("<")[0]
         assert Job(url).delete().status_code == 303
 
     def test_the_operator_decides(self, serve: Callable[..., Any], heavy: str) -> None:

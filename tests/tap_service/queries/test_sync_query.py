@@ -166,7 +166,7 @@ class TestLimits:
         assert response.status_code == 400
         [(value, text)] = status_of(response)
         assert value == "ERROR"
-        assert "worked for 0.5 seconds on this query, the limit of /sync" in text
+        assert "worked for 0.5 seconds on this query, the time limit of /sync" in text
         assert "Longer queries belong in /async" in text
 
     @pytest.mark.parametrize("form", ["outside of a star", "many columns", "many circles"])
@@ -186,7 +186,7 @@ class TestLimits:
         small = serve(query_memory=20_000_000)
         response = small.ask("SELECT ivo_string_agg(word, '') AS words FROM svc.numbers", FORMAT="csv")
         assert response.status_code == 400
-        assert "needs more memory than this service grants one query" in response.text
+        assert "needs more memory than this service allows for one query" in response.text
         assert "/async" in response.text
 
     def test_what_goes_to_disk(self, serve: Callable[..., Any]) -> None:

@@ -80,11 +80,11 @@ def test_a_token_ends_with_the_one_that_made_it(path: Path) -> None:
 @pytest.mark.parametrize(
     ("options", "status", "said"),
     [
-        ({"auth": None}, 401, "only users have this: sign in"),
+        ({"auth": None}, 401, "sign in to use this resource"),
         ({"data": {"label": "form"}}, 400, "send a JSON object, with Content-Type: application/json"),
         ({"content": b"{", "headers": {"Content-Type": "application/json"}}, 400, "the body is not JSON"),
         ({"json": ["label"]}, 400, "the body is not a JSON object"),
-        ({"json": {"admin": True}}, 400, "'admin' is unknown; the members are: label, days"),
+        ({"json": {"admin": True}}, 400, "'admin' is unknown; known members are: label, days"),
         ({"json": {"days": 367}}, 400, "days, the lifetime of the token, must be a number above 0 and up to 366"),
         ({"json": {"days": True}}, 400, "days, the lifetime of the token, must be a number"),
         ({"json": {"days": "7"}}, 400, "days, the lifetime of the token, must be a number"),

@@ -234,7 +234,7 @@ def test_parts_that_are_not(tight: RunningService, body: bytes, said: str) -> No
 
 
 def test_a_body_without_end(tight: RunningService) -> None:
-    assert "its last boundary is missing" in refusal(post(tight, QUERY + part("t", CSV, FILE), b""))
+    assert "its final boundary is missing" in refusal(post(tight, QUERY + part("t", CSV, FILE), b""))
 
 
 def test_a_job_tells_the_same(tight: RunningService) -> None:

@@ -445,7 +445,7 @@ def test_others_see_nothing(alice: Watcher, service: RunningService) -> None:
         assert bob.http(method, f"watches/{watch['id']}", **options).status_code == 404
     for path in ("watches", f"watches/{watch['id']}"):
         anonymous = httpx.get(f"{service.tap}/{path}")
-        assert (anonymous.status_code, "only users have this: sign in" in anonymous.text) == (401, True)
+        assert (anonymous.status_code, "sign in to use this resource" in anonymous.text) == (401, True)
     root = Watcher(service, "root")
     assert root.show(watch)["name"] == "private_matter"
     assert "you already have a watch" in alice.watch(409, name="Private_Matter", query=BRIGHT)["message"]

@@ -11,7 +11,7 @@ export const objectTexts = {
     heading: 'Object',
     angle,
     find: 'Find an object',
-    what: 'Type a name or a position to see what all tables have there: rows, light curves, the spectral energy distribution, a finding chart.',
+    what: 'Type a name or a position to see what every table contains at that position: rows, light curves, the spectral energy distribution, a finding chart.',
     /** the first name of a row; `table` is '' if Sesame knows the name */
     known: ({ main_name, table }: { main_name: string; table: string }) =>
         table ? `${main_name} in ${table}` : 'Found by Sesame (CDS)',
@@ -50,7 +50,7 @@ export const objectTexts = {
     frequency: 'Frequency [1/d]',
     power: 'Power',
     falseAlarm: (probability: string) =>
-        `Probability that noise has a peak as high (Baluev's bound): ${probability}. Sampling makes aliases: check the others too.`,
+        `Probability that noise has a peak as high (Baluev's bound): ${probability}. Uneven sampling causes aliases: check the other peaks too.`,
     peaks: 'Periods of the highest peaks, in days',
     tooFew: 'A period needs at least five points at different times.',
     spectrum: 'Spectral energy distribution',

@@ -160,7 +160,7 @@ export const plotTexts = {
         parallax: 'Parallax',
         sphere: 'Unit sphere',
         sizes: 'Size by',
-        keys: 'Arrow keys turn, with Shift they move, + and − zoom, 0 goes back, Escape clears the choice.',
+        keys: 'Arrow keys turn, Shift with arrow keys moves, + and − zoom, 0 resets the view, Escape clears the choice.',
         turn: 'Turn',
         turnHint:
             'Drag to turn, with Shift or the right button to move; wheel or pinch to zoom; click a point to choose it',
@@ -211,7 +211,7 @@ export const plotTexts = {
         tooFew: 'A period needs at least five points at different times.',
         peaks: 'Highest peaks, days',
         falseAlarm: (probability: string) =>
-            `Lomb-Scargle periodogram of all bands. Probability that noise alone has a peak as high as the first: ${probability}. Sampling makes aliases: check the others too.`,
+            `Lomb-Scargle periodogram of all bands. Probability that noise alone has a peak as high as the first: ${probability}. Uneven sampling causes aliases: check the other peaks too.`,
     },
     phaseZero: 'Phase 0 at',
     phaseZeroHint: 'MJD, JD or a date such as 2016-01-01T12:00',

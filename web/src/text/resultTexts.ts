@@ -87,7 +87,7 @@ export const results = {
             ['Ctrl+C', 'Copy the marked cells, or the chosen rows'],
             [
                 'Enter',
-                'Open the row with all its columns; on a link: the link. On a column name: sort, with Shift in addition to others',
+                'Open the row with all its columns; on a link, open the link. On a column name, sort; with Shift, add to the current sort',
             ],
             ['Shift+Enter, double click', 'Open the row, also from a link'],
             ['Alt+← →', 'On a column name: make it narrower, wider'],

@@ -19,7 +19,7 @@ export const shareTexts = {
         query: 'Query that becomes permanent',
         files: 'Files that the query reads',
         leftOut:
-            'The query, its row limit or its files have changed since this result: a file is included only if you tick it.',
+            'The query, its row limit or its files have changed since this result was computed: a file is included only if you tick it.',
         uploads: (names: readonly string[]) =>
             `The share includes the uploaded ${one(names, 'file', 'files')} ${names.join(', ')}: everyone who can read the share can download ${one(names, 'it', 'them')}.`,
         omitted: (names: readonly string[]) =>

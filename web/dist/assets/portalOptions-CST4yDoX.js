@@ -1,0 +1,1 @@
+import{rt as e,y as t}from"./uploadType-CImosBMV.js";async function n(){let n=await fetch(new URL(`portal.json`,document.baseURI)).catch(()=>void 0);if(!n?.ok)throw new t(e.common.noAnswer,n?.status??0);return await n.json()}export{n as t};
