@@ -289,7 +289,7 @@ class Catalogue:
         return self.sharding.base_name(table.name, number, is_sharded=table.is_sharded)
 
     def add_entries(self, entries: tuple[TableEntry, ...]) -> Catalogue:
-        """Return a catalogue with more tables, for one caller or one query.
+        """Return a catalogue with more tables, for one client or one query.
 
         Parameters
         ----------

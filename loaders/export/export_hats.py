@@ -130,8 +130,8 @@ def _plan_collection(engine: Engine, source: ExportSource, request: ExportReques
     try:
         rows = HatsRows(source.entry, request.columns)
         plan = plan_catalogue(engine, rows, max_rows=request.max_rows, margin_threshold=request.margin)
-    except HatsError as problem:
-        raise LoadError(str(problem)) from problem
+    except HatsError as error:
+        raise LoadError(str(error)) from error
     collection = Collection(rows, plan, source.changed, request.has_index)
     if not plan.partitions and plan.without_position:
         raise LoadError(f"no row of {request.source} has a position: there is nothing to export")

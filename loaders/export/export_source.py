@@ -131,8 +131,8 @@ def _store_result(engine: Engine, query: str, name: str, storage: str) -> TableE
     citations, rights = list_sources(translation)
     try:
         entry = describe_result_table(name, storage, translation.fields, query, citations, rights)
-    except HatsError as problem:
-        raise LoadError(str(problem)) from problem
+    except HatsError as error:
+        raise LoadError(str(error)) from error
     create_result_table(engine, storage, entry.table)
     columns = ", ".join(quote_identifier(column.name) for column in entry.table.columns)
     settings = translation.settings | {"insert_null_as_default": 0}

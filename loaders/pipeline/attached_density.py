@@ -41,8 +41,8 @@ def count_attached_rows(files: Sequence[PartitionFile], table: Table, reporter: 
         return {12 * 4**order: sum(file.rows for file in files)}
     try:
         rows = read_sky_map(files[0].catalogue, files, order)
-    except HatsError as problem:
-        reporter.message(f"{problem}: the density of the table is estimated from the footers of its files")
+    except HatsError as error:
+        reporter.message(f"{error}: the density of the table is estimated from the footers of its files")
         rows = None
     if rows is not None:
         return {int(cell): int(rows[cell]) for cell in np.flatnonzero(rows)}

@@ -75,8 +75,8 @@ def _plan_match(catalogue: Catalogue, request: MatchRequest) -> tuple[Schema, Ta
     )  # fmt: skip
     try:
         table = build_match_table(table_name, (left.schema, left.table), (right.schema, right.table), match)
-    except MatchError as problem:
-        raise LoadError(str(problem)) from problem
+    except MatchError as error:
+        raise LoadError(str(error)) from error
     known = next((schema for schema in catalogue.schemas if schema.name == schema_name), Schema(name=schema_name))
     if problems := [*find_problems(known.model_copy(update={"tables": ()})), *find_table_problems(table)]:
         raise LoadError(f"{request.table} cannot be a table: {problems[0].message}")

@@ -79,8 +79,8 @@ def _check_all(
     def try_check(item: _Checked) -> _Found | HatsError:
         try:
             return check(item)
-        except HatsError as problem:
-            return type(problem)(*problem.args)  # the original has a traceback, which holds the file
+        except HatsError as error:
+            return type(error)(*error.args)  # the original has a traceback, which holds the file
 
     found: list[_Found] = []
     problems: list[HatsError] = []

@@ -46,7 +46,7 @@ class AttachmentWatch:
                 published[key].check_properties()
             except StorageUnavailable as error:
                 _log.warning("attached table %s: %s", table, error)
-            except HatsError as problem:
+            except HatsError as error:
                 self._reported.add(key)
                 command = f"skyhouse attach --refresh --table {table}"
-                _log.warning("attached table %s: %s. Read its files again with %s", table, problem, command)
+                _log.warning("attached table %s: %s. Read its files again with %s", table, error, command)

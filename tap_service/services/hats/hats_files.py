@@ -208,8 +208,8 @@ class HatsFiles:
             try:
                 rows = HatsRows(entry)
                 plan = plan_catalogue(self._engine, rows, settings=self._settings)
-            except HatsError as problem:
-                raise NotFound(str(problem)) from problem
+            except HatsError as error:
+                raise NotFound(str(error)) from error
             collection = Collection(rows, plan, has_index=plan.rows <= FILE_ROWS)
             slot.collection = ServedCollection(self._engine, self._cache, collection, version, self._settings)
 

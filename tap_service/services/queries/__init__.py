@@ -1,1 +1,1 @@
-"""Queries: from parameters to an execution, with row limits, estimates, stages, spool and log; synchronous requests."""
+"""Queries: from parameters to a run, with row limits, estimates, stages, spool and log; synchronous requests."""

@@ -403,8 +403,8 @@ class QueryPreparation:
         snapshot = self._catalogue_cache.snapshot
         try:
             return self._translate_with(self._list_tables(tables), query, limit)
-        except InvalidQueryError as problem:
-            if not isinstance(problem.__cause__, AdqlSemanticError | AdqlErrors):
+        except InvalidQueryError as error:
+            if not isinstance(error.__cause__, AdqlSemanticError | AdqlErrors):
                 raise
             with suppress(EngineError):  # the query may name what was published since the catalogue was read
                 self._catalogue_cache.refresh()
