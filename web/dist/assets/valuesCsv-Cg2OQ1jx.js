@@ -1,0 +1,1 @@
+import{it as e}from"./rowValues-OE4ngQo2.js";var t=2e4;function n({rows:n,columns:r}){let i=e([[`row`,...r.map(({name:e})=>e)]]);for(let a=0;a<n.length;a+=t){let o=Array.from(n.subarray(a,a+t),e=>[e+1,...r.map(({value:t})=>t(e))]);i.push(e(o).join(``))}return new Blob(i,{type:`text/csv`})}export{n as t};
