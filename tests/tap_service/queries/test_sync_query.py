@@ -177,7 +177,7 @@ class TestLimits:
         hasty = serve(sync_seconds=0.5, concurrent_queries=1)
         response = hasty.ask(_write_slow_query(form), MAXREC=10_000_000, FORMAT="fits")
         assert response.status_code == 400
-        assert "the limit of /sync" in response.text
+        assert "the time limit of /sync" in response.text
         assert hasty.ask("SELECT TOP 1 id FROM svc.stars", FORMAT="csv").status_code == 200
         running = "SELECT count() AS n FROM system.processes WHERE startsWith(Settings['log_comment'], 'sync-')"
         eventually(lambda: svc_engine.fetch_table(running).to_pylist() == [{"n": 0}])
@@ -268,7 +268,7 @@ class TestMidStream:
             response.read()
         said = status_of(response)
         assert [value for value, _ in said] == ["OK", "ERROR"]
-        assert "the limit of /sync" in said[1][1]
+        assert "the time limit of /sync" in said[1][1]
         [stream] = ElementTree.fromstring(response.content).iter("{http://www.ivoa.net/xml/VOTable/v1.3}STREAM")
         assert len(stream.text or "") > 1000
 
@@ -299,7 +299,7 @@ class TestMidStream:
         hasty = serve(sync_seconds=0.5, hard_maxrec=10**9)
         response = hasty.ask(LABORIOUS, MAXREC=1_000_000_000, FORMAT=form)
         assert response.status_code == 400
-        assert "the limit of /sync" in response.text
+        assert "the time limit of /sync" in response.text
 
 
 class TestClientsThatLeave:
