@@ -140,7 +140,7 @@ class TestRequests:
                 b'--b\r\nContent-Disposition: form-data; name="QUERY"\r\n\r\nS',
                 "multipart/form-data; boundary=b",
                 400,
-                "no end",
+                "is truncated",
             ),
             (b"--b\r\nX-Y: z\r\n\r\nS\r\n--b--\r\n", "multipart/form-data; boundary=b", 400, "has no name"),
             (
