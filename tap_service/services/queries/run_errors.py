@@ -105,7 +105,9 @@ def translate_errors(query_id: str) -> Iterator[None]:
     except (StorageFull, OSError) as error:
         _log.error("query %s: its result cannot be stored: %s", query_id, error)
         if isinstance(error, StorageFull) or error.errno in _DISK_FULL:
-            raise ServiceUnavailable("the service has not enough disk space for this query. Try again later") from error
+            raise ServiceUnavailable(
+                "the service does not have enough disk space for this query. Try again later"
+            ) from error
         raise ServiceUnavailable("the service cannot reach its result store. Try again later") from error
     except Exception as error:
         if isinstance(error, EngineError) and error.code in _MISSING_TABLE_CODES:

@@ -123,4 +123,4 @@ def _fetch_error(address: str, reason: str) -> UploadError:
 
 
 def _no_room_error() -> ServiceUnavailable:
-    return ServiceUnavailable("the service has not enough disk space for a fetched table. Try again later")
+    return ServiceUnavailable("the service does not have enough disk space for a fetched table. Try again later")

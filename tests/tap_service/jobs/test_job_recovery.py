@@ -120,7 +120,7 @@ def test_no_room_for_a_result(process: Process) -> None:
     process.start(lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit)))
     job = create_job(process.tap, LONG, PHASE="RUN", **ROWS)
     assert job.wait_for_end() == "ERROR"
-    assert "the service has not enough disk space for this query" in job.message
+    assert "the service does not have enough disk space for this query" in job.message
     assert job.summary.find(UWS + "errorSummary").get("type") == "transient"
     assert job.get("/results/result").status_code == 404
     assert process.results() == []

@@ -273,5 +273,5 @@ def test_observers_see_the_rows_and_fail_the_run(engine: EmbeddedEngine) -> None
     patient, failing = Counted(100_000), Counted(50_000)
     QueryRun(query, QueryReport(), [patient]).run(Collected(), EngineShare())
     assert (patient.first, patient.rows) == (1, 100_000)
-    with pytest.raises(ServiceUnavailable, match="not enough disk space for this query"):
+    with pytest.raises(ServiceUnavailable, match="not have enough disk space for this query"):
         QueryRun(query, QueryReport(), [failing]).run(Collected(), EngineShare())
