@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from clickhouse_schema.datatypes import ColumnType
 from clickhouse_schema.healpix import index_sql
+from clickhouse_schema.let_sql import let_sql
 from clickhouse_schema.quoting import quote_identifier
 
 #: The finest order of the cells: 0.01 arcsec
@@ -134,9 +135,9 @@ def cover_sql(name: str, kind: ColumnType) -> str:
     squared_chord = " + ".join(f"pow(__v.{i} - __{axis} / __n, 2)" for i, axis in enumerate("xyz", 1))
     cap = f"arrayMax(__v -> 2 * asin(least(sqrt({squared_chord}) / 2, 1)), __all) + {radius}"
     centre = {"__lon": "degrees(atan2(__y, __x))", "__lat": "degrees(asin(__z / __n))", "__cap": cap}
-    of_sum = f"if(__n > 1e-3, {_let_sql(centre, _number_sql('__lon', '__lat', '__cap'))}, {EVERYWHERE})"
-    of_vectors = _let_sql(sums, _let_sql({"__n": "sqrt(__x * __x + __y * __y + __z * __z)"}, of_sum))
-    return f"if(empty({shape}), {NOWHERE}, {_let_sql({'__all': vectors}, of_vectors)})"
+    of_sum = f"if(__n > 1e-3, {let_sql(centre, _number_sql('__lon', '__lat', '__cap'))}, {EVERYWHERE})"
+    of_vectors = let_sql(sums, let_sql({"__n": "sqrt(__x * __x + __y * __y + __z * __z)"}, of_sum))
+    return f"if(empty({shape}), {NOWHERE}, {let_sql({'__all': vectors}, of_vectors)})"
 
 
 def _number_sql(lon: str, lat: str, cap: str) -> str:
@@ -145,8 +146,3 @@ def _number_sql(lon: str, lat: str, cap: str) -> str:
     cell = f"bitShiftLeft(bitShiftRight({index_sql(lon, lat, FINEST_ORDER)}, {shift}), {shift})"
     number = f"{cell} * {NUMBERS_PER_CELL} + {order}"
     return f"multiIf({cap} <= {_MAX_CAP_RADIUS}, {number}, isNaN({cap}), {NOWHERE}, {EVERYWHERE})"
-
-
-def _let_sql(values: dict[str, str], body: str) -> str:
-    """Return ``body`` with a name for each value, which ClickHouse then computes once."""
-    return f"arrayMap(({', '.join(values)}) -> {body}, {', '.join(f'[{v}]' for v in values.values())})[1]"

@@ -1,4 +1,4 @@
-"""Types and texts that all parts of the emitter share: forms, and names for values."""
+"""The types of functions that write SQL, which all parts of the emitter share."""
 
 from __future__ import annotations
 
@@ -11,21 +11,3 @@ Emit = Callable[[Expr], str]
 
 #: Writes the SQL of a call of an operator
 Form = Callable[[Call, Emit], str]
-
-
-def let_sql(values: dict[str, str], body: str) -> str:
-    """Return SQL that computes each value once.
-
-    Parameters
-    ----------
-    values
-        Name -> SQL of its value. A value cannot use the other names.
-    body
-        SQL of the result, which uses the names.
-
-    Returns
-    -------
-    str
-        SQL with the value of ``body``.
-    """
-    return f"arrayMap(({', '.join(values)}) -> {body}, {', '.join(f'[{v}]' for v in values.values())})[1]"

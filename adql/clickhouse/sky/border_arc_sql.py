@@ -12,10 +12,10 @@ import math
 
 from adql.clickhouse.sky.row_shape_sql import Circle, Edges, RowShape, is_inside_sql
 from adql.clickhouse.sky.unit_vector_sql import Vector, cross_sql, dot_sql, separation_sql
-from adql.clickhouse.sql_text import let_sql
 from adql.regions.borders import MIN_PART, MIN_SIDE_STEP, SAME_CIRCLE, SIDE_STEP
 from adql.regions.unit_vectors import ROUNDING
 from clickhouse_schema.conjunction_sql import all_sql
+from clickhouse_schema.let_sql import let_sql
 
 _AXIS: Vector = ("s[3]", "s[4]", "s[5]")
 _U: Vector = ("s[8]", "s[9]", "s[10]")

@@ -13,7 +13,6 @@ from typing import TypeGuard
 from adql.clickhouse.sky import row_shape_sql, stored_region_sql
 from adql.clickhouse.sky.row_shape_sql import Circle, Edges, RowShape
 from adql.clickhouse.sky.stored_region_sql import Stored, choose_by_count_sql
-from adql.clickhouse.sql_text import let_sql
 from adql.node_classes import replace
 from adql.regions.cone import Cone
 from adql.regions.polygon import Polygon
@@ -21,6 +20,7 @@ from adql.regions.region import Region
 from adql.regions.region_algebra import Complement, Intersection, Nothing, Union, WholeSky, has_moc
 from adql.regions.unit_vectors import ShapeError, position_to_vector
 from clickhouse_schema.conjunction_sql import all_sql
+from clickhouse_schema.let_sql import let_sql
 from clickhouse_schema.quoting import float_literal
 
 Shape = RowShape | Stored | Region

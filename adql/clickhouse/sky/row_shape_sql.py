@@ -22,12 +22,12 @@ from adql.clickhouse.sky.unit_vector_sql import (
     longitude_sql,
     separation_sql,
 )
-from adql.clickhouse.sql_text import let_sql
 from adql.regions.borders import MIN_SIDE_STEP, SIDE_STEP
 from adql.regions.cone import MAX_POINT_RADIUS, Cone
 from adql.regions.polygon import MAX_FLAT_SIZE, Polygon
 from adql.regions.unit_vectors import ROUNDING, SKY_AREA, position_to_vector
 from clickhouse_schema.conjunction_sql import all_sql
+from clickhouse_schema.let_sql import let_sql
 from clickhouse_schema.quoting import float_literal
 
 #: Degrees (4 microarcsec) by which a cap is wider than necessary

@@ -12,12 +12,12 @@ from dataclasses import dataclass
 from adql.clickhouse.sky import border_arc_sql, row_shape_sql
 from adql.clickhouse.sky.row_shape_sql import DIRECTION, Circle, Edges, RowShape
 from adql.clickhouse.sky.unit_vector_sql import Vector, direction_sql, separation_sql
-from adql.clickhouse.sql_text import let_sql
 from adql.regions.region import SLACK, Region
 from adql.regions.region_relations import ANYWHERE
 from adql.regions.region_rows import normal_form, shape_rows
 from adql.regions.unit_vectors import ROUNDING
 from clickhouse_schema.conjunction_sql import all_sql
+from clickhouse_schema.let_sql import let_sql
 from clickhouse_schema.quoting import float_literal
 
 #: A sample for regions without a border
