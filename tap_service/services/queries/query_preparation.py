@@ -73,7 +73,7 @@ class _QueryTables:
 class QueryPreparation:
     """Loads uploads, translates queries and estimates them. Thread-safe.
 
-    Calls block, some for as long as an upload or a name service takes; ``may_wait`` tells which. One per process.
+    Calls block, some for as long as an upload or a name service takes (see ``may_wait``). One per process.
 
     Attributes
     ----------

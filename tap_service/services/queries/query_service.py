@@ -198,7 +198,7 @@ class QueryService:
         Parameters
         ----------
         error : ServiceError
-            What the client is told.
+            The error that the client gets.
         client : Client
             The client.
         """
